@@ -1,7 +1,7 @@
-"""The row updates of ADMM (Algorithm 2 of the ALM paper): e, then (w, b), then the multipliers.
+"""Row updates of ADMM (Algorithm 2 of the ALM paper): e, then (w, b), then the multipliers.
 
-The letters are those of augmented.py and solvers/alm_inexact.py: v = y e is the slack that the e-step gave a row,
-xi = target - z that of w; the constraint is r = xi - v.  What methods return are sums over rows.
+Letters as in augmented.py and solvers/alm_inexact.py: v = y e is the slack of a row after the e-step,
+xi = target - z its slack at w; the constraint is r = xi - v = 0.  Methods return sums over rows.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import numpy as np
 from svmtool.objectives.augmented import Augmented
 
 
-class Alternating(Augmented):
-    """phi over `rows` with the steps of alm_inexact.py; see Augmented."""
+class Admm(Augmented):
+    """phi over `rows` with the steps of ADMM; see Augmented."""
 
     def begin(self) -> None:
-        """The first e is that of w."""
+        """Set the first e from w."""
         self._v = self.target - self.z
         self._sums_of_points = [np.zeros(self.n), np.zeros(self.n)]
 
@@ -34,7 +34,7 @@ class Alternating(Augmented):
         return self.rows.curvature_product(self.cost, v)
 
     def bend(self, p: np.ndarray) -> float:
-        """sum_i C_i (x_i.p)^2; p is the line of the next step."""
+        """sum_i C_i (x_i.p)^2; p is the direction of the next step."""
         self.rows.margins(p, self.y, self.dz)
         return float(self.cost @ np.square(self.dz))
 
@@ -43,7 +43,7 @@ class Alternating(Augmented):
         return self.rows.transpose_product(self.cost * self.y * self.dz)
 
     def step_rows(self, s: float, relaxed: float) -> np.ndarray:
-        """Margins at w - s p, after gradient() made the step in e; relaxed: how far over-relaxation goes.
+        """Update the margins to w - s p, after gradient() made the step in e; relaxed: the over-relaxation factor.
 
         Returns sum_i C_i r_i^2 and sum_i C_i (v_i - old v_i)^2, f8[2].
         """
@@ -59,7 +59,7 @@ class Alternating(Augmented):
         return np.array([residual, moved])
 
     def multiply(self, sigma: float) -> None:
-        """Eq. 9: beta += sigma r."""
+        """Multiplier step (Eq. 9): beta += sigma r."""
         self.beta += sigma * self._relaxed_residual
 
     def sizes(self) -> np.ndarray:
@@ -73,21 +73,21 @@ class Alternating(Augmented):
         )
 
     def add_point(self) -> None:
-        """Take the present margins and multipliers into the mean."""
+        """Add the current margins and multipliers to the mean."""
         for total, x in zip(self._sums_of_points, (self.z, self.beta), strict=True):
             total += x
 
     def forget_points(self) -> None:
-        """Begin a new mean."""
+        """Start a new mean."""
         for total in self._sums_of_points:
             total[:] = 0.0
 
     def go_to_mean(self, count: int) -> None:
-        """Margins and multipliers become the mean of `count` points."""
+        """Set margins and multipliers to the mean of `count` points."""
         self._before = self.z.copy(), self.beta.copy()
         for x, total in zip((self.z, self.beta), self._sums_of_points, strict=True):
             np.divide(total, count, out=x)
 
     def go_back(self) -> None:
-        """Margins and multipliers become what they were before `go_to_mean`."""
+        """Restore margins and multipliers from before `go_to_mean`."""
         self.z[:], self.beta[:] = self._before

@@ -1,4 +1,4 @@
-"""Powers of the hinge under an augmented Lagrangian, and the losses that equal one of its smoothed forms.
+"""Powers of the hinge in an augmented Lagrangian, and losses that have the same smoothed form.
 
     f(w) = 1/2 w'Rw + sum_i C_i max(0, xi_i)^p,   xi_i = target_i - y_i x_i.w,   1 <= p <= 2
 
@@ -6,8 +6,8 @@ Minimising the Lagrangian of the ALM paper (Eq. 7) over e leaves a smooth functi
 
     phi(w) = 1/2 w'Rw + sum_i C_i min_v [ max(0, v)^p + sigma/2 (v - xi_i - beta_i / sigma)^2 - beta_i^2 / (2 sigma^2) ]
 
-(beta_i = |lambda_i| / C_i, sigma = mu / C_i in the paper's letters), whose slopes C_i b_i are the next multipliers
-and, for p = 1, a feasible dual point as they are: each evaluation gives a lower bound of min f.
+(beta_i = |lambda_i| / C_i, sigma = mu / C_i in the paper's letters).  Its slopes C_i b_i are the next multipliers and,
+for p = 1, a feasible dual point, so that each evaluation gives a lower bound of min f.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from svmtool.linalg.systems import Factored
 from svmtool.objectives.base import Objective
 
 SUMS = 8
-POWER_BLOCK = 8192  # rows of a block of work for 1 < p < 2
-REGULAR = 1e-12  # free bias: its curvature where no row has any
+POWER_BLOCK = 8192  # rows in a block of work for 1 < p < 2
+REGULAR = 1e-12  # added curvature of a free bias: keeps systems regular where no row is active
 
 
 class Augmented(Objective):
@@ -38,7 +38,7 @@ class Augmented(Objective):
     """
 
     cap = 1.0
-    sharp = 1e8  # a sigma with which, and beta = 0, phi is f up to a smoothing too narrow to matter
+    sharp = 1e8  # sigma at which phi with beta = 0 stands for f: the smoothing is negligible
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float = 1.0, free_bias: bool = False,
@@ -54,12 +54,12 @@ class Augmented(Objective):
 
     @property
     def scale(self) -> float:
-        """With p = 1 sigma multiplies the curvature of every row: the Gram matrix need not see it."""
+        """With p = 1 sigma scales all curvatures, so the Gram matrix is kept without it."""
         return self.sigma if self.p == 1.0 else 1.0
 
     def _prepare(self) -> None:
         super()._prepare()
-        # only powers between 1 and 2 make a row costly enough for threads
+        # rows cost enough for threads only where 1 < p < 2
         step = POWER_BLOCK if 1.0 < self.p < 2.0 else max(self.n, 1)
         self._spans = [(lo, min(lo + step, self.n)) for lo in range(0, max(self.n, 1), step)]
         vectors = self.z, self.target, self.cost, self.y, self.beta, self.u, self.c, self._change
@@ -85,13 +85,13 @@ class Augmented(Objective):
         return [-float((self.target * self.y) @ u)]
 
     def _balanced_bound(self, g: np.ndarray, sums: list[float]) -> float:
-        # a dual point's conjugates fall as it shrinks: those of the slopes as they were are an upper bound
+        # conjugates decrease as the dual point shrinks: those of the unbalanced slopes are an upper bound
         self._linear = sums[0]
         return max(self._dual_bound(g, 0.0), 0.0)
 
     def hessian_product(self, v: np.ndarray) -> np.ndarray:
         g = super().hessian_product(v)
-        if self.free_bias:  # keeps the matrix regular where no row has curvature
+        if self.free_bias:  # keeps the matrix regular where no row is active
             g[-1] += REGULAR * v[-1]
         return g
 
@@ -102,23 +102,21 @@ class Augmented(Objective):
     def _on_line(self, a: float, b: float) -> float:
         if not self.straight:
             return super()._on_line(a, b)
-        return self._search(a, b, self.p, self.sigma, self.cap)  # a call a pass would take longer than short passes
+        return self._search(a, b, self.p, self.sigma, self.cap)  # one compiled call: short passes cost less than calls
 
     @property
     def straight(self) -> bool:
         return not 1.0 < self.p < 2.0
 
     def strip(self) -> tuple:
-        """Where rows have curvature if `straight`: target, beta, scale, width, 1 / sigma as breakpoint_loops.py has
-        them.
-        """
+        """target, beta, scale, width and 1 / sigma of breakpoint_loops.py, if `straight`."""
         scale, width = (
             (self.sigma, self.cap / self.sigma) if self.p == 1.0 else (2.0 / (1.0 + 2.0 / self.sigma), np.inf)
         )
         return self.target, self.beta, scale, width, 1.0 / self.sigma
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
-        # the conjugate of C l at C b is C (p - 1) (b / p)^q: at least a quadratic in b, and so is the whole
+        # the conjugate C (p - 1) (b / p)^q of C l at C b grows at least quadratically in b, and so does the sum
         quadratic = float(g @ g) + 2.0 * (self.p - 1.0) / self.p * self._conjugate
         s = min(1.0, max(self._linear, 0.0) / quadratic) if quadratic > 0 else float(self._linear > 0.0)
         self._multiple = s
@@ -126,12 +124,12 @@ class Augmented(Objective):
 
     @property
     def has_dual_system(self) -> bool:
-        """Whether Newton systems can have a row for each active row: p < 2, and the rows are here."""
+        """Whether Newton systems of the active rows are possible: p < 2, and the rows are in this process."""
         return self.p < 2.0 and of_data(self.rows).have_kernel
 
     @property
     def rows_quicker(self) -> bool:
-        """Also where no row is active; a regularised bias only."""
+        """See Objective; also where no row is active.  Needs a regularised bias."""
         return (
             self.p == 1.0 and self.has_dual_system and not self.free_bias
             and self.face_cost < FACTOR * float(self.d) ** 3
@@ -153,11 +151,11 @@ class Augmented(Objective):
         return 0.5 * float(self.w @ self.regular(self.w)) + float(self.cost @ slack)
 
     def face(self, used: np.ndarray) -> np.ndarray:
-        """The minimiser of the quadratic that phi is (p = 1) with rows `used` (i8) between their ends, from their side.
+        """Minimiser of phi's current quadratic piece (p = 1) by the dual system; `used` (i8): rows between bounds.
 
-        The others stay at the end 0 or C_i cap that they are at: v is their sum of alpha_i y_i x_i.  Then
+        The other rows stay at their bound 0 or C_i cap: v is their sum of alpha_i y_i x_i.  Then
         w = v + sum a_i y_i x_i with (Q + 1 / (sigma C)) a = target - y x.v + beta / sigma,  Q_ij = y_i y_j x_i.x_j:
-        rows on the margin as equality constraints, up to a proximal term that keeps dependent rows solvable.
+        rows on the margin are equality constraints, with a proximal term that keeps dependent rows solvable.
         A free bias is the multiplier of sum alpha_i y_i = 0.
         """
         if self._kernel is None:
@@ -177,7 +175,7 @@ class Augmented(Objective):
         a, Q = np.zeros(self.n), np.ascontiguousarray(Q.T)
         factored, bias = Factored(Q), 0.0
         part = factored.solve(aim)
-        if self.free_bias:  # Q holds bias^2 y y', which on the constraint is a shift of the multiplier
+        if self.free_bias:  # Q contains bias^2 y y', which only shifts the multiplier
             others, along = float(np.sum(rest)), factored.solve(y)
             multiplier = (float(y @ part) + others) / float(y @ along)
             part -= multiplier * along
@@ -189,15 +187,15 @@ class Augmented(Objective):
         return w
 
     def slopes(self) -> np.ndarray:
-        """b (length n) of the last gradient() or value(): the next multipliers per unit of cost."""
+        """b of the last gradient() or value(), f8[n]: the next multipliers per unit of cost."""
         return -self.u * self.y / self.cost
 
     def dual_point(self) -> np.ndarray:
-        """The dual point whose value `bound` is: the best multiple, at most one, of alpha_i = C_i b_i, length n."""
+        """The dual point with value `bound`: the best multiple, at most 1, of alpha_i = C_i b_i, f8[n]."""
         return -self._multiple * self.u * self.y
 
     def best_multiple(self, w: np.ndarray) -> float:
-        """Of f itself, whatever beta and sigma are."""
+        """See Objective; for f itself, independent of beta and sigma."""
         beta, sigma = self.beta.copy(), self.sigma
         self.beta[:], self.sigma = 0.0, self.sharp
         t = super().best_multiple(w)
@@ -205,9 +203,9 @@ class Augmented(Objective):
         return t
 
     def best_bias(self) -> float:
-        """The free bias that minimises f for the other weights as they are (w[-1] = 0); p = 1.
+        """The free bias that minimises f for fixed other weights (w[-1] = 0); p = 1.
 
-        The slope of the losses in the shift rises by C_i where row i comes to its breakpoint, y_i target_i - x_i.w.
+        The slope of the losses in the bias rises by C_i at the breakpoint of row i, y_i target_i - x_i.w.
         """
         breakpoints = self.y * (self.target - self.z)
         order = np.argsort(breakpoints)
@@ -216,12 +214,12 @@ class Augmented(Objective):
         return float(breakpoints[order[min(k, self.n - 1)]]) / self.rows.bias
 
     def shift(self, b: float) -> None:
-        """Go to where the weight of the bias feature is b, from where it is 0."""
+        """Change the weight of the bias feature from 0 to b."""
         self.w[-1] = b
         self.z += self.rows.bias * b * self.y
 
     def dual_value(self, alpha: np.ndarray) -> float:
-        """D of the hinge at alpha (f8[n], within its ends), balanced first where the bias is free."""
+        """Dual value of the hinge at alpha (f8[n], within its bounds), balanced first where the bias is free."""
         if self.free_bias:
             positive = self.y > 0.0
             up, down = float(np.sum(alpha[positive])), float(np.sum(alpha[~positive]))
@@ -233,7 +231,7 @@ class Augmented(Objective):
         return float(self.target @ alpha) - 0.5 * float(v @ v)
 
     def projected_range(self, alpha: np.ndarray) -> float:
-        """How far the projected gradients of the hinge's dual at alpha lie apart or from zero: LIBLINEAR's measure."""
+        """Projected-gradient range of the hinge's dual at alpha, or its distance from zero: LIBLINEAR's measure."""
         z = np.empty(self.n)
         self.rows.margins(self.rows.transpose_product(alpha * self.y), self.y, z)
         z -= self.target

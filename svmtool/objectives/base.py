@@ -1,19 +1,18 @@
-"""Regulariser plus a sum of losses over rows: the objective as solvers of linear models see it.
+"""Regulariser plus a sum of losses over rows: the objective of linear models.
 
     f(w) = 1/2 w'Rw + sum_i loss_i(x_i.w),   R = I, or I with 0 for a free bias
 
-The losses are quadratic, or nearly so, in pieces: squared_hinge.py has LIBLINEAR's -s 1 and 2,
-augmented.py the hinge, its powers and Huber's; logistic.py's bend everywhere.
+The losses are piecewise quadratic or nearly so: LIBLINEAR's -s 1 and 2 in squared_hinge.py, the hinge, its powers and
+Huber's loss in augmented.py; the logistic loss (logistic.py) is smooth.
 
-Everything of length n (margins, active rows, the dual point) stays in here;
-what goes in and out are vectors of the feature space and scalars.  Reached
-through few fused passes over the rows:
+Vectors of length n (margins, active rows, the dual point) stay inside; arguments and results are scalars and vectors
+of the feature space.  Methods and their products with the rows:
 
-    move(w)      margins at w                         one product X w
-    gradient()   value, gradient, active rows         one product X'u over active rows
-    hessian()    R + X'CX over active rows            Gram matrix, kept up to date by rows that changed
-    search direction(p)       exact minimiser along w + t p        one product X p
-    advance(t)   margins at w + t p                   none
+    set_point(w)     margins at w                         one product X w
+    gradient()       value, gradient, active rows         one product X'u over active rows
+    hessian()        R + X'CX over active rows            Gram matrix, updated by rows that changed
+    line_search(p)   exact minimiser along w + t p        one product X p
+    step(t, p)       margins at w + t p                   none
 """
 
 from __future__ import annotations
@@ -33,15 +32,16 @@ from svmtool.linalg.systems import Factored, conjugate_gradient, solve_positive
 from svmtool.objectives.row_losses import Losses
 
 SYSTEMS = {"primal": "a system of features", "dual": "a system of active rows", "cg": "conjugate gradients"}
-SOLVED = 0.01  # what a direction may leave of Newton's equation, beside the gradient.  Of 334 that were examined on
-# subsets of 16 sets (-s 3, 42, 50, C = 1e5) 169 left more, and 31 lay between a tenth and ten times that
-BALANCED = 0.9  # free bias: share of the heavier side's multipliers that the other must have
+# Largest residual of a Newton direction, relative to the gradient.  Of 334 directions examined on subsets of 16 sets
+# (-s 3, 42, 50, C = 1e5) 169 were above, and 31 between a tenth and ten times this value
+SOLVED = 0.01
+BALANCED = 0.9  # free bias: the two signs' multiplier sums are balanced if their ratio is above this
 
 
 def balance(up: float, down: float) -> tuple[float, float] | None:
-    """What the multipliers of either side, which add up to `up` and `down`, are shrunk by for their sums to agree.
+    """Factors that make the sums `up` and `down` of the multipliers of y = 1 and y = -1 equal.
 
-    None where the sides are too far apart for it to be worth a product.
+    None where the sums are too far apart for a useful bound.
     """
     if not min(up, down) > BALANCED * max(up, down):
         return None
@@ -49,25 +49,24 @@ def balance(up: float, down: float) -> tuple[float, float] | None:
 
 
 class Objective(Losses):
-    """What objectives with the regulariser 1/2 w'Rw share.
+    """Base class of objectives with the regulariser 1/2 w'Rw.
 
-    After gradient() bound is a lower bound of min f.  A loss gives what is a sum over rows: `sums`, `along` (slope and
-    curvature of the sum of losses at z + t dz) and `balanced_sums`; and what follows from such sums, wherever the rows
-    are: `_take`, `_dual_bound` and `_balanced_bound`.
+    After gradient(), bound is a lower bound of min f.  A subclass defines sums over rows, which may be distributed:
+    `sums`, `along` and `balanced_sums`; and what is computed from them: `_take`, `_dual_bound`, `_balanced_bound`.
     """
 
-    line_search_precision = 1e-14  # of the t that line_search() finds, relative
-    # the slope at which a search direction may end, as share of that where it begins; 0: at its exact minimum
+    line_search_precision = 1e-14  # relative precision of the t that line_search() returns
+    # slope at which a line search ends, relative to that at its start; 0: at the exact minimum
     line_search_share = 0.0
-    straight = False  # whether the slope of a row's loss has straight pieces and nothing else: it has `strip` then
-    scale = 1.0  # the curvature of row i is scale * c_i; what changes for all rows alike spares the Gram matrix
-    rows_quicker = False  # whether a system of active rows (`face`) takes less time than a factorised d x d matrix
-    way = ""  # of the last Newton direction: "a system of features", "a system of active rows" or "conjugate gradients"
-    face_bound = -np.inf  # a lower bound of min f that systems of active rows have given (a loss that has `face`)
+    straight = False  # whether the slope of each row's loss is piecewise linear; the class then has `strip`
+    scale = 1.0  # the curvature of row i is scale * c_i: a common factor does not change the Gram matrix
+    rows_quicker = False  # whether a system of the active rows (`face`) costs less than a factorised d x d matrix
+    way = ""  # how the last Newton direction was computed: a value of SYSTEMS
+    face_bound = -np.inf  # best lower bound of min f found by `face`
     _hessian: np.ndarray | None = None
     _kernel: KernelCache | None = None
 
-    if TYPE_CHECKING:  # what the objectives of the finite Newton method have
+    if TYPE_CHECKING:  # methods of objectives that finite Newton methods minimise
 
         def gradient_at_zero(self) -> float:
             """Return |f'(0)|."""
@@ -86,11 +85,11 @@ class Objective(Losses):
 
     @abstractmethod
     def sums(self) -> list[float]:
-        """Slopes and curvatures of all rows at the present margins; numbers that `_take` understands."""
+        """Compute slopes and curvatures of all rows at the current margins; returns the sums that `_take` reads."""
 
     @abstractmethod
     def _take(self, sums: list[float]) -> float:
-        """Keep what `sums` contain of all rows; returns the sum of losses."""
+        """Store the values of `sums` over all rows; returns the sum of losses."""
 
     def _classify(self) -> float:
         return self._take(self.sums())
@@ -101,14 +100,14 @@ class Objective(Losses):
 
     @abstractmethod
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
-        """A lower bound of min f from the slopes; g = sum u_i x_i.  The bias is not free."""
+        """A lower bound of min f from the slopes, g = sum u_i x_i, without a free bias."""
 
     def balanced_sums(self, u: np.ndarray) -> list[float]:
-        """What `_balanced_bound` must know of balanced slopes u (f8[n])."""
+        """Sums over balanced slopes u (f8[n]) that `_balanced_bound` needs."""
         return []
 
     def _balanced_bound(self, g: np.ndarray, sums: list[float]) -> float:
-        """A lower bound of min f under a free bias from balanced slopes; g = sum u_i x_i without the bias."""
+        """A lower bound of min f with a free bias from balanced slopes; g = sum u_i x_i without the bias."""
         return 0.0
 
     def multiplied_sums(self, up: float, down: float) -> list[float]:
@@ -116,9 +115,7 @@ class Objective(Losses):
         return self.balanced_sums(self.balanced(up, down))
 
     def _balanced_slopes(self) -> tuple[np.ndarray, list[float]] | None:
-        """sum_i u_i x_i and `balanced_sums` of the slopes u made a dual point under a free bias.
-
-        None where the sides are too far apart for that.
+        """sum_i u_i x_i and `balanced_sums` of the balanced slopes u; None where `balance` returns None.
         """
         factors = balance(*self.sides())
         if factors is None:
@@ -126,7 +123,7 @@ class Objective(Losses):
         return np.array(factors) @ self.by_side, self.multiplied_sums(*factors)
 
     def _free_bound(self) -> float:
-        """A lower bound of min f under a free bias."""
+        """A lower bound of min f with a free bias."""
         found = self._balanced_slopes()
         if found is None:
             return 0.0
@@ -147,11 +144,11 @@ class Objective(Losses):
         return 0.5 * float(self.w @ self.regular(self.w)) + self._classify()
 
     def primal_value(self) -> float:
-        """The value at w of the problem itself, where f is a smoothed form of it; else f."""
+        """The value at w of the original problem if f is a smoothed form of it, else f."""
         return self.value()
 
     def loss_and_slope(self) -> tuple[float, np.ndarray]:
-        """The sum of losses and of u_i x_i, at the present margins."""
+        """The sum of losses, and the sum of u_i x_i, at the current margins."""
         loss = self._classify()
         if not self.free_bias:
             return loss, self.rows.transpose_product(self.u)
@@ -167,9 +164,9 @@ class Objective(Losses):
         return 0.5 * float(self.w @ inner) + loss, g
 
     def hessian(self) -> np.ndarray:
-        """R + sum_i scale c_i x_i x_i' (d x d; only the upper triangle is meaningful), until the next call."""
+        """R + sum_i scale c_i x_i x_i' (d x d, upper triangle), valid until the next call."""
         gram = self.gram()
-        if self._hessian is None:  # new memory for each would cost as much as the numbers
+        if self._hessian is None:  # allocating it each time would cost as much as filling it
             self._hessian = np.empty_like(gram)
         H = np.multiply(gram, self.scale, out=self._hessian)
         H.flat[:: self.d + 1] += 1.0
@@ -179,17 +176,17 @@ class Objective(Losses):
 
     @property
     def mean_row_length(self) -> float:
-        """Non-zeros a row: what a row costs in a product; in a Gram matrix it costs the square."""
+        """Mean non-zeros in a row: its cost in a product; its cost in a Gram matrix is the square."""
         return self.rows.nnz / max(self.n, 1)
 
     @property
     def product_cost(self) -> float:
-        """About what a product with the Hessian costs, in the units of `face_cost`."""
+        """Approximate cost of a product with the Hessian, in the units of `face_cost`."""
         return 2.0 * VISIT * self.mean_row_length * self.active
 
     @property
     def face_cost(self) -> float:
-        """About what `face` of the active rows costs, the first time."""
+        """Approximate cost of the first `face` of the active rows, in nanoseconds."""
         m, inner = float(self.active), INNER_DENSE if isinstance(of_data(self.rows), DenseRows) else INNER
         return inner * m * m * self.mean_row_length + FACTOR * m**3 + COPY * m * m
 
@@ -211,18 +208,18 @@ class Objective(Losses):
         return np.flatnonzero(self.c)
 
     def preconditioner(self) -> np.ndarray | Callable[[np.ndarray], np.ndarray]:
-        """Of conjugate gradients on the Hessian: its diagonal, or what applies the inverse of something nearer."""
+        """Preconditioner of the Hessian: its diagonal, or a function that applies an approximate inverse."""
         return self.hessian_diagonal()
 
     def newton_direction(
         self, g: np.ndarray, system: str, tolerance: float = 0.0, most: int = 0,
         stopped: Callable[[], bool] = lambda: False,
     ) -> tuple[np.ndarray, int, bool]:  # fmt: skip
-        """p with H p = -g; the number of products with H that it took; and whether it is as exact as asked for.
+        """p with H p = -g, the number of products with H, and whether p is as accurate as requested.
 
-        side: "primal" by a factorised d x d matrix; "dual" by one with a row for each active row (a loss that has
-        `face`); "cg" by conjugate gradients to the tolerance, with at most so many products, or until stopped().
-        Where the run comes to its end meanwhile p is along -g: f falls on the search direction there too.
+        system: "primal" factorises a d x d matrix; "dual" one with a row for each active row (needs `face`); "cg" runs
+        conjugate gradients to the tolerance, for at most `most` products, or until stopped().
+        If the run ends meanwhile p is -g, which is also a descent direction.
         """
         self.way = SYSTEMS[system]
         try:
@@ -231,9 +228,9 @@ class Objective(Losses):
             return -g, 0, False
 
     def factorised_direction(self, g: np.ndarray, doubtful: bool) -> tuple[np.ndarray, int, bool]:
-        """`newton_direction` by the quicker factorised system, of the active rows or of the features.
+        """`newton_direction` by the cheaper factorised system, dual or primal.
 
-        doubtful: the system of rows, which loses digits where numbers are large, must be seen to solve H p = -g.
+        doubtful: check the residual of the dual system, which loses digits where numbers are large.
         """
         if self.rows_quicker:
             p, _, exact = found = self.newton_direction(g, "dual")
@@ -247,7 +244,7 @@ class Objective(Losses):
     def _direction(
         self, g: np.ndarray, system: str, tolerance: float, most: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
-        """`newton_direction` in a run that does not end meanwhile."""
+        """`newton_direction`, or EndedError if the run ends."""
         if system == "primal":
             return -solve_positive(self.hessian(), g), 0, True
         if system == "dual":
@@ -262,10 +259,10 @@ class Objective(Losses):
         return conjugate_gradient(self.hessian_product, g, self.preconditioner(), tolerance, most, stopped)
 
     def curved_direction(self, g: np.ndarray) -> np.ndarray:
-        """-H^-1 g from the side of the active rows A, whose curvatures c differ (scale 1).
+        """-H^-1 g by the dual system of the active rows A, whose curvatures c differ (scale 1).
 
-        p = -g - A'Ds, D = sqrt(c), with (D A A' D + I) s = -D A g; the step of a free bias is the multiplier of what
-        its own equation asks of the sum of Ds.  At least one row is active.
+        p = -g - A'Ds, D = sqrt(c), with (D A A' D + I) s = -D A g.  The step of a free bias is the multiplier of its
+        equation, which fixes the sum of Ds.  At least one row must be active.
         """
         if self._kernel is None:
             self._kernel = KernelCache(self.rows)
@@ -280,7 +277,7 @@ class Objective(Losses):
         s = factored.solve(-root * along[used])
         if self.free_bias:
             shifted = factored.solve(root)
-            shift = -(g[-1] / self.rows.bias + root @ s) / (root @ shifted)  # numpy's: 0 / 0 is no exception
+            shift = -(g[-1] / self.rows.bias + root @ s) / (root @ shifted)  # numpy: 0 / 0 raises nothing
             s += shift * shifted
         a[used] = root * s
         p = -g - self.rows.transpose_product(a)
@@ -290,22 +287,21 @@ class Objective(Losses):
 
     @property
     def products_a_matrix(self) -> float:
-        """About how many products with the Hessian take as long as its matrix, factorised; 0: nobody has measured."""
+        """About how many products with the Hessian cost as much as forming and factorising it; 0: unknown."""
         return 0.0
 
     def line_search(self, p: np.ndarray) -> float:
         """The t > 0 that minimises f(w + t p), exactly (paper's Section 4.4).
 
-        phi'(t) is continuous and increasing, and for most losses piecewise linear.  Newton steps on it, kept
-        inside a bracket, then land on its zero after finitely many: no breakpoint is sorted, each step is one pass
-        over z and dz.
+        phi'(t) is continuous and increasing, and for most losses piecewise linear, so that bracketed Newton steps reach
+        its zero in finitely many steps.  No breakpoints are sorted; each step is one pass over z and dz.
         """
         self.rows.margins(p, self.y, self.dz)
         inner = self.regular(p)
         return self._on_line(float(self.w @ inner), float(p @ inner))
 
     def _on_line(self, a: float, b: float) -> float:
-        """`search direction` where dz is that of p and the regulariser's slope a + t b."""
+        """`line_search` with dz already computed and the regulariser's slope a + t b."""
         low, high, t, enough = 0.0, np.inf, 1.0, 0.0
         if self.line_search_share > 0.0:
             enough = self.line_search_share * abs(self.along(0.0)[0] + a)
@@ -321,28 +317,28 @@ class Objective(Losses):
             if not curvature > 0.0 or abs(slope) <= enough or (high < np.inf and high - low <= 1e-15 * high):
                 break
             new, near = t - slope / curvature, self.line_search_precision * abs(t)
-            if not (low < new < high or abs(new - t) <= near):  # t is an end: at the zero new may be t itself
+            if not (low < new < high or abs(new - t) <= near):  # t is an end of the bracket: new = t at the zero
                 new = 0.5 * (low + high) if high < np.inf else 2.0 * t
             if abs(new - t) <= near:
                 break
             t = new
         return t
 
-    def _bracketed(self, high: bool) -> None:  # noqa: B027  most losses make nothing of it
-        """A search direction goes on below, if `high`, or above the t that `along` was last called with."""
+    def _bracketed(self, high: bool) -> None:  # noqa: B027  optional
+        """Called by the line search: the last t of `along` is now the upper (`high`) or lower end of the bracket."""
 
     def best_multiple(self, w: np.ndarray) -> float:
-        """The t > 0 that minimises f(t w); the objective goes to zero for it."""
+        """The t > 0 that minimises f(t w).  Sets the point to 0."""
         self.set_point(np.zeros(self.d))
         return self.line_search(w)
 
     def least_multiple(self, w: np.ndarray) -> tuple[float, float]:
-        """The best multiple t of w, and the value of the problem itself there; 1 where the search has missed it.
+        """The best multiple t of w and the problem's value there; t = 1 if w itself has a lower value.
 
-        Where rows end at a breakpoint the value rises on both sides of t, and a rounding error of t is felt.
+        Where rows lie at a breakpoint the value rises steeply on both sides of t, and a rounding error in t matters.
         """
         t = self.best_multiple(w)
-        margins = self.dz.copy()  # of w; `primal_value` may use the place
+        margins = self.dz.copy()  # of w; `primal_value` may overwrite dz
         self.step(t, w)
         value = self.primal_value()
         self.w[:], self.z[:] = w, margins

@@ -2,14 +2,14 @@
 
     min over b of  1/2 sum_m a_m'K a_m + sum_i b_{i,y_i},   a_im = C_i [m = y_i] - b_im,   sum_m b_im = C_i,   b >= 0
 
-Primal-dual steps with Mehrotra's predictor and corrector (SIAM J. Optimization 2 (1992) 575-601), t_i and z_im the
-multipliers of sums and bounds.  Newton's system falls apart into one of the order of the rows for each class, K + D_m
-with D_im = z_im / b_im, and one for the changes of t:
+Primal-dual steps with Mehrotra's predictor and corrector (SIAM J. Optimization 2 (1992) 575-601); t_i and z_im are the
+multipliers of the sums and bounds.  Newton's system separates into an n x n system for each class, K + D_m with
+D_im = z_im / b_im, and one for the changes of t:
 
     (K + D_m) db_m + dt = r_m,   (sum_m (K + D_m)^-1) dt = sum_m (K + D_m)^-1 r_m - sum_m db_m
 
-The number of steps depends little on costs, scales and the condition of K, on which that of passes and rounds does.
-Each system is refined: where the answer is near, D_m has entries of any size.
+The number of steps depends little on costs, scales and the condition of K; that of coordinate descent and of multiplier
+steps depends on them strongly.  Each system is refined, because near the solution the entries of D_m vary widely.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from svmtool.linalg.systems import Factored, inverse, mirror, reach
 from svmtool.objectives.class_rows import ClassRows, ClassTask
 from svmtool.objectives.power_interior import BACK, NEARER, REFINED, TINY
 
-NUMBERS, OTHERS = 1 << 24, 6  # 128 MB: in the inverses of all classes, and in so many matrices of their order besides
+NUMBERS, OTHERS = 1 << 24, 6  # numbers (128 MB) in the inverses of all classes and in OTHERS more n x n matrices
 # 300 rows of each of 16 sets with 3 to 56 classes, C = 1, 100 and 1e4, to a gap of 1e-6: 14 to 42 steps in the 40 of 48
-# runs that rounding does not end (raw values besides: 48 to 60), each 0.6 to 0.9 of the time that INVERSE says
+# runs that do not end by round-off (unscaled values: 48 to 60), each 0.6 to 0.9 of the time that INVERSE estimates
 STEPS = 50
-INVERSE, CALLS = 0.15, 2e5  # nanoseconds: a class's share of a step, per rows^3 and besides
-CENTRE = 0.1  # of the largest z at first: the least; those 48 runs take 58 s, with 0.01 59 s, with 1 71 s
-SOLVED = 1e-12  # of a system's right side: what refinement may leave; with 1e-9 57 s, with 1e-15 60 s
+INVERSE, CALLS = 0.15, 2e5  # nanoseconds of one class in a step: per rows^3, and fixed
+CENTRE = 0.1  # initial z is at least this share of the largest; the 48 runs take 58 s, with 0.01 59 s, with 1 71 s
+SOLVED = 1e-12  # residual after refinement, relative to the right-hand side; with 1e-9 57 s, with 1e-15 60 s
 
 
 def cost(task: ClassTask) -> float:
-    """About the nanoseconds that the steps take; infinite where the inverses are too large."""
+    """Approximate nanoseconds of all steps; infinite where the inverses are too large."""
     n, k = task.rows.n, task.k
     if (k + OTHERS) * n * n > NUMBERS:
         return np.inf
@@ -41,9 +41,9 @@ def cost(task: ClassTask) -> float:
 
 
 class ClassInterior:
-    """The iterates; after `measure` primal and dual values at w (flat W) and alpha, which is feasible.
+    """The iterates.  After `measure`: primal and dual, the values at w (flat W) and at the feasible alpha.
 
-    gradient: the largest residual of the scores; left: the mean product of b and z.
+    gradient: the largest dual residual; left: the mean product of b and z.
     """
 
     def __init__(self, task: ClassTask):
@@ -54,13 +54,13 @@ class ClassInterior:
         self._b = np.repeat(task.cost[:, None] / k, k, axis=1)
         self._t, self._z = np.zeros(n), np.zeros((n, k))
         self.measure()
-        slopes = self._residual  # of b, which t and z take up
+        slopes = self._residual  # absorbed by t and z
         self._t = -slopes.min(axis=1)
         z = slopes + self._t[:, None]
         self._z = np.maximum(z, max(CENTRE * float(z.max()), TINY))
 
     def measure(self) -> None:
-        """Values and residuals where the iterates are."""
+        """Compute values and residuals at the iterates."""
         sums = self._b.sum(axis=1)
         alpha, linear = self._dual_point(self._b)
         self.alpha, self.w = alpha, self.rows.transpose_product(alpha)
@@ -79,16 +79,16 @@ class ClassInterior:
         self.left = float(np.mean(self._b * self._z))
 
     def settled(self) -> tuple[np.ndarray, float]:
-        """The dual point, and its value, without the b_im that their multipliers show to be zero."""
+        """The dual point and its value, with b_im = 0 where its multiplier shows that it is zero at the optimum."""
         zero = self._b < NEARER * self._z * self.task.cost[:, None]
-        zero[np.arange(len(zero)), np.argmax(self._b, axis=1)] = False  # a row's sum stays
+        zero[np.arange(len(zero)), np.argmax(self._b, axis=1)] = False  # keeps the sum of the row positive
         b = np.where(zero, 0.0, self._b)
         alpha, linear = self._dual_point(b)
         w = self.rows.transpose_product(alpha)
         return alpha, linear - 0.5 * float(w @ w)
 
     def _dual_point(self, b: np.ndarray) -> tuple[np.ndarray, float]:
-        """The feasible alpha of b, `wide` numbers a row in f8[wide n], and the linear part of its dual value."""
+        """The feasible alpha of b, f8[wide n], and the linear part of its dual value."""
         cost = self.task.cost
         b = b * (cost / np.maximum(b.sum(axis=1), TINY))[:, None]
         alpha = np.zeros((len(b), self.rows.wide))
@@ -97,7 +97,7 @@ class ClassInterior:
         return alpha.reshape(-1), float(np.sum(alpha[self._own]))
 
     def step(self) -> float:
-        """Move the iterates; returns the step's length, <= 1."""
+        """Take one step; returns its length, at most 1."""
         b, z = self._b, self._z
         self._factorise(z / b)
         db, _, dz = self._direction(b * z)
@@ -110,7 +110,7 @@ class ClassInterior:
         return t
 
     def _factorise(self, D: np.ndarray) -> None:
-        """The inverses of K + D_m, and their sum factorised."""
+        """Compute the inverses of K + D_m and factorise their sum."""
         n, K, self._D = len(D), self._K, D
         self._inverses, whole = [], np.zeros((n, n))
         for scale in 1.0 / np.sqrt(D.T):
@@ -125,7 +125,7 @@ class ClassInterior:
         self._sum = Factored(whole)
 
     def _direction(self, products: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Changes of b, t, z that take residuals to zero and b z by -products."""
+        """Changes of b, t and z that make the residuals zero and change b z by -products."""
         right = -self._residual - products / self._b
         db, dt, rest = np.zeros_like(right), np.zeros(len(right)), right
         for _ in range(1 + REFINED):
@@ -139,5 +139,5 @@ class ClassInterior:
         return db, dt, -(products + self._z * db) / self._b
 
     def _apply(self, right: np.ndarray) -> np.ndarray:
-        """(K + D_m)^-1 of each column."""
+        """(K + D_m)^-1 times column m, for each m."""
         return np.stack([inner @ column for inner, column in zip(self._inverses, right.T, strict=True)], axis=1)

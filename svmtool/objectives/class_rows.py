@@ -2,7 +2,8 @@
 
     min over W (d x k) of  1/2 |W|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)
 
-Weights are the flat W, class by class within a feature; what has k numbers a row holds them in `wide` places.
+Weights are the flat W: the k weights of feature 1, then those of feature 2, and so on.  Arrays with k numbers for each
+row are padded to `wide` numbers.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from svmtool.compiled.loops.rows import class_loops as loops
 from svmtool.data.blocks import BLOCK_WORK, MAX_BLOCKS, Rows
 from svmtool.data.csr import CsrRows
 
-PLACES = 8  # non-zeros that are worked on in the time that a class of a row takes ...
-CHEAP = 4  # ... and those of a class while one of a lone problem is
+PLACES = 8  # fixed cost of one class of a row, in non-zeros
+CHEAP = 4  # non-zeros handled in the time of one in a two-class problem, since classes share the row's index
 
 
 class ClassTask:
-    """The problem: rows (CsrRows), number i8[n] the class of each row, k classes, cost C_i > 0 f8[n]."""
+    """The problem: rows (CsrRows), number (i8[n], the class of each row), k classes, cost (f8[n], C_i > 0)."""
 
     __slots__ = ("rows", "number", "k", "cost")
 
@@ -31,9 +32,9 @@ class ClassTask:
 
 
 class ClassRows(Rows):
-    """Virtual row i wide + m is row i of `base` for class m: it meets column m of W alone.
+    """Rows for all classes: virtual row i wide + m is row i of `base` with column m of W.
 
-    n = wide base.n, d = k base.d; the places from k on hold zeros.
+    n = wide base.n, d = k base.d; numbers m >= k are zero.
     """
 
     def __init__(self, base: CsrRows, k: int):
@@ -42,16 +43,16 @@ class ClassRows(Rows):
         self._arrays = base.csr_arrays
         work = self.wide * (base.nnz + PLACES * base.n) // CHEAP
         n_blocks = min(MAX_BLOCKS, work // BLOCK_WORK, base.nnz // (4 * max(base.d, 1)))
-        self.blocks = base._partition(base.indptr, n_blocks)  # of rows of `base`
+        self.blocks = base._partition(base.indptr, n_blocks)  # ranges of rows of `base`
 
     def widened(self, w: np.ndarray) -> np.ndarray:
-        """The flat W with `wide` places a feature."""
+        """The flat W with `wide` numbers for each feature."""
         W = np.zeros((self.base.d, self.wide))
         W[:, : self.k] = w.reshape(self.base.d, self.k)
         return W.reshape(-1)
 
     def narrowed(self, W: np.ndarray) -> np.ndarray:
-        """The opposite of `widened`, of any number of rows or features."""
+        """Inverse of `widened`, for any number of rows or features."""
         return W.reshape(-1, self.wide)[:, : self.k].reshape(-1)
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
@@ -69,5 +70,5 @@ class ClassRows(Rows):
         return self.narrowed(G)
 
     def square_norms(self) -> np.ndarray:
-        """|x_i|^2 with the bias feature, a number a row of data."""
+        """|x_i|^2 with the bias feature, f8[base.n]."""
         return self.base.square_norms()

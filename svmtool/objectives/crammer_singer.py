@@ -1,15 +1,16 @@
-"""The Crammer-Singer loss under an augmented Lagrangian.
+"""The Crammer-Singer loss in an augmented Lagrangian.
 
     h_i(W) = max over p in the simplex of  p.g_i - w_{y_i}.x_i,   g_im = w_m.x_i + [m != y_i]
 
-Multipliers beta_i (a point of the simplex a row) and sigma make of it the smooth
+With multipliers beta_i (a point of the simplex for each row) and sigma it becomes the smooth
 
     max over p of  p.g_i - w_{y_i}.x_i - |p - beta_i|^2 / (2 sigma),   p = the point nearest to beta_i + sigma g_i
 
-(Moreau's envelope, as phi of augmented.py is of the hinge), whose p are the next multipliers and always a feasible
-dual point a_im = C_i ([m = y_i] - p_im).  Its Hessian is 1 + sigma sum_i C_i x_i x_i' (x) (I_F - 11'/|F|), F the
-classes with p_im > 0.  Conjugate gradients on it are preconditioned by 1 + sigma A (x) B, A = sum_i C_i x_i x_i' over
-the rows not at a corner and B the mean of their projectors, weighed by C_i: exact where all those faces are one.
+(its Moreau envelope, as phi of augmented.py is that of the hinge).  p are the next multipliers and always a feasible
+dual point a_im = C_i ([m = y_i] - p_im).  The Hessian is 1 + sigma sum_i C_i x_i x_i' (x) (I_F - 11'/|F|), F the
+classes with p_im > 0.  Its conjugate gradients are preconditioned by 1 + sigma A (x) B, with A = sum_i C_i x_i x_i'
+over the rows not at a vertex of the simplex and B the mean of their projectors weighted by C_i: exact if these rows
+share one face.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from svmtool.objectives.base import Objective
 from svmtool.objectives.class_rows import ClassRows, ClassTask
 
 SUMS = 7
-SHARP = 1e8  # a sigma with which, and beta = 0, the envelope is the loss up to a smoothing too narrow to matter
+SHARP = 1e8  # sigma at which the envelope with beta = 0 stands for the loss: the smoothing is negligible
 
 
 class CrammerSingerLoss(Objective):
-    """The smoothed problem of a ClassTask, with the face of augmented.Augmented; see Objective.
+    """The smoothed problem of a ClassTask, with the interface of augmented.Augmented; see Objective.
 
-    u, c, beta: `wide` numbers a row; c_im is 1 / |F_i| for classes in F_i where that are two or more, else 0.
+    u, c, beta: `wide` numbers for each row; c_im is 1 / |F_i| for classes m in F_i if F_i has two or more, else 0.
     """
 
     p = 1.0
@@ -61,7 +62,7 @@ class CrammerSingerLoss(Objective):
         self._sums, self._slopes = np.zeros((blocks, SUMS)), np.zeros((blocks, 2 + self.wide))
         states = self.z, self.number, self.cost, self.beta, self.u, self.c
         n = self.base.n
-        self._active, self._here = np.empty(n, np.int64), np.empty(n, np.int64)  # of a ray, see `ray`
+        self._active, self._here = np.empty(n, np.int64), np.empty(n, np.int64)  # of a line search
         self._ends = np.empty(n, np.int64), np.empty(n, np.int64)
         line_searches = self.z, self.dz, self.number, self.cost, self.beta, self._active, self._here
         self._settle = loops.class_line_search_settle.bind(
@@ -83,7 +84,7 @@ class CrammerSingerLoss(Objective):
         return smooth
 
     def line_search(self, p: np.ndarray) -> float:
-        """See Objective.  What a row adds to the slope is fixed between two ends where it is at the same corner."""
+        """See Objective.  A row at the same vertex at both ends of the bracket has a constant slope between them."""
         self._active[:] = np.arange(self.base.n)
         self._parts, self._fixed[0] = list(self.rows.blocks), 0.0
         return super().line_search(p)
@@ -110,8 +111,10 @@ class CrammerSingerLoss(Objective):
         return s * (self._linear - 0.5 * s * square)
 
     def hessian(self) -> np.ndarray:
-        """See Objective.  Rows of a face F join its classes as a graph's edges of weight C_i / |F| do: a Laplacian
-        of blocks, so that one Gram matrix for each pair of classes, kept up to date, makes all of it."""
+        """See Objective.  The Hessian is a block Laplacian, with C_i / |F| as the weight of each pair of classes in F.
+
+        It is assembled from one Gram matrix for each pair of classes, which are updated by the rows that changed.
+        """
         k, d = self.k, self.base.d
         first, second = np.tril_indices(k, -1)
         if self._pairs is None or len(self._changed_since()) >= self.active:
@@ -135,22 +138,22 @@ class CrammerSingerLoss(Objective):
         return H
 
     def _changed_since(self) -> np.ndarray:
-        """Numbers of the rows whose face is another than the one the Gram matrices have seen."""
+        """Numbers of the rows whose face differs from that in the Gram matrices."""
         return np.flatnonzero((self.c != self._seen).reshape(-1, self.wide).any(axis=1))
 
     @property
     def faces(self) -> int:
-        """Classes of the faces that are no corners: the order of the system in class_faces.py."""
+        """Total number of classes in faces that are not vertices: the order of the system in class_faces.py."""
         return int(np.count_nonzero(self.c))
 
     @property
     def has_dual_system(self) -> bool:
-        """Whether that system takes less time than as many products as the last step by conjugate gradients took."""
+        """Whether the dual system costs less than conjugate gradients with as many products as the last time."""
         return self.rows_quicker or self.face_cost < class_faces.step_cost(self.rows, self.active, self._products)
 
     @property
     def rows_quicker(self) -> bool:
-        """See Objective; also where no row is off the corners."""
+        """See Objective; also true where all rows are at vertices."""
         return self.face_cost < FACTOR * float(self.d) ** 3
 
     @property
@@ -158,7 +161,7 @@ class CrammerSingerLoss(Objective):
         return class_faces.system_cost(self.rows, self.active, self.faces)
 
     def step_cost(self, products: int) -> float:
-        """About what a Newton step of so many products costs; none: from the rows' side, or where none was taken."""
+        """Approximate nanoseconds of a Newton step with so many products; 0: by the dual system, or no step yet."""
         if products:
             return class_faces.step_cost(self.rows, self.active, products)
         return min(class_faces.step_cost(self.rows, self.active), self.face_cost)
@@ -171,20 +174,20 @@ class CrammerSingerLoss(Objective):
         return found
 
     def face(self, used: np.ndarray) -> np.ndarray:
-        """The minimiser of the piece that the last value lies on."""
+        """The minimiser of the quadratic piece of the last value."""
         if self._kernel is None:
             self._kernel = KernelCache(self.base)
         return class_faces.minimiser(self, self._kernel)
 
     def _bent(self, t: np.ndarray) -> np.ndarray:
-        """sigma sum_i C_i x_i (P_i t_i)', flat, P_i the projector on differences within F_i; t is used up."""
+        """sigma sum_i C_i x_i (P_i t_i)', flat, P_i the projector on differences within F_i; overwrites t."""
         call = loops.class_curvature.bind(t, self.c, self.cost)
         self.rows.for_each_block(lambda lo, hi: call(self.k, self.wide, lo, hi))
         return self.sigma * self.rows.transpose_product(t)
 
     @property
     def bending(self) -> _Bending:
-        """The rows that are not at a corner, as of the last value."""
+        """The rows not at a vertex at the last value."""
         if self._bending is None:
             self._bending = _Bending(self)
         return self._bending
@@ -197,7 +200,7 @@ class CrammerSingerLoss(Objective):
 
     @property
     def has_kronecker(self) -> bool:
-        """Whether two matrices can be decomposed for the preconditioner."""
+        """Whether A and B are small enough to decompose for the preconditioner."""
         return max(self.base.d, self.k) <= class_faces.KRONECKER_BELOW
 
     def hessian_diagonal(self) -> np.ndarray:
@@ -206,11 +209,11 @@ class CrammerSingerLoss(Objective):
         return 1.0 + self.sigma * np.stack(columns, axis=1).reshape(-1)
 
     def dual_point(self) -> np.ndarray:
-        """The dual point whose value `bound` is, `wide` numbers a row."""
+        """The dual point with value `bound`, `wide` numbers for each row."""
         return -self._multiple * self.u
 
     def value_at_zero(self) -> float:
-        """f(0), of two classes or more."""
+        """f(0), for two or more classes."""
         return float(np.sum(self.cost))
 
     def primal_value(self) -> float:
@@ -218,7 +221,7 @@ class CrammerSingerLoss(Objective):
         return self.primal
 
     def best_multiple(self, w: np.ndarray) -> float:
-        """Of f itself, whatever beta and sigma are."""
+        """See Objective; for f itself, independent of beta and sigma."""
         beta, sigma = self.beta.copy(), self.sigma
         self.beta[:], self.sigma = 0.0, SHARP
         t = super().best_multiple(w)
@@ -230,20 +233,20 @@ class CrammerSingerLoss(Objective):
         self.beta[:] = self.multipliers(-self.u)
 
     def multipliers(self, alpha: np.ndarray) -> np.ndarray:
-        """p of a dual point, `wide` numbers a row each."""
+        """p of a dual point; both have `wide` numbers for each row."""
         p = -alpha.reshape(-1, self.wide) / self.cost[:, None]
         p[np.arange(len(p)), self.number] += 1.0
         return p.reshape(-1)
 
-    def multiplier_spread(self) -> float:
-        """The largest max - min of a row's (p - beta) / sigma: its violation at p, if w is the round's minimiser."""
+    def multiplier_range(self) -> float:
+        """The largest range of (p - beta) / sigma in a row: its violation at p, if w minimises this round's f."""
         step = (self.multipliers(-self.u) - self.beta).reshape(-1, self.wide)[:, : self.k]
         return float(np.max(step.max(axis=1) - step.min(axis=1), initial=0.0)) / self.sigma
 
     def gradient_on_pieces(self) -> np.ndarray:
-        """The gradient at w, after accept() and a new sigma, with every row on the face that it was on.
+        """The gradient at w after accept() and a new sigma, with every row kept on its face.
 
-        See Augmented: rows of one face have p = beta + sigma P g there.
+        See Augmented: on a face p = beta + sigma P g.
         """
         g = self.rows.transpose_product(self.u) + self.w
         t = self.z + 1.0
@@ -251,7 +254,7 @@ class CrammerSingerLoss(Objective):
         return g + self._bent(t)
 
     def projected_range(self, alpha: np.ndarray) -> float:
-        """LIBLINEAR's measure for -s 4 at a dual point: the largest max G_i - min {G_im: a_im can rise}."""
+        """LIBLINEAR's measure for -s 4 at a dual point: the largest max G_i - min {G_im: a_im can increase}."""
         G = np.empty(self.n)
         self.rows.margins(self.rows.transpose_product(alpha), self.y, G)
         G, rows = G.reshape(-1, self.wide)[:, : self.k] + 1.0, np.arange(self.base.n)
@@ -262,7 +265,7 @@ class CrammerSingerLoss(Objective):
 
 
 class _Bending:
-    """The rows that are not at a corner, copied: products with the loss's Hessian take many passes over these few."""
+    """A copy of the rows not at a vertex, over which products with the Hessian are computed."""
 
     def __init__(self, objective: CrammerSingerLoss):
         curved = np.flatnonzero(objective.c.reshape(-1, objective.wide).any(axis=1))
@@ -279,14 +282,14 @@ class _Bending:
         return self.rows.transpose_product(self.t)
 
     def kronecker(self, sigma: float) -> Callable[[np.ndarray], np.ndarray]:
-        """What applies the inverse of 1 + sigma A (x) B to a flat W, by the eigenvectors of both."""
+        """A function that applies the inverse of 1 + sigma A (x) B to a flat W, by the eigenvectors of A and B."""
         rows, k = self.rows.base, self.rows.k
         share = self.share.reshape(-1, self.rows.wide)[:, :k]
         A = np.zeros((rows.d, rows.d))
         rows.add_gram(self.cost, A)
         B = np.diag(self.cost @ (share > 0.0)) - (share * self.cost[:, None]).T @ (share > 0.0)
         B /= max(float(np.sum(self.cost)), 1e-300)
-        used = np.flatnonzero(A.diagonal())  # what no such row has stays exactly as it is
+        used = np.flatnonzero(A.diagonal())  # features that none of these rows has keep their values exactly
         limits.check()
         a, Q = np.linalg.eigh(A[np.ix_(used, used)], UPLO="U")
         limits.check()

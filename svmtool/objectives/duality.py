@@ -6,7 +6,7 @@ import numpy as np
 
 
 def relative_gap(primal: float, dual: float) -> float:
-    """(P - D) / P; 0 for a primal value of 0, nan where P is no number."""
+    """(P - D) / P; 0 if P = 0, nan if P is nan."""
     return 0.0 if primal == 0 else max(primal - dual, 0.0) / primal
 
 
@@ -22,7 +22,7 @@ def best_multiple(linear: float, square: float, conjugate: float, degree: float,
     def slope(s: float) -> float:
         return linear - s * square - degree * s ** (degree - 1.0) * conjugate
 
-    # each of the two terms alone ends the climb
+    # bounds of the maximiser by each of the two terms alone
     low, high = 0.0, min(room, linear / square if square > 0 else np.inf)
     if conjugate > 0:
         high = min(high, (linear / (degree * conjugate)) ** (1.0 / (degree - 1.0)))

@@ -17,7 +17,7 @@ from svmtool.objectives.squared_hinge import dual_bound
 
 
 class LeastSquares(Objective):
-    """f over `rows`; see Objective.  Every row has curvature, everywhere.  target: f8[n], None for 1 everywhere."""
+    """f over `rows`; see Objective.  Every row is always active.  target: f8[n], None for all 1."""
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, target: np.ndarray | None = None
@@ -32,7 +32,7 @@ class LeastSquares(Objective):
         return self.edge()
 
     def edge(self) -> np.ndarray:
-        """sum_i 2 C_i x_i: by how much the slopes' sum of rows changes with a free bias."""
+        """sum_i 2 C_i x_i: the change of sum_i u_i x_i with a free bias."""
         return self.rows.transpose_product(2.0 * self.cost)
 
     def fitting_sums(self) -> np.ndarray:
@@ -72,12 +72,12 @@ class LeastSquares(Objective):
         return dual_bound(self._linear, float(g @ g), loss)
 
     def _free_bound(self) -> float:
-        return 0.0  # `gradient` asks, which knows the products with the slopes
+        return 0.0  # `gradient` computes it
 
     def _fitting_bound(self, g: np.ndarray) -> float:
-        """The dual value of the slopes under the bias that fits best, whose sum is zero."""
+        """The dual value of the slopes at the best bias, where they sum to zero."""
         total, slopes, linear, signed, squares = self.fitting_sums().tolist()
-        if not total:  # a class weight of 0 for the only class
+        if not total:  # the only class has weight 0
             return 0.0
         t = slopes / total  # u - 2 t C are the slopes under that bias
         g = g - t * self._edge
@@ -94,11 +94,11 @@ class LeastSquares(Objective):
         return float(np.sqrt(g @ g))
 
     def golub_kahan(self) -> GolubKahan:
-        """Steps from w on both sides; `both` takes them.
+        """Golub-Kahan steps from w, for primal and dual; `both` applies them.
 
-        With r_i = root of 2 C_i: A has the rows r_i x_i, b the entries r_i y_i target_i; a free bias is the one that
-        fits best, which takes their parts along r out of all columns of A and out of b.
-        Sparse rows, fewer than there are features, and w = A'p, as it is from w = 0 on: the steps are taken in p.
+        With r_i = sqrt(2 C_i), A has the rows r_i x_i and b the entries r_i y_i target_i.  A free bias is eliminated by
+        projecting r out of b and of all columns of A.
+        If sparse rows are fewer than features and w = A'p (true from w = 0 on), the steps are taken in p.
         """
         self._root = np.sqrt(2.0 * self.cost)
         self._along_root = self._root / float(np.sqrt(self._root @ self._root))
@@ -113,9 +113,9 @@ class LeastSquares(Objective):
         return GolubKahan(space, self.n, space.back(self._p - self._s))
 
     def whole_step(self) -> Whole:
-        """From w to the solution, after `golub_kahan`, by the system (I + A A') s = b with an unknown for each row.
+        """The step from w to the solution, after `golub_kahan`, by the n x n system (I + A A') s = b.
 
-        The matrix takes the products of n steps, and its memory is that of two n x n matrices.
+        Forming the matrix takes the products of n steps, and the memory of two n x n matrices.
         """
         if self._factor is None:
             H = np.eye(self.n)
@@ -130,7 +130,7 @@ class LeastSquares(Objective):
         return Whole((dp,), self._p + dp - self._s)
 
     def _forward_back(self, u: np.ndarray) -> np.ndarray:
-        """A A'u, column after column: what is looked up is one of n numbers."""
+        """A A'u by columns: random accesses stay within n numbers."""
         v = self._columns.curvature_product(np.ones(self._columns.n), self._root * u)
         if self.rows.bias >= 0 and not self.free_bias:
             v += self.rows.bias**2 * float(self._root @ u)
@@ -154,7 +154,7 @@ class LeastSquares(Objective):
         return self._centred(self._root * self.y * self.target) - self._forward(w)
 
     def both(self, steps: GolubKahan | Whole) -> tuple[float, float, np.ndarray]:
-        """Go to w + dw with the best bias; returns f there, the dual's value at s + ds, and that dual point (f8[n])."""
+        """Set the point to w + dw with the best bias; returns f, the dual value at s + ds and that dual point."""
         if self._p is None:
             w = self.regular(self.w) + steps.dw
         else:

@@ -11,12 +11,12 @@ from svmtool.objectives.base import Objective
 
 
 class Logistic(Objective):
-    """The logistic loss over `rows`; see Objective.  Every row has curvature, and it changes with every step.
+    """The logistic loss over `rows`; see Objective.  Every row is active, and all curvatures change with each step.
 
     After gradient(): slopes u, whose multipliers alpha_i = -u_i y_i in (0, C_i) are a dual point.
     """
 
-    line_search_precision = 1e-2  # steps tend to 1, and f is no quadratic that an exact search would finish
+    line_search_precision = 1e-2  # f is not piecewise quadratic: an exact search would gain little
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, one_of_several: bool = False
@@ -42,7 +42,7 @@ class Logistic(Objective):
         return self._out
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
-        # D(alpha) of the slopes' multipliers, whose conjugates are -alpha_i z_i less the losses: f - |grad f|^2 / 2
+        # D(alpha) at the slopes' multipliers, with conjugates -alpha_i z_i - loss_i, is f - |grad f|^2 / 2
         g = g + self.w
         return 0.5 * float(self.w @ self.w) + loss - 0.5 * float(g @ g)
 
@@ -63,33 +63,33 @@ class Logistic(Objective):
         return float(np.log(2.0) * np.sum(self.cost))
 
     def gradient_at_zero(self) -> float:
-        """|grad f(0)|, by which LIBLINEAR's rule for -s 0 measures."""
+        """|grad f(0)|, the unit of LIBLINEAR's rule for -s 0."""
         g = self.rows.transpose_product(-0.5 * self.cost * self.y)
         return float(np.sqrt(g @ g))
 
     def steepest_dual(self, g: np.ndarray) -> float:
-        """The largest derivative, in size, of the dual at the multipliers of w, where f has the gradient g.
+        """The largest absolute derivative of the dual at the multipliers of w, where f has the gradient g.
 
-        For alpha_i it is log(alpha_i / (C_i - alpha_i)) + y_i x_i.v with v = sum_j alpha_j y_j x_j = w - g: that is
-        -y_i x_i.g, for the logarithm is -z_i.
+        For alpha_i it is log(alpha_i / (C_i - alpha_i)) + y_i x_i.v with v = sum_j alpha_j y_j x_j = w - g.  The
+        logarithm is -z_i, so that it equals -y_i x_i.g.
         """
         self.rows.margins(g, self.y, self.dz)
         return float(np.abs(self.dz).max(initial=0.0))
 
     def sample(self, group: int, seed: int) -> Logistic:
-        """The same problem on one random row of each `group`, costs raised to make up for the rest."""
+        """The same problem on one random row of each `group`, with costs scaled up accordingly."""
         chosen = self.rows.draw(group, seed)
         cost = self.cost[chosen] * (self.n / len(chosen))
         return Logistic(self.rows.take(chosen), self.y[chosen], cost, self.free_bias)
 
-    def small_newton(
+    def fused_newton(
         self, w: np.ndarray, gap: float, enough: float, steepest: float, at_start: float, sure: float, most: int
     ) -> tuple[list[list[float]], int]:
-        """At most `most` Newton steps in one compiled call, from w (length d, overwritten by the answer).
+        """At most `most` Newton steps in one compiled call, from w (f8[d], overwritten by the solution).
 
-        Returns a record a step (f, lower bound, |gradient|, active rows, step) and why it ended: 0 the limit of
-        steps, 1 the minimum, 2 gap <= `gap`, 3 |gradient| <= `enough` or the dual's largest derivative <= `steepest`
-        and gap <= `sure` (at w as given: `at_start`), 4 rounding.
+        Returns a record for each step (f, lower bound, |gradient|, active rows, step) and a code: 0 limit of steps,
+        1 minimum, 2 gap <= `gap`, 3 |gradient| <= `enough` or largest dual derivative <= `steepest`, and
+        gap <= `sure` (at the initial w: `at_start`), 4 round-off.
         """
         r, d = self.rows, self.d
         history = np.empty((most + 1, fused_logistic_loops.FIELDS))

@@ -1,7 +1,7 @@
-"""Losses of one row as functions of its slack xi, in plain numpy: value, slope and conjugate.
+"""Losses of a row as functions of its slack xi, in numpy: value, slope and conjugate.
 
-The certifier (certify/linear.py) uses these and nothing of the solvers' loops.  A loss is convex; its slope lies in
-[floor, cap]; its conjugate is l*(b) = max over xi of b xi - l(xi).
+The certifier (certify/linear.py) uses these instead of the solvers' compiled loops.  A loss is convex, its slope lies
+in [floor, cap], and its conjugate is l*(b) = max over xi of b xi - l(xi).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy as np
 
 
 class Loss(ABC):
-    """What the certifier asks.  Arrays are of length n, per unit of cost.
+    """A convex loss.  Arguments and results are f8[n], per unit of cost.
 
-    degree: the q of l*(b) proportional to b^q (1 where l* is 0 on [0, cap]; None where it is no power of b);
-    power: the p of a power of the hinge; hinge_power: that where the loss is one, else None.
+    degree: q if l*(b) is proportional to b^q, 1 if l* is 0 on [0, cap], else None.  power: p of a power of the hinge;
+    hinge_power: the same, or None if the loss is no power of the hinge.
     """
 
     floor, cap = 0.0, np.inf
@@ -92,7 +92,7 @@ class Power(Loss):
 
 
 class ModifiedHuber(Loss):
-    """0, xi^2 / 2, 2 (xi - 1) for xi <= 0, xi < 2, beyond (MFN paper, Eq. 21)"""
+    """0 for xi <= 0, xi^2 / 2 for 0 < xi < 2, 2 (xi - 1) for xi >= 2 (MFN paper, Eq. 21)"""
 
     cap = 2.0
 
@@ -111,7 +111,7 @@ class ModifiedHuber(Loss):
 
 
 class Logistic(Loss):
-    """log(1 + exp(xi)); with target 0 that of LIBLINEAR's logistic regression"""
+    """log(1 + exp(xi)); with target 0 LIBLINEAR's logistic loss"""
 
     cap, degree = 1.0, None
 
@@ -159,7 +159,7 @@ LOSSES: dict[str, type[Loss]] = {
 
 
 def of(name: str, p: float) -> Loss:
-    """The loss that a row of the registry names; p is the power of `Lp hinge`."""
+    """The loss of this name in the registry; p is the power of `Lp hinge`."""
     if name == "Lp hinge":
         return Hinge() if p == 1.0 else SquaredHinge() if p == 2.0 else Power(p)
     return LOSSES[name]()

@@ -2,7 +2,7 @@
 
     G w = A y,   G = sum v_i x_i x_i' + nu I,   A y = sum v_i y_i x_i,   nu = 1/(2C)
 
-v_i are the weights of rows beside C.  Whoever knows S = sum v_i x_i x_i', b = A y and V = sum v_i needs no row:
+v_i are the weights of rows beside C.  S = sum v_i x_i x_i', b = A y and V = sum v_i determine f without the rows:
 
     f(w) = 1/2 |w|^2 + C (V - 2 b.w + w'S w),   f'(w) = w + 2 C (S w - b),   f(w) - min f <= 1/2 |f'(w)|^2
 """
@@ -17,12 +17,12 @@ import numpy as np
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.linalg.systems import Factored, mirror
 
-REFINEMENTS = 2  # of a solution by its residual
-CANCELLATION = 1e-4  # share of C V below which f, a difference of sums, has lost too many digits to certifier by
+REFINEMENTS = 2  # rounds of iterative refinement
+CANCELLATION = 1e-4  # share of C V below which f, a difference of sums, has too few correct digits for a certificate
 
 
 class Matrix:
-    """2 C G = I + 2 C S for problems that share it: S f8[d, d], symmetric; factorised when first asked for."""
+    """2 C G = I + 2 C S, shared by several problems: S f8[d, d], symmetric.  Factorised on first use."""
 
     def __init__(self, S: np.ndarray, C: float):
         self.S, self.C, self.d = S, C, len(S)
@@ -47,7 +47,7 @@ class Matrix:
 
 
 class NormalEquations:
-    """f of one problem, by its sums; see the module's text.  b f8[d]."""
+    """f of one problem from its sums S, b (f8[d]) and V; see the module's docstring."""
 
     def __init__(self, matrix: Matrix, b: np.ndarray, V: float):
         self.matrix, self.b, self.V, self.C = matrix, b, V, matrix.C
@@ -67,7 +67,7 @@ class NormalEquations:
         return self.C * self.V
 
     def step(self, g: np.ndarray) -> np.ndarray:
-        """The way from where the gradient is g to the minimiser."""
+        """The step to the minimiser from a point with gradient g."""
         return -self.matrix.solve(g)
 
     def minimiser(self) -> np.ndarray:
@@ -78,14 +78,15 @@ class NormalEquations:
         return w
 
     def cancels(self, f: float) -> bool:
-        """Whether little is left of the sums in f: rounding has taken digits that a check of the rows would bring."""
+        """Whether the sums in f cancel, so that round-off makes f less accurate than a sum over the rows."""
         return f < CANCELLATION * self.C * self.V
+
 
 def equations_of(sums: ClassStatistics, C: float, bias: float, factor: Sequence[float]) -> list[NormalEquations]:
     """The normal equations of each two-class problem; factor: the class weight of each label.
 
-    Two labels: one problem, the first label +1, both with their factor.  Else one a label, +1 there, whose rows
-    alone carry its factor.  bias < 0: no bias feature.
+    Two labels: one problem, with y = +1 for the first, and both factors.  Otherwise one problem for each label, with
+    y = +1 for its rows, and the factor of this label only.  bias < 0: no bias feature.
     """
     k = len(sums.labels)
 

@@ -3,14 +3,14 @@
     P(w, rho) = 1/2 |w|^2 + sum_i c_i max(0, rho - w.x_i) - k rho,   k = nu sum_i c_i
     D(a)      = -1/2 |v|^2,   0 <= a_i <= c_i,  sum_i a_i = k,   v = sum_i a_i x_i
 
-D(a) <= min P for each feasible a.  For given w the best rho is the k-th smallest of the w.x_i, where rows count c_i,
-and P there is 1/2 |w|^2 - (sum of the k smallest).  min P is never above P(0) = 0, and is 0 where the origin lies
-among the rows: then no error is small relative to it.  Gaps are therefore
+D(a) <= min P for each feasible a.  For given w the best rho is the k-th smallest w.x_i, with row i counted c_i times;
+there P = 1/2 |w|^2 - (sum of the k smallest).  min P <= P(0) = 0, with equality where the origin lies among the rows,
+and then no error is small relative to it.  Gaps are therefore
 
     (P - D) / max(-P, FLOOR M),   M = k^2 / 2 times the mean of |x_i|^2
 
-Since -P <= -min P that bounds the error of P relative to its optimum; M is what -D would be if all
-rows were of that size in one direction.
+Since -P <= -min P, this bounds the error of P relative to its optimum.  M is -D if all rows have this size and one
+direction.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ FLOOR = 1e-8
 
 
 def scale_of(square_norms: np.ndarray, cost: np.ndarray, k: float) -> float:
-    """FLOOR M, from the |x_i|^2."""
+    """FLOOR M from the |x_i|^2."""
     return scale_of_sums(float(cost @ square_norms), float(np.sum(cost)), k)
 
 
 def scale_of_sums(squares: float, total: float, k: float) -> float:
-    """The same from sum c |x|^2 and sum c."""
+    """FLOOR M from sum c |x|^2 and sum c."""
     return FLOOR * 0.5 * k * k * squares / total if total > 0.0 else 0.0
 
 
 def gap_of(primal: float, dual: float, scale: float) -> float:
-    """The relative gap of the module's text; `scale` is FLOOR M."""
+    """The relative gap of the module's docstring; `scale` is FLOOR M."""
     difference, size = max(primal - dual, 0.0), max(-primal, scale)
     return difference / size if size > 0.0 else 0.0 if difference == 0.0 else np.inf
 
@@ -44,10 +44,10 @@ def gap_of(primal: float, dual: float, scale: float) -> float:
 def best_rho(
     z: np.ndarray, cost: np.ndarray, k: float, low: float = -np.inf, high: float = np.inf
 ) -> tuple[float, float]:
-    """The rho that is best beside products z = Xw (f8[n]), and the sum of the k smallest of them.
+    """The best rho for scores z = Xw (f8[n]), and the sum of the k smallest.
 
-    Where a whole interval is best its middle, as LIBLINEAR chooses: -inf for k = 0, inf for k = sum c, -nan without
-    rows.  low, high: where rho is likely to lie.
+    If an interval is optimal its middle is returned, as in LIBLINEAR: -inf for k = 0, inf for k = sum c, -nan without
+    rows.  low, high: a guess of an interval that contains rho.
     """
     if k <= 0.0:
         return -np.inf if len(z) else math.copysign(math.nan, -1.0), 0.0

@@ -1,8 +1,8 @@
-"""Rows that occur with both signs: the value of the hinge's dual on them, known in advance.
+"""Identical rows with opposite labels: an initial dual point of the hinge for them.
 
-max(0, 1 - m) + max(0, 1 + m) is 2 for all margins m up to 1 in size.  So wherever the answer cannot tell the
-signs of a repeated row apart its multipliers are at their upper ends, and since they cancel in sum_i alpha_i y_i x_i
-they may begin there.  From zero each coordinate pass would raise the two by no more than 2 / |x_i|^2.
+max(0, 1 - m) + max(0, 1 + m) is 2 for all |m| <= 1.  So the multipliers of such rows are usually at their upper bounds
+at the optimum, and since they cancel in sum_i alpha_i y_i x_i they can start there.  From zero each epoch of coordinate
+descent would raise the two by at most 2 / |x_i|^2.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from svmtool.data.csr import CsrRows
 
 
 def cancelling(rows: CsrRows, y: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    """Multipliers 0 <= a_i <= C_i (f8[n]), as large as they can be with sum a_i y_i x_i = 0 over equal rows."""
+    """The largest multipliers 0 <= a_i <= C_i (f8[n]) with sum a_i y_i = 0 over each set of identical rows."""
     group = _groups(rows)
     positive = y > 0.0
     up = np.bincount(group, weights=np.where(positive, cost, 0.0))
@@ -24,9 +24,9 @@ def cancelling(rows: CsrRows, y: np.ndarray, cost: np.ndarray) -> np.ndarray:
 
 
 def _groups(rows: CsrRows) -> np.ndarray:
-    """A number for each row, i8[n]: rows of equal entries share one."""
+    """A group number for each row, i8[n]; identical rows have the same."""
     z = np.empty(rows.n)
-    # equal rows have equal sums, to the last bit
+    # identical rows have bitwise equal sums
     rows.margins(standard_normal(rows.d), np.ones(rows.n), z)
     order = np.argsort(z, kind="stable")
     lengths = np.diff(rows.indptr)[order]
@@ -39,12 +39,12 @@ def _groups(rows: CsrRows) -> np.ndarray:
 
 
 def _differ(one: CsrRows, other: CsrRows) -> np.ndarray:
-    """Whether row i of one is not row i of the other, bool[n]; each is as long as the other."""
+    """Whether row i of one differs from row i of the other, bool[n]; both have the same length."""
     apart = (one.indices != other.indices) | (one.values != other.values)
     before = np.concatenate(([0], np.cumsum(apart)))
     return before[one.indptr[1:]] > before[one.indptr[:-1]]
 
 
 def standard_normal(d: int) -> np.ndarray:
-    """The same d numbers each time."""
+    """d fixed pseudo-random numbers."""
     return np.random.default_rng(0).standard_normal(d)

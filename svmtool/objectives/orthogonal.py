@@ -1,13 +1,12 @@
-"""Squared hinges by orthogonal factorisations, where Gram matrices lose their digits.
+"""Squared hinge by orthogonal factorisations, for data on which Gram matrices are too inaccurate.
 
-    min over w of  f(w) = 1/2 w'Rw + sum_i C_i max(0, t_i - x_i.w)^2,   rows that already have their labels' signs
+    min over w of  f(w) = 1/2 w'Rw + sum_i C_i max(0, t_i - x_i.w)^2,   rows multiplied by the signs of their labels
 
-or the same without max.  On the active rows this is a problem of least squares.  Its normal equations lose the square
-of what the rows themselves lose, and the dual point alpha_i = 2 C_i (t_i - x_i.w) all digits where x_i.w is a sum of
-large terms.  An orthogonal factorisation keeps the former, and its residuals have the precision of t_i.  Newton steps
-identify the active rows, except rows whose loss is below the rounding error.  The signs of their multipliers decide
-those: the active-set method of Lawson and Hanson (Solving Least Squares OneVsRest, 1974, chapter 23) on the dual, whose
-value increases at each step.
+or the same without max.  On the active rows this is a least-squares problem.  Its normal equations square the
+condition number, and the dual point alpha_i = 2 C_i (t_i - x_i.w) loses all digits where x_i.w is a sum of large terms.
+An orthogonal factorisation does neither: residuals are as precise as t_i.  Newton steps identify the active rows,
+except rows whose loss is below round-off.  The signs of their multipliers decide those: the active-set method of Lawson
+and Hanson (Solving Least Squares Problems, 1974, chapter 23) on the dual, whose value increases at each step.
 """
 
 from __future__ import annotations
@@ -28,27 +27,27 @@ if TYPE_CHECKING:
 
     from svmtool.objectives.task import Task
 
-MOST = 100  # factorisations of Newton steps, and of active sets
-STALL_RTOL = 1e-14  # relative decrease of f below which steps are over
-WORK = 1 << 29  # rows and features times features^2, up to which one takes a second at most, ...
-NUMBERS = 1 << 22  # ... and times features, each of which needs 40 bytes
+MOST = 100  # limit of factorisations, for Newton steps and for active sets each
+STALL_RTOL = 1e-14  # relative decrease of f at which Newton steps end
+WORK = 1 << 29  # (rows + features) features^2 up to which a factorisation takes at most a second
+NUMBERS = 1 << 22  # (rows + features) features up to which it is tried: 40 bytes each
 
 
 def possible(rows: Rows) -> bool:
-    """Whether a factorisation of a copy of the rows is no great matter."""
+    """Whether a factorisation of a copy of the rows is cheap enough."""
     in_memory = data_of(rows).mapped is None and not rows.distributed
     return in_memory and (rows.n + rows.d) * rows.d * max(rows.d, WORK // NUMBERS) <= WORK
 
 
 def all_rows(task: Task) -> tuple[np.ndarray, np.ndarray]:
-    """The w that minimises 1/2 w'Rw + sum_i C_i (t_i - x_i.w)^2, and its multipliers; SvmtoolError as least_squares."""
+    """The w that minimises 1/2 w'Rw + sum_i C_i (t_i - x_i.w)^2, and its multipliers; errors as of least_squares."""
     X = task.rows.dense_of(np.arange(task.rows.n)) * task.y[:, None]
     t = np.broadcast_to(1.0 if task.target is None else task.target, task.rows.n)
     return minimiser(X, t, np.sqrt(2.0 * task.cost), task.free_bias)
 
 
 def minimiser(X: np.ndarray, t: np.ndarray, root: np.ndarray, free_bias: bool) -> tuple[np.ndarray, np.ndarray]:
-    """`all_rows` of X, root_i^2 = 2 C_i."""
+    """`all_rows` for a dense X; root_i^2 = 2 C_i."""
     limits.check()
     penalties = np.eye(X.shape[1] - free_bias, X.shape[1])
     b = np.concatenate([root * t, np.zeros(len(penalties))])
@@ -57,7 +56,7 @@ def minimiser(X: np.ndarray, t: np.ndarray, root: np.ndarray, free_bias: bool) -
 
 
 class Orthogonal:
-    """Ways to the minimiser from where `objective` is: it is moved, and keeps the dual points."""
+    """Finds the minimiser from the point of `objective`, which it changes; the objective keeps the dual points."""
 
     def __init__(self, objective: Any):
         o = self._objective = objective
@@ -66,9 +65,9 @@ class Orthogonal:
         self._root, self._size = np.sqrt(2.0 * o.cost), np.abs(self._X)
 
     def settle(self, gap: float) -> None:
-        """Newton steps, then those of active sets of the dual, to the certified gap, or as far as they lead.
+        """Newton steps, then active-set steps on the dual, to the certified gap or until neither improves.
 
-        SvmtoolError, EndedError: as of least_squares and limits.check, after the move to the best w.
+        Ends at the best w, also when it raises an error of least_squares or limits.check.
         """
         o = self._objective
         least, best = o.gradient()[0], o.w.copy()
@@ -85,7 +84,7 @@ class Orthogonal:
             o.set_point(best)
 
     def _steps(self) -> Iterator[None]:
-        """Newton steps with the exact search along each."""
+        """Newton steps with exact line search."""
         o, flat = self._objective, 0
         least = o.value()
         for _ in range(MOST):
@@ -100,14 +99,14 @@ class Orthogonal:
                 break
 
     def _ascent(self) -> Iterator[None]:
-        """Active sets of the dual, from the best dual point on."""
+        """Active-set steps on the dual, from the best dual point."""
         o, eps = self._objective, np.finfo(float).eps
         alpha = self._kept()
         used = alpha > 0.0
         for _ in range(MOST):
             w, new = self._minimiser(used)
             falling = used & (new <= 0.0)
-            if np.any(falling):  # as far as multipliers stay above zero; those that reach it leave
+            if np.any(falling):  # step until a multiplier reaches zero; it leaves the set
                 reach = alpha[falling] / (alpha[falling] - new[falling])
                 alpha += float(reach.min()) * (new - alpha)
                 used[np.flatnonzero(falling)[reach <= reach.min()]] = False
@@ -123,7 +122,7 @@ class Orthogonal:
             used[np.argmax(slack)] = True
 
     def _kept(self) -> np.ndarray:
-        """The best dual point so far, a copy; zeros where there is none."""
+        """A copy of the best dual point so far, or zeros."""
         alpha = self._objective.face_alpha
         return np.zeros(len(self._root)) if alpha is None else alpha.copy()
 
@@ -135,7 +134,7 @@ class Orthogonal:
         return w, alpha
 
     def _keep(self, alpha: np.ndarray) -> None:
-        """Keep a dual point; with a free bias its two sides are made equal first, from which rounding keeps them."""
+        """Keep a dual point; with a free bias it is balanced first, since round-off leaves it slightly unbalanced."""
         o = self._objective
         if o.free_bias:
             up, down = float(alpha[o.y > 0.0].sum()), float(alpha[o.y < 0.0].sum())

@@ -1,4 +1,4 @@
-"""Primal-dual interior-point method for powers of the hinge: any feature scale, in ten to thirty systems.
+"""Primal-dual interior-point method for powers of the hinge; it takes ten to thirty linear systems at any scale.
 
     min over w, xi of  1/2 w'Rw + sum_i C_i xi_i^p,   z_i + xi_i - s_i = target_i,   xi >= 0, s >= 0,   1 <= p <= 2
 
@@ -6,12 +6,12 @@ z_i = y_i x_i.w.  With the multipliers a of the equations and v of xi >= 0 the s
 
     R w = sum_i a_i y_i x_i,   p C_i xi_i^(p-1) = a_i + v_i,   a_i s_i = 0,   v_i xi_i = 0
 
-Newton steps go to where both products are C_i tau in place of 0, and tau falls: Mehrotra's predictor and corrector
-(SIAM J. Optimization 2 (1992) 575-601).  The third derivative of a power is at most (2 - p) / xi times the second,
-which is what the logarithm of xi needs for Newton steps to stay near this path (Nesterov and Nemirovskii,
-Interior-Point Polynomial Algorithms in Convex Programming, 1994).  Each step factorises R + X'DX, D > 0, after Jacobi
-scaling, or where rows are fewer than features I + D^1/2 X X' D^1/2.  The number of steps is nearly independent of
-costs, feature scales and collinear features; that of gradient and multiplier steps is not.
+Newton steps solve these with both products C_i tau instead of 0, and tau decreases: Mehrotra's predictor and corrector
+(SIAM J. Optimization 2 (1992) 575-601).  The third derivative of a power is at most (2 - p) / xi times the second, so
+that with the logarithmic barrier of xi Newton steps stay near this path (Nesterov and Nemirovskii, Interior-Point
+Polynomial Algorithms in Convex Programming, 1994).  Each step factorises R + X'DX, D > 0, after Jacobi scaling, or
+I + D^1/2 X X' D^1/2 if rows are fewer than features.  The number of steps is nearly independent of costs, feature
+scales and collinear features; that of gradient and multiplier steps is not.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from svmtool.linalg.systems import Factored, mirror
 from svmtool.objectives.duality import best_multiple
 from svmtool.objectives.task import Task
 
-# usual number of steps: to a gap of 1e-4 on 15 sets of 4 to 500 features (p = 1, 1.5, 2; C = 1, 100, 1e4; free bias)
-# half take 10 or fewer, nine of ten 23, the most is 39; smaller gaps take some more
+# Usual number of steps.  To a gap of 1e-4 on 15 sets of 4 to 500 features (p = 1, 1.5, 2; C = 1, 100, 1e4; free bias):
+# median 10, 90th percentile 23, maximum 39; smaller gaps take some more
 STEPS = 20
-BACK = 0.995  # of the way to where a variable is zero
-NEARER = 1e-3  # beside its slack: a multiplier that belongs at its end
-REFINED = 2  # rounds of refinement of a linear system
+BACK = 0.995  # step length, as share of that at which a variable becomes zero
+NEARER = 1e-3  # ratio to its slack below which a multiplier is set to its bound
+REFINED = 2  # rounds of iterative refinement of a linear system
 TINY, ROUNDING = 1e-300, 1e-14
 PRODUCTS = 4.0  # products with the rows in a step
 
 
 def by_rows(rows: Rows) -> bool:
-    """Whether the systems have a row for each row of the data."""
+    """Whether the linear systems are n x n."""
     return rows.have_kernel and rows.n < rows.d
 
 
 def step_cost(rows: Rows) -> float:
-    """About what a step costs, in the units of coordinate/hinge.py."""
+    """Approximate nanoseconds of a step, by linalg/costs.py."""
     length, d, n = rows.nnz / max(rows.n, 1), float(rows.d), float(rows.n)
     if by_rows(rows):
         products = PRODUCTS + 2.0 * REFINED * PRODUCTS
@@ -50,10 +50,10 @@ def step_cost(rows: Rows) -> float:
 
 
 class PowerInterior:
-    """The iterates for one task and power; after `measure` primal and dual values at w and alpha, which is feasible.
+    """The iterates for one task and power.  After `measure`: primal and dual, the values at w and the feasible alpha.
 
-    gradient: the largest entry of R w - sum a_i y_i x_i; inner: the mean of both products over C_i; left: the same, but
-    no less than where the products are rounding of the primal value.
+    gradient: largest entry of |R w - sum a_i y_i x_i|; inner: mean of both products over C_i; left: the same, but not
+    below round-off of the primal value.
     """
 
     def __init__(self, task: Task, p: float):
@@ -71,10 +71,10 @@ class PowerInterior:
         self._a = 0.5 * unit ** (self.p - 1.0) * self.cost
         self._v = self.p * self.cost * self._xi ** (self.p - 1.0) - self._a
         self._total = float(np.sum(self.cost))
-        self._kernel: np.ndarray | None = None  # inner products of all rows, but for a free bias
+        self._kernel: np.ndarray | None = None  # inner products of all rows, without a free bias
 
     def measure(self) -> None:
-        """Values and residuals where the iterates are."""
+        """Compute values and residuals at the iterates."""
         p, a, inner = self.p, self._a, self._penalty * self.w
         self.rows.margins(self.w, self.y, self._z)
         slack = np.maximum(self.target - self._z, 0.0)
@@ -88,22 +88,22 @@ class PowerInterior:
         self.left = max(self.inner, ROUNDING * self.primal / (2.0 * self._total))
 
     def settled(self) -> tuple[np.ndarray, float]:
-        """The dual point, and its value, with multipliers at their ends where the iterates show that they belong.
+        """The dual point, and its value, with multipliers set to their bounds where the iterates show this.
 
-        Under a free bias its value is that of the point whose two sides rounding has not kept apart.
+        With a free bias the value is that of the balanced point.
         """
         room = NEARER / self._unit_slack * self.cost
         end = np.where(self._a < room * self._s, 0.0, self._a)
         if self.p == 1.0:
             end = np.where(self._v < room * self._xi, self.cost, end)
             if self.free_bias:
-                from svmtool.linalg.equality import restore_sum  # and what it needs: most runs end without
+                from svmtool.linalg.equality import restore_sum  # imported when needed: most runs do not
 
                 restore_sum(end, self.y, self.cost, 0.0)
         return end, self._dual_point(end)[1]
 
     def _dual_point(self, a: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
-        """Multipliers a (f8[n]) made feasible, their dual value, and sum_i a_i y_i x_i."""
+        """The feasible point of multipliers a (f8[n]), its dual value, and sum_i a_i y_i x_i."""
         p = self.p
         if self.free_bias:
             sides = self.rows.sums_by_side(a * self.y, self.y)
@@ -117,16 +117,16 @@ class PowerInterior:
             sums = v = self.rows.transpose_product(a * self.y)
         linear, per_cost = float(self.target @ alpha), alpha / self.cost
         if p == 1.0:
-            np.minimum(alpha, self.cost, out=alpha)  # but for rounding they are less
+            np.minimum(alpha, self.cost, out=alpha)  # only round-off exceeds the bound
             return alpha, best_multiple(linear, float(v @ v), 0.0, 1.0, 1.0), sums
         degree = p / (p - 1.0)
         conjugate = (p - 1.0) * float(self.cost @ (per_cost / p) ** degree)
         return alpha, best_multiple(linear, float(v @ v), conjugate, degree, np.inf), sums
 
     def step(self) -> float:
-        """Predictor and corrector after `measure`; the length of the step, at most 1.
+        """Predictor and corrector step after `measure`; returns its length, at most 1.
 
-        SvmtoolError where numbers overflow, EndedError where the run ends meanwhile.
+        Raises SvmtoolError on overflow and EndedError when the run ends.
         """
         p, a, s, v, xi = self.p, self._a, self._s, self._v, self._xi
         bend = p * (p - 1.0) * self.cost * xi ** (p - 2.0) + v / xi
@@ -145,7 +145,7 @@ class PowerInterior:
         return t
 
     def _factorise(self) -> None:
-        """R + X'DX, each feature in its own unit, or what stands for it where rows are few."""
+        """Factorise R + X'DX after Jacobi scaling, or the n x n system if rows are fewer than features."""
         if by_rows(self.rows):
             self._factorise_rows()
             return
@@ -159,7 +159,7 @@ class PowerInterior:
         self._H = mirror(H)
 
     def _factorise_rows(self) -> None:
-        """I + D^1/2 X X' D^1/2, X without a free bias."""
+        """Factorise I + D^1/2 X X' D^1/2, X without a free bias."""
         n = self.rows.n
         if self._kernel is None:
             self._kernel = np.zeros((n, n))
@@ -188,8 +188,10 @@ class PowerInterior:
         return x
 
     def _solve_by_rows(self, right: np.ndarray) -> np.ndarray:
-        """`_solve_system` to within what rounding leaves:  w = right - X'q,  (D^-1 + X X') q = X right + b,  and for a
-        free bias its product b is what gives q the sum that the bias's own equation asks for."""
+        """`_solve_system` before refinement:  w = right - X'q,  (D^-1 + X X') q = X right + b.
+
+        For a free bias, b is chosen so that the sum of q satisfies the bias's equation.
+        """
         plain, along = right.copy(), np.empty(self.rows.n)
         if self.free_bias:
             plain[-1] = 0.0
@@ -197,7 +199,7 @@ class PowerInterior:
         s = self._factor.solve(self._root * along)
         if self.free_bias:
             bias = self.rows.bias
-            shift = (right[-1] / bias - self._root @ s) / (self._root @ self._along)  # numpy's: 0 / 0 is no exception
+            shift = (right[-1] / bias - self._root @ s) / (self._root @ self._along)  # numpy: 0 / 0 raises nothing
             s += shift * self._along
         x = plain - self.rows.transpose_product(self._root * s)
         if self.free_bias:
@@ -205,7 +207,7 @@ class PowerInterior:
         return x
 
     def _solve(self, of_a: np.ndarray, of_v: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Changes of w, a, xi, s, v that take the residuals to 0, a s by of_a and v xi by of_v."""
+        """Changes of w, a, xi, s, v that make the residuals 0 and change a s by of_a and v xi by of_v."""
         a, s, v, xi = self._a, self._s, self._v, self._xi
         pull = of_v / xi - self._of_xi
         rest = of_a / a - self._of_rows - pull / self._bend

@@ -12,11 +12,11 @@ from svmtool.linalg.systems import mirror
 
 
 class Losses(ABC):
-    """A sum of losses over rows, labels y (+-1, f8[n]) and cost C_i > 0 (f8[n]), whatever it is regularised by.
+    """A sum of losses over rows with labels y (+-1, f8[n]) and costs C_i > 0 (f8[n]), without its regulariser.
 
-    w: where we are; z_i = y_i x_i.w the margins.  After `_classify`, which a loss gives (slopes u_i = d loss_i /
-    d(x_i.w) and curvatures c_i at z): active, changed: rows with curvature, and rows that came to another piece of
-    their loss since the last call.
+    w: the current point; z_i = y_i x_i.w the margins.  Subclasses define `_classify`, which computes slopes
+    u_i = d loss_i / d(x_i.w) and curvatures c_i at z.  After it, active: number of rows with curvature; changed: number
+    of rows that moved to another piece of their loss since the last call.
     """
 
     def __init__(self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False):
@@ -25,11 +25,11 @@ class Losses(ABC):
         self.changed = self.active = 0
         self.bound = 0.0
         self._gram: np.ndarray | None = None
-        self._pending: np.ndarray | None = None  # changes of curvature that the Gram matrix has not seen
+        self._pending: np.ndarray | None = None  # changes of curvature not yet in the Gram matrix
         self._ready = False
 
     def _prepare(self) -> None:
-        """The vectors of length n; not before they are needed."""
+        """Allocate the vectors of length n, when first needed."""
         self.w = np.zeros(self.d)
         self.z, self.dz, self.u = np.zeros(self.n), np.empty(self.n), np.zeros(self.n)
         self.c, self._change = np.zeros(self.n), np.zeros(self.n)  # curvature of each row, and its last change
@@ -39,7 +39,7 @@ class Losses(ABC):
 
     @abstractmethod
     def _classify(self) -> float:
-        """Slopes and curvatures of all rows at the present margins; returns the sum of losses."""
+        """Compute slopes and curvatures of all rows at the current margins; returns the sum of losses."""
 
     def sides(self) -> tuple[float, float]:
         """The sum of the multipliers |u_i| of the rows with y = 1, and of those with y = -1."""
@@ -47,11 +47,11 @@ class Losses(ABC):
         return -0.5 * (total + signed), 0.5 * (total - signed)
 
     def balanced(self, up: float, down: float) -> np.ndarray:
-        """The slopes u (f8[n]), those of rows with y = 1 times `up`, the others times `down`."""
+        """The slopes u (f8[n]), multiplied by `up` on rows with y = 1 and by `down` on the others."""
         return self.u * np.where(self.y > 0.0, up, down)
 
     def set_point(self, w: np.ndarray) -> None:
-        """Go to w."""
+        """Set the point to w."""
         if not self._ready:
             self._prepare()
         self.w[:] = w
@@ -65,21 +65,21 @@ class Losses(ABC):
         return np.zeros(self.n)
 
     def _note_change(self, changed: float, active: float) -> None:
-        """Keep the numbers of rows whose curvature changed and that have one; the Gram matrix will need the changes."""
+        """Store how many rows changed and how many are active, and the changes for the next `gram`."""
         self.changed, self.active = int(changed), int(active)
         if self._gram is not None and self.changed:
             self._pending = self._change.copy() if self._pending is None else self._pending + self._change
 
     def gram(self) -> np.ndarray:
-        """sum_i c_i x_i x_i' (d x d; only the upper triangle is meaningful); not to be written to.
+        """sum_i c_i x_i x_i' (d x d, upper triangle); read-only.
 
-        Rows whose activity changed since the last call are added or taken out; where more changed
-        than are active, the matrix is formed again.
+        Rows whose activity changed since the last call are added or removed.  If more rows changed than are active, the
+        matrix is formed again.
         """
         if self._gram is not None and self._pending is not None:
             if int(np.count_nonzero(self._pending)) >= self.active:
                 self._gram = None
-        gram, self._gram = self._gram, None  # none that is half done stays
+        gram, self._gram = self._gram, None  # an interrupted update leaves no matrix behind
         if gram is None:
             gram = np.zeros((self.d, self.d))
             self.rows.add_gram(self.c, gram)
@@ -96,6 +96,6 @@ class Losses(ABC):
         return mirror(H)
 
     def step(self, t: float, p: np.ndarray) -> None:
-        """w += t p, margins with it; p is the vector last given to `search direction`."""
+        """w += t p, and the margins; p is the vector last given to `line_search`."""
         self.w += t * p
         self._add(t, 0, self.n)

@@ -1,10 +1,10 @@
-"""The functions that NESVM smooths, as in its paper, each with a bound of the smoothing error.
+"""The smoothed functions of the NESVM paper, with bounds of the smoothing error.
 
     F_mu(w) = R_mu(w) + sum_i C_i h_mu(xi_i),   xi_i = target_i - y_i x_i.w
 
 hinge (Eqs. 5, 6, 10):  u_i = median{xi_i / (mu s_i), 0, 1},  h_mu = u_i xi_i - mu/2 s_i u_i^2,  s_i = |x_i|_inf
 least squares:          h = xi_i^2, which needs no smoothing
-R = |w|_1 (Eq. 24):     v_j = median{w_j / mu, -1, 1},  v_j w_j - mu/2 v_j^2;  R = 1/2 |w|^2 as it is
+R = |w|_1 (Eq. 24):     v_j = median{w_j / mu, -1, 1},  v_j w_j - mu/2 v_j^2;  R = 1/2 |w|^2 is smooth
 
 Eq. 10 prints the threshold 1 - mu where it must be 1 - mu s_i.
 """
@@ -17,15 +17,15 @@ from svmtool import limits
 from svmtool.objectives.squared_hinge import dual_bound
 from svmtool.objectives.task import Task
 
-POWER_STEPS, POWER_CLOSE = 1000, 1e-4  # of the power iteration, which comes from below: ...
-MARGIN = 1.05  # ... its value is raised to be an upper bound
+POWER_STEPS, POWER_CLOSE = 1000, 1e-4  # steps and tolerance of the power iteration, which gives a lower bound: ...
+MARGIN = 1.05  # ... factor that makes it an upper bound
 
 
 class Smoothed:
-    """F_mu of a task; loss "hinge" or "least squares", l1: whether R is |w|_1.
+    """F_mu of a task; loss: "hinge" or "least squares"; l1: whether R is |w|_1.
 
-    After gradient(w): value F_mu(w), primal F(w), bound <= min F, smooth_bound <= min F_mu, alpha (f8[n], the dual
-    point whose value `bound` is), answer (the weights whose value `primal` is).
+    After gradient(w): value F_mu(w), primal F(answer), bound <= min F, smooth_bound <= min F_mu, alpha (f8[n], the dual
+    point with value `bound`), answer (w, with small weights set to zero where that does not increase F).
     """
 
     def __init__(self, task: Task, loss: str, l1: bool, mu: float):
@@ -42,7 +42,7 @@ class Smoothed:
     def lipschitz(self) -> float:
         """L_mu: the largest eigenvalue of X' diag(C_i / (mu s_i)) X (least squares: 2 C_i), and that of R_mu.
 
-        In place of (48) and (52), which bound it by n times the worst row, and of (56), which has lost the sum.
+        Replaces (48) and (52), which bound it by n times the largest row, and (56), in which the sum is missing.
         """
         c = self.task.cost / (self.mu * self.width) if self.hinge else 2.0 * self.task.cost
         own = 1.0 / self.mu if self.l1 else 1.0
@@ -60,7 +60,7 @@ class Smoothed:
         return own + MARGIN * largest
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
-        """The gradient of F_mu at w (length d); see the class for what is known afterwards."""
+        """The gradient of F_mu at w (f8[d]); sets the attributes listed above."""
         task, mu = self.task, self.mu
         task.rows.margins(w, task.y, self.z)
         xi = self.target - self.z
@@ -90,7 +90,7 @@ class Smoothed:
         return float(np.sum(np.abs(inner))) if self.l1 else 0.5 * float(inner @ inner)
 
     def _try_zeros(self, small: np.ndarray) -> None:
-        """Weights inside the smoothing of |w_j| become zero where that does not cost anything."""
+        """Set weights inside the smoothed part of |w_j| to zero unless F increases."""
         w = np.where(small & (self.regular > 0.0), 0.0, self.answer)
         z = np.empty(self.n)
         self.task.rows.margins(w, self.task.y, z)

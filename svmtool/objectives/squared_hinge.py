@@ -1,6 +1,6 @@
 """The squared hinge, LIBLINEAR's -s 1 and 2:  f(w) = 1/2 w'Rw + sum_i C_i max(0, target_i - y_i x_i.w)^2.
 
-Targets are 1 there; with two terms a row they make the tube of -s 11 and 12 (training/reductions/regression.py).
+Targets are 1 there; two terms for each row give the tube of -s 11 and 12 (training/reductions/regression.py).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from svmtool.linalg.systems import mirror, solve_positive, solve_shifted
 from svmtool.objectives.base import Objective
 from svmtool.objectives.orthogonal import minimiser, possible
 
-# `products_a_matrix`: in the time of one multiplication in a product with sparse rows so many are done in a Gram matrix
-# of them, or in a factorisation; so many such times go for each entry of a matrix that is copied and substituted in,
-# and for each of the vectors' in a step of conjugate gradients
+# Costs in `products_a_matrix`, in multiplications of a product with sparse rows: one of these takes as long as
+# GRAM_PACE multiplications of a Gram matrix or FACTOR_PACE of a factorisation.  ENTRY: copying and substituting, for
+# each entry of a matrix; VECTORS: vector operations of a conjugate gradient step, for each entry
 GRAM_PACE, FACTOR_PACE, ENTRY, VECTORS = 4.0, 40.0, 2.0, 6.0
-CALL_WORK = 2e7  # multiplications of conjugate gradients between two checks of the clock
+CALL_WORK = 2e7  # multiplications of conjugate gradients between two checks of the time limit
 
 
 def dual_bound(total: float, square: float, loss: float) -> float:
@@ -48,10 +48,10 @@ class SquaredHinge(Objective):
         target: np.ndarray | None = None,
     ):  # fmt: skip
         super().__init__(rows, y, cost, free_bias)
-        self.target = np.ones(1) if target is None else target  # one number for all spares the loops a vector
+        self.target = np.ones(1) if target is None else target  # a single number saves a vector
         self.one_of_several = one_of_several
         self._kernel: KernelCache | None = None
-        self.face_alpha: np.ndarray | None = None  # the best dual point of a `face` so far: `face_bound` is its value
+        self.face_alpha: np.ndarray | None = None  # best dual point of `face`, with value `face_bound`
 
     def _prepare(self) -> None:
         super()._prepare()
@@ -73,7 +73,7 @@ class SquaredHinge(Objective):
         return self._out
 
     def strip(self) -> tuple:
-        """As of Augmented."""
+        """See Augmented."""
         return self.target, np.zeros(1), 2.0, np.inf, 0.0
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
@@ -92,14 +92,14 @@ class SquaredHinge(Objective):
         return float(np.sum(self.cost * np.square(np.maximum(self.target, 0.0))))
 
     def gradient_at_zero(self) -> float:
-        """|grad f(0)|, by which LIBLINEAR's rules for -s 2 and 11 measure."""
+        """|grad f(0)|, the unit of LIBLINEAR's rules for -s 2 and 11."""
         g = self.rows.transpose_product(-2.0 * self.cost * self.y * np.maximum(self.target, 0.0))
         return float(np.sqrt(g @ g))
 
     def _direction(
         self, g: np.ndarray, system: str, tolerance: float, most: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
-        """See Objective.  Where rounding has made the Hessian singular the active rows themselves are factorised."""
+        """See Objective.  If round-off makes the Hessian singular, the active rows are factorised instead."""
         if system != "primal":
             return super()._direction(g, system, tolerance, most, stopped)
         p, shift = solve_shifted(self.hessian(), g)
@@ -112,7 +112,7 @@ class SquaredHinge(Objective):
 
     @property
     def _in_one_call(self) -> bool:
-        """Whether conjugate gradients are one compiled call: sparse rows, so few that one thread passes over them."""
+        """Whether conjugate gradients run in one compiled call: sparse rows in a single block."""
         return isinstance(self.rows, CsrRows) and len(self.rows.blocks) == 1 and self.rows.mapped is None
 
     def _conjugate_gradient(
@@ -143,7 +143,7 @@ class SquaredHinge(Objective):
 
     @property
     def has_dual_system(self) -> bool:
-        """Whether there are systems of rows: these are here, and the bias is regularised."""
+        """Whether dual systems are possible: the rows are in this process, and the bias is regularised."""
         return data_of(self.rows).have_kernel and not self.free_bias
 
     @property
@@ -151,9 +151,9 @@ class SquaredHinge(Objective):
         return self.has_dual_system and 0 < self.active < self.d and self.face_cost < FACTOR * float(self.d) ** 3
 
     def _system(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The rows `used` (i8) in some order, and of these Q + D, Q_ij = y_i y_j x_i.x_j, D = 1 / (2 C_i).
+        """The rows `used` (i8), possibly reordered, and their matrix Q + D (lower triangle).
 
-        Only the matrix's lower triangle is meaningful.
+        Q_ij = y_i y_j x_i.x_j, D_ii = 1 / (2 C_i).
         """
         if self._kernel is None:
             assert self.has_dual_system
@@ -166,9 +166,9 @@ class SquaredHinge(Objective):
         return used, Q
 
     def by_pivots(self, above: np.ndarray) -> np.ndarray:
-        """The minimiser of f by its dual, min 1/2 a'(Q + D) a - target.a over a >= 0; see pivots.py, and `_system`.
+        """The minimiser of f by its dual, min 1/2 a'(Q + D) a - target.a over a >= 0; see pivots.py and `_system`.
 
-        above: the rows (bool[n]) where it is thought to be above zero.  The memory is that of two n x n matrices.
+        above: initial guess of the rows with a_i > 0, bool[n].  Needs memory for two n x n matrices.
         """
         used, Q = self._system(np.arange(self.n))
         mirror(Q.T)
@@ -179,9 +179,9 @@ class SquaredHinge(Objective):
         return w
 
     def face(self, used: np.ndarray) -> np.ndarray:
-        """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2, from the rows' side.
+        """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2 by the dual system.
 
-        It is w = sum a_i y_i x_i with (Q + D) a = target (`_system`), with len(used) unknowns.
+        w = sum a_i y_i x_i with (Q + D) a = target (`_system`), with len(used) unknowns.
         """
         used, Q = self._system(used)
         a = np.zeros(self.n)
@@ -195,18 +195,18 @@ class SquaredHinge(Objective):
         return w
 
     def keep_dual_point(self, alpha: np.ndarray, w: np.ndarray) -> None:
-        """Of several systems the best alpha >= 0, w = sum alpha_i y_i x_i, by the best multiple of it.
+        """Keep the best multiple of alpha >= 0 if it is the best dual point so far; w = sum alpha_i y_i x_i.
 
-        Where 2 C_i |x_i| |w| eps is not small beside alpha_i, `dual_point` has lost its digits, and this has not.
+        Where 2 C_i |x_i| |w| eps is not small beside alpha_i, `dual_point` is inaccurate and this is not.
         """
         total = float(np.sum(alpha) * self.target[0] if len(self.target) == 1 else self.target @ alpha)
         quadratic = float(w @ w) + 0.5 * float(np.sum(alpha * alpha / self.cost))
         bound = dual_bound(total, quadratic, 0.0)
-        if bound > self.face_bound and quadratic > 0.0:  # 0 where the squares of tiny multipliers are no numbers
+        if bound > self.face_bound and quadratic > 0.0:  # 0 where squares of tiny multipliers underflow
             self.face_bound, self.face_alpha = bound, alpha * (total / quadratic)
 
     def best_dual_point(self, alpha: np.ndarray | None = None, value: float = -np.inf) -> np.ndarray | None:
-        """The best of that of w, for which None stands, of those of `face`, and `alpha`, whose dual value is given."""
+        """The best of `dual_point` (returned as None), the points of `face`, and `alpha` with the given dual value."""
         if self.bound >= max(self.face_bound, value):
             return None
         return alpha if value >= self.face_bound else self.face_alpha
@@ -215,11 +215,11 @@ class SquaredHinge(Objective):
         return np.full(len(chosen), self.target[0]) if len(self.target) == 1 else self.target[chosen]
 
     def dual_point(self) -> np.ndarray:
-        """alpha_i = 2 C_i max(0, target_i - z_i), length n: the dual point that belongs to w (paper's Section 4.7)."""
+        """alpha_i = 2 C_i max(0, target_i - z_i), f8[n]: the dual point at w (paper's Section 4.7)."""
         return 2.0 * self.cost * np.maximum(self.target - self.z, 0.0)
 
     def projected_range(self, alpha: np.ndarray) -> float:
-        """How far the projected gradients of the dual at alpha (f8[n]) lie apart or from zero: LIBLINEAR's measure."""
+        """Projected-gradient range of the dual at alpha (f8[n]), or its distance from zero: LIBLINEAR's measure."""
         z = np.empty(self.n)
         self.rows.margins(self.rows.transpose_product(alpha * self.y), self.y, z)
         z += 0.5 * alpha / self.cost - self.target
@@ -227,14 +227,14 @@ class SquaredHinge(Objective):
         largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
         return max(largest - smallest, largest, -smallest)
 
-    def small_newton(
+    def fused_newton(
         self, w: np.ndarray, gap: float, enough: float, at_start: float, sure: float, most: int
     ) -> tuple[list[list[float]], int]:
-        """At most `most` rounds of MFN in one compiled call, from w (length d, overwritten by the answer).
+        """At most `most` rounds of MFN in one compiled call, from w (f8[d], overwritten by the solution).
 
-        Returns a record a round (f, lower bound, |gradient|, active rows, step) and why it ended: 0 the limit
-        of rounds, 1 the active rows repeat, 2 gap <= `gap`, 3 |gradient| <= `enough` and gap <= `sure` (at w as
-        given: `at_start`), 4 rounding.
+        Returns a record for each round (f, lower bound, |gradient|, active rows, step) and a code: 0 limit of rounds,
+        1 the active rows repeat, 2 gap <= `gap`, 3 |gradient| <= `enough` and gap <= `sure` (at the initial w:
+        `at_start`), 4 round-off.
         """
         r, d = of_data(self.rows), self.d
         history = np.empty((most + 1, fused_mfn_loops.FIELDS))
@@ -247,7 +247,7 @@ class SquaredHinge(Objective):
         return history[:rounds].tolist(), code
 
     def sample(self, group: int, seed: int) -> SquaredHinge:
-        """The same problem on one random row of each `group`, costs raised to make up for the rest."""
+        """The same problem on one random row of each `group`, with costs scaled up accordingly."""
         chosen = self.rows.draw(group, seed)
         cost = self.cost[chosen] * (self.n / len(chosen))
         rows, more = self.rows.take(chosen), (self.free_bias, self.one_of_several, self._targets(chosen))

@@ -22,11 +22,11 @@ class Task:
     y         signs +-1, f8[n]
     cost      C_i > 0, f8[n]
     target    f8[n]; None: 1 for every row
-    p         the power of the hinge, for solvers that serve several
-    nu        the share of rows that a one-class problem leaves out
-    options   of the solver
+    p         the power of the hinge, for solvers of several powers
+    nu        nu of a one-class problem
+    options   options of the solver
     one_of_several: other problems are solved at the same time
-    equations: its normal equations, for solvers whose row of the registry asks for them (`sums_below`), where formed
+    equations: its normal equations, if the solver's registry row asks for them (`sums_below`)
     """
 
     __slots__ = ("rows", "y", "cost", "free_bias", "target", "p", "nu", "options", "one_of_several", "equations")
@@ -41,21 +41,21 @@ class Task:
         self.one_of_several, self.equations = one_of_several, equations
 
     def objective(self, kind: type[Losses], **more: Any) -> Any:
-        """The objective of this kind over the task's rows, wherever they are."""
+        """The objective of this class over the task's rows."""
         return kind(self.rows, self.y, self.cost, free_bias=self.free_bias, **more)
 
     def only(self, chosen: np.ndarray) -> Task:
-        """The same task on the rows `chosen` (i8), outside of which there are only rows of no cost."""
+        """The same task on the rows `chosen` (i8); all other rows have cost 0."""
         target = None if self.target is None else self.target[chosen]
         rows, y, cost = self.rows.take(chosen), self.y[chosen], self.cost[chosen]
         context = self.one_of_several, self.equations
         return Task(rows, y, cost, self.free_bias, target, self.p, self.nu, self.options, *context)
 
     def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:
-        """Where a free bias alone brings every row to its target, or to `margin`: no weights, that bias.  Else None.
+        """Zero weights and a free bias that brings every row to its target, or to `margin`; None where there is none.
 
-        Rows of one sign have one.  A hinge's f is 0 there, and nothing can be said relative to it; the logistic loss
-        has no target, but a margin from which on it is 0 as far as rounding states.
+        It exists if all rows have one sign.  A hinge's f is 0 there, so that a relative gap is undefined.  The logistic
+        loss has no target; `margin` is where it is 0 up to round-off.
         """
         if not self.free_bias or self.rows.n == 0:
             return None
@@ -66,7 +66,7 @@ class Task:
         return self.answer_between(low, high)
 
     def answer_between(self, low: float, high: float) -> np.ndarray | None:
-        """No weights, and a bias from `low` to `high`; None where there is none."""
+        """Zero weights and the bias in [low, high] nearest to 0; None where low > high."""
         if low > high:
             return None
         w = np.zeros(self.rows.d)

@@ -198,7 +198,7 @@ class _Run(Rounds):
 
     def gives_way(self, ends: bool, cg: int) -> bool:
         o, descent = self.objective, self.descent
-        self.near = ends and self.handing_over and o.multiplier_spread() <= SAFETY * self.rule.projected
+        self.near = ends and self.handing_over and o.multiplier_range() <= SAFETY * self.rule.projected
         if self.near or descent is None:
             return self.near
         gap, costs = self.rule.gap if self.monitor.gap is None else self.monitor.gap, self._costs

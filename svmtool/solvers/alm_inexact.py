@@ -35,7 +35,7 @@ from svmtool.coordinate.hinge import DualCoordinateDescent, still_needed
 from svmtool.limits import EndedError
 from svmtool.linalg.costs import VISIT
 from svmtool.linalg.systems import Factored, conjugate_gradient, mirror
-from svmtool.objectives.admm import Alternating
+from svmtool.objectives.admm import Admm
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior
 from svmtool.objectives.task import Task
@@ -66,7 +66,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     if (answer := task.one_sided_answer()) is not None:
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
-    o = task.objective(Alternating, p=task.p, target=task.target)
+    o = task.objective(Admm, p=task.p, target=task.target)
     o.set_point(np.zeros(o.d) if start is None else start)
     if start is not None and task.p > 1.0:
         o.start_multipliers()
@@ -129,7 +129,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha)
 
 
-def _first_guess(o: Alternating, best: Best, seed: int, monitor: Monitor) -> None:
+def _first_guess(o: Admm, best: Best, seed: int, monitor: Monitor) -> None:
     """Go where a few coordinate passes lead, in w and the multipliers, if d is large and the dual allows them."""
     if o.d <= GRAM_BELOW or o.p not in (1.0, 2.0) or not DualCoordinateDescent.possible(o.rows, o.cost, o.free_bias):
         return
@@ -148,7 +148,7 @@ class _Step:
     residual: sum_i C_i r_i^2 after the last step, r of the constraints; cg: conjugate gradient steps in it.
     """
 
-    def __init__(self, o: Alternating, steps: int | None, relaxed: float, monitor: Monitor):
+    def __init__(self, o: Admm, steps: int | None, relaxed: float, monitor: Monitor):
         self.o, self.steps, self.relaxed, self.monitor = o, steps, relaxed, monitor
         self.cg, self.residual = 0, np.inf
         self.left = np.zeros(o.d)  # the gradient of 1/2 w'Rw + sum C_i beta_i xi_i, 0 after an exact step
@@ -224,7 +224,7 @@ class _Average:
     (w, beta): a mean costs no product, only the check of it does.
     """
 
-    def __init__(self, o: Alternating, step: _Step):
+    def __init__(self, o: Admm, step: _Step):
         self.o = o
         self._point = o.w, step.left  # what of it is no row's; `o` has the rest
         self._sums = [np.zeros_like(x) for x in self._point]

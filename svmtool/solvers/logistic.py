@@ -107,7 +107,7 @@ def _fused(objective: Logistic, monitor: Monitor, run: Run, start: np.ndarray | 
     w = np.zeros(objective.d) if start is None else start.copy()
     most = fused.most_rounds(monitor, objective.rows.nnz)
     gap, steepest = monitor.gap or -1.0, run.rule.projected or -1.0
-    records, code = objective.small_newton(w, gap, run.enough, steepest, run.rule.at_start, RULE_MIN_GAP, most)
+    records, code = objective.fused_newton(w, gap, run.enough, steepest, run.rule.at_start, RULE_MIN_GAP, most)
     status = fused.end(monitor, records, code)
     if status is None:
         objective.set_point(w)

@@ -117,11 +117,11 @@ def _fused(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndar
     """All rounds in one compiled call; seed: of the sample whose minimiser comes first, None for none."""
     w = np.zeros(objective.d) if start is None else start.copy()
     if seed is not None:
-        objective.sample(SAMPLE_GROUP, seed).small_newton(w, SAMPLE_GAP, -1.0, 0.0, 0.0, SAMPLE_ROUNDS)
+        objective.sample(SAMPLE_GROUP, seed).fused_newton(w, SAMPLE_GAP, -1.0, 0.0, 0.0, SAMPLE_ROUNDS)
     enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
     gap = rule.gap if monitor.gap is None else monitor.gap
     most = fused.most_rounds(monitor, of_data(objective.rows).nnz)
-    records, code = objective.small_newton(w, gap, enough, rule.at_start, RULE_MIN_GAP, most)
+    records, code = objective.fused_newton(w, gap, enough, rule.at_start, RULE_MIN_GAP, most)
     status = fused.end(monitor, records, code)
     if status is None:
         objective.set_point(w)

@@ -1,19 +1,19 @@
-"""Probabilities for any classifier: sigmoids fitted to decision values of held-out rows.
+"""Platt's probabilities for classifiers: sigmoids fitted to decision values of held-out rows.
 
     P(class | f) = 1 / (1 + exp(A f + B)),     (A, B) = argmin  - sum_i v_i (t_i log p_i + (1 - t_i) log(1 - p_i))
 
-for each two-class problem, f its decision value, v_i the weight of row i (1 without --weights) and
-t_i = (N+ + 1) / (N+ + 2) for the rows of the class, 1 / (N- + 2) for the others, N+ and N- the weights of either side.
-Several classes: each value over the sum of them all, as LIBLINEAR does with logistic models.
+for each two-class problem.  f is its decision value, v_i the weight of row i (1 without --weights),
+t_i = (N+ + 1) / (N+ + 2) for rows of the class and 1 / (N- + 2) for the others, N+ and N- their total weights.
+With several classes each value is divided by their sum, as in LIBLINEAR's logistic models.
 
 Paper: Lin, Lin and Weng, A Note on Platt's Probabilistic Outputs for Support Vector Machines, Machine Learning 68
 (2007) 267-276, doi 10.1007/s10994-007-5018-6: Newton's method with backtracking (Algorithm 1), targets of Platt.
 
 Differs from the paper:
-1. f is shifted by its median and scaled to at most 1, which spares the stopping rule any scale.
-2. The Hessian's diagonal grows by a share of itself, not by a constant.
-3. It stops when the Newton decrement is small beside the value, not by the size of the gradient.
-4. Folds are stratified, as LIBSVM draws them for -v, so that each class stays in the training parts.
+1. f is shifted by its median and scaled to at most 1, so that the stopping rule is independent of scale.
+2. The Hessian's diagonal is increased by a relative amount, not by a constant.
+3. It stops when the Newton decrement is small relative to the value, not by the size of the gradient.
+4. Folds are stratified, as LIBSVM draws them for -v, so that every training part contains each class.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from svmtool.training.validation.folds import fold_rows, run_folds, stratified_f
 
 FOLDS = 5
 MAX_ITERATIONS = 100
-LAST_DECREMENT = 1e-10  # beside the value: from here on one Newton step is exact to rounding
-SUFFICIENT = 1e-4  # share of the decrease along the gradient that a step must bring
+LAST_DECREMENT = 1e-10  # relative to the value: one more Newton step is exact to round-off
+SUFFICIENT = 1e-4  # share of the predicted decrease that a step must achieve
 LEAST_STEP = 1e-10
-DIAGONAL = 1e-12  # by which the Hessian's diagonal grows, beside itself
-LEAST_SPREAD = 1e-290  # of decision values: below it they count as equal, as their quotients overflow
+DIAGONAL = 1e-12  # relative increase of the Hessian's diagonal
+LEAST_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
 
 
 class NotCalibratedError(Exception):
-    """Why there are no sigmoids: the rest of a message."""
+    """Sigmoids cannot be fitted; the text completes a warning."""
 
 
 def calibrate(
@@ -49,7 +49,7 @@ def calibrate(
 ) -> list[tuple[float, float]]:  # fmt: skip
     """(A, B) for each two-class problem of a model with these labels, trained on the table with these settings.
 
-    NotCalibratedError where the rows are too few, or `stop` ends it; without one max_seconds counts.
+    Raises NotCalibratedError if rows are too few or `stop` ends it; stop None: max_seconds is the limit.
     """
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     if row_weights is not None and np.any(row_weights <= 0):
@@ -62,7 +62,7 @@ def calibrate(
 def sigmoids(
     values: np.ndarray, truth: np.ndarray, weights: np.ndarray, labels: tuple[int, ...]
 ) -> list[tuple[float, float]]:
-    """See calibrate; values: as of held_out; truth, weights: each row's label and weight, f8[n]."""
+    """See calibrate; values: result of held_out; truth, weights: label and weight of each row, f8[n]."""
     found = []
     for label, column in zip(labels, values.T, strict=False):  # one column for two labels
         known = ~np.isnan(column)
@@ -75,9 +75,9 @@ def sigmoids(
 def held_out(
     table: Dataset, settings: Settings, row_weights: np.ndarray | None, labels: tuple[int, ...], stop: StopFlag
 ) -> np.ndarray:
-    """Decision values f8 (n, problems), each by a model that has not seen the row; nan: that model lacks the class.
+    """Decision values of held-out rows, f8 (n, problems); nan where the fold's model lacks the class.
 
-    Every fold starts from nothing: a warm start would know the rows that are held out.
+    Folds use no warm start, which would depend on the held-out rows.
     """
     n = len(table)
     if n < 2:
@@ -103,7 +103,7 @@ def held_out(
 
 
 def check(stop: StopFlag) -> None:
-    """NotCalibratedError where the run has ended."""
+    """Raise NotCalibratedError if the run has ended."""
     if stop.set:
         raise NotCalibratedError("interrupted")
     if stop.ended():
@@ -111,7 +111,7 @@ def check(stop: StopFlag) -> None:
 
 
 def by_label(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...]) -> np.ndarray:
-    """A model's decision values as those of the problems of `labels`; nan where it knows the class from no other."""
+    """A model's decision values in the order of `labels`; nan where it lacks the class."""
     known = model.labels or ()
     column = {label: decisions[:, k] for k, label in enumerate(known[: model.columns])}
     if len(known) == 2:
@@ -123,13 +123,13 @@ def by_label(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...])
 
 
 def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """The A and B of decision values f8[n], of rows that are of the class (bool[n]) or not, with weights f8[n] > 0."""
+    """A and B for decision values f (f8[n]), class membership (bool[n]) and weights (f8[n], > 0)."""
     positive, negative = float(weights[of_class].sum()), float(weights[~of_class].sum())
     t = np.where(of_class, (positive + 1) / (positive + 2), 1 / (negative + 2))
     middle = float(np.median(f))
     x = f - middle
-    spread = float(np.abs(x).max())
-    x /= spread if spread > LEAST_SPREAD else math.inf
+    scale = float(np.abs(x).max())
+    x /= scale if scale > LEAST_SCALE else math.inf
 
     def value(A: float, B: float) -> float:
         z = A * x + B
@@ -139,7 +139,7 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
     F = value(A, B)
     for _ in range(MAX_ITERATIONS):
         z = A * x + B
-        e = np.exp(-np.abs(z))  # at most 1, so that nothing overflows
+        e = np.exp(-np.abs(z))  # <= 1: no overflow
         p = np.where(z >= 0, e, 1.0) / (1.0 + e)
         r, h = weights * (t - p), weights * e / (1.0 + e) ** 2
         g1, g2 = float(r @ x), float(r.sum())
@@ -154,4 +154,4 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
         while (tried := value(A + step * dA, B + step * dB)) > F - SUFFICIENT * step * decrement and step > LEAST_STEP:
             step /= 2
         A, B, F = A + step * dA, B + step * dB, tried
-    return (A / spread, B - A * middle / spread) if spread > LEAST_SPREAD else (0.0, B)
+    return (A / scale, B - A * middle / scale) if scale > LEAST_SCALE else (0.0, B)

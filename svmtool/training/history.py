@@ -1,4 +1,4 @@
-"""The course of a run in files: --solver-log (one JSON line for each iteration) and --plot."""
+"""Files with the iterations of a run: --solver-log (a JSON line for each) and --plot."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ PICTURE_KINDS = ("png", "svg", "pdf")
 
 
 class History:
-    """Takes the records of a run as they come; use as a context manager.
+    """Writes the records of a run; a context manager.
 
-    log: file for JSON lines, written and flushed record by record, so that it can be followed while the
-    solver runs ("-" is stdout).  plot: picture drawn at the end, also of a run that was cut short.
-    Both may be None.  What can fail is tried at once, before the solver starts: SvmtoolError.
+    log: file for JSON lines, flushed after each record ("-" is stdout).  plot: picture drawn at the end, also after an
+    interrupted run.  Both may be None.  Raises SvmtoolError at once if a file cannot be written or matplotlib is
+    missing.
     """
 
     def __init__(self, log: str | None = None, plot: str | None = None):
         self.log_path, self.plot_path = log, plot
         self.kind = _picture_kind(plot) if plot is not None else ""
-        self.points: list[tuple[float, float, float]] = []  # seconds, objective, gap; kept for the picture
-        self._lock = threading.Lock()  # classes may be solved side by side
+        self.points: list[tuple[float, float, float]] = []  # seconds, objective, gap; for the picture
+        self._lock = threading.Lock()  # problems of several classes run in parallel
         self._log: TextIO | None = _open_log(log) if log is not None else None
 
     def record(self, *, seconds: float, objective: float, bound: float, gap: float, iteration: int, **fields: Any):
-        """Keep one iteration: seconds since the start, primal objective, dual lower bound, relative gap."""
+        """Record one iteration: seconds since the start, primal objective, dual lower bound, relative gap."""
         with self._lock:
             if self._log is not None:
                 line = {"iteration": iteration, "seconds": seconds, "objective": objective, "bound": bound, "gap": gap}
@@ -44,9 +44,9 @@ class History:
             self._log.write(json.dumps({key: _plain(value) for key, value in record.items()}) + "\n")
             self._log.flush()
         except OSError as e:
-            with contextlib.suppress(OSError):  # it would report the same fault once more
+            with contextlib.suppress(OSError):  # closing reports the same error again
                 self.close_log()
-            if isinstance(e, BrokenPipeError):  # who read it has gone, which is its right: the run goes on
+            if isinstance(e, BrokenPipeError):  # the reader has closed the pipe: training continues
                 return
             raise SvmtoolError(f"can't write to {self.log_path}: {e.strerror}") from None
 
@@ -68,7 +68,7 @@ class History:
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
         if kind is not None and not issubclass(kind, KeyboardInterrupt):
-            self.plot_path = None  # the fault speaks for itself
+            self.plot_path = None  # no picture after an error
         self.close()
 
 
@@ -82,7 +82,7 @@ def _open_log(path: str) -> TextIO:
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON has: numpy scalars as Python's, nan and infinity as null."""
+    """The value as JSON can express it: numpy scalars as Python's, nan and infinity as null."""
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, float) and value - value != 0:

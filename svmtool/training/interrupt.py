@@ -9,9 +9,9 @@ from svmtool.limits import StopFlag
 
 
 class Interruptible:
-    """While it lasts the first Ctrl-C only sets a flag that solvers examine; the second one is final.
+    """Context in which the first Ctrl-C sets a flag that solvers check, and the second ends the command.
 
-    flag: the command's, where it has one.
+    flag: an existing flag to use.
     """
 
     def __init__(self, flag: StopFlag | None = None):
@@ -19,7 +19,7 @@ class Interruptible:
 
     def __enter__(self) -> StopFlag:
         self.before = None
-        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job: not meant for us
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # background job of a shell: keep ignoring
             return self.flag
         try:
             self.before = signal.signal(signal.SIGINT, self._handle)

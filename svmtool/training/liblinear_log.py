@@ -1,4 +1,4 @@
-"""LIBLINEAR-style solver log, made from the history of our solvers."""
+"""LIBLINEAR-style solver log, made from a solver's history."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from svmtool.solvers.shared.base import Result
 
 
 def liblinear_log(row: Solver, result: Result) -> str:
-    """What LIBLINEAR's solver of this number prints, from the history of ours."""
+    """The text that LIBLINEAR's solver of this number prints, from the history of the result."""
     last = result.history[-1]
     if row.space == "dual":
         value = 0.0 - last["bound"]
@@ -39,7 +39,7 @@ def liblinear_log(row: Solver, result: Result) -> str:
 
 
 def _l1_text(row: Solver, result: Result) -> str:
-    """Of -s 5 and 6; the second prints each Newton step."""
+    """The text of -s 5 and 6; -s 6 prints each Newton step."""
     count = result.iterations - 1
     printed = result.history[1 : count + 1]
     steps = "".join(f"iter {r['iteration']:3d}  #CD cycles {r['cg']}\n" for r in printed)

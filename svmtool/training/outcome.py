@@ -9,31 +9,31 @@ from svmtool.registry.row import Solver
 from svmtool.request import Request
 from svmtool.solvers.shared.base import INTERRUPTED, RULE, Status
 
-VAGUE = 1e-2  # certified gap above which a run that the rule of -e ended says so
+VAGUE = 1e-2  # certified gap above which a run ended by the rule of -e prints a warning
 NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
 
 
 def worst_status(results: list) -> Status | None:
-    """The status of the problem that fared worst: an interrupted one, else one that did not converge."""
+    """The worst status of all problems: interrupted, else not converged; None if all converged."""
     order = sorted((r.status for r in results), key=lambda s: (s is not INTERRUPTED, s.converged))
     return order[0] if order else None
 
 
 def advice(status: Status, row: Solver) -> str:
-    """Why a run of this solver ended, and what to do about it, in options that the solver has."""
+    """Why a run ended, and which options of the solver help."""
     rules = [option for option in ("-e", "--gap", "--theta") if option in row.supported]
     return f"{status.advice} or loosen {' or '.join(rules)}" if status.early and rules else status.advice
 
 
 def vague_gap(results: list) -> float:
-    """The largest certified gap of results that the rule of -e ended, where it is above VAGUE; else 0."""
+    """The largest certified gap of results ended by the rule of -e, if above VAGUE; else 0."""
     return max((r.certified_gap for r in results if r.status is RULE and r.certified_gap > VAGUE), default=0.0)
 
 
 def exit_status(
     row: Solver, request: Request, done: Any, model_path: str, interrupted: bool, console: Any
 ) -> int:
-    """Say what came of the run where it did not end as it should; returns the exit status."""
+    """Print warnings about a run that did not end normally; returns the exit status."""
     status = done.status
     if status is None:
         return 0
@@ -47,7 +47,7 @@ def exit_status(
     elif (vague := vague_gap(done.results)) and not request.quiet:
         console.warn(
             f"WARNING: the stopping rule of -e holds, but the optimum may lie up to {100.0 * vague:.2g} % lower "
-            f"(certified relative gap {vague:.2g}): --gap 1e-3 goes on"
+            f"(certified relative gap {vague:.2g}): --gap 1e-3 continues"
         )
     if done.lacking and interrupted:
         return CTRL_C
@@ -57,15 +57,15 @@ def exit_status(
 
 
 def told_folds(open_ends: Sequence[Status], count: int, row: Solver, strict: bool, console: Any) -> int:
-    """Say how many of so many folds ended without having converged, and why; returns the exit status."""
+    """Print how many of `count` folds did not converge, and why; returns the exit status."""
     for status in dict.fromkeys(open_ends):
-        many = f"{open_ends.count(status)} of {count} folds were not converged"
+        many = f"{open_ends.count(status)} of {count} folds did not converge"
         console.warn(f"WARNING: {many}: {advice(status, row)}")
     return NOT_CONVERGED if strict and open_ends else 0
 
 
 class Recorder:
-    """Hands a solver's records to the progress bar, the log and the picture; target: the gap to reach, if known."""
+    """Passes a solver's records to progress bar, log and picture; target: the gap to reach, if known."""
 
     def __init__(self, request: Request, target: float | None, console: Any):
         self.console, self.target = console, target

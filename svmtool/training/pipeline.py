@@ -30,10 +30,12 @@ from svmtool.training.used_features import on_used, restricted, spread, used_fea
 
 
 class Training:
-    """What training gives: model, results (one a problem), certificate, `summary` lines about the training rows,
-    warnings, `seconds` of training alone: labels, objective and solver, neither reading nor certificate;
-    `lacking`: why the model has not the probabilities that were asked for, else empty; and `sums`: the ClassStatistics
-    that an adaptable model's state is made of, else None; `validation`: what --loo prints."""
+    """The result of a training.
+
+    model, certificate, warnings; results: one for each problem; summary: lines about the training rows; seconds: time
+    without reading and certificate; lacking: why the model has no probabilities with -b 1, else empty; sums: the
+    ClassStatistics of an adaptable model's state, else None; validation: the text of --loo.
+    """
 
     sums: Any = None
     validation = ""
@@ -47,7 +49,7 @@ class Training:
 
     @property
     def status(self) -> Status | None:
-        """The status of the problem that fared worst: an interrupted one, else one that did not converge."""
+        """The worst status of all problems: interrupted, else not converged; None if all converged."""
         return worst_status(self.results)
 
 
@@ -59,9 +61,9 @@ def train(
     initial: LinearModel | None = None,
     stop: StopFlag | None = None,
 ) -> Training:
-    """Train on a table (which is used up); report receives every solver record as keywords.
+    """Train on a table, which may be freed; report is called with each solver record as keywords.
 
-    stop: the command's, which knows the limit of time; None: max_seconds counts from here on.
+    stop: flag with the time limit of the command; None: max_seconds, counted from now.
     """
     began = time.perf_counter()
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
@@ -80,9 +82,9 @@ def fitted(
     problems: Reduction, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
     began: float,
 ) -> Training:  # fmt: skip
-    """Solve the problems, certifier the answers and make a model of them; began: when the training did.
+    """Solve and certify the problems and make the model; began: time at which training started.
 
-    stop: as of `train`.
+    stop: see `train`.
     """
     stop = StopFlag(problems.settings.stopping.max_seconds) if stop is None else stop
     results, certificate = problems.fit_and_certify(start, report, stop)
@@ -102,7 +104,7 @@ def fitted(
 def _add_sigmoids(
     done: Training, table: Dataset, settings: Settings, row_weights: np.ndarray | None, stop: StopFlag
 ) -> None:
-    """-b 1: the model gets sigmoids, or `lacking` says why not."""
+    """-b 1: add sigmoids to the model, or set `lacking`."""
     from svmtool.training.calibration import NotCalibratedError, calibrate
 
     try:
@@ -113,7 +115,7 @@ def _add_sigmoids(
 
 
 def run(settings: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
-    """svm-train after its command line; returns the exit status."""
+    """Run svm-train with parsed settings; returns the exit status."""
     with named(data.path):
         return _run(settings, request, data, model_path, console)
 
@@ -121,7 +123,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
 def _run(settings: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
     initial = linear.read(request.initial_model) if request.initial_model else None
     table = data.table()
-    stop = StopFlag(settings.stopping.max_seconds)  # the time begins here, once for all that the command does
+    stop = StopFlag(settings.stopping.max_seconds)  # one time limit for the whole command
     mapped = table.mapped
     if request.auto:
         from svmtool.training import auto_select
@@ -143,7 +145,7 @@ def _run(settings: Settings, request: Request, data: Reading, model_path: str, c
             console.warn(warning)
         return status
     with contextlib.closing(_output(settings, table, row_weights, model_path, console)) as output:
-        tables = [table]  # the only reference, so that training may give its memory back
+        tables = [table]  # the only reference, so that training can free it
         del table
         with Recorder(request, settings.target, console) as recorder, Interruptible(stop):
             done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
@@ -157,7 +159,7 @@ def _run(settings: Settings, request: Request, data: Reading, model_path: str, c
 
 
 def show(done: Training, settings: Settings, complaints: list[str], console: Any) -> None:
-    """Print what a training has to say, beside complaints of what held its rows."""
+    """Print summary, warnings and certificate of a training, and `complaints` about its input."""
     console.close()
     for warning in done.warnings + complaints:
         console.warn(warning)
@@ -168,7 +170,7 @@ def show(done: Training, settings: Settings, complaints: list[str], console: Any
 
 
 class ModelFile:
-    """Where a model without a state goes."""
+    """Writer of a model without a state."""
 
     def __init__(self, path: str):
         self.path = path
@@ -177,11 +179,11 @@ class ModelFile:
         linear.write(self.path, done.model)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
 
 def _output(settings: Settings, table: Dataset, row_weights: np.ndarray | None, model_path: str, console: Any) -> Any:
-    """What writes a Training: its model, with the state of an adaptable one beside it."""
+    """The writer of a Training: of its model, and of the state beside an adaptable model."""
     if "--add" not in settings.row.supported:
         return ModelFile(model_path)
     from svmtool.training.adapting.new import new_state
@@ -190,7 +192,7 @@ def _output(settings: Settings, table: Dataset, row_weights: np.ndarray | None, 
 
 
 def _notes(settings: Settings, certificate: Certificate, results: list[Result]) -> tuple[str, ...]:
-    """What only we know, for the lines behind the weights."""
+    """Comment lines of the model file: options, certificate and reason for stopping."""
     row, s, gap = settings.row, settings.problem, settings.stopping.gap
     asked = f" -c {s.C:.17g}" if "-c" in registry.supported_options(row) else ""
     asked += f" -B {s.bias:.17g}" + ("" if s.regularize_bias else " -R")

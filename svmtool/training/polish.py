@@ -1,10 +1,10 @@
 """Improves a poor certificate: coordinate descent continues from the dual point of the result.
 
-LIBLINEAR's rules let a run end where one side of the gap is nearly exact and the other far off: on wide data and with a
-large C dual methods have the dual's maximum to three digits while P at their w is several times the minimum, for all
-rows on the margin fall short of it by a little.  t w, t by the exact search on that line, then takes most of the gap.
-Measured at default -e and C = 100, certified gap before and after the best multiple alone: dorothea -s 3 0.85 and
-0.0013, polarity2.bigram 0.98 and 0.1, tdt2 0.9 and 0.04, la12 0.9 and 0.17.
+LIBLINEAR's rules can end a run where only one of primal and dual is accurate.  On wide data with a large C, dual
+methods have the dual value to three digits while P at their w is several times the minimum, because all rows on the
+margin miss it by a little.  The best multiple t w then closes most of the gap.  Measured at default -e and C = 100,
+certified gap before and after the best multiple: dorothea -s 3 0.85 and 0.0013, polarity2.bigram 0.98 and 0.1, tdt2 0.9
+and 0.04, la12 0.9 and 0.17.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor
 from svmtool.tolerances import ENOUGH
 
-MORE = 0.5  # share of training's visits that polishing may take, besides READING and STARTING for all problems
-CALL = 2e4  # a pass counts as that many visits to non-zeros besides
-SETTLING = 0.5  # share of the work that may go into conjugate gradients over the free dual variables, before passes
-SPARED = 0.5  # share of all visits so far that pass between two evaluations of the primal
-SETTLED = 0.1  # shrunk rows come back where the others' gradients have fallen to this share of what they were then
+MORE = 0.5  # most visits of polishing, as share of those in training, besides READING and STARTING for all problems
+CALL = 2e4  # fixed cost of an epoch, in visits to non-zeros
+SETTLING = 0.5  # share of the work for conjugate gradients over the free dual variables, before coordinate descent
+SPARED = 0.5  # visits between two evaluations of the primal, as share of all so far
+SETTLED = 0.1  # rows are unshrunk when the gradients of the others have decreased to this share
 
 
 def allowance(visits: float, nnz: int, problems: int) -> float:
-    """How many non-zeros may be visited for one of so many problems over nnz of them that took `visits` to each row."""
+    """Non-zeros that polishing one problem may visit; visits: of training to each row, nnz: of the data."""
     return MORE * visits * nnz + (READING * nnz + STARTING) / problems
 
 
@@ -39,9 +39,9 @@ def polished(
     task: Task, power: float, w: np.ndarray, primal: float, candidates: list[np.ndarray], work: float,
     monitor: Monitor,
 ) -> tuple[np.ndarray, np.ndarray] | None:  # fmt: skip
-    """Weights with P <= primal, f8[d], and a dual point, f8[n], from passes over the dual; None where it has none.
+    """Weights with P <= primal, f8[d], and a dual point, f8[n], by dual coordinate descent; None if it does not apply.
 
-    power: of the hinge, 1 or 2; primal: P(w); candidates: dual points; work: non-zeros that may be visited.
+    power: of the hinge, 1 or 2; primal: P(w); candidates: dual points to start from; work: most non-zeros to visit.
     """
     if not candidates or not DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
         return None
@@ -75,7 +75,7 @@ def _go_on(
     descent: DualCoordinateDescent | CrammerSingerDescent, objective: Augmented | SquaredHinge | CrammerSingerLoss,
     w: np.ndarray, primal: float, work: float, monitor: Monitor,
 ) -> np.ndarray:  # fmt: skip
-    """The best weights among w, passes' and their multiples, after visits to that many non-zeros."""
+    """The best of w, the iterates of coordinate descent and their multiples, after visits to `work` non-zeros."""
 
     def least(v: np.ndarray) -> tuple[np.ndarray, float]:
         t, value = objective.least_multiple(v)
@@ -83,7 +83,7 @@ def _go_on(
 
     w, primal = least(w)
     nnz = objective.rows.nnz
-    # what a pass over all rows costs, in visits
+    # cost of an epoch over all rows, in visits
     each = descent.cost / VISIT if isinstance(descent, DualCoordinateDescent) else nnz
     made, evaluated, sharp = 0.0, 0.0, np.inf
     if isinstance(descent, DualCoordinateDescent) and relative_gap(primal, descent.dual_value()) > ENOUGH:

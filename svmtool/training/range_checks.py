@@ -9,16 +9,16 @@ import numpy as np
 from svmtool.data.dataset import Dataset
 from svmtool.errors import RowsError
 
-VALUES_AT_ONCE = 1 << 21  # scanned at a time, of rows that may lie on disk
+VALUES_AT_ONCE = 1 << 21  # values scanned at a time, since rows may be on disk
 
 
 def refuse_overflow(
     table: Dataset, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None,
     largest: float = 1.0, labels: float = 1.0,
 ) -> float:  # fmt: skip
-    """The largest size of a value, of `largest`, and 1; SvmtoolError where sums of squares would leave the numbers.
+    """The maximum of |values|, `largest` and 1; SvmtoolError if sums of squares would overflow.
 
-    labels: the largest number that the labels bring into the problem.
+    labels: the largest |label| in the problem.
     """
     largest = max(largest, table.largest or 1.0, 1.0)
     for at in range(0, len(table.values) if table.largest is None else 0, VALUES_AT_ONCE):
@@ -34,7 +34,7 @@ def refuse_range(
     n: int, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None, largest: float,
     labels: float,
 ) -> None:  # fmt: skip
-    """SvmtoolError where sums of squares of numbers up to `largest`, in n rows, would leave the numbers."""
+    """Raise SvmtoolError if sums of squares of numbers up to `largest` over n rows would overflow."""
     cost = C
     for _, factor in class_weights:
         cost *= max(factor, 1.0)

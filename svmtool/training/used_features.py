@@ -1,7 +1,7 @@
-"""Trains on the features that occur, if the largest index is far above the number of values.
+"""Restriction to the features that occur, if the largest index is far above the number of values.
 
-A feature that no row has gets weight 0 from every solver.  Left out, it costs nothing; vectors of the feature space
-are then as long as there are features that occur, and the model's text is written piece by piece.
+A feature that occurs in no row has weight 0.  Without such features, vectors of the feature space are as long as the
+number of features that occur, and the model file is written in slices.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from svmtool.data.dataset import Dataset
 from svmtool.models.linear import LinearModel
 
-LEAST, FAR = 1 << 20, 4  # features, and features for each value in the data, above which the used ones are found
+LEAST, FAR = 1 << 20, 4  # features, and features per value of the data, above which the features are restricted
 LARGEST_COPY = 1 << 22  # values of rows on disk whose indices may be examined in memory
 
 
 def used_features(table: Dataset) -> np.ndarray | None:
-    """The features that occur, i4 ascending from 0 on; None where all may as well be taken."""
+    """The features that occur, i4, ascending, 0-based; None if restricting is not worthwhile."""
     values = len(table.values)
     if table.n_features <= max(LEAST, FAR * values) or (table.mapped is not None and values > LARGEST_COPY):
         return None
@@ -26,13 +26,13 @@ def used_features(table: Dataset) -> np.ndarray | None:
 
 
 def on_used(table: Dataset, used: np.ndarray) -> Dataset:
-    """The same rows, their values shared, with the features `used` numbered from 0 on."""
+    """The same rows, sharing their values, with the features `used` renumbered from 0."""
     indices = np.searchsorted(used, table.indices).astype(np.int32)
     return Dataset(table.labels, table.indptr, indices, table.values, len(used), table.mapped)
 
 
 def restricted(model: LinearModel, used: np.ndarray) -> LinearModel:
-    """A model of the features `used` alone; those that it does not know have weight 0."""
+    """The model restricted to the features `used`; features that it lacks get weight 0."""
     W = np.zeros((len(used) + (model.bias >= 0), model.columns))
     known = used[used < model.n_features]
     W[: len(known)] = model.W[known]
@@ -42,8 +42,10 @@ def restricted(model: LinearModel, used: np.ndarray) -> LinearModel:
 
 
 class SpreadWeights:
-    """The weights of all features, made a slice of rows at a time: those of the features `used` (i4), then the bias's;
-    all others are 0.  known: those weights."""
+    """Weights of all features, computed in slices; W holds those of the features `used` (i4), then that of the bias.
+
+    All other weights are 0.  known: W.
+    """
 
     def __init__(self, W: np.ndarray, used: np.ndarray, n_features: int):
         self.known, extra = W, np.arange(n_features, n_features + len(W) - len(used))
@@ -59,7 +61,7 @@ class SpreadWeights:
 
 
 def spread(model: LinearModel, used: np.ndarray, n_features: int) -> LinearModel:
-    """The model of all features, for formats.linear_model.write alone."""
+    """The model of all features; only for writing it."""
     whole = copy.copy(model)
     whole.n_features = n_features
     whole.W = SpreadWeights(model.W, used, n_features)  # type: ignore[assignment]

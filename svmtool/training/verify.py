@@ -1,12 +1,11 @@
-"""Checks that every result must pass, whatever solver found it.
+"""Checks of every result, independent of the solver.
 
-1. No weight is infinite or no number, and no answer is worse than w = 0, or than where the run began.
-2. A run that ends as converged has a certificate that confirms it: the neutral certifier finds the exact minimiser, or
-   the gap that was asked for, too.
-3. Where the certified gap is large, a share of the work of training goes into better points on both its sides.
+1. All weights are finite, and the objective is at most its value at w = 0 and at the start.
+2. If the solver reports convergence, the certificate confirms it: the exact minimiser, or the requested gap.
+3. If the certified gap is large, a share of training's work is spent on better primal and dual points.
 
-An answer that breaks the first or the second is solved again by a slow and sound method (solvers/shared/fallback.py).
-If that converges no better the run is reported as not converged.
+A result that violates 1 or 2 is solved again by a slow and robust method (solvers/shared/fallback.py).  If this does
+not converge either, the run is reported as not converged.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-ROUNDING = 1e-9  # rise above P(0) that is rounding, relative
+ROUNDING = 1e-9  # relative excess over P(0) that counts as round-off
 
 
 def verified(
     problems: Any, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
 ) -> tuple[Result, Certificate]:
-    """The answer to problem k, sound, and its certificate; start: where the run began, as the answer has it.
+    """The checked result of problem k and its certificate; start: initial weights, in the form of the result.
 
-    monitor: of the run, whose limits hold for what is tried here too.
+    monitor: of the run; its limits also apply here.
     """
     least, where = _least(problems, k, start)
     if not problems.is_finite(result.w):
@@ -47,14 +46,14 @@ def verified(
         if _contradicts(result, claimed, found, problems.gap()):
             result, found = _solved_anew(problems, k, result, found, monitor)
     last = result.history[-1]
-    if not (np.isfinite(last["objective"]) and np.isfinite(last["bound"])):  # what is printed is the last record
+    if not (np.isfinite(last["objective"]) and np.isfinite(last["bound"])):  # the last record is printed
         _note(result, found.primal, found.dual)
     result.certified_gap = found.gap
     return result, found
 
 
 def sound(problems: Any, k: int, result: Result, start: np.ndarray | None = None) -> Result:
-    """The answer without a certificate, or what is better where it breaks the first law."""
+    """The result, or a better point if it violates check 1; without a certificate."""
     least, where = _least(problems, k, start)
     if problems.is_finite(result.w) and problems.primal(k, result.w) <= least + ROUNDING * abs(least):
         return result
@@ -62,8 +61,8 @@ def sound(problems: Any, k: int, result: Result, start: np.ndarray | None = None
 
 
 def _least(problems: Any, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
-    """The value that no answer may exceed, and its weights; None: zeros."""
-    if not problems.solver.optimal:  # its rows are chosen on the way: the objective of all of them is not its aim
+    """The value that no result may exceed, and its weights; None: zeros."""
+    if not problems.solver.optimal:  # FALSVM does not minimise the objective of all rows
         return np.inf, None
     at_zero = problems.value_at_zero(k)
     if start is not None and np.any(start):
@@ -74,7 +73,7 @@ def _least(problems: Any, k: int, start: np.ndarray | None) -> tuple[float, np.n
 
 
 def _replaced(problems: Any, k: int, result: Result, where: np.ndarray | None) -> Result:
-    """The weights `where` in place of the answer's; a run that claimed to have converged did not."""
+    """The result with the weights `where`; a reported convergence becomes a failure."""
     w = problems.zero_weights() if where is None else where.copy()
     status = base.PRECISION if result.status.converged else result.status
     replaced = Result(w, status, result.iterations, result.history, problems.zero_dual_point(k))
@@ -84,7 +83,7 @@ def _replaced(problems: Any, k: int, result: Result, where: np.ndarray | None) -
 
 
 def _note(result: Result, primal: float, dual: float = 0.0) -> None:
-    """One more record, of the answer in place of the one that the records led to."""
+    """Append a record of the replaced result."""
     record = {**result.history[-1], "objective": primal, "bound": dual, "gap": relative_gap(primal, dual)}
     record["iteration"] = result.iterations
     result.history = [*result.history, record]
@@ -92,8 +91,8 @@ def _note(result: Result, primal: float, dual: float = 0.0) -> None:
 
 
 def _polished(problems: Any, k: int, result: Result, found: Certificate, monitor: Monitor) -> Certificate:
-    """The certificate, and the answer with it, after a share of training's work on both sides of the gap; law 3."""
-    from svmtool.training.polish import allowance  # and what it needs: most runs end without
+    """Check 3: improve the result and its certificate with a share of training's work."""
+    from svmtool.training.polish import allowance  # imported when needed: most runs do not
 
     visits = result.visits
     if visits is None:
@@ -114,16 +113,16 @@ def _polished(problems: Any, k: int, result: Result, found: Certificate, monitor
 
 
 def _contradicts(result: Result, claimed: float, found: Certificate, asked: float | None) -> bool:
-    """Whether the certificate does not bear out the status, or rounding ended the run.
+    """Whether the certificate does not confirm the status, or round-off ended the run.
 
-    claimed: the gap that the solver ended with.
+    claimed: the gap that the solver reported.
     """
     status = result.status
     if status is base.PRECISION or not np.isfinite(found.gap):
         return True
     if status is base.OPTIMAL:
         return found.gap > (CONFIRMED if asked is None else min(asked, CONFIRMED))
-    if status is base.RULE:  # rounding may spoil a gap that needed no other dual point
+    if status is base.RULE:  # a gap needed for -e is confirmed up to round-off
         return claimed <= CONFIRMED < found.gap
     return status is base.GAP and asked is not None and found.gap > asked
 
@@ -131,9 +130,9 @@ def _contradicts(result: Result, claimed: float, found: Certificate, asked: floa
 def _solved_anew(
     problems: Any, k: int, result: Result, found: Certificate, monitor: Monitor
 ) -> tuple[Result, Certificate]:
-    """The better of the answer and what the fallback makes of the problem from there; law 2.
+    """Check 2: the better of the result and that of the fallback method, started from it.
 
-    What rounding has ended within the gap needs no other method.
+    A run that round-off ended within the gap is kept.
     """
     asked = problems.gap()
     target = CONFIRMED if asked is None else asked
@@ -142,11 +141,11 @@ def _solved_anew(
         certificate = problems.certify(k, other)
         if certificate.primal <= found.primal:
             other.iterations, other.history = result.iterations, result.history
-            if found.dual > certificate.dual:  # keep the larger of the two lower bounds
+            if found.dual > certificate.dual:  # keep the larger lower bound
                 certificate = Certificate(certificate.primal, found.dual, certificate.violation)
             _note(other, certificate.primal, certificate.dual)
             result, found = other, certificate
-        elif certificate.dual > found.dual:  # a lower bound holds whatever the weights
+        elif certificate.dual > found.dual:  # lower bounds are valid for any weights
             found = Certificate(found.primal, certificate.dual, found.violation)
             _note(result, found.primal, found.dual)
     if found.gap <= target:

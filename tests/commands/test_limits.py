@@ -149,7 +149,7 @@ def test_folds_past_the_limit_predict_with_what_there_is():
         assert report.cross_validate(table_of(*made(40, 5)), settings, request, None, console) == status
         assert console.text.startswith("Cross Validation Accuracy = ")
         [warning] = [w for w in console.warnings if "folds" in w]
-        assert warning.startswith("WARNING: 4 of 4 folds were not converged: time limit reached: raise --max-seconds")
+        assert warning.startswith("WARNING: 4 of 4 folds did not converge: time limit reached: raise --max-seconds")
 
 
 def test_folds_in_time_say_nothing():
@@ -197,7 +197,7 @@ def test_search_ends_with_the_best_so_far():
     request = Request(folds=3, strict=True)
     assert report.search_C(table, Settings.of(solver=2), request, None, console, stop) == 2
     assert console.liblinear_log.count("log2c=") == 3 and console.text.splitlines()[-1].startswith("Best C = ")
-    assert any("WARNING: the search has ended at C = " in w and "--max-seconds" in w for w in console.warnings)
+    assert any("WARNING: the search ended at C = " in w and "--max-seconds" in w for w in console.warnings)
 
 
 @pytest.mark.parametrize("number", [2, 11])
@@ -206,7 +206,7 @@ def test_search_without_time_tells_what_one_value_gives(number):
     settings = Settings.of(solver=number, max_seconds=1e-9)
     assert report.search_C(table, settings, Request(folds=3), None, console) == 0
     assert console.liblinear_log.count("log2c=") == 1 and "Best C = " in console.text
-    assert any("the search has ended at" in w for w in console.warnings)
+    assert any("the search ended at" in w for w in console.warnings)
 
 
 @pytest.mark.parametrize("number", [2, 11])
@@ -233,7 +233,7 @@ def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
         assert report.search_C(table, settings, request, None, console) == 2 * strict
         values = "C" if number == 2 else "p and C"
         (told,) = console.warnings
-        assert told.startswith(f"WARNING: folds were not converged at 1 of 3 values of {values}")
+        assert told.startswith(f"WARNING: folds did not converge at 1 of 3 values of {values}")
         assert told.endswith(base.PRECISION.advice)
         assert (", also at the best" in told) == ("Best C = 2 " in console.text)
 

@@ -282,7 +282,7 @@ def test_paths_of_mfn_are_taken(case, walk, spy):
     from svmtool.solvers import mfn
     from svmtool.solvers.shared import alternation
 
-    spy(SquaredHinge, "small_newton", "small")
+    spy(SquaredHinge, "fused_newton", "small")
     spy(SquaredHinge, "sample", "sampled")
     spy(SquaredHinge, "_conjugate_gradient", "products")
     spy(SquaredHinge, "hessian", "matrix")
@@ -314,7 +314,7 @@ def test_paths_of_l1_are_taken(case, walk, spy):
     spy(l1_loops, "hinge2_column_epochs", "descent")
     spy(L1Dual, "step", "multipliers")
     spy(L1Objective, "sample", "sampled")
-    spy(L1Objective, "small_newton", "small")
+    spy(L1Objective, "fused_newton", "small")
     spy(L1Objective, "at_costs", "path")
     walk(case)
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
@@ -352,7 +352,7 @@ def test_paths_of_logistic_regression_are_taken(case, walk, spy):
     from svmtool.objectives.logistic import Logistic
     from svmtool.solvers import logistic
 
-    spy(Logistic, "small_newton", "fused")
+    spy(Logistic, "fused_newton", "fused")
     spy(Logistic, "sample", "sampled")
     spy(Logistic, "hessian", "features")
     spy(LogisticCoordinateDescent, "run", "epochs")

@@ -302,7 +302,7 @@ def test_folds_that_do_not_converge_are_reported(options, svm_train):
     for strict, wanted in (((), 0), (("--strict",), 2)):
         status, out, err = svm_train(*options.split(), *strict, "-v", 3, "d", data=data)
         assert status == wanted and out.startswith("Cross Validation Accuracy = ") and "nan" not in out
-        assert err.startswith("WARNING: ") and " of 3 folds were not converged: rounding stops further progress" in err
+        assert err.startswith("WARNING: ") and " of 3 folds did not converge: rounding stops further progress" in err
 
 
 def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):

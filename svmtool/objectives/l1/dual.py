@@ -1,15 +1,15 @@
-"""The dual of the squared hinge regularised by |w|_1, by the method of multipliers.
+"""Method of multipliers on the dual of the squared hinge with |w|_1.
 
     max_a  sum_i (a_i - a_i^2 / (4 C_i)),    a >= 0,    |v_j| <= 1,    v = sum_i a_i y_i x_i
 
-The weights are the multipliers of |v_j| <= 1.  One step puts a at about the minimum of
+The weights are the multipliers of |v_j| <= 1.  A step moves a to the approximate minimum of
 
     phi(a) = sum_i (a_i^2 / (4 C_i) - a_i) + sigma / 2 sum_j S(v_j + w_j / sigma)^2,    S(u) = sign(u) max(0, |u| - 1)
 
-and w at sigma S(v + w / sigma): a step of the proximal point algorithm on the primal (Rockafellar, Mathematics of
-Operations Research 1 (1976) 97-116).  Unlike the slopes of the losses at w, which no |w|_1 holds within the
-constraints until w is nearly exact, a comes nearer to them by itself.  phi is the easier the smaller sigma is:
-coordinate passes over the rows find which rows and weights count, Newton steps the rest.
+and w to sigma S(v + w / sigma): a step of the proximal point algorithm on the primal (Rockafellar, Mathematics of
+Operations Research 1 (1976) 97-116).  The slopes of the losses at w violate the constraints until w is nearly exact; a
+approaches feasibility much earlier.  phi is easier to minimise for small sigma: coordinate descent over the rows
+identifies the active rows and weights, and Newton steps do the rest.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.objectives.l1.objective import L1SquaredHinge
 
-NEAR, KEPT, SOON = 0.7, 0.8, 0.95  # |v_j| from which a zero weight is in the set: at first, where it was, where not
-INNER, SLACK = 5, 0.01  # Newton steps on phi at most, and the violation of a row's slope that is good enough
-FAST, GROWTH = 2, 1.5  # where so many Newton steps were enough sigma grows; ...
-SHORT, FALL = 0.02, 0.8  # ... where even INNER were not and one was that short it falls
-ALIKE = 100.0  # largest |column|^2, as multiple of the median, of features of like size
-CG_SHARE, CG_MOST = 0.5, 200  # what a Newton step leaves of its system's right-hand side, and its most products
+NEAR, KEPT, SOON = 0.7, 0.8, 0.95  # |v_j| from which a zero weight is in the set: initially, to stay, to enter
+INNER, SLACK = 5, 0.01  # most Newton steps on phi, and the tolerance of a row's slope
+FAST, GROWTH = 2, 1.5  # sigma grows by GROWTH if FAST Newton steps sufficed; ...
+SHORT, FALL = 0.02, 0.8  # ... it decreases if INNER did not and one was shorter than SHORT
+ALIKE = 100.0  # features are of similar size if the largest |column|^2 is at most this multiple of the median
+CG_SHARE, CG_MOST = 0.5, 200  # relative residual of a Newton step, and its most products
 
 
 class L1Dual:
-    """A run from the weights w (length d): `step` makes them those of the next point.
+    """A run from the weights w (f8[d]); `step` updates them.
 
-    a: the multipliers of the rows, f8[n]; work: numbers of the rows visited so far, as share of all.
+    a: multipliers of the rows, f8[n]; work: non-zeros visited so far, in passes over all rows.
     """
 
-    settled = True  # whether any gap may end it
+    settled = True  # whether a small gap may end the run
 
     def __init__(self, objective: L1SquaredHinge, w: np.ndarray):
         o = self.objective = objective
@@ -53,7 +53,7 @@ class L1Dual:
         self.a = -o.u * o.y / steepest
         self._v = -g / steepest
         self.sigma = float(np.abs(w).sum()) / max(int(np.count_nonzero(w)), 1)
-        if not self.sigma > 0.0:  # weights of the size that gives a row a margin of 1
+        if not self.sigma > 0.0:  # weights of a size at which rows have a margin of 1
             self.sigma = 1.0 / max(float(o.rows.square_norms().mean()), 1e-300)
         self._out = np.zeros(4)
         self._columns = np.flatnonzero((w != 0.0) | (np.abs(self._v) > NEAR))
@@ -61,19 +61,19 @@ class L1Dual:
 
     @staticmethod
     def possible(objective: Any) -> bool:
-        """Whether the rows are at hand and the bias is not free."""
+        """Whether it applies: squared hinge, rows in this process, no free bias."""
         o = objective
         return not o.logistic and not o.free_bias and isinstance(o.rows, (CsrRows, DenseRows))
 
     @staticmethod
     def features_alike(objective: L1SquaredHinge) -> bool:
-        """Whether no feature is far larger than most: sigma is the same for all of them."""
+        """Whether no feature is far larger than the others, since sigma is the same for all."""
         squares = objective.rows.diagonal(np.ones(objective.n))
         squares = squares[squares > 0.0]
         return len(squares) > 0 and float(squares.max()) <= ALIKE * float(np.median(squares))
 
     def _restrict(self) -> None:
-        """Take the features `_columns` of the rows, the bias with them."""
+        """Restrict the rows to the features `_columns` and the bias."""
         plain = self._columns[self._columns < self.columns.plain]
         self._columns = plain if self.columns.bias < 0.0 else np.append(plain, self.columns.plain)
         part = self._part = self.columns.some_by_rows(plain)
@@ -83,7 +83,7 @@ class L1Dual:
         self.work += 4.0 * part.nnz / max(self.columns.nnz, 1)
 
     def step(self) -> np.ndarray:
-        """The next weights."""
+        """Take a step; returns the new weights."""
         outside = np.abs(self._v) > 1.0
         outside[self._columns] = False
         if np.any(outside):
@@ -104,7 +104,7 @@ class L1Dual:
         return self.w
 
     def _to_minimum(self, u: np.ndarray) -> tuple[int, float]:
-        """a to about the minimum of phi, u (of the set) with it; the number of Newton steps, and the shortest one."""
+        """Move a to the approximate minimum of phi, updating u; returns the number of steps, and the shortest."""
         o, part, out = self.objective, self._part, self._out
         lists = *part.csr_arrays, o.y, o.cost
         shortest, share = 1.0, 1.0 / max(self.columns.nnz, 1)
@@ -123,5 +123,5 @@ class L1Dual:
         return INNER, shortest
 
     def bound(self) -> tuple[float, np.ndarray]:
-        """The dual's value at the best feasible multiple of a, and that multiple (f8[n])."""
+        """The dual value at the best feasible multiple of a, and that multiple (f8[n])."""
         return self.objective.dual_of(self.a, self._v)

@@ -2,10 +2,10 @@
 
     f(w) = |w|_1 + sum_i C_i max(0, target_i - y_i x_i.w)
 
-|w_j| = max(0, w_j) + max(0, -w_j) is two hinges more for each weight, and the proximal term rho/2 |w - v|^2 makes the
-problem strongly convex; its centre v follows the answer, as the multipliers beta do (Rockafellar's proximal method of
-multipliers).  In s = w - v and divided by rho that is an Augmented problem with R = I over n + 2 m rows.
-Columns are brought to one size first, x_ij / scale_j, w_j scale_j: a proximal term has no units of its own.
+|w_j| = max(0, w_j) + max(0, -w_j) adds two hinges for each weight, and the proximal term rho/2 |w - v|^2 makes the
+problem strongly convex.  Its centre v is updated with the multipliers beta (Rockafellar's proximal method of
+multipliers).  In s = w - v, divided by rho, this is an Augmented problem with R = I over n + 2 m rows.
+Columns are first scaled to equal size, x_ij / scale_j, w_j scale_j, because the proximal term depends on their units.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from svmtool.objectives.task import Task
 
 
 class WeightRows(Rows):
-    """The rows of `base`, and after them rows e_j for the first m features, twice; same passes as Rows."""
+    """The rows of `base`, followed by the rows e_j of the first m features, twice."""
 
     def __init__(self, base: Rows, m: int):
         self.base, self.m = base, m
         self.n, self.d, self.bias, self.nnz = base.n + 2 * m, base.d, base.bias, base.nnz + 2 * m
 
     def _twice(self, c: np.ndarray) -> np.ndarray:
-        """The entries of c (length n) for the weights' rows, summed over the two."""
+        """The entries of c (f8[n]) for the rows e_j, summed over both."""
         return c[self.base.n :].reshape(2, self.m).sum(axis=0)
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
@@ -54,10 +54,10 @@ class WeightRows(Rows):
 
 
 class L1Hinge(Augmented):
-    """The LP-SVM of a task around a centre (f8[d], zeros at first); see Augmented, whose w is here w - centre.
+    """The LP-SVM of a task with a proximal centre (f8[d], initially 0); see Augmented, whose w is w - centre here.
 
-    After gradient() and certifier(): answer (f8[d], with true zeros) and primal, f there; bound <= min f, and alpha,
-    which becomes its dual point once it is balanced and shrunk.
+    After gradient() and certify(): answer (f8[d], with exact zeros); primal, f there; bound <= min f; alpha, whose
+    balanced and scaled multiple has the dual value `bound`.
     """
 
     def __init__(self, task: Task, rho: float):
@@ -82,12 +82,12 @@ class L1Hinge(Augmented):
         self._margins = np.empty(base.n)
 
     def start_from(self, w: np.ndarray) -> None:
-        """Make w (length d, in the task's units) the centre."""
+        """Make w (f8[d], in the task's units) the centre."""
         self.set_point(w * self.size)
         self._recentre()
 
     def take_multipliers(self, alpha: np.ndarray, pull: np.ndarray) -> None:
-        """Those of the rows from a dual point (f8[n]); those of |w_j| as its sum_i a_i y_i x_ij (f8[m]) asks for."""
+        """Set the multipliers of the rows (f8[n]), and those of |w_j| from pull = sum_i a_i y_i x_i (f8[m])."""
         n = self.task.rows.n
         self.beta[:n] = alpha / self.task.cost
         self.beta[n:] = np.clip(0.5 + 0.5 * np.concatenate([pull, -pull]), 0.0, 1.0)
@@ -99,7 +99,7 @@ class L1Hinge(Augmented):
         self.z[:] = 0.0
 
     def recentre(self, sigma: float, rho: float) -> None:
-        """The next stage: multipliers and centre go to where the last one led; then narrower and less held."""
+        """Start the next stage: update multipliers and centre, then sigma and rho."""
         self.accept()
         self._recentre()
         for scaled in (self.cost, self.c, self.u, self._gram, self._pending):
@@ -108,17 +108,17 @@ class L1Hinge(Augmented):
         self.sigma, self.rho = sigma, rho
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
-        return 0.0  # `certifier` finds it
+        return 0.0  # `certify` computes it
 
     def certify(self) -> None:
-        """answer, primal, alpha and bound after gradient()."""
+        """Compute answer, primal, alpha and bound, after gradient()."""
         task, n, m = self.task, self.task.rows.n, self.m
-        # the dual point: slopes of the rows, balanced, and shrunk until |sum a_i y_i x_i|_inf <= 1
+        # dual point: slopes of the rows, balanced and scaled so that |sum a_i y_i x_i|_inf <= 1
         self.alpha = -self.rho * self.u[:n] * task.y
         a = balanced(task, self.alpha)
         pull = np.abs(task.rows.transpose_product(a * task.y))[:m]
         self.bound = float(self.own_target @ a) / max(1.0, float(pull.max(initial=0.0)))
-        # the weights: zero where the next multiplier of |w_j| is between its ends
+        # weights: zero where the next multiplier of |w_j| is between its bounds
         slopes = -self.u[n:] * self.rho * np.tile(self.size[:m], 2) * self.y[n:]
         between = np.abs(slopes[:m] - slopes[m:]) < 1.0 - 1e-12
         w = self.centre + self.w
@@ -133,7 +133,7 @@ class L1Hinge(Augmented):
 
 
 class L1Columns:
-    """What is asked of all columns of an LP-SVM while few are in use."""
+    """Values over all columns of an LP-SVM, for methods that work on some of them."""
 
     def __init__(self, task: Task):
         self.task, self.n, self.d = task, task.rows.n, task.rows.d
@@ -149,7 +149,7 @@ class L1Columns:
         return np.zeros(self.n)
 
     def slack(self, w: np.ndarray) -> np.ndarray:
-        """target_i - y_i x_i.w, length n."""
+        """target_i - y_i x_i.w, f8[n]."""
         z = np.empty(self.task.rows.n)
         self.task.rows.margins(w, self.task.y, z)
         return self.target - z
@@ -162,7 +162,7 @@ class L1Columns:
     def best_multiple(self, w: np.ndarray, slack: np.ndarray) -> float:
         """The t >= 0 that minimises f(t w); slack is that of w.
 
-        Its slope rises by C_i |y_i x_i.w| where a row comes to its breakpoint.
+        The slope in t increases by C_i |x_i.w| at the breakpoint of row i.
         """
         z, cost = self.target - slack, self.task.cost
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -177,16 +177,19 @@ class L1Columns:
         return float(breakpoints[some[min(k, len(some) - 1)]])
 
     def slopes(self, w: np.ndarray) -> np.ndarray:
-        """C_i on rows with slack, length n; balanced under a free bias."""
+        """C_i on rows with slack > 0, else 0, f8[n]; balanced with a free bias."""
         return balanced(self.task, np.where(self.slack(w) > 0.0, self.task.cost, 0.0))
 
     def pull(self, a: np.ndarray) -> np.ndarray:
-        """sum_i a_i y_i x_i, of each weight in |w|_1."""
+        """sum_i a_i y_i x_i for the weights in |w|_1, f8[m]."""
         return self.task.rows.transpose_product(a * self.task.y)[: self.m]
 
     def feasible(self, a: np.ndarray, inside: np.ndarray | float = 0.0) -> tuple[np.ndarray, float, np.ndarray]:
-        """What is feasible of a dual point a: its sums (f8[m]) once it is balanced, the largest of them in size, at
-        least 1, and the point between `inside`, a dual point whose sums are zero, and it (f8[n])."""
+        """Make a dual point a feasible.
+
+        Returns the sums (f8[m]) of the balanced a; the larger of 1 and the largest |sum|; and a feasible point (f8[n])
+        between a and `inside`, a dual point with zero sums.
+        """
         a = balanced(self.task, a)
         pull = self.pull(a)
         largest = max(1.0, float(np.abs(pull).max(initial=0.0)))
@@ -194,7 +197,7 @@ class L1Columns:
 
 
 def balanced(task: Task, a: np.ndarray) -> np.ndarray:
-    """`a` itself, or under a free bias with its heavier side scaled down so that sum a_i y_i = 0."""
+    """a; with a free bias the sign with the larger sum is scaled down so that sum a_i y_i = 0."""
     if not task.free_bias:
         return a
     positive = task.y > 0

@@ -4,17 +4,17 @@
     s, a >= 0,  s_i a_i = 0;    p, l >= 0,  p_j l_j = 0,  l = 1 - v;    q, r >= 0,  q_j r_j = 0,  r = 1 + v
 
 with v = sum_i a_i y_i x_i.  Mehrotra's predictor and corrector (SIAM J. Optimization 2 (1992) 575-601), with one step
-length for all, from the point of the central path's equations at w = 0 that only 1 - v = l and 1 + v = r miss.  Some 20
-to 40 steps, whatever the scales of features and the costs, on which coordinate passes, faces of a model and the method
-of multipliers (objectives/l1/dual.py) depend.
+length for all variables.  The start is at w = 0 and violates only l = 1 - v and r = 1 + v.  It takes 20 to 40 steps,
+almost independent of costs and feature scales, unlike coordinate descent, proximal Newton steps and the method of
+multipliers (objectives/l1/dual.py).
 
-A step solves  A dw + E da = f,  dw - D A'da = h  (A = diag(y) X, E and D diagonal), by a Cholesky factor of the order
-of the fewer ones, rows or features:
+A step solves  A dw + E da = f,  dw - D A'da = h  (A = diag(y) X, E and D diagonal), by a Cholesky
+factorisation of the order of rows or features, whichever are fewer:
 
     I + E^-1/2 A D A' E^-1/2     or     I + D^1/2 A' E^-1 A D^1/2
 
-A free bias b has neither p nor q: c'a = 0, c its column of A, and a step solves  A dw + c db + E da = f,
-c'da = -c'a  with that.
+A free bias b has neither p nor q: with its column c of A, c'a = 0, and a step solves  A dw + c db + E da = f,
+c'da = -c'a.
 """
 
 from __future__ import annotations
@@ -32,30 +32,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.objectives.l1.objective import L1SquaredHinge
 
-MOST = 2048  # rows or features, whichever are fewer: some seconds
-STEPS = 3.0  # that a run takes at most, about, times the root of degree 3 of the number of products.  Measured ...
-# ... to a gap of 1e-6, and that: news20, 198 rows of 414 features 16 / 30; blogfeedback, 76 x 162 13 to 17 / 22; gas
-# drift, 381 x 128 21 to 23 / 26 and 6,697 x 128 48 to 54 / 57; isolet 1,560 x 617 21 / 42; madelon, 300 x 500 16 / 33;
-# kdd99, 49,403 x 115 73 to 120 / 110; to 1e-4 on 15 more sets of 4 to 500 features, C = 1, 100, 1e4: 6 to 29 / 22 to 49
-START = 100.0  # mu there, as multiple of what the objective at w = 0 would be in all products together
-NEARER, STILL, MOST_STEPS = 0.9, 10, 150  # it ends where mu is not that share of what it was so many steps before
-CLEAR = 1e-4  # share of weights' size that mu has where those that are zero show
-BACK = 0.995  # of the way to the nearest bound
-REFINED, CLOSE = 2, 1e-6  # times that a solution is refined at most, and the share of it that rounding may leave
-LOST = 1e-2  # share from which a system of rows is given up for one of features.  Of 210 solutions on subsets of eight
-# sets, C = 1e4, two left more, and one lay between a tenth and ten times that; half left less than 1e-11
+MOST = 2048  # largest min(rows, features): a run takes some seconds
+# A run takes at most about STEPS times the cube root of the number of products.  Measured steps to a gap of 1e-6, and
+# this estimate: news20, 198 rows of 414 features 16 / 30; blogfeedback, 76 x 162 13 to 17 / 22; gas drift, 381 x 128 21
+# to 23 / 26 and 6,697 x 128 48 to 54 / 57; isolet 1,560 x 617 21 / 42; madelon, 300 x 500 16 / 33; kdd99, 49,403 x 115
+# 73 to 120 / 110; to 1e-4 on 15 more sets of 4 to 500 features, C = 1, 100, 1e4: 6 to 29 / 22 to 49
+STEPS = 3.0
+START = 100.0  # initial sum of products, as multiple of the objective at w = 0
+NEARER, STILL, MOST_STEPS = 0.9, 10, 150  # ends if STILL steps did not reduce mu to this share, or after MOST_STEPS
+CLEAR = 1e-4  # mu, relative to the size of weights, at which zero weights can be identified
+BACK = 0.995  # step length, as share of that to the nearest bound
+REFINED, CLOSE = 2, 1e-6  # most rounds of iterative refinement, and the relative residual at which it ends
+# Relative residual above which the dual system is replaced by the primal.  Of 210 solutions on subsets of eight sets,
+# C = 1e4, two were above, and one between a tenth and ten times this value; the median was below 1e-11
+LOST = 1e-2
 TINY = 1e-300
-# what a run costs, in multiplications of a product of matrices: a number of sparse rows, of any pass over rows, and a
-# call from Python beside that.  Measured with 60 to 1200 features, in nanoseconds: a product of matrices 0.1 to 0.4, a
-# Gram matrix of sparse rows 0.6 to 1.5, passes 0.2 to 1.5 over dense and 0.5 to 6 over sparse rows, a call 10 to 30.
+# Costs in multiplications of a dense matrix product: a multiplication in a Gram matrix of sparse rows, in a pass over
+# rows, and a call from Python.  Measured with 60 to 1200 features, in nanoseconds: dense products 0.1 to 0.4, Gram
+# matrices of sparse rows 0.6 to 1.5, passes 0.2 to 1.5 over dense and 0.5 to 6 over sparse rows, calls 10 to 30
 SPARSE, PASS, CALL = 4.0, 4.0, 1e5
-EPOCHS, CALLS = 9, 12  # of a step
+PASSES, CALLS = 9, 12  # in a step
 
 
 class L1Interior:
-    """A run: `step` makes w (f8[d]) and a (f8[n], the rows' multipliers) those of the next point.
+    """A run; `step` updates w (f8[d]) and a (f8[n], the rows' multipliers).
 
-    mu: mean of the products; work: passes over the rows, as `L1Dual` counts them.
+    mu: mean of the products; work: passes over the rows so far.
     """
 
     def __init__(self, objective: L1SquaredHinge):
@@ -75,14 +77,14 @@ class L1Interior:
 
     @staticmethod
     def possible(objective: Any) -> bool:
-        """Whether the loss is this one, the rows are at hand, and the systems are small."""
+        """Whether it applies: squared hinge, rows in memory of this process, and small systems."""
         o = objective
         here = isinstance(o.rows, (CsrRows, DenseRows)) and o.rows.mapped is None
         return not o.logistic and here and 0 < min(o.n, o.d) <= MOST
 
     @staticmethod
     def numbers(objective: L1SquaredHinge) -> float:
-        """What a run costs, about, in multiplications."""
+        """Approximate cost of a run, in multiplications."""
         rows, n, d = objective.rows, objective.n, objective.d
         least = min(n, d)
         if isinstance(rows, DenseRows):
@@ -92,7 +94,7 @@ class L1Interior:
             lengths = np.diff(indptr) if n >= d else np.bincount(indices)
             gram = SPARSE * 0.5 * float(np.sum(lengths.astype(float) ** 2))
         steps = STEPS * float(n + 2 * d) ** (1.0 / 3.0)
-        return steps * (gram + least**3 / 6.0 + PASS * EPOCHS * rows.nnz + CALL * CALLS)
+        return steps * (gram + least**3 / 6.0 + PASS * PASSES * rows.nnz + CALL * CALLS)
 
     def _sums(self, a: np.ndarray) -> np.ndarray:
         """[A c]'a, length d."""
@@ -105,7 +107,7 @@ class L1Interior:
         return z
 
     def step(self) -> np.ndarray:
-        """The next weights; SvmtoolError where numbers overflow."""
+        """Take a step; returns the new weights.  SvmtoolError on overflow."""
         with np.errstate(all="ignore"):
             return self._step()
 
@@ -117,9 +119,9 @@ class L1Interior:
         solve = self._system(0.5 / cost + s / a, p / low + q / high)
 
         def direction(of_a: np.ndarray, of_p: np.ndarray, of_q: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
-            """Changes of a, s, p, q, low, high that take residuals to 0 and change the products a s, p low, q high.
+            """Changes of a, s, p, q, low, high that make residuals 0 and change a s, p low, q high by the arguments.
 
-            And that of a free bias, of length 1 or none.
+            And the change of a free bias, f8[1], or f8[0] without one.
             """
             h = (of_p - p * left) / low - (of_q - q * right) / high
             da, dv, db = solve(slack + of_a / a, h)
@@ -142,15 +144,15 @@ class L1Interior:
             np.maximum(x, TINY, out=x)
         self.w = np.append(p - q, self.w[self._penalised :] + t * db)
         self._v, self._z = self._sums(a), self._margins(self.w)
-        self.work += float(EPOCHS)
+        self.work += float(PASSES)
         self._steps += 1
         self.mu = float(a @ s + p @ low + q @ high) / (len(a) + 2 * len(p))
         return self.w
 
     def _system(self, E: np.ndarray, D: np.ndarray) -> Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, ...]]:
-        """A function of f and h: the da that solves the equations above, A'da, and db (f8[1], without b f8[0]).
+        """A function of f and h that returns da of the equations above, A'da, and db (f8[1], or f8[0] without b).
 
-        By columns A'da comes from dw: where D is large that alone has enough digits.
+        The primal system computes A'da from dw: only this is accurate where D is large.
         """
         if not self._by_rows:
             return self._system_of_columns(E, D)
@@ -160,13 +162,13 @@ class L1Interior:
             *found, left = of_rows(f, h)
             if left <= LOST or self.objective.d > MOST:
                 return tuple(found)
-            self._by_rows = False  # badly scaled features have taken its digits: from here on
+            self._by_rows = False  # inaccurate with badly scaled features: not used any more
             return self._system_of_columns(E, D)(f, h)
 
         return solve
 
     def _system_of_rows(self, E: np.ndarray, D: np.ndarray) -> Callable:
-        """`_system` with a matrix of rows; its function also returns what is left of the equations, as share of da."""
+        """`_system` by an n x n matrix; its function also returns the relative residual."""
         o, m = self.objective, self._penalised
         scale = 1.0 / np.sqrt(E)
         M = self._products_of_rows(D)
@@ -182,7 +184,7 @@ class L1Interior:
             for _ in range(1 + REFINED):
                 more = scale * factor.solve(scale * left)
                 if o.free_bias:
-                    shift = (c @ more + excess[0]) / (c @ along)  # numpy's: an overflow is no exception
+                    shift = (c @ more + excess[0]) / (c @ along)  # numpy scalars: overflow raises nothing
                     db += shift
                     more -= shift * along
                 da += more
@@ -196,7 +198,7 @@ class L1Interior:
         return solve
 
     def _system_of_columns(self, E: np.ndarray, D: np.ndarray) -> Callable:
-        """`_system` with a matrix of features, of a free bias too."""
+        """`_system` by a d x d matrix, which includes a free bias."""
         o, m = self.objective, self._penalised
         M = np.zeros((o.d, o.d))
         o.rows.add_gram(1.0 / E, M)
@@ -221,7 +223,7 @@ class L1Interior:
         return solve
 
     def _products_of_rows(self, D: np.ndarray) -> np.ndarray:
-        """X D X' but for a free bias, n x n; its upper triangle."""
+        """X D X' without a free bias, n x n, upper triangle."""
         rows, n = self.objective.rows, self.objective.n
         if isinstance(rows, DenseRows):
             part = rows.X * np.sqrt(D[: rows.plain])
@@ -235,36 +237,36 @@ class L1Interior:
         return M
 
     def over(self, gap: float) -> bool:
-        """Whether rounding ends the path; the gap is that of all methods, and says nothing of it."""
+        """Whether round-off stalls the decrease of mu, or the steps are used up; the gap is not needed."""
         if self.mu <= NEARER * self._least:
             self._least, self._since = self.mu, self._steps
         return self._steps - self._since >= STILL or self._steps >= MOST_STEPS
 
     @property
     def sigma(self) -> float:
-        """What the log has as length of a step."""
+        """The value that the log shows as sigma: mu."""
         return self.mu
 
     def bound(self) -> tuple[float, np.ndarray]:
-        """The dual's value at the best feasible multiple of a, and that multiple (f8[n])."""
+        """The dual value at the best feasible multiple of a, and that multiple (f8[n])."""
         return self.objective.dual_of(self.a, self._v)
 
     @property
     def settled(self) -> bool:
-        """Whether it is clear which weights differ from zero where the path ends."""
+        """Whether mu is small enough to identify the weights that are zero at the optimum."""
         return self.mu <= CLEAR * self._typical()
 
     def used(self) -> np.ndarray:
-        """Which weights differ from zero where the path ends (bool[d]).
+        """Which weights are not zero at the optimum (bool[d]).
 
-        p_j low_j = mu: of the two either p_j goes to a weight's size, or low_j to zero and p_j to some mu.
+        p_j low_j = mu: either p_j tends to the size of a weight and low_j to 0, or p_j is of the size of mu.
         """
         used = np.ones(self.objective.d, bool)
         used[: self._penalised] = np.maximum(self.p, self.q) > np.sqrt(self.mu * self._typical())
         return used
 
     def _typical(self) -> float:
-        """Size of a weight that is not zero, if these are as many as a solution has at most."""
+        """Mean size of a non-zero weight, if there are as many as a solution can have."""
         return float(np.abs(self.w[: self._penalised]).sum()) / min(self.objective.n, self.objective.d)
 
 

@@ -1,9 +1,9 @@
-"""|w|_1 + sum of losses over rows, LIBLINEAR's -s 5 and 6; a free bias is not in |w|_1.
+"""|w|_1 plus a sum of losses over rows, LIBLINEAR's -s 5 and 6; |w|_1 excludes a free bias.
 
     f(w) = sum_j penalty_j |w_j| + sum_i loss_i(x_i.w),    penalty_j = 1, or 0 for a free bias
 
-The passes are those of objective.py, with g the gradient of the losses alone.  Dual points are multiples of the
-losses' slopes, small enough that |sum_i u_i x_ij| <= penalty_j for every j: each gradient() gives a lower bound.
+The methods are those of objectives/base.py, with g the gradient of the losses alone.  Dual points are multiples of the
+losses' slopes with |sum_i u_i x_ij| <= penalty_j for every j, so that each gradient() gives a lower bound.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from svmtool.objectives.base import balance
 from svmtool.objectives.row_losses import Losses
 from svmtool.objectives.task import Task
 
-# `small_newton`: most features, most numbers of a lone problem, and of one among several, which share the cores
+# Limits of `fused_newton`: features, numbers of a single problem, and of one of several, which share the cores
 SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 17, 1 << 21
-DESCENT_LOOK, DESCENT_STILL = 31, 1e-14  # passes of `descend` from which on the last half must move w by this share
-TARGET = np.ones(1)  # of every margin, for the squared hinge
+# From this epoch of `descend` on, the last half of the epochs must change w by this share
+DESCENT_LOOK, DESCENT_STILL = 31, 1e-14
+TARGET = np.ones(1)  # target of all rows, for the squared hinge
 
 
 class L1Objective(Losses):
-    """See Losses.  A loss gives `_dual_bound` and `value_at_zero`; logistic: which of the two it is."""
+    """Base class of both losses; see Losses.  logistic: whether the loss is logistic."""
 
     logistic = False
 
@@ -57,14 +58,14 @@ class L1Objective(Losses):
 
     @abstractmethod
     def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
-        """The best multiple, at most `most`, of the dual point with slopes u (length n), and the dual's value there.
+        """The best multiple, at most `most`, of the dual point with slopes u (f8[n]), and its dual value.
 
         loss: the sum of losses at w.
         """
 
     @abstractmethod
     def _best_multiple(self, u: np.ndarray, most: float) -> tuple[float, float]:
-        """The same where u are not the slopes at w."""
+        """`_dual_bound` for slopes u other than those at w."""
 
     @abstractmethod
     def value_at_zero(self) -> float:
@@ -74,21 +75,21 @@ class L1Objective(Losses):
         return float(self.penalty @ np.abs(self.w)) + self._classify()
 
     def gradient(self) -> tuple[float, np.ndarray]:
-        """f and the gradient (length d) of its losses at w."""
+        """f at w, and the gradient of its losses, f8[d]."""
         loss = self._classify()
         g = self._transpose_product(self.u)
         self._multiple, self.bound = self._dual_bound(*self._feasible(g), loss)
         return float(self.penalty @ np.abs(self.w)) + loss, g
 
     def _transpose_product(self, u: np.ndarray) -> np.ndarray:
-        """sum_i u_i x_i, length d: column after column where they are held, for threads can share those."""
+        """sum_i u_i x_i, f8[d]: by columns where these are stored, so that threads can share the work."""
         return self.rows.transpose_product(u) if self._columns is None else self._columns.products(u)
 
     def _feasible(self, g: np.ndarray) -> tuple[np.ndarray, float]:
-        """A dual point's slopes (length n), and the largest multiple of them that is feasible, at most one if bounded.
+        """Balanced slopes (f8[n]) of a dual point, and their largest feasible multiple; g = sum_i u_i x_i.
 
-        A free bias requires sum_i a_i y_i = 0: the heavier side is shrunk, which costs a product; where the sides are
-        too far apart for it to be worth one the multiple is 0.
+        A free bias requires sum_i a_i y_i = 0: the sign with the larger sum is scaled down, which costs a product.  The
+        multiple is 0 where `balance` returns None.
         """
         u = self.u
         if self.free_bias:
@@ -101,15 +102,15 @@ class L1Objective(Losses):
         return u, 1.0 / steepest if steepest > 0.0 else np.inf
 
     def dual_point(self) -> np.ndarray:
-        """The dual point whose value `bound` is, length n."""
+        """The dual point with value `bound`, f8[n]."""
         return -self._multiple * self._slopes * self.y
 
     def evaluate_model(self, held: bool) -> float:
-        """`bound` and `dual_point` from what the model says the slopes are at w + p, p as `best_step` was last given.
+        """Set `bound` and `dual_point` from the quadratic model's slopes at w + p; p as last given to `best_step`.
 
-        These slopes are as near to the constraints as the model's solution is to its own minimum; those of the losses
-        are off by what the model leaves out as well, of first order in the bound.  The slopes at w are lost.
-        held: whether the model's curvatures were those of `hessian`.
+        The model's slopes satisfy the constraints to the accuracy of the model's solution, while those of the losses
+        also have the model's error, which changes the bound to first order.  Overwrites the slopes at w.
+        held: whether the model used the curvatures of `hessian`.
         """
         c = self._held_curvature() if held else self.c
         l1_loops.l1_model_slopes(self.u, self.y, self.cost, c, self.dz, self.logistic)
@@ -119,88 +120,88 @@ class L1Objective(Losses):
         return self.bound
 
     def _held_curvature(self) -> np.ndarray:
-        """The curvatures that the matrix of `hessian` is made of."""
+        """The curvatures used in the last `hessian`."""
         return self.c
 
     def widen(self) -> None:
-        """Curvatures of the rows for a model that holds further away than the one at w does."""
+        """Increase the rows' curvatures, for a model that is valid further away from w."""
 
     def hessian(self, rough: bool = False) -> np.ndarray:
-        """sum_i c_i x_i x_i', d x d and symmetric; rough: some of the curvature may be lacking."""
+        """sum_i c_i x_i x_i', d x d, symmetric; rough: small changes of curvature may be ignored."""
         return mirror(self.gram().copy())
 
     def columns(self) -> Columns:
-        """The rows column after column."""
+        """The rows, stored by columns."""
         if self._columns is None:
             self._columns = Columns(self.rows)
         return self._columns
 
     def possible(self) -> np.ndarray | None:
-        """The features whose weights may differ from zero (i8, ascending, the bias feature last), None: any."""
+        """Features whose weights can be non-zero at the optimum (i8, ascending, the bias feature last); None: all."""
         return None
 
     def narrowed(self, kept: np.ndarray) -> L1Objective:
-        """The same problem in the weights `kept` (as `possible` gives them) alone, the rows held by columns."""
+        """The same problem for the weights `kept` (see `possible`), with rows stored by columns."""
         columns = Columns(self.rows, kept[: len(kept) - (self.rows.bias >= 0)])
         return type(self)(columns, self.y, self.cost, self.free_bias, self.one_of_several)
 
     @property
     def narrow(self) -> bool:
-        """Whether this is a `narrowed` problem."""
+        """Whether this is a problem made by `narrowed`."""
         return self.rows is self._columns
 
     def violations(self, g: np.ndarray) -> np.ndarray:
-        """How far each weight is from optimal, |subgradient of f|; g is what gradient() returned."""
+        """The optimality violation of each weight, |smallest subgradient of f|; g as returned by gradient()."""
         return violations_at(self.w, g, self.penalty)
 
     def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
-        """A step p from coordinate passes on f itself over the weights `chosen` (i8), or None where there are none.
+        """A step p by coordinate descent on f over the weights `chosen` (i8); None if the loss has no such method.
 
-        At most `most` of them, until the largest violation is `share` of what it was; count[0] += passes.
+        At most `most` epochs, until the largest violation is `share` of the initial one; count[0] += epochs.
         """
         return None
 
     def best_step(self, p: np.ndarray, g: np.ndarray) -> float:
-        """About the t in [0, 1] that minimises f(w + t p); g is what gradient() returned.  0: f does not fall."""
+        """The approximate minimiser t in [0, 1] of f(w + t p); g as returned by gradient().  0: f does not decrease."""
         (self._columns or self.rows).margins(p, self.y, self.dz)
         moved = np.flatnonzero(p != 0.0)
         parts = self.w[moved], p[moved], self.penalty[moved], g[moved]
         return l1_loops.l1_step(self.z, self.dz, TARGET, self.cost, *parts, self._out, self.logistic)
 
     def go(self, t: float, p: np.ndarray) -> None:
-        """w += t p, margins with it; weights that change their sign within rounding become zero."""
+        """w += t p, and the margins; weights within round-off of zero become zero."""
         used = np.flatnonzero(self.w != 0.0)
         old = self.w[used]
         self.step(t, p)
         self.w[used[np.abs(self.w[used]) <= 1e-15 * np.abs(old)]] = 0.0
 
     def sample(self, group: int, seed: int) -> L1Objective:
-        """The same problem on one random row of each `group`, costs raised to make up for the rest."""
+        """The same problem on one random row of each `group`, with costs scaled up accordingly."""
         chosen = self.rows.draw(group, seed)
         cost = self.cost[chosen] * (self.n / len(chosen))
         return type(self)(self.rows.take(chosen), self.y[chosen], cost, self.free_bias, self.one_of_several)
 
     def at_costs(self, share: float) -> L1Objective:
-        """The same problem at `share` of its costs."""
+        """The same problem with costs multiplied by `share`."""
         other = type(self)(self.rows, self.y, share * self.cost, self.free_bias, self.one_of_several)
         other._columns = self.columns()
         return other
 
     @property
     def small(self) -> bool:
-        """Whether `small_newton` can be used: sparse rows, no free bias, less work in a step than in its calls."""
+        """Whether `fused_newton` applies: sparse rows, no free bias, and so few that calls would dominate."""
         most = SMALL_SHARE if self.one_of_several else SMALL_WORK
         few = self.d <= SMALL_FEATURES and 0 < self.n * self.d <= most
         return few and isinstance(self.rows, CsrRows) and not self.free_bias
 
-    def small_newton(
+    def fused_newton(
         self, w: np.ndarray, gap: float, enough: float, most: int
     ) -> tuple[list[list[float]], int, np.ndarray]:
-        """At most `most` proximal Newton steps in one compiled call, from w (length d, overwritten by the answer).
+        """At most `most` proximal Newton steps in one compiled call, from w (f8[d], overwritten by the solution).
 
-        Returns a record a step (f, lower bound, largest violation, weights that are not zero, passes, step), why it
-        ended (0 the limit of steps, 1 the minimum, 2 gap <= `gap`, 3 gap <= `enough`, 4 rounding) and the dual point
-        of the lower bound (length n).
+        Returns a record for each step (f, lower bound, largest violation, non-zero weights, epochs, step), a code (0
+        limit of steps, 1 minimum, 2 gap <= `gap`, 3 gap <= `enough`, 4 round-off), and the dual point of the lower
+        bound (f8[n]).
         """
         r, n, d = self.rows, self.n, self.d
         work = np.empty((6 + d) * n + (d + 1) * CHUNK + 2 * d * d + 10 * d + 7)
@@ -241,9 +242,9 @@ class L1SquaredHinge(L1Objective):
         return s, s * (linear - s * conjugate)
 
     def dual_of(self, a: np.ndarray, v: np.ndarray) -> tuple[float, np.ndarray]:
-        """The dual's value at the best feasible multiple of the rows' multipliers a >= 0, and that multiple, f8[n].
+        """The dual value at the best feasible multiple of multipliers a >= 0, and that multiple, f8[n].
 
-        v: sum_i a_i y_i x_i, length d.
+        v: sum_i a_i y_i x_i, f8[d].
         """
         if self.free_bias:
             factors = balance(float(a[self.y > 0.0].sum()), float(a[self.y < 0.0].sum()))
@@ -259,7 +260,7 @@ class L1SquaredHinge(L1Objective):
         w, z, columns = self.w.copy(), self.z.copy(), self.columns()
         lists = columns.starts, columns.row_numbers, columns.values
         terms, first = (self.y, self.cost, self.penalty, w, chosen, z, count), None
-        before = w.copy()  # at the last doubling of the passes
+        before = w.copy()  # at the last doubling of the epochs
         for k in range(most):
             largest = l1_loops.hinge2_column_epochs(*lists, *terms, 1, share, columns.bias)
             first = largest if first is None else first
@@ -290,9 +291,9 @@ class L1Logistic(L1Objective):
         return self._state(0, self.n)
 
     def hessian(self, rough: bool = False) -> np.ndarray:
-        """See L1Objective; the curvatures in it are within a share ALIKE of c, if rough but for a share ROUGH of all.
+        """See L1Objective.  Rows keep their old curvature in the matrix while it is within a relative change ALIKE.
 
-        Rows whose own changed by no more stay as they were in the matrix before.
+        rough: and also while it changed by less than ROUGH times the mean curvature.
         """
         change = self.c - self._held
         slight = ROUGH * np.mean(self.c) if rough else 0.0
@@ -305,8 +306,11 @@ class L1Logistic(L1Objective):
         return super().hessian()
 
     def possible(self) -> np.ndarray | None:
-        """See L1Objective.  A row's slope lies between 0 and -C_i y_i, so that of all losses in w_j, whatever w, is
-        below the larger one of the sums of C_i |x_ij| over rows with y_i x_ij > 0 and over those with < 0."""
+        """See L1Objective.
+
+        A row's slope lies between 0 and -C_i y_i, so that for any w the derivative of all losses in w_j is at most the
+        larger of the sums of C_i |x_ij| over rows with y_i x_ij > 0 and over rows with y_i x_ij < 0.
+        """
         if not isinstance(self.rows, CsrRows):
             return None
         kept = np.ones(self.d, bool)
@@ -340,7 +344,7 @@ def of_task(task: Task) -> L1Objective:
 
 
 def violations_at(w: np.ndarray, g: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """How far each weight of w is from optimal where the losses' slopes are g."""
+    """The optimality violation of each weight of w; g: gradient of the losses."""
     out = np.abs(g)
     out -= penalty
     np.maximum(out, 0.0, out=out)

@@ -1,16 +1,16 @@
-"""PDHG for LP-SVM (hinge loss with an L1 norm) as a saddle-point problem, over some of its rows and columns.
+"""PDHG for LP-SVM (hinge loss with an L1 norm) as a saddle-point problem on selected rows and columns.
 
     min over w, b  max over 0 <= a_i <= C_i of  |w|_1 + sum_i a_i (target_i - y_i (x_i.w + b))
 
-Proximal steps in w and in a in turns, each with a length of its own for each variable (T. Pock and A. Chambolle, ICCV
-2011, Lemma 2): tau_j = 1 / (s sum_i |x_ij|), sigma_i = 1 / (s sum_j |x_ij|).  Halpern's averages of reflected steps
-with where the round began, and new rounds from where these have led, make them a method for linear programs
-(H. Lu and J. Yang, Restarted Halpern PDHG for Linear Programming, 2024; D. Applegate et al., Practical large-scale
-linear programming using primal-dual hybrid gradient, NeurIPS 2021: the weight between the two sides).
-Under a free bias sum_i a_i y_i is 0, so that the rows may be centred: entries of one sign have one direction much
-longer than the others, which a centre takes away, and s, the matrix's norm with these lengths, is that much smaller.
-Rows well beyond their targets have a_i = 0, those well short of them C_i; columns with |sum_i a_i y_i x_ij| < 1 have
-w_j = 0: they are left out until a check of all rows and columns finds that they are needed.
+Alternating proximal steps in w and a, with a step size for each variable (T. Pock and A. Chambolle, ICCV 2011,
+Lemma 2): tau_j = 1 / (s sum_i |x_ij|), sigma_i = 1 / (s sum_j |x_ij|).  Reflected steps are averaged with the start of
+the round (Halpern), and the method restarts from the result (H. Lu and J. Yang, Restarted Halpern PDHG for Linear
+Programming, 2024).  The primal weight balances steps in w and a (D. Applegate et al., Practical large-scale linear
+programming using primal-dual hybrid gradient, NeurIPS 2021).
+With a free bias sum_i a_i y_i = 0, so that rows can be centred.  If most entries have one sign, centring removes the
+dominant singular value, and s, the norm of the scaled matrix, is much smaller.
+Rows far beyond their targets have a_i = 0, rows far below them a_i = C_i; columns with |sum_i a_i y_i x_ij| < 1 have
+w_j = 0.  These are left out until a check of all rows and columns finds one that is needed.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.opposite_duplicates import cancelling, standard_normal
 from svmtool.objectives.task import Task
 
-ROOM = 0.2  # rows so far from their targets stay out, ...
-NEARLY = 0.8  # ... and columns with such sums and no weight; ...
-FEWEST = 1000  # ... except so many of either that are nearest to being chosen
-FEWER = 0.8  # rows and columns are chosen again where at most so many are left of either, or where one is missing
-SHORT_ROW = 1e-2  # least sum of a row, beside the mean, that its step length is made of
+ROOM = 0.2  # rows further than this from their targets are left out, ...
+NEARLY = 0.8  # ... and columns of zero weight with sums below this; ...
+FEWEST = 1000  # ... but at least this many of either are kept
+FEWER = 0.8  # rows and columns are chosen again if at most this share of either would remain, or if one is missing
+SHORT_ROW = 1e-2  # lower bound of a row's sum in its step size, relative to the mean
 POWER_STEPS, POWER_CLOSE, MARGIN = 50, 1e-3, 1.05  # of the power iteration, as in objectives/smoothed.py
-ROUND = 0.36  # a round takes at most so much of all steps so far
-CANCELS = 1e9  # up to such sums of a_i |x_ij| what cancels does so up to 1e-7
-STILL = 1e-12  # moves up to which the weight between the two sides is left as it is
+ROUND = 0.36  # longest round, as share of all steps so far
+CANCELS = 1e9  # largest sum of a_i |x_ij| for which cancellation is exact up to 1e-7
+STILL = 1e-12  # moves below this leave the primal weight unchanged
 
 
 class L1Saddle:
-    """Steps from w (f8[d]) for a task with sparse rows; a starts where equal rows of both signs cancel.
+    """Steps from w (f8[d]) for a task with sparse rows; a starts at the multipliers of opposite duplicates.
 
-    After look(): answer (f8[d], the best multiple of w) and primal, f there; alpha (f8[n], feasible) and bound <= min
-    f, its value; excess, by how much the largest sum over a column is above 1.
+    After evaluate(): answer (f8[d], the best multiple of w); primal, f there; alpha (f8[n], feasible); bound <= min f,
+    its dual value; excess: the largest |sum over a column| minus 1.
     """
 
     def __init__(self, task: Task, w: np.ndarray):
@@ -52,17 +52,17 @@ class L1Saddle:
         if float(np.sum(self.cancelled)) * entry > CANCELS:
             self.cancelled[:] = 0.0
         self.w, self.a = w.copy(), self.cancelled.copy()
-        self.balance = 1.0  # between the two sides: steps in w are divided by it, steps in a multiplied
+        self.balance = 1.0  # primal weight: step sizes in w are divided by it, those in a multiplied
         self.steps = 0
         self._choose(np.arange(self.n), np.arange(self.rows.plain))
 
     @property
     def columns(self) -> int:
-        """How many are in."""
+        """Number of columns in use."""
         return len(self._columns)
 
     def _choose(self, some: np.ndarray, columns: np.ndarray) -> None:
-        """The rows and columns (i8, ascending) that steps are taken over; the others stay as they are."""
+        """Set the rows and columns (i8, ascending) that steps change; the others are fixed."""
         task, rows = self.task, self.rows
         self._rows, self._columns = some, columns
         everything = len(some) == self.n and len(columns) == rows.plain
@@ -73,7 +73,7 @@ class L1Saddle:
         ones, of_rows = np.ones(len(some)), np.empty(len(some))
         of_columns = sizes.transpose_product(ones)
         sizes.margins(np.ones(len(columns)), ones, of_rows)
-        if rows.bias > 0.0 and not task.free_bias:  # one column more
+        if rows.bias > 0.0 and not task.free_bias:  # the bias column
             of_rows += 1.0
         filled = of_columns > 0.0
         self._tau = 1.0 / np.where(filled, of_columns, float(np.mean(of_columns[filled])) if np.any(filled) else 1.0)
@@ -86,7 +86,7 @@ class L1Saddle:
         norm = self._norm(plain) if task.free_bias or rows.bias <= 0.0 else 1.0
         self._tau /= norm
         self._sigma /= norm
-        # the column of ones is at right angles to all that are centred; one that is not counts in `of_rows`
+        # the column of ones is orthogonal to centred columns; without centring it is counted in `of_rows`
         self._shift_step = (norm / total if task.free_bias else 1.0 / len(some)) if rows.bias > 0.0 else 0.0
         outside = self.a * task.y
         outside[some] = 0.0
@@ -96,7 +96,7 @@ class L1Saddle:
         self._begin()
 
     def _norm(self, part: CsrRows) -> float:
-        """Of the centred matrix with these step lengths, or a little more; at most 1, as the lengths make it."""
+        """Upper estimate of the norm of the centred and scaled matrix; at most 1 by the choice of step sizes."""
         root_tau, v, largest = np.sqrt(self._tau), standard_normal(part.d), 0.0
         ones, u = np.ones(part.n), np.empty(part.n)
         for _ in range(POWER_STEPS):
@@ -115,7 +115,7 @@ class L1Saddle:
         return min(1.0, MARGIN * max(largest, 1e-3))
 
     def _begin(self) -> None:
-        """A round starts from w and a."""
+        """Start a round at w and a."""
         rows, free = self.rows, self.task.free_bias
         self._w0, self._a0 = self.w[self._columns], self.a[self._rows]
         shift = rows.shift(self.w) + float(self._centre @ self._w0)
@@ -132,7 +132,7 @@ class L1Saddle:
         )
 
     def run(self, most: int) -> None:
-        """Steps, about `most` of them, in as many rounds as it takes."""
+        """Take about `most` steps, in rounds."""
         last = self.steps + most
         while self.steps < last:
             done = self._call(self._done, min(self._longest, self._done + last - self.steps))
@@ -144,13 +144,13 @@ class L1Saddle:
                 self._begin()
 
     def _take(self) -> None:
-        """w and a from the last proximal steps."""
+        """Set w and a from the last proximal steps."""
         self.w[self._columns], self.a[self._rows] = self._near
         if self.rows.bias > 0.0:
             self.w[-1] = (self._state[2] - float(self._centre @ self._near[0])) / self.rows.bias
 
     def _weigh(self) -> None:
-        """The balance, half of the way to where both sides have moved as far in this round, by their step lengths."""
+        """Move the primal weight halfway (in logarithms) to the value at which w and a move equally far in a round."""
         near_w, near_a = self._near
         in_w = float(np.sum(np.square(near_w - self._w0) / self._tau))
         if self._shift_step > 0.0:
@@ -160,7 +160,7 @@ class L1Saddle:
             self.balance = float(np.sqrt(self.balance * np.sqrt(in_a / in_w)))
 
     def evaluate(self) -> None:
-        """answer, primal, alpha, bound and excess."""
+        """Compute answer, primal, alpha, bound and excess."""
         self.slack = self.whole.slack(self.w)
         times = self.whole.best_multiple(self.w, self.slack)
         self.answer = times * self.w
@@ -170,7 +170,7 @@ class L1Saddle:
         self.bound = float(self.whole.target @ self.alpha)
 
     def choose(self) -> None:
-        """Other rows and columns, where the last evaluate() asks for them."""
+        """Choose rows and columns again if the last evaluate() shows that this is needed."""
         a, w, slack, size = self.a, self.w[: self.rows.plain], self.slack, np.abs(self.pull[: self.rows.plain])
         full = a >= self.task.cost
         far = max(ROOM, float(np.sort(np.abs(slack))[:FEWEST][-1]))

@@ -169,7 +169,7 @@ class _Run(Run):
         most = most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
         gap = -1.0 if monitor.gap is None else monitor.gap
         monitor.uses("proximal Newton steps in one compiled call", "a small problem")
-        records, code, self.alpha = self.objective.small_newton(w, gap, self.rule.gap, most)
+        records, code, self.alpha = self.objective.fused_newton(w, gap, self.rule.gap, most)
         status = None
         for f, bound, largest, active, epochs, t in records:
             status = monitor.step(f, bound, gradient=largest, active=int(active), cg=int(epochs), step=t)

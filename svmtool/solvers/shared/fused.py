@@ -32,7 +32,7 @@ def most_rounds(monitor: Monitor, nnz: int) -> int:
 
 
 def end(monitor: Monitor, records: list[list[float]], code: int) -> Status | None:
-    """Record the rounds of a call (`small_newton` of the objectives); return why it ended.
+    """Record the rounds of a call (`fused_newton` of the objectives); return why it ended.
 
     None if it made all its rounds and nothing else ends the run.
     """

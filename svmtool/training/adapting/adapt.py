@@ -16,7 +16,7 @@ from svmtool.training.adapting.stream import add_stream
 
 
 def adaptable_of(settings: Settings, request: Request, target: str, console: Any) -> Adaptable:
-    """The Adaptable of the solver's kind."""
+    """The Adaptable for this solver."""
     kind = Adaptable if settings.row.optimal else FastAdaptable
     return kind(settings, request.initial_model, target, console, request.given)
 

@@ -1,6 +1,6 @@
-"""An adaptable model: its state, its row log, and adding and removing rows.
+"""Adaptable models: state, row log, and adding and removing rows.
 
-What a change costs depends on the rows that come or go and on the number of features, not on the rows in the model.
+The cost of a change depends on the rows added or removed and on the number of features, not on the rows in the model.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from svmtool.params import Settings
 from svmtool.training.adapting.solution import rounding, solution
 from svmtool.training.range_checks import refuse_overflow
 
-ACCURATE = 1e-8  # error of the weights by rounding, relative, from which the user is warned
+ACCURATE = 1e-8  # relative round-off error of the weights above which the user is warned
 
 
 class Adaptable:
-    """A model that rows are added to and removed from: its State and its RowLog, read from and written to files.
+    """A model to which rows can be added and from which they can be removed: its State and RowLog, and their files.
 
-    source: the model to change, None for one without rows; target: where the changed one goes; given: options on the
-    command line.
+    source: path of the model to change, None for an empty model; target: path of the changed model; given: options on
+    the command line.
     """
 
-    counted = "Rows in the model"  # what the sums count
+    counted = "Rows in the model"  # meaning of the count of the sums
 
     def __init__(
         self, settings: Settings, source: str | None, target: str, console: Any, given: Sequence[str] = ()
@@ -58,7 +58,7 @@ class Adaptable:
         self.target = source if source is not None and in_place else target
         self.log: RowLog | None = None
         self._copy, self._locks = not in_place, []
-        with contextlib.ExitStack() as stack:  # what is open is closed again where something is refused
+        with contextlib.ExitStack() as stack:  # closes the files if an error occurs
             stack.callback(self.close)
             self._locks.append(locked(self.target))
             if source is None:
@@ -78,7 +78,7 @@ class Adaptable:
         self._check_settings()
 
     def _check_model(self, source: str) -> None:
-        """The state belongs to the model beside it, or a run ended between the two."""
+        """Check that the state belongs to the model beside it, or rewrite a model older than its state."""
         content, state = content_of(source), self.state
         if content == state.model:
             return
@@ -91,7 +91,7 @@ class Adaptable:
         linear.write_text(source, [state.model])
 
     def _check_settings(self) -> None:
-        """-c, -B and -wi are as in the state unless given; other class weights would need the rows."""
+        """Take -c, -B and -w from the state unless given; SvmtoolError for other class weights: they need the rows."""
         s, state = self.settings.problem, self.state
         if s.solver != state.solver:
             raise SvmtoolError(f"the model was trained by -s {state.solver}, not -s {s.solver}")
@@ -101,7 +101,7 @@ class Adaptable:
         state.bias = s.bias if "-B" in self.given else state.bias
 
     def remove(self, path: str, table: Dataset, weights: np.ndarray | None) -> str:
-        """Take rows out; SvmtoolError, and nothing done, where one is not there.  Returns how many, in words."""
+        """Remove rows; returns a text with their number.  SvmtoolError, with nothing changed, if one is missing."""
         numbers, table, r = used_rows(table, weights)
         hashes = hashes_of(table, whole_labels(table.labels), r)
         self._refuse_missing(path, numbers, hashes)
@@ -120,7 +120,7 @@ class Adaptable:
             )
 
     def add(self, table: Dataset, weights: np.ndarray | None = None) -> str:
-        """Put rows in; returns how many, in words."""
+        """Add rows; returns a text with their number."""
         _, table, r = used_rows(table, weights)
         hashes = hashes_of(table, whole_labels(table.labels), r)
         self._change(table, r, 1.0)
@@ -128,18 +128,18 @@ class Adaptable:
         return f"{len(table)} rows"
 
     def log_at_target(self) -> RowLog:
-        """The log that may be written to; until there are rows what is at the target stays."""
+        """The log to write to; creates it at the target with the first rows."""
         path = self.target + names.ROWS
         if self._copy:
             settle_left(path, adaptable_state.log_number(self.target))
             self.log, self._copy = self.log.copied(path) if self.log else RowLog.create(path), False
-            for lock in self._locks[1:]:  # the model that is left as it was
+            for lock in self._locks[1:]:  # of the source model, which stays unchanged
                 lock.close()
         assert self.log is not None
         return self.log
 
     def check(self, table: Dataset, r: np.ndarray | None = None) -> None:
-        """SvmtoolError where these rows, of weights r (1 unless given), cannot be added."""
+        """Raise SvmtoolError if these rows, with weights r (default 1), cannot be added."""
         state = self.state
         most = self.settings.row.sums_below - (state.bias >= 0)
         if table.n_features > most:
@@ -149,16 +149,16 @@ class Adaptable:
         whole_labels(table.labels)
 
     def check_file(self, path: str, table: Dataset, weights: np.ndarray | None) -> None:
-        """`check`, with the line where the first row stands that cannot be added."""
+        """`check`, with the line number of the first row that cannot be added."""
         numbers, table, r = used_rows(table, weights)
         fault = self.first_fault(table, r)
         if fault is not None:
             raise SvmtoolError(f"{path}: line {numbers[fault[0]] + 1}: {fault[1]}")
 
     def first_fault(self, table: Dataset, r: np.ndarray | None = None) -> tuple[int, SvmtoolError] | None:
-        """The first row that cannot be added to those before it, and why; None where all can.
+        """Index of the first row that cannot be added, and the error; None if all can.
 
-        SvmtoolError where it is not the rows that are at fault.
+        Raises SvmtoolError if the cause is not a row.
         """
 
         def fault(n: int) -> SvmtoolError | None:
@@ -183,7 +183,7 @@ class Adaptable:
         self.state.sums.change(rows, labels, number, r, sign)
 
     def solve(self) -> tuple[LinearModel, Certificate]:
-        """The model of the rows that it holds now."""
+        """Solve for the current rows; returns the model and its certificate."""
         state = self.state
         sums, bias = state.sums, state.bias
         labels = model_order(sums.labels)
@@ -221,7 +221,7 @@ class Adaptable:
             lock.close()
 
     def write(self, model: LinearModel) -> None:
-        """State and model: a run that ends between the two leaves a state from which the model is written anew."""
+        """Write state and model.  If the run ends between the two, the model can be rewritten from the state."""
         state, calibrated = self.state, words.SIGMOID_NOTE.encode() in self.state.model
         state.before = signature(content_of(self.target))
         state.model = b"".join(linear.text_of(model))
@@ -244,7 +244,7 @@ def model_order(labels: list[int]) -> list[int]:
 
 
 def beginning(table: Dataset, n: int) -> Dataset:
-    """The first n rows, with as many features as these have."""
+    """The first n rows, with the features that occur in them."""
     end = table.indptr[n]
     indices = table.indices[:end]
     features = int(indices.max(initial=-1)) + 1
@@ -252,7 +252,7 @@ def beginning(table: Dataset, n: int) -> Dataset:
 
 
 def used_rows(table: Dataset, weights: np.ndarray | None) -> tuple[np.ndarray, Dataset, np.ndarray]:
-    """The rows of positive weight: their places in the file, themselves, and their weights."""
+    """The rows of positive weight: their indices in the file, the rows, and their weights."""
     if weights is None:
         return np.arange(len(table)), table, np.ones(len(table))
     kept = np.flatnonzero(weights > 0)
@@ -260,7 +260,7 @@ def used_rows(table: Dataset, weights: np.ndarray | None) -> tuple[np.ndarray, D
 
 
 def locked(path: str) -> ModelLock:
-    """The lock of a model; SvmtoolError where something stands in the place of a file that is kept beside it."""
+    """The lock of a model; SvmtoolError if one of the files beside it cannot be created."""
     lock = ModelLock(path)
     try:
         for suffix in names.KEPT:
@@ -272,7 +272,7 @@ def locked(path: str) -> ModelLock:
 
 
 def may_be_replaced(path: str) -> bool:
-    """Whether a model can be written to a regular file of that name."""
+    """Whether a model can be written to this path as a regular file."""
     return os.path.isfile(path) or (path != "" and not os.path.exists(path))
 
 

@@ -1,11 +1,11 @@
-"""Adaptable FALSVM models: added rows go through its own rule (Algorithm 2), and rows can be removed.
+"""Adaptable FALSVM models: Algorithm 2 decides which new rows are added, and rows can be removed.
 
-A row that comes is added where the model finds it on the wrong side, else it is passed by: nothing of it is kept but
-its hash, so that it may be removed as any other, which then changes nothing.  A row that was passed by is not looked
-at again, whatever else goes.  Rows come in the order in which they stand, --passes times.
+A new row is added to the sums if the model misclassifies it; otherwise it is skipped and only its hash is kept, so that
+it can be removed later without effect.  A skipped row is not examined again, even if other rows are removed.  Rows are
+examined in the order of the file, --passes times.
 
-The sums hold the rows added and count all that were seen: a label is known as long as rows of it are.  For more than
-two labels each would need a matrix of its own rows, and a third one the rows passed by: such models keep no state.
+The sums contain the rows added but count all rows seen; a label exists while rows with it do.  More than two labels
+would need a matrix of added rows for each label, and a new label the skipped rows: such models keep no state.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from svmtool.solvers.shared.base import Monitor, Rule
 from svmtool.training.adapting.adaptable import Adaptable, used_rows
 
 MOST_LABELS = 2
-ADDED = np.uint64(0x9E3779B97F4A7C14)  # what parts the entry that a row was added from the one that it was seen
+ADDED = np.uint64(0x9E3779B97F4A7C14)  # distinguishes the log entry of a row added from that of a row seen
 
 
 class FastAdaptable(Adaptable):
-    """See Adaptable; the certificate is that of the rows added."""
+    """See Adaptable; the certificate covers the rows added."""
 
     counted = "Rows seen"
 
@@ -38,7 +38,7 @@ class FastAdaptable(Adaptable):
         if len(known) > MOST_LABELS:
             raise SvmtoolError(
                 f"label {known[MOST_LABELS]} is a third one beside {known[0]} and {known[1]}: it would need the rows "
-                "that were passed by: train anew, or use -s 71"
+                "that were skipped: train anew, or use -s 71"
             )
 
     def add(self, table: Dataset, weights: np.ndarray | None = None) -> str:
@@ -47,7 +47,7 @@ class FastAdaptable(Adaptable):
         taken = self._taken(table, r)
         self._change(table, r * taken, 1.0)
         self.log_at_target().append(entries(hashes, taken))
-        return f"{np.count_nonzero(taken)} of {len(table)} rows, the others are on their side"
+        return f"{np.count_nonzero(taken)} of {len(table)} rows, the others are classified correctly"
 
     def _taken(self, table: Dataset, r: np.ndarray) -> np.ndarray:
         """How often each row is added, i8[n]."""
@@ -70,7 +70,7 @@ class FastAdaptable(Adaptable):
         return taken
 
     def remove(self, path: str, table: Dataset, weights: np.ndarray | None) -> str:
-        """Of equal rows those go first that came last: what has been added and is removed again leaves no trace."""
+        """See Adaptable.  Of identical rows the newest is removed first, so that removing undoes adding exactly."""
         numbers, table, r = used_rows(table, weights)
         hashes = hashes_of(table, whole_labels(table.labels), r)
         self._refuse_missing(path, numbers, hashes)
@@ -82,13 +82,13 @@ class FastAdaptable(Adaptable):
         self._change(table, r * gone, -1.0)
         log = self.log_at_target()
         log.append(entries(hashes, gone), removed=True)
-        if log.balance() == self.state.sums.n:  # what is left is known to be none of those added
+        if log.balance() == self.state.sums.n:  # no row that was added is left
             self.state.sums.clear()
         return f"{len(table)} rows, {np.sum(np.minimum(count, out))} of them in the model"
 
 
 def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
-    """What the log records of rows, u8: of each its hash, and behind it how often it was added, i8[n]."""
+    """The log entries of rows, u8: for each its hash, then one entry for each time it was added (i8[n])."""
     records = np.repeat(hashes, 1 + added)
     more = np.ones(len(records), bool)
     more[np.cumsum(1 + added) - 1 - added] = False
@@ -97,9 +97,9 @@ def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
 
 
 def times_added(which: np.ndarray, removed: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """How often the last count_k (i8[n]) rows of each kind were added, i8[n], from what the log records in its order.
+    """How often the newest count_k (i8[n]) rows of each kind k were added, i8[n], from the log entries in order.
 
-    which: k for a row of that kind, n + k where the last of these was added; removed: whether that was taken back.
+    which: k for a row of kind k, n + k if the newest such row was added; removed: whether the entry was revoked.
     """
     n = len(count)
     rows: list[list[int]] = [[] for _ in range(n)]

@@ -23,9 +23,9 @@ from svmtool.training.adapting.adaptable import locked, may_be_replaced, used_ro
 
 
 class NewState:
-    """State and rows' log of a model that is trained from all its rows; made before the training uses these up.
+    """State and row log of a newly trained model; created before training, which may free the rows.
 
-    From then on the model is locked, until `close`.
+    The model is locked until `close`.
     """
 
     def __init__(self, settings: Settings, table: Dataset, r: np.ndarray, model_path: str):
@@ -39,8 +39,8 @@ class NewState:
         s, sums, path = self.settings.problem, done.sums, self.path + names.ROWS
         if sums is None and len(self.hashes):
             raise SvmtoolError(
-                f"{self.path} is not written: the run has ended before the sums of its rows were formed, which its "
-                "state keeps"
+                f"{self.path} is not written: the run ended before the sums over its rows, which its state "
+                "contains, were computed"
             )
         if sums is None:
             sums = ClassStatistics([label for label, _ in s.class_weights], self.features)
@@ -70,7 +70,7 @@ class NewState:
 def new_state(
     settings: Settings, table: Dataset, row_weights: np.ndarray | None, model_path: str, console: Any
 ) -> NewState | None:
-    """The NewState of a training, None where there can be none, which a warning or the solver's text says."""
+    """The NewState of a training; None, with a warning or the solver's message, where a state is impossible."""
     _, used, r = used_rows(table, row_weights)
     if not settings.row.optimal:
         from svmtool.training.adapting.falsvm import MOST_LABELS
@@ -79,5 +79,5 @@ def new_state(
             return None
     if model_path != "-" and may_be_replaced(model_path):
         return NewState(settings, used, r, model_path)
-    console.warn(f"WARNING: {model_path} is no file that a state could stand beside: rows cannot be added later")
+    console.warn(f"WARNING: {model_path} is not a regular file and has no state beside it: rows cannot be added later")
     return None

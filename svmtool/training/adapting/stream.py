@@ -15,12 +15,12 @@ from svmtool.training.adapting.adaptable import Adaptable, beginning
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import CTRL_C
 
-EVERY_SECONDS = 10.0  # a model is written so often where rows have come and nothing else is said
-PENDING = 1 << 21  # non-zeros that are held before they go into the sums
+EVERY_SECONDS = 10.0  # default interval between models while rows arrive
+PENDING = 1 << 21  # non-zeros buffered before they are added to the sums
 
 
 def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
-    """Rows from standard input, with a model every so many rows or seconds, and one at the end or at Ctrl-C."""
+    """Add rows from standard input; write the model at every interval and at the end or on Ctrl-C."""
     every_rows = request.every_rows or np.inf
     every_seconds = request.every_seconds or (EVERY_SECONDS if request.every_rows is None else np.inf)
     pending: list[RawTable] = []
@@ -55,7 +55,7 @@ def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
                     adaptable.solve_and_write()
                     fresh, written = 0, time.perf_counter()
             take_in()
-        except SvmtoolError:  # a faulty line costs none of the rows before it
+        except SvmtoolError:  # the rows before a faulty line are kept
             try:
                 take_in()
             finally:

@@ -3,7 +3,7 @@
     min over W of  1/2 sum_m |w_m|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)
 
 Crammer and Singer, On the Algorithmic Implementation of Multiclass Kernel-based Vector Machines, JMLR 2 (2001).
-Two classes: the minimum has w_2 = -w_1, and with v = sqrt(2) w_1 it is the hinge's on rows sqrt(2) x_i,
+With two classes the minimum has w_2 = -w_1, and v = sqrt(2) w_1 minimises the hinge loss on rows sqrt(2) x_i,
 
     1/2 |v|^2 + sum_i C_i max(0, 1 - y_i v.sqrt(2) x_i),
 
@@ -32,11 +32,11 @@ from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.training.reductions.base import Reduction
 
 ROOT = math.sqrt(2.0)
-HINGE = 3  # the row that solves two classes
+HINGE = 3  # solver number for two classes
 
 
 class CrammerSinger(Reduction):
-    """The one problem of all classes; see Reduction.  w is the flat W, features x classes, or v of two classes."""
+    """One problem over all classes; see Reduction.  w is the flat W, features x classes, or v for two classes."""
 
     def _read_labels(self, labels: np.ndarray) -> None:
         self.classes = Classes(labels)
@@ -62,12 +62,12 @@ class CrammerSinger(Reduction):
         return Rule() if self.eps is None else Rule(projected=self.eps)
 
     def finish(self, result: Result) -> None:
-        """Two classes: v becomes W, alpha the dual point of both."""
+        """With two classes, convert v to W and alpha to the dual point of both."""
         if self.k == 2:
             result.w, result.alpha = self._of_two(result.w, result.alpha)
 
     def _of_two(self, v: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The flat W and the dual point of both classes."""
+        """The flat W and the dual point of two classes, from v and alpha."""
         W = np.outer(v, (1.0 / ROOT, -1.0 / ROOT)).reshape(-1)
         return W, np.outer(alpha * self.classes.signs(0), (1.0, -1.0))
 
@@ -100,7 +100,7 @@ class CrammerSinger(Reduction):
         return None if better is None else self._of_two(*better)
 
     def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
-        """None: coordinate passes are the sound method already."""
+        """None: the solver already uses coordinate descent, the robust method."""
 
     def _start_of(self, k: int, start: np.ndarray | None) -> np.ndarray | None:
         if start is None:
@@ -116,7 +116,7 @@ class CrammerSinger(Reduction):
         return LinearModel(self.solver.word, tuple(self.classes.labels), self.n_features, bias, W, notes=notes)
 
     def start_from(self, model: LinearModel) -> np.ndarray:
-        """See Reduction; columns go by label.  SvmtoolError for a model of other classes or of another bias."""
+        """See Reduction; columns are matched by label.  SvmtoolError for a model of other classes or bias."""
         labels = list(self.classes.labels)
         if model.labels is None or set(model.labels) != set(labels):
             theirs = "none" if model.labels is None else list(model.labels)
@@ -127,7 +127,7 @@ class CrammerSinger(Reduction):
 
 
 def _times_root(rows: Rows) -> Rows:
-    """The rows times the square root of 2."""
+    """The rows multiplied by sqrt(2)."""
     bias = rows.bias * ROOT if rows.bias >= 0 else rows.bias
     if isinstance(rows, DenseRows):
         return DenseRows(rows.X * ROOT, bias)

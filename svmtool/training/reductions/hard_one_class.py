@@ -1,4 +1,4 @@
-"""Reduction of rows to the hard one-class SVM, which leaves no row out."""
+"""Reduction of rows to the one-class SVM without slack."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svmtool.training.reductions.one_class import OneClass
 
 
 class HardOneClass(OneClass):
-    """The one problem without slack; see OneClass.  Without costs: of --weights nothing could be made."""
+    """One problem without slack, hence without costs and --weights; see OneClass."""
 
     sparse_only = False
     _among = False
@@ -30,12 +30,12 @@ class HardOneClass(OneClass):
         self._among = self.rows.n > 0 and not np.any(result.w)
 
     def warnings(self) -> list[str]:
-        """Also a warning where no plane separates the rows from the origin, once that is found."""
+        """See Reduction; also a warning if no plane separates the rows from the origin."""
         found = super().warnings()
         return [*found, f"WARNING: w = 0: {AMONG}"] if self._among else found
 
     def summary(self, results: list[Result]) -> str:
-        """What a run by samples can say of all rows."""
+        """The result of a sampling solver for all rows."""
         [result] = results
         return f"{result.status.advice}\n" if result.status.name == "sample" else ""
 
@@ -43,7 +43,7 @@ class HardOneClass(OneClass):
         return certify_linear(self.rows, result.alpha if alpha is None else alpha)
 
     def primal(self, k: int, w: np.ndarray) -> float:
-        """Not compared: a plane that some rows lie behind has no value."""
+        """Infeasible planes have no primal value, so that results are not compared."""
         return 0.0
 
     def value_at_zero(self, k: int) -> float:

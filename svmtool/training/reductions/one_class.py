@@ -1,7 +1,7 @@
 """Reduction of rows to the linear one-class SVM.
 
-Labels are read but unused, as are C and class weights; --weights are the upper ends of the dual variables.  The
-answers of solvers are w and, behind it, rho.
+Labels, C and class weights are not used; --weights are the upper bounds of the dual variables.  Solvers return w
+followed by rho.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from svmtool.training.reductions.base import Reduction
 
 
 class OneClass(Reduction):
-    """The one problem of a one-class SVM; see Reduction."""
+    """One problem; see Reduction."""
 
     untrained = "the model predicts -1"
-    sparse_only = True  # whether rows are taken one by one
+    sparse_only = True  # dense rows are converted: the solver reads single rows
 
     def __init__(self, table, settings: Settings, row_weights: np.ndarray | None = None):
         super().__init__(table, settings, row_weights)
@@ -31,7 +31,7 @@ class OneClass(Reduction):
             self.rows = self.rows.as_csr()
 
     def _read_labels(self, labels: np.ndarray) -> None:
-        """They say nothing here."""
+        """Labels are not used."""
 
     def task(self, k: int) -> Task:
         n = self.rows.n
@@ -62,26 +62,26 @@ class OneClass(Reduction):
         return np.zeros(self.rows.n)
 
     def is_finite(self, w: np.ndarray) -> bool:
-        """rho may be infinite: with -n 0 or 1 the whole line is optimal, and LIBLINEAR ends so."""
+        """See Reduction; rho may be infinite: with -n 0 or 1 a half-line is optimal, and LIBLINEAR returns its end."""
         return bool(np.all(np.isfinite(w[:-1])))
 
     def polished(self, k: int, result: Result, found: Certificate, work: float, monitor: Monitor) -> None:
-        """None: the pairs of rows that the solver moves are such steps."""
+        """None: the solver itself is coordinate descent."""
 
     def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
-        """None: moving pairs of rows is the sound method already."""
+        """None: the solver already is the robust method."""
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
         return LinearModel(self.solver.word, None, self.n_features, -1.0, W[:-1], float(W[-1, 0]), notes)
 
     def start_from(self, model: LinearModel) -> np.ndarray:
-        """See Reduction.  SvmtoolError for a model that is no one-class model."""
+        """See Reduction.  SvmtoolError unless it is a one-class model."""
         if model.task != "one-class":
             raise SvmtoolError(f"the initial model is of {model.word}: a one-class SVM starts from a one-class model")
         return np.vstack([self._start_with(model.W, model), [[model.rho]]])
 
     def summary(self, results: list[Result]) -> str:
-        """A note on rows that no plane separates from the origin."""
+        """A note if no plane separates the rows from the origin."""
         if not self.rows.n or self.settings.problem.nu == 0.0 or np.any(results[0].w[:-1]):
             return ""
         return "w = 0: with this -n the origin lies among the rows, and all decision values are equal\n"

@@ -1,9 +1,8 @@
 """Reduction of labelled rows to two-class problems: one for two classes, otherwise one-vs-rest.
 
-The problems of a one-vs-rest set share the rows and are solved side by side, a
-thread each, which keeps every core busy without a word between them.  Passes shared
-by all classes (X W for all columns) would visit for each class the rows that are
-active in some other: after the first step the active rows of classes differ.
+The problems share the rows and are solved in parallel, one thread each, without synchronisation.  Passes shared by all
+classes (X W for all columns) would visit for each class rows that are active only in others, because the active rows
+differ between classes after the first step.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
     from svmtool.objectives.normal_equations import NormalEquations
 
-L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which -e ends a run, for each unit of it ...
-L1_LEAST_GAP, L1_MOST_GAP = 1e-10, 1e-3  # ... and never outside of these
+L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which a run ends, as multiple of -e ...
+L1_LEAST_GAP, L1_MOST_GAP = 1e-10, 1e-3  # ... and its bounds
 
 
 class OneVsRest(Reduction):
@@ -43,20 +42,20 @@ class OneVsRest(Reduction):
 
     @property
     def by_sums(self) -> bool:
-        """Whether the problems are given as normal equations too; they are those of the optimum."""
+        """Whether the problems are also given as normal equations, which describe the optimum."""
         return self.solver.optimal and self.rows.d <= self.solver.sums_below
 
     def prepare(self) -> None:
         if self.settings.run.loo and not self.by_sums:
-            raise SvmtoolError(f"--loo wants a matrix of features x features: {self.rows.d} are too many")
+            raise SvmtoolError(f"--loo needs a matrix of features x features: {self.rows.d} are too many")
         if self.by_sums and self.sums is None and self.count:
             s = self.settings.problem
             self.sums = self._summed(self.row_weights)
-            limits.check()  # the equations are a copy of them
+            limits.check()  # the equations copy the sums
             self._equations = equations_of(self.sums, s.C, s.bias, self.factor)
 
     def _summed(self, r: np.ndarray | None) -> ClassStatistics:
-        """The sums of all rows, of weights r."""
+        """The sums over all rows with weights r."""
         from svmtool.data.class_statistics import ClassStatistics
 
         sums = ClassStatistics([label for label, _ in self.settings.problem.class_weights])
@@ -64,7 +63,7 @@ class OneVsRest(Reduction):
         return sums
 
     def sums_of(self, results: list[Result]) -> ClassStatistics | None:
-        """See Reduction; of FALSVM's two-class model those of the rows added, which count all."""
+        """See Reduction; for a two-class model of FALSVM the sums over the rows added."""
         taken = results[0].taken if self.count == 1 else None
         if taken is None:
             return self.sums
@@ -82,7 +81,7 @@ class OneVsRest(Reduction):
 
     def task(self, k: int) -> Task:
         s = self.settings.problem
-        target = np.zeros(self.rows.n) if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
+        target = np.zeros(self.rows.n) if self.solver.loss == "logistic" else None  # the slack is -y_i x_i.w
         return Task(
             self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, target, self.loss.power,
             options=self.settings.run.options, one_of_several=self.count > 1,
@@ -110,14 +109,14 @@ class OneVsRest(Reduction):
             return ""
         from svmtool.training.validation.leave_one_out import right
 
-        if not self._equations:  # there was no time for them
+        if not self._equations:  # the time limit was reached before they were formed
             raise EndedError
         tasks = [self.task(k) for k in range(self.count)]
         good = right(tasks, model, self.classes.number, self.classes.counts)
         return f"Leave-one-out Accuracy = {100.0 * float(np.mean(good)):g}%\n"
 
     def start_from(self, model: LinearModel) -> np.ndarray:
-        """See Reduction; columns go by label.  SvmtoolError for a model of other classes or of another bias."""
+        """See Reduction; columns are matched by label.  SvmtoolError for a model of other classes or bias."""
         labels = list(self.classes.labels)
         if model.labels is None or set(model.labels) != set(labels) or (len(labels) == 2 and model.columns != 1):
             theirs = "none" if model.labels is None else list(model.labels)

@@ -1,10 +1,10 @@
-"""Reduction of rows whose labels are ranks to one problem with a row for each threshold.
+"""Reduction of rows labelled by ranks to one problem with a row for each threshold.
 
 MFN paper, Section 7 (Eq. 25): one w and thresholds b_1 .. b_{p-1} for p ranks, all of beta = (w, b) regularised,
 
     1/2 |beta|^2 + sum_s sum_i C_i max(0, 1 - y_si (w.x_i - b_s))^2,   y_si = +1 where row i ranks above s, else -1
 
-a squared hinge over p - 1 copies of each row.  The distinct labels, ascending, are the ranks 1 .. p.
+which is the squared hinge over p - 1 copies of each row.  The distinct labels, ascending, are the ranks 1 .. p.
 The model is LIBLINEAR's for several classes: score_s(x) = (s - 1) w.x - sum_{r<s} b_r is largest for the rank
 1 + (number of thresholds below w.x); for two ranks its two-class model, the higher rank first.
 """
@@ -23,19 +23,19 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
 from svmtool.training.reductions.base import Reduction
 
-BIAS = 1.0  # of the model: its weights carry the thresholds
+BIAS = 1.0  # bias of the model: its weights are the thresholds
 
 
 class Ordinal(Reduction):
-    """The one problem of an ordinal regression; see Reduction.  w there is beta: features, then thresholds."""
+    """One problem; see Reduction.  w is beta: the features' weights, then the thresholds."""
 
     def _read_labels(self, labels: np.ndarray) -> None:
         ranks, number = np.unique(labels, return_inverse=True)
         for label in ranks.tolist():
             if label != int(label) or not -(2**31) <= label < 2**31:
                 raise RowsError(
-                    f"label {label:g} is no rank: -s {self.solver.number} wants whole numbers of 32 bits, "
-                    "whose order is that of the ranks"
+                    f"label {label:g} is no rank: -s {self.solver.number} needs 32-bit integers as labels, "
+                    "in the order of the ranks"
                 )
         self.labels, self.number = tuple(map(int, ranks)), number.reshape(-1)
         self.count = 1 if self.labels else 0
@@ -57,9 +57,9 @@ class Ordinal(Reduction):
         return np.zeros(self.rows.d + self.thresholds)
 
     def finish(self, result: Result) -> None:
-        """Thresholds in ascending order, as they are at the optimum: exchanging two never raises the objective.
+        """Sort the thresholds, which never increases the objective.
 
-        (From one threshold to the next rows only move from above it to below, which pushes it up.)
+        (From one threshold to the next, rows only change from above to below, which moves it up.)
         """
         result.w[self.rows.d :].sort()
 
@@ -75,7 +75,7 @@ class Ordinal(Reduction):
         return LinearModel(self.solver.word, labels, m, BIAS, columns, notes=(*notes, RANKS_NOTE))
 
     def start_from(self, model: LinearModel) -> np.ndarray:
-        """See Reduction.  SvmtoolError for a model of other ranks or one that was not trained for ranks."""
+        """See Reduction.  SvmtoolError for a model that is not ordinal or has other ranks."""
         if not model.is_ordinal:
             raise SvmtoolError(f"the initial model is no ordinal model: it was not trained by -s {self.solver.number}")
         if tuple(sorted(model.labels)) != self.labels:
@@ -90,7 +90,7 @@ class Ordinal(Reduction):
         return self.check_start(start)
 
     def summary(self, results: list[Result]) -> str:
-        """Zero-one and mean absolute error of the rows that were trained on."""
+        """Zero-one and mean absolute error on the training rows."""
         if not results:
             return ""
         beta, products = results[0].w, np.empty(self.rows.n)
@@ -100,12 +100,12 @@ class Ordinal(Reduction):
 
 
 def error_lines(of: str, distances: np.ndarray) -> str:
-    """Zero-one and mean absolute error of predicted ranks; distances in ranks, one a row."""
+    """Lines with zero-one and mean absolute error of predicted ranks; distances: error of each row, in ranks."""
     wrong, absolute = float(np.mean(distances != 0)), float(np.mean(np.abs(distances)))
     return f"{of} zero-one error = {wrong:g}\n{of} mean absolute error = {absolute:g} (ranks)\n"
 
 
 def validation_lines(labels: np.ndarray, predictions: np.ndarray) -> str:
-    """The errors of predicted labels, both f8[n], in ranks of the distinct labels."""
+    """`error_lines` of a cross-validation; labels, predictions: f8[n]."""
     ranks = np.unique(labels)
     return error_lines("Cross Validation", rank_places(predictions, ranks) - rank_places(labels, ranks))

@@ -1,12 +1,11 @@
 """Reduction of rows with real labels to one hinge problem with two rows for each.
 
-Support vector regression costs C_i max(0, |t_i - w.x_i| - eps)^p, which is a hinge on either side of the tube:
+The loss C_i max(0, |t_i - w.x_i| - eps)^p of support vector regression is a hinge on each side of the tube:
 
     max(0, (t_i - eps) - w.x_i)^p  +  max(0, (-t_i - eps) + w.x_i)^p
 
-so each row stands twice, with signs +1 and -1 and targets t_i - eps and -t_i - eps.  The dual point of a row is
-beta_i = alpha_i - alpha'_i, as in LIBLINEAR (p = 1: between -C_i and C_i); no sum of the two is better than one
-of them alone.
+so each row is used twice, with signs +1 and -1 and targets t_i - eps and -t_i - eps.  The dual variable of a row is
+beta_i = alpha_i - alpha'_i, as in LIBLINEAR (p = 1: between -C_i and C_i); at the optimum one of the two is zero.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
 from svmtool.training.reductions.base import Reduction
 
-GAP_AN_EPS = 1e-5  # certified gap at which -e ends a run, for each unit of it: 1e-6 with the default 0.1 ...
-LEAST_GAP, MOST_GAP = 1e-10, 1e-6  # ... and never outside of these
+GAP_AN_EPS = 1e-5  # certified gap at which a run ends, as multiple of -e: 1e-6 with the default 0.1 ...
+LEAST_GAP, MOST_GAP = 1e-10, 1e-6  # ... and its bounds
 LOOSE, MOST_LOOSE = 1.0, 0.1  # for large d: sufficient certified gap, as a multiple of -e, and its upper bound
 
 
 class Regression(Reduction):
-    """The one problem of a regression; class weights do not count, as in LIBLINEAR.  See Reduction."""
+    """One problem; class weights are ignored, as in LIBLINEAR.  See Reduction."""
 
     untrained = "the model predicts 0"
 
@@ -52,7 +51,7 @@ class Regression(Reduction):
         return Rule(gap=gap, size=self.eps, loose=loose)
 
     def finish(self, result: Result) -> None:
-        """alpha becomes beta, one number a row."""
+        """Replace alpha by beta, one number for each row."""
         if result.alpha is not None:
             upper, lower = result.alpha.reshape(2, -1)
             result.alpha = upper - lower
@@ -66,7 +65,7 @@ class Regression(Reduction):
         return LinearModel(self.solver.word, None, self.n_features, self.settings.problem.bias, W, notes=notes)
 
     def start_from(self, model: LinearModel) -> np.ndarray:
-        """See Reduction.  SvmtoolError for a model that is no regression, or of another bias."""
+        """See Reduction.  SvmtoolError unless it is a regression model with the same bias."""
         if model.task != "regression":
             raise SvmtoolError(f"the initial model is of {model.word}: a regression starts from a regression")
         return self._start_with(model.W, model)

@@ -1,4 +1,4 @@
-"""Cross-validation (-v): folds, their models and predictions.  Nothing is printed here, see report.py."""
+"""Cross-validation (-v): folds, models and predictions.  report.py prints the results."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from svmtool.training.outcome import worst_status
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import folds as draws
 
-UNMOVED = 1e-15  # norm of a change of the weights below which they count as unchanged
+UNMOVED = 1e-15  # largest norm of a change of weights that counts as unchanged
 
 
 class Folds:
-    """The folds of one data set, drawn once.  Each is copied when it is used, so that memory stays bounded.
+    """The folds of a data set, drawn once.  Rows of a fold are copied while it is used, to limit memory.
 
     Attributes
     ----------
@@ -57,13 +57,13 @@ class Folds:
         """Train every fold and predict its held-out rows.
 
         Returns the predictions f8[n], each by the model that has not seen the row, and whether any weight vector
-        moved from its start.  warm: a weight matrix (or None) for each fold, replaced by the new one.  Raises
-        KeyboardInterrupt once `stop` is set.  When the time is over, the models trained so far predict.
+        changed.  warm: a weight matrix (or None) for each fold, replaced by the new one.  Raises
+        KeyboardInterrupt once `stop` is set.  After the time limit the models trained so far predict.
         """
         predictions = np.empty(len(self.table))
         moved = [False] * self.count
         warnings: list[list[str]] = [[] for _ in range(self.count)]
-        so_far: list[Any] = [None] * self.count  # weights of folds that their share of the time has cut short
+        so_far: list[Any] = [None] * self.count  # weights of folds stopped by their share of the time
         ends: list[Status | None] = [None] * self.count
 
         def one(k: int, share: StopFlag) -> bool:
@@ -100,7 +100,7 @@ class Folds:
         return largest_square(self.table, bias)
 
     def rate(self, predictions: np.ndarray) -> float:
-        """Share of rows whose label is predicted."""
+        """Share of rows predicted correctly."""
         return float(np.count_nonzero(predictions == self.table.labels)) / len(self.table)
 
 
@@ -112,7 +112,7 @@ class Validation(NamedTuple):
 
 
 def cross_validate(folds: Folds, settings: Settings, stop: StopFlag | None = None) -> Validation:
-    """Predict every row by a model trained without its fold; stop: None: max_seconds counts from here on."""
+    """Predict every row by a model trained without its fold; stop: None: max_seconds, counted from now."""
     with Interruptible(StopFlag(settings.stopping.max_seconds) if stop is None else stop) as flag:
         predictions, _ = folds.evaluate(settings, flag)
     return Validation(predictions, folds.open_ends)
@@ -124,7 +124,7 @@ def largest_square(table: Dataset, bias: float) -> float:
 
 
 def checked_square(largest: float) -> float:
-    """max |x_i|^2 itself; SvmtoolError where every row is empty, or none can be squared."""
+    """Return max |x_i|^2; SvmtoolError if all rows are empty or squares overflow."""
     if largest <= 0:
         raise SvmtoolError("the search for C needs rows with features: every row of the data is empty; give -c")
     if largest == math.inf:

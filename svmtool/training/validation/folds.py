@@ -1,7 +1,7 @@
 """Folds of a cross-validation: the random draws of LIBLINEAR and LIBSVM, bit for bit.
 
-Both shuffle with the C library's rand(), which they never seed, so that every run
-draws the same folds.  A seed of our own gives other draws of the same kind.
+Both shuffle with the C library's rand() without a seed, so that every run draws the same folds.  --seed gives other
+draws by the same method.
 
 All functions return `(order, starts)`: fold k holds the rows order[starts[k]:starts[k+1]].
 """
@@ -20,7 +20,7 @@ TOO_MANY_FOLDS = "WARNING: # folds > # data. Will use # folds = # data instead (
 
 
 class GlibcRand:
-    """The sequence that rand() gives after srand(seed); seed 1 is the sequence of a program that never seeds."""
+    """glibc's rand() after srand(seed); seed 1 is the sequence without srand."""
 
     def __init__(self, seed: int = 1):
         self.state = np.zeros(32, dtype=np.int64)
@@ -38,7 +38,7 @@ class GlibcRand:
 
 
 def _checked(n_rows: int, n_folds: int) -> int:
-    """The number of folds that will be drawn: no more than there are rows."""
+    """The number of folds, at most the number of rows."""
     if n_rows < 1:
         raise SvmtoolError("cross-validation needs at least one row; the training file has none")
     if n_folds < 2:
@@ -47,15 +47,15 @@ def _checked(n_rows: int, n_folds: int) -> int:
 
 
 def _generator(seed: int | GlibcRand | None) -> GlibcRand:
-    """A generator that draws on, or a new one: of the reference tools' sequence without a seed."""
+    """The given generator, or a new one; the default seed is that of the reference tools."""
     return seed if isinstance(seed, GlibcRand) else GlibcRand(1 if seed is None else seed)
 
 
 def liblinear_folds(n_rows: int, n_folds: int, seed: int | GlibcRand | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """LIBLINEAR's folds, which do not examine labels.
+    """LIBLINEAR's folds, which ignore labels.
 
-    Returns order (i8[n_rows]) and starts (i8[folds + 1]).  More folds than rows
-    become one row a fold; the caller says so with TOO_MANY_FOLDS.
+    Returns order (i8[n_rows]) and starts (i8[folds + 1]).  With more folds than rows each fold is one row; the caller
+    warns with TOO_MANY_FOLDS.
     """
     folds = _checked(n_rows, n_folds)
     order = np.arange(n_rows, dtype=np.int64)
@@ -66,11 +66,10 @@ def liblinear_folds(n_rows: int, n_folds: int, seed: int | GlibcRand | None = No
 def stratified_folds(
     labels: np.ndarray, n_folds: int, seed: int | GlibcRand | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """LIBSVM's folds for classification: each class is shuffled and dealt out evenly.
+    """LIBSVM's folds for classification: each class is shuffled and distributed evenly.
 
-    Labels (f8[n]) count by their whole part, classes stand in order of first
-    appearance (-1 before +1 alone are exchanged).  With as many folds as rows this
-    is leave-one-out, drawn as `liblinear_folds` draws it.
+    Labels (f8[n]) are truncated to integers; classes are in order of first appearance, except that -1, +1 becomes
+    +1, -1.  With as many folds as rows this is leave-one-out, drawn as by `liblinear_folds`.
     """
     n_rows = len(labels)
     folds = _checked(n_rows, n_folds)
@@ -99,7 +98,7 @@ def stratified_folds(
 
 
 def refuse_all_in_one(starts: np.ndarray) -> None:
-    """SvmtoolError where a fold holds all rows: without it there is nothing to train on."""
+    """Raise SvmtoolError if a fold contains all rows, so that none are left for training."""
     n, folds = int(starts[-1]), len(starts) - 1
     if np.any(np.diff(starts) == n):
         raise SvmtoolError(
@@ -109,7 +108,7 @@ def refuse_all_in_one(starts: np.ndarray) -> None:
 
 
 def run_folds(work: Callable[[int], None], count: int, on_disk: bool) -> None:
-    """work(k) for each fold: side by side, or where rows lie on disk in turn, since memory is what is short there."""
+    """Call work(k) for each fold: in parallel, or one after another for rows on disk, to save memory."""
     if not on_disk:
         threads.run_blocks(work, count)
         return
@@ -120,7 +119,7 @@ def run_folds(work: Callable[[int], None], count: int, on_disk: bool) -> None:
 def fold_rows(order: np.ndarray, starts: np.ndarray, k: int, ascending: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """(training rows, held-out rows) of fold k, both in the drawn order, as the reference tools take them.
 
-    ascending: in the order of the data instead, in which rows on disk are read.
+    ascending: in the order of the data instead, which is the order of reading from disk.
     """
     begin, end = int(starts[k]), int(starts[k + 1])
     inside, outside = np.concatenate([order[:begin], order[end:]]), order[begin:end]

@@ -15,11 +15,11 @@ from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import Matrix, NormalEquations
 from svmtool.objectives.task import Task
 
-ROUNDOFF_LEVERAGE = 1e-15  # 1 - h of a row that its neighbours say nothing of, which rounding may bring below 0
+ROUNDOFF_LEVERAGE = 1e-15  # lower bound of 1 - h, which round-off can make negative
 
 
 def decision_values(tasks: list[Task]) -> np.ndarray:
-    """Of each row by the model without it, f8 (n, problems); the tasks know their normal equations."""
+    """Decision values of each row without it, f8 (n, problems); the tasks have their normal equations."""
     shared: dict[Matrix, np.ndarray] = {}
     columns = []
     for task in tasks:
@@ -42,7 +42,7 @@ def decision_values(tasks: list[Task]) -> np.ndarray:
 
 
 def _inverse_by_rows(task: Task) -> np.ndarray:
-    """M f8[n, n] of the module's text."""
+    """M = (I + S X X' S)^-1, S = diag(sqrt(2 c)), f8[n, n]; used if rows are fewer than features."""
     rows, n, s = task.rows, task.rows.n, np.sqrt(2.0 * task.cost)
     K = np.zeros((n, n))
     (rows.as_csr() if isinstance(rows, DenseRows) else rows).fill_kernel(np.arange(n), K, 0)
@@ -52,9 +52,9 @@ def _inverse_by_rows(task: Task) -> np.ndarray:
 
 
 def right(tasks: list[Task], model: LinearModel, number: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Whether each row's label, of place number_i in the model, is predicted without it.
+    """Whether each row is predicted correctly without it, bool[n]; number: index of its label in the model.
 
-    The only row of a class is not: without it nothing is known of the class.
+    The only row of a class is not: without it the class is unknown.
     """
     found = model.labels_from(np.ascontiguousarray(decision_values(tasks)))
     return (found == np.array(model.labels, dtype=float)[number]) & (counts[number] > 1)

@@ -1,4 +1,4 @@
-"""The lines of -v and -C, as LIBLINEAR prints them, and their exit statuses."""
+"""Printed lines of -v and -C, LIBLINEAR's, and exit statuses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cross_validate(
 
 
 def validated(folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None) -> int:
-    """`cross_validate` on folds that are drawn."""
+    """`cross_validate` on given folds."""
     return run_validation(folds, settings, request, console, stop)[1]
 
 
@@ -80,7 +80,7 @@ def search_C(
 
 
 def searched(folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None) -> int:
-    """`search_C` on folds that are drawn."""
+    """`search_C` on given folds."""
     return run_search(folds, settings, request, console, stop)[1]
 
 
@@ -118,7 +118,7 @@ def _warn(folds: Folds, console: Any) -> None:
 
 
 def _search_status(found: Search, row: Solver, strict: bool, console: Any) -> int:
-    """Report at how many values folds did not converge, and where the time was over; returns the exit status."""
+    """Warn about folds that did not converge and about the time limit; returns the exit status."""
     tried, best = found.tried, found.best
     what = "p and C" if row.task == "regression" else "C"
     statuses = dict.fromkeys(status for value in tried for status in value.open_ends if status is not TIME)
@@ -126,12 +126,12 @@ def _search_status(found: Search, row: Solver, strict: bool, console: Any) -> in
         where = [value for value in tried if status in value.open_ends]
         also = ", also at the best" if best in where else ""
         many = f"{len(where)} of {len(tried)} values of {what}{also}"
-        console.warn(f"WARNING: folds were not converged at {many}: {advice(status, row)}")
+        console.warn(f"WARNING: folds did not converge at {many}: {advice(status, row)}")
     if found.ended_at:
-        console.warn(f"WARNING: the search has ended at {found.ended_at}: {advice(TIME, row)}")
+        console.warn(f"WARNING: the search ended at {found.ended_at}: {advice(TIME, row)}")
     return NOT_CONVERGED if strict and (found.ended_at or statuses) else 0
 
 
 def percent(share: float) -> str:
-    """A share as C's printf shows 100 times it with %g."""
+    """100 times the share, as C's printf formats it with %g."""
     return f"{100.0 * share:g}"

@@ -1,4 +1,4 @@
-"""LIBLINEAR's search for C (-C), for regressions also for p.  Nothing is printed here, see report.py."""
+"""LIBLINEAR's search for C (-C), for regressions also for p.  report.py prints the results."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from svmtool.training.validation.cross_validation import Folds
 
 MAX_C, MAX_C_REGRESSION = 1024.0, 1048576.0
 P_STEPS = 20
-UNMOVED_ROUNDS = 5  # the search ends after so many values of C in a row at which no fold's weights move
+UNMOVED_ROUNDS = 5  # the search ends after so many successive values of C at which no weights change
 
 
 class Tried(NamedTuple):
-    """A value of C that was tried.
+    """A value of C and its score.
 
-    p, C : the values
+    p, C : the parameters
     score : the share of rows predicted correctly; of a regression minus the mean squared error
     open_ends : the statuses of the folds that did not converge
     """
@@ -35,14 +35,14 @@ class Tried(NamedTuple):
 
 
 class Search(NamedTuple):
-    """The result of a search: all values tried, the best, and where the time limit ended it (empty: it did not)."""
+    """The result of a search: all values tried, the best, and where the time limit ended it (else empty)."""
 
     tried: list[Tried]
     best: Tried
     ended_at: str
 
 
-# Called after each value, and with None where the largest C is reached.
+# Called after each value, and with None when the largest C is reached.
 Report = Callable[[Tried | None], object]
 
 
@@ -52,10 +52,10 @@ def search_C(
 ) -> Search:  # fmt: skip
     """Double C from a small value; each fold starts from its weights at the last C (beta-seeding, Section 4.1).
 
-    Starting value, end and ties are LIBLINEAR's: the smallest of equally good values wins, and the search ends once no
-    fold's weights have moved for five values in a row, of which the very first may be one.  A regression searches so
-    for each p, the largest first, which wins a tie.  When the time is over the best so far wins; a C that the limit cut
-    short counts where there is no other.  stop: None: max_seconds counts from here on.
+    Start, end and ties are LIBLINEAR's: the smallest of equally good values wins, and the search ends when no weights
+    have changed for five successive values.  A regression searches C for each p, in decreasing order; the largest p
+    wins a tie.  At the time limit the best value so far wins; an unfinished C counts only if there is no other.
+    stop: None: max_seconds, counted from now.
     first_C, first_p: where C and p start; None: LIBLINEAR's values.
     """
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
@@ -72,7 +72,7 @@ def search_C(
 def _search_p(
     folds: Folds, settings: Settings, stop: StopFlag, report: Report, first_C: float | None, first_p: float | None
 ) -> Search:
-    """Search for p and C: p falls from the largest |label| by steps of a twentieth of it."""
+    """Search for p and C: p decreases from the largest |label| in steps of a twentieth of it."""
     labels = folds.table.labels
     step = float(np.max(np.abs(labels), initial=0.0)) / P_STEPS
     first = P_STEPS - 1
@@ -108,8 +108,7 @@ def _double_C(
 ) -> float | None:  # fmt: skip
     """Try C from `start` to `most`, appending to `tried`.
 
-    score_of: the score of predictions, larger is better.  Returns the C at which the time was over, None if it
-    was not.
+    score_of: the score of predictions, larger is better.  Returns the C at which the time limit was reached, or None.
     """
     C = min(start, most)
     warm: list = [None] * folds.count
@@ -142,7 +141,7 @@ def smallest_C(n: int, square: float, loss: str) -> float:
 def smallest_C_of_tube(labels: np.ndarray, p: float, square: float) -> float:
     """LIBLINEAR's first C for -s 11: a power of two below 0.01 sum max(0, |t_i| - p)^2 / (8 (sum |t_i|)^2 max |x_i|^2).
 
-    Infinite where every label lies in the tube.  Labels are divided by the largest: their squares stay numbers.
+    Infinite if every label is in the tube.  Labels are divided by the largest, so that squares do not overflow.
     """
     sizes = np.abs(labels)
     largest = float(np.max(sizes, initial=0.0)) or 1.0
@@ -153,5 +152,5 @@ def smallest_C_of_tube(labels: np.ndarray, p: float, square: float) -> float:
 
 
 def _power_of_two_below(x: float) -> float:
-    """As LIBLINEAR computes it, whose quotient of logarithms may miss a power of two itself."""
+    """A power of two below x by a quotient of logarithms, with LIBLINEAR's rounding."""
     return 2.0 ** math.floor(math.log(max(x, 5e-324)) / math.log(2.0))
