@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from svmtool import registry
 from svmtool.errors import SvmtoolError
 from svmtool.params import KernelChoice, Settings
@@ -18,14 +16,6 @@ def kernel_of(settings: Settings) -> KernelChoice:
     kernel = settings.problem.kernel
     assert kernel is not None
     return kernel
-
-
-def options_for(settings: Settings) -> dict[str, Any]:
-    """Keyword arguments of the row's solver beside problem, tolerance and memory."""
-    supported = settings.row.supported
-    own = settings.run.options._asdict()
-    own = {name: value for name, value in own.items() if "--" + name.replace("_", "-") in supported}
-    return {**own, "seed": settings.run.seed} if "sample" in own else own
 
 
 def tolerance(settings: Settings) -> float:

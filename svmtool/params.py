@@ -74,7 +74,10 @@ class Options(NamedTuple):
     passes       --passes: passes of FALSVM over the rows
     sample       --sample: rows that a round of FOSVM2 draws
     sgd_rows     --sgd-rows: rows of the largest gradients that a step of -s 73 uses
-    paper_form, pairs, delta_alpha, min_alpha_opt, max_alpha_opt, min_alpha_check: see solvers.alfpgm.Options
+    paper_form   --paper-form: ALFPGM with sets of pairs by second order, solved by augmented Lagrangian
+    pairs        --pairs: half the size of a working set
+    delta_alpha, min_alpha_opt, max_alpha_opt, min_alpha_check
+                 limits of the search for pairs of --paper-form: see kernels.working_sets.PairSets
     """
 
     mu: str | float | None = None

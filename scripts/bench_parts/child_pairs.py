@@ -19,9 +19,9 @@ from bench_parts.certify import answer
 from svmtool.certify.kernel import certify
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.kernel_params import tolerance
-from svmtool.params import Settings
+from svmtool.params import Options, Settings
 from svmtool.solvers import alfpgm
-from svmtool.solvers.shared.base import Monitor
+from svmtool.solvers.shared.base import Monitor, Rule
 from svmtool.training.kernel import one_vs_one
 from svmtool.training.kernel.dataset import kernel_set
 from svmtool.training.kernel.fit import Fitting, Solved
@@ -30,16 +30,16 @@ from svmtool.training.kernel.fit import Fitting, Solved
 class PairFitting(Fitting):
     """Solves with given options, and adds up seconds of the solver alone, of all pairs of classes."""
 
-    def __init__(self, settings: Settings, options: alfpgm.Options):
+    def __init__(self, settings: Settings, options: Options):
         super().__init__(settings)
         self.options, self.seconds = options, 0.0
 
-    def solve(self, problem, label: str | None = None, cache_mb: float | None = None) -> Solved:
+    def solve(self, problem, label: str | None = None, cache_mb: float | None = None, *_: object) -> Solved:
         s = self.settings
         monitor = Monitor(s.stopping.gap, None, s.stopping.max_seconds, None, None, self.started)
         start = time.perf_counter()
-        mapped = s.run.cache_mb if cache_mb is None else cache_mb
-        result = alfpgm.solve(problem, monitor, tolerance(s), mapped, **self.options._asdict())
+        problem.cache_mb, problem.options = s.run.cache_mb if cache_mb is None else cache_mb, self.options
+        result = alfpgm.solve(problem, monitor, Rule(projected=tolerance(s)))
         self.seconds += time.perf_counter() - start
         found = problem.answer(result)
         return Solved(found, result, certify(problem, result.alpha, result.gradient, result.rho, result.r, found.scale))
@@ -55,7 +55,7 @@ def main() -> None:
     data = kernel_set(table, settings, order["path"])
     runs = []
     for asked in order["runs"]:
-        fitting = PairFitting(settings, alfpgm.Options(paper_form=asked["paper"], pairs=asked["pairs"]))
+        fitting = PairFitting(settings, Options(paper_form=asked["paper"], pairs=asked["pairs"]))
         done = one_vs_one.train(data, fitting)
         runs.append(
             {

@@ -12,7 +12,8 @@ import numpy as np
 
 from svmtool.certify.kernel import certificate_of
 from svmtool.certify.linear import Certificate
-from svmtool.kernels.problems import CSvc, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc
+from svmtool.kernels.problems import CSvc, HardOneClass, KernelProblem, LeastSquaresSvc
+from svmtool.kernels.results import KernelResult
 from svmtool.objectives.one_class import FLOOR
 
 ROUNDING = 1e-9  # share of a value that may be rounding

@@ -105,10 +105,10 @@ def _evenly(weights: np.ndarray, count: int) -> np.ndarray:
 
 
 class Conjugate:
-    """Steps from where the state is; count: how many there have been."""
+    """Steps from alpha = start, f8[n] (None: zeros); count: how many there have been."""
 
-    def __init__(self, problem: LeastSquaresSvc, cache_mb: float):
-        self.state, self.count = Residuals(problem, 0.0), 0
+    def __init__(self, problem: LeastSquaresSvc, cache_mb: float, start: np.ndarray | None = None):
+        self.state, self.count = Residuals(problem, 0.0, start), 0
         self.near = Nystroem(self.state, cache_mb)
         self.matrix = KernelHalf(self.state.rows.tiles, cache_mb - self.near.V.nbytes / MEGABYTE)
         if problem.free_bias:

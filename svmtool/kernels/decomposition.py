@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from svmtool.kernels.gap import gap_of
-from svmtool.kernels.problems import KernelProblem, KernelResult
+from svmtool.kernels.problems import KernelProblem
+from svmtool.kernels.results import KernelResult
 from svmtool.kernels.rows import exact_sum, rows_of
 from svmtool.limits import EndedError
 
@@ -21,12 +22,13 @@ from svmtool.limits import EndedError
 class Decomposition:
     """The point a, f over all rows, and what follows from them.
 
+    start: feasible point to begin at, f8[m]; None: problem.start.
     exact: whether f is in double precision what it should be; changes since then go through kernel values in single
     precision, but for a linear kernel's.
     """
 
-    def __init__(self, problem: KernelProblem, cache_mb: float):
-        self.problem, self.a = problem, problem.start.copy()
+    def __init__(self, problem: KernelProblem, cache_mb: float, start: np.ndarray | None = None):
+        self.problem, self.a = problem, (problem.start if start is None else start).copy()
         self.rows = rows_of(problem, cache_mb)
         self.signs = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(self.a), bool)]
         self.known = np.zeros(self.rows.n), np.zeros(self.rows.n)  # coefficients, and f in double precision for them

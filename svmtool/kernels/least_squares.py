@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.kernels.problems import KernelResult, LeastSquaresSvc, relative
+from svmtool.kernels.problems import LeastSquaresSvc, relative
+from svmtool.kernels.results import KernelResult
 from svmtool.kernels.rows import ROUNDING, KernelRows, exact_sum
 from svmtool.kernels.tiles import tiles_of
 
@@ -14,18 +15,19 @@ from svmtool.kernels.tiles import tiles_of
 class Residuals:
     """A point c f8[n], and e = y - (K + shift + D) c, the negative gradient; b is left out where it is free.
 
+    start: alpha to begin at, f8[n]; None: zeros.
     e follows c through kernel values in single precision; `refresh` sets it right.
     """
 
-    def __init__(self, problem: LeastSquaresSvc, cache_mb: float):
+    def __init__(self, problem: LeastSquaresSvc, cache_mb: float, start: np.ndarray | None = None):
         self.problem = problem
         self.rows = KernelRows(tiles_of(problem.rows, problem.kernel, problem.matrix), cache_mb)
         self.size = max(1.0, float(np.abs(self.rows.diagonal).max(initial=0.0)))  # of kernel values
         self.D = 0.5 / problem.cost
         self.c, self.e = np.zeros(problem.n), problem.y.copy()
         self.known = self.c.copy(), np.zeros(problem.n)  # coefficients, and K c in double precision for them
-        if np.any(problem.start):
-            self.c = problem.coefficients(problem.start)
+        if start is not None and np.any(start):
+            self.c = problem.coefficients(start)
             self.refresh()
 
     @property

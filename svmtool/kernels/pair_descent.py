@@ -134,7 +134,7 @@ class WholeDescent:
         self.upper[self.place] = p.upper
         self.points = p.row[self.filled]
         self.columns = state.rows.tiles.take(self.points)
-        self.most = min(state.rows.n, int(_whole_mb(cache_mb) * MEGABYTE / (4 * self.l)))
+        self.most = min(state.rows.n, rows_in_memory(self.l, cache_mb))
         self.room = _room(self.l * self.most)
         self.room[: self.l] = 0.0  # steps begin with one of length 0 along the first row, which is not there yet
         self.places = np.full(self.l, MISSING)
@@ -146,8 +146,8 @@ class WholeDescent:
     @staticmethod
     def fits(problem: KernelProblem, cache_mb: float) -> bool:
         """Whether steps cost little, and there is space for some rows of each problem that is solved with few."""
-        rows = min(FEW_ROWS, problem.n)
-        return len(problem.y) <= WIDEST and len(problem.y) * 4 * rows <= _whole_mb(cache_mb) * MEGABYTE
+        m = len(problem.y)
+        return m <= WIDEST and rows_in_memory(m, cache_mb) >= min(FEW_ROWS, problem.n)
 
     def run(self, tolerance: float) -> bool:
         """Bring the state to a violation of `tolerance`, in some steps for each variable at most; says whether
@@ -191,6 +191,11 @@ class WholeDescent:
         new = slots[self.points]
         self.places = np.where(new != MISSING, new, self.places)
         self.count += len(points)
+
+
+def rows_in_memory(m: int, cache_mb: float) -> int:
+    """Kernel rows of m variables for which WholeDescent has memory."""
+    return int(_whole_mb(cache_mb) * MEGABYTE / (4 * max(m, 1)))
 
 
 def _whole_mb(cache_mb: float) -> float:

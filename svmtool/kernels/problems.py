@@ -11,14 +11,16 @@ Source: Chang and Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from svmtool.data.blocks import Rows
+from svmtool.kernels.results import Answer, KernelResult
 from svmtool.models.kernel_functions import RBF, Kernel
 from svmtool.objectives import one_class
 from svmtool.objectives.hard_one_class import AMONG, is_zero
+from svmtool.params import NO_OPTIONS
 
 LEAST = 1e-300  # of `shrunk` where it divides: no losses of inf, times which a loss of 0 were no number
 SUMS = 4 * np.finfo(float).eps  # rounding of the sum of two numbers, each half a sum of two
@@ -76,49 +78,18 @@ def relative(primal: float, dual: float, floor: float = 0.0) -> float:
     return difference / abs(primal) if primal * dual > 0.0 or (dual == 0.0 and primal > 0.0) else np.inf
 
 
-class KernelResult:
-    """A solver's answer to a KernelProblem: alpha f8[m]; rho and r, see the module; objective 1/2 a'Qa + p'a; gap,
-    relative, as the solver knows it; iterations; status; and gradient, Qa + p of ALL variables (f8[m]).
-    certified_gap, primal: as certify_kernel judges them, once it has; replaced: whether rho and r are not the solver's,
-    since with those P was above P(0)."""
+class ForSolver:
+    """What a kernel problem carries for its solver beside the problem itself.
 
-    certified_gap, primal, replaced = 0.0, -np.inf, False
-
-    def __init__(
-        self, alpha: np.ndarray, rho: float, r: float, objective: float, gap: float, iterations: int, status: Any,
-        gradient: np.ndarray,
-    ):  # fmt: skip
-        self.alpha, self.rho, self.r, self.objective = alpha, rho, r, objective
-        self.gap, self.iterations, self.status, self.gradient = gap, iterations, status, gradient
-
-
-class Answer(NamedTuple):
-    """A result as a decision function.
-
-    coef f8[n] and rho; objective, and the root of `scale`, by which the program's value becomes it; bounded: how many
-    coef are as large as they may be; says: the line that LIBSVM prints about it, or nothing; doubt: what the user must
-    know.
+    cache_mb  memory for rows of the kernel matrix, in MB
+    options   of the solver
     """
 
-    coef: np.ndarray
-    rho: float
-    objective: float
-    root: float
-    bounded: int
-    says: str
-    doubt: str = ""
-
-    @property
-    def scale(self) -> float:
-        """What a value of the program is multiplied by."""
-        return self.root * self.root
-
-    def worth(self, value: float) -> float:
-        """A value of the program as one of the answer: the scale may be beyond the numbers where both are not."""
-        return self.root * value * self.root
+    cache_mb = 100.0
+    options = NO_OPTIONS
 
 
-class KernelProblem:
+class KernelProblem(ForSolver):
     """The quadratic program of the module's text, in m variables over n points.
 
     row i8[m]: the point of a variable; y f8[m] of +-1; p, upper f8[m]; start f8[m]: feasible; two_sums: whether each
@@ -281,10 +252,9 @@ class HardOneClass(KernelProblem):
     size: mean of K(x_i, x_i).
     """
 
-    def __init__(self, points: Points, start: np.ndarray | None = None):
+    def __init__(self, points: Points):
         n = points.n
-        start = filled(1.0, 1.0, n) if start is None else start
-        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.full(n, np.inf), start)
+        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.full(n, np.inf), filled(1.0, 1.0, n))
         self.size = float(np.mean(self.diagonal()))
 
     def answer(self, result: KernelResult) -> Answer:
@@ -351,7 +321,7 @@ class NuSvr(Svr):
         return f"epsilon = {-result.r:f}\n"
 
 
-class LeastSquaresSvc:
+class LeastSquaresSvc(ForSolver):
     """LS-SVM, least squares of the margins: a quadratic program without bounds.
 
         min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.f(x_i) + b))^2,   f(x).f(z) = K(x, z)
@@ -372,7 +342,7 @@ class LeastSquaresSvc:
         self.free_bias = free_bias
         self.shift = 0.0 if free_bias else 1.0  # added to all kernel values
         self.row = np.arange(self.n)
-        self.start = np.zeros(self.n)  # alpha to begin at
+        self.start = np.zeros(self.n)
 
     def relative(self, primal: float, dual: float) -> float:
         """The gap between two values as a share of the primal one."""

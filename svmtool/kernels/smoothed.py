@@ -25,10 +25,14 @@ BIAS = np.ones(1)  # the way of the decision values with b, the same for all row
 
 
 class SmoothedHinge:
-    """F_mu at c and b, from where a Decomposition stands; `settle` takes the slopes there into it, as u0 too."""
+    """F_mu at c and b, from where a Decomposition stands; `settle` takes the slopes there into it, as u0 too.
 
-    def __init__(self, state: Decomposition, cache_mb: float):
-        self.state, self.cache_mb = state, cache_mb
+    direct: rows in Z up to which the system is factorised; with more, conjugate gradients run until residuals are
+    `close` times the first.
+    """
+
+    def __init__(self, state: Decomposition, cache_mb: float, direct: float = DIRECT, close: float = CLOSE):
+        self.state, self.cache_mb, self.direct, self.close = state, cache_mb, direct, close
         p = state.problem
         self.points = Points(p.kernel, p.rows, p.matrix)
         self.y, self.C = p.y, p.upper
@@ -84,7 +88,7 @@ class SmoothedHinge:
     def _system(self, Z: np.ndarray, D: np.ndarray, r: np.ndarray, total: float) -> tuple[np.ndarray, float]:
         """d and b of (K_ZZ + D) d + b = r, sum d = total; SvmtoolError where the matrix is not positive definite."""
         m = len(Z)
-        if m <= DIRECT:
+        if m <= self.direct:
             K = np.empty((m, m), np.float32)
             self.state.rows.block(Z, K)
             H = K.astype(np.float64)
@@ -99,7 +103,7 @@ class SmoothedHinge:
         at = run.state
         at.c = total * run.along
         at.e = r - run.matrix.product(at.c) - D * at.c
-        wanted = CLOSE * float(np.abs(at.left()).max())
+        wanted = self.close * float(np.abs(at.left()).max())
         while run.count < MOST_CG and float(np.abs(at.left()).max()) > wanted and run.run(0.0, 1):
             pass
         return at.c, at.bias()

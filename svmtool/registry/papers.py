@@ -283,7 +283,6 @@ KERNEL_ROWS = (
         50, "nesvm", "c_svc", "C-SVC by Nesterov's smoothing", C_SVC, "hinge", "classification"
     )._replace(
         module="svmtool.solvers.nesvm_kernel",
-        entry="c_svm",
         eps_default=None,
         gap_default=1e-3,
         stopping=GAP_RULE,
@@ -295,8 +294,7 @@ KERNEL_ROWS = (
         "min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.f(x_i) + b))^2,  f(x).f(z) = K(x, z)",
         "least squares", "classification",
     )._replace(
-        module="svmtool.solvers.nesvm_kernel",
-        entry="ls_svm",
+        module="svmtool.solvers.nesvm_kernel_ls",
         eps_default=None,
         gap_default=1e-3,
         stopping=GAP_RULE,

@@ -8,14 +8,16 @@ from typing import NamedTuple
 class Solver(NamedTuple):
     """One solver: what `-s number` (or `-s name`) solves, when it stops and which options it supports.
 
-    The contract of its module, for linear models; with kernels a `problem` stands in place of task and start:
+    The contract of its module.  `problem` is a Task (objectives/task.py), with kernels a KernelProblem or a
+    LeastSquaresSvc (kernels/problems.py); each carries the options of its solver.
 
     METHODS: dict[str, str]
         A line of text for each method that a run can begin with.
-    plan(task, rule, start=None) -> Plan
+    plan(problem, rule, start=None) -> Plan
         Chooses one of them from the problem alone; no side effects.
-    entry(task, monitor, rule, start=None, seed=1, method=None) -> Result
-        Solves.  It calls `plan` itself, unless `method` names one of METHODS, and reports the choice to the monitor.
+    entry(problem, monitor, rule, start=None, seed=1, method=None) -> SolverResult
+        Solves, from weights `start` (with kernels: from a feasible alpha).  It calls `plan` itself, unless `method`
+        names one of METHODS, and reports the choice to the monitor.
     """
 
     number: int

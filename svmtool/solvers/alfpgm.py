@@ -16,19 +16,29 @@ problems of pairs of few rows are solved many in one call, by the same steps (tr
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from svmtool import limits
 from svmtool.certify.zero_model import most_allowed, value_at_zero
 from svmtool.kernels import direct
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.pair_descent import CLEAR, INNER, LAST, PATIENCE, PairDescent, WholeDescent, capacity_for_rows
-from svmtool.kernels.problems import KernelProblem, KernelResult
+from svmtool.kernels.pair_descent import (
+    CLEAR,
+    INNER,
+    LAST,
+    PATIENCE,
+    WIDEST,
+    PairDescent,
+    WholeDescent,
+    capacity_for_rows,
+    rows_in_memory,
+)
+from svmtool.kernels.problems import KernelProblem
+from svmtool.kernels.results import KernelResult
 from svmtool.kernels.working_sets import PairSets, ViolatingSets
 from svmtool.limits import EndedError
-from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor, Rule
+from svmtool.solvers.shared.plan import Plan, begin
 from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
@@ -48,42 +58,64 @@ ROUND = 30.0  # values of kernel rows that could be passed over in the time that
 LIBSVM_STEPS, LIBSVM_STEPS_EACH = 1e7, 100.0
 
 
-class Options(NamedTuple):
-    """How working sets are chosen and solved; None: the default of the form, the paper's or ours.
+METHODS = {
+    "whole": "pairs of variables among all of them",
+    "sets": "pairs of variables within working sets",
+    "direct": "pairs of variables from a direct solution",
+    "paper": "the paper's working sets, by augmented Lagrangian and fast projected gradient",
+}
 
-    pairs: p; delta_alpha, min_alpha_opt, max_alpha_opt, min_alpha_check: see PairSets, for the paper's form only.
-    """
 
-    paper_form: bool = False
-    pairs: int | None = None
-    delta_alpha: float = 1e-6
-    min_alpha_opt: int = 5
-    max_alpha_opt: int = 20
-    min_alpha_check: int | None = None
+def plan(problem: KernelProblem, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose how the run begins: steps among all variables if there are not many, and memory for some kernel rows."""
+    if problem.options.paper_form:
+        return Plan("paper", "--paper-form")
+    if problem.options.pairs is not None:
+        return Plan("sets", f"--pairs {problem.options.pairs}")
+    m, held = len(problem.y), rows_in_memory(len(problem.y), problem.cache_mb)
+    if m > WIDEST:
+        return Plan("sets", f"{m} variables, more than {WIDEST}")
+    if not WholeDescent.fits(problem, problem.cache_mb):
+        return Plan("sets", f"{m} variables: -m {problem.cache_mb:g} has space for {held} kernel rows only")
+    return Plan("whole", f"{m} variables, at most {WIDEST}, and space for {min(held, problem.n)} kernel rows")
 
 
 def solve(
-    problem: KernelProblem, monitor: Monitor, eps: float = 1e-3, cache_mb: float = 100.0, **options: Any
-) -> KernelResult:
-    """Solve to a largest violation of eps (0: until the monitor's gap is reached); cache_mb: for kernel rows.
+    problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
+    method: str | None = None,
+) -> KernelResult:  # fmt: skip
+    """Solve to a largest violation of rule.projected, else to the monitor's gap.
 
-    options: the fields of Options.
+    ValueError where `method` is `direct` and there is no direct solution of the problem.
     """
-    o = Options(**options)
-    state = Decomposition(problem, capacity_for_rows(len(problem.y), cache_mb))
+    chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
+    result = _decompose(problem, monitor, rule.projected or 0.0, start, chosen)
+    result.history = monitor.history
+    return result
+
+
+def _decompose(
+    problem: KernelProblem, monitor: Monitor, eps: float, start: np.ndarray | None, method: str
+) -> KernelResult:
+    """`solve` by one of METHODS."""
+    o, cache_mb = problem.options, problem.cache_mb
+    state = Decomposition(problem, capacity_for_rows(len(problem.y), cache_mb), start)
     whole: WholeDescent | None = None
-    if o.paper_form:
+    if method == "paper":
         sets = PairSets(o.pairs or 50, o.delta_alpha, o.min_alpha_opt, o.max_alpha_opt, o.min_alpha_check)
         subproblem, pairs = augmented_lagrangian, None
     else:
         sets = ViolatingSets(2 * (o.pairs or 1024))
         subproblem = pairs = PairDescent()
-        whole = WholeDescent(state, cache_mb) if o.pairs is None and WholeDescent.fits(problem, cache_mb) else None
+        among_all = method == "whole" or (method == "direct" and WholeDescent.fits(problem, cache_mb))
+        whole = WholeDescent(state, cache_mb) if among_all else None
     best, stalled, moved, progress = np.inf, 0, True, Progress(EVALUATIONS)
     polishing, least = False, None  # from a direct solution on; the result with the smallest gap since
     at_zero, allowed = value_at_zero(problem)[0], (most_allowed(problem) if problem.kernel.positive else -np.inf)
     slower, settled = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0), False
-    if o.paper_form or slower.cost == np.inf:
+    if method == "direct" and slower.cost == np.inf:
+        raise ValueError("no direct solution: it needs finite costs, and few variables or a linear kernel")
+    if method == "paper" or slower.cost == np.inf:
         slower = None
     m, most = len(problem.y), np.inf
     if not problem.kernel.positive:
@@ -113,13 +145,15 @@ def solve(
             still = progress.stalls(gap, -value) or stalled >= PATIENCE or (state.exact and not moved) or settled
             if violation <= eps and status is not GAP:
                 status = RULE if eps > 0.0 else OPTIMAL
-            elif status is None and slower and (still or slower.shown(steps.work, violation if eps > 0.0 else found)):
+            elif status is None and slower and (
+                still or method == "direct" or slower.shown(steps.work, violation if eps > 0.0 else found)
+            ):
                 why = "a standstill" if still else "it costs less than the pairs so far, and than those ahead"
                 slower, moved, still = None, True, False
                 best, stalled, progress = np.inf, 0, Progress(POLISH)
                 polishing, settled = direct.go_to_minimum(state)
                 if polishing:
-                    monitor.uses("pairs of variables from a direct solution", why)
+                    monitor.uses(METHODS["direct"], why)
                     continue
             if status is None and still:
                 if least is not None and least.gap < found:  # rounding makes each round's gap larger or smaller

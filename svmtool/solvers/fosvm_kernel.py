@@ -19,7 +19,8 @@ import numpy as np
 from svmtool.certify.hard_one_class import gap_of
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.pair_descent import LAST, PATIENCE, PairDescent, capacity_for_rows
-from svmtool.kernels.problems import HardOneClass, KernelResult, Points
+from svmtool.kernels.problems import HardOneClass, Points
+from svmtool.kernels.results import KernelResult
 from svmtool.kernels.row_scores import KernelRowScores
 from svmtool.kernels.rows import MEGABYTE, exact_sum
 from svmtool.kernels.working_sets import ViolatingSets
@@ -44,56 +45,64 @@ EVALUATIONS = 128  # rounds of decomposition before the first check of progress
 INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
 
 
-def plan(problem: HardOneClass, rule: Rule | None = None, start: np.ndarray | None = None) -> Plan:
+def plan(problem: HardOneClass, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Plan of FOSVM1 (-s 80)."""
     return Plan("all", "FOSVM1 takes no samples")
 
 
-def plan_sampled(
-    problem: HardOneClass, rule: Rule | None = None, start: np.ndarray | None = None, sample: int | None = None
-) -> Plan:
-    """Plan of FOSVM2 (-s 81) with samples of `sample` rows: samples, unless one holds all rows."""
-    return Plan(*method_of(problem.n, sample or SAMPLE))
+def plan_sampled(problem: HardOneClass, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Plan of FOSVM2 (-s 81): samples, unless one holds all rows."""
+    return Plan(*method_of(problem.n, problem.options.sample or SAMPLE))
 
 
 def solve(
-    problem: HardOneClass, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0, method: str | None = None,
-    many: int = MANY, working: int = WORKING,
+    problem: HardOneClass, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
+    method: str | None = None, many: int = MANY, working: int = WORKING,
 ) -> KernelResult:  # fmt: skip
-    """Solve to the monitor's gap; `eps` is not used.
+    """Solve to the monitor's gap; the rule is not used.
 
-    cache_mb: memory for kernel rows.  many: rows of A beyond which the dual is decomposed.  working: rows of a working
-    set.
+    many: rows of A beyond which the dual is decomposed.  working: rows of a working set.
     """
-    method = begin(monitor, METHODS, plan(problem), method)
-    return _solve(problem, monitor, cache_mb, _sample_of(problem, method, SAMPLE, None), many, working)
+    chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
+    return _solve(problem, monitor, _sample_of(problem, chosen, seed), start, many, working)
 
 
 def solve_sampled(
-    problem: HardOneClass, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0, sample: int | None = None,
-    seed: int | None = None, method: str | None = None, many: int = MANY, working: int = WORKING,
+    problem: HardOneClass, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
+    method: str | None = None, many: int = MANY, working: int = WORKING,
 ) -> KernelResult:  # fmt: skip
-    """The same by samples of `sample` rows."""
-    method = begin(monitor, METHODS, plan_sampled(problem, sample=sample), method)
-    return _solve(problem, monitor, cache_mb, _sample_of(problem, method, sample or SAMPLE, seed), many, working)
+    """The same by samples of options.sample rows."""
+    chosen = begin(monitor, METHODS, plan_sampled(problem, rule, start), method)
+    return _solve(problem, monitor, _sample_of(problem, chosen, seed), start, many, working)
 
 
-def _sample_of(problem: HardOneClass, method: str, m: int, seed: int | None) -> Sample | None:
-    return Sample(m, problem.n, 1 if seed is None else seed) if method == "sample" else None
+def _sample_of(problem: HardOneClass, method: str, seed: int) -> Sample | None:
+    return Sample(problem.options.sample or SAMPLE, problem.n, seed) if method == "sample" else None
 
 
 def _solve(
-    problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sample | None, many: int, working: int
+    problem: HardOneClass, monitor: Monitor, sample: Sample | None, start: np.ndarray | None, many: int, working: int
 ) -> KernelResult:
+    result = _grow(problem, monitor, sample, start, many, working)
+    result.history = monitor.history
+    return result
+
+
+def _grow(
+    problem: HardOneClass, monitor: Monitor, sample: Sample | None, start: np.ndarray | None, many: int, working: int
+) -> KernelResult:
+    """Cutting planes, and decomposition once A has more than `many` rows."""
+    cache_mb = problem.cache_mb
     rows, before = KernelRowScores(problem, cache_mb), None
-    run = CuttingPlanes(rows, monitor, sample)
+    first = None if start is None or not np.any(start) else np.flatnonzero(start)
+    run = CuttingPlanes(rows, monitor, sample, first)
     status = run.run(many)
     if status is None:
         alpha = np.zeros(rows.n)
         alpha[run.chosen] = run.small.alpha
         rows = None  # its memory goes to the working sets
         try:
-            result = _decompose(problem, monitor, cache_mb, run.sample, alpha, working)
+            result = _decompose(problem, monitor, run.sample, alpha, working)
         except EndedError:  # before it began
             z, rho = _guessed(len(alpha), run.chosen, run.small.z, run.small.rho), run.small.rho
             gap = gap_of(lead_of(z), rho, problem.size)
@@ -101,6 +110,8 @@ def _solve(
             return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, count, monitor.end(), z)
         if result.status not in (PRECISION, COSTLY):
             return result
+        why = "they are expected to cost less" if result.status is COSTLY else "pairs of rows come to a standstill"
+        monitor.uses("exact solutions of the rows chosen", why)
         rows = KernelRowScores(problem, cache_mb)  # an exact solution goes on from their support
         sample = run.sample if result.status is COSTLY else None
         run = CuttingPlanes(rows, monitor, sample, np.flatnonzero(result.alpha))
@@ -135,7 +146,7 @@ def _guessed(n: int, known: np.ndarray, z: np.ndarray, rho: float) -> np.ndarray
 
 
 def _decompose(
-    problem: HardOneClass, monitor: Monitor, cache_mb: float, sample: Sample | None, alpha: np.ndarray, working: int
+    problem: HardOneClass, monitor: Monitor, sample: Sample | None, alpha: np.ndarray, working: int
 ) -> KernelResult:
     """Continue from alpha f8[n] by decomposition, over all rows or a part of them that doubles until samples pass."""
     monitor.uses("pairs of rows in working sets", "too many rows carry the plane for exact solutions")
@@ -147,7 +158,7 @@ def _decompose(
             part, sample = np.arange(n), None
         else:
             part = np.sort(np.append(part, sample.draw(part, more)))
-        state, status = _descend(HardOneClass(points.take(part), alpha[part]), monitor, cache_mb, working)
+        state, status = _descend(HardOneClass(points.take(part)), monitor, problem.cache_mb, alpha[part], working)
         alpha[part] = state.a / float(np.sum(state.a))
         if sample is None or status is not GAP:
             break
@@ -176,10 +187,10 @@ def _decompose(
 
 
 def _descend(
-    problem: HardOneClass, monitor: Monitor, cache_mb: float, working: int
+    problem: HardOneClass, monitor: Monitor, cache_mb: float, start: np.ndarray, working: int
 ) -> tuple[Decomposition, Status]:
-    """From problem.start to the monitor's gap, by working sets of the rows that lie furthest from the plane."""
-    state = Decomposition(problem, capacity_for_rows(problem.n, cache_mb))
+    """From alpha = start to the monitor's gap, by working sets of the rows that lie furthest from the plane."""
+    state = Decomposition(problem, capacity_for_rows(problem.n, cache_mb), start)
     sets, subproblem = ViolatingSets(working), PairDescent()
     best, stalled, moved, progress = np.inf, 0, True, Progress(EVALUATIONS)
     theta = 1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5
@@ -200,7 +211,7 @@ def _descend(
                 best = min(best, violation)
             dual = -0.5 * rho
             primal = -0.5 * max(lead, 0.0) * (max(lead, 0.0) / rho) if rho > 0.0 else 0.0
-            status = monitor.step(primal, dual, gap, active=np.count_nonzero(state.a))
+            status = monitor.step(primal, dual, gap, active=np.count_nonzero(state.a), rows=problem.n)
             if rho < -ROUNDOFF_GAP * problem.size:
                 status = INDEFINITE
             still = progress.stalls(primal - dual, dual) or stalled >= PATIENCE or (state.exact and not moved)

@@ -1,12 +1,10 @@
-"""NESVM's problems with a kernel: K in place of X, the answer in coefficients c of K's columns, |w|^2 = c'Kc.
+"""NESVM's C-SVM with a kernel: K in place of X, the solution in coefficients c of K's columns, |w|^2 = c'Kc.  -s 50.
 
 Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010, "Kernel SVMs".
 
 C-SVM (45-48): Algorithm 2, homotopy, with what solvers/nesvm.py changes in it for linear ones: the prox-function's
 centre u0 moves to the last stage's u, so that the smoothing vanishes without mu going to zero; step (33) is taken in
 the metric of F_mu's curvature, to the exact minimiser along its direction (kernels/smoothed.py).
-LS-SVM (53-56) is one quadratic: there is nothing to smooth, and conjugate gradients take the place of the optimal
-gradient's momentum.
 Among several classes the C-SVMs of pairs of few rows are solved by steps of pairs of variables instead, many in
 one call (training/kernel/pairs_together.py).
 Stops when: the certified relative gap is as small as asked for.
@@ -18,15 +16,15 @@ import numpy as np
 
 from svmtool.certify.zero_model import above_zero
 from svmtool.errors import SvmtoolError
-from svmtool.kernels.conjugate import Conjugate
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.problems import KernelProblem, KernelResult, LeastSquaresSvc
+from svmtool.kernels.problems import KernelProblem
+from svmtool.kernels.results import KernelResult
 from svmtool.kernels.rows import ROUNDING
-from svmtool.kernels.smoothed import SmoothedHinge
+from svmtool.kernels.smoothed import DIRECT, SmoothedHinge
 from svmtool.limits import EndedError
-from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor
+from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Rule
+from svmtool.solvers.shared.plan import Plan, begin
 from svmtool.solvers.shared.progress import Progress
-from svmtool.solvers.shared.residual import rounds, without_rows
 from svmtool.tolerances import ROUNDOFF_GAP
 
 MU, MU_RISE, MU_LEAST = 0.3, 1e2, 1e-8  # the first mu, what it is raised by at most where C is large; the last
@@ -38,16 +36,50 @@ LOST = 4  # stages that one counts for which has neither found F_mu's minimum no
 EVALUATIONS = 8  # stages before the first check of progress
 
 
-def c_svm(problem: KernelProblem, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0) -> KernelResult:
-    """Hinge loss with a free bias, until the monitor's gap is reached, or a largest violation of eps."""
-    state = Decomposition(problem, cache_mb / 2)
-    smoothed = SmoothedHinge(state, cache_mb / 2)
-    C = problem.upper
-    mu = MU * min(max(1.0, float(np.mean(C))), MU_RISE)
+METHODS = {  # up to how many rows in Newton's system it is factorised; with more, conjugate gradients solve it
+    "factorised": "stages of the smoothed loss: Newton steps by a factorised system",
+    "mixed": f"stages of the smoothed loss: Newton steps by a system factorised up to {DIRECT} rows",
+    "cg": "stages of the smoothed loss: Newton steps by conjugate gradients",
+    "none": "no stage: decomposition by pairs of variables takes over",
+}
+FACTORISED = {"factorised": np.inf, "mixed": DIRECT, "cg": 0, "none": DIRECT}  # rows in the system, by method
+
+
+def plan(problem: KernelProblem, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose how Newton's systems are solved; `none` where rounding of kernel values hides their diagonal, mu / C."""
+    size, n = float(np.abs(problem.diagonal()).max(initial=0.0)), problem.n
+    C = float(np.max(problem.upper, initial=0.0))
+    if ROUNDING * size * C > _first_mu(problem):
+        return Plan("none", f"kernel values up to {size:.2g} in single precision at a cost of {C:g} hide the smoothing")
+    if n <= DIRECT:
+        return Plan("factorised", f"{n} rows, at most {DIRECT}")
+    return Plan("mixed", f"{n} rows, more than {DIRECT}")
+
+
+def _first_mu(problem: KernelProblem) -> float:
+    return MU * min(max(1.0, float(np.mean(problem.upper))), MU_RISE)
+
+
+def solve(
+    problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
+    method: str | None = None,
+) -> KernelResult:  # fmt: skip
+    """Hinge loss with a free bias, to a largest violation of rule.projected or to the monitor's gap."""
+    chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
+    result = _stages(problem, monitor, rule.projected or 0.0, start, chosen)
+    result.history = monitor.history
+    return result
+
+
+def _stages(
+    problem: KernelProblem, monitor: Monitor, eps: float, start: np.ndarray | None, method: str
+) -> KernelResult:
+    state = Decomposition(problem, problem.cache_mb / 2, start)
+    smoothed = SmoothedHinge(state, problem.cache_mb / 2, FACTORISED[method])
+    C, mu = problem.upper, _first_mu(problem)
     stalled, count, progress, minimised = 0, 0, Progress(EVALUATIONS), True
     best: KernelResult | None = None
-    # what rounding adds to the systems' kernel values hides the diagonal that makes them solvable
-    beyond = ROUNDING * float(state.sizes.max(initial=0.0)) * float(np.max(C, initial=0.0)) > mu
+    beyond = method == "none"
     while True:
         violation, rho, r = state.certify()
         value, gap = state.value_and_gap(rho, r)
@@ -106,10 +138,3 @@ def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> tuple[int, bool]:
         left = float(np.abs(goal - smoothed.c).max())
         way = float(np.abs(goal - smoothed.y * smoothed.C * smoothed.u0).max())
     return steps, left <= STAGE * way
-
-
-def ls_svm(problem: LeastSquaresSvc, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0) -> KernelResult:
-    """Least squares of the margins, to residuals of eps (0: until the monitor's gap is reached)."""
-    if problem.n == 0:
-        return without_rows(problem, monitor)
-    return rounds(Conjugate(problem, cache_mb), monitor, eps, directly=True)

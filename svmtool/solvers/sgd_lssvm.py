@@ -19,33 +19,48 @@ from svmtool.compiled.loops.kernel.steepest_loops import steepest_steps
 from svmtool.errors import SvmtoolError
 from svmtool.kernels.conjugate import Conjugate
 from svmtool.kernels.least_squares import Residuals
-from svmtool.kernels.problems import KernelResult, LeastSquaresSvc
+from svmtool.kernels.problems import LeastSquaresSvc
+from svmtool.kernels.results import KernelResult
 from svmtool.kernels.working_sets import largest
-from svmtool.solvers.shared.base import Monitor
-from svmtool.solvers.shared.residual import rounds, without_rows
+from svmtool.solvers.shared import residual
+from svmtool.solvers.shared.base import Monitor, Rule
+from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.residual import direct_after, rounds, without_rows
 
 AHEAD = 64  # rows that are fetched at a time
+T = 1  # variables of a steepest step without --sgd-rows
+METHODS = {**residual.METHODS, "steepest": "steps along the largest entries of the gradient"}
+
+
+def plan(problem: LeastSquaresSvc, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose how the run begins."""
+    t = problem.options.sgd_rows
+    return residual.plan_steps(problem) if t is None else Plan("steepest", f"--sgd-rows {t}")
 
 
 def solve(
-    problem: LeastSquaresSvc, monitor: Monitor, eps: float = 1e-2, cache_mb: float = 100.0, sgd_rows: int | None = None
-) -> KernelResult:
-    """Solve to |g|_inf <= eps (0: until the monitor's gap is reached); sgd_rows: t, None for the default form.
+    problem: LeastSquaresSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
+    method: str | None = None,
+) -> KernelResult:  # fmt: skip
+    """Solve to |g|_inf <= rule.projected, else to the monitor's gap.
 
-    cache_mb: memory for kernel rows; SvmtoolError where it is too small for t of them.
+    SvmtoolError where the memory for kernel rows is too small for --sgd-rows of them.
     """
+    chosen, eps = begin(monitor, METHODS, plan(problem, rule, start), method), rule.projected or 0.0
     if problem.n == 0:
         return without_rows(problem, monitor)
-    if sgd_rows is None:
-        return rounds(Conjugate(problem, cache_mb), monitor, eps, directly=True)
-    return rounds(Steepest(problem, cache_mb, min(sgd_rows, problem.n)), monitor, eps)
+    if chosen == "steepest":
+        t = min(problem.options.sgd_rows or T, problem.n)
+        return rounds(Steepest(problem, problem.cache_mb, t, start), monitor, eps)
+    after = direct_after(problem) if chosen == "cg" else -1
+    return rounds(Conjugate(problem, problem.cache_mb, start), monitor, eps, after)
 
 
 class Steepest:
-    """Steps over t variables at a time; count: how many there have been."""
+    """Steps over t variables at a time, from alpha = start (None: zeros); count: how many there have been."""
 
-    def __init__(self, problem: LeastSquaresSvc, cache_mb: float, t: int):
-        self.state, self.t, self.count = Residuals(problem, cache_mb), t, 0
+    def __init__(self, problem: LeastSquaresSvc, cache_mb: float, t: int, start: np.ndarray | None = None):
+        self.state, self.t, self.count = Residuals(problem, cache_mb, start), t, 0
         self.ahead = min(max(t, AHEAD), self.state.rows.capacity)
         if self.ahead < t:
             raise SvmtoolError(

@@ -117,9 +117,10 @@ def test_pairs_that_their_share_cut_short_go_on(one_thread):
     tried = []
     solve = fitting.solve
 
-    def one(problem, label, cache_mb, stop):
+    def one(problem, label, cache_mb, stop, start):
         tried.append(label)
-        return solve(problem, label, cache_mb, StopFlag(0.0) if len(tried) == 1 else stop)
+        assert (start is not None) == (len(tried) == 3), "a problem goes on from where it was"
+        return solve(problem, label, cache_mb, StopFlag(0.0) if len(tried) == 1 else stop, start)
 
     fitting.solve = one
     found = fitting.solve_several(lambda k: data.problem(row, KERNELS["rbf"]), [60, 60], ["a", "b"], 0.0)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from kernel_suite import KERNELS, NORMAL, NU, nu_value, random_data, text
+from kernel_suite import KERNELS, NORMAL, NU, nu_value, random_data, run, text
 from scipy.optimize import linprog
 from test_alfpgm import problems
 
@@ -18,7 +18,8 @@ from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel as kernel_model
 from svmtool.kernels import direct, interior, linear_direct
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.problems import CSvc, EpsilonSvr, KernelResult, LeastSquaresSvc, NuSvc, OneClass, Points
+from svmtool.kernels.problems import CSvc, EpsilonSvr, LeastSquaresSvc, NuSvc, OneClass, Points
+from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers import alfpgm, nesvm_kernel
@@ -185,7 +186,7 @@ def test_smoothing_ends_where_the_kernel_is_not_positive(C):
     X = rng.normal(size=(150, 5)) * 20.0
     points = Points(Kernel(3, 1.0), DenseRows(X), None)
     problem = CSvc(points, np.where(np.arange(150) % 10, -1.0, 1.0), np.full(150, C))
-    result = nesvm_kernel.c_svm(problem, Monitor(1e-4))
+    result = run(nesvm_kernel.solve, problem, Monitor(1e-4))
     assert result.status is PRECISION and result.iterations <= 2 * nesvm_kernel.STEPS
 
 
@@ -312,7 +313,7 @@ def test_pairs_on_an_indefinite_kernel_end_after_libsvms_number_of_steps(svm_tra
 
 def test_an_exact_minimiser_that_misses_the_gap_asked_for_is_no_convergence():
     problem = CSvc(Points(Kernel(0), DenseRows(NORMAL), None), 1.0 * SIGNS, np.ones(len(SIGNS)))
-    found = alfpgm.solve(problem, Monitor(1e-10), 0.0)
+    found = run(alfpgm.solve, problem, Monitor(1e-10), 0.0)
     asked = []
     for target, status in ((1e-6, OPTIMAL), (1e-300, PRECISION)):
         found.status = OPTIMAL
@@ -326,8 +327,8 @@ def test_without_e_no_violation_at_all_is_the_exact_minimiser(monkeypatch):
     certify = Decomposition.certify
     monkeypatch.setattr(Decomposition, "certify", lambda self: (0.0, *certify(self)[1:]))
     problem = CSvc(Points(Kernel(0), DenseRows(NORMAL), None), 1.0 * SIGNS, np.ones(len(SIGNS)))
-    assert alfpgm.solve(problem, Monitor(1e-10), 0.0).status is OPTIMAL
-    assert alfpgm.solve(problem, Monitor(), 1e-3).status is RULE
+    assert run(alfpgm.solve, problem, Monitor(1e-10), 0.0).status is OPTIMAL
+    assert run(alfpgm.solve, problem, Monitor(), 1e-3).status is RULE
 
 
 def test_a_certificate_from_a_sample_is_called_an_estimate(svm_train, monkeypatch):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.optimize
+from kernel_suite import run
 from reference import table_of
 
 from svmtool import registry
@@ -81,13 +82,14 @@ def certified(X, kernel, result) -> Solved:
     return Solved(result.alpha, float(result.alpha @ z), z, result)
 
 
-def solve(X, kernel, theta=None, row=80, sparse=False, gap=None, cache_mb=10.0, stop=None, max_iter=None, **own):
-    """With a kernel's road, whatever the kernel."""
+def solve(X, kernel, theta=None, row=80, sparse=False, gap=None, cache_mb=10.0, stop=None, max_iter=None, sink=None,
+          **own):  # fmt: skip
+    """By the solver for kernels, whatever the kernel; own: see kernel_suite.run."""
     table = table_of(X, np.ones(len(X)))
     rows = CsrRows(table.indptr, table.indices, table.values, X.shape[1]) if sparse else DenseRows(X.copy())
-    monitor = Monitor(gap if theta is None else gap_of_theta(theta), max_iter, 30.0, None, stop)
+    monitor = Monitor(gap if theta is None else gap_of_theta(theta), max_iter, 30.0, sink, stop)
     problem = HardOneClass(Points(kernel, rows, None))
-    return certified(X, kernel, registry.entry(registry.find_kernel(row))(problem, monitor, 0.0, cache_mb, **own))
+    return certified(X, kernel, run(registry.entry(registry.find_kernel(row)), problem, monitor, 0.0, cache_mb, **own))
 
 
 def solve_linear(X, row=80, theta=None, gap=None, **settings):

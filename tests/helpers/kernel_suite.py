@@ -13,19 +13,11 @@ from svmtool.certify.kernel import certificate_of
 from svmtool.certify.linear import Certificate
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.kernels.problems import (
-    Answer,
-    EpsilonSvr,
-    HardOneClass,
-    KernelResult,
-    LeastSquaresSvc,
-    NuSvr,
-    OneClass,
-    Points,
-)
+from svmtool.kernels.problems import EpsilonSvr, HardOneClass, LeastSquaresSvc, NuSvr, OneClass, Points
+from svmtool.kernels.results import Answer, KernelResult
 from svmtool.models.kernel_functions import Kernel
-from svmtool.params import Settings
-from svmtool.solvers.shared.base import Monitor
+from svmtool.params import Options, Settings
+from svmtool.solvers.shared.base import Monitor, Rule
 from svmtool.training.kernel import pairs_batch
 from svmtool.training.kernel.one_vs_one import pair_problem
 
@@ -88,11 +80,21 @@ class Certified(NamedTuple):
     certificate: Certificate
 
 
+def run(
+    solver, problem, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0, seed: int = 1,
+    method: str | None = None, start: np.ndarray | None = None, **more,
+) -> KernelResult:  # fmt: skip
+    """The result of a kernel solver, called as training calls it; more: fields of Options, and keywords of `solver`."""
+    options = {name: more.pop(name) for name in Options._fields if name in more}
+    problem.cache_mb, problem.options = cache_mb, Options(**options)
+    return solver(problem, monitor, Rule(projected=eps if eps > 0.0 else None), start, seed, method, **more)
+
+
 def solve(
     row: registry.Solver, problem, gap: float = GAP, cache_mb: float = 100.0, max_seconds: float = 60.0, **own
 ) -> Certified:
-    """Solve to a certified gap."""
-    result = registry.entry(row)(problem, Monitor(gap, max_seconds=max_seconds), 0.0, cache_mb, **own)
+    """Solve to a certified gap; own: see `run`."""
+    result = run(registry.entry(row), problem, Monitor(gap, max_seconds=max_seconds), 0.0, cache_mb, **own)
     return certified(problem, result)
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from svmtool.certify.kernel import certificate_of
 from svmtool.data.dense import DenseRows
-from svmtool.kernels.problems import KernelProblem, KernelResult
+from svmtool.kernels.problems import KernelProblem
+from svmtool.kernels.results import KernelResult
 from svmtool.solvers.shared.base import PRECISION, RULE, Monitor
 
 TAU = 1e-12  # in place of a curvature that is not positive

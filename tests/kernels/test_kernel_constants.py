@@ -9,7 +9,8 @@ from kernel_suite import KERNELS, NU, random_data, text
 from svmtool import registry
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel
-from svmtool.kernels.problems import CSvc, KernelResult, Points
+from svmtool.kernels.problems import CSvc, Points
+from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import GAP, PRECISION, RULE

@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 from conftest import libsvm_program
-from kernel_suite import KERNELS, Data, oracle, random_data, solve
+from kernel_suite import KERNELS, Data, oracle, random_data, run, solve
 from reference_kernel import kernel_matrix
 from test_loops import check_each_loop_is_called
 
@@ -82,7 +82,7 @@ def test_plain_form_finds_the_optimum(t, kernel):
     s, best = solve(SGD, problem, 1e-6, sgd_rows=t), oracle(SGD, problem)
     assert s.result.status is GAP and s.certificate.gap <= 1.1e-6
     assert s.result.objective == pytest.approx(best.result.objective, rel=2e-6)
-    result = registry.entry(SGD)(problem, Monitor(max_iter=200000), 1e-2, sgd_rows=t)
+    result = run(registry.entry(SGD), problem, Monitor(max_iter=200000), 1e-2, sgd_rows=t)
     assert result.status is RULE
     assert np.abs(result.gradient - problem.y * result.rho).max() <= 1.1e-2
 

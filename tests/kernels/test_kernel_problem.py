@@ -11,7 +11,8 @@ from svmtool.certify import kernel as certify_kernel
 from svmtool.certify.kernel import certificate_of, certify
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.gap import gap_of
-from svmtool.kernels.problems import CSvc, EpsilonSvr, KernelResult, NuSvc, NuSvr, OneClass, Points
+from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
+from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.solvers.shared.base import RULE, Monitor
 

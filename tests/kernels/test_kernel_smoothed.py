@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernel_suite import KERNELS, oracle, random_data, solve
+from kernel_suite import KERNELS, oracle, random_data, run, solve
 from loop_suite import check_each_loop_is_called
 from reference_kernel import kernel_matrix
 
@@ -114,7 +114,7 @@ def test_stages_that_bring_nothing_are_few(size):
     data = random_data(60, seed=4)
     data.X[:] *= size
     problem, monitor = data.problem(NESVM, KERNELS["linear"]), Monitor(1e-3)
-    assert nesvm_kernel.c_svm(problem, monitor).status is PRECISION
+    assert run(nesvm_kernel.solve, problem, monitor).status is PRECISION
     assert monitor.iterations == 1
 
 
@@ -124,7 +124,7 @@ def test_stages_without_a_minimum_count_for_several(monkeypatch):
     data = random_data(60, seed=4)
     data.X[:] *= 1e6
     problem, monitor = data.problem(NESVM, KERNELS["linear"]), Monitor(1e-3)
-    assert nesvm_kernel.c_svm(problem, monitor).status is PRECISION
+    assert run(nesvm_kernel.solve, problem, monitor).status is PRECISION
     assert monitor.iterations <= 1 + nesvm_kernel.PATIENCE // nesvm_kernel.LOST
 
 

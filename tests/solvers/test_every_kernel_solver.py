@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernel_suite import KERNELS, LEAST_SQUARES, WITH_COST, Data, certified, oracle, random_data, solve
+from kernel_suite import KERNELS, LEAST_SQUARES, WITH_COST, Data, certified, oracle, random_data, run, solve
 
 from svmtool import registry
 from svmtool.compiled import threads
@@ -46,7 +46,7 @@ def test_default_rule_ends_the_run(row):
     problem = random_data().problem(row, KERNELS["rbf"])
     defaults = Settings.of_kernel(solver=row.number)
     monitor = Monitor(defaults.target)
-    s = certified(problem, registry.entry(row)(problem, monitor, tolerance(defaults), 100.0))
+    s = certified(problem, run(registry.entry(row), problem, monitor, tolerance(defaults), 100.0))
     if row.gap_default is not None:
         assert s.result.status is GAP and s.certificate.gap <= row.gap_default
     else:
@@ -86,7 +86,7 @@ def test_threads_leave_the_bits(row, sparse):
     try:
         for count in (1, 2):
             threads.set_count(count)
-            result = registry.entry(row)(problem, Monitor(1e-3, max_seconds=60), 0.0, 2.0)
+            result = run(registry.entry(row), problem, Monitor(1e-3, max_seconds=60), 0.0, 2.0)
             assert result.status is GAP or (result.status.name == "sample" and "--sample" in row.supported)
             found.append((result.alpha.tobytes(), result.rho, result.objective))
     finally:
@@ -97,9 +97,9 @@ def test_threads_leave_the_bits(row, sparse):
 @every_row
 def test_limits_are_reported(row):
     problem = random_data().problem(row, KERNELS["rbf"])
-    result = registry.entry(row)(problem, Monitor(1e-12, max_iter=1), 0.0, 100.0)
+    result = run(registry.entry(row), problem, Monitor(1e-12, max_iter=1), 0.0, 100.0)
     assert result.status is ITERATIONS and not result.status.converged
-    result = registry.entry(row)(problem, Monitor(1e-12, stop=FLAG), 0.0, 100.0)
+    result = run(registry.entry(row), problem, Monitor(1e-12, stop=FLAG), 0.0, 100.0)
     assert result.status is INTERRUPTED
     assert np.all(np.isfinite(result.alpha)) and len(result.alpha) == len(problem.y)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fosvm_problems import KERNELS, cloud, optimum, solve, solve_linear, values
+from kernel_suite import run
 from reference import table_of
 
 from svmtool.compiled import threads
@@ -169,28 +170,21 @@ def test_hardly_a_row_is_beyond_after_samples():
         assert np.mean(X @ result.w[:-1] < 0.9 * result.w[-1]) <= 0.003
 
 
-@pytest.fixture
-def decomposed(monkeypatch):
+def parts_of(s) -> list[int]:
     """How many rows each decomposition had."""
-    sizes, plain = [], fosvm_kernel._descend
-
-    def descend(problem, *more):
-        sizes.append(problem.n)
-        return plain(problem, *more)
-
-    monkeypatch.setattr(fosvm_kernel, "_descend", descend)
-    return sizes
+    sizes = [record["rows"] for record in s.result.history if "rows" in record]
+    return [n for k, n in enumerate(sizes) if k == 0 or n != sizes[k - 1]]
 
 
 @both_kinds
 @pytest.mark.parametrize("kernel", [KERNELS["rbf"], KERNELS["narrow"]], ids=["rbf", "narrow"])
-def test_decomposition_agrees_with_exact_small_problems(kernel, sparse, decomposed):
+def test_decomposition_agrees_with_exact_small_problems(kernel, sparse):
     X = cloud(400, 3, 12)
     found = {theta: solve(X, kernel, theta, sparse=sparse, **FEW) for theta in THETAS}
     close = solve(X, kernel, gap=1e-9, sparse=sparse, **FEW)
-    assert decomposed == [400] * 5
+    assert [parts_of(s) for s in (*found.values(), close)] == [[400]] * 5
     exact = solve(X, kernel, gap=1e-10, sparse=sparse, many=400)
-    assert len(decomposed) == 5, "the exact problems alone"
+    assert parts_of(exact) == []
     assert close.rho == pytest.approx(exact.rho, rel=2e-9)
     np.testing.assert_allclose(close.z, exact.z, rtol=1e-3)
     for theta, s in found.items():
@@ -211,13 +205,13 @@ class Idle:
         return state.a[chosen]
 
 
-def test_what_decomposition_cannot_tell_exact_small_problems_can(decomposed, monkeypatch):
+def test_what_decomposition_cannot_tell_exact_small_problems_can(monkeypatch):
     """Coarse kernel values in its blocks stop it; the run goes on from there to the same optimum."""
     X = cloud(200, 3, 13)
     exact = solve(X, KERNELS["narrow"], gap=1e-10, **FEW)
     monkeypatch.setattr(fosvm_kernel, "PairDescent", Idle)
     s = solve(X, KERNELS["narrow"], gap=1e-10, **FEW)
-    assert decomposed == [200, 200] and s.result.status.converged
+    assert parts_of(exact) == parts_of(s) == [200] and s.result.status.converged
     assert s.rho == pytest.approx(exact.rho, rel=1e-9) and np.min(s.z) >= s.rho * (1 - 1e-9)
 
 
@@ -229,54 +223,52 @@ def test_decomposition_that_costs_more_than_exact_small_problems_leaves_the_rest
     assert s.result.iterations < 100
 
 
-def test_a_limit_during_the_exact_solution_keeps_what_decomposition_had(monkeypatch):
-    X = 800.0 * np.random.default_rng(6).normal(size=(120, 8)) + 50.0
-    stop, plain, gaps = StopFlag(), fosvm_kernel._decompose, []
+def test_a_limit_during_the_exact_solution_keeps_what_decomposition_had():
+    X, stop, gaps = 800.0 * np.random.default_rng(6).normal(size=(120, 8)) + 50.0, StopFlag(), []
 
-    def decompose(*args):
-        result = plain(*args)
-        assert result.status is fosvm_kernel.COSTLY
-        gaps.append(result.gap)
-        stop.set = True
-        return result
+    def sink(method, gap, rows=0, **_):
+        if rows:
+            gaps.append(gap)
+        stop.set = method.startswith("exact solutions")
 
-    monkeypatch.setattr(fosvm_kernel, "_decompose", decompose)
-    s = solve(X, Kernel(1, 0.1, 5, 0.0), gap=1e-3, stop=stop)
+    s = solve(X, Kernel(1, 0.1, 5, 0.0), gap=1e-3, stop=stop, sink=sink)
     assert s.result.status is base.INTERRUPTED and np.count_nonzero(s.alpha) > 8
-    assert s.result.gap <= gaps[0]
+    assert s.result.gap <= gaps[-1] * (1 + 1e-6)
 
 
-def test_samples_of_many_rows(decomposed):
+def test_samples_of_many_rows():
     """Parts of the rows that double, until a fresh sample of the others is clean; or all rows."""
     X, wide = cloud(3000, 3, 14), Kernel(2, 0.3)
     runs = [solve(X, wide, 0.3, 81, sample=100, seed=seed, **FEW) for seed in (2, 2, 3)]
     assert runs[0].alpha.tobytes() == runs[1].alpha.tobytes() != runs[2].alpha.tobytes()
-    assert all(n < 1500 for n in decomposed) and len(decomposed) > 3, "parts"
+    parts = [n for s in runs for n in parts_of(s)]
+    assert all(n < 1500 for n in parts) and len(parts) > 3, "parts"
     for s in runs:
         assert s.result.status.name == "sample" and "of 100 rows drawn none" in s.result.status.advice
         assert np.mean(s.z < 0.7 * s.rho) <= 0.05
         assert s.result.gap == pytest.approx((1 - s.short) ** -2 - 1, rel=1e-4)
-    decomposed.clear()
     s = solve(X[:800], KERNELS["narrow"], 0.1, 81, **FEW)
-    assert decomposed[-1] == 800 and s.result.status is base.GAP and s.short <= 0.1 * (1 + 1e-9)
+    assert parts_of(s)[-1] == 800 and s.result.status is base.GAP and s.short <= 0.1 * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("row", [80, 81])
-def test_threads_leave_the_bits_of_decomposition(row, decomposed):
+def test_threads_leave_the_bits_of_decomposition(row):
     X, found = cloud(1500, 3, 15), []
     try:
         for count in (1, 2, 3):
             threads.set_count(count)
-            found.append(solve(X, KERNELS["rbf"], 0.1, row, **FEW).alpha.tobytes())
+            s = solve(X, KERNELS["rbf"], 0.1, row, **FEW)
+            assert parts_of(s)
+            found.append(s.alpha.tobytes())
     finally:
         threads.set_count(None)
-    assert decomposed and found[0] == found[1] == found[2]
+    assert found[0] == found[1] == found[2]
 
 
-def test_limits_of_decomposition_are_reported(decomposed):
+def test_limits_of_decomposition_are_reported():
     X = cloud(400, 3, 12)
     s = solve(X, KERNELS["narrow"], 0.01, max_iter=20, **FEW)
-    assert decomposed and s.result.status is base.ITERATIONS and s.result.iterations == 20
+    assert parts_of(s) and s.result.status is base.ITERATIONS and s.result.iterations == 20
     assert np.sum(s.alpha) == pytest.approx(1.0, rel=1e-12) and s.short > 0.01
 
 
@@ -286,7 +278,7 @@ def test_an_indefinite_kernel_is_reported_by_decomposition():
     K = np.eye(60)
     noise = rng.standard_normal((52, 52))
     K[8:, 8:] += 0.2 * (noise + noise.T)
-    result = fosvm_kernel.solve(HardOneClass(Points(Kernel(4), None, K)), Monitor(0.1, 500, 10.0), **FEW)
+    result = run(fosvm_kernel.solve, HardOneClass(Points(Kernel(4), None, K)), Monitor(0.1, 500, 10.0), **FEW)
     assert result.status is cutting_planes.INDEFINITE and not result.status.converged
 
 
@@ -342,7 +334,7 @@ def test_limits_are_reported():
 def test_a_precomputed_kernel_of_no_feature_space_is_reported():
     K = np.array([[1.0, -3.0, 0.2], [-3.0, 1.0, 0.1], [0.2, 0.1, 1.0]])
     problem = HardOneClass(Points(Kernel(4), None, K))
-    result = fosvm_kernel.solve(problem, Monitor(0.1, 50, 10.0))
+    result = run(fosvm_kernel.solve, problem, Monitor(0.1, 50, 10.0))
     assert result.status is cutting_planes.INDEFINITE and not result.status.converged
 
 
@@ -380,7 +372,8 @@ def test_plan(n, sample, method):
     for _ in range(2):
         assert fosvm.plan(task, rule).method == fosvm_kernel.plan(problem, rule).method == "all"
         assert fosvm.plan_sampled(task, rule).method == method
-        assert fosvm_kernel.plan_sampled(problem, rule, None, sample).method == method
+        problem.options = problem.options._replace(sample=sample)
+        assert fosvm_kernel.plan_sampled(problem, rule).method == method
 
 
 @pytest.mark.parametrize("method", fosvm.METHODS)
@@ -390,7 +383,7 @@ def test_each_method_keeps_what_it_says(method):
     task = Task(_dense(X), np.ones(300), np.ones(300), options=Options(sample=100))
     gap, status = gap_of_theta(0.1), "gap" if method == "all" else "sample"
     found = fosvm.solve_sampled(task, Monitor(gap), Rule(), method=method)
-    with_kernel = fosvm_kernel.solve_sampled(problem, Monitor(gap), sample=100, method=method)
+    with_kernel = run(fosvm_kernel.solve_sampled, problem, Monitor(gap), sample=100, method=method)
     assert found.status.name == with_kernel.status.name == status
     for z in (X @ found.w[:-1] / found.w[-1], values(X, KERNELS["rbf"]) @ with_kernel.alpha / with_kernel.rho):
         assert np.mean(z < 0.9 * (1 - 1e-5)) <= (0.0 if method == "all" else 0.05)

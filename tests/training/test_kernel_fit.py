@@ -63,22 +63,21 @@ def test_any_number_of_threads_gives_the_same_bits(row, cache_mb, most, monkeypa
     assert all(s.result.status.converged and s.certificate.gap <= 1.001e-6 for s in found[0].solved)
 
 
-def test_shares_of_memory(each_alone, monkeypatch):
+def test_shares_of_memory(each_alone):
     """One problem has all of -m; several have what they need of it, and no more than lets two run at once."""
     seen = {}
-    solve = Fitting.solve
 
-    def look(self, problem, label=None, cache_mb=None, stop=None):
-        seen[label] = cache_mb
-        return solve(self, problem, label, cache_mb, stop)
+    class Noting(Fitting):
+        def solve(self, problem, label=None, cache_mb=None, *more):
+            seen[label] = cache_mb
+            return super().solve(problem, label, cache_mb, *more)
 
-    monkeypatch.setattr(Fitting, "solve", look)
     whole, row = enough_mb(100), 3 * 16 / 2**20  # three numbers of 16 bytes
-    train(four_classes(), Fitting(Settings.of_kernel(cache_mb=whole)))
+    train(four_classes(), Noting(Settings.of_kernel(cache_mb=whole)))
     assert seen["0 1"] == pytest.approx(whole / AT_ONCE - 110 * row)
     assert seen["0 2"] == pytest.approx(enough_mb(65)), "its copy comes on top of what it needs"
     seen.clear()
-    train(four_classes((30, 20)), Fitting(Settings.of_kernel(cache_mb=whole)))
+    train(four_classes((30, 20)), Noting(Settings.of_kernel(cache_mb=whole)))
     assert seen == {None: whole}
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from kernel_models import table_of
-from kernel_suite import nu_value, pairs_of
+from kernel_suite import nu_value, pairs_of, run
 
 from svmtool.certify.zero_model import value_at_zero
 from svmtool.compiled import threads
@@ -346,5 +346,5 @@ def test_a_direct_solution_comes_before_many_rounds_of_few_variables():
     X = np.column_stack((np.repeat((1.0, -1.0), 7), np.round(rng.uniform(-1, -0.7, 14), 2)))
     points = KernelSet(table_of(X), Kernel(2, 0.5)).points()
     problem = NuSvc(points, np.repeat((1.0, -1.0), 7)[rng.permutation(14)], 0.1)
-    result = solve(problem, Monitor(1e-6), 0.0, 100.0)
+    result = run(solve, problem, Monitor(1e-6))
     assert result.iterations < 250 and abs(result.objective) < 1e-9

@@ -10,6 +10,7 @@ import numpy as np
 
 from svmtool.limits import StopFlag as StopFlag
 from svmtool.objectives.duality import relative_gap
+from svmtool.objectives.result import SolverResult
 from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import RULE_MIN_GAP
 
@@ -44,24 +45,23 @@ TAKEN_OVER = Status("taken over", True, f"another method took over, to a certifi
 INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far is kept")
 
 
-class Result:
-    """Result of a solver.
+class Result(SolverResult):
+    """Result of a solver of a linear model.
 
-    w: weights, length d.  status, iterations, history (one dict per iteration, see Monitor).
+    w: weights, length d.
     alpha: dual point that belongs to w, length n; dual methods only.
     taken: how often FALSVM added each row, i8[n].
-    certified_gap: gap found by the independent certifier, once it has run.
     visits: visits to each row, on average; None: as in the history.
     untouched: whether w is the starting point, before any solver ran.
     """
 
     taken: np.ndarray | None = None
-    certified_gap = 0.0
     untouched = False
     visits: float | None = None
 
     def __init__(self, w: np.ndarray, status: Status, iterations: int, history: list, alpha: np.ndarray | None = None):
-        self.w, self.status, self.iterations, self.history, self.alpha = w, status, iterations, history, alpha
+        super().__init__(alpha, status, iterations, history)
+        self.w = w
 
 
 class Monitor:
@@ -157,7 +157,7 @@ class Rule:
 
     gradient: stop when |grad f(w)| <= gradient * |grad f(0)| (numbers 0, 2, 11; 5 and 6: subgradients, and 1-norms);
     projected: stop when the range of the dual's projected gradients, including zero, is at most this (numbers 1, 3);
-    zero is not included where the dual variables have a fixed sum (number 21);
+    zero is not included where the dual variables have a fixed sum (number 21, LIBSVM's problems with kernels);
     gap: stop at this certified gap, beyond LIBLINEAR's rule (numbers 12, 13; 5 and 6, which have both);
     size: where coordinate descent solves a wide problem (numbers 12, 13): relative to the first epoch, LIBLINEAR's
     tolerance of the sum of absolute projected gradients of an epoch.  Stop when that sum is at most SIZE_SHARE of this

@@ -8,9 +8,11 @@ import numpy as np
 
 from svmtool.kernels import interior
 from svmtool.kernels.least_squares import Residuals
-from svmtool.kernels.problems import KernelResult, LeastSquaresSvc
+from svmtool.kernels.problems import LeastSquaresSvc
+from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
 from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Status
+from svmtool.solvers.shared.plan import Plan
 from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
@@ -29,6 +31,20 @@ INDEFINITE = Status(
 )
 
 
+METHODS = {
+    "cg": "conjugate gradients",
+    "direct": "a direct solution, then conjugate gradients",
+}
+
+
+def plan_steps(problem: LeastSquaresSvc) -> Plan:
+    """Conjugate gradients, and the reason: whether a direct solution can follow."""
+    after = direct_after(problem)
+    if after < np.inf:
+        return Plan("cg", f"{problem.n} rows: if {after:.0f} steps do not end the run a direct solution follows")
+    return Plan("cg", f"{problem.n} rows, too many for a direct solution ({interior.MOST})")
+
+
 class Method(Protocol):
     """An iterative method that updates the state; count: its steps so far."""
 
@@ -42,14 +58,19 @@ class Method(Protocol):
         """Called after the residuals have been recomputed."""
 
 
-def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False) -> KernelResult:
+def direct_after(problem: LeastSquaresSvc) -> float:
+    """Steps after which a direct solution in double precision costs less than more steps; inf for many rows."""
+    return max(DIRECT, problem.n) if problem.n <= interior.MOST else np.inf
+
+
+def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = np.inf) -> KernelResult:
     """Run to residuals (the gradient of the dual) of eps, 0: to the monitor's gap.
 
-    directly: if few rows take many steps, continue from a direct solution in double precision.
+    direct_after: steps after which the run continues from a direct solution, also where steps fail before; inf: never.
     """
     state = method.state
     at_zero = float(np.sum(state.problem.cost))  # the primal value of w = 0, which no dual value exceeds
-    directly = directly and state.problem.n <= interior.MOST
+    directly = direct_after < np.inf
     least = min(state.values()[0], 0.0) - BEYOND * at_zero
     best, stalled, convex, progress = -np.inf, 0, True, Progress(EVALUATIONS)
     while True:
@@ -74,7 +95,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False)
                     stalled = 0 if dual > best else stalled + 1
                     best = max(best, dual)
                 still = stalled >= PATIENCE or progress.stalls(min(gap, at_zero - dual), dual)
-                if directly and (not sound or still or method.count > max(DIRECT, state.problem.n)):
+                if directly and (not sound or still or method.count > direct_after):
                     directly = False
                     if _go_to_solution(state, least):
                         method.restart()
@@ -85,12 +106,18 @@ def rounds(method: Method, monitor: Monitor, eps: float, directly: bool = False)
                 elif still:
                     status = OPTIMAL if found <= ROUNDOFF_GAP else PRECISION
             if status is not None:
-                return state.result(method.count, status)
+                return _result(state, method, status, monitor)
             most = BURST if monitor.max_iter is None else min(BURST, monitor.max_iter - method.count)
             convex = method.run(eps, most)
         except EndedError:
             state.c, state.e = before
-            return state.result(method.count, monitor.end())
+            return _result(state, method, monitor.end(), monitor)
+
+
+def _result(state: Residuals, method: Method, status: Status, monitor: Monitor) -> KernelResult:
+    result = state.result(method.count, status)
+    result.history = monitor.history
+    return result
 
 
 def _go_to_solution(state: Residuals, least: float) -> bool:
@@ -107,8 +134,8 @@ def _go_to_solution(state: Residuals, least: float) -> bool:
     return False
 
 
-def directly(problem: LeastSquaresSvc, monitor: Monitor) -> KernelResult | None:
-    """Solve least squares of few rows by a factorisation; None if there are many rows."""
+def directly(problem: LeastSquaresSvc, monitor: Monitor, *_: object) -> KernelResult | None:
+    """Solve least squares of few rows by a factorisation; None if there are many rows.  Arguments as a solver's."""
     if not 0 < problem.n <= interior.MOST:
         return None
     state = Residuals(problem, 0.0)
@@ -119,6 +146,7 @@ def directly(problem: LeastSquaresSvc, monitor: Monitor) -> KernelResult | None:
     state.refresh()
     dual, gap = state.values()
     found = problem.relative(dual + gap, dual)
+    monitor.uses("a direct solution", "the solver's own result does not hold")
     status = monitor.step(dual + gap, dual, found) or (OPTIMAL if found <= ROUNDOFF_GAP else PRECISION)
     return state.result(1, status)
 

@@ -13,14 +13,15 @@ from svmtool import limits, registry
 from svmtool.certify.linear import Certificate, worst
 from svmtool.certify.zero_model import zero
 from svmtool.compiled import threads
-from svmtool.kernel_params import options_for, tolerance
-from svmtool.kernels.problems import Answer, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc
+from svmtool.kernel_params import tolerance
+from svmtool.kernels.problems import HardOneClass, KernelProblem, LeastSquaresSvc
+from svmtool.kernels.results import Answer, KernelResult
 from svmtool.kernels.rows import MEGABYTE
 from svmtool.limits import EndedError, StopFlag, TimeShares
 from svmtool.models.kernel import KernelModel
-from svmtool.params import Settings
+from svmtool.params import NO_OPTIONS, Settings
 from svmtool.solvers.shared import residual
-from svmtool.solvers.shared.base import CONFIRMED, TIME, Monitor, Status
+from svmtool.solvers.shared.base import CONFIRMED, TIME, Monitor, Rule, Status
 from svmtool.training.kernel.laws import lawful
 from svmtool.training.outcome import worst_status
 
@@ -90,45 +91,61 @@ class Fitting:
 
     def solve(
         self, problem: KernelProblem | LeastSquaresSvc, label: str | None = None, cache_mb: float | None = None,
-        stop: StopFlag | None = None,
+        stop: StopFlag | None = None, start: np.ndarray | None = None,
     ) -> Solved:  # fmt: skip
-        """Solve and certifier; label marks the records of one of several problems, cache_mb is its share of -m.
+        """Solve, verify and certify one problem.
 
-        stop: what ends this problem, None: what ends the run.
+        label: marks the records of one of several problems.  cache_mb: its share of -m, None: all.  stop: what ends
+        this problem, None: what ends the run.  start: feasible alpha to begin at, f8[m].
         """
         s, stop = self.settings, self.stop if stop is None else stop
+        problem.cache_mb, problem.options = s.run.cache_mb if cache_mb is None else cache_mb, s.run.options
+        if stop.ended():  # thousands of remaining problems must finish cheaply
+            result = zero(problem, Monitor(stop=stop, started=self.started).end())
+        else:
+            result = self._run(registry.entry(s.row), problem, s.target, tolerance(s), label, stop, start)
+        return self.verified(problem, result, label, stop)
+
+    def verified(
+        self, problem: KernelProblem | LeastSquaresSvc, result: KernelResult, label: str | None = None,
+        stop: StopFlag | None = None,
+    ) -> Solved:  # fmt: skip
+        """A solver's result with its certificate, or that of a second method where the first must not stand."""
+        s, stop = self.settings, self.stop if stop is None else stop
+        sound = registry.find_kernel(SOUND)
+
+        def other() -> KernelResult | None:
+            same = s.row.module == sound.module  # then what -e ended too early goes on to a gap
+            if isinstance(problem, HardOneClass) or (same and s.target is not None):
+                return None
+            if isinstance(problem, LeastSquaresSvc):
+                return self._run(residual.directly, problem, s.target, 0.0, label, stop)
+            problem.options = NO_OPTIONS
+            gap = CONFIRMED if s.target is None else s.target
+            return self._run(registry.entry(sound), problem, gap, 0.0, label, stop)
+
+        solved = Solved(*lawful(problem, result, s.target, other))
+        solved.result.certified_gap = solved.certificate.gap
+        return solved
+
+    def _run(
+        self, solver: Callable[..., Any], problem: KernelProblem | LeastSquaresSvc, gap: float | None,
+        eps: float, label: str | None, stop: StopFlag, start: np.ndarray | None = None,
+    ) -> KernelResult:  # fmt: skip
+        """The result of one solver, w = 0 where the run ends before there is any."""
+        s = self.settings
+
         def sink(**record: Any) -> None:
             with self.reporting:
                 self.report(**record if label is None else {"label": label, **record})
 
-        report = None if self.report is None else sink
-        mapped = s.run.cache_mb if cache_mb is None else cache_mb
-
-        def run(solver: Callable[..., KernelResult], gap: float | None, *more: float, **own: Any) -> KernelResult:
-            monitor = Monitor(gap, s.stopping.max_iter, None, report, stop, self.started)
-            monitor.uses(s.row.method)
-            try:
-                with limits.until(monitor.ended), np.errstate(all="ignore"):  # the certifier finds what is not finite
-                    return solver(problem, monitor, *more, **own)
-            except EndedError:  # before there was anything to show
-                return zero(problem, monitor.end())
-
-        def other() -> KernelResult | None:
-            same = s.row.module == registry.find_kernel(SOUND).module  # then what -e ended too early goes on to a gap
-            if isinstance(problem, HardOneClass) or (same and s.target is not None):
-                return None
-            if isinstance(problem, LeastSquaresSvc):
-                return run(residual.directly, s.target)
-            gap = CONFIRMED if s.target is None else s.target
-            return run(registry.entry(registry.find_kernel(SOUND)), gap, 0.0, mapped)
-
-        if stop.ended():  # thousands of remaining problems must finish cheaply
-            result = zero(problem, Monitor(stop=stop, started=self.started).end())
-        else:
-            result = run(registry.entry(s.row), s.target, tolerance(s), mapped, **options_for(s))
-        solved = Solved(*lawful(problem, result, s.target, other))
-        solved.result.certified_gap = solved.certificate.gap
-        return solved
+        monitor = Monitor(gap, s.stopping.max_iter, None, None if self.report is None else sink, stop, self.started)
+        rule = Rule(projected=eps if eps > 0.0 else None)
+        try:
+            with limits.until(monitor.ended), np.errstate(all="ignore"):  # the certifier finds what is not finite
+                return solver(problem, monitor, rule, start, 1 if s.run.seed is None else s.run.seed)
+        except EndedError:
+            return zero(problem, monitor.end())
 
     def solve_several(
         self, problem: Callable[[int], KernelProblem | LeastSquaresSvc], sizes: list[int], labels: list[str | None],
@@ -151,10 +168,9 @@ class Fitting:
             before = solved[k]
             if before is not None and stop.ended():
                 return
-            task = problem(k)
-            if before is not None:
-                task.start = before.result.alpha
-            found = self.solve(task, labels[k], max(mapped[k] / 2, mapped[k] - sizes[k] * row_mb), stop)
+            start = None if before is None else before.result.alpha
+            share = max(mapped[k] / 2, mapped[k] - sizes[k] * row_mb)
+            found = self.solve(problem(k), labels[k], share, stop, start)
             if before is None or not before.certificate.gap <= found.certificate.gap:
                 solved[k] = found
 

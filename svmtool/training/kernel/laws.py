@@ -30,7 +30,8 @@ from svmtool.certify.zero_model import (
     zero,
 )
 from svmtool.kernels.gap import FEASIBLE, feasible_sums
-from svmtool.kernels.problems import Answer, HardOneClass, KernelProblem, KernelResult, LeastSquaresSvc, relative
+from svmtool.kernels.problems import HardOneClass, KernelProblem, LeastSquaresSvc, relative
+from svmtool.kernels.results import Answer, KernelResult
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared.base import (
     CONFIRMED,

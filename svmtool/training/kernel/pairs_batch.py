@@ -19,7 +19,8 @@ from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.dense import DenseRows
-from svmtool.kernels.problems import Answer, KernelProblem, KernelResult, Norms, Points
+from svmtool.kernels.problems import KernelProblem, Norms, Points
+from svmtool.kernels.results import Answer, KernelResult
 from svmtool.kernels.rows import MEGABYTE
 from svmtool.kernels.tiles import Double, apart, tiles_of
 from svmtool.training.kernel import pairs_apart

@@ -13,7 +13,8 @@ from svmtool.certify.zero_model import ROUNDING
 from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
 from svmtool.kernel_params import tolerance
 from svmtool.kernels.interior import solution_of_squares
-from svmtool.kernels.problems import KernelResult, Points, relative
+from svmtool.kernels.problems import Points, relative
+from svmtool.kernels.results import KernelResult
 from svmtool.solvers.shared.base import GAP, OPTIMAL, RULE
 from svmtool.tolerances import ROUNDOFF_GAP
 from svmtool.training.kernel.fit import Solved

@@ -20,10 +20,11 @@ from svmtool.certify.kernel import WIDER, certificate_of
 from svmtool.certify.linear import Certificate
 from svmtool.certify.zero_model import ROUNDING, best_constant
 from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
-from svmtool.kernel_params import options_for, tolerance
+from svmtool.kernel_params import tolerance
 from svmtool.kernels import direct, interior
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.problems import KernelProblem, KernelResult, Points
+from svmtool.kernels.problems import KernelProblem, Points
+from svmtool.kernels.results import KernelResult
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import CONFIRMED, GAP, ITERATIONS, RULE, TAKEN_OVER
 from svmtool.solvers.shared.residual import INDEFINITE
@@ -66,8 +67,8 @@ def solve(
 
 def suitable(s: Settings) -> bool:
     """Whether these are problems whose steps nobody has asked for by name."""
-    own = {name: value for name, value in options_for(s).items() if name in ("paper_form", "pairs", "sgd_rows")}
-    return not any(own.values())
+    options = s.run.options
+    return not (options.paper_form or options.pairs or options.sgd_rows)
 
 
 class Hinges(Batch):

@@ -1,0 +1,38 @@
+"""NESVM's LS-SVM with a kernel: -s 52.
+
+Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010, "Kernel SVMs", Eqs. 53-56.
+
+The problem is one quadratic (kernels.problems.LeastSquaresSvc, its bias free): there is nothing to smooth, and
+conjugate gradients (kernels/conjugate.py) take the place of the optimal gradient's momentum.  If few rows take many
+steps, the run continues from a direct solution.
+Stops when: the certified relative gap is small enough.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.kernels.conjugate import Conjugate
+from svmtool.kernels.problems import LeastSquaresSvc
+from svmtool.kernels.results import KernelResult
+from svmtool.solvers.shared.base import Monitor, Rule
+from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.residual import METHODS as METHODS
+from svmtool.solvers.shared.residual import direct_after, plan_steps, rounds, without_rows
+
+
+def plan(problem: LeastSquaresSvc, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose how the run begins."""
+    return plan_steps(problem)
+
+
+def solve(
+    problem: LeastSquaresSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
+    method: str | None = None,
+) -> KernelResult:  # fmt: skip
+    """Solve to residuals of rule.projected, else to the monitor's gap."""
+    chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
+    if problem.n == 0:
+        return without_rows(problem, monitor)
+    after = direct_after(problem) if chosen == "cg" else -1
+    return rounds(Conjugate(problem, problem.cache_mb, start), monitor, rule.projected or 0.0, after)
