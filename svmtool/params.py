@@ -1,11 +1,9 @@
 """Parameters of a training: Problem, Stopping and Run, and LIBLINEAR's checks of them.
 
-They are NamedTuples: `dataclasses` would cost every start milliseconds of import.  The checks keep LIBLINEAR's
-messages and their order.  They run after the data has been read, because LIBLINEAR reports a malformed file before a
-bad -c.
+They are NamedTuples, and their annotations are types and no strings, for the start of the commands: importing
+`dataclasses` costs milliseconds, and NamedTuple compiles each string.  The checks keep LIBLINEAR's messages and their
+order.  They run after the data has been read, because LIBLINEAR reports a malformed file before a bad -c.
 """
-
-from __future__ import annotations
 
 from typing import Any, NamedTuple
 
@@ -46,7 +44,7 @@ class Problem(NamedTuple):
             raise SvmtoolError(f"ERROR: unknown svm type: {self.solver}: with a kernel use -s {known}")
         return row
 
-    def with_default_bias(self) -> Problem:
+    def with_default_bias(self) -> "Problem":
         """Return the problem of a linear model with the bias of the solver's paper, free or regularised."""
         row = next((r for r in registry.SOLVERS if r.number == self.solver), None)
         if row is None:
@@ -122,16 +120,16 @@ class Settings(NamedTuple):
     run: Run = Run()
 
     @classmethod
-    def of(cls, **flat: Any) -> Settings:
+    def of(cls, **flat: Any) -> "Settings":
         """Return settings of a linear model from keywords of any part; TypeError names one that no part has."""
         return cls().replace(**flat)
 
     @classmethod
-    def of_kernel(cls, **flat: Any) -> Settings:
+    def of_kernel(cls, **flat: Any) -> "Settings":
         """Return settings of a model with a kernel: `of` with LIBSVM's defaults, C-SVC and the RBF kernel."""
         return cls(Problem(solver=0, kernel=KernelChoice())).replace(**flat)
 
-    def replace(self, **flat: Any) -> Settings:
+    def replace(self, **flat: Any) -> "Settings":
         """Return a copy with some fields of its parts changed; TypeError names a keyword that no part has."""
         problem, stopping, run = self.problem, self.stopping, self.run
         changes: dict[str, dict[str, Any]] = {}
@@ -161,7 +159,7 @@ class Settings(NamedTuple):
         gap, eps = self.stopping.gap, self.stopping.eps
         return gap if gap is not None or eps is not None else self.row.gap_default
 
-    def with_default_bias(self) -> Settings:
+    def with_default_bias(self) -> "Settings":
         """See Problem.with_default_bias."""
         return self._replace(problem=self.problem.with_default_bias())
 

@@ -1,6 +1,4 @@
-"""What a command line of svm-train asks for beside the parameters of the training."""
-
-from __future__ import annotations
+"""What a command line of svm-train asks for beside the parameters of the training; see params.py on its form."""
 
 from typing import NamedTuple
 
