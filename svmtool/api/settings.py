@@ -237,6 +237,12 @@ def _refuse_unsupported(row: Solver, names: list[str]) -> None:
     """ValueError for a keyword that would be ignored."""
     supported = registry.supported_options(row)
     for name in names:
+        if row.kernel and name == "sample_weight":
+            if row.task not in ("classification", "regression") or row.word not in ("c_svc", "epsilon_svr"):
+                raise ValueError(f"solver {row.number} ({row.name}) has no sample_weight: its problem has no costs")
+            continue
+        if row.kernel and name == "stratified":  # LIBSVM's folds are where there are classes
+            continue
         option = OPTIONS.get(name) or CHECKED.get(name)
         if option is None or option in supported or (row.number < 30 and option in EVERYWHERE):
             continue

@@ -25,6 +25,8 @@ from svmtool.training.pipeline import train
 from svmtool.training.used_features import on_used, restricted, spread, used_features
 from svmtool.training.validation.folds import GlibcRand
 
+CLASSIFIES = ("classification", "all classes", "ordinal")  # tasks whose labels are classes
+
 
 def fit(
     X: Any, y: Any = None, solver: int | str = 1, *, kernel: str | None = None, C: float = 1.0, p: float = 0.1,
@@ -137,7 +139,7 @@ def fit(
         settings = settings_of(data, solver, kernel, given, also)
         check_labels(data, settings, one_class, y is None)
         if settings.problem.kernel is not None:
-            return _fit_kernel(data, settings, _report(callback), run, began)
+            return _fit_kernel(data, settings, weights, _report(callback), run, began)
         return _fit_linear(data, settings, weights, init, _report(callback), run, began)
 
 
@@ -159,7 +161,7 @@ def check_labels(data: Dataset, settings: Settings, one_class: bool, missing: bo
     task = settings.row.task
     if missing and "one-class" not in task:
         raise ValueError("requires y to be passed, but the target y is None")
-    if task in ("classification", "all classes", "ordinal"):
+    if task in CLASSIFIES:
         arrays.refuse_fractions(data.labels)
         if not one_class:
             arrays.refuse_one_class(data.labels)
@@ -188,24 +190,32 @@ def _fit_linear(
     )  # fmt: skip
 
 
-def kernel_rows(data: Dataset, s: Settings) -> KernelSet:
-    """The rows with their kernel, after LIBSVM's checks."""
+def kernel_rows(data: Dataset, s: Settings, weights: np.ndarray | None) -> tuple[KernelSet, np.ndarray | None]:
+    """The rows with their kernel, after LIBSVM's checks, and which they are (i8) where those of no weight are out."""
     if kernel_params.kernel_of(s).kernel_type == kernel_params.PRECOMPUTED:
         data = arrays.with_serials(data, len(data))
-    rows = kernel_set(data, s, "X")
+    rows, kept = kernel_set(data, s, "X"), None
+    if weights is not None:
+        rows.weights = weights
+        if not np.all(weights > 0.0):
+            kept = np.flatnonzero(weights > 0.0)
+            rows = rows.take(kept)
     refuse_overflow(rows, s)
     if s.row.task == "classification":
-        _, counts = np.unique(np.trunc(data.labels), return_counts=True)
+        _, counts = np.unique(np.trunc(rows.labels), return_counts=True)
         kernel_params.check_feasible(s, counts.tolist())
-    return rows
+    return rows, kept
 
 
-def _fit_kernel(data: Dataset, s: Settings, report: Any, run: Run, began: float) -> Fit:
-    rows = kernel_rows(data, s)
+def _fit_kernel(
+    data: Dataset, s: Settings, weights: np.ndarray | None, report: Any, run: Run, began: float
+) -> Fit:
+    rows, kept = kernel_rows(data, s, weights)
     done = trainer(s)(rows, Fitting(s, report, run.stop), GlibcRand(1 if s.run.seed is None else s.run.seed))
     done.model.notes = notes(s, done)
     warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
+    support = done.support if kept is None else kept[done.support]
     return Fit(
         model=done.model, certificate=done.certificate, warnings=tuple(warnings), _row=s.row, _results=done.results,
-        _n=len(data), _support=done.support, _text=done.text, seconds=time.perf_counter() - began,
+        _n=len(data), _support=support, _text=done.text, seconds=time.perf_counter() - began,
     )  # fmt: skip

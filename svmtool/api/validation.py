@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +12,16 @@ from svmtool import metrics as measures
 from svmtool.api import arrays
 from svmtool.api.run import Run
 from svmtool.api.settings import check_names, settings_of
-from svmtool.api.training import check_labels, kernel_rows
+from svmtool.api.training import CLASSIFIES, check_labels, kernel_rows
 from svmtool.data.dataset import Dataset
+from svmtool.data.labels import Classes
+from svmtool.models.kernel import KernelModel
+from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Status
+from svmtool.training.calibration import by_label
 from svmtool.training.kernel import validation as kernel_validation
-from svmtool.training.kernel.fit import Fitting
+from svmtool.training.kernel.fit import Fitting, KernelTraining
 from svmtool.training.validation import search
 from svmtool.training.validation.cross_validation import Folds
 from svmtool.training.validation.folds import GlibcRand
@@ -64,7 +69,8 @@ class Validation(NamedTuple):
     predictions : ndarray, (n,)
         of each row, by the model that has not seen it.
     decision_values : ndarray, (n, columns), or None
-        of these models, with the columns of a model of all rows; nan where a fold's model lacks a class.
+        of these models, with the columns of a model of all rows; nan where a fold's model lacks a class, None where
+        these have different columns.
     metrics : dict
         of the measures that were asked for: name to value.
     fold : ndarray of int, (n,)
@@ -123,10 +129,10 @@ def cross_validate(
     weights = arrays.row_weights(sample_weight, len(data))
     with Run(threads, keywords.get("max_seconds")) as run:
         also = (*(("sample_weight",) if weights is not None else ()), *(("stratified",) if stratified else ()))
-        settings = settings_of(data, solver, kernel, keywords, () if kernel else also)
+        settings = settings_of(data, solver, kernel, keywords, also)
         check_labels(data, settings, one_class, False)
         if settings.problem.kernel is not None:
-            found = _with_kernel(data, settings, folds, run)
+            found = _with_kernel(data, settings, weights, folds, run)
         else:
             found = _linear(data, settings.replace(stratified=stratified), weights, folds, run)
     return found._replace(metrics={name: float(measure(data.labels, found.predictions)) for name, measure in wanted})
@@ -153,22 +159,62 @@ def _metrics(given: Any) -> list[tuple[str, Callable[[np.ndarray, np.ndarray], f
 
 def _linear(data: Dataset, s: Settings, weights: np.ndarray | None, count: int, run: Run) -> Validation:
     folds = Folds(data, s, weights, count)
-    predictions, _ = folds.evaluate(s, run.stop)
+    found: list[tuple[np.ndarray, LinearModel, np.ndarray]] = []
+    predictions, _ = folds.evaluate(s, run.stop, keep=lambda *of_fold: found.append(of_fold))
+    labels = tuple(Classes(data.labels).labels) if s.row.task in CLASSIFIES else None
+    values = _gathered(len(data), [(rows, _columns(model, some, labels, s.row.task)) for rows, model, some in found])
     fold = _numbers(folds.order, folds.starts)
-    return Validation(predictions, None, {}, fold, folds.open_ends, tuple(folds.warnings))
+    return Validation(predictions, values, {}, fold, folds.open_ends, tuple(folds.warnings))
 
 
-def _with_kernel(data: Dataset, s: Settings, count: int, run: Run) -> Validation:
-    rows = kernel_rows(data, s)
+def _columns(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...] | None, task: str) -> np.ndarray:
+    """Decision values of a fold's model with the columns of a model of all rows; nan where it lacks them."""
+    if model.labels == labels:
+        return decisions
+    if task == "ordinal" or labels is None:
+        return np.full((len(decisions), 1), np.nan)
+    return by_label(model, decisions, labels)
+
+
+def _pairs(model: KernelModel, decisions: np.ndarray, labels: tuple[int, ...] | None) -> np.ndarray:
+    """`_columns` of a model with a kernel: one column a pair of labels."""
+    if model.labels == labels or labels is None:
+        return decisions
+    known = model.labels or ()
+    column = {pair: decisions[:, k] for k, pair in enumerate(combinations(known, 2))}
+    column |= {(b, a): -values for (a, b), values in column.items()}
+    unknown = np.full(len(decisions), np.nan)
+    return np.stack([column.get(pair, unknown) for pair in combinations(labels, 2)], axis=1)
+
+
+def _gathered(n: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray | None:
+    """Decision values of all rows from those of the folds; None where folds have different columns."""
+    widths = {part.shape[1] for _, part in parts}
+    if len(widths) != 1:
+        return None
+    values = np.full((n, widths.pop()), np.nan)
+    for rows, part in parts:
+        values[rows] = part
+    return values
+
+
+def _with_kernel(data: Dataset, s: Settings, weights: np.ndarray | None, count: int, run: Run) -> Validation:
+    if weights is not None and not np.all(weights > 0.0):
+        raise ValueError("sample_weight must be above 0 in a cross-validation with a kernel: leave other rows out")
+    rows, _ = kernel_rows(data, s, weights)
     rand = GlibcRand(1 if s.run.seed is None else s.run.seed)
     folds = kernel_validation.Folds(rows, s.row.task == "classification", count, rand)
     warnings = [folds.warning] if folds.warning else []
-    predictions, open_ends = kernel_validation.evaluate(
-        rows, Fitting(s, None, run.stop), folds, rand, lambda done: warnings.extend(done.warnings)
-    )
-    return Validation(
-        predictions, None, {}, _numbers(folds.order, folds.starts), tuple(open_ends), tuple(warnings)
-    )
+    labels = tuple(Classes(data.labels).labels) if s.row.task in CLASSIFIES else None
+    parts = []
+
+    def keep(done: KernelTraining, outside: np.ndarray, decisions: np.ndarray) -> None:
+        warnings.extend(done.warnings)
+        parts.append((outside, _pairs(done.model, decisions, labels)))
+
+    predictions, open_ends = kernel_validation.evaluate(rows, Fitting(s, None, run.stop), folds, rand, keep)
+    values, fold = _gathered(len(data), parts), _numbers(folds.order, folds.starts)
+    return Validation(predictions, values, {}, fold, tuple(open_ends), tuple(warnings))
 
 
 def _numbers(order: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -299,13 +299,15 @@ class Svr(KernelProblem):
 
 
 class EpsilonSvr(Svr):
-    """epsilon-SVR: min 1/2 c'Kc + tube sum |c| - t'c, |c_i| <= C, sum c = 0."""
+    """epsilon-SVR: min 1/2 c'Kc + tube sum |c| - t'c, |c_i| <= cost_i, sum c = 0."""
 
-    def __init__(self, points: Points, targets: np.ndarray, C: float, tube: float):
-        super().__init__(points, targets, np.full(points.n, C), tube, np.zeros(points.n))
+    def __init__(self, points: Points, targets: np.ndarray, cost: float | np.ndarray, tube: float):
+        super().__init__(points, targets, np.full(points.n, cost), tube, np.zeros(points.n))
 
     def says(self, coef: np.ndarray, result: KernelResult) -> str:
-        """nu = sum |c| / (C n)."""
+        """nu = sum |c| / (C n), where all rows cost the same."""
+        if np.any(self.upper != self.upper[0]):
+            return ""
         return f"nu = {np.sum(np.abs(coef)) / (self.upper[0] * len(coef)):f}\n"
 
 

@@ -23,10 +23,13 @@ BAD_SERIAL = "Wrong input format: sample_serial_number out of range"
 
 class KernelSet:
     """n labelled rows as a Dataset, and a kernel.  Of a precomputed kernel a row holds its serial number, then all
-    its kernel values: K(x_i, x_j) is the element of row i whose index is the serial number of row j."""
+    its kernel values: K(x_i, x_j) is the element of row i whose index is the serial number of row j.
 
-    def __init__(self, table: Dataset, kernel: Kernel):
-        self.table, self.kernel = table, kernel
+    weights: f8[n] > 0, factors of the rows' costs, for problems that have costs; None: all 1.
+    """
+
+    def __init__(self, table: Dataset, kernel: Kernel, weights: np.ndarray | None = None):
+        self.table, self.kernel, self.weights = table, kernel, weights
 
     def __len__(self) -> int:
         return len(self.table)
@@ -37,11 +40,12 @@ class KernelSet:
 
     def take(self, chosen: np.ndarray) -> KernelSet:
         """The rows `chosen` (i8), in that order."""
-        return KernelSet(self.table.take(chosen), self.kernel)
+        weights = None if self.weights is None else self.weights[chosen]
+        return KernelSet(self.table.take(chosen), self.kernel, weights)
 
     def labelled(self, labels: np.ndarray) -> KernelSet:
         """The same rows with other labels, f8[n]."""
-        return KernelSet(self.table.with_labels(labels), self.kernel)
+        return KernelSet(self.table.with_labels(labels), self.kernel, self.weights)
 
     def points(self) -> Points:
         """The rows as a solver takes them."""
@@ -117,6 +121,8 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
         digits = kernel.degree * (max(inner, math.log10(abs(kernel.coef0) + 1.0)) + math.log10(2.0))
     s, row = settings.problem, settings.row
     cost = max(s.C, 1.0) * max((factor for _, factor in s.class_weights if factor > 1.0), default=1.0)
+    if data.weights is not None:
+        cost *= float(data.weights.max(initial=1.0))
     if row.word in COSTLESS:
         cost = 1.0
     labels = float(np.abs(table.labels).max(initial=1.0)) if row.task == "regression" else 1.0

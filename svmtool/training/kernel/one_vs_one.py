@@ -40,17 +40,20 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     C = s.problem.C
     costs = [(C * factor[i], C * factor[j]) for i, j in pairs]
     points, labels = data.points(), [f"{classes.labels[i]} {classes.labels[j]}" for i, j in pairs]
-    solved = pairs_together.solve(
-        points, ends, [C * some for some in factor], fitting, labels,
-        lambda some, k: pair_problem(some, s, counts[k], costs[k]),
-    )  # fmt: skip
+    solved: list[Solved | None] = [None] * len(pairs)
+    if data.weights is None:  # there the rows of a class cost the same
+        solved = pairs_together.solve(
+            points, ends, [C * some for some in factor], fitting, labels,
+            lambda some, k: pair_problem(some, s, counts[k], costs[k]),
+        )  # fmt: skip
     left = [k for k, done in enumerate(solved) if done is None]
     norms = None if points.rows is None else points.rows.square_norms()
 
     def task(q: int) -> KernelProblem | LeastSquaresSvc:
         some = chosen[left[q]]
         mine = points.bare(some, norms) if fitting.stop.ended() else points.take(some)
-        return pair_problem(mine, s, counts[left[q]], costs[left[q]])
+        weights = None if data.weights is None else data.weights[some]
+        return pair_problem(mine, s, counts[left[q]], costs[left[q]], weights)
 
     others = fitting.solve_several(
         task,
@@ -85,9 +88,15 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
     return KernelTraining(model, solved, text, warnings, lacking, by_class[support])
 
 
-def pair_problem(points: Points, s: Settings, counts: tuple[int, int], costs: tuple[float, float]):
-    """The problem of one pair: counts[0] rows of +1, then counts[1] of -1, and what a row of either costs."""
+def pair_problem(
+    points: Points, s: Settings, counts: tuple[int, int], costs: tuple[float, float],
+    weights: np.ndarray | None = None,
+):  # fmt: skip
+    """The problem of one pair: counts[0] rows of +1, then counts[1] of -1, what a row of either costs, and factors of
+    these costs (f8[n])."""
     y, cost = np.repeat((1.0, -1.0), counts), np.repeat(costs, counts)
+    if weights is not None:
+        cost = cost * weights
     if s.row.loss == "least squares":
         return LeastSquaresSvc(points, y, cost, s.row.free_bias)
     return NuSvc(points, y, s.problem.nu) if s.row.word == "nu_svc" else CSvc(points, y, cost)

@@ -46,4 +46,4 @@ def problem(data: KernelSet, fitting: Fitting) -> KernelProblem:
         return OneClass(points, s.nu)
     if row.word == "nu_svr":
         return NuSvr(points, data.labels, s.C, s.nu)
-    return EpsilonSvr(points, data.labels, s.C, s.p)
+    return EpsilonSvr(points, data.labels, s.C if data.weights is None else s.C * data.weights, s.p)

@@ -9,6 +9,7 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.limits import TimeShares
+from svmtool.models.kernel import KernelModel
 from svmtool.request import Request
 from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import KernelSet
@@ -57,7 +58,7 @@ def run_validation(
     if folds.warning:
         console.warn(folds.warning)
 
-    def show(done: KernelTraining) -> None:
+    def show(done: KernelTraining, *_: np.ndarray) -> None:
         console.solver(done.text)
         for warning in done.warnings:
             console.warn(warning)
@@ -72,11 +73,12 @@ def run_validation(
 
 
 def evaluate(
-    data: KernelSet, fitting: Fitting, folds: Folds, rand: GlibcRand, show: Callable[[KernelTraining], None]
-) -> tuple[np.ndarray, list[Status]]:
+    data: KernelSet, fitting: Fitting, folds: Folds, rand: GlibcRand,
+    keep: Callable[[KernelTraining, np.ndarray, np.ndarray], object],
+) -> tuple[np.ndarray, list[Status]]:  # fmt: skip
     """Predictions f8[n] of each row by the training without its fold, and the statuses of those not converged.
 
-    show receives each training.
+    keep receives each training, its rows held out (i8) and their decision values.
     """
     s = fitting.settings
     classifies = s.row.task == "classification"
@@ -91,17 +93,16 @@ def evaluate(
             raise KeyboardInterrupt  # half a cross-validation says nothing
         if done.lacking:
             raise SvmtoolError(f"ERROR: -v with -b 1: {done.lacking}")
-        show(done)
         if done.status is not None and not done.status.converged:
             open_ends.append(done.status)
-        predictions[outside] = predict(done, data.take(outside))
+        decisions = done.model.decision_values(data.take(outside).table)
+        predictions[outside] = answers(done.model, decisions)
+        keep(done, outside, decisions)
     return predictions, open_ends
 
 
-def predict(done: KernelTraining, data: KernelSet) -> np.ndarray:
-    """Labels or values f8[n]; with -b 1 the most probable class."""
-    model = done.model
-    decisions = model.decision_values(data.table)
+def answers(model: KernelModel, decisions: np.ndarray) -> np.ndarray:
+    """Labels or values f8[n] from decision values; with -b 1 the most probable class."""
     if model.labels is None or len(model.labels) < 2 or model.probA is None:
         return model.labels_from(decisions)
     return np.array(model.labels, dtype=np.float64)[np.argmax(model.probabilities(decisions), axis=1)]

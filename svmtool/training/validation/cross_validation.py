@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.limits import StopFlag, with_time_shares
+from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training.interrupt import Interruptible
@@ -53,12 +55,16 @@ class Folds:
     def cut(self) -> int:
         return self.open_ends.count(TIME)
 
-    def evaluate(self, settings: Settings, stop: StopFlag, warm: list | None = None) -> tuple[np.ndarray, bool]:
+    def evaluate(
+        self, settings: Settings, stop: StopFlag, warm: list | None = None,
+        keep: Callable[[np.ndarray, LinearModel, np.ndarray], object] | None = None,
+    ) -> tuple[np.ndarray, bool]:  # fmt: skip
         """Train every fold and predict its held-out rows.
 
         Returns the predictions f8[n], each by the model that has not seen the row, and whether any weight vector
-        changed.  warm: a weight matrix (or None) for each fold, replaced by the new one.  Raises
-        KeyboardInterrupt once `stop` is set.  After the time limit the models trained so far predict.
+        changed.  warm: a weight matrix (or None) for each fold, replaced by the new one.  keep receives the rows (i8),
+        the model and the decision values of each fold, from the thread that has trained it.  Raises KeyboardInterrupt
+        once `stop` is set.  After the time limit the models trained so far predict.
         """
         predictions = np.empty(len(self.table))
         moved = [False] * self.count
@@ -83,7 +89,11 @@ class Folds:
             moved[k] = start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
             if warm is not None:
                 warm[k] = W
-            predictions[outside] = problems.model(W).predict(self.table.take(outside))
+            model = problems.model(W)
+            decisions = model.decision_values(self.table.take(outside))
+            predictions[outside] = model.labels_from(decisions)
+            if keep is not None:
+                keep(outside, model, decisions)
             return False
 
         on_disk = self.table.mapped is not None

@@ -1,0 +1,72 @@
+"""The same rows and options give the same model from Python as by the command, to the last character."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from svmtool import api, registry
+
+RNG = np.random.default_rng(3)
+SETS = {
+    "few features": RNG.normal(size=(300, 12)),
+    "dense": RNG.normal(size=(200, 100)),
+    "more features than rows": RNG.normal(size=(60, 100)),
+    "sparse": np.vstack([sparse.random(300, 900, 0.02, "csr", random_state=4).toarray(), np.eye(900)[-1:]]),
+}
+LINEAR = [row.number for row in registry.SOLVERS if row.number not in (81, 71)]  # 71 writes a state, 81 samples
+
+
+def labels_of(X: np.ndarray, task: str) -> list[np.ndarray]:
+    s = X[:, :5].sum(axis=1)
+    if task in ("classification", "all classes"):
+        return [np.where(s > 0, 1.0, -1.0), np.digitize(s, [-0.5, 0.5]) + 1.0]
+    return [np.digitize(s, [-0.5, 0.5]) + 1.0] if task == "ordinal" else [s]
+
+
+def compare(X: np.ndarray, row, arguments: list, folder, run, **keywords) -> None:
+    for y in labels_of(X, row.task):
+        api.write_svmlight(X, y, folder / "d")
+        run("-q", "-s", row.number, *arguments, folder / "d", folder / "m")
+        for given, threads in ((X, 1), (sparse.csr_matrix(X), 2)):
+            api.save_model(api.fit(given, y, row.number, threads=threads, **keywords), folder / "ours")
+            assert (folder / "ours").read_text() == (folder / "m").read_text()
+
+
+@pytest.mark.parametrize("number", LINEAR)
+@pytest.mark.parametrize("name", SETS)
+def test_linear(name, number, tmp_path, svm_train):
+    cost = {} if number == 80 else {"C": 0.7}
+    compare(SETS[name], registry.find(number), ["-c", 0.7] if cost else [], tmp_path, svm_train, **cost)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 50, 60])
+@pytest.mark.parametrize("name", ["few features", "sparse"])
+def test_kernels(name, number, tmp_path, svm_train):
+    share = {"nu": 0.05} if number in (1, 2, 4) else {}
+    arguments = ["-t", 2, *(["-n", 0.05] if share else [])]
+    compare(SETS[name], registry.find_kernel(number), arguments, tmp_path, svm_train, kernel="rbf", **share)
+
+
+@pytest.mark.parametrize("number", [0, 2, 3, 51])
+def test_a_process_of_its_own(number, tmp_path):
+    """There BLAS has one thread from the beginning."""
+
+    def run(*arguments) -> None:
+        command = [sys.executable, "-m", "svmtool", "train", *map(str, arguments)]
+        subprocess.run(command, check=True, capture_output=True, timeout=300)
+
+    compare(SETS["dense"], registry.find(number), [], tmp_path, run)
+
+
+def test_validation_predicts_as_the_command(tmp_path, svm_train):
+    X, y = SETS["few features"], labels_of(SETS["few features"], "classification")[1]
+    api.write_svmlight(X, y, tmp_path / "d")
+    for arguments, keywords in ((("-s", 2), {"solver": 2}), (("-t", 2, "-s", 0), {"solver": 0, "kernel": "rbf"})):
+        _, out, _ = svm_train("-q", *arguments, "-v", 4, tmp_path / "d")
+        found = api.cross_validate(X, y, folds=4, metrics="accuracy", **keywords)
+        assert f"Accuracy = {100.0 * found.metrics['accuracy']:g}%" in out
