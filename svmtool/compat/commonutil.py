@@ -1,0 +1,194 @@
+"""Functions that LIBLINEAR's and LIBSVM's Python modules share: reading data, measures, scaling."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+from svmtool.compat.errors import as_os_errors, as_value_errors
+from svmtool.compat.inputs import as_dicts
+from svmtool.compiled.buffers import Buffer
+from svmtool.compiled.loops.text.text_loops import PADDING
+from svmtool.data.dataset import Dataset
+from svmtool.formats.svmlight import table
+
+__all__ = ["svm_read_problem", "evaluations", "csr_find_scale_param", "csr_scale"]
+
+
+def svm_read_problem(data_source: Any, return_scipy: bool = False) -> tuple[Any, Any]:
+    """Read labelled rows in LIBSVM's text format.
+
+    Parameters
+    ----------
+    data_source : a file name (.gz, .bz2 and .xz are decompressed, `-` is standard input), or an open file
+    return_scipy : return arrays instead of lists
+
+    Returns
+    -------
+    y : list of float, or f8[n]
+        labels
+    x : list of dict, or scipy.sparse.csr_matrix
+        rows; column j of the matrix is the index j + 1, or j if an index 0 occurs in the file.
+
+    Raises
+    ------
+    ValueError
+        for a malformed line, which is named.
+    OSError
+        for a file that cannot be read.
+    """
+    rows = _of_file(data_source) if hasattr(data_source, "read") else _of_name(data_source)
+    if not return_scipy:
+        return rows.labels.tolist(), as_dicts(rows)
+    from scipy import sparse
+
+    shift = int(rows.indices.min(initial=0) < 0)
+    shape = (len(rows), rows.n_features + shift)
+    x = sparse.csr_matrix((rows.values, rows.indices + shift, rows.indptr), shape)
+    x.eliminate_zeros()
+    return rows.labels, x
+
+
+def _of_name(name: Any) -> Dataset:
+    path = os.fsdecode(name)
+    if path != "-" and not os.path.exists(path):
+        raise FileNotFoundError(2, "No such file", path)
+    with as_os_errors():
+        return table.read(path, least=0)
+
+
+def _of_file(file: Any) -> Dataset:
+    """The rest of an open text or binary file."""
+    text = file.read()
+    data = text.encode() if isinstance(text, str) else bytes(text)
+    if data and not data.endswith(b"\n"):
+        data += b"\n"
+    buffer = Buffer("u1", len(data) + PADDING)
+    buffer.items[: len(data)] = data
+    with as_value_errors():
+        return table.parse_text(buffer, len(data), str(getattr(file, "name", "the file")), least=0).table()
+
+
+def evaluations(ty: Any, pv: Any, useScipy: bool = True) -> tuple[float, float, float]:
+    """Compare true values with predicted ones.
+
+    Parameters
+    ----------
+    ty, pv : true and predicted values, lists, tuples or 1-D arrays of the same length
+    useScipy : has no effect; both computations of the original are one here
+
+    Returns
+    -------
+    tuple of float
+        accuracy in percent, mean squared error, squared correlation coefficient (nan where one side is constant).
+
+    Raises
+    ------
+    ValueError
+        for lengths that differ.
+    """
+    if len(ty) != len(pv):
+        raise ValueError("len(ty) must be equal to len(pv)")
+    return _measures(np.asarray(ty, np.float64), np.asarray(pv, np.float64))
+
+
+def evaluations_scipy(ty: Any, pv: Any) -> tuple[float, float, float]:
+    """`evaluations` of arrays; TypeError for other types."""
+    if not (isinstance(ty, np.ndarray) and isinstance(pv, np.ndarray)):
+        raise TypeError("type of ty and pv must be ndarray")
+    return evaluations(ty, pv)
+
+
+def _measures(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, float, float]:
+    if not len(truth):
+        return math.nan, math.nan, math.nan
+    errors = truth - predicted
+    accuracy = 100.0 * int(np.count_nonzero(truth == predicted)) / len(truth)
+    t, p = truth - truth.mean(), predicted - predicted.mean()
+    if np.ptp(truth) == 0.0 or np.ptp(predicted) == 0.0:
+        correlation = math.nan
+    else:
+        correlation = float(t @ p / (t @ t) * (t @ p / (p @ p)))
+    return accuracy, float(errors @ errors / len(truth)), correlation
+
+
+def csr_find_scale_param(x: Any, lower: float = -1, upper: float = 1) -> dict[str, np.ndarray]:
+    """Return what maps each column linearly to [lower, upper].
+
+    Parameters
+    ----------
+    x : scipy sparse matrix, (n, d)
+    lower, upper : the range of scaled values
+
+    Returns
+    -------
+    dict
+        `coef` and `offset`, f8[d]: a value becomes coef * value + offset.  Both are 0 for a constant column.
+
+    Raises
+    ------
+    TypeError
+        where x is not a sparse matrix.
+    ValueError
+        where lower is not below upper.
+    """
+    csr = _csr(x)
+    if not lower < upper:
+        raise ValueError(f"lower = {lower} must be below upper = {upper}")
+    d = csr.shape[1]
+    least, most = (np.zeros(d), np.zeros(d))
+    if csr.shape[0]:
+        least, most = csr.min(axis=0).toarray().ravel(), csr.max(axis=0).toarray().ravel()
+    varies = most > least
+    coef = np.divide(upper - lower, most - least, out=np.zeros(d), where=varies)
+    offset = np.where(varies, lower - coef * least, 0.0)
+    return {"coef": coef, "offset": offset}
+
+
+def csr_scale(x: Any, scale_param: dict[str, np.ndarray]) -> Any:
+    """Return scaled rows.
+
+    Parameters
+    ----------
+    x : scipy sparse matrix, (n, d)
+    scale_param : see `csr_find_scale_param`.  Columns that it does not know become 0; where x has fewer columns the
+        missing ones are taken as 0 and scaled as well.
+
+    Returns
+    -------
+    scipy.sparse.csr_matrix
+        with at least the columns of scale_param.  A warning says where it has more nonzeros than x.
+    """
+    from scipy import sparse
+
+    csr = _csr(x)
+    coef, offset = (np.asarray(scale_param[name], np.float64) for name in ("coef", "offset"))
+    n, d = csr.shape
+    if d != len(coef):
+        _warn("WARNING: The dimension of scaling parameters and feature number do not match.")
+        width = max(d, len(coef))
+        csr = sparse.csr_matrix((csr.data, csr.indices, csr.indptr), (n, width))
+        coef, offset = (np.concatenate((some, np.zeros(width - len(some)))) for some in (coef, offset))
+    shift = sparse.csr_matrix(np.ones((n, 1))) @ sparse.csr_matrix(offset[None, :])
+    scaled = sparse.csr_matrix(csr @ sparse.diags(coef) + shift)
+    scaled.eliminate_zeros()
+    if scaled.nnz > csr.nnz:
+        _warn(
+            f"WARNING: scaling raises the number of nonzeros from {csr.nnz} to {scaled.nnz}: "
+            "for sparse features that are never negative use lower=0"
+        )
+    return scaled
+
+
+def _csr(x: Any) -> Any:
+    if not hasattr(x, "tocsr"):
+        raise TypeError(f"x must be a scipy sparse matrix, not {type(x).__name__}")
+    return x.tocsr()
+
+
+def _warn(text: str) -> None:
+    print(text, file=sys.stderr)

@@ -1,0 +1,148 @@
+"""Rows and labels in the forms that LIBLINEAR's and LIBSVM's Python modules take, as a Dataset."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from svmtool.data.dataset import Dataset, DenseDataset
+
+LARGEST_INDEX = 2**31 - 1
+ROW = "a row is a dict, a list, a tuple, a 1-D array, or a tuple of two arrays: indices and values"
+
+
+def dataset(y: Any, x: Any, serial: bool = False) -> Dataset:
+    """Return the labelled rows of a problem.
+
+    Parameters
+    ----------
+    y : list, tuple or 1-D array of labels, or None for zeros
+    x : list or tuple of rows, 2-D array, or scipy sparse matrix.  The first element of a list, tuple or array and the
+        first column of a matrix have the index 1.
+    serial : rows of a precomputed kernel: their first element has the index 0, and zeros are kept
+
+    Raises
+    ------
+    TypeError
+        for other types.
+    ValueError
+        for values that are not finite numbers, indices out of range, and lengths that differ.
+    """
+    if hasattr(x, "tocsr"):
+        rows = _table(np.asarray(x.toarray(), np.float64), True) if serial else _of_csr(x.tocsr())
+    elif isinstance(x, np.ndarray) and x.ndim == 2:
+        rows = _table(np.asarray(x, np.float64), serial)
+    elif isinstance(x, (list, tuple, np.ndarray)):
+        rows = _of_sequence(x, serial)
+    else:
+        raise TypeError(f"type of x: {type(x)} is not supported!")
+    if y is not None:
+        rows.labels = labels_of(y)
+    if len(rows.labels) != _count(rows):
+        raise ValueError("len(y) != len(x)")
+    if not np.all(np.isfinite(rows.values)):
+        raise ValueError("x holds a value that is not a finite number")
+    return rows
+
+
+def _count(rows: Dataset) -> int:
+    return len(rows.X) if isinstance(rows, DenseDataset) else len(rows.indptr) - 1
+
+
+def labels_of(y: Any) -> np.ndarray:
+    """Return labels as f8[n]; raises as `dataset`."""
+    if not isinstance(y, (list, tuple, np.ndarray)):
+        raise TypeError(f"type of y: {type(y)} is not supported!")
+    try:
+        labels = np.ascontiguousarray(y, np.float64)
+    except (TypeError, ValueError):
+        raise TypeError("y holds a label that is not a number") from None
+    if labels.ndim != 1:
+        raise ValueError(f"y has {labels.ndim} dimensions, it must have 1")
+    if not np.all(np.isfinite(labels)):
+        raise ValueError("y holds a label that is not a finite number")
+    return labels
+
+
+def _of_csr(csr: Any) -> Dataset:
+    """The rows of a CSR matrix; column j has the index j + 1."""
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    if csr.shape[1] > LARGEST_INDEX:
+        raise ValueError(f"x has {csr.shape[1]} columns, the most are {LARGEST_INDEX}")
+    indptr, indices = np.asarray(csr.indptr, np.int64), np.asarray(csr.indices, np.int32)
+    return Dataset(np.zeros(csr.shape[0]), indptr, indices, np.asarray(csr.data, np.float64), csr.shape[1])
+
+
+def _table(X: np.ndarray, serial: bool) -> Dataset:
+    """The rows of a table f8 (n, d).  The number of features is the last column that is not all zero."""
+    n, d = X.shape
+    labels = np.zeros(n)
+    if serial:
+        indices = np.tile(np.arange(-1, d - 1, dtype=np.int32), n)
+        return Dataset(labels, np.arange(n + 1, dtype=np.int64) * d, indices, X.reshape(-1), max(d - 1, 0))
+    while d and not X[:, d - 1].any():
+        d -= 1
+    return DenseDataset(labels, np.ascontiguousarray(X[:, :d]))
+
+
+def _of_sequence(x: Sequence[Any], serial: bool) -> Dataset:
+    """Rows one by one; rows of equal length without indices become a table."""
+    kinds = set(map(type, x))
+    if kinds and kinds <= {list, tuple, np.ndarray} and len(set(map(len, x))) == 1:
+        try:
+            table = np.array(x, np.float64)
+        except (TypeError, ValueError):
+            table = np.empty(0)
+        if table.ndim == 2:
+            return _table(table, serial)
+    parts = [entries(row, serial) for row in x]
+    indptr = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum([len(indices) for indices, _ in parts], out=indptr[1:])
+    indices = np.concatenate([some for some, _ in parts] or [np.empty(0, np.int64)])
+    values = np.concatenate([some for _, some in parts] or [np.empty(0)])
+    most = int(indices.max(initial=0))
+    return Dataset(np.zeros(len(parts)), indptr, (indices - 1).astype(np.int32), values, most)
+
+
+def entries(row: Any, serial: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return the entries of one row: indices i8, ascending, and values f8; zeros are left out unless `serial`.
+
+    Raises as `dataset`.
+    """
+    try:
+        if isinstance(row, dict):
+            keys = sorted(map(operator.index, row))
+            indices, values = np.array(keys, np.int64), np.array([row[k] for k in keys], np.float64)
+        elif isinstance(row, tuple) and len(row) == 2 and all(isinstance(part, np.ndarray) for part in row):
+            indices, values = row[0].astype(np.int64) + (0 if serial else 1), row[1].astype(np.float64)
+            if not np.all(np.diff(indices) > 0):
+                raise ValueError("the indices of a row must be ascending")
+        elif isinstance(row, (list, tuple, np.ndarray)):
+            values = np.array(row, np.float64)
+            indices = np.arange(0 if serial else 1, values.size + (0 if serial else 1))
+        else:
+            raise TypeError(ROW)
+    except (TypeError, OverflowError):
+        raise TypeError(ROW) from None
+    if values.ndim != 1 or len(indices) != len(values):
+        raise TypeError(ROW)
+    if len(indices):
+        if indices[0] < (0 if serial else 1):
+            raise ValueError(f"index {indices[0]}: indices start at 1, and at 0 with a precomputed kernel (-t 4)")
+        if indices[-1] > LARGEST_INDEX:
+            raise ValueError(f"index {indices[-1]}: the largest is {LARGEST_INDEX}")
+    if serial:
+        return indices, values
+    kept = values != 0.0
+    return indices[kept], values[kept]
+
+
+def as_dicts(rows: Dataset) -> list[dict[int, float]]:
+    """Return each row as a dict from index to value."""
+    ends, indices, values = rows.indptr.tolist(), (rows.indices + 1).tolist(), rows.values.tolist()
+    return [dict(zip(indices[a:b], values[a:b], strict=True)) for a, b in zip(ends[:-1], ends[1:], strict=True)]

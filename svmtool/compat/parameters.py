@@ -1,0 +1,66 @@
+"""What LIBLINEAR's `parameter` and LIBSVM's `svm_parameter` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from svmtool.compat.output import print_null
+from svmtool.params import PART_OF, Settings
+from svmtool.request import Request
+
+
+class Parameters:
+    """Attributes with the originals' names, set from options and free to be changed afterwards."""
+
+    NAMES: ClassVar[dict[str, str]]  # attribute -> field of a part of the settings, see params.PART_OF
+    VALIDATES: ClassVar[str]  # attribute that stands for -v
+
+    def __init__(self, options: Any = None):
+        self.parse_options(options)
+
+    def __str__(self) -> str:
+        shown = (item for item in vars(self).items() if not item[0].startswith("_"))
+        return "\n ".join(f"{name}: {value}" for name, value in shown)
+
+    def read(self, given: Any) -> tuple[Settings, Request]:
+        """Return what options mean."""
+        raise AssertionError("subclasses read options")
+
+    def set_to_default_values(self) -> None:
+        """Set all attributes to their defaults."""
+        self.parse_options(None)
+
+    def parse_options(self, given: Any) -> None:
+        """Set all attributes anew from options; ValueError with a sentence for a faulty one."""
+        s, request = self._parsed, self._request = self.read(given)
+        for name, field in self.NAMES.items():
+            value = _field(s, field)
+            setattr(self, name, int(value) if isinstance(value, bool) else value)
+        eps = s.row.eps_default if s.stopping.eps is None else s.stopping.eps
+        self.eps = self._parsed_eps = 0.0 if eps is None else eps  # 0: the certified gap decides
+        self.weight_label = [label for label, _ in s.problem.class_weights]
+        self.weight = [factor for _, factor in s.problem.class_weights]
+        self.nr_weight = len(self.weight)
+        setattr(self, self.VALIDATES, request.folds is not None)
+        self.nr_fold = request.folds or 0
+        self.print_func: Callable[[bytes], object] | None = print_null if request.quiet else None
+
+    def settings(self) -> Settings:
+        """Return the settings that the attributes mean now."""
+        changed = {field: getattr(self, name) for name, field in self.NAMES.items()}
+        if self.eps != self._parsed_eps:
+            changed["eps"] = self.eps
+        weights = tuple(zip(map(int, self.weight_label), map(float, self.weight), strict=False))
+        return self._parsed.replace(class_weights=weights[: self.nr_weight], **changed)
+
+    def request(self) -> Request:
+        """Return what the attributes ask for beside the settings."""
+        folds = int(self.nr_fold) if getattr(self, self.VALIDATES) else None
+        return self._request._replace(folds=folds, quiet=self.print_func is print_null)
+
+
+def _field(settings: Settings, name: str) -> Any:
+    """The value of a field of any part of the settings."""
+    part = PART_OF[name]
+    return getattr(settings.problem.kernel if part == "kernel" else getattr(settings, part), name)

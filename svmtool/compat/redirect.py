@@ -1,0 +1,43 @@
+"""Makes the names of LIBLINEAR's and LIBSVM's Python modules stand for svmtool's."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+
+# Package, its modules and where they are; the modules have top-level names too, as the originals in a folder have.
+NAMES = {
+    "liblinear": {
+        "liblinearutil": "svmtool.liblinearutil",
+        "liblinear": "svmtool.compat.liblinear",
+        "commonutil": "svmtool.compat.commonutil",
+    },
+    "libsvm": {
+        "svmutil": "svmtool.svmutil",
+        "svm": "svmtool.compat.libsvm",
+        "commonutil": "svmtool.compat.commonutil",
+    },
+}
+
+
+def install() -> None:
+    """From here on `import liblinear.liblinearutil`, `import svmutil` and the like find svmtool's modules.
+
+    Installed originals, and files of these names beside a script, are not looked for any more.
+    """
+    for name, inside in NAMES.items():
+        package = ModuleType(name, f"svmtool's modules in place of {name}'s.")
+        package.__path__ = []
+        sys.modules[name] = package
+        for module, ours in inside.items():
+            found = importlib.import_module(ours)
+            setattr(package, module, found)
+            sys.modules[f"{name}.{module}"] = found
+            if module not in NAMES:
+                sys.modules[module] = found
+    for name, module in (("liblinear", "liblinear"), ("libsvm", "svm")):  # `from liblinear import *` of older versions
+        low = sys.modules[f"{name}.{module}"]
+        package = sys.modules[name]
+        vars(package).update({key: vars(low)[key] for key in low.__all__ if key not in NAMES})
+        package.__all__ = [*NAMES[name], *(key for key in low.__all__ if key not in NAMES)]  # type: ignore[attr-defined]

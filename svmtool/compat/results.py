@@ -1,0 +1,35 @@
+"""The result lines of predictions, as LIBLINEAR's and LIBSVM's Python modules print them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.compat.commonutil import evaluations
+
+
+def report(truth: np.ndarray, found: np.ndarray, regression: bool, quiet: bool) -> tuple[float, float, float]:
+    """Return the measures of predictions, and print them unless quiet.
+
+    Parameters
+    ----------
+    truth : true labels or values, f8[n]; empty: zeros
+    found : predictions, f8[n]
+
+    Raises
+    ------
+    ValueError
+        for lengths that differ.
+    """
+    if not len(truth):
+        truth = np.zeros(len(found))
+    measures = evaluations(truth, found)
+    accuracy, error, correlation = measures
+    if quiet:
+        return measures
+    if regression:
+        print(f"Mean squared error = {error:g} (regression)")
+        print(f"Squared correlation coefficient = {correlation:g} (regression)")
+    else:
+        hits = np.count_nonzero(truth == found)
+        print(f"Accuracy = {accuracy:g}% ({hits}/{len(found)}) (classification)")
+    return measures

@@ -1,0 +1,141 @@
+"""LIBLINEAR's Python module `liblinearutil`, computed by svmtool's solvers.
+
+>>> from svmtool.liblinearutil import *
+>>> y, x = svm_read_problem('data/digits')
+>>> m = train(y, x, '-s 0 -c 4 -q')
+>>> y_test, x_test = svm_read_problem('data/digits.t')
+>>> labels, (accuracy, mse, scc), values = predict(y_test, x_test, m, '-b 1 -q')
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from svmtool.compat import commonutil
+from svmtool.compat import liblinear as _low
+from svmtool.compat.commonutil import *  # noqa: F403
+from svmtool.compat.commonutil import evaluations
+from svmtool.compat.errors import as_os_errors, as_value_errors
+from svmtool.compat.inputs import dataset, labels_of
+from svmtool.compat.liblinear import *  # noqa: F403
+from svmtool.compat.liblinear import model, parameter, problem
+from svmtool.compat.options import prediction
+from svmtool.compat.output import Output
+from svmtool.compat.results import report
+from svmtool.compat.solve import LinearRun
+from svmtool.errors import SvmtoolError
+from svmtool.formats.models import linear as _file
+
+__all__ = ["load_model", "save_model", "train", "predict", *_low.__all__, *commonutil.__all__]
+
+
+def load_model(model_file_name: Any) -> model | None:
+    """Read a model file of svm-train or LIBLINEAR.
+
+    Returns
+    -------
+    model or None
+        None, after a line on standard output, where the file cannot be read or is no such model.
+    """
+    try:
+        return model(_file.read(os.fsdecode(model_file_name)))
+    except SvmtoolError as e:
+        print(e)
+        return None
+
+
+def save_model(model_file_name: Any, model: model) -> None:
+    """Write a model file that LIBLINEAR reads; OSError where it cannot be written."""
+    with as_os_errors():
+        _file.write(os.fsdecode(model_file_name), model.stored)
+
+
+def train(arg1: Any, arg2: Any = None, arg3: Any = None) -> Any:
+    """Train a model: train(y, x [, options]), train(prob [, options]) or train(prob, param).
+
+    Parameters
+    ----------
+    y, x : labels and rows, see `problem`
+    prob : problem.  Its bias becomes that of the options.
+    options : str, list or None
+        see `parameter`
+    param : parameter
+
+    Returns
+    -------
+    model
+    float
+        with -v: accuracy in percent, or mean squared error.
+    tuple of float
+        with -C: best C, best p (-1 unless -s 11), and the accuracy (from 0 to 1) or mean squared error there.
+
+    Raises
+    ------
+    ValueError
+        for faulty options or data.
+    TypeError
+        for other types of arguments.
+    KeyboardInterrupt
+        after Ctrl-C.
+    """
+    prob, param = _arguments(arg1, arg2, arg3)
+    settings, request = param.settings(), param.request()
+    prob.set_bias(settings.problem.bias)
+    run = LinearRun(prob.rows, settings, request, Output(param.print_func))
+    if request.find_C:
+        best = run.search().best
+        regression = run.settings.row.task == "regression"
+        return (best.C, best.p, -best.score) if regression else (best.C, -1.0, best.score)
+    if request.folds is not None:
+        accuracy, error, _ = evaluations(prob.y, run.validate())
+        return error if run.settings.row.task == "regression" else accuracy
+    done = run.train()
+    return model(done.model, done.certificate)
+
+
+def _arguments(arg1: Any, arg2: Any, arg3: Any) -> tuple[problem, parameter]:
+    if isinstance(arg1, (list, tuple, np.ndarray)):
+        if arg2 is None:
+            raise TypeError("train(y, x [, options]): x is missing")
+        return problem(arg1, arg2), arg3 if isinstance(arg3, parameter) else parameter(arg3)
+    if isinstance(arg1, problem):
+        return arg1, arg2 if isinstance(arg2, parameter) else parameter(arg2)
+    raise TypeError("Wrong types for the arguments")
+
+
+def predict(y: Any, x: Any, m: model, options: Any = "") -> tuple[list[float], tuple[float, float, float], list[Any]]:
+    """Predict rows and print how many predictions are right.
+
+    Parameters
+    ----------
+    y : true labels or values; empty: unknown, and taken as 0
+    x : rows, see `problem`
+    m : model
+    options : '-b 1' for probabilities, '-q' to print nothing
+
+    Returns
+    -------
+    labels : list of float
+        predicted labels or values
+    measures : tuple of float
+        accuracy in percent, mean squared error, squared correlation coefficient; see `evaluations`
+    values : list of list of float
+        of each row the decision values (one for two classes) or, with -b 1, the probabilities in the order of the
+        model's labels
+
+    Raises
+    ------
+    TypeError
+        where the model gives no probabilities, and for other types of arguments.
+    ValueError
+        for faulty options, and for lengths that differ.
+    """
+    probability, quiet = prediction(options)
+    truth, rows = labels_of(y), dataset(None, x)
+    with as_value_errors():
+        labels, values = m.answers(rows, probability)
+    measures = report(truth, labels, m.is_regression_model(), quiet)
+    return labels.tolist(), measures, values.tolist()
