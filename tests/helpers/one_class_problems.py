@@ -105,7 +105,7 @@ class Solved:
         self.problems = OneClass(table_of(p.X, np.zeros(len(p.X))), s, p.cost)
         method, arguments = path
         if arguments:
-            monitor = Monitor(self.problems.gap(), s.max_iter, s.max_seconds, report)
+            monitor = Monitor(s.target, s.stopping.max_iter, s.stopping.max_seconds, report)
             self.result = one_class.solve(
                 self.problems.task(0), monitor, self.problems.rule(0), start, method=method, **arguments
             )

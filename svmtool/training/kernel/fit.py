@@ -78,7 +78,7 @@ class KernelTraining(NamedTuple):
 class Fitting:
     """What the problems of a run share: settings, who takes the records, and what ends the run (stop).
 
-    stop: None: settings.max_seconds count from here on.
+    stop: None: max_seconds counts from here on.
     """
 
     def __init__(
