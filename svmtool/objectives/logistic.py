@@ -94,7 +94,7 @@ class Logistic(Objective):
         r, d = self.rows, self.d
         history = np.empty((most + 1, fused_logistic_loops.FIELDS))
         work = np.empty(4 * self.n + d * d + 2 * d + 4)
-        code = fused_logistic_loops.small_logistic(
+        code = fused_logistic_loops.fused_logistic(
             *r.csr_arrays, self.y, self.cost, w, work, history, gap, enough, steepest, at_start, sure,
             most,
         )  # fmt: skip

@@ -239,7 +239,7 @@ class SquaredHinge(Objective):
         r, d = of_data(self.rows), self.d
         history = np.empty((most + 1, fused_mfn_loops.FIELDS))
         work = np.empty(5 * self.n + 2 * d * d + 3 * d + 8)
-        code = fused_mfn_loops.small_newton(
+        code = fused_mfn_loops.fused_mfn(
             *r.csr_arrays, self.y, self.target, self.cost, w, work, history,
             gap, enough, at_start, sure, most,
         )  # fmt: skip

@@ -144,7 +144,7 @@ def _small(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     most = min(SMALL_RECORDS, SMALL_VISITS // max(rows.nnz, 1))
     most = most if monitor.max_iter is None else min(most, monitor.max_iter)
     history = np.empty((most + 2, fused_alm_loops.FIELDS))
-    code = fused_alm_loops.small_hinge(
+    code = fused_alm_loops.fused_hinge(
         *rows.csr_arrays, task.y, task.cost, target, w, alpha,
         np.empty(6 * n + 2 * d * d + 3 * d + 17), np.empty(rows.n + rows.n // chunk + 1, np.int64),
         random_state(rows.n, seed),

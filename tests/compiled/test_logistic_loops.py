@@ -131,7 +131,7 @@ def test_best_logit_is_the_root(z, s, strength):
 
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
 def test_small_logistic_takes_the_steps_of_its_python_form(n, d, C):
-    """small_logistic_loops.small_logistic(...) against solvers/logistic.py with a Gram matrix each step."""
+    """small_logistic_loops.fused_logistic(...) against solvers/logistic.py with a Gram matrix each step."""
     from svmtool.solvers import logistic
 
     p = reference.random_problem(8, n, d, C)._replace(loss="logistic")

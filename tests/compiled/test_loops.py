@@ -208,7 +208,7 @@ def test_tube_pass(n, d, power):
     alpha, w, active = passes.alpha.copy(), passes.w.copy(), list(range(n))
     shrunk, first = False, 0.0
     for _ in range(8):
-        random, (above, below) = int(passes.state[1]), (dcd_loops.ROOM * passes.limits[:2]).tolist()
+        random, (above, below) = int(passes.state[1]), (dcd_loops.TUBE_SHARE * passes.limits[:2]).tolist()
         passes.run()
         largest, smallest, size, active, random = reference.tube_pass(
             p.X, task.target, diagonal, upper, alpha, w, active, above, below, random, passes.chunk
@@ -276,8 +276,8 @@ def tube_of(p, rows: CsrRows, power: float) -> Task:
 
 @pytest.mark.parametrize("kind", ["hinge", "tube"])
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (40, 39, 1.0)])
-def test_small_newton_takes_the_steps_of_its_python_form(n, d, C, kind):
-    """small_loops.small_newton(...) against solvers/mfn.py with objectives/squared_hinge.py: record by record."""
+def test_fused_mfn_takes_the_steps_of_its_python_form(n, d, C, kind):
+    """fused_mfn_loops.fused_mfn(...) against solvers/mfn.py with objectives/squared_hinge.py: record by record."""
     from svmtool.solvers import mfn
 
     p = reference.random_problem(8, n, d, C)
@@ -298,7 +298,7 @@ def test_small_newton_takes_the_steps_of_its_python_form(n, d, C, kind):
 @pytest.mark.parametrize("start", [None, 0.01], ids=["passes-first", "warm"])
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
 def test_small_hinge_takes_the_steps_of_its_python_form(n, d, C, start, kind, monkeypatch):
-    """small_alm_loops.small_hinge(...) against solvers/alm.py with objectives/augmented.py: record by record."""
+    """small_alm_loops.fused_hinge(...) against solvers/alm.py with objectives/augmented.py: record by record."""
     from svmtool.solvers import alm
 
     p = reference.random_problem(8, n, d, C)._replace(loss="hinge")

@@ -206,7 +206,7 @@ class L1Objective(Losses):
         r, n, d = self.rows, self.n, self.d
         work = np.empty((6 + d) * n + (d + 1) * CHUNK + 2 * d * d + 10 * d + 7)
         out = np.empty(n + (most + 1) * FIELDS)
-        code = fused_l1_loops.small_l1(
+        code = fused_l1_loops.fused_l1(
             *r.csr_arrays, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, enough, most
         )
         records = out[n : n + int(out[-FIELDS]) * FIELDS]

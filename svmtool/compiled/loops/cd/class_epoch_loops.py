@@ -1,6 +1,6 @@
-"""Dual coordinate descent for the Crammer-Singer loss: one epoch over the rows, each over its active classes.
+"""Dual coordinate descent for the Crammer-Singer loss: one epoch over the rows, each with its active classes.
 
-Layout of what has a number for each class: see class_loops.py.
+See class_loops.py for the layout of arrays with a number for each class.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from svmtool.compiled.loops.rows.class_loops import FOUR, ONE, THREE, TWO, ZERO,
 
 @helper(fast=True)
 def scores_of_classes(indices, values, W, out, classes, at, size, start, stop, bias, wide):
-    """out[s] = w_m.x of one row for m = classes[at + s], s < size; up to three places further are written."""
+    """out[s] = w_m.x of one row for m = classes[at + s], s < size; may write up to three entries more."""
     last = np.uint64(len(W)) - wide
     for s in range(ZERO, size, FOUR):
         m0 = np.uint64(classes[at + s])
@@ -58,16 +58,16 @@ def class_epoch(
     indptr, indices, values, number, cost, square_norms, P, W, scratch, classes, sizes, active, chunks, limits, state,
     bias, chunk, k, wide,
 ):  # fmt: skip
-    """One pass of dual coordinate descent, each row's variables minimised exactly over the classes that it has left.
+    """One epoch of dual coordinate descent; each row's variables are minimised exactly over its active classes.
 
-    a_i = C_i (e_y - p_i) with p_i in the simplex; W = sum x_i a_i' is kept up to date.  For one row the dual is
-    quadratic with the same curvature |x_i|^2 everywhere: p_i goes to the point nearest to p_i + G / (C_i |x_i|^2),
-    G_m = w_m.x_i + [m != y_i].  The violation of a row is max G - min {G_m: p_m > 0}.  A class with p_m = 0 leaves its
-    row when its G lies below that min, and a row leaves with one class left.  limits[0] receives the largest violation,
-    limits[1] the sum of C_i (max G - p_i.G), both as met: at the end, and of all rows and classes, that sum is the
-    duality gap.  limits[2] = sum C_i (1 - p_iy) is kept up to date.
-    classes[i wide : i wide + sizes[i]]: what row i has left.  active, chunks, state: as in dcd_loops.visit_rows, but
-    state[2] is the number of classes that all rows have left.  scratch: 2 wide numbers.
+    a_i = C_i (e_y - p_i) with p_i in the simplex; W = sum x_i a_i' is updated.  For one row the dual is quadratic with
+    curvature |x_i|^2 in every direction: the new p_i is the projection of p_i + G / (C_i |x_i|^2) on the simplex,
+    G_m = w_m.x_i + [m != y_i].  The violation of a row is max G - min {G_m: p_m > 0}.  A class with p_m = 0 is shrunk
+    when its G is below that minimum, and a row when one class is left.  limits[0] receives the largest violation,
+    limits[1] the sum of C_i (max G - p_i.G), both at the time of the visit; at the optimum, over all rows and classes,
+    this sum is the duality gap.  limits[2] = sum C_i (1 - p_iy) is updated.
+    classes[i wide : i wide + sizes[i]]: active classes of row i.  active, chunks, state: as in dcd_loops.visit_rows,
+    but state[2] is the number of active classes of all rows.  scratch: f8[2 wide].
     """
     rows = state[0]
     most = gap = 0.0
@@ -83,7 +83,7 @@ def class_epoch(
             stop = indptr[i + ONE]
             at = i * wide
             size = np.uint64(sizes[i])
-            few = FOUR * size <= wide  # four neighbouring classes take as long as a lone one
+            few = FOUR * size <= wide  # four adjacent classes take as long as a single one
             if few:
                 scores_of_classes(indices, values, W, scratch, classes, at, size, start, stop, bias, wide)
             else:

@@ -2,10 +2,9 @@
 
 min over 0 <= alpha_i <= U_i of  1/2 |sum_i alpha_i y_i x_i|^2 + 1/2 sum_i D_i alpha_i^2 - sum_i t_i alpha_i
 
-Twice as many variables as rows are the two sides of a tube (training/reductions/regression.py): i with sign +1 and i +
-rows with
--1 belong to row i.  No sum of the two is better than one of them alone, so that a row is visited once for both (Ho and
-Lin, Large-scale Linear Support Vector Regression, JMLR 13 (2012), Algorithm 4).
+Twice as many variables as rows are the two sides of a tube (training/reductions/regression.py): variable i with sign +1
+and variable i + rows with sign -1 belong to row i.  At the optimum one of them is zero, so that a row is visited once
+for both (Ho and Lin, Large-scale Linear Support Vector Regression, JMLR 13 (2012), Algorithm 4).
 """
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from svmtool.compiled import helper, loop
 
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
-ROOM = 0.3  # tubes: rows leave beyond this share of the thresholds, which the first rows of a pass make too wide
+TUBE_SHARE = 0.3  # tubes: factor of the shrinking thresholds, which the first rows of an epoch make too wide
 
 
 @helper
@@ -34,7 +33,7 @@ def shuffled(chunks, count, random):
 
 @helper(fast=True)
 def product(indices, values, w, start, stop):
-    """x.w of one short row, in two sums: neither waits for the other, which is what takes the time."""
+    """x.w of one short row, in two independent sums to hide the latency of additions."""
     total = other = 0.0
     k = start
     while k + ONE < stop:
@@ -48,7 +47,7 @@ def product(indices, values, w, start, stop):
 
 @helper
 def without(active, rows, gone):
-    """Take the entries `gone` out of active[:rows]; returns how many are left."""
+    """Remove the entries equal to `gone` from active[:rows]; returns how many remain."""
     at = np.uint64(0)
     for s in range(rows):
         if active[s] != gone:
@@ -59,7 +58,7 @@ def without(active, rows, gone):
 
 @helper
 def begin(n_chunks, chunks, limits, state):
-    """A new pass: its order, and nothing found so far."""
+    """Start an epoch: draw its order and reset `limits`."""
     state[1] = shuffled(chunks, n_chunks, state[1])
     state[2] = ZERO
     limits[2] = -np.inf
@@ -72,16 +71,15 @@ def visit_rows(
     indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
     chunk, first, last,
 ):  # fmt: skip
-    """The places first .. last - 1 of one pass over the active variables, with shrinking; a pass is over when `last`
-    has come to its number of chunks, each of which has a place in a random order.
+    """Chunks first .. last - 1, in random order, of one epoch over the active variables, with shrinking.
 
-    target is t, diagonal D, upper U; square_norms_i = |x_i|^2 with the bias feature; w (d, plus the bias's
-    weight where bias >= 0) = sum alpha_i y_i x_i is kept up to date.  active[:state[0]] are the rows to
-    be visited, ascending; those that leave are taken out and state[0] lowered.  `chunk` of them
-    that follow each other are visited in turn: neighbours in memory come faster than rows drawn one by
-    one.  chunks is scratch (one entry a chunk), state[1] the random state; during a pass state[2] is how many leave.
-    limits[0], limits[1] are the shrinking thresholds on the gradient at the lower and the upper end; limits[2],
-    limits[3] receive the projected gradient's largest and smallest value in this pass."""
+    target is t, diagonal D, upper U; square_norms_i = |x_i|^2 with the bias feature; w (d, plus the bias's weight
+    where bias >= 0) = sum alpha_i y_i x_i is updated.  active[:state[0]] are the rows to visit, ascending; shrunk rows
+    are removed at the end of the epoch and state[0] is reduced.  A chunk is `chunk` successive active rows, which is
+    faster than single rows in random order.  chunks: scratch, one entry for each chunk; state[1]: random state;
+    state[2]: rows shrunk so far in this epoch.  limits[0], limits[1]: shrinking thresholds on the gradient at the lower
+    and upper bound; limits[2], limits[3] receive the largest and smallest projected gradient of this epoch.
+    """
     rows = state[0]
     n_chunks = (rows + chunk - ONE) // chunk
     if first == ZERO:
@@ -90,7 +88,7 @@ def visit_rows(
     smallest = limits[3]
     above, below = limits[0], limits[1]
     at_bias = np.uint64(len(w) - 1)
-    gone = np.uint64(len(y))  # marks a row that leaves
+    gone = np.uint64(len(y))  # marks a shrunk row
     left = state[2]
     for c in range(first, min(last, n_chunks)):
         drawn = chunks[c]
@@ -106,14 +104,14 @@ def visit_rows(
             gradient = y[i] * total - target[i] + alpha[i] * diagonal[i]
             projected = gradient
             if alpha[i] == 0.0:
-                if gradient > above:  # shrink: this row will stay at zero
+                if gradient > above:  # shrink at zero
                     active[s] = gone
                     left += ONE
                     continue
                 if gradient > 0.0:
                     projected = 0.0
             elif alpha[i] >= upper[i]:
-                if gradient < below:  # and this one at its upper end
+                if gradient < below:  # shrink at the upper bound
                     active[s] = gone
                     left += ONE
                     continue
@@ -143,10 +141,11 @@ def visit_tubes(
     indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
     chunk, first, last,
 ):  # fmt: skip
-    """`visit_rows` for tubes: target and alpha have two entries a row, upper and lower side; square_norms one.
+    """`visit_rows` for tubes: target and alpha have two entries for each row, upper and lower side; square_norms one.
 
-    The thresholds count ROOM times.  diagonal and upper are alike on both sides, of which at most one is above zero
-    at first and ever after.  limits[4] receives the sum of the projected gradients' sizes in this pass."""
+    The thresholds are multiplied by TUBE_SHARE.  diagonal and upper are equal on both sides; at most one of the two
+    variables is above zero, initially and at all times.  limits[4] receives the sum of |projected gradient|.
+    """
     rows = state[0]
     n_chunks = (rows + chunk - ONE) // chunk
     if first == ZERO:
@@ -154,10 +153,10 @@ def visit_tubes(
     largest = limits[2]
     smallest = limits[3]
     size = limits[4]
-    above, below = ROOM * limits[0], ROOM * limits[1]
+    above, below = TUBE_SHARE * limits[0], TUBE_SHARE * limits[1]
     at_bias = np.uint64(len(w) - 1)
     of_data = np.uint64(len(indptr)) - ONE
-    gone = of_data  # marks a row that leaves
+    gone = of_data  # marks a shrunk row
     left = state[2]
     for c in range(first, min(last, n_chunks)):
         drawn = chunks[c]
@@ -170,10 +169,10 @@ def visit_tubes(
                 total += bias * w[at_bias]
             old = alpha[i] - alpha[i + of_data]
             total += diagonal[i] * old
-            over = total - target[i]  # the slope in alpha_i - alpha'_i above zero, ...
-            under = total + target[i + of_data]  # ... which is the larger one, and below
+            over = total - target[i]  # slope in alpha_i - alpha'_i above zero, ...
+            under = total + target[i + of_data]  # ... and below zero, which is smaller
             if old == 0.0:
-                if over > above and under < -above:  # shrink: this row will stay within its tube
+                if over > above and under < -above:  # shrink inside the tube
                     active[s] = gone
                     left += ONE
                     continue
@@ -181,7 +180,7 @@ def visit_tubes(
             else:
                 projected = over if old > 0.0 else -under
                 if abs(old) >= upper[i]:
-                    if projected < below:  # and this one outside of it
+                    if projected < below:  # shrink outside the tube
                         active[s] = gone
                         left += ONE
                         continue

@@ -1,7 +1,7 @@
 """Conjugate gradients over the free dual variables; see coordinate/face_steps.py.
 
-A variable j of m stands for row j, or j - n where it is the lower side of a tube, with sign y_j.  face[:m] are the free
-ones.  room holds their step, residual, direction and product, f8[4 m], and v is scratch, as long as w.
+Variable j has sign y_j and belongs to row j, or to row j - n if it is the lower side of a tube.  face[:m] are the free
+variables.  vectors: their step, residual, direction and product, f8[4 m]; v: scratch, as long as w.
 """
 
 import numpy as np
@@ -38,9 +38,9 @@ def row_product(indptr, indices, values, v, i, bias):
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], f8[], f8[], f8[], f8)", fast=True)
 def face_start(
-    indptr, indices, values, y, target, diagonal, square_norms, alpha, w, face, room, v, state, bias
+    indptr, indices, values, y, target, diagonal, square_norms, alpha, w, face, vectors, v, state, bias
 ):  # fmt: skip
-    """Before the first step: nothing moved yet; residual and direction from the dual's gradient at alpha and w."""
+    """Initialise: zero step; residual and direction from the dual's gradient at alpha and w."""
     m = np.uint64(len(face))
     n = np.uint64(len(indptr)) - ONE
     rz = 0.0
@@ -49,9 +49,9 @@ def face_start(
         i = j - n if j >= n else j
         residual = target[j] - y[j] * row_product(indptr, indices, values, w, i, bias) - diagonal[j] * alpha[j]
         direction = residual / max(square_norms[i] + diagonal[j], 1e-300)
-        room[k] = 0.0
-        room[m + k] = residual
-        room[m + m + k] = direction
+        vectors[k] = 0.0
+        vectors[m + k] = residual
+        vectors[m + m + k] = direction
         rz += residual * direction
     state[0] = rz
     state[1] = 0.0
@@ -59,11 +59,12 @@ def face_start(
 
 @loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], u8[], f8[], f8[], f8[], f8, i8, f8)", fast=True)
 def face_conjugate(
-    indptr, indices, values, y, diagonal, square_norms, face, room, v, state, bias, most, share
+    indptr, indices, values, y, diagonal, square_norms, face, vectors, v, state, bias, most, share
 ):  # fmt: skip
-    """At most so many steps of conjugate gradients, preconditioned by the diagonal; returns how many were made.
+    """At most `most` conjugate gradient steps with diagonal preconditioner; returns their number.
 
-    They end where one gains at most `share` of what the best one did; state: residual's square, the best gain."""
+    Ends when a step gains at most `share` of the best step's gain.  state: square of the residual, best gain.
+    """
     m = np.uint64(len(face))
     n = np.uint64(len(indptr)) - ONE
     rz, best = state[0], state[1]
@@ -72,14 +73,14 @@ def face_conjugate(
         made += 1
         for k in range(np.uint64(len(v))):
             v[k] = 0.0
-        add_rows(indptr, indices, values, y, face, room, m + m, m, v, bias)
+        add_rows(indptr, indices, values, y, face, vectors, m + m, m, v, bias)
         curvature = 0.0
         for k in range(m):
             j = face[k]
             i = j - n if j >= n else j
-            direction = room[m + m + k]
+            direction = vectors[m + m + k]
             product = y[j] * row_product(indptr, indices, values, v, i, bias) + diagonal[j] * direction
-            room[m + m + m + k] = product
+            vectors[m + m + m + k] = product
             curvature += direction * product
         if not curvature > 0.0:
             rz = 0.0
@@ -88,9 +89,9 @@ def face_conjugate(
         before = rz
         rz = 0.0
         for k in range(m):
-            room[k] += t * room[m + m + k]
-            residual = room[m + k] - t * room[m + m + m + k]
-            room[m + k] = residual
+            vectors[k] += t * vectors[m + m + k]
+            residual = vectors[m + k] - t * vectors[m + m + m + k]
+            vectors[m + k] = residual
             j = face[k]
             i = j - n if j >= n else j
             rz += residual * residual / max(square_norms[i] + diagonal[j], 1e-300)
@@ -99,8 +100,8 @@ def face_conjugate(
         for k in range(m):
             j = face[k]
             i = j - n if j >= n else j
-            scaled = room[m + k] / max(square_norms[i] + diagonal[j], 1e-300)
-            room[m + m + k] = scaled + rz / before * room[m + m + k]
+            scaled = vectors[m + k] / max(square_norms[i] + diagonal[j], 1e-300)
+            vectors[m + m + k] = scaled + rz / before * vectors[m + m + k]
         if gain <= share * best:
             rz = 0.0
     state[0] = rz

@@ -1,8 +1,8 @@
-"""The dual of the squared hinge regularised by |w|_1, made smooth: coordinate passes and a Newton step on
+"""Method of multipliers on the dual of the squared hinge with |w|_1: coordinate descent and Newton steps on
 
     phi(a) = sum_i (a_i^2 / (4 C_i) - a_i) + sigma / 2 sum_j S(u_j)^2,    a >= 0,    u = sum_i a_i y_i x_i + w / sigma
 
-with S(u) = sign(u) max(0, |u| - 1).  sigma S(u) are the weights that belong to a; see objectives/l1/dual.py.
+with S(u) = sign(u) max(0, |u| - 1).  sigma S(u) are the weights at a; see objectives/l1/dual.py.
 """
 
 import math
@@ -12,8 +12,8 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.rows.row_loops import ONE
 
-LEAST_SUPPORT = 0.25  # share of a row's squares that a coordinate step counts on at least: weights may yet become used
-STEP_HALVED = 14  # how often a Newton step is halved at most
+LEAST_SUPPORT = 0.25  # least curvature of a coordinate step, as share of |x_i|^2: more weights may become non-zero
+STEP_HALVED = 14  # most halvings of a Newton step
 
 
 @helper(fast=True)
@@ -24,7 +24,7 @@ def beyond(u):
 
 @helper(fast=True)
 def row_beyond(indices, values, u, lo, hi, bias):
-    """x_i.S(u), the bias feature's the last of u."""
+    """x_i.S(u); the last entry of u is that of the bias feature."""
     total = 0.0
     for k in range(lo, hi):
         total += values[k] * beyond(u[indices[k]])
@@ -44,7 +44,7 @@ def add_row(indices, values, u, lo, hi, bias, t):
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], f8, f8)", fast=True)
 def l1_dual_pass(indptr, indices, values, y, cost, squares, a, u, order, sigma, bias):
-    """One pass over the rows in this order: a_i goes to about its minimum, u with it; squares_i = |x_i|^2."""
+    """One epoch over the rows in this order: minimise approximately over each a_i, updating u; squares_i = |x_i|^2."""
     for r in range(np.uint64(len(order))):
         i = order[r]
         lo = indptr[i]
@@ -67,7 +67,7 @@ def l1_dual_pass(indptr, indices, values, y, cost, squares, a, u, order, sigma, 
             continue
         add_row(indices, values, u, lo, hi, bias, step * y[i])
         after = (a[i] + step) * own - 1.0 + sigma * y[i] * row_beyond(indices, values, u, lo, hi, bias)
-        if after * step > 0.5 * abs(slope * step):  # too far: back to where the slope, taken as straight, is zero
+        if after * step > 0.5 * abs(slope * step):  # too far: back to the zero of the interpolated slope
             back = -step * abs(after) / (abs(after) + abs(slope))
             add_row(indices, values, u, lo, hi, bias, back * y[i])
             step += back
@@ -92,12 +92,12 @@ def l1_dual_newton(
     indptr, indices, values, y, cost, a, u, face_starts, face_columns, face_values, vectors, old_u, out, sigma, bias,
     tolerance, most,
 ):  # fmt: skip
-    """A Newton step on the face a_i > 0, by at most `most` conjugate gradients, shortened until phi falls.
+    """A Newton step on the face a_i > 0, by at most `most` conjugate gradients, halved until phi decreases.
 
-    Multipliers that it would make negative become zero.  face_starts .. face_values: space for the rows of the face,
-    and the bias of each; vectors (6 n), old_u (as u): work.  out: the largest violation (slope, that of rows with
-    a_i = 0 where negative) before the step, and the numbers of rows and non-zeros of the face and of conjugate
-    gradients.  Returns the step's length, 0 where phi did not fall.
+    Multipliers that would become negative are set to zero.  Scratch: face_starts .. face_values (the rows of the face
+    and their bias), vectors (6 n), old_u (as u).  out: the largest violation before the step (|slope|; for a_i = 0 only
+    if negative), rows and non-zeros of the face, and conjugate gradient steps.  Returns the step length, 0 if phi did
+    not decrease.
     """
     n = np.uint64(len(a))
     m = np.uint64(len(u))
@@ -127,7 +127,7 @@ def l1_dual_newton(
         own = 0.5 / cost[i]
         vectors[rows] = np.float64(i)
         vectors[n + rows] = 0.0  # the direction
-        vectors[np.uint64(2) * n + rows] = -slope  # what is left
+        vectors[np.uint64(2) * n + rows] = -slope  # the residual
         vectors[np.uint64(3) * n + rows] = -slope / (own + sigma * squares)
         vectors[np.uint64(4) * n + rows] = own + sigma * squares
         rows += ONE

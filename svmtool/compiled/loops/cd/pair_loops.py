@@ -9,7 +9,7 @@ from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.rows.row_loops import row_dot
 
 ONE = np.uint64(1)
-EQUAL = 1e-12  # shares of k that are rounding
+EQUAL = 1e-12  # differences below this share of k count as round-off
 
 
 @helper(fast=True)
@@ -43,7 +43,7 @@ def choose_smallest(chosen, z, sign, count, wanted):
 
 @helper(fast=True)
 def choose_worst(chosen, z, sign, count, wanted):
-    """As `choose_smallest`, and among those the smallest half first, and so on: about in order at little cost."""
+    """`choose_smallest`, then the smallest half of these first, and so on: approximately sorted at little cost."""
     while wanted >= 1:
         choose_smallest(chosen, z, sign, count, wanted)
         count = wanted
@@ -52,7 +52,7 @@ def choose_worst(chosen, z, sign, count, wanted):
 
 @helper(fast=True)
 def move_pair(indptr, indices, values, upper, square_norms, alpha, w, scratch, i, j):
-    """The best move of alpha_i + alpha_j = const; w follows.  scratch (d zeros) is left as it was."""
+    """Minimise over alpha_i and alpha_j with their sum fixed, updating w.  scratch: d zeros, restored."""
     i_start, i_stop = indptr[i], indptr[i + ONE]
     j_start, j_stop = indptr[j], indptr[j + ONE]
     difference = row_dot(indices, values, w, j_start, j_stop) - row_dot(indices, values, w, i_start, i_stop)
@@ -74,7 +74,7 @@ def move_pair(indptr, indices, values, upper, square_norms, alpha, w, scratch, i
     if step < room:
         alpha[grows] += step
         alpha[shrinks] -= step
-    else:  # to the very end, which rounding must not miss
+    else:  # exactly to the bound
         step = room
         at_top = upper[grows] - alpha[grows] <= alpha[shrinks]
         at_zero = alpha[shrinks] <= upper[grows] - alpha[grows]
@@ -98,7 +98,7 @@ def square_of(w):
 
 @helper(fast=True)
 def difference_at(rho, upper, alpha, z, active, rows):
-    """Primal minus dual value at w = sum alpha_i x_i and rho, as far as the active rows tell."""
+    """Primal minus dual value at w = sum alpha_i x_i and rho, summed over the active rows."""
     total = 0.0
     for s in range(rows):
         i = active[s]
@@ -109,10 +109,10 @@ def difference_at(rho, upper, alpha, z, active, rows):
 
 @helper(fast=True)
 def best_rho_of(z, cost, order, out, k, low, high):
-    """out[0] = the rho that is best beside products z, out[1] = the sum of the k smallest of them; 0 < k < sum cost.
+    """out[0] = the best rho for scores z, out[1] = the sum of the k smallest scores; 0 < k < sum cost.
 
-    Rows count `cost`; where a whole interval is best its middle.  low, high: where rho may lie.  order: scratch of n.
-    By quickselect: the rows order[a .. b] are left in question, those with smaller products count `base`.
+    Row i is counted cost_i times; if an interval is optimal out[0] is its middle.  low, high: guess of an interval that
+    contains rho.  order: scratch, n.  Quickselect: rows order[a .. b] are candidates, smaller scores count `base`.
     """
     least = k * (1.0 - EQUAL)
     base = below = between = 0.0
@@ -205,8 +205,8 @@ def do_rounds(
         rho = total / free if free > 0.0 else 0.5 * (low + high)
         square = square_of(w)
         difference = difference_at(rho, upper, alpha, z, active, rows) if violation > 0.0 else 0.0
-        lead = max(square - difference, 0.0)  # the best multiple of w has primal value -gain
-        # squares of squares would leave the range of numbers: not `fast`, which might multiply first
+        lead = max(square - difference, 0.0)  # the best multiple of w has the primal value -gain
+        # not `fast`: reordered products of squares could overflow
         gain = 0.5 * lead * (lead / square) if square > 0.0 else 0.0
         state[2], state[3], state[4], state[5] = low, high, -gain, square
         if violation <= enough and 0.5 * square - gain <= gap * max(gain, scale):
@@ -247,14 +247,15 @@ def pair_rounds(
     indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
     most,
 ):  # fmt: skip
-    """Measure, and until that is enough do at most `most` rounds, on the rows active[:state[0]].
+    """At most `most` rounds on the rows active[:state[0]], until the tolerances are met.
 
-    Their products z with w are known where state[1] != 0.  Each round lets rows go that are clearly held at their
-    end, and moves pairs of the rows that want to grow most (`up`) and to shrink most (`down`; both scratch of n).
-    w = sum alpha_i x_i is kept up to date; scratch: d zeros.  Returns 1 where the violation is <= enough and the
-    relative gap <= gap (`scale`: the least that it is relative to), both as seen on the active rows, else 0.
-    state[2 .. 6] receive low = min {z_i: alpha_i < U_i} and high = max {z_i: alpha_i > 0}, whose difference is the
-    violation; the primal value at the best multiple of w; |w|^2; and the number of rounds, added to what is there."""
+    state[1] != 0: the scores z are up to date.  Each round shrinks rows at a bound and moves pairs of the rows that
+    most violate optimality upwards (`up`) and downwards (`down`; both scratch, n).  w = sum alpha_i x_i is updated;
+    scratch: d zeros.  Returns 1 if the violation is <= enough and the relative gap <= gap (relative to at least
+    `scale`), both over the active rows, else 0.  state[2 .. 6] receive low = min {z_i: alpha_i < U_i}; high = max {z_i:
+    alpha_i > 0}, violation = high - low; the primal value at the best multiple of w; |w|^2; and the number of rounds is
+    added.
+    """
     return do_rounds(
         indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
         most,

@@ -1,4 +1,4 @@
-"""Fused solve of exact ALM on a small problem: where a step takes microseconds, calls from Python would cost more.
+"""Exact ALM on a small problem in one compiled call, because calls from Python would cost more than its steps.
 
 The same steps as solvers/alm.py and solvers/alm_rounds.py with objectives/augmented.py and coordinate/hinge.py, built
 from the same helpers.
@@ -8,11 +8,11 @@ import numpy as np
 
 from svmtool.compiled import loop
 from svmtool.compiled.loops.cd.dcd_loops import visit_rows, visit_tubes
-from svmtool.compiled.loops.fused.fused_mfn_loops import advance, direction, dot, gradient, margins, record
+from svmtool.compiled.loops.fused.fused_mfn_loops import direction, dot, gradient, margins, record, take_step
 from svmtool.compiled.loops.loss.power_loops import state_of_slacks, step_along
 from svmtool.compiled.loops.rows.row_loops import ONE, add_outer_products, hinge_of_rows
 
-FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for a coordinate pass
+FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for an epoch
 RULE_MIN_GAP = 1e-6  # as in alm_rounds.py
 OPTIMAL_GAP, STALL_RTOL, STALL_STEPS, IDLE_ROUNDS = 1e-12, 1e-13, 12, 30  # as in alm_rounds.py
 NEARLY = 0.8  # as in alm.py
@@ -24,16 +24,16 @@ SHARP = 1e8  # as in augmented.py
     "f8, f8, f8, f8, f8, f8, f8, u8, i8, i8, i8)",
     fast=True,
 )
-def small_hinge(
+def fused_hinge(
     indptr, indices, values, y, cost, target, w, alpha, work, order, state, history,
     gap, enough, sigma, sigma_warm, sigma_most, growth, inner, chunk, epochs, worth, most,
 ):  # fmt: skip
     """See solvers/alm.py; p = 1, no bias feature.  w and alpha receive the best weights and dual point.
 
-    The n terms are the rows of data, or those twice, one after the other.
-    work: 6 n + 2 d d + 3 d + 17 numbers; order: m + m / chunk + 1 for m rows of data; state: that of visit_rows.
-    Returns why it ended: 0 the limit `most` of records, 1 exact, 2 gap, 3 the rule (a spread of `enough` in a pass
-    over all rows, and a gap of RULE_MIN_GAP), 4 rounding.  history[-FIELDS] receives the number of records.
+    The n terms are the m rows of data, once or twice in succession.
+    work: 6 n + 2 d d + 3 d + 17 numbers; order: m + m / chunk + 1; state: as of visit_rows.  history[-FIELDS] receives
+    the number of records.  Returns a code: 0 limit `most` of records, 1 optimal, 2 gap, 3 the rule (projected-gradient
+    range <= `enough` in an epoch over all rows, and a gap of RULE_MIN_GAP), 4 round-off.
     """
     n = len(y)
     d = len(w)
@@ -46,7 +46,7 @@ def small_hinge(
     c = work[3 * n : 4 * n]
     change = work[4 * n : 5 * n]
     beta = work[5 * n : 6 * n]
-    norms = u  # passes are over when there are slopes
+    norms = u  # coordinate descent ends before slopes are needed
     at = 6 * n
     gram = work[at : at + d * d]
     factor = work[at + d * d : at + 2 * d * d]
@@ -68,14 +68,14 @@ def small_hinge(
         beta[i] = 0.0
     bound_best = 0.0
     for j in range(d):
-        v[j] = w[j]  # where we are; w keeps the best
+        v[j] = w[j]  # current point; w keeps the best
     for j in range(d * d):
         gram[j] = 0.0
     records = 0
     count = 0
     code = -1
 
-    if epochs > 0:  # coordinate passes, as _Run.coordinate_epochs
+    if epochs > 0:  # as _Run.coordinate_epochs
         for i in range(of_data):
             norms[i] = 0.0
             for k in range(indptr[i], indptr[i + ONE]):
@@ -88,8 +88,8 @@ def small_hinge(
         visits = 0.0
         evaluated_at = 0
         patience = 1.0
-        left, left_1, left_2 = 1.0, 1.0, 1.0  # the gap at the last three looks ...
-        seen, seen_1, seen_2 = 0.0, 0.0, 0.0  # ... and the visits to each row until then
+        left, left_1, left_2 = 1.0, 1.0, 1.0  # gap at the last three evaluations ...
+        seen, seen_1, seen_2 = 0.0, 0.0, 0.0  # ... and visits to each row until then
         wanted = gap if gap >= 0.0 else RULE_MIN_GAP
         while code < 0:
             visits += state[0] / of_data
@@ -122,7 +122,7 @@ def small_hinge(
             if (waited < 1.0 or (count < epochs and pg_range > 0.0)) and not settled and count < most:
                 continue
             evaluated_at = count
-            if count >= most:  # cut short: the best multiple of where the passes led
+            if count >= most:  # limit reached: the best multiple of the current point
                 margins(indptr, indices, values, y, v, dz)
                 for i in range(rows):
                     z[i] = 0.0
@@ -216,7 +216,7 @@ def small_hinge(
             change[i - of_data] += change[i]
         add_outer_products(indptr, indices, values, change, gram, np.uint64(d), none, of_data)
         first = norm * norm <= inner * inner * sums[3] / sigma
-        if first:  # the round ends: the next one's first step keeps rows on their pieces, see gradient_on_pieces
+        if first:  # end of a round: the next one's first step keeps rows on their pieces, see gradient_on_pieces
             sigma = min(sigma * growth, sigma_most)
             for i in range(n):
                 beta[i] = -u[i] * y[i] / cost[i]
@@ -232,6 +232,6 @@ def small_hinge(
             break
         margins(indptr, indices, values, y, p, dz)
         t = step_along(z, dz, target, cost, beta, out, dot(v, p), dot(p, p), 1.0, sigma, 1.0)
-        advance(t, p, v, dz, z)
+        take_step(t, p, v, dz, z)
     history[len(history) - FIELDS] = records
     return code

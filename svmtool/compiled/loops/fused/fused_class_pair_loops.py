@@ -1,7 +1,7 @@
-"""Fused solve of many small problems of pairs of classes, each by steps of single pairs of dual variables.
+"""Many small one-vs-one problems in one compiled call, each by steps in pairs of dual variables.
 
-The steps are working_set_loops.py's, the problem and its terms those of kernels/decomposition.py, all in double
-precision.  Where a problem takes microseconds, calls from Python would cost a hundred times more.
+Steps as in working_set_loops.py, problem and notation as in kernels/decomposition.py, all in double precision.  A
+problem takes microseconds; calls from Python would cost a hundred times more.
 """
 
 from numpy import inf, uint64
@@ -10,19 +10,19 @@ from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.kernel.working_set_loops import LANES, MISSING, N0, descend
 from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
 
-FIELDS = 8  # of a pair: why it ended, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r
-OPEN, RULE, GAP, LIMIT = 0.0, 1.0, 2.0, 3.0  # why: steps or rounding leave it to others; the violation; the gap; rounds
-ROUNDS = 60  # examines all variables
-STEPS = 100  # for each lane, in all
-SHARE, INNER = 0.9, 0.1  # steps go to this share of eps; without one, to this share of the violation before them
-ROUNDING = 4.0 * 2.220446049250313e-16  # of the sum of two numbers, each half a sum of two
+FIELDS = 8  # of a pair: status, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r
+OPEN, RULE, GAP, LIMIT = 0.0, 1.0, 2.0, 3.0  # status: not solved (steps or round-off); violation; gap; round limit
+ROUNDS = 60  # most rounds, each of which examines all variables
+STEPS = 100  # most steps for each lane
+SHARE, INNER = 0.9, 0.1  # tolerance of steps, as share of eps; without eps, of the violation before them
+ROUNDING = 4.0 * 2.220446049250313e-16  # relative, of the sum of two numbers that are sums of two
 
 
 @loop("void(u8[], u4[], f8[], u8[], u4[], f8[], f8[], f8[], u8, u8, u8, u8, u8)", fast=True)
 def products_of_rows(a_starts, a_indices, a_values, starts, indices, values, scratch, P, a_lo, a_hi, lo, hi, width):
     """P[k, j] = x_k.z_j for sparse rows a_lo + k < a_hi and lo + j < hi; rows of `width` numbers.
 
-    scratch: a 0 for each feature, before and after.
+    scratch: d zeros, restored.
     """
     for k in range(a_lo, a_hi):
         for e in range(a_starts[k], a_starts[k + ONE]):
@@ -36,19 +36,19 @@ def products_of_rows(a_starts, a_indices, a_values, starts, indices, values, scr
 
 @helper
 def whole_lanes(n):
-    """n, or the next multiple of LANES."""
+    """The smallest multiple of LANES >= n."""
     return n + (LANES - n % LANES) % LANES
 
 
 @helper
 def base_of(n, total):
-    """Where class j begins: either side fills lanes of its own where its sum is fixed (total > 0)."""
+    """First place of class j: with fixed sums (total > 0) each class fills whole lanes."""
     return whole_lanes(n) if total > 0.0 else n
 
 
 @helper
 def lay_row(t, own, cross, others, n, width, column, at, m, base, K, l):  # noqa: E741
-    """Row t of the pair's matrix, from class i's block `own` (n x n), `cross` between both and j's in `others`."""
+    """Write row t of the pair's matrix, from class i's block `own` (n x n), `cross`, and j's block in `others`."""
     to = t * l
     for s in range(l):
         K[to + s] = 0.0
@@ -67,7 +67,7 @@ def lay_row(t, own, cross, others, n, width, column, at, m, base, K, l):  # noqa
 
 @helper
 def level_of(F, a, y, upper, begin, end, out):
-    """The violation among variables begin .. end-1; out[0] = where F of the free ones lies (decomposition._level)."""
+    """The violation among variables begin .. end-1; out[0] = the level of F of the free ones (decomposition._level)."""
     high, low = -inf, inf
     total = 0.0
     free = 0.0
@@ -92,7 +92,7 @@ def level_of(F, a, y, upper, begin, end, out):
 
 @helper
 def nearest(F, y, upper, begin, end):
-    """The least -y F = Qa + p among the rows begin .. end-1 of one sign: that of those nearest to the other class."""
+    """The smallest -y F = Qa + p of the rows begin .. end-1 of one sign: the rows nearest to the other class."""
     least = inf
     for t in range(begin, end):
         if upper[t] > 0.0:
@@ -101,8 +101,8 @@ def nearest(F, y, upper, begin, end):
 
 
 @helper
-def judge(F, a, y, upper, l, p, rho, r, floor, out, at):  # noqa: E741
-    """out[at + 2 ..]: value, P - D, relative gap and KKT violation, as certify_kernel.certificate_of has them."""
+def certify(F, a, y, upper, l, p, rho, r, floor, out, at):  # noqa: E741
+    """out[at + 2 ..] = value, P - D, relative gap and KKT violation, as in certify/kernel.py."""
     value = gap = worst = 0.0
     for t in range(l):
         if upper[t] <= 0.0:
@@ -133,7 +133,7 @@ def solve_pair(
     own, cross, others, n, width, column, at, m, limits, p, total, reached, eps, gap, sure, most_rounds, work, K,
     place, wanted, out, to,
 ):  # fmt: skip
-    """One pair, see class_pairs; returns the steps, times lanes.  a, F and y are left in `work`."""
+    """Solve one pair, see class_pairs; returns steps times variables.  a, F and y remain in `work`."""
     cost, other_cost, floor, most_primal = limits[0], limits[1], limits[2], limits[3]
     base = base_of(n, total)
     l = whole_lanes(base + m)  # noqa: E741
@@ -157,7 +157,7 @@ def solve_pair(
         diagonal[t] = own[t * n + t]
     for t in range(m):
         diagonal[base + t] = others[at + t * m + t]
-    for t in range(l):  # steps begin with one of length 0 along the first row, which is not there yet
+    for t in range(l):  # the first step has length 0 along row 0, which is not computed yet
         K[t] = 0.0
     taken = 0
     most = STEPS * int(l)
@@ -185,7 +185,7 @@ def solve_pair(
             if not reached:
                 plus, minus = nearest(F, y, upper, N0, cut), nearest(F, y, upper, cut, l)
                 rho, r = 0.5 * (plus - minus), 0.5 * (plus + minus) - ROUNDING * (abs(plus) + abs(minus))
-        judge(F, a, y, upper, l, p, rho, r, floor, out, to)
+        certify(F, a, y, upper, l, p, rho, r, floor, out, to)
         out[to + 6] = rho
         out[to + 7] = r
         if out[to + 4] <= gap:
@@ -226,20 +226,20 @@ def class_pairs(
     own, cross, others, sizes, columns, starts, limits, a, a_others, F, F_others, out, work, places, wanted,
     n, width, p, nu, eps, gap, sure, most_rounds, first, most,
 ):  # fmt: skip
-    """The problems of a class i of n rows (y = +1) with each of some others (y = -1), from the `first` of these on:
+    """Solve the problems of class i (n rows, y = +1) with each of some other classes (y = -1), from `first` on:
 
         min over a of  1/2 a'Qa + p sum(a),  0 <= a <= cost;   y'a = 0, or with nu > 0 either sign's sum s
 
-    with s the larger of nu (n + m) / 2 and 1, until the largest violation is <= eps or the relative gap <= `gap` (both
-    with eps = 0 or gap < 0 never), or for most_rounds.  Where the violation is so small at a primal value above what is
-    allowed, it ends none with a gap above `sure` later either.  With nu (n + m) / 2 < 1 no a reaches its bound: then
-    rho and r are those of the nearest rows, as KernelProblem.without_losses has them.
-    own f8 (n, n): K of class i; cross (n, width): K between it and the others side by side; of other q: m = sizes[q]
-    rows from columns[q] on, its own K (m, m) at others[starts[q]], and limits[4 q ..]: costs of a row of either class,
-    what gaps are relative to at least (0: to the primal value), the primal value up to which the violation ends it.
-    Returns how many are done, after about `most` steps times variables.  For them a (others, n) and a_others[width]
-    receive the answers, F and F_others -y (Qa + p) there, computed from a at the end, and out (others, FIELDS).
-    work: 8 l + 6 LANES + l l numbers and places l, for l = n + m + 2 LANES of the largest; wanted: 1.
+    with s = max(nu (n + m) / 2, 1), until the largest violation is <= eps (eps = 0: never), the relative gap is <=
+    `gap` (gap < 0: never), or for most_rounds.  If the primal value is above its limit when the violation is <= eps,
+    the run continues until the gap is <= `sure`.  With nu (n + m) / 2 < 1 no a reaches its bound: then rho and r are
+    those of the nearest rows, as in KernelProblem.without_losses.  own (n, n): K of class i; cross (n, width): K
+    between i and the others, side by side.  Other class q has m = sizes[q] rows from columns[q] on, its K (m, m) at
+    others[starts[q]], and limits[4 q ..]: costs of a row of i and of q, the least value that gaps are relative to (0:
+    the primal value), the limit of the primal value.  Returns how many problems are done, after about `most` steps
+    times variables.  For these a (others, n) and a_others[width] receive the solutions, F and F_others -y (Qa + p),
+    computed from a at the end, and out (others, FIELDS) the results.  work: 8 l + 6 LANES + l l numbers; places: l,
+    with l = n + m + 2 LANES of the largest; wanted: 1.
     """
     spent = 0
     for q in range(uint64(first), len(sizes)):

@@ -1,8 +1,7 @@
-"""Losses regularised by |w|_1 on a small problem in one call: where a step takes microseconds, calls from Python cost
-more.
+"""Losses with |w|_1 on a small problem in one compiled call, because calls from Python would cost more than its steps.
 
-The same steps as solvers/l1/proximal_newton.py with a matrix, built from the same helpers; tests hold them equal.  The
-data are held column after column, zeros included: all passes are then over neighbouring numbers.
+The same steps as solvers/l1/proximal_newton.py with a matrix, built from the same helpers; tests compare them.  The
+data are stored densely by columns, so that all loops run over consecutive numbers.
 """
 
 import math
@@ -25,20 +24,20 @@ from svmtool.compiled.loops.loss.logistic_loops import logistic_of_rows, widen_r
 from svmtool.compiled.loops.rows.row_loops import ONE
 from svmtool.compiled.loops.rows.solve_loops import cholesky_in_place
 
-FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, passes, step
+FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, epochs, step
 OPTIMAL_GAP, STALL_RTOL = 1e-12, 1e-14  # as in solvers/shared/newton.py
-SHORT = 0.5  # a step shorter than this says that its model holds for a small part of the way only
-KEEP = 0.25  # logistic loss: share of the violation that a step must not leave for its matrix to serve the next
-INNER_MATRIX = 0.03  # share of the largest violation that the matrix's solution may leave, ...
-INNER_LEAST = 1e-13  # ... but no less than this, of the largest slope
-EPOCHS = 20  # coordinate passes over the matrix between two factorised systems ...
-FACES = 50  # ... of which so many are solved at most
-RIDGE = 1e-10  # their diagonals grow by this share: columns that depend on each other make them singular
-CHUNK = 256  # rows whose products are summed at once: they stay in cache
-ALIKE = 0.1  # logistic loss: curvatures of a matrix are within this share of the rows', ...
-ROUGH, SETTLED = 0.1, 0.01  # ... but for what sums up to that share of all, until a step lowers f by less than this
-STALL_STEPS = 3  # after so many steps that neither lower f nor leave less than ...
-NEARER = 0.9  # ... this share of the gap, a run ends: what is left is rounding
+SHORT = 0.5  # a shorter step means that its model is valid only near w
+KEEP = 0.25  # logistic loss: a step that reduces the violation to this share keeps its matrix for the next
+INNER_MATRIX = 0.03  # tolerance of the model's solution, as share of the largest violation, ...
+INNER_LEAST = 1e-13  # ... but at least this share of the largest slope
+EPOCHS = 20  # epochs of coordinate descent on the model between two factorised systems ...
+FACES = 50  # ... and the most such systems
+RIDGE = 1e-10  # relative increase of their diagonals: dependent columns make them singular
+CHUNK = 256  # rows whose products are summed together, to stay in cache
+ALIKE = 0.1  # logistic loss: relative change of a row's curvature that the matrix may ignore, ...
+ROUGH, SETTLED = 0.1, 0.01  # ... and share of the mean curvature, until a step decreases f by less than SETTLED
+STALL_STEPS = 3  # round-off: ends after so many steps that neither decrease f nor reduce the gap ...
+NEARER = 0.9  # ... to this share
 
 
 @helper(fast=True)
@@ -51,7 +50,7 @@ def non_zeros(v):
 
 @helper(fast=True)
 def lay_out_columns(indptr, indices, values, bias, X):
-    """X (d x n, row after row) = the data column after column, the bias feature last where bias >= 0."""
+    """X (d x n, row-major) = the columns of the data, the bias feature last where bias >= 0."""
     rows = np.uint64(len(indptr)) - ONE
     for k in range(len(X)):
         X[k] = 0.0
@@ -87,7 +86,7 @@ def add_products(X, change, chunk, gram):
     for lo in range(0, n, CHUNK):
         hi = min(lo + CHUNK, n)
         m = 0
-        for j in range(d):  # rows that changed, close together
+        for j in range(d):  # gather the rows that changed
             m = j * CHUNK
             for i in range(lo, hi):
                 chunk[m] = X[j * n + i]
@@ -114,7 +113,7 @@ def add_products(X, change, chunk, gram):
 
 @helper(fast=True)
 def note_curvatures(c, held, change, share):
-    """change = c - held where they differ by more than ALIKE and that share of the mean, else 0; held follows."""
+    """change = c - held where it exceeds ALIKE c and `share` times the mean of c, else 0; held += change."""
     total = 0.0
     for i in range(len(c)):
         total += c[i]
@@ -127,7 +126,7 @@ def note_curvatures(c, held, change, share):
 
 @helper(fast=True)
 def face_step(gram, v, slope, penalty, part, numbers):
-    """Add to v a step to the model's minimum over the weights that are not zero, as far as the first that becomes so.
+    """Step of v to the model's minimum over the non-zero weights, cut where the first becomes zero.
 
     slope: the gradient at v of the model's smooth part.  Scratch: part (d x d), numbers (5 d).
     """
@@ -190,8 +189,8 @@ def solve_model(gram, g, w, penalty, v, slope, part, numbers, count, enough):
 
 
 @loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8, i8, f8, f8, i8)", fast=True)
-def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap, enough, most):
-    """See L1Objective.small_newton; out: the dual point (n), and the records, whose number is out[-FIELDS]."""
+def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap, enough, most):
+    """See L1Objective.fused_newton; out: the dual point (n) and the records, whose number is out[-FIELDS]."""
     n = len(y)
     d = len(w)
     rows = np.uint64(n)
@@ -236,7 +235,7 @@ def small_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
     previous = np.inf
     apart = np.inf
     best = -np.inf
-    last = np.inf  # the violation where the model's matrix was last used
+    last = np.inf  # violation when the model's matrix was last used
     flat = 0
     short = False
     widened = False

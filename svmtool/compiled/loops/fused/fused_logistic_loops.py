@@ -1,4 +1,4 @@
-"""Fused solve of logistic regression on a small problem: calls from Python would cost more than its steps.
+"""Logistic regression on a small problem in one compiled call: calls from Python would cost more than its steps.
 
 The same steps as solvers/logistic.py, each with a factorised Hessian, built from the same helpers.
 """
@@ -10,23 +10,23 @@ from svmtool.compiled.loops.fused.fused_mfn_loops import (
     FIELDS,
     OPTIMAL_GAP,
     STALL_RTOL,
-    advance,
     direction,
     dot,
     gradient,
     margins,
     next_line_search_step,
     record,
+    take_step,
 )
 from svmtool.compiled.loops.loss.logistic_loops import logistic_of_rows, logistic_slope
 from svmtool.compiled.loops.rows.row_loops import ONE, add_outer_products, row_dot
 
-RAY_PRECISION = 1e-2  # as in objectives/logistic.py
+LINE_SEARCH_PRECISION = 1e-2  # as in objectives/logistic.py
 
 
 @helper(fast=True)
 def line_search_step(z, dz, cost, out, a, b, rows):
-    """About the minimiser along the search direction; out: 2 numbers for slopes, 2 for the bracket."""
+    """The approximate minimiser along the search direction; out: scratch, f8[4]."""
     bracket = out[2:]
     bracket[0] = 0.0
     bracket[1] = np.inf
@@ -34,7 +34,7 @@ def line_search_step(z, dz, cost, out, a, b, rows):
     for _ in range(100):
         logistic_slope(z, dz, cost, out, t, np.uint64(0), rows)
         new = next_line_search_step(t, out[0] + a + t * b, out[1] + b, bracket)
-        if abs(new - t) <= RAY_PRECISION * t:
+        if abs(new - t) <= LINE_SEARCH_PRECISION * t:
             break
         t = new
     return t
@@ -50,10 +50,10 @@ def largest_product(indptr, indices, values, g, rows):
 
 
 @loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8, i8)", fast=True)
-def small_logistic(
+def fused_logistic(
     indptr, indices, values, y, cost, w, work, history, gap, enough, steepest, at_start, sure, most
 ):  # fmt: skip
-    """See Logistic.small_newton; history[-FIELDS] receives the number of records."""
+    """See Logistic.fused_newton; history[-FIELDS] receives the number of records."""
     n = len(y)
     d = len(w)
     rows = np.uint64(n)
@@ -110,6 +110,6 @@ def small_logistic(
             break
         margins(indptr, indices, values, y, p, dz)
         t = line_search_step(z, dz, cost, out, dot(w, p), dot(p, p), rows)
-        advance(t, p, w, dz, z)
+        take_step(t, p, w, dz, z)
     history[len(history) - FIELDS] = records
     return code

@@ -1,6 +1,6 @@
-"""Fused solve of MFN on a small problem: calls from Python would cost more than its steps.
+"""MFN on a small problem in one compiled call: calls from Python would cost more than its steps.
 
-The same steps as solvers/mfn.py with objectives/squared_hinge.py, built from the same helpers; tests hold them equal.
+The same steps as solvers/mfn.py with objectives/squared_hinge.py, built from the same helpers; tests compare them.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def dot(a, b):
 
 @helper(fast=True)
 def margins(indptr, indices, values, y, w, z):
-    """z_i = y_i x_i.w; the terms are the rows of data, or those twice, one after the other."""
+    """z_i = y_i x_i.w; the terms are the rows of data, once or twice in succession."""
     rows = np.uint64(len(indptr)) - ONE
     terms = np.uint64(len(y))
     for i in range(rows):
@@ -60,7 +60,7 @@ def gradient(indptr, indices, values, u, w, g):
 
 @helper(fast=True)
 def record(history, k, fields, f, bound, norm, active, t):
-    """Record k: the first five of its fields."""
+    """Write the first five fields of record k."""
     at = k * fields
     history[at] = f
     history[at + 1] = bound
@@ -71,7 +71,7 @@ def record(history, k, fields, f, bound, norm, active, t):
 
 @helper(fast=True)
 def direction(matrix, g, p):
-    """p = -matrix^-1 g, the matrix (d x d, upper triangle) destroyed; 0, or not where it is not positive definite."""
+    """p = -matrix^-1 g, overwriting the matrix (d x d, upper triangle); returns 0 if it is positive definite."""
     code = cholesky_in_place(matrix, g, p, len(g))
     for j in range(len(p)):
         p[j] = -p[j]
@@ -79,8 +79,8 @@ def direction(matrix, g, p):
 
 
 @helper(fast=True)
-def advance(t, p, w, dz, z):
-    """w += t p, and the margins with it."""
+def take_step(t, p, w, dz, z):
+    """w += t p, and the margins."""
     for j in range(len(w)):
         w[j] += t * p[j]
     for i in range(len(z)):
@@ -89,9 +89,9 @@ def advance(t, p, w, dz, z):
 
 @helper(fast=True)
 def next_line_search_step(t, slope, curvature, bracket):
-    """The next guess of a ray's minimiser after t, as Objective.ray finds it; t itself where it is found.
+    """The next iterate of Objective.line_search after t; t itself when it has converged.
 
-    bracket: low and high end so far, kept up to date.
+    bracket: its lower and upper end, updated.
     """
     bracket[1 if slope > 0.0 else 0] = t
     low = bracket[0]
@@ -100,14 +100,14 @@ def next_line_search_step(t, slope, curvature, bracket):
         return t
     new = t - slope / curvature
     near = 1e-14 * abs(t)
-    if not ((low < new and new < high) or abs(new - t) <= near):  # t is an end: at the zero new may be t itself
+    if not ((low < new and new < high) or abs(new - t) <= near):  # t is an end of the bracket: new = t at the zero
         new = 0.5 * (low + high) if high < np.inf else 2.0 * t
     return t if abs(new - t) <= near else new
 
 
 @helper(fast=True)
 def exact_step(z, dz, target, cost, out, a, b, rows):
-    """The minimiser along the search direction; out: 2 numbers for slopes, 2 for the bracket."""
+    """The minimiser along the search direction; out: scratch, f8[4]."""
     bracket = out[2:]
     bracket[0] = 0.0
     bracket[1] = np.inf
@@ -122,10 +122,10 @@ def exact_step(z, dz, target, cost, out, a, b, rows):
 
 
 @loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, i8)", fast=True)
-def small_newton(indptr, indices, values, y, target, cost, w, work, history, gap, enough, at_start, sure, most):
-    """See SquaredHinge.small_newton; history[-FIELDS] receives the number of records.
+def fused_mfn(indptr, indices, values, y, target, cost, w, work, history, gap, enough, at_start, sure, most):
+    """See SquaredHinge.fused_newton; history[-FIELDS] receives the number of records.
 
-    The n terms are the rows of data, or those twice, one after the other.
+    The n terms are the rows of data, once or twice in succession.
     """
     n = len(y)
     d = len(w)
@@ -164,7 +164,7 @@ def small_newton(indptr, indices, values, y, target, cost, w, work, history, gap
         quadratic = square + 2.0 * loss
         total = max(counts[2], 0.0)
         bound = 0.0
-        if quadratic > 0.0:  # total^2 / quadratic, whose square would overflow first
+        if quadratic > 0.0:  # total^2 / quadratic without overflow
             share = total / quadratic**0.5
             bound = 0.5 * share * share
         bound = max(bound, f - 0.5 * norm * norm)
@@ -198,7 +198,7 @@ def small_newton(indptr, indices, values, y, target, cost, w, work, history, gap
             break
         margins(indptr, indices, values, y, p, dz)
         t = exact_step(z, dz, target, cost, out, dot(w, p), dot(p, p), rows)
-        advance(t, p, w, dz, z)
+        take_step(t, p, w, dz, z)
         exact = abs(t - 1.0) <= 1e-9
     history[len(history) - FIELDS] = records
     return code

@@ -1,8 +1,8 @@
-"""Loops over values of kernel functions: blocks of them for training, and the sums that prediction wants.
+"""Kernel functions: blocks of kernel values for training, and decision values for prediction.
 
-Prediction takes LANES rows of data at a time.  They are spread out side by side, feature after feature, so that each
-number of a support vector meets all of them with one load; kernel values and sums of a support vector follow while
-they are in the cache.  No matrix of kernel values ever exists.
+Prediction handles LANES rows at a time.  They are stored by features, so that one load of a support vector's value
+serves all lanes; kernel values and sums of a support vector follow while it is in the cache.  No matrix of kernel
+values is stored.
 """
 
 import math
@@ -24,13 +24,13 @@ STRIP = 16  # support vectors whose kernel values are computed together
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # their sum is ln 2; k LN2_HIGH is exact
-TO_WHOLE = 6755399441055744.0  # 1.5 * 2^52: added, it leaves a whole number in the lowest bits
-LOWEST, HIGHEST = -708.0, 709.0  # of exp: below, a result is taken as 0 (it were at most 3.4e-308); above, as infinite
+TO_WHOLE = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer in the lowest bits
+LOWEST, HIGHEST = -708.0, 709.0  # exp is 0 below (it is at most 3.4e-308), inf above
 
 
 @helper(fast=True)
 def taylor(r):
-    """exp(r) for |r| <= ln 2 / 2 by Taylor's polynomial of degree 13, which leaves out less than 1e-17."""
+    """exp(r) for |r| <= ln 2 / 2 by Taylor's polynomial of degree 13, with an error below 1e-17."""
     p = 1.0 / 6227020800.0
     p = p * r + 1.0 / 479001600.0
     p = p * r + 1.0 / 39916800.0
@@ -50,7 +50,7 @@ def taylor(r):
 def exponential(x):
     """exp(x) within two units of the last place, in a form that compilers turn into vector instructions.
 
-    exp(x) = 2^k exp(r), k whole and |r| <= ln 2 / 2.
+    exp(x) = 2^k exp(r), k integer, |r| <= ln 2 / 2.
     """
     shifted = x * LOG2_E + TO_WHOLE
     k = shifted - TO_WHOLE
@@ -84,7 +84,7 @@ def power(base, degree):
 
 @helper
 def bend(u, start, stop, kind, degree):
-    """Kernel values in place of u[start:stop]: gamma |x - z|^2 for RBF (below 0 by rounding: 0), else the argument."""
+    """Replace u[start:stop] by kernel values; u: gamma |x - z|^2 for RBF (negative counts as 0), else the argument."""
     if kind == RBF:
         for k in range(uint64(start), uint64(stop)):
             u[k] = exponential(0.0 if u[k] < 0.0 else -u[k])
@@ -98,7 +98,7 @@ def bend(u, start, stop, kind, degree):
 
 @helper
 def finish_rows(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
-    """Rows lo .. hi-1 of P (rows x columns) from inner products to kernel values."""
+    """Turn inner products into kernel values in rows lo .. hi-1 of P (rows x columns)."""
     n = uint64(columns)
     for i in range(uint64(lo), uint64(hi)):
         base = i * n
@@ -122,15 +122,15 @@ def finish_kernel(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
 
 @loop("void(f4[], f8[], f8[], i8, f8, i8, f8, i8, i8, i8)")
 def finish_kernel_single(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
-    """`finish_rows` of a matrix that is kept in single precision; each value is computed in double precision."""
+    """`finish_rows` for a single-precision matrix; each value is computed in double precision."""
     finish_rows(P, left, right, kind, gamma, degree, coef0, columns, lo, hi)
 
 
 @helper
 def place_of(index, features, n_places):
-    """Where a feature (the file's index less one) stands in the table: n_places for one that the model lacks.
+    """The place of a feature (the file's index minus 1) in the table; n_places if the model lacks it.
 
-    features: those of the model in ascending order, or none at all: then each stands at the file's index.
+    features: those of the model, ascending; empty: the place is the feature itself.
     """
     if len(features) == 0:
         return index + 1 if index + 1 < n_places else n_places
@@ -146,7 +146,7 @@ def place_of(index, features, n_places):
 
 @loop("i8(i4[])")
 def largest_index(indices):
-    """The largest of the numbers; -1 for none."""
+    """The largest index; -1 if there is none."""
     largest = -1
     for k in range(len(indices)):
         largest = max(largest, np.int64(indices[k]))
@@ -166,9 +166,9 @@ def place_support(indptr, indices, values, features, places, norms, n_places):
 
 @helper
 def sum_differences(places, values, start, stop, row, table, gamma, outside, out, at, n_places):
-    """out[at + a] = gamma |x_a - z|^2 summed over all places, and `outside`: no cancellation, but many places.
+    """out[at + a] = gamma |x_a - z|^2 summed over all places, plus `outside`: slower, but without cancellation.
 
-    row: n_places zeros, left as they were.
+    row: n_places zeros, restored.
     """
     for k in range(start, stop):
         row[places[k]] = values[k]
@@ -181,7 +181,7 @@ def sum_differences(places, values, start, stop, row, table, gamma, outside, out
 def scatter_rows(indptr, indices, values, features, table, norms, outside, n_places, lo, hi):
     """Write rows lo .. hi-1 into the lanes of the table, and their square norms.
 
-    outside: the part of a row's square norm that stands on features which the model lacks.
+    outside: the part of a row's square norm from features that the model lacks.
     """
     for a in range(LANES):
         norms[a] = 0.0
@@ -200,7 +200,7 @@ def scatter_rows(indptr, indices, values, features, table, norms, outside, n_pla
 
 @helper
 def clear_rows(indptr, indices, features, table, n_places, lo, hi):
-    """Zeros again where `scatter_rows` has written."""
+    """Reset to 0 the entries that `scatter_rows` wrote."""
     for i in range(lo, hi):
         for k in range(indptr[i], indptr[i + 1]):
             place = place_of(indices[k], features, n_places)
@@ -212,7 +212,8 @@ def clear_rows(indptr, indices, features, table, n_places, lo, hi):
 def decide_pairs(sums, rho, decisions, classes, columns, lo, hi):
     """The decision values of rows lo .. hi-1 from the sums (classes, columns, LANES) of `kernel_decisions`.
 
-    For i < j the support vectors of class i have their coefficient for the pair in column j - 1, those of j in i.
+    For i < j the coefficients of the pair are in column j - 1 for support vectors of class i, in column i for those of
+    j.
     """
     for r in range(lo, hi):
         a = r - lo
@@ -236,14 +237,14 @@ def kernel_decisions(
 ):  # fmt: skip
     """Decision values of rows lo .. hi-1 for each pair of classes i < j:
 
-        sum over the support vectors z_s of both classes of coef_s K(x, z_s), less the pair's rho.
+        sum over the support vectors z_s of both classes of coef_s K(x, z_s), minus the pair's rho.
 
     decisions is (rows, pairs), coef (columns, support vectors); the support vectors of class c are ends[c] ..
     ends[c + 1] - 1.  A single "class" has one column and one decision value (regression, one-class).
-    sums: classes * columns * LANES numbers; table: n_places * LANES zeros and scratch: n_places + (2 + STRIP) * LANES
-    of them, both left as they were up to n_places.
-    PRECOMPUTED: places are positions in a row of the data.  RBF: a distance that is taken from inner products keeps
-    too little where 2 gamma |z|^2 exceeds `largest`; it is then summed over all places.
+    sums: classes * columns * LANES numbers; table: n_places * LANES zeros, and scratch: n_places + (2 + STRIP) * LANES
+    zeros, both restored up to n_places.
+    PRECOMPUTED: places are positions in a row of the data.  RBF: where 2 gamma |z|^2 exceeds `largest`, a distance from
+    inner products is inaccurate and is summed over all places instead.
     """
     classes = len(ends) - 1
     n_sv = ends[classes]
@@ -286,7 +287,7 @@ def kernel_decisions(
 
 @loop("i8(i8[], i4[], i8)")
 def first_row_without(indptr, indices, last):
-    """The first row that does not begin with the file's indices 0, 1, .. last; -1 for none."""
+    """The first row that does not begin with the file's indices 0, 1, .. last; -1 if there is none."""
     for i in range(len(indptr) - 1):
         start = indptr[i]
         if indptr[i + 1] - start <= last:

@@ -1,6 +1,6 @@
 """Rows of the kernel matrix in single precision: products of sparse rows, exp, and sums of rows.
 
-A tile P holds m rows (targets) by `width` columns (training rows), row after row.
+A tile P has m rows (targets) and `width` columns (training rows), row-major.
 """
 
 from numpy import float32, int32, uint64
@@ -12,13 +12,13 @@ if _library is None:
     from svmtool.compiled.loops.rows.simd_loops import single_lane_products
     from svmtool.compiled.loops.text.power_table import single_of_bits
 
-N0, N1, N2, N3, N4 = uint64(0), uint64(1), uint64(2), uint64(3), uint64(4)  # plain ones would turn indices into floats
-LANES = uint64(SINGLE_LANES)  # training rows whose products with a target are summed side by side
+N0, N1, N2, N3, N4 = uint64(0), uint64(1), uint64(2), uint64(3), uint64(4)  # int would make indices floats
+LANES = uint64(SINGLE_LANES)  # training rows handled at a time
 
 ZERO, ONE, TWO = float32(0.0), float32(1.0), float32(2.0)
-LEAST = float32(-87.0)  # exp of anything below would leave the range of normal numbers
+LEAST = float32(-87.0)  # below this exp is not a normal number
 LOG2_E, ROUND = float32(1.4426950408889634), float32(0.5)
-LN2_HIGH, LN2_LOW = float32(0.693359375), float32(-2.1219444005469057e-4)  # their sum is log 2, the first part short
+LN2_HIGH, LN2_LOW = float32(0.693359375), float32(-2.1219444005469057e-4)  # sum: log 2; k times the first is exact
 T2, T3, T4 = float32(1 / 2), float32(1 / 6), float32(1 / 24)
 T5, T6, T7 = float32(1 / 120), float32(1 / 720), float32(1 / 5040)
 
@@ -27,7 +27,7 @@ T5, T6, T7 = float32(1 / 120), float32(1 / 720), float32(1 / 5040)
 def single_exp_of_negative(x):
     """exp(x) for single-precision x <= 0: 2^k exp(r), x = k log 2 + r, exp(r) its Taylor series to degree 7."""
     x = max(x, LEAST)
-    k = int32(x * LOG2_E - ROUND)  # cut off towards zero: the nearest whole number
+    k = int32(x * LOG2_E - ROUND)  # truncation: the nearest integer
     whole = float32(k)
     r = (x - whole * LN2_HIGH) - whole * LN2_LOW
     p = T7 * r + T6
@@ -42,7 +42,7 @@ def single_exp_of_negative(x):
 
 @helper(fast=True)
 def rbf_of_products(P, start, width, own, norms, first, gamma):
-    """P[start + j] = exp(-gamma |x - x_j|^2) where it was x.x_j, j < width; own = |x|^2, norms[first + j] = |x_j|^2."""
+    """Replace x.x_j by exp(-gamma |x - x_j|^2) in P[start + j], j < width; own = |x|^2, norms[first + j] = |x_j|^2."""
     two = TWO * gamma
     base = -gamma * own
     for j in range(width):
@@ -52,14 +52,14 @@ def rbf_of_products(P, start, width, own, norms, first, gamma):
 
 @loop("void(f4[], f4[], f4[], f8, u8, u8, u8)", fast=True)
 def rbf_tile(P, own, norms, gamma, m, width, first):
-    """Products become kernel values: own f4[m] and norms f4 are squared norms, of columns from `first` on."""
+    """Replace products by kernel values; own f4[m] and norms f4: squared norms, those of columns from `first` on."""
     for k in range(m):
         rbf_of_products(P, k * width, width, own[k], norms, first, float32(gamma))
 
 
 @loop("void(f8[], f8[], f8[], f4[], f8, u8, u8, u8)", fast=True)
 def rbf_tile_of_double(products, own, norms, P, gamma, m, width, first):
-    """As `rbf_tile`, from products and squared norms in double: of the exponent only its end is single precision."""
+    """`rbf_tile` from products and squared norms in double precision; only the exponent is rounded to single."""
     for k in range(m):
         base = -gamma * own[k]
         for j in range(width):
@@ -85,7 +85,7 @@ def add_square_differences(P, start, width, target, first_feature, columns, n, f
 def rbf_tile_of_differences(targets, columns, P, gamma, features, n, m, width, first):
     """P[k, j] = exp(-gamma |t_k - x_j|^2), t_k of m targets (features in a row), x_j column first + j of n.
 
-    columns: feature after feature, n numbers each; `features` is a multiple of four.
+    columns: by features, n numbers each; `features` is a multiple of four.
     """
     scale = float32(gamma)
     for k in range(m):
@@ -151,7 +151,7 @@ def add_half_tile(P, c, v, f, below, m, width, first, beyond):
 
 @loop("void(f4[], f8[], f8[], u8, u8, u8)", fast=True)
 def dots_with_rows(store, v, sums, n, lo, hi):
-    """sums[k] = sum of store[k n + j] v[j] over j from lo to hi - 1, for each of the rows of n."""
+    """sums[k] = sum of store[k n + j] v[j] over j from lo to hi - 1, for each row of length n."""
     for k in range(len(sums)):
         s = 0.0
         for j in range(lo, hi):
@@ -161,7 +161,7 @@ def dots_with_rows(store, v, sums, n, lo, hi):
 
 @loop("void(f4[], f4[], u8[], u8, u8, u8, u8)")
 def keep_tile(P, store, slots, n, m, width, first):
-    """Rows k < m of P become columns first .. first + width - 1 of rows slots[k] of the store (rows of n)."""
+    """Copy row k < m of P to columns first .. first + width - 1 of row slots[k] of the store (rows of length n)."""
     for k in range(m):
         at = slots[k] * n + first
         for j in range(width):
@@ -170,7 +170,7 @@ def keep_tile(P, store, slots, n, m, width, first):
 
 @loop("void(f4[], u8[], f8[], f8[], u8, u8, u8)", fast=True)
 def add_stored(store, slots, c, f, n, lo, hi):
-    """f[j] += sum_k c_k store[slots[k], j] for j in lo .. hi-1, rows of n."""
+    """f[j] += sum_k c_k store[slots[k], j] for j in lo .. hi-1, rows of length n."""
     m = len(slots)
     width = hi - lo
     k = N0
@@ -191,9 +191,9 @@ def add_stored(store, slots, c, f, n, lo, hi):
 
 @helper
 def scatter_lanes(starts, columns, values, place, lanes, lo, hi):
-    """Training rows lo .. hi-1 (at most LANES) feature by feature: lanes[(place[feature] - 1) * LANES + row - lo].
+    """Store training rows lo .. hi-1 (at most LANES) by features: lanes[(place[feature] - 1) * LANES + row - lo].
 
-    place is 0 for features that none of them has.
+    place is 0 for features that occur in none of them.
     """
     found = N0
     for i in range(lo, hi):
@@ -211,8 +211,8 @@ def scatter_lanes(starts, columns, values, place, lanes, lo, hi):
 def sparse_tile(starts, columns, values, t_starts, t_columns, t_values, place, lanes, at, met, sums, P, m, lo, hi):
     """P[k, j] = product of target k < m and training row lo + j, both in compressed sparse rows.
 
-    place (one number a feature, all 0 before and after) and lanes: see `scatter_lanes`; at and met (as many as the
-    longest target has entries) and sums (LANES) are scratch.
+    place (one number for each feature, all 0 before and after) and lanes: see `scatter_lanes`.  Scratch: at and met (as
+    long as the longest target), sums (LANES).
     """
     width = hi - lo
     begin = lo

@@ -4,15 +4,15 @@ import math
 
 from svmtool.compiled import helper, loop
 
-LEAST = 1e-7  # of a pair's probability
+LEAST = 1e-7  # smallest probability of a pair
 
 
 @loop("void(f8[], i8[], i8[], i8, i8)")
 def vote(decisions, votes, out, classes, n):
-    """out[i] = the class that most pairs vote for; of several the first.
+    """out[i] = the class with most votes of pairs; the first of several.
 
-    A value above 0 votes for the pair's first class, anything else (0 and NaN too) for the second.  votes: `classes`
-    numbers of scratch.
+    A value above 0 is a vote for the pair's first class, any other (also 0 and NaN) for the second.  votes: scratch,
+    `classes` numbers.
     """
     pair = 0
     for r in range(n):
@@ -31,10 +31,10 @@ def vote(decisions, votes, out, classes, n):
 
 @helper
 def pair_probability(f, A, B):
-    """1 / (1 + exp(A f + B)) without overflow, at least LEAST from 0 and 1."""
+    """1 / (1 + exp(A f + B)) without overflow, between LEAST and 1 - LEAST."""
     t = f * A + B
     p = math.exp(-t) / (1.0 + math.exp(-t)) if t >= 0.0 else 1.0 / (1.0 + math.exp(t))
-    p = p if p > LEAST else LEAST  # a NaN too
+    p = p if p > LEAST else LEAST  # also for NaN
     return p if p < 1.0 - LEAST else 1.0 - LEAST
 
 
@@ -42,9 +42,9 @@ def pair_probability(f, A, B):
 def couple(decisions, A, B, out, scratch, classes, n):
     """Probabilities (n, classes) of rows from decision values (n, pairs); returns how many rows did not converge.
 
-    Two classes: the pair's own.  More: the p that minimises sum over pairs of (r_ji p_i - r_ij p_j)^2, r_ij the
-    probability of i among i and j, by sweeps over its stationarity Qp = (p'Qp) 1, which end as LIBSVM's do, short of
-    the optimum.  scratch: classes * (2 classes + 1) numbers.
+    Two classes: the pair's probability.  More: the p that minimises the sum over pairs of (r_ji p_i - r_ij p_j)^2, r_ij
+    the probability of i among i and j, by sweeps over Qp = (p'Qp) 1 with LIBSVM's tolerance.
+    scratch: classes * (2 classes + 1) numbers.
     Paper: Wu, Lin and Weng, Probability Estimates for Multi-class Classification by Pairwise Coupling, Journal of
     Machine Learning Research 5 (2004) 975-1005, Algorithm 2.
     """

@@ -10,12 +10,12 @@ from numpy import uint64
 
 from svmtool.compiled import helper, loop
 
-N0, N1 = uint64(0), uint64(1)  # plain ones would turn indices into floats
+N0, N1 = uint64(0), uint64(1)  # Python integers would make indices floats
 
 
 @helper
 def pick_largest(e, chosen, t, n):
-    """chosen[:t] = places of the t <= n largest |e|, in no order."""
+    """chosen[:t] = indices of the t <= n largest |e|, in any order."""
     low = N0
     for k in range(t):
         chosen[k] = k
@@ -43,11 +43,11 @@ def subtract(e, theta, pull, n):
 
 @loop("i8(f4[], i8[], i8[], f8[], f8[], f8[], u8[], f8[], u8, u8, f8, f8, i8, i8)")
 def steepest_steps(store, slot, used, D, e, c, chosen, pull, n, t, shift, eps, clock, most):
-    """Steps in the t largest |e| at a time, each as long as is best, until max |e| <= eps, a row is not kept or there
-    have been `most`; returns their number, or -1 - that where the curvature is not positive.
+    """Exact steps in the t largest |e|, until max |e| <= eps, a row is not in the store, or `most` steps.
 
-    store: rows of n kernel values, slot i8[n]: where a row is kept (-1: it is not), used i8: when it last was (to be
-    `clock`); D, e, c f8[n], e and c changed; chosen u8[t]: what the next step wants; pull f8[n]: scratch.
+    Returns the number of steps, or -1 minus that if the curvature is not positive.
+    store: rows of n kernel values; slot i8[n]: place of a row in it, -1 if absent; used i8: time of last use, set to
+    `clock`; D, e, c f8[n], e and c updated; chosen u8[t]: rows of the next step; pull f8[n]: scratch.
     """
     steps = 0
     while True:

@@ -1,7 +1,7 @@
 """Weights of a linear kernel's support vectors, summed with compensation for round-off.
 
-With large costs and raw features the terms cancel to a share of 1e-10 and less, and products of the weights with the
-same features are decision values near 1: without the errors these would have no digits.
+With large costs and unscaled features the terms cancel to a share of 1e-10 or less, and the decision values are
+products of the weights with the same features: without compensation they would have no correct digits.
 """
 
 from svmtool.compiled import _library, helper, loop
@@ -9,7 +9,7 @@ from svmtool.compiled import _library, helper, loop
 if _library is None:
     import numpy as np
 
-SPLIT = 134217729.0  # 2^27 + 1: halves of a number whose products are exact
+SPLIT = 134217729.0  # 2^27 + 1: splits a number into halves whose products are exact
 
 
 @helper
@@ -32,7 +32,7 @@ def sum_error(a, b, s):
 
 @loop("void(i8[], i4[], f8[], f8[], i8[], f8[], f8[], i8, i8)")
 def pair_weights(sv_indptr, sv_places, sv_values, coef, ends, W, rest, columns, pairs):
-    """W (places, pairs) += sum of coef_s z_s for each pair, and what rounding took from that is added to `rest`."""
+    """W (places, pairs) += sum of coef_s z_s for each pair; the rounding errors are added to `rest`."""
     classes = len(ends) - 1
     for c in range(classes):
         for s in range(ends[c], ends[c + 1]):

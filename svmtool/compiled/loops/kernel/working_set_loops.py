@@ -1,12 +1,12 @@
 """A working set of a kernel machine's dual, solved pair by pair with second-order selection.
 
-    min over a of  1/2 a'Qa + chi'a,  Q_st = y_s y_t K_st,  0 <= a <= upper,  y'a as it is
+    min over a of  1/2 a'Qa + chi'a,  Q_st = y_s y_t K_st,  0 <= a <= upper,  y'a fixed
 
 Fan, Chen and Lin, Working Set Selection Using Second Order Information, JMLR 6 (2005) 1889-1918, WSS 2.
 
-Where each sign's sum is fixed the variables of y = +1 come first, up to `cut`; pairs are taken from the side that
-violates optimality more.  Else cut is l.  Both sides fill whole blocks of LANES (with variables that can move neither
-way), so that extremes are found lane by lane, which is vectorised, and then among the lanes.
+If the sum of each sign is fixed, the variables with y = +1 come first, up to `cut`, and pairs are taken from the sign
+with the larger violation; otherwise cut = l.  Both parts are padded to multiples of LANES with fixed variables, so that
+extremes are found by lane, which is vectorised, and then among the lanes.
 """
 
 from numpy import float32, uint64
@@ -16,13 +16,13 @@ from svmtool.compiled import helper, loop
 LANES = uint64(64)
 N0 = uint64(0)
 FAR = 1e300  # takes a variable out of a search
-MISSING = uint64(2**63)  # the place of a row that is not there
-TINY = 1e-12  # curvature in place of one that is not positive
+MISSING = uint64(2**63)  # place of a row that is not in memory
+TINY = 1e-12  # replaces a curvature that is not positive
 
 
 @helper
 def bar(t, y, a, upper, rising, falling):
-    """Set rising[t] to 0 or -FAR and falling[t] to 0 or FAR: whether y_t a_t may grow, and may shrink."""
+    """Set rising[t] to 0 or -FAR and falling[t] to 0 or FAR: whether y_t a_t can increase, and decrease."""
     grow = a[t] < upper[t] if y[t] > 0 else a[t] > 0.0
     shrink = a[t] > 0.0 if y[t] > 0 else a[t] < upper[t]
     rising[t] = 0.0 if grow else -FAR
@@ -48,7 +48,7 @@ def move_and_search(F, K, at_i, at_j, d, rising, falling, high, low, begin, end)
 
 @helper
 def lane_of_largest(by_lane, least):
-    """The first lane with the largest number above `least`; 0 where there is none."""
+    """The first lane with the largest number above `least`; 0 if there is none."""
     top = least
     column = N0
     for lane in range(LANES):
@@ -68,7 +68,7 @@ def smallest(by_lane):
 
 @helper(fast=True)
 def gains_of_partners(F, K, at_i, diagonal, falling, own, m, gain, best, begin, end):
-    """gain_t = b^2 / (K_ii + K_tt - 2 K_it) with b = m - F_t where that is positive, else 0; best: by lane."""
+    """gain_t = b^2 / (K_ii + K_tt - 2 K_it) with b = m - F_t where b > 0, else 0; best: the largest, by lane."""
     for lane in range(LANES):
         best[lane] = float32(-1.0)
     two = float32(2.0)
@@ -84,7 +84,7 @@ def gains_of_partners(F, K, at_i, diagonal, falling, own, m, gain, best, begin, 
 
 @helper
 def move_pair(i, j, d, y, a, upper, rising, falling):
-    """a_i += y_i d, a_j -= y_j d, d cut where one of them reaches a bound, which it then equals; returns d."""
+    """a_i += y_i d, a_j -= y_j d, with d reduced to the bounds, which are reached exactly; returns d."""
     room_i = upper[i] - a[i] if y[i] > 0 else a[i]
     room_j = a[j] if y[j] > 0 else upper[j] - a[j]
     d = min(d, min(room_i, room_j))
@@ -157,13 +157,13 @@ def descend(
 def pair_descent(
     K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance, most,  # noqa: E741
 ):  # fmt: skip
-    """Steps of single pairs until max F - min F <= tolerance on either side, or `most` of them; returns their number.
+    """Steps in pairs until max F - min F <= tolerance for both signs, or `most` steps; returns their number.
 
-    K f4: row t of l values begins at place[t], MISSING where it is not there: where one is needed wanted[0] is its t
-    and the steps end, else it is -1.  diagonal f4[l]: K_tt.
-    y, a (changed), upper f8[l]; F = -y (Q a + chi), changed with a; l and cut multiples of LANES.
-    gain f4[l], best f4[LANES], high, low f8[2 LANES]: scratch; rising, falling f8[l]: 0 for those that may grow, and
-    may shrink, else -FAR and FAR.
+    K f4: row t of l values begins at place[t], or is MISSING; if such a row is needed, wanted[0] = t and the steps end,
+    else wanted[0] = -1.  diagonal f4[l]: K_tt.
+    y, a (updated), upper f8[l]; F = -y (Q a + chi), updated; l and cut multiples of LANES.
+    gain f4[l], best f4[LANES], high, low f8[2 LANES]: scratch; rising, falling f8[l]: 0 for variables that can
+    increase, and decrease, else -FAR and FAR.
     """
     return descend(
         K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance, most

@@ -1,8 +1,8 @@
 """Breakpoints of the slope of a sum of losses along a line z + t dz, for piecewise linear slopes.
 
 slack_i = target_i - z_i + beta_i / sigma; the loss of row i has the slope -scale C_i slack_i dz_i while
-0 < slack_i - t dz_i < width, and is straight outside: it has a kink where its slack enters that strip, one where it
-leaves it.  target and beta are of length n, or of length 1 where they are the same for all rows.
+0 < slack_i - t dz_i < width, and a constant slope outside: its breakpoints are where its slack enters and leaves this
+interval.  target and beta have length n, or length 1 for the same value in all rows.
 """
 
 from svmtool.compiled import loop
@@ -10,9 +10,9 @@ from svmtool.compiled import loop
 
 @loop("i8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8)")
 def gather_breakpoints(z, dz, target, beta, cost, at, bend, start, scale, width, inverse, low, high):
-    """at, bend (space for two a row): the breakpoints with low <= t < high, and by how much the curvature grows there.
+    """at, bend (2 n numbers): the breakpoints with low <= t < high, and the increase of the curvature there.
 
-    inverse: 1 / sigma.  start = slope at low, and curvature before it.  Returns the number of breakpoints.
+    inverse: 1 / sigma.  start = slope at low and curvature below it.  Returns the number of breakpoints.
     """
     count = 0
     slope = 0.0
@@ -47,7 +47,7 @@ def gather_breakpoints(z, dz, target, beta, cost, at, bend, start, scale, width,
 
 @loop("void(f8[], f8[], f8[], f8, f8, i8)")
 def sum_breakpoints(at, bend, sums, low, step, bins):
-    """sums (f8[2 bins]): of each bin [low + k step, low + (k + 1) step) the sums of bend and of bend (at - low)."""
+    """sums (f8[2 bins]): for each bin [low + k step, low + (k + 1) step) the sums of bend and of bend (at - low)."""
     for k in range(2 * bins):
         sums[k] = 0.0
     for i in range(len(at)):

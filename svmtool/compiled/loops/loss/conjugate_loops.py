@@ -28,12 +28,11 @@ def hessian_product(indptr, indices, values, rows, weight, bias, ridge, v, out):
 def csr_conjugate_gradient(
     indptr, indices, values, rows, weight, near, g, p, work, squares, bias, ridge, tolerance, most
 ):
-    """p with (R + sum over `rows` of weight_i x_i x_i') p = g, as linalg.conjugate_gradient finds it from p = 0.
+    """p with (R + sum over `rows` of weight_i x_i x_i') p = g, as linalg.conjugate_gradient from p = 0.
 
-    ridge: the last entry of R; near: the preconditioner, a diagonal; work: 3 d numbers; squares: the residual's, in the
-    preconditioner's norm, where it is and where to end, which is < 0 at first: a call that `most` products did not
-    suffice for is taken up again by the next.
-    Returns the number of products; whether it is there squares tell.
+    ridge: the last entry of R; near: diagonal preconditioner; work: 3 d numbers, kept between calls; squares: square of
+    the residual in the preconditioner's norm, and the value at which to end (initially < 0).  If `most` products do not
+    suffice, the next call continues.  Returns the number of products; done if squares[0] <= squares[1].
     """
     d = len(g)
     r = work[:d]

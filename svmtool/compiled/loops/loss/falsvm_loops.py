@@ -1,4 +1,4 @@
-"""FALSVM's pass over the rows; see solvers/falsvm.py."""
+"""Pass of FALSVM over the rows; see solvers/falsvm.py."""
 
 import numpy as np
 
@@ -10,11 +10,11 @@ ONE = np.uint64(1)
 
 @loop("u8(u8[], u4[], f8[], u8[], f8[], f8[], u8[], f8[], f8[], f8[], u8[], f8, u8, u8, u8)", fast=True)
 def falsvm_rows(indptr, indices, values, order, y, cost, taken, w, P, Z, state, bias, d, lo, hi):
-    """Rows order[lo] .. order[hi-1]: those that w has on the wrong side are added; returns where it stopped.
+    """Add the rows among order[lo] .. order[hi-1] that w misclassifies; returns the position where it stopped.
 
-    (I + 2 sum c x x')^-1 of the rows added so far is P - Z'Z, P symmetric (d x d), Z of as many rows as state[0] tells;
-    it stops before a row that finds Z full.  state[1]: rows added in all, taken: how often each; state[2]: whether w is
-    more than 0.  bias < 0: no bias feature; else its weight is the last.
+    (I + 2 sum c x x')^-1 of the rows added so far is P - Z'Z, P symmetric (d x d), Z with state[0] rows; stops before a
+    row to add when Z is full.  state[1]: rows added in total; taken: how often each; state[2]: whether w is not 0.
+    bias < 0: no bias feature; else its weight is the last.
     """
     room = np.uint64(len(Z)) // d
     last = d - ONE

@@ -1,6 +1,6 @@
 """The squared hinge C_i max(0, target_i - z_i)^2 row by row, z_i = y_i x_i.w the margin.
 
-target is of length n, or of length 1 where it is the same for all rows: one vector less comes through memory.
+target has length n, or length 1 for the same value in all rows, which saves memory traffic.
 """
 
 from svmtool.compiled import helper, loop

@@ -17,23 +17,23 @@ from svmtool.compiled.loops.loss.logistic_loops import exp_of_negative, log_of_o
 
 ONE = np.uint64(1)
 LEFT = 0.1  # see `slopes_of_model`
-TINY = 1e-300  # what a logarithm may be taken of
-EVEN = 0.1  # share of the mean curvature along a ray that it must have where it ends, unless f is known to fall there
-SLOPE_LEFT = 1e-2  # share of its slope at w that f may keep where a step along a search direction ends
+TINY = 1e-300  # smallest argument of a logarithm
+EVEN = 0.1  # least curvature at the end of a step, as share of the mean along it, unless f is known to decrease
+SLOPE_LEFT = 1e-2  # slope at the end of a line search, as share of that at w
 
 
 @helper(fast=True)
 def dual_of_rows(z, cost, s, rows):
-    """-sum_i C_i (a log a + (1 - a) log(1 - a)), a = s b, b = 1 / (1 + exp(z_i)), 0 < s <= 1: the dual's value.
+    """-sum_i C_i (a log a + (1 - a) log(1 - a)), a = s b, b = 1 / (1 + exp(z_i)), 0 < s <= 1: the dual value.
 
-    log a = log s + log b and log(1 - a) = log(1 - b) + log(1 + (1 - s) exp(-z_i)) lose no digits.
+    log a = log s + log b and log(1 - a) = log(1 - b) + log(1 + (1 - s) exp(-z_i)) do not cancel.
     """
     log_s = math.log(s)
     log_left = math.log(1.0 - s) if s < 1.0 else 0.0
     total = 0.0
     for i in range(rows):
         e = exp_of_negative(-abs(z[i]))
-        near = 1.0 / (1.0 + e)  # of the two probabilities that of the side on which z lies
+        near = 1.0 / (1.0 + e)  # the larger of the two probabilities
         far = e * near
         b, left = (far, near) if z[i] > 0.0 else (near, far)
         log_near = -log_of_one_plus(e)
@@ -52,7 +52,7 @@ def l1_logistic_dual(z, cost, s, rows):
 
 @helper(fast=True)
 def dual_of_slopes(u, y, cost, s, rows):
-    """The same for a_i = -s y_i u_i / C_i, strictly between 0 and 1."""
+    """`dual_of_rows` for a_i = -s y_i u_i / C_i, strictly between 0 and 1."""
     total = 0.0
     for i in range(rows):
         a = -s * y[i] * u[i] / cost[i]
@@ -68,10 +68,10 @@ def l1_slopes_dual(u, y, cost, s, rows):
 
 @helper(fast=True)
 def slopes_of_model(u, y, cost, c, dz, logistic, rows):
-    """u += c dz y: the slopes at the end of a step as the model has them, kept between the ends of the multipliers.
+    """u += c dz y: the model's slopes at the end of a step, kept within the bounds of the multipliers.
 
-    The multipliers of the logistic loss keep a share LEFT of their way to either end, where the dual's slope is
-    infinite.
+    Multipliers of the logistic loss stay away from the bounds, where the dual's slope is infinite, by a share LEFT of
+    their distance.
     """
     for i in range(rows):
         a = -u[i] * y[i]
@@ -89,10 +89,9 @@ def l1_model_slopes(u, y, cost, c, dz, logistic):
 
 @helper(fast=True)
 def to_minimum(w, p, penalty, at, way, slope, curvature, most):
-    """How far from `at` the minimum of a quadratic and sum_j penalty_j |w_j + t p_j| lies, going up (way 1) or down
-    (-1), at most `most`.
+    """Distance, at most `most`, from `at` to the minimum of a quadratic plus sum_j penalty_j |w_j + t p_j|.
 
-    slope (negative: it falls) is that of all terms in this direction, on this side of `at`, curvature the quadratic's.
+    way: 1 upwards, -1 downwards; slope (< 0): of all terms at `at` in this direction; curvature: of the quadratic.
     """
     gone = 0.0
     while True:
@@ -117,7 +116,7 @@ def to_minimum(w, p, penalty, at, way, slope, curvature, most):
 
 @helper(fast=True)
 def line_search_step(z, dz, target, cost, w, p, penalty, g, out, logistic, rows):
-    """About the t in [0, 1] that minimises f(w + t p), 0 where f does not fall; g: the gradient of the losses at w."""
+    """The approximate minimiser t in [0, 1] of f(w + t p), 0 if f does not decrease; g: gradient of the losses at w."""
     first = 0.0
     for j in range(len(w)):
         first += g[j] * p[j] + penalty[j] * (-abs(p[j]) if w[j] * p[j] < 0.0 else abs(p[j]))
@@ -125,7 +124,7 @@ def line_search_step(z, dz, target, cost, w, p, penalty, g, out, logistic, rows)
         return 0.0
     low = 0.0
     high = 1.0
-    gained = 0.0  # by which f at low is below f at 0, at least: f is convex
+    gained = 0.0  # lower bound of f(0) - f(low), by convexity
     t = 1.0
     for _ in range(100):
         if logistic:
@@ -139,7 +138,7 @@ def line_search_step(z, dz, target, cost, w, p, penalty, g, out, logistic, rows)
             breakpoint = -w[j] / p[j] if w[j] * p[j] < 0.0 else 0.0
             left += size if t > breakpoint else -size
             right += size if t >= breakpoint else -size
-        # where most of the curvature is near 0, f may be higher at a t with a small positive slope than at 0
+        # if most of the curvature is near 0, f can be above f(0) at a t with a small positive slope
         falls = left <= 0.0 or (t - low) * left <= gained or out[1] * t >= EVEN * (left - first)
         if falls and left <= SLOPE_LEFT * -first and (t == 1.0 or right >= SLOPE_LEFT * first):
             break
@@ -166,14 +165,14 @@ def l1_step(z, dz, target, cost, w, p, penalty, g, out, logistic):
 
 @loop("void(u8[], u4[], u4[], u8[], u8, u8)")
 def count_columns(indptr, indices, place, counts, lo, hi):
-    """counts_p += the numbers of rows lo .. hi in the feature with place p; the last place is no column's."""
+    """counts_p += the non-zeros of rows lo .. hi-1 in the feature with place p; the last place is not a column."""
     for k in range(indptr[lo], indptr[hi]):
         counts[place[indices[k]]] += ONE
 
 
 @loop("void(u8[], u4[], f8[], u4[], u8[], u4[], f8[], u8, u8)")
 def fill_columns(indptr, indices, values, place, at, row_numbers, column_values, lo, hi):
-    """Rows lo .. hi column after column: those of the column with place p from at_p on, which ends behind them."""
+    """Store rows lo .. hi-1 by columns: the column with place p from at_p on; at_p becomes its end."""
     d = len(at) - 1
     for i in range(lo, hi):
         for k in range(indptr[i], indptr[i + ONE]):
@@ -187,7 +186,7 @@ def fill_columns(indptr, indices, values, place, at, row_numbers, column_values,
 
 @loop("void(u8[], u4[], f8[], f8[], u8[], u8[], u4[], f8[], f8[], f8)", fast=True)
 def gather_columns(starts, row_numbers, values, root, chosen, to_starts, to_rows, to_values, diagonal, bias):
-    """Columns `chosen`, row i times root_i, rows with root_i = 0 left out; diagonal_k = |column k|^2.
+    """Columns `chosen`, with row i multiplied by root_i and rows with root_i = 0 left out; diagonal_k = |column k|^2.
 
     Column d (one beyond those stored) is the bias feature.
     """
@@ -218,7 +217,7 @@ def gather_columns(starts, row_numbers, values, root, chosen, to_starts, to_rows
 
 @helper(fast=True)
 def violation_at(v, g, penalty):
-    """How far a gradient g of the smooth part is from what v's optimality asks."""
+    """The optimality violation of a variable v, with gradient g of the smooth part."""
     if v > 0.0:
         return abs(g + penalty)
     if v < 0.0:
@@ -238,7 +237,7 @@ def thresholded(v, g, h, penalty):
 
 @helper(fast=True)
 def moved(v, j, g, h, penalty):
-    """Put v_j at the minimum over it; returns its step."""
+    """Minimise over v_j; returns the step."""
     old = v[j]
     v[j] = thresholded(old, g, h, penalty)
     return v[j] - old
@@ -246,11 +245,11 @@ def moved(v, j, g, h, penalty):
 
 @helper(fast=True)
 def passes_over_gram(gram, v, g, penalty, count, most, tolerance):
-    """Coordinate descent on q with H = gram (d x d, symmetric): at most `most` passes, until the largest violation
-    in one over all variables is at most `tolerance`.  v and g, the gradient of q's smooth part, are kept up to date.
+    """Coordinate descent on q with H = gram (d x d, symmetric), for at most `most` epochs.
 
-    Between passes over all variables those that are not zero are visited until they are done.  Returns that
-    violation, or infinity where it is still larger; count[0] += passes.
+    Ends when the largest violation in an epoch over all variables is at most `tolerance`; epochs over the non-zero
+    variables come between.  v and g, the gradient of q's smooth part, are updated.  Returns the violation, or infinity
+    if it is above the tolerance; count[0] += epochs.
     """
     d = np.uint64(len(v))
     everywhere = True
@@ -282,8 +281,8 @@ def gram_epochs(gram, v, g, penalty, count, most, tolerance):
 def step_on_face(v, q, penalty, slope, curvature):
     """Add t q to v (the weights of a face) for the t in [0, 1] that minimises the model; returns t.
 
-    slope and curvature are the model's at t = 0, the slope of |v|_1 included as it is there.
-    A weight whose sign changes at that very t becomes zero.
+    slope and curvature: of the model at t = 0, including the slope of |v|_1 there.
+    A weight whose sign changes exactly at this t becomes zero.
     """
     t = to_minimum(v, q, penalty, 0.0, 1.0, slope, curvature, 1.0)
     for j in range(len(v)):
@@ -300,8 +299,7 @@ def l1_face_step(v, q, penalty, slope, curvature):
 
 @loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], i8, f8)", fast=True)
 def column_epochs(starts, row_numbers, values, diagonal, g, penalty, v, r, count, most, tolerance):
-    """The same with the columns that `gather_columns` made: r = sum_k (v_k - w_k) column_k is kept up to date, g is
-    the gradient at w."""
+    """`gram_epochs` with columns from `gather_columns`; updates r = sum_k (v_k - w_k) column_k; g: gradient at w."""
     everywhere = True
     largest = np.inf
     for _ in range(most):
@@ -330,11 +328,11 @@ def column_epochs(starts, row_numbers, values, diagonal, g, penalty, v, r, count
 def hinge2_column_epochs(
     starts, row_numbers, values, y, cost, penalty, w, chosen, z, count, most, share, bias
 ):  # fmt: skip
-    """Coordinate descent on f itself for the squared hinge: z_i = y_i x_i.w and w are kept up to date.
+    """Coordinate descent on f for the squared hinge; updates w and z_i = y_i x_i.w.
 
-    Each variable takes a Newton step, or less where rows that become active would make f rise.  `most` passes over
-    the columns `chosen` (len(starts) - 1: the bias feature), fewer where the largest violation falls below `share`
-    of that in the first.  Returns the last pass's.
+    Each variable takes a Newton step, shortened if f would increase because rows become active.  At most `most` epochs
+    over the columns `chosen` (len(starts) - 1: the bias feature), until the largest violation is at most `share` of
+    that in the first.  Returns the largest violation of the last epoch.
     """
     d = np.uint64(len(starts)) - ONE
     first = 0.0
@@ -368,7 +366,7 @@ def hinge2_column_epochs(
                     if slack > 0.0:
                         after -= 2.0 * cost[i] * x * y[i] * slack
                 new = w[j] + step
-                # f still falls where the step ends, or a zero holds it: it has fallen all the way
+                # f decreases along the whole step
                 pull = penalty[j] if new > 0.0 or (new == 0.0 and step < 0.0) else -penalty[j]
                 rise = (after + pull) * step
                 if rise <= 0.5 * abs(slope + pull) * abs(step):

@@ -1,7 +1,6 @@
-"""The logistic loss C_i log(1 + exp(-z_i)) row by row, z_i = y_i x_i.w the margin.
+"""The logistic loss C_i log(1 + exp(-z_i)) of rows, z_i = y_i x_i.w the margin.
 
-exp and log1p are written out, as polynomials whose error is that of rounding: loops that call the library's for one
-number at a time cannot be vectorised.
+exp and log1p are polynomials, accurate to round-off: loops that call library functions are not vectorised.
 """
 
 from numpy import uint64
@@ -14,20 +13,20 @@ if _library is None:
     from svmtool.compiled.loops.text.power_table import bits_of_float, float_of_bits
 
 LOG2_E = 1.4426950408889634
-LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # their sum is log 2, the first part short
-ROUNDER = 6755399441055744.0  # 1.5 * 2^52: added to a number, it leaves the nearest whole number in the lowest bits
-# Least curvature of a row, as a share of its slope, per unit of 1 + |margin|.  A row far on the wrong side is all but
-# linear: its true curvature underflows, and a step over such rows alone would have no end.  With it a step moves a
-# margin by at most 1000 times its own size.  Rows whose margin is above -9 keep their true curvature.
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # sum: log 2; k times the first is exact
+ROUNDER = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer in the lowest bits
+# Lower bound of a row's curvature, relative to its slope / (1 + |margin|).  The loss of a badly misclassified row is
+# almost linear: its curvature underflows, and a step over such rows alone would be unbounded.  With the bound a step
+# changes a margin by at most 1000 times its size.  Rows with a margin above -9 keep their curvature.
 LEAST_CURVATURE = 1e-3
-LEAST_MARGIN = 1e-3  # from which tanh(z / 2) / (2 z) is 1/4 but for some 1e-7
-LEAST = -708.0  # exp of anything below would leave the range of normal numbers
+LEAST_MARGIN = 1e-3  # |z| below which tanh(z / 2) / (2 z) is 1/4 up to 1e-7
+LEAST = -708.0  # below this exp is not a normal number
 HALF = 0.41421356237309503  # sqrt(2) - 1
 
 
 @helper
 def with_rounder(x):
-    """x + ROUNDER; no sum may be reordered here."""
+    """x + ROUNDER, without reordering of sums."""
     return x + ROUNDER
 
 
@@ -38,7 +37,7 @@ def without_rounder(x):
 
 @helper(fast=True)
 def small_exp(x):
-    """exp(x) for |x| <= log(2) / 2, its Taylor series to degree 13: what is left is below 1e-17."""
+    """exp(x) for |x| <= log(2) / 2, by its Taylor series to degree 13, with an error below 1e-17."""
     p = 1.0 / 6227020800.0
     p = p * x + 1.0 / 479001600.0
     p = p * x + 1.0 / 39916800.0
@@ -62,13 +61,13 @@ def exp_of_negative(x):
     shifted = with_rounder(x * LOG2_E)
     k = without_rounder(shifted)
     r = (x - k * LN2_HIGH) - k * LN2_LOW
-    power = float_of_bits((bits_of_float(shifted) + 1023) << 52)  # 2^k: what stands above k's bits is shifted out
+    power = float_of_bits((bits_of_float(shifted) + 1023) << 52)  # 2^k: the bits above k are shifted out
     return small_exp(r) * power
 
 
 @helper(fast=True)
 def log_of_one_plus(s):
-    """log(1 + s) for 0 <= s <= 1: 2 artanh(t), t = s / (2 + s), after a factor 2 is taken out of 1 + s > sqrt(2)."""
+    """log(1 + s) for 0 <= s <= 1: 2 artanh(t), t = s / (2 + s), after dividing 1 + s > sqrt(2) by 2."""
     large = s > HALF
     t = (s - 1.0) / (s + 3.0) if large else s / (s + 2.0)
     q = t * t
@@ -91,7 +90,7 @@ def logistic_of_rows(z, cost, y, u, c, lo, hi):
     """Loss, slope and curvature of rows lo .. hi-1; returns sum_i C_i log(1 + exp(-z_i)).
 
     u_i = d loss_i / d(x_i.w) = -C_i y_i s_i;  c_i = C_i s_i (1 - s_i);  s_i = 1 / (1 + exp(z_i)).
-    c_i is no less than C_i s_i LEAST_CURVATURE / (1 + |z_i|).
+    c_i is at least C_i s_i LEAST_CURVATURE / (1 + |z_i|).
     """
     loss = 0.0
     for i in range(lo, hi):
@@ -100,7 +99,7 @@ def logistic_of_rows(z, cost, y, u, c, lo, hi):
         s = inverse if z[i] < 0.0 else e * inverse
         loss += cost[i] * (max(-z[i], 0.0) + log_of_one_plus(e))
         u[i] = -cost[i] * y[i] * s
-        rest = e * inverse if z[i] < 0.0 else inverse  # 1 - s, no digit lost
+        rest = e * inverse if z[i] < 0.0 else inverse  # 1 - s, without cancellation
         c[i] = cost[i] * s * max(rest, LEAST_CURVATURE / (1.0 + abs(z[i])))
     return loss
 
@@ -113,9 +112,9 @@ def logistic_state(z, cost, y, u, c, lo, hi):
 
 @helper(fast=True)
 def widen_rows(z, cost, c, lo, hi):
-    """c_i becomes C_i tanh(z_i / 2) / (2 z_i), for rows lo .. hi-1: that of the parabola which touches the loss at z_i
-    and has the same slope.  It lies above the loss, and is the least curved that does (Jaakkola and Jordan, Statistics
-    and Computing 10 (2000) 25-37)."""
+    """c_i = C_i tanh(z_i / 2) / (2 z_i) for rows lo .. hi-1: the smallest curvature of a parabola that touches the loss
+    at z_i and lies above it (Jaakkola and Jordan, Statistics and Computing 10 (2000) 25-37).
+    """
     for i in range(lo, hi):
         size = max(abs(z[i]), LEAST_MARGIN)
         e = exp_of_negative(-size)
@@ -167,8 +166,8 @@ def softplus(t):
 def best_logit(t, z, s, strength):
     """The root of  h(v) = v + z + strength (1 / (1 + exp(-v)) - s),  s = 1 / (1 + exp(-t)).
 
-    h increases by at least 1 for each unit, and changes its sign between t and -z: Newton's steps from t are kept
-    inside.  They end at a hundredth of h(t): the next pass comes soon.
+    h' >= 1, and h changes its sign between t and -z: bracketed Newton steps from t, until |h| <= 0.01 |h(t)|, which
+    suffices within an epoch.
     """
     low = min(t, -z)
     high = max(t, -z)
@@ -194,12 +193,12 @@ def best_logit(t, z, s, strength):
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], f8, u8, u8, u8)", fast=True)
 def logistic_pass(indptr, indices, values, y, cost, square_norms, t, w, chunks, state, found, bias, chunk, first, last):
-    """One pass of dual coordinate descent over all rows, alpha_i = C_i / (1 + exp(-t_i)); Yu, Huang, Lin (2011).
+    """Chunks first .. last - 1 of an epoch of dual coordinate descent, alpha_i = C_i / (1 + exp(-t_i)); see
+    dcd_loops.py.
 
-    The places first .. last - 1 of it, in which chunks of rows are visited in turn, as in dcd_loops.py; a pass begins
-    at the place 0.  w (length d, the bias's weight last where bias >= 0) = sum alpha_i y_i x_i is kept up to date.
-    state[0] is the random state.  found: the largest |t_i + y_i x_i.w| met, which is the
-    dual's derivative, and the sum over rows of loss, conjugate and alpha_i y_i x_i.w, which at one w is the gap.
+    Paper: Yu, Huang and Lin (2011).  An epoch begins with first = 0.  w (f8[d], the bias's weight last where bias >= 0)
+    = sum alpha_i y_i x_i is updated.  state[0]: random state.  found: the largest |t_i + y_i x_i.w|, the dual's
+    derivative, and the sum over rows of loss, conjugate and alpha_i y_i x_i.w, which for a fixed w is the gap.
     """
     rows = uint64(len(y))
     one = uint64(1)

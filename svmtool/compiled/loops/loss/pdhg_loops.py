@@ -5,13 +5,13 @@ import numpy as np
 from svmtool.compiled import helper, loop
 
 ONE = np.uint64(1)
-SUFFICIENT, NECESSARY = 0.2, 0.8  # shares of the first move of a round: one ends at the former, ...
-# ... and below the latter once moves grow again
+# A round ends when a move is at most SUFFICIENT times the first one, or below NECESSARY times it and growing again
+SUFFICIENT, NECESSARY = 0.2, 0.8
 
 
 @helper(fast=True)
 def sum_of(starts, numbers, values, v, k):
-    """The sum of values times v's entries over line k of a sparse matrix."""
+    """The inner product of row k of a sparse matrix with v."""
     total = 0.0
     for q in range(starts[k], starts[k + ONE]):
         total += values[q] * v[numbers[q]]
@@ -20,7 +20,7 @@ def sum_of(starts, numbers, values, v, k):
 
 @helper
 def threshold(v, t):
-    """v, nearer to zero by t, or zero."""
+    """Soft threshold: sign(v) max(|v| - t, 0)."""
     return v - t if v > t else (v + t if v < -t else 0.0)
 
 
@@ -32,12 +32,13 @@ def pdhg_steps(
     starts, row_numbers, column_values, indptr, indices, values, y, target, cost, fixed, centre, tau, sigma, w0, a0,
     w, a, near_w, near_a, far_w, signed, state, done, most,
 ):  # fmt: skip
-    """Steps `done` + 1 to `most` of a round from w0, a0, fewer where the round ends; returns how many are done.
+    """Steps `done` + 1 to `most` of a round from w0, a0, or until the round ends; returns the number of steps done.
 
-    The matrix stands twice, by columns and by rows; each row is less by `centre` (f8[d]).  tau, sigma: step lengths.
-    w, a: where the last step led; near_w, near_a: what the last proximal steps gave; far_w, signed: scratch.
-    state: shift where the round began, as of w, as of near_w; its step length; its penalty; sum of a_i y_i over rows
-    left out, whose sums over columns are `fixed`; lengths of the first move and of the last one; whether it has ended.
+    The matrix is given by columns and by rows; `centre` (f8[d]) is subtracted from each row.  tau, sigma: step sizes.
+    w, a: current iterates; near_w, near_a: results of the last proximal steps; far_w, signed: scratch.
+    state: shift at the start of the round, of w, and of near_w; step size and penalty of the shift; sum of a_i y_i over
+    the fixed rows, whose sums over columns are `fixed`; lengths of the first and last move; whether the round has
+    ended.
     """
     d = np.uint64(len(w0))
     n = np.uint64(len(a0))

@@ -1,4 +1,4 @@
-"""Powers of the hinge, l(xi) = max(0, xi)^p with 1 <= p <= 2, and their augmented Lagrangian, row by row.
+"""Powers of the hinge, l(xi) = max(0, xi)^p with 1 <= p <= 2, and their augmented Lagrangian, for each row.
 
 xi_i = target_i - z_i is the slack of row i, z_i = y_i x_i.w its margin; beta_i the multiplier for each unit of
 cost.  With t = xi + beta / sigma the e-step (ALM paper, Eqs. 10-13) and its new multiplier are
@@ -6,7 +6,7 @@ cost.  With t = xi + beta / sigma the e-step (ALM paper, Eqs. 10-13) and its new
     v  = argmin over v of  max(0, v)^p + sigma/2 (v - t)^2,      b = sigma (t - v) = p max(0, v)^(p-1)
 
 so that b is the slope, in xi, of the smoothed loss  min_v l(v) + sigma/2 (v - t)^2.  For p = 1 that is
-b = clip(sigma t, 0, 1); an upper end `cap` other than 1 serves Huber's loss.
+b = clip(sigma t, 0, 1); an upper bound `cap` other than 1 gives Huber's loss.
 """
 
 import numpy as np
@@ -14,15 +14,15 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.fused.fused_mfn_loops import next_line_search_step
 
-ROUNDS = 60  # of Newton's method for one row; a handful is usual
+ROUNDS = 60  # most Newton steps for one row; usually a few
 
 
 @helper(fast=True)
 def multiplier(t, p, sigma):
     """b for one row with t > 0 and 1 < p < 2.
 
-    s = v^(p-1) solves s^r + (p / sigma) s = t, r = 1 / (p - 1) > 1: increasing and convex, so that Newton's
-    steps from the right of the root come down to it without a bracket (the paper bisects Eq. 11 instead).
+    s = v^(p-1) solves s^r + (p / sigma) s = t, r = 1 / (p - 1) > 1: increasing and convex, so that Newton
+    steps from above converge monotonically without a bracket (the paper bisects Eq. 11 instead).
     """
     gamma = p / sigma
     r = 1.0 / (p - 1.0)
@@ -50,8 +50,8 @@ def state_of_slacks(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap,
 
     u_i = -C_i b_i y_i; c_i = C_i for p = 1 where 0 < b_i < cap (else 0; the factor sigma is left out), C_i db_i/dt
     for p > 1; change_i = new c_i - old c_i.  sums = sum C (smoothed loss), sum C l(xi), sum C target b,
-    sum C (b - beta)^2, sum C b^q / p^(q-1), rows with b > 0, rows whose c changed (p = 1: or whose b went from one end
-    to the other, by u as it was), rows with c > 0; q = p / (p - 1) belongs to the dual, and with p = 1 that sum is 0.
+    sum C (b - beta)^2, sum C b^q / p^(q-1) with q = p / (p - 1) (0 for p = 1), rows with b > 0, rows whose c changed
+    (p = 1: or whose b changed from one bound to the other), rows with c > 0.
     """
     smooth = 0.0
     loss = 0.0
@@ -73,7 +73,7 @@ def state_of_slacks(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap,
             linear += cost[i] * target[i] * b
             moved += cost[i] * step * step
             support += 1.0 if b > 0.0 else 0.0
-            changed += 1.0 if now != c[i] or (b > 0.0) != (u[i] != 0.0) else 0.0  # or from one end to the other
+            changed += 1.0 if now != c[i] or (b > 0.0) != (u[i] != 0.0) else 0.0  # or from one bound to the other
             u[i] = -cost[i] * b * y[i]
             active += 1.0 if now != 0.0 else 0.0
             change[i] = now - c[i]
@@ -177,9 +177,10 @@ def power_line_search(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi)
 
 @helper(fast=True)
 def step_along(z, dz, target, cost, beta, out, a, b, p, sigma, cap):
-    """The minimiser along z + t dz of the smoothed losses and a quadratic of slope a + t b, as Objective.ray finds it.
+    """The minimiser along z + t dz of the smoothed losses and a quadratic of slope a + t b, as Objective.line_search.
 
-    out: 2 numbers for slopes, 2 for the bracket."""
+    out: scratch, f8[4].
+    """
     bracket = out[2:]
     bracket[0] = 0.0
     bracket[1] = np.inf

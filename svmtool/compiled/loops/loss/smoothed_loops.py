@@ -1,19 +1,19 @@
-"""The zero of the slope of a smoothed hinge's sum along a line: the slope is increasing and piecewise linear."""
+"""Line search for a sum of smoothed hinges: the zero of its increasing, piecewise linear slope."""
 
 from svmtool.compiled import loop
 
-MOST = 300  # steps: halvings alone, one in three, end before
-CLOSE = 2.0**-51  # of a number's size: two units of its last place
+MOST = 300  # most steps; bisection in every third step ends earlier
+CLOSE = 2.0**-51  # relative tolerance: two units in the last place
 
 
 @loop("f8(f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8, f8)", fast=True)
 def smoothed_root(decisions, along, y, cost, centre, mu, slope, curve, start, low, high):
-    """The t from low to high at which  slope + t curve - sum_i y_i C_i u_i(t) along_i  crosses zero; high where
-    it is below.
+    """The t from low to high at which  slope + t curve - sum_i y_i C_i u_i(t) along_i  crosses zero; high if
+    it is negative there.
 
-    u_i(t) = centre_i + (1 - y_i (decisions_i + t along_i)) / mu, held within 0 and 1.  along: length n, or 1 where it
-    is the same for all rows.  By Newton's steps from `start`, each of which ends exactly where it stays on its piece;
-    where they leave the bracket, or do not halve it in three steps, by halving.
+    u_i(t) = centre_i + (1 - y_i (decisions_i + t along_i)) / mu, clipped to [0, 1].  along: length n, or 1 for the same
+    value in all rows.  Newton steps from `start`, exact within a piece; bisection if they leave the bracket or do not
+    halve it in three steps.
     """
     same = len(along) == 1
     inverse = 1.0 / mu

@@ -1,7 +1,7 @@
 """Checksums of arrays in files, and bounds checks of index arrays, in one pass each.
 
-Every term of a sum depends on its place: entries that change places, or two that change together, change the sum.
-Terms may be summed in any order, so that pieces may be summed side by side, and as they are written.
+Each term depends on its position, so that exchanged entries, or two that change together, change the checksum.  Terms
+can be summed in any order: in parallel, and while an array is being written.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from svmtool.compiled import helper, loop
 STEP = np.uint64(0x9E3779B97F4A7C15)
 ODD = np.uint64(0xBF58476D1CE4E5B9)
 HALF = np.uint64(32)
-MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)  # all bits but the sign: sizes of numbers are in the order of these bits
+MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)  # all bits except the sign: absolute values are in the order of these bits
 
 
 @helper
@@ -22,7 +22,7 @@ def term(bits, place):
 
 @loop("u8(u8[], u8)")
 def sum_words(bits, first):
-    """Checksum of consecutive entries of 8 bytes, the first of them in place `first` of its array."""
+    """Checksum of consecutive entries of 8 bytes, beginning at position `first` of the array."""
     total = np.uint64(0)
     for k in range(np.uint64(len(bits))):
         total += term(bits[k], first + k)
@@ -31,7 +31,7 @@ def sum_words(bits, first):
 
 @loop("u8(u4[], u8)")
 def sum_indices(indices, first):
-    """The same of entries of 4 bytes."""
+    """`sum_words` for entries of 4 bytes."""
     total = np.uint64(0)
     for k in range(np.uint64(len(indices))):
         total += term(np.uint64(indices[k]), first + k)
@@ -40,9 +40,9 @@ def sum_indices(indices, first):
 
 @loop("void(u8[], u8[], u8, u8)")
 def check_values(bits, facts, lo, hi):
-    """The numbers lo .. hi-1, given as their bits, into facts: checksum, and the bits of the largest size.
+    """Checksum of the numbers lo .. hi-1, given as bits, and the bits of the largest absolute value.
 
-    facts[0] is added to, facts[1] is raised; infinities are above all numbers, and nans above those.
+    Adds to facts[0] and raises facts[1]; infinities are above all numbers, and nans above infinities.
     """
     total = np.uint64(0)
     largest = np.uint64(0)
@@ -55,9 +55,9 @@ def check_values(bits, facts, lo, hi):
 
 @loop("void(u8[], u4[], u8[], u8, u8)")
 def check_indices(indptr, indices, facts, lo, hi):
-    """The indices of rows lo .. hi-1 into facts: checksum, the largest, and how many do not ascend within their row.
+    """Checksum of the indices of rows lo .. hi-1, the largest, and how many do not ascend within their row.
 
-    Rows must lie inside `indices`.  facts[0] and facts[2] are added to, facts[1] is raised.
+    Rows must lie inside `indices`.  Adds to facts[0] and facts[2], raises facts[1].
     """
     one = np.uint64(1)
     start, stop = indptr[lo], indptr[hi]
@@ -72,7 +72,7 @@ def check_indices(indptr, indices, facts, lo, hi):
         total += term(np.uint64(index), k)
         largest = max(largest, index)
         falls += np.uint64(index <= indices[k - one])
-    for i in range(lo + one, hi):  # what falls from one row to the next is no fault
+    for i in range(lo + one, hi):  # do not count descents between rows
         k = indptr[i]
         if start < k < indptr[i + one]:
             falls -= np.uint64(indices[k] <= indices[k - one])

@@ -1,8 +1,7 @@
 """Rows with a number for each of k classes: products with a weight matrix, and the Crammer-Singer loss.
 
-Whatever has k numbers a row, or a feature, holds them side by side in `wide` places, k rounded up to a multiple of
-four: the classes are then gone through four at a time, which the processor does at once.  The last row of weights is
-the bias's where bias >= 0.
+Arrays with k numbers for each row or feature are padded to `wide` numbers, a multiple of four, so that loops over
+classes are vectorised by four.  The last row of weights is that of the bias where bias >= 0.
 """
 
 import numpy as np
@@ -69,7 +68,7 @@ def class_scores(indptr, indices, values, W, S, bias, wide, lo, hi):
 
 @loop("void(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8, u8, u8, u8, u8)", fast=True)
 def class_loss(indptr, indices, values, number, cost, W, out, bias, k, wide, lo, hi):
-    """out[0] = sum C_i (max_m ([m != y_i] + w_m.x_i) - w_{y_i}.x_i) over rows lo .. hi-1; the rest of out: scratch."""
+    """out[0] = sum C_i (max_m ([m != y_i] + w_m.x_i) - w_{y_i}.x_i) over rows lo .. hi-1; out[1:] is scratch."""
     loss = 0.0
     for i in range(lo, hi):
         scores_of_row(indices, values, W, out, ONE, indptr[i], indptr[i + ONE], bias, wide)
@@ -90,10 +89,10 @@ def class_transpose_product(indptr, indices, values, U, G, bias, wide, lo, hi):
 
 @helper(fast=True)
 def onto_simplex(v, at, k):
-    """v[at : at + k] becomes the nearest point of the simplex; returns how many of its entries are not zero.
+    """Project v[at : at + k] on the simplex; returns the number of non-zero entries.
 
-    p = max(0, v - theta) with the theta for which it adds up to 1 (Michelot, 1986).  Less their largest, entries from
-    -1 downwards end at zero.  It adds up as exactly as the largest entry is small.
+    p = max(0, v - theta) with theta such that the sum is 1 (Michelot, 1986).  Entries at least 1 below the largest are
+    zero.  The sum is accurate if the largest entry is small.
     """
     largest = v[at]
     for m in range(at + ONE, at + k):
@@ -107,10 +106,10 @@ def onto_simplex(v, at, k):
             if v[m] - largest > theta:
                 total += v[m] - largest
                 kept += ONE
-        if kept >= count:  # more only by rounding
+        if kept >= count:  # increases only by round-off
             break
         count = kept
-        if count <= ONE:  # none: these are no numbers
+        if count <= ONE:  # none: the entries are nan
             break
         theta = (total - 1.0) / np.float64(kept)
     for m in range(at, at + k):
@@ -123,9 +122,9 @@ def class_state(S, number, cost, beta, U, share, sums, sigma, k, wide, lo, hi):
     """The smoothed loss of rows lo .. hi-1 at scores S.
 
     g_m = S_m + [m != y];  p = the point of the simplex nearest to beta + sigma g;  U = C (p - e_y), the slopes;
-    share_m = 1 / |F| on the face F = {m: p_m > 0} that p lies on, if it is no corner, else 0.
+    share_m = 1 / |F| on the face F = {m: p_m > 0} if it is not a vertex, else 0.
     sums = sum C (p.g - S_y - |p - beta|^2 / (2 sigma)), sum C (max g - S_y), sum C (1 - p_y), sum C |p - beta|^2,
-    non-zeros of U, rows whose face changed, rows not at a corner.
+    non-zeros of U, rows whose face changed, rows not at a vertex.
     """
     smooth = loss = linear = moved = support = changed = active = 0.0
     for i in range(lo, hi):
@@ -134,7 +133,7 @@ def class_state(S, number, cost, beta, U, share, sums, sigma, k, wide, lo, hi):
         largest = S[y]
         for m in range(at, at + k):
             largest = max(largest, S[m] + (0.0 if m == y else 1.0))
-        for m in range(at, at + k):  # less the largest: what may stay above zero is then small enough to be exact
+        for m in range(at, at + k):  # minus the largest: entries that stay positive are then small and accurate
             U[m] = beta[m] + sigma * (S[m] + (0.0 if m == y else 1.0) - largest)
         count = onto_simplex(U, at, k)
         part = 1.0 / np.float64(count) if count > ONE else 0.0
@@ -165,7 +164,7 @@ def class_state(S, number, cost, beta, U, share, sums, sigma, k, wide, lo, hi):
 def class_line_search(S, dS, number, cost, beta, active, corner, out, t, sigma, k, wide, lo, hi):
     """out[0], out[1] = slope and curvature of the smoothed loss of rows active[lo] .. active[hi-1] along S + t dS.
 
-    corner_i = the class that p_i is the corner of there, or k.  out[2 : 2 + k] is scratch.
+    corner_i = the class of the vertex that p_i is, or k if it is not one.  out[2 : 2 + k] is scratch.
     """
     slope = curvature = 0.0
     for s in range(lo, hi):
@@ -206,9 +205,9 @@ def class_line_search(S, dS, number, cost, beta, active, corner, out, t, sigma, 
 
 @loop("u8(f8[], u8[], f8[], u8[], u8[], u8[], f8[], u8, u8, u8, u8)", fast=True)
 def class_line_search_settle(dS, number, cost, low, high, active, out, k, wide, lo, hi):
-    """Rows of active[lo : hi] at one corner at both ends of a part of the ray stay there all along: they leave.
+    """Remove rows of active[lo : hi] that are at the same vertex at both ends of the bracket, hence also between.
 
-    low, high: `corner` at the ends; out[0] += the slope of the rows that leave.  Returns where the others now end.
+    low, high: `corner` at the ends; out[0] += the slope of the removed rows.  Returns the new end of the others.
     """
     kept = lo
     slope = 0.0
@@ -225,7 +224,7 @@ def class_line_search_settle(dS, number, cost, low, high, active, out, k, wide, 
 
 @loop("void(f8[], f8[], f8[], u8, u8, u8, u8)", fast=True)
 def class_curvature(T, share, cost, k, wide, lo, hi):
-    """T_i becomes C_i P T_i, P the projector on the differences within the face of row i."""
+    """T_i = C_i P T_i, P the projector on differences within the face of row i."""
     for i in range(lo, hi):
         at = i * wide
         mean = 0.0
@@ -237,9 +236,9 @@ def class_curvature(T, share, cost, k, wide, lo, hi):
 
 @loop("i8(f8[], f8[], f8[], f8[], u8, u8, u8, u8)", fast=True)
 def class_pair_change(share, seen, cost, out, m, other, wide, n):
-    """out_i = C_i times the change since `seen` of 1 / |F_i| for faces that hold both classes; returns how many differ.
+    """out_i = C_i times the change since `seen` of 1 / |F_i| for faces with both classes; returns how many are not 0.
 
-    That is how much less the curvature of row i between the two classes is.
+    This is the decrease of the curvature of row i between the two classes.
     """
     found = 0
     for i in range(n):

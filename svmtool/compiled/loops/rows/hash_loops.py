@@ -1,4 +1,4 @@
-"""Fingerprints of rows."""
+"""Hashes of rows."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ ONE = np.uint64(1)
 
 @helper
 def mixed(h):
-    """The finaliser of splitmix64: each bit of the answer depends on all of h."""
+    """The finaliser of splitmix64: each bit of the result depends on all bits of h."""
     h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return h ^ (h >> np.uint64(31))
@@ -17,7 +17,7 @@ def mixed(h):
 
 @loop("void(u8[], u4[], u8[], u8[], u8[], u8[], u8, u8)")
 def hash_rows(indptr, indices, bits, label_bits, weight_bits, hashes, lo, hi):
-    """hashes_i, an even number, of label, weight and features other than 0; numbers are given as their bits."""
+    """hashes_i, an even number, from label, weight and non-zero features; numbers are given as their bits."""
     for i in range(lo, hi):
         h = mixed(label_bits[i] + np.uint64(0x9E3779B97F4A7C15))
         h = mixed(h ^ weight_bits[i])

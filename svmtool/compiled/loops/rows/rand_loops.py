@@ -1,4 +1,4 @@
-"""The C library's rand() as glibc has it, and the shuffles that LIBLINEAR and LIBSVM draw from it.
+"""glibc's rand(), and the shuffles that LIBLINEAR and LIBSVM draw from it.
 
 The generator is additive feedback, r_i = r_{i-3} + r_{i-31} mod 2^32, output r_i >> 1
 (glibc manual, random_r TYPE_3).  State: 31 words in a ring, then the position of r_{i-31}.
@@ -23,7 +23,7 @@ def rand_step(state):
 
 @loop("void(i8[], i8)")
 def rand_seed(state, seed):
-    """srand(seed): a Lehmer sequence fills the ring, then 310 numbers are thrown away."""
+    """srand(seed): fill the ring with a Lehmer sequence, then discard 310 numbers."""
     seed &= 0xFFFFFFFF
     if seed == 0:
         seed = 1
@@ -32,7 +32,7 @@ def rand_seed(state, seed):
     word = seed
     state[0] = word & 0xFFFFFFFF
     for i in range(1, 31):
-        # 16807 * word mod 2147483647 by Schrage's quotients, as C's truncating division does it
+        # 16807 * word mod 2147483647 by Schrage's method, with C's truncating division
         high = abs(word) // 127773
         if word < 0:
             high = -high
@@ -48,14 +48,14 @@ def rand_seed(state, seed):
 
 @loop("void(i8[], i8[], i8)")
 def rand_fill(state, out, n):
-    """The next n numbers into `out`."""
+    """Write the next n numbers to `out`."""
     for i in range(n):
         out[i] = rand_step(state)
 
 
 @loop("void(i8[], i8[], i8, i8)")
 def rand_shuffle(state, order, start, stop):
-    """Shuffle order[start:stop] as both tools do: swap each place with a random later one."""
+    """Shuffle order[start:stop] as both tools do: exchange each entry with a random later one."""
     for i in range(start, stop):
         j = i + rand_step(state) % (stop - i)
         keep = order[i]

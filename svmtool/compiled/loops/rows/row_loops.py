@@ -1,4 +1,4 @@
-"""Passes over sparse rows (CSR).  Each handles rows lo .. hi-1, so that blocks can run side by side."""
+"""Passes over sparse rows (CSR).  Each handles rows lo .. hi-1, so that blocks can run in parallel."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from svmtool.compiled import helper, loop
 
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 ZERO = np.uint64(0)
-CHUNK = np.uint64(256)  # rows laid out column after column at a time: they stay in the nearest cache
+CHUNK = np.uint64(256)  # rows stored by columns at a time, to stay in the L1 cache
 
 
 @helper(fast=True)
@@ -34,7 +34,7 @@ def csr_margins_of(indptr, indices, values, w, y, z, chosen, shift, lo, hi):
 
 @helper(fast=True)
 def hinge_of_rows(indptr, indices, values, w, y, target, cost, shift, lo, hi):
-    """sum_i cost_i max(0, target_i - y_i (x_i.w + shift)) over rows lo .. hi-1; two terms a row where y is as long."""
+    """sum_i cost_i max(0, target_i - y_i (x_i.w + shift)) over rows lo .. hi-1; y twice as long: two terms each."""
     total = 0.0
     rows = np.uint64(len(indptr)) - ONE
     twice = np.uint64(len(y)) > rows
@@ -54,7 +54,7 @@ def csr_hinge(indptr, indices, values, w, y, target, cost, shift, lo, hi):
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8)", fast=True)
 def csr_transpose_product(indptr, indices, values, u, g, lo, hi):
-    """g += sum_i u_i x_i; rows with u_i = 0 are not touched."""
+    """g += sum_i u_i x_i; rows with u_i = 0 are skipped."""
     for i in range(lo, hi):
         c = u[i]
         if c != 0.0:
@@ -64,7 +64,7 @@ def csr_transpose_product(indptr, indices, values, u, g, lo, hi):
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8)", fast=True)
 def csr_signed_sums(indptr, indices, values, u, sums, lo, hi):
-    """sums[2 j] += the positive ones among u_i x_ij, sums[2 j + 1] -= the negative ones."""
+    """sums[2 j] += the sum of positive u_i x_ij, sums[2 j + 1] -= that of negative ones."""
     for i in range(lo, hi):
         for k in range(indptr[i], indptr[i + ONE]):
             t = u[i] * values[k]
@@ -85,7 +85,7 @@ def csr_class_sums(indptr, indices, values, u, number, sums, d, lo, hi):
 
 @loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
 def csr_curvature_product(indptr, indices, values, c, v, g, shift, lo, hi):
-    """g += sum_i c_i (x_i.v + shift) x_i in one pass; returns sum_i c_i (x_i.v + shift), the bias's share."""
+    """g += sum_i c_i (x_i.v + shift) x_i in one pass; returns sum_i c_i (x_i.v + shift), for the bias."""
     total = 0.0
     for i in range(lo, hi):
         if c[i] != 0.0:
@@ -98,7 +98,7 @@ def csr_curvature_product(indptr, indices, values, c, v, g, shift, lo, hi):
 
 @helper(fast=True)
 def add_outer_products(indptr, indices, values, c, gram, d, lo, hi):
-    """Upper triangle of gram (d x d, row after row) += sum_i c_i x_i x_i'; c_i may be negative (rows taken out)."""
+    """Upper triangle of gram (d x d, row-major) += sum_i c_i x_i x_i'; c_i < 0 removes a row."""
     for i in range(lo, hi):
         if c[i] == 0.0:
             continue
@@ -113,7 +113,7 @@ def add_outer_products(indptr, indices, values, c, gram, d, lo, hi):
             row1 = np.uint64(indices[k + ONE]) * d
             row2 = np.uint64(indices[k + TWO]) * d
             row3 = np.uint64(indices[k + THREE]) * d
-            if np.uint64(indices[stop - ONE] - indices[k]) + ONE == stop - k:  # no gap from here on: vectorises
+            if np.uint64(indices[stop - ONE] - indices[k]) + ONE == stop - k:  # consecutive indices: vectorises
                 shift = np.uint64(indices[k]) - k
                 for m in range(k, stop):
                     gram[row0 + shift + m] += t0 * values[m]
@@ -153,8 +153,10 @@ def csr_gram(indptr, indices, values, c, gram, d, lo, hi):
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
 def csr_gram_by_columns(indptr, indices, values, c, gram, chunk, d, lo, hi):
-    """The same where few features are mostly there: CHUNK rows at a time are laid out column after column, so that
-    each entry is a sum over neighbouring numbers.  Rows with c_i = 0 cost nothing.  Scratch: chunk, (d + 2) CHUNK."""
+    """`csr_gram` for few, mostly non-zero features: CHUNK rows at a time are stored by columns, for contiguous sums.
+
+    Rows with c_i = 0 are skipped.  Scratch: chunk, (d + 2) CHUNK.
+    """
     weight = chunk[d * CHUNK : (d + ONE) * CHUNK]
     weighted = chunk[(d + ONE) * CHUNK :]
     row = lo
@@ -200,7 +202,7 @@ def csr_square_norms(indptr, values, norms, lo, hi):
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
 def csr_quadratic(indptr, indices, values, matrix, forms, d, lo, hi):
-    """forms_i = x_i'M x_i for a symmetric M (d x d, row after row)."""
+    """forms_i = x_i'M x_i for a symmetric M (d x d)."""
     for i in range(lo, hi):
         total = 0.0
         for k in range(indptr[i], indptr[i + ONE]):
@@ -227,8 +229,11 @@ def csr_take(indptr, indices, values, chosen, taken_indptr, taken_indices, taken
 
 @loop("void(u8[], u4[], f8[], i4[], u8[], u4[], f8[], f8[], u8)")
 def csr_fold(indptr, indices, values, place, merged_indptr, merged_indices, merged_values, own, common):
-    """Copy all rows, column j to place[j]; those without a place (-1) become one of the row: own_i = the root of the
-    sum of their squares, at common + the number of rows before that have one; what is written of `own` is 0 else."""
+    """Copy all rows, column j to place[j].  Entries of row i without a place (-1) become one entry own_i.
+
+    own_i is the square root of the sum of their squares, in column common + number of earlier rows that have one; own_i
+    is 0 for rows without such entries.
+    """
     at = np.uint64(0)
     after = common
     merged_indptr[0] = at
@@ -253,7 +258,7 @@ def csr_fold(indptr, indices, values, place, merged_indptr, merged_indices, merg
 
 @loop("void(u8[], u4[], f8[], f8[], u8, u8, u8)")
 def csr_to_dense(indptr, indices, values, dense, d, lo, hi):
-    """dense (rows x d, zeros before) receives rows lo .. hi-1."""
+    """Write rows lo .. hi-1 to dense (rows x d, initially 0)."""
     for i in range(lo, hi):
         for k in range(indptr[i], indptr[i + ONE]):
             dense[(i - lo) * d + indices[k]] = values[k]
@@ -277,7 +282,7 @@ def draw_one_of_each(chosen, group, seed):
 
 @loop("void(u8[], u4[], f8[], u8[], f8[], f8[], u8, u8, u8)", fast=True)
 def csr_kernel(indptr, indices, values, chosen, kernel, scratch, width, lo, hi):
-    """kernel[a, b] = x_chosen[a].x_chosen[b] for a in lo .. hi-1, b <= a; scratch (d zeros) is left as it was."""
+    """kernel[a, b] = x_chosen[a].x_chosen[b] for a in lo .. hi-1, b <= a; scratch: d zeros, restored."""
     for a in range(lo, hi):
         start = indptr[chosen[a]]
         stop = indptr[chosen[a] + ONE]

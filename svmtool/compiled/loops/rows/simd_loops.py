@@ -1,14 +1,14 @@
-"""SIMD sums over LANES rows at a time: machine instructions that numba lacks, for use in loops.
+"""SIMD sums over LANES rows at a time, as LLVM intrinsics that numba lacks.
 
-They are written with a vector of accumulators, for LLVM leaves loops over so few numbers in memory: three times slower.
-Where compiled loops are at hand only the constants are left.
+They keep accumulators in vector registers; LLVM would keep them in memory in such short loops, which is three times
+slower.  With loops compiled ahead of time only the constants are used.
 """
 
 from __future__ import annotations
 
 from svmtool.compiled import _library
 
-LANES = 16  # rows at a time: four vectors of the processor, enough to hide the latency of their additions
+LANES = 16  # rows at a time: four vectors, enough to hide the latency of additions
 SINGLE_LANES = 64  # in single precision: eight vectors
 
 if _library is None:
@@ -18,10 +18,10 @@ if _library is None:
     from numba.extending import intrinsic
 
     WORD = ir.IntType(64)
-    JOINED = {"flags": ("contract",)}  # a product and its addition may be one operation
+    JOINED = {"flags": ("contract",)}  # fused multiply-add is allowed
 
     class Writer:
-        """What all operations write: one call of them in LLVM's language."""
+        """LLVM code common to all operations, for one call."""
 
         def __init__(self, context, builder, signature, arguments, number=ir.DoubleType(), lanes=LANES):  # noqa: B008
             self.builder, self.count, self.align = builder, lanes, 8 if number == ir.DoubleType() else 4
@@ -36,7 +36,7 @@ if _library is None:
             return self.builder.gep(array, [place])
 
         def lanes(self, array, place):
-            """Address of the lanes' numbers from array[place] on."""
+            """Address of the lanes that start at array[place]."""
             return self.builder.bitcast(self.at(array, place), self.vector.as_pointer())
 
         def load(self, array, place):
@@ -46,7 +46,7 @@ if _library is None:
             self.builder.store(vector, self.lanes(array, place), align=self.align)
 
         def spread(self, number):
-            """A vector of the same number in all lanes."""
+            """A vector with this number in all lanes."""
             anything = ir.Constant(self.vector, ir.Undefined)
             one = self.builder.insert_element(anything, number, ir.Constant(WORD, 0))
             first = ir.Constant(ir.VectorType(ir.IntType(32), self.count), [0] * self.count)

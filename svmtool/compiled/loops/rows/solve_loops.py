@@ -5,7 +5,7 @@ from svmtool.compiled import helper, loop
 
 @helper(fast=True)
 def factor_in_place(upper, d):
-    """U of A = U'U for a positive definite A given by its upper triangle (d x d, overwritten), row after row.
+    """U of A = U'U for a positive definite A given by its upper triangle (d x d, overwritten), row-major.
 
     Returns 0, or 1 + the pivot that was not positive.
     """
@@ -27,7 +27,7 @@ def factor_in_place(upper, d):
 
 @helper(fast=True)
 def solve_factored(upper, right, solution, d):
-    """solution = (U'U)^-1 right for U as `factor_in_place` leaves it."""
+    """solution = (U'U)^-1 right for the U of `factor_in_place`."""
     for j in range(d):
         solution[j] = right[j]
     for j in range(d):
@@ -45,7 +45,7 @@ def solve_factored(upper, right, solution, d):
 
 @helper(fast=True)
 def cholesky_in_place(upper, right, solution, d):
-    """solution = A^-1 right for a positive definite A given by its upper triangle (d x d, destroyed).
+    """solution = A^-1 right for a positive definite A given by its upper triangle (d x d, overwritten).
 
     Returns 0, or 1 + the pivot that was not positive.
     """
@@ -63,7 +63,7 @@ def cholesky_solve(upper, right, solution, d):
 
 @loop("void(f8[], f8[], i8)", fast=True)
 def substitute(lower, x, d):
-    """x = (L L')^-1 x for the lower triangular L (d x d, row after row)."""
+    """x = (L L')^-1 x for a lower triangular L (d x d, row-major)."""
     for i in range(d):
         total = x[i]
         for k in range(i):
@@ -79,9 +79,9 @@ def substitute(lower, x, d):
 
 @loop("i8(f8[], f8[], i8)", fast=True)
 def factor_corner(lower, inverse, d):
-    """L of A = L L' in place of the lower triangle of a positive definite A (d x d, row after row), zeros above it.
+    """L of A = L L' in place of the lower triangle of a positive definite A (d x d, row-major), zeros above it.
 
-    inverse (d x d, zeros at first) receives L^-1'.  Returns 0, or 1 + the pivot that was not positive.
+    inverse (d x d, initially 0) receives L^-1'.  Returns 0, or 1 + the pivot that was not positive.
     """
     for j in range(d):
         row = j * d
@@ -99,7 +99,7 @@ def factor_corner(lower, inverse, d):
         lower[row + j] = pivot**0.5
         for k in range(j + 1, d):
             lower[row + k] = 0.0
-    for j in range(d):  # column j of L^-1 is row j of what is asked for
+    for j in range(d):  # column j of L^-1 is row j of `inverse`
         row = j * d
         inverse[row + j] = 1.0 / lower[row + j]
         for i in range(j + 1, d):

@@ -1,7 +1,6 @@
-"""Loops of prediction: decision values from rows or straight from text, labels, probabilities, sums of errors.
+"""Loops of prediction: decision values from rows or directly from text, labels, probabilities, sums of errors.
 
-Sums run in the order of the file, without contraction: the last bit of a
-decision value is the one that LIBLINEAR's predict computes.
+Sums are in the order of the file, without contraction: decision values have the same bits as LIBLINEAR's predict.
 """
 
 import math
@@ -26,7 +25,7 @@ if _library is None:
 
 @helper
 def add_row(out, base, W, at, columns, value):
-    """out[base + k] += W[at + k] value for all columns; unsigned places let the compiler vectorise."""
+    """out[base + k] += W[at + k] value for all columns; unsigned indices allow vectorisation."""
     first, second = uint64(base), uint64(at)
     for k in range(uint64(columns)):
         out[first + k] += W[second + k] * value
@@ -36,8 +35,8 @@ def add_row(out, base, W, at, columns, value):
 def decide(indptr, indices, values, W, out, columns, n_features, bias, rho, first, last):
     """out[i, :] = x_i W + bias W[n_features] - rho for rows first <= i < last.
 
-    W is (n_features [+ 1], columns) row by row, out (rows, columns).  Indices
-    ascend; those the model does not know are left out.  bias < 0: none.
+    W is (n_features [+ 1], columns), out (rows, columns).  Indices ascend; those beyond the model are skipped.  bias <
+    0: no bias.
     """
     if columns == 1:
         for i in range(first, last):
@@ -69,10 +68,10 @@ def decide(indptr, indices, values, W, out, columns, n_features, bias, rho, firs
 
 @loop("void(f8[], i8[], i8, i8, i8)")
 def choose(decisions, out, columns, by_sign, n):
-    """out[i] = place of the winning class in the model's order.
+    """out[i] = index of the predicted class in the model's order.
 
-    by_sign: the first class where the first column is above 0, else the second (NaN and 0 too).
-    Otherwise the first largest column; a NaN never wins over what stands before it.
+    by_sign: the first class if the first column is above 0, else the second (also for NaN and 0).
+    Otherwise the first largest column; a NaN never replaces an earlier column.
     """
     for i in range(n):
         base = i * columns
@@ -88,7 +87,7 @@ def choose(decisions, out, columns, by_sign, n):
 
 @loop("i8(f8[], f8[], i8[], i8)")
 def count_hits(labels, names, places, n):
-    """How many rows have exactly the label that was predicted, names[places[i]]."""
+    """Number of rows with the predicted label, names[places[i]]."""
     hits = 0
     for i in range(n):
         hits += labels[i] == names[places[i]]
@@ -99,7 +98,7 @@ def count_hits(labels, names, places, n):
 def logistic(decisions, out, columns, classes, n):
     """Probabilities (n, classes) from decision values (n, columns).
 
-    Two classes: 1 / (1 + exp(-d)) and what is left.  Otherwise each class's value over their sum.
+    Two classes: 1 / (1 + exp(-d)) and 1 minus that.  Otherwise each class's value divided by their sum.
     """
     for i in range(n):
         if classes == 2:
@@ -120,9 +119,9 @@ def logistic(decisions, out, columns, classes, n):
 def parse_reals(text, out, state, stop):
     """Read blank-separated numbers from text[state[0]:stop] into out[state[1]:], until it is full.
 
-    Returns 0 when `out` is full, 1 at the start of a token that only slower code
-    understands (or that is no number), 2 where the text ends first.  32 bytes must lie behind the text.  `out` holds
-    zeros at first and none is written (but -0): pages that nobody has touched take no memory.
+    Returns 0 when `out` is full, 1 at the start of a token for slower code (or that is not a number), 2 at the end of
+    the text.  The text must be followed by 32 bytes.  `out` is initially 0 and zeros (except -0) are not written, so
+    that untouched pages take no memory.
     """
     p, k = state[0], state[1]
     status = 0
@@ -148,10 +147,9 @@ def parse_reals(text, out, state, stop):
 def score_lines(text, W, labels, decisions, state, columns, n_features, bias, rho, stop):
     """Labels and decision values of the lines of text[state[0]:stop], whole lines, into the rows from state[1] on.
 
-    The rows themselves are not kept; the sums are those of `decide`.  state
-    (position, row) is kept up to date line by line.  Returns 0 at the end of the
-    text, 1 at the start of a line that is not of the ordinary form (see
-    text_loops), 2 at the start of a line for which `labels` has no space.
+    Rows are not stored; the sums are those of `decide`.  state (position, row) is updated line by line.  Returns 0 at
+    the end of the text, 1 at the start of a line that is not of the ordinary form (see text_loops), 2 at the start of a
+    line for which `labels` has no space.
     """
     p, row = state[0], state[1]
     while p < stop:
@@ -179,7 +177,7 @@ def score_lines(text, W, labels, decisions, state, columns, n_features, bias, rh
                 break
             digits = digits_at_front(load8(text, p))
             index = few_digits(load8(text, p), digits) if digits < 8 else 0
-            if text[p + digits] != COLON or index <= previous:  # eight digits and more are left to the slow way
+            if text[p + digits] != COLON or index <= previous:  # eight digits or more are left to slower code
                 if c == RETURN and text[p + 1] == NEWLINE:
                     p += 1
                     break

@@ -5,10 +5,9 @@ from svmtool.compiled import loop
 
 @loop("i8(f8[], f8[], i8[], i8[])")
 def number_classes(labels, values, number, counts):
-    """number_i = the index of label i among the different ones, in order of appearance: values, with their counts.
+    """number_i = the index of label i in `values`, the distinct labels in order of appearance, with their counts.
 
-    Returns how many there are, or -1 where a label is no whole number of 32 bits or values (and counts, zeros before)
-    has no space.
+    Returns how many there are, or -1 if a label is not a 32-bit integer or `values` is full.  counts: initially 0.
     """
     found = 0
     last = 0

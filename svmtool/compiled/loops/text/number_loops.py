@@ -1,10 +1,8 @@
 """Numbers printed as C's %g and %.17g do, digit for digit.
 
-x = w 2^e with the topmost bit of the word w set.  With 10^k so chosen that
-x 10^k has the wanted digits before the point, the product of w and the 128
-leading bits of 5^k gives them, 70 and more bits of the fraction behind them,
-and an error below two units of the last bit.  Where that does not settle the
-rounding the loop says so and the caller lets Python print the number.
+x = w 2^e with the topmost bit of the word w set.  With 10^k such that x 10^k has the required digits before the point,
+the product of w and the 128 leading bits of 5^k gives these digits and at least 70 bits of the fraction, with an error
+below two units in the last bit.  If this does not decide the rounding, the caller prints the number with Python.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ if _library is None:
         trailing_zeros,
     )  # fmt: skip
 
-ROOM = 48  # bytes that must be free in the buffer for a number: 24 at most, and whole words are stored
+ROOM = 48  # free bytes needed in the buffer for a number: at most 24, and whole words are stored
 BLANK, PLUS, MINUS, POINT, ZERO, LETTER_E = 32, 43, 45, 46, 48, 101
 SIGN_OFF = 0x7FFFFFFFFFFFFFFF
 MANTISSA = (1 << 52) - 1
@@ -47,7 +45,7 @@ def digit_bytes(v):
 
 @helper
 def rounded_integer(x, digits, decade):
-    """The digits of a whole number 10^digits <= x < 2^63, half to even, and its power of ten."""
+    """The leading digits of an integer 10^digits <= x < 2^63, rounded half to even, and its power of ten."""
     whole = int(x)
     drop = decade + 1 - digits
     if whole // INT_TENS[drop] >= INT_TENS[digits]:
@@ -64,7 +62,7 @@ def rounded_integer(x, digits, decade):
 def decimal(bits, digits):
     """The `digits` leading decimal digits of a positive double, as one number, and its power of ten.
 
-    The number is -1 where the rounding is not settled.
+    The number is -1 if the rounding is not decided.
     """
     m = bits & MANTISSA
     e = (bits >> 52) - 1075
@@ -89,7 +87,7 @@ def decimal(bits, digits):
     s = -(e + ((217706 * k) >> 16) + 1)
     d = shift_right(high, s)
     rest = high & ((1 << s) - 1)
-    if d >= INT_TENS[digits]:  # one digit too many: it joins the fraction
+    if d >= INT_TENS[digits]:  # one digit too many: move it to the fraction
         last = d % 10
         d = d // 10
         decade += 1
@@ -115,7 +113,7 @@ def decimal(bits, digits):
 
 @helper
 def put_whole(out, p, n):
-    """Print a whole number 0 <= n < 10^8 as %d does; returns the position behind it.  ROOM bytes must be free."""
+    """Print an integer 0 <= n < 10^8 as %d; returns the position after it.  ROOM bytes must be free."""
     word = digit_bytes(n)
     lead = min(trailing_zeros(word) >> 3, 7)
     store8(out, p, shift_right(word | ASCII_ZEROS, 8 * lead))
@@ -124,9 +122,10 @@ def put_whole(out, p, n):
 
 @helper
 def put_number(out, p, x, digits):
-    """Print x at out[p] as %.{digits}g, digits 6, 8 or 17; returns the position behind it, or -1 if not settled.
+    """Print x at out[p] as %.{digits}g, digits 6, 8 or 17; returns the position after it, or -1 if the rounding is not
+    decided.
 
-    ROOM bytes must be free; some behind the number are overwritten.
+    ROOM bytes must be free; some after the number are overwritten.
     """
     bits = bits_of_float(x)
     if bits < 0:
@@ -218,9 +217,9 @@ def put_number(out, p, x, digits):
 
 @loop("i8(f8[], u1[], u1[], u1[], i8[], i8, i8, i8)")
 def format_values(values, out, between, end, state, stop, per_row, digits):
-    """Print values[state[0]:stop] at out[state[1]:]: `between` behind each, but `end` behind each last of per_row.
+    """Print values[state[0]:stop] at out[state[1]:], `between` after each, but `end` after every per_row-th.
 
-    Returns 0 when done, 1 when the number at state[0] is not settled.
+    Returns 0 when done, 1 if the rounding of the number at state[0] is not decided.
     """
     i, p = state[0], state[1]
     while i < stop:

@@ -1,17 +1,14 @@
 """Compile-time tables of number loops: powers of ten, and machine instructions that numba lacks.
 
-Nothing here is imported where compiled loops are at hand: the table has then
-become a constant in the machine code.
+Not imported if loops are compiled ahead of time: the table is then a constant in the machine code.
 
-POWERS holds, for q = FIRST_POWER .. LAST_POWER, the 128 leading bits of 5^q as
-two words (high, low), the topmost bit set: 5^q is about (high 2^64 + low) 2^s.
-For 0 <= q <= 55 they are exact, for larger q cut off, for negative q rounded
-up, as the proof of Eisel and Lemire's method wants them (D. Lemire, Number
-parsing at a gigabyte per second, Software: Practice and Experience 51 (2021),
-doi 10.1002/spe.2984, section 5).
+POWERS has, for q = FIRST_POWER .. LAST_POWER, the 128 leading bits of 5^q as two words (high, low), with the topmost
+bit set: 5^q is about (high 2^64 + low) 2^s.  They are exact for 0 <= q <= 55, truncated for larger q and rounded up for
+negative q, as the proof of Eisel and Lemire's method requires (D. Lemire, Number parsing at a gigabyte per second,
+Software: Practice and Experience 51 (2021), doi 10.1002/spe.2984, section 5).
 
-All words are int64: mixing numba's uint64 with int64 would yield floats.  The
-operations below give the unsigned meaning where it differs.
+All words are int64, because numba converts mixed uint64 and int64 to floats.  The operations below are the unsigned
+ones.
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ def leading_bits(q: int) -> int:
 
 
 def build_table() -> np.ndarray:
-    """int64 array, high and low word of each power in turn."""
+    """int64 array: high and low word of each power."""
     words = []
     for q in range(FIRST_POWER, LAST_POWER + 1):
         bits = leading_bits(q)
@@ -53,7 +50,7 @@ DIGIT_PAIRS = np.frombuffer(b"".join(b"%02d" % k for k in range(100)), dtype=np.
 
 @intrinsic
 def load8(typingctx, text, position):
-    """Eight bytes from text[position] on as one little-endian word; they must lie inside the array."""
+    """Eight bytes from text[position] on as one little-endian word; which must lie inside the array."""
 
     def generate(context, builder, signature, arguments):
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -102,13 +99,13 @@ def below(typingctx, a, b):
 
 @intrinsic
 def trailing_zeros(typingctx, word):
-    """Number of zero bits below the lowest one (64 for no bit at all)."""
+    """Number of zero bits below the lowest one bit; 64 for 0."""
     return types.int64(types.int64), lambda c, builder, s, a: builder.cttz(a[0], cgutils.false_bit)
 
 
 @intrinsic
 def leading_zeros(typingctx, word):
-    """Number of zero bits above the highest one (64 for no bit at all)."""
+    """Number of zero bits above the highest one bit; 64 for 0."""
     return types.int64(types.int64), lambda c, builder, s, a: builder.ctlz(a[0], cgutils.false_bit)
 
 

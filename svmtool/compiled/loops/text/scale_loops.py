@@ -1,7 +1,7 @@
 """Loops of svm-scale: the range of each feature, and the scaled text.
 
-What a feature absent from a row is scaled to depends on the feature alone, so
-its text is made once; a run of absent features is then one copy.
+The scaled value of an absent feature is the same in all rows, so that its text is made once, and a run of absent
+features is one copy.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from svmtool.compiled.loops.text.number_loops import digit_bytes, put_number, pu
 if _library is None:
     from svmtool.compiled.loops.text.power_table import load8, store8
 
-ROOM = 128  # bytes that must be free for a label or for one feature
-PADDING = 8  # bytes that must lie behind the text of the absent features
+ROOM = 128  # free bytes needed for a label or a feature
+PADDING = 8  # bytes needed after the text of the absent features
 COLON, BLANK, NEWLINE = 58, 32, 10
 ASCII_ZEROS = 0x3030303030303030
 DONE, UNSETTLED, FULL = 0, 1, 2
@@ -35,13 +35,13 @@ def put_index(out, p, n):
 
 @helper
 def index_at(names, j):
-    """The index that place j has in a file; without names place j is feature j."""
+    """The index in the file of place j; without names it is j."""
     return (names[j] if len(names) else j) + 1
 
 
 @helper
 def scaled_value(x, low, high, lower, upper):
-    """x taken from low..high to lower..upper, in the order of operations that svm-scale uses."""
+    """x scaled from low..high to lower..upper, with the order of operations of LIBSVM's svm-scale."""
     if x == low:
         return lower
     if x == high:
@@ -51,9 +51,9 @@ def scaled_value(x, low, high, lower, upper):
 
 @loop("void(i4[], f8[], f8[], f8[], i8[])")
 def extend_ranges(indices, values, low, high, seen):
-    """Widen low and high by the values of a block, and count in how many rows each feature is seen.
+    """Extend low and high by the values of a block, and count the rows with each feature.
 
-    Of equal extremes (0 and -0) the last one stays.
+    Of equal extremes (0 and -0) the last is kept.
     """
     for k in range(len(indices)):
         j = indices[k]
@@ -67,10 +67,10 @@ def extend_ranges(indices, values, low, high, seen):
 
 @loop("i8(u1[], i8[], i4[], f8[], f8[], i8[], f8, f8)")
 def absent_text(out, at, names, low, high, state, lower, upper):
-    """Print `index:value ` of every feature whose value 0 is scaled to something else; at: where each begins.
+    """Print `index:value ` of every feature whose value 0 is not scaled to 0; at: the position of each.
 
-    names: the features, see feature_ranges.ShapeOfData.  state: place of a feature,
-    position.  Returns DONE, or UNSETTLED at a number whose rounding is not settled, or FULL.
+    names: the features, see feature_ranges.ShapeOfData.  state: place of a feature, position.  Returns DONE, FULL, or
+    UNSETTLED at a number whose rounding is not decided.
     """
     j, p = state[0], state[1]
     answer = DONE
@@ -98,10 +98,9 @@ def absent_text(out, at, names, low, high, state, lower, upper):
 def scaled_rows(out, labels, indptr, indices, values, names, low, high, absent, at, state, stop, lower, upper):
     """Print the rows state[0]..stop, whose indices are places of features.
 
-    state: row; pair; how far the text of the absent features has been copied
-    in this row (-1: the label is not yet printed); position in out; number of
-    features printed that the file spells out; how many of those would have
-    been printed if absent.  Returns DONE, FULL, or UNSETTLED at a label or value.
+    state: row; pair; progress in the text of the absent features in this row (-1: label not printed yet); position in
+    out; number of printed features that are in the file; how many of these would also be printed if absent.
+    Returns DONE, FULL, or UNSETTLED at a label or value.
     """
     row, pair, done, p, written, spared = state[0], state[1], state[2], state[3], state[4], state[5]
     end = len(out) - ROOM

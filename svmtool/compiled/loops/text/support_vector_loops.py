@@ -7,10 +7,10 @@ from svmtool.compiled.loops.text.scale_loops import BLANK, DONE, FULL, NEWLINE, 
 
 @loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8)")
 def support_text(out, coef, indptr, indices, values, state, columns, digits):
-    """Print each support vector's coefficients as %.17g and its pairs as `%d:%.{digits}g`, a blank behind each.
+    """Print each support vector's coefficients as %.17g and its pairs as `%d:%.{digits}g`, each followed by a blank.
 
-    coef is (columns, support vectors).  state: row, the next of its coefficients and pairs, position in out; the last
-    goes back to 0 for an empty out.  Returns DONE, FULL, or UNSETTLED at a number for slower code.
+    coef is (columns, support vectors).  state: row, next coefficient or pair in it, position in out (0 for an empty
+    out).  Returns DONE, FULL, or UNSETTLED at a number for slower code.
     """
     s, item, p = state[0], state[1], state[2]
     n = len(indptr) - 1

@@ -1,11 +1,10 @@
-"""Loops that read LIBSVM text: `label index:value index:value ...`, one row a line.
+"""Loops that read LIBSVM text: `label index:value index:value ...`, one row on each line.
 
-They take the ordinary spellings (all that %g, %.17g, %d and repr print, blanks,
-tabs, CRLF after a feature) and stop at the start of any other line, which
-formats/svmlight/slow_line.py then reads letter by letter or refuses.
+They read the usual forms (everything that %g, %.17g, %d and repr print, blanks, tabs, CRLF after a feature) and stop at
+the start of any other line, which formats/svmlight/slow_line.py reads or rejects.
 
-Numbers are correctly rounded: mantissa and power of ten exact in double
-precision where they fit, else Eisel and Lemire's method (see power_table.py).
+Numbers are correctly rounded: directly if mantissa and power of ten are exact in double precision, else by Eisel and
+Lemire's method (see power_table.py).
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if _library is None:
         trailing_zeros,
     )  # fmt: skip
 
-PADDING = 32  # bytes that must lie in the buffer behind the text
+PADDING = 32  # bytes needed in the buffer after the text
 
 TAB, NEWLINE, RETURN, BLANK, PLUS, MINUS, POINT, COLON = 9, 10, 13, 32, 43, 45, 46, 58
 ZEROS = 0x3030303030303030
@@ -40,7 +39,7 @@ LAST_INDEX = 2147483647
 
 @helper
 def digits_at_front(word):
-    """How many of the eight bytes of `word` are digits before the first that is none, from the lowest byte."""
+    """Number of leading digits among the eight bytes of `word`, from the lowest byte."""
     t = word ^ ZEROS
     others = (((t & LOW_BITS) + PAST_NINE) | t) & HIGH_BITS
     return trailing_zeros(others) >> 3
@@ -62,9 +61,9 @@ def few_digits(word, n):
 
 @helper
 def scaled(m, q):
-    """m 10^q correctly rounded, m > 0 any 64-bit word, and whether that was decided.
+    """m 10^q correctly rounded, m > 0 any 64-bit word, and whether the rounding was decided.
 
-    Not decided: results beyond the normal doubles, and the rare case that 128 bits do not settle.
+    Not decided: results that are not normal doubles, and rare cases for which 128 bits do not suffice.
     """
     if q < -342 or q > 308:
         return 0.0, False
@@ -98,10 +97,10 @@ def scaled(m, q):
 
 @helper
 def long_number(text, p):
-    """Any decimal number without sign at p: its value, the position behind it, whether it was understood.
+    """Any decimal number without sign at p: its value, the position after it, and whether it could be read.
 
-    At most 19 significant digits are kept; if more follow, the number lies
-    between m and m + 1 and is taken when both round to the same double.
+    At most 19 significant digits are kept; if more follow, the number lies between m and m + 1 and is accepted if both
+    round to the same double.
     """
     m = 0
     kept = 0
@@ -158,9 +157,9 @@ def long_number(text, p):
 
 @helper
 def number(text, p):
-    """A decimal number at p: its value, the position behind it, whether it was understood.
+    """A decimal number at p: its value, the position after it, and whether it could be read.
 
-    Here the short forms, up to seven digits before and fifteen behind the point, eight bytes at a time.
+    Reads short forms, up to seven digits before and fifteen after the point, eight bytes at a time.
     """
     c = text[p]
     negative = c == MINUS
@@ -187,7 +186,7 @@ def number(text, p):
                 if further < 8 and n + places <= 18:
                     m = (m * 100000000 + eight_digits(word ^ ZEROS)) * INT_TENS[further] + few_digits(more, further)
                 else:
-                    m = EXACT_INTEGERS  # for the long way
+                    m = EXACT_INTEGERS  # use long_number
             fine = n + places > 0
             q += 1 + places
         if fine and m < EXACT_INTEGERS and text[q] <= BLANK:
@@ -199,7 +198,7 @@ def number(text, p):
 
 @loop("void(u1[], i8[], i8, i8)")
 def count_marks(text, facts, start, stop):
-    """Facts about text[start:stop]: newlines, colons, length up to the first newline (-1: none), colons in that."""
+    """Facts about text[start:stop]: newlines, colons, length up to the first newline (-1: none), colons before it."""
     head = start
     colons = 0
     while head < stop and text[head] != NEWLINE:
@@ -209,7 +208,7 @@ def count_marks(text, facts, start, stop):
     facts[3] = colons
     lines = 0
     position = head
-    while position < stop:  # in strips of 128, so that the counts of a strip fit into bytes
+    while position < stop:  # in strips of 128, whose counts fit into bytes
         strip_lines = 0
         strip_colons = 0
         for i in range(position, min(position + 128, stop)):
@@ -226,11 +225,10 @@ def count_marks(text, facts, start, stop):
 def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, last_pair, columns, least):
     """Read the lines of text[state[0]:stop], which ends in a newline, into the rows from state[1] on.
 
-    state: position, row, pair, largest index so far; kept up to date line by
-    line.  Returns 0 at the end of the text, 1 at the start of a line that is
-    not of the ordinary form, or that does not fit in front of last_row, last_pair.
-    Indices are stored less one.  columns: numbers that stand before a row's pairs (one for data, its label);
-    least: the smallest index that a row may have, 0 or 1.
+    state: position, row, pair, largest index so far; updated line by line.  Returns 0 at the end of the text, 1 at the
+    start of a line that is not of the ordinary form or does not fit before last_row, last_pair.
+    Indices are stored minus 1.  columns: numbers before a row's pairs (1 for data, the label); least: the smallest
+    allowed index, 0 or 1.
     """
     p, row, pair, largest = state[0], state[1], state[2], state[3]
     odd = 0
