@@ -43,7 +43,7 @@ def verified(
     if problems.solver.optimal:
         if found.gap > ENOUGH and not monitor.ended():
             found = _polished(problems, k, result, found, monitor)
-        if _contradicts(result, claimed, found, problems.gap()):
+        if _contradicts(result, claimed, found, problems.settings.target):
             result, found = _solved_anew(problems, k, result, found, monitor)
     last = result.history[-1]
     if not (np.isfinite(last["objective"]) and np.isfinite(last["bound"])):  # the last record is printed
@@ -134,7 +134,7 @@ def _solved_anew(
 
     A run that round-off ended within the gap is kept.
     """
-    asked = problems.gap()
+    asked = problems.settings.target
     target = CONFIRMED if asked is None else asked
     other = None if found.gap <= target or monitor.ended() else problems.solve_anew(k, result.w, target, monitor)
     if other is not None and problems.is_finite(other.w):

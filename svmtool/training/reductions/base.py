@@ -20,7 +20,6 @@ from svmtool import registry
 from svmtool.certify.linear import Certificate, Certifier, worst
 from svmtool.compiled import threads
 from svmtool.data.dataset import Dataset
-from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError, StopFlag, until, with_time_shares
 from svmtool.models.linear import LinearModel
 from svmtool.objectives import losses
@@ -33,19 +32,15 @@ from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import GRAM_BELOW
 from svmtool.training import verify
 from svmtool.training.range_checks import refuse_overflow
+from svmtool.training.reductions import starts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
 
 DENSE_BELOW = GRAM_BELOW  # features up to which a set that is mostly non-zero is held as a dense matrix
-
-LARGEST_START = 1e100  # weights of an initial model: their squares must stay numbers
-
 SURELY = 0.999  # share of the gap asked for that solvers go to: the certifier, whose sums are others, then finds it
-
 FIRST_EVALUATION = 128  # steps of a solver before the first check of progress
-
 KINKED = ("hinge", "squared hinge", "modified Huber")  # losses that leave most rows without curvature
 HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver of that row takes over from others
 
@@ -105,9 +100,8 @@ class Reduction(ABC):
         self.loss = losses.of(self.solver.loss, p.loss_power)
         self.n_features = table.n_features
         self.row_weights = row_weights
-        largest = refuse_overflow(
-            table, p.C, p.class_weights, row_weights, p.bias, self._largest_label(table.labels)
-        )
+        largest_label = self._largest_label(table.labels)
+        largest = refuse_overflow(table, p.C, p.class_weights, row_weights, p.bias, largest_label)
         self._read_labels(table.labels)
         below = min(DENSE_BELOW, len(table.labels)) if _systems_of_rows(self.solver) else DENSE_BELOW
         self.rows = table.rows(p.bias, below)
@@ -185,10 +179,6 @@ class Reduction(ABC):
         """The -e that decides, None where the gap does."""
         s = self.settings.stopping
         return None if s.gap is not None else s.eps if s.eps is not None else self.solver.eps_default
-
-    def gap(self) -> float | None:
-        """The certified gap to stop at, or None where -e decides."""
-        return self.settings.target
 
     def fit(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None,
@@ -322,7 +312,7 @@ class Reduction(ABC):
         return None if start is None else np.ascontiguousarray(start[:, k])
 
     def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag) -> Monitor:
-        gap = self.gap()
+        gap = self.settings.target
         progress = Progress(FIRST_EVALUATION) if self.solver.optimal else None
         aim = None if gap is None else SURELY * gap
         monitor = Monitor(aim, self.settings.stopping.max_iter, sink=sink, stop=stop, progress=progress)
@@ -397,21 +387,8 @@ class Reduction(ABC):
         return np.stack([r.w for r in results], axis=1) if results else np.zeros((self.rows.d, 0))
 
     def _start_with(self, W: np.ndarray, model: LinearModel) -> np.ndarray:
-        """Columns W of a model's weights (its features, its bias) for this run's features and bias."""
-        if (model.bias >= 0) != (self.settings.problem.bias >= 0):
-            raise SvmtoolError(f"the initial model has bias {model.bias:g}, this run -B {self.settings.problem.bias:g}")
-        start = np.zeros((self.rows.d, W.shape[1]))
-        shared = min(self.n_features, model.n_features)
-        start[:shared] = W[:shared]
-        if model.bias >= 0:  # keep the same shift where the bias feature has another value
-            start[-1] = W[-1] * (model.bias / self.settings.problem.bias if self.settings.problem.bias > 0 else 1.0)
-        return self.check_start(start)
-
-    def check_start(self, start: np.ndarray) -> np.ndarray:
-        """`start` itself; SvmtoolError where no run can begin there."""
-        if not np.all(np.abs(start) < LARGEST_START):
-            raise SvmtoolError("the initial model has weights that are no numbers, or too large to start from")
-        return start
+        """Columns W of a model's weights for the features and bias of this run."""
+        return starts.resized(W, model, self.n_features, self.settings.problem.bias)
 
 
 def _spread(values: np.ndarray | None, used: np.ndarray, n: int) -> np.ndarray | None:

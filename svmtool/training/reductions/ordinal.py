@@ -21,6 +21,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.models.words import RANKS_NOTE
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
+from svmtool.training.reductions import starts
 from svmtool.training.reductions.base import Reduction
 
 BIAS = 1.0  # bias of the model: its weights are the thresholds
@@ -87,7 +88,7 @@ class Ordinal(Reduction):
         if self.thresholds:
             start[:shared, 0] = steps[:shared, 0]
             start[self.n_features :, 0] = -steps[-1]
-        return self.check_start(start)
+        return starts.checked(start)
 
     def summary(self, results: list[Result]) -> str:
         """Zero-one and mean absolute error on the training rows."""
