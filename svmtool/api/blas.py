@@ -9,6 +9,7 @@ as it is; then the last bits of results for dense rows may depend on it.
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections.abc import Callable
 from typing import NamedTuple
@@ -81,3 +82,16 @@ def limit() -> int | None:
         return None
     now = min(_before) if _runs else min(library.get() for library in _libraries)
     return now if now < _first else None
+
+
+def _after_fork() -> None:
+    """In the child of a fork no run is under way."""
+    global _lock, _runs
+    _lock = threading.Lock()
+    if _runs:
+        _runs = 1
+        end()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

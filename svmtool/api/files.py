@@ -18,6 +18,8 @@ from svmtool.formats.source import Source
 from svmtool.formats.svmlight import table
 from svmtool.models.kernel import KernelModel
 
+TINY = np.finfo(float).tiny
+
 
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file of svm-train, LIBLINEAR or LIBSVM.
@@ -133,11 +135,19 @@ def write_svmlight(X: Any, y: Any, path: str | os.PathLike[str]) -> None:
     X : array or sparse matrix, (n, features)
     y : array, (n,)
     path : str or PathLike
+
+    Raises
+    ------
+    ValueError
+        For numbers other than 0 below 2.2e-308 in size, which readers of the format refuse.
     """
     from svmtool.formats.svmlight.writing import write
 
     data = arrays.dataset(X, y)
     if isinstance(data, DenseDataset):
         data = data.as_sparse()
+    for values in (data.values, data.labels):
+        if np.any((values != 0.0) & (np.abs(values) < TINY)):
+            raise ValueError(f"numbers other than 0 must be at least {TINY:.2g} in size: readers refuse smaller ones")
     with Run(1):
         write(os.fspath(path), data)

@@ -10,7 +10,7 @@ import numpy as np
 from svmtool.api import blas
 from svmtool.api.settings import in_keywords
 from svmtool.compiled import threads as pool
-from svmtool.errors import SvmtoolError
+from svmtool.errors import DataError, ModelError, SvmtoolError
 from svmtool.limits import StopFlag
 from svmtool.training.interrupt import Interruptible
 
@@ -49,7 +49,7 @@ class Run:
     """A block that is one run.
 
     `stop` ends it: after max_seconds, or at Ctrl-C in the main thread.  Behind the block Ctrl-C is a KeyboardInterrupt,
-    and a SvmtoolError a ValueError that names keywords.
+    and a SvmtoolError that is not about a file a ValueError that names keywords.
     """
 
     __slots__ = ("stop", "_threads", "_interruptible", "_errors")
@@ -74,5 +74,5 @@ class Run:
         self._threads.__exit__(kind, error, trace)
         if self.stop.set and not isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt from None
-        if isinstance(error, SvmtoolError):
+        if isinstance(error, SvmtoolError) and not isinstance(error, (DataError, ModelError)):
             raise ValueError(in_keywords(str(error))) from None

@@ -121,7 +121,7 @@ def fit(
     >>> done.certificate.gap <= 1e-8
     True
     >>> done.model.W.round(3)
-    array([[0.952]])
+    array([[0.976]])
     """
     began = time.perf_counter()
     if options:

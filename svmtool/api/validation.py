@@ -161,10 +161,18 @@ def _linear(data: Dataset, s: Settings, weights: np.ndarray | None, count: int, 
     folds = Folds(data, s, weights, count)
     found: list[tuple[np.ndarray, LinearModel, np.ndarray]] = []
     predictions, _ = folds.evaluate(s, run.stop, keep=lambda *of_fold: found.append(of_fold))
-    labels = tuple(Classes(data.labels).labels) if s.row.task in CLASSIFIES else None
+    labels = _labels(data, s.row.task)
     values = _gathered(len(data), [(rows, _columns(model, some, labels, s.row.task)) for rows, model, some in found])
     fold = _numbers(folds.order, folds.starts)
     return Validation(predictions, values, {}, fold, folds.open_ends, tuple(folds.warnings))
+
+
+def _labels(data: Dataset, task: str) -> tuple[int, ...] | None:
+    """The labels of a model of all rows, in its order; None for other tasks than classification."""
+    if task not in CLASSIFIES:
+        return None
+    labels = Classes(data.labels).labels
+    return tuple(sorted(labels)) if task == "ordinal" else tuple(labels)
 
 
 def _columns(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...] | None, task: str) -> np.ndarray:
@@ -205,7 +213,7 @@ def _with_kernel(data: Dataset, s: Settings, weights: np.ndarray | None, count: 
     rand = GlibcRand(1 if s.run.seed is None else s.run.seed)
     folds = kernel_validation.Folds(rows, s.row.task == "classification", count, rand)
     warnings = [folds.warning] if folds.warning else []
-    labels = tuple(Classes(data.labels).labels) if s.row.task in CLASSIFIES else None
+    labels = _labels(data, s.row.task)
     parts = []
 
     def keep(done: KernelTraining, outside: np.ndarray, decisions: np.ndarray) -> None:

@@ -1,0 +1,160 @@
+"""Arrays of every kind give the same model, are not changed, and are not copied where that can be spared."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from svmtool import api
+
+RNG = np.random.default_rng(11)
+X = np.round(RNG.normal(size=(80, 7)) * (RNG.random((80, 7)) < 0.6), 3).astype(np.float32).astype(np.float64)
+Y = np.where(X[:, 0] - X[:, 1] + 0.3 * RNG.normal(size=80) > 0, 1.0, -1.0)
+WANTED = api.dumps(api.fit(X, Y, 3))
+
+
+def shuffled_csr() -> sparse.csr_matrix:
+    """Indices in each row in descending order."""
+    m = sparse.csr_matrix(X)
+    for a, b in zip(m.indptr, m.indptr[1:], strict=False):
+        m.indices[a:b], m.data[a:b] = m.indices[a:b][::-1].copy(), m.data[a:b][::-1].copy()
+    m.has_sorted_indices = False
+    return m
+
+
+def twice_csr() -> sparse.csr_matrix:
+    """Every value as the sum of two halves."""
+    m = sparse.csr_matrix(X)
+    indptr = 2 * m.indptr
+    return sparse.csr_matrix((np.repeat(0.5 * m.data, 2), np.repeat(m.indices, 2), indptr), shape=X.shape)
+
+
+def wide_csr() -> sparse.csr_matrix:
+    """int64 indices, and more room in its arrays than it needs."""
+    m = sparse.csr_matrix(X)
+    m.indices, m.indptr = np.append(m.indices, [5, 5]).astype(np.int64), m.indptr.astype(np.int64)
+    m.data = np.append(m.data, [np.nan, 1.0])
+    return m
+
+
+KINDS = {
+    "C": lambda: X.copy(), "F": lambda: np.asfortranarray(X), "float32": lambda: X.astype(np.float32),
+    "big-endian": lambda: X.astype(">f8"), "strided": lambda: np.repeat(X, 2, axis=1)[:, ::2], "list": X.tolist,
+    "csr": lambda: sparse.csr_matrix(X), "csr array": lambda: sparse.csr_array(X), "csc": lambda: sparse.csc_matrix(X),
+    "coo": lambda: sparse.coo_matrix(X), "lil": lambda: sparse.lil_matrix(X), "shuffled": shuffled_csr,
+    "twice": twice_csr, "wide": wide_csr, "csr float32": lambda: sparse.csr_matrix(X.astype(np.float32)),
+}  # fmt: skip
+
+
+def parts_of(given) -> list[np.ndarray]:
+    if isinstance(given, np.ndarray):
+        return [given]
+    held = vars(given).values() if sparse.issparse(given) else []
+    return [v for v in held if isinstance(v, np.ndarray) and v.dtype != object]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_same_model_from_read_only_arrays(kind):
+    given, y = KINDS[kind](), Y.copy()
+    before = [a.copy() for a in parts_of(given)]
+    for a in [*parts_of(given), y]:
+        a.flags.writeable = False
+    assert api.dumps(api.fit(given, y, 3)) == WANTED
+    assert api.fit(given, y.astype(np.int64), 0, kernel="rbf").converged
+    for a, b in zip(before, parts_of(given), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 6, 7, 30, 31, 40, 50, 70])
+@pytest.mark.parametrize("make", [sparse.csr_matrix, lambda X: X])
+def test_solvers_leave_writable_arrays_as_they_are(make, number):
+    many = np.tile(X, (30, 1)) if number == 3 else np.hstack([X] * 12)
+    given, y = make(many.copy()), np.resize(Y, len(many))
+    api.fit(given, y, number, sample_weight=np.ones(len(y)), max_iter=3)
+    np.testing.assert_array_equal(many, given.toarray() if sparse.issparse(given) else given)
+
+
+def test_data_frames():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcdefg"))
+    assert api.dumps(api.fit(frame, pandas.Series(Y), 3)) == WANTED
+
+
+def peak_of(given, y, number: int) -> int:
+    tracemalloc.start()
+    try:
+        api.fit(given, y, number, max_iter=5)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_sparse_rows_are_not_copied(number):
+    """Beyond solver vectors of rows and features; of int64 indices there is a copy of 4 bytes each."""
+    n, d, k = 50_000, 5_000, 100
+    values = RNG.random((n, k))
+    indices = (RNG.integers(0, d // k, (n, k)) + np.arange(k) * (d // k)).astype(np.int32)
+    y = np.where(values[:, 0] + 0.2 * RNG.normal(size=n) > 0.5, 1.0, -1.0)
+    narrow = sparse.csr_matrix((values.ravel(), indices.ravel(), np.arange(n + 1, dtype=np.int32) * k), shape=(n, d))
+    size = narrow.data.nbytes + narrow.indices.nbytes
+    assert size >= 50e6 and peak_of(narrow, y, number) < 0.5 * size
+    wide = narrow.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    assert peak_of(wide, y, number) < 4 * narrow.nnz + 0.5 * size
+
+
+def test_dense_rows_are_not_copied():
+    many = RNG.normal(size=(60_000, 110))
+    assert peak_of(many, np.sign(many[:, 0]), 2) < 0.5 * many.nbytes
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([[1.0, np.nan], [0.0, 1.0]], [1, 2], "Input X contains NaN."),
+        ([[1.0, np.inf], [0.0, 1.0]], [1, 2], "Input X contains infinity or a value too large for dtype"),
+        (sparse.csr_matrix([[1.0, np.nan], [0.0, 1.0]]), [1, 2], "Input X contains NaN."),
+        ([[1.0], [2.0]], [1, np.nan], "Input y contains NaN."),
+        ([[1.0], [2.0], [3.0]], [1, 2, 1, 2], r"inconsistent numbers of samples: \[3, 4\]"),
+        ([1.0, 2.0], [1, 2], "Expected 2D array, got 1D array instead:\narray="),
+        (3.0, [1], "Expected 2D array, got scalar array instead"),
+        (np.zeros((2, 2, 2)), [1, 2], "Expected 2D array, got 3D array instead"),
+        (np.zeros((0, 3)), [], r"Found array with 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required."),
+        ([[1j], [2j]], [1, 2], "Complex data not supported"),
+        ([["a"], ["b"]], [1, 2], "could not convert string to float"),
+        ([[1.0], [2.0]], [[1, 2], [1, 2]], r"y should be a 1d array, got an array of shape \(2, 2\) instead."),
+        ([[1.0], [2.0]], [1.5, 2], "Unknown label type: continuous"),
+        ([[1.0], [2.0]], [3, 3], "needs samples of at least 2 classes in the data, .* only one class: 3"),
+        ([[1.0], [2.0]], None, "requires y to be passed, but the target y is None"),
+        ([[1.0], [2.0]], [1, 1e12], "does not fit into 32 bits"),
+        ([[1e200], [2.0]], [1, 2], "overflow when squared and summed"),
+    ],
+)
+def test_bad_arrays(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        api.fit(X, y)
+
+
+def test_malformed_sparse_matrices():
+    for change in ({"indices": [0, 9]}, {"indices": [0, -1]}, {"indptr": [0, 3, 2]}, {"indptr": [1, 1, 2]}):
+        m = sparse.csr_matrix(np.eye(2))
+        for name, value in change.items():
+            setattr(m, name, np.array(value, np.int32))
+        with pytest.raises(ValueError, match="X is no valid CSR matrix"):
+            api.fit(m, [1, 2])
+
+
+@pytest.mark.parametrize("weight", [[1.0], [1.0, np.nan], [[1.0, 1.0]], [1.0, np.inf]])
+def test_bad_weights(weight):
+    with pytest.raises(ValueError, match="(?i)sample.?weight"):
+        api.fit([[1.0], [2.0]], [1, 2], sample_weight=weight)
+
+
+def test_columns_of_labels_and_a_single_weight():
+    assert api.dumps(api.fit(X, Y[:, None], 3, sample_weight=1.0)).split("\n#")[0] == WANTED.split("\n#")[0]
+    assert api.fit([[1.0], [2.0]], [3, 3], one_class=True).model.labels == (3,)
+    assert api.fit(X, None, 21).model.task == api.fit(X, solver=2, kernel="rbf").model.task == "one-class"

@@ -1,0 +1,81 @@
+"""Cross-validation and the search for C from arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from svmtool import api
+
+RNG = np.random.default_rng(4)
+X = RNG.normal(size=(120, 5))
+Y = np.where(X[:, 0] + 0.4 * RNG.normal(size=120) > 0, 1.0, -1.0)
+Y3 = np.digitize(X[:, 0] + 0.3 * RNG.normal(size=120), [-0.5, 0.5]).astype(float)
+T = X[:, 0] + 0.3 * RNG.normal(size=120)
+
+
+@pytest.mark.parametrize(
+    ("y", "keywords"),
+    [
+        (Y, {"solver": 2}), (Y3, {"solver": 2}), (Y3, {"solver": 4}), (T, {"solver": 11}), (Y3, {"solver": 43}),
+        (Y, {"solver": 0, "kernel": "rbf"}), (Y3, {"solver": 0, "kernel": "rbf"}), (T, {"solver": 3, "kernel": "rbf"}),
+    ],
+)  # fmt: skip
+def test_each_row_is_predicted_by_the_model_without_its_fold(y, keywords):
+    found = api.cross_validate(X, y, folds=4, **keywords)
+    whole = api.fit(X, y, **keywords)
+    assert found.decision_values.shape == api.decision_values(whole, X).shape
+    for k in range(4):
+        outside = found.fold == k
+        done = api.fit(X[~outside], y[~outside], **keywords)
+        np.testing.assert_allclose(found.predictions[outside], api.predict(done, X[outside]), atol=1e-2)
+    if y is Y or y is T:
+        np.testing.assert_array_equal(api.loads(api.dumps(whole)).labels_from(found.decision_values), found.predictions)
+
+
+def test_values_of_a_class_that_a_fold_lacks():
+    y = np.where(np.arange(120) == 7, 5.0, Y3)
+    for keywords in ({"solver": 2}, {"solver": 0, "kernel": "rbf"}):
+        found = api.cross_validate(X, y, folds=3, **keywords)
+        assert found.decision_values.shape[1] == (4 if "kernel" not in keywords else 6)
+        assert np.isnan(found.decision_values[7]).any() and not np.isnan(found.decision_values).all(axis=0).any()
+
+
+def test_metrics():
+    def share(y, predictions):
+        return np.mean(y == predictions)
+
+    found = api.cross_validate(X, Y3, 2, metrics=["accuracy", "f1", "precision", "recall", share]).metrics
+    assert found["accuracy"] == found["share"] and all(0.5 < v <= 1.0 for v in found.values())
+    found = api.cross_validate(X, T, 11, metrics={"r": "r2", "e": "mean_squared_error", "a": "mean_absolute_error"})
+    errors = T - found.predictions
+    assert found.metrics["e"] == pytest.approx(np.mean(errors**2))
+    assert found.metrics["a"] == pytest.approx(np.mean(np.abs(errors)))
+    assert found.metrics["r"] == pytest.approx(1 - np.mean(errors**2) / np.var(T))
+    with pytest.raises(ValueError, match="unknown metric 'auc': there are accuracy"):
+        api.cross_validate(X, Y, metrics="auc")
+
+
+def test_stratified_folds_have_equal_shares():
+    found = api.cross_validate(X, Y3, 2, folds=4, stratified=True)
+    for label in np.unique(Y3):
+        counts = np.bincount(found.fold[Y3 == label], minlength=4)
+        assert counts.max() - counts.min() <= 1
+
+
+def test_search():
+    tried = []
+    found = api.search_C(X, Y, folds=3, callback=tried.append, seed=2)
+    assert found.tried == tried and found.best.score == max(t.score for t in tried)
+    score = api.cross_validate(X, Y, 2, C=found.best.C, folds=3, seed=2, metrics="accuracy").metrics["accuracy"]
+    assert found.best.score == pytest.approx(score, abs=0.02)
+    assert api.search_C(X, Y, folds=3, C=0.25).tried[0].C == 0.25
+    assert api.search_C(X, T, 11, folds=3).best.p >= 0.0
+    with pytest.raises(ValueError, match="has no search: solver 0, 2"):
+        api.search_C(X, Y, 3)
+
+
+def test_bad_folds():
+    with pytest.raises(ValueError, match="n must >= 2"):
+        api.cross_validate(X, Y, folds=1)
+    assert api.cross_validate(X[:4], Y3[:4], 2, folds=9, one_class=True).warnings
