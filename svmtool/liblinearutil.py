@@ -18,7 +18,7 @@ from svmtool.compat import commonutil
 from svmtool.compat import liblinear as _low
 from svmtool.compat.commonutil import *  # noqa: F403
 from svmtool.compat.commonutil import evaluations
-from svmtool.compat.errors import as_os_errors, as_value_errors
+from svmtool.compat.errors import as_os_errors
 from svmtool.compat.inputs import dataset, labels_of
 from svmtool.compat.liblinear import *  # noqa: F403
 from svmtool.compat.liblinear import model, parameter, problem
@@ -135,7 +135,6 @@ def predict(y: Any, x: Any, m: model, options: Any = "") -> tuple[list[float], t
     """
     probability, quiet = prediction(options)
     truth, rows = labels_of(y), dataset(None, x)
-    with as_value_errors():
-        labels, values = m.answers(rows, probability)
+    labels, values = m.answers(rows, probability)
     measures = report(truth, labels, m.is_regression_model(), quiet)
     return labels.tolist(), measures, values.tolist()

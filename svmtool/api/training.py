@@ -21,8 +21,7 @@ from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overfl
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.pipeline import notes
 from svmtool.training.kernel.train import trainer
-from svmtool.training.pipeline import train
-from svmtool.training.used_features import on_used, restricted, spread, used_features
+from svmtool.training.pipeline import train_on_used
 from svmtool.training.validation.folds import GlibcRand
 
 CLASSIFIES = ("classification", "all classes", "ordinal")  # tasks whose labels are classes
@@ -174,19 +173,11 @@ def _fit_linear(
     if start is not None and not isinstance(start, LinearModel):
         raise TypeError(f"init must be a Fit or a model of a linear solver, not {type(start).__name__}")
     kept = None if weights is None or np.all(weights > 0.0) else np.flatnonzero(weights > 0.0)
-    n, n_features, used = len(data), data.n_features, used_features(data)
-    if used is not None:
-        data = on_used(data, used)
-        start = start and restricted(start, used)
-    done = train(data, settings, report, weights, start, run.stop)
-    model = done.model
-    if used is not None:
-        model = spread(model, used, n_features)
-        model.W = model.W[:]
+    done = train_on_used(data, settings, report, weights, start, run.stop)
     warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
     return Fit(
-        model=model, certificate=done.certificate, warnings=tuple(warnings), _row=settings.row, _results=done.results,
-        _kept=kept, _n=n, seconds=time.perf_counter() - began,
+        model=done.model, certificate=done.certificate, warnings=tuple(warnings), _row=settings.row,
+        _results=done.results, _kept=kept, _n=len(data), seconds=time.perf_counter() - began,
     )  # fmt: skip
 
 

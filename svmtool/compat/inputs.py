@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.data.dataset import Dataset, DenseDataset
+from svmtool.api import arrays
+from svmtool.data.dataset import Dataset
 
 LARGEST_INDEX = 2**31 - 1
 ROW = "a row is a dict, a list, a tuple, a 1-D array, or a tuple of two arrays: indices and values"
@@ -32,7 +33,7 @@ def dataset(y: Any, x: Any, serial: bool = False) -> Dataset:
         for values that are not finite numbers, indices out of range, and lengths that differ.
     """
     if hasattr(x, "tocsr"):
-        rows = _table(np.asarray(x.toarray(), np.float64), True) if serial else _of_csr(x.tocsr())
+        rows = _table(np.asarray(x.toarray(), np.float64), True) if serial else arrays.dataset(x)
     elif isinstance(x, np.ndarray) and x.ndim == 2:
         rows = _table(np.asarray(x, np.float64), serial)
     elif isinstance(x, (list, tuple, np.ndarray)):
@@ -40,16 +41,11 @@ def dataset(y: Any, x: Any, serial: bool = False) -> Dataset:
     else:
         raise TypeError(f"type of x: {type(x)} is not supported!")
     if y is not None:
-        rows.labels = labels_of(y)
-    if len(rows.labels) != _count(rows):
-        raise ValueError("len(y) != len(x)")
-    if not np.all(np.isfinite(rows.values)):
-        raise ValueError("x holds a value that is not a finite number")
+        labels = labels_of(y)
+        if len(labels) != len(rows):
+            raise ValueError("len(y) != len(x)")
+        rows = rows.with_labels(labels)
     return rows
-
-
-def _count(rows: Dataset) -> int:
-    return len(rows.X) if isinstance(rows, DenseDataset) else len(rows.indptr) - 1
 
 
 def labels_of(y: Any) -> np.ndarray:
@@ -62,32 +58,25 @@ def labels_of(y: Any) -> np.ndarray:
         raise TypeError("y holds a label that is not a number") from None
     if labels.ndim != 1:
         raise ValueError(f"y has {labels.ndim} dimensions, it must have 1")
-    if not np.all(np.isfinite(labels)):
-        raise ValueError("y holds a label that is not a finite number")
+    arrays.largest_of(labels, "y")
     return labels
-
-
-def _of_csr(csr: Any) -> Dataset:
-    """The rows of a CSR matrix; column j has the index j + 1."""
-    if not csr.has_canonical_format:
-        csr = csr.copy()
-        csr.sum_duplicates()
-    if csr.shape[1] > LARGEST_INDEX:
-        raise ValueError(f"x has {csr.shape[1]} columns, the most are {LARGEST_INDEX}")
-    indptr, indices = np.asarray(csr.indptr, np.int64), np.asarray(csr.indices, np.int32)
-    return Dataset(np.zeros(csr.shape[0]), indptr, indices, np.asarray(csr.data, np.float64), csr.shape[1])
 
 
 def _table(X: np.ndarray, serial: bool) -> Dataset:
     """The rows of a table f8 (n, d).  The number of features is the last column that is not all zero."""
     n, d = X.shape
-    labels = np.zeros(n)
     if serial:
         indices = np.tile(np.arange(-1, d - 1, dtype=np.int32), n)
-        return Dataset(labels, np.arange(n + 1, dtype=np.int64) * d, indices, X.reshape(-1), max(d - 1, 0))
+        return _checked(np.arange(n + 1, dtype=np.int64) * d, indices, X.reshape(-1), max(d - 1, 0))
     while d and not X[:, d - 1].any():
         d -= 1
-    return DenseDataset(labels, np.ascontiguousarray(X[:, :d]))
+    return arrays.dataset(X[:, :d])
+
+
+def _checked(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, n_features: int) -> Dataset:
+    """Rows with labels 0; ValueError for a value that is not finite."""
+    arrays.largest_of(values, "X")
+    return Dataset(np.zeros(len(indptr) - 1), indptr, indices, values, n_features)
 
 
 def _of_sequence(x: Sequence[Any], serial: bool) -> Dataset:
@@ -106,7 +95,7 @@ def _of_sequence(x: Sequence[Any], serial: bool) -> Dataset:
     indices = np.concatenate([some for some, _ in parts] or [np.empty(0, np.int64)])
     values = np.concatenate([some for _, some in parts] or [np.empty(0)])
     most = int(indices.max(initial=0))
-    return Dataset(np.zeros(len(parts)), indptr, (indices - 1).astype(np.int32), values, most)
+    return _checked(indptr, (indices - 1).astype(np.int32), values, most)
 
 
 def entries(row: Any, serial: bool = False) -> tuple[np.ndarray, np.ndarray]:

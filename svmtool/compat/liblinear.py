@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.api.run import Run
 from svmtool.compat import options
 from svmtool.compat.errors import as_value_errors
 from svmtool.compat.inputs import as_dicts, dataset
@@ -238,8 +239,9 @@ class model:
 
         Raises TypeError, as LIBLINEAR does, where the model gives no probabilities.
         """
-        values = self.stored.decision_values(rows)
-        labels = self.stored.labels_from(values)
+        with Run(None), as_value_errors():
+            values = self.stored.decision_values(rows)
+            labels = self.stored.labels_from(values)
         if not probability:
             return labels, values[:, :1] if self.nr_class == 2 else values
         try:
@@ -264,8 +266,7 @@ def fit(prob: problem, param: parameter) -> model:
 
 def _single(m: model, x: Any, probability: bool, out: Any = None) -> float:
     """The prediction for one row of nodes; out receives decision values or probabilities."""
-    with as_value_errors():
-        labels, values = m.answers(dataset(None, [row_of(x)]), probability)
+    labels, values = m.answers(dataset(None, [row_of(x)]), probability)
     if out is not None:
         for k, value in enumerate(values[0].tolist()):
             out[k] = value

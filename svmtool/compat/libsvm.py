@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.api.run import Run
 from svmtool.compat import options
 from svmtool.compat.errors import as_value_errors
 from svmtool.compat.inputs import as_dicts, dataset
@@ -233,7 +234,7 @@ class svm_model:
         m = self.stored
         if probability and not m.gives_probabilities:
             raise ValueError(NO_PROBABILITIES)
-        with as_value_errors():
+        with Run(None), as_value_errors():
             decisions = m.decision_values(rows)
             labels = m.labels_from(decisions)
             if not probability:

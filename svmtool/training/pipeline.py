@@ -78,6 +78,21 @@ def train(
     return done
 
 
+def train_on_used(
+    table: Dataset, settings: Settings, report: Callable[..., None] | None = None,
+    row_weights: np.ndarray | None = None, initial: LinearModel | None = None, stop: StopFlag | None = None,
+) -> Training:  # fmt: skip
+    """`train` on the features that occur; the model has weights of all features."""
+    n_features, used = table.n_features, used_features(table)
+    if used is None:
+        return train(table, settings, report, row_weights, initial, stop)
+    initial = initial and restricted(initial, used)
+    done = train(on_used(table, used), settings, report, row_weights, initial, stop)
+    done.model = spread(done.model, used, n_features)
+    done.model.W = done.model.W[:]
+    return done
+
+
 def fitted(
     problems: Reduction, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
     began: float,

@@ -299,9 +299,9 @@ class TestOurs:
         bad = X.copy()
         bad[3, 1] = math.nan
         for x in (bad, sparse.csr_matrix(bad), bad.tolist()):
-            with pytest.raises(ValueError, match="x holds a value that is not a finite number"):
+            with pytest.raises(ValueError, match="Input X contains NaN"):
                 self.lib.train(Y, x, "-q")
-        with pytest.raises(ValueError, match="label that is not a finite number"):
+        with pytest.raises(ValueError, match="Input y contains infinity"):
             self.lib.train(np.full(len(Y), math.inf), X, "-q")
         with pytest.raises(ValueError, match="indices start at 1"):
             self.lib.train([1, -1], [{0: 1.0}, {1: 1.0}], "-q")
