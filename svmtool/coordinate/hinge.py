@@ -8,6 +8,8 @@ exceeds n (Hsieh et al., ICML 2008).  The dual point has length n and is therefo
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from svmtool.compiled.loops.cd import dcd_loops
@@ -49,6 +51,21 @@ READING, STARTING = 8.0, 5e7
 CHECK_MEMORY_AFTER = 32  # chunks of rows on disk between two memory checks
 
 
+class Allowance(NamedTuple):
+    """How long epochs continue after LIBLINEAR's rule for regressions; see BEYOND.
+
+    beyond    as a share of the visits so far
+    reading   visits to each non-zero that take as long as half of reading it
+    starting  visits to non-zeros that take as long as the program's start
+    epochs    after so many the rule counts as met
+    """
+
+    beyond: float = BEYOND
+    reading: float = READING
+    starting: float = STARTING
+    epochs: int = LATE_EPOCHS
+
+
 def random_state(n: int, seed: int) -> np.ndarray:
     """Return the initial state of an epoch: number of rows to visit, random number state, and space for a count."""
     return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63), 0], np.uint64)
@@ -78,10 +95,13 @@ def still_needed(lefts: list[float], spent: list[float], wanted: float, evaluati
 class DualCoordinateDescent:
     """Dual coordinate descent from `alpha` (f8[n], kept up to date here; None: zeros), a regularised bias or none.
 
+    face_first: visits to each row before the first turn of conjugate gradients over the free variables.
     target: t, f8[n]; None: 1 for all.  Rows that are stored once and used twice are the sides of a tube: dcd_loops.py.
 
     `w` (length d) = sum alpha_i y_i x_i is kept up to date.
     """
+
+    allowance = Allowance()
 
     @staticmethod
     def possible(rows: Rows, cost: np.ndarray, free_bias: bool) -> bool:
@@ -90,7 +110,7 @@ class DualCoordinateDescent:
 
     def __init__(
         self, rows: Rows, y: np.ndarray, diagonal: np.ndarray, upper: np.ndarray, seed: int,
-        alpha: np.ndarray | None = None, target: np.ndarray | None = None,
+        alpha: np.ndarray | None = None, target: np.ndarray | None = None, face_first: float = FACE_FIRST,
     ):  # fmt: skip
         data = of_data(rows)
         self.data, self._rows, self.y = data, rows, y
@@ -109,7 +129,7 @@ class DualCoordinateDescent:
         self._first = 0.0  # limits[4] after the first pass
         self.state = random_state(data.n, seed)
         self._face: FaceSteps | None = None
-        self._turn_at = FACE_FIRST if data.mapped is None else np.inf  # visits at which conjugate gradients come next,
+        self._turn_at = face_first if data.mapped is None else np.inf  # visits at which conjugate gradients come next,
         self._turned, self._wait = 0.0, FACE_TURN  # were last, and visits between; see _face_turn
         self._dual = self._passed = self._gained = 0.0
         self._most_visits = np.inf
@@ -220,10 +240,11 @@ class DualCoordinateDescent:
     def beyond(self, size: float) -> bool:
         """Return whether there were enough epochs after `self.size` was first at most `size`, LIBLINEAR's tolerance, or
         after LIBLINEAR's limit on epochs; size < 0: no tolerance."""
-        ends = self.size <= size or (size >= 0.0 and self.count >= LATE_EPOCHS)
+        allowance = self.allowance
+        ends = self.size <= size or (size >= 0.0 and self.count >= allowance.epochs)
         if self._most_visits == np.inf and ends:
-            start = (READING * self.data.nnz + STARTING) * VISIT / max(self.cost, 1.0)
-            self._most_visits = (1.0 + BEYOND) * self.visits + start
+            start = (allowance.reading * self.data.nnz + allowance.starting) * VISIT / max(self.cost, 1.0)
+            self._most_visits = (1.0 + allowance.beyond) * self.visits + start
         return self.visits >= self._most_visits
 
     def unshrink(self) -> None:

@@ -43,6 +43,7 @@ class Rows:
     gram_blocks: list[tuple[int, int]]
     offers_coordinate_descent = False  # whether compiled loops can visit one row after another (`csr_arrays`)
     gram_of_few = False  # whether a Gram matrix of few of the features costs as much less as they are fewer
+    has_sparse_form = False  # whether `as_sparse` returns rows that offer coordinate descent
     have_kernel = False  # whether inner products among rows can be computed (`fill_kernel`)
     distributed = False  # whether other processes hold the rows: then nobody here can examine one
     mapped: MappedArrays | None = None  # where copies of rows go if not into memory

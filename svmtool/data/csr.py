@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class CsrRows(Rows):
     """Compressed sparse rows: indptr i8[n+1], indices i4[nnz] from 0, values f8[nnz]."""
 
-    offers_coordinate_descent = have_kernel = True
+    offers_coordinate_descent = has_sparse_form = have_kernel = True
 
     def __init__(
         self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float = -1.0,

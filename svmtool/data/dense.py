@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 class DenseRows(Rows):
     """A matrix X (n x plain), C order; products by BLAS, a block at a time."""
 
+    has_sparse_form = True
     gram_entries = 14.0
     gram_of_few = True
     GATHER = 1 << 16  # numbers copied at once for the Gram matrix: they stay in cache

@@ -39,7 +39,7 @@ from svmtool.solvers.alm_rounds import RECENT_RANGES, SIGMA_COLD, SMOOTH, WINDOW
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import SAFETY, Monitor, Result, Rule, Status
 from svmtool.solvers.shared.interior_steps import interior_steps
-from svmtool.tolerances import ENOUGH, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
+from svmtool.tolerances import ENOUGH, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
 
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
 MOST_EPOCHS = 100000  # LIBLINEAR's cap: most of them go over few rows
@@ -70,7 +70,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     objective = CrammerSingerLoss(task)
     objective.set_point(np.zeros(objective.d) if start is None else start)
     objective.sigma = SIGMA_COLD
-    run = _Run(objective, monitor, rule)
+    run = _Run(objective, monitor, rule, objective.d <= GRAM_BELOW)
     run.interior = class_interior.cost(task)
     descent = CrammerSingerDescent(task, objective.rows, seed, run.factorised)
     newton = run.factorised or objective.has_kronecker or 2 * n <= class_faces.MOST

@@ -15,7 +15,7 @@ Differs from the paper in:
     regulariser (the paper prints |w|_2), with "geometric" it grows; either runs away from the answer on most sets: a
     large mu leaves w where it is.
  5. Where the mean of the points since the last restart has the smaller gap, it goes on from there.
- 6. Where d is large and the dual allows coordinate passes (p = 1 or 2, no free bias), a few of them give the first w
+ 6. Where d is large and the dual allows coordinate descent (p = 1 or 2, no free bias), a few epochs give the first w
     and multipliers.
  7. Where d is small and the iterations make no progress, or have cost as much as interior-point steps and would cost as
     much again at the rate at which the gap falls, these go on (interior_steps.py): few rows between their ends, raw
@@ -42,12 +42,14 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.incumbent import Best
+from svmtool.solvers.shared.interior_steps import NAME as INTERIOR
 from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possible
+from svmtool.solvers.shared.plan import Plan, begin
 from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
 NEAR = 1.2  # largest ratio of two mu for which the same factor is used
 TOLERANCE, MOST_STEPS = 0.2, 16  # of conjugate gradients beside the gradient, where there are more features
-EPOCHS = 5  # coordinate passes for a first guess
+EPOCHS = 5  # of coordinate descent for a first guess
 RELAXED = 1.7
 SIGMA_FIRST = 0.3  # mu(1) / C_i, which the paper leaves open
 SIGMA_MOST = 1e5  # the paper's cap on mu
@@ -58,14 +60,55 @@ FIRST_EVALUATION, EVALUATION_GROWTH = 20, 1.5
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MOST_ITERATIONS = 10000
 PRODUCTS, SQUARE = 3.0, 2.0  # of an iteration with a factor: products with the rows, and what takes d^2 besides
-LOOK_AHEAD = 1024  # iterations after which, and after each doubling, a run ends that would need more than the most
+LOOK_AHEAD = 1024  # see `iterations`
 
 
-def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+METHODS = {
+    "bias": "the bias alone, which brings every row to its target",
+    "features": "ADMM iterations with a factorised matrix of the features",
+    "epochs": "epochs of coordinate descent for a first guess, then ADMM iterations by conjugate gradients",
+    "products": "ADMM iterations by conjugate gradients",
+    "inner-steps": "ADMM iterations by a given number of gradient steps",
+    "interior": INTERIOR,
+}
+
+
+def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose one of METHODS by the number of features, the layout of the rows, the loss, the options and the start."""
+    d, options = task.rows.d, task.options
+    if task.one_sided_answer() is not None:
+        return Plan("bias", "a free bias, and targets that one value of it meets")
+    if options.inner_steps is not None:
+        return Plan("inner-steps", f"--inner-steps {options.inner_steps}")
+    if d <= GRAM_BELOW:
+        return Plan("features", f"{d} features, at most {GRAM_BELOW}")
+    ours, plain = options.mu in (None, "balance"), task.p in (1.0, 2.0)
+    if start is None and ours and plain and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
+        return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
+    return Plan("products", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent here")
+
+
+def solve(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
+) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
-    if (answer := task.one_sided_answer()) is not None:
+    method = begin(monitor, METHODS, plan(task, rule, start), method)
+    if method == "bias":
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+        answer = task.one_sided_answer()
         return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
+    return iterations(task, monitor, start, seed, method)
+
+
+def iterations(
+    task: Task, monitor: Monitor, start: np.ndarray | None, seed: int, method: str, most: int = MOST_ITERATIONS,
+    look_ahead: int = LOOK_AHEAD, interior: bool = True,
+) -> Result:  # fmt: skip
+    """Run at most `most` iterations by one of METHODS.
+
+    look_ahead: iterations after which, and after each doubling, a run ends that would need more than the most;
+    interior: whether interior-point steps may take over.
+    """
     o = task.objective(Admm, p=task.p, target=task.target)
     o.set_point(np.zeros(o.d) if start is None else start)
     if start is not None and task.p > 1.0:
@@ -74,15 +117,18 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     balance = task.options.mu in (None, "balance")
     ours = balance and task.options.inner_steps is None
     best = Best(o)
-    if ours and start is None:
+    if method == "interior":
+        status = interior_steps(PowerInterior(task, o.p), monitor, best)
+        return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
+    if method == "epochs":
         _first_guess(o, best, seed, monitor)
     o.begin()
-    step = _Step(o, task.options.inner_steps, RELAXED if ours else 1.0, monitor)
+    step = _Step(o, task.options.inner_steps, RELAXED if ours else 1.0, monitor, method == "features")
     average = _Average(o, step)
     balanced, merit, before = BALANCE_EVERY, 0.0, 1.0
-    direct = ours and possible(task)
+    direct = interior and ours and possible(task)
     slower = Slower(task, PRODUCTS * VISIT * o.rows.nnz + SQUARE * o.d * o.d, monitor.gap or RULE_MIN_GAP)
-    for k in range(MOST_ITERATIONS):
+    for k in range(most):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
         _, g = o.gradient()
         best.keep()
@@ -91,9 +137,9 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
             balanced = max(balanced, k + 1)  # e has jumped
         norm = float(np.sqrt(g @ g))
         status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=step.cg, step=o.sigma)
-        if status is None and k >= LOOK_AHEAD and k & (k - 1) == 0:
+        if status is None and k >= look_ahead and k & (k - 1) == 0:
             ahead = still_needed([before, best.gap], [k // 2, k], monitor.gap or RULE_MIN_GAP, 1)
-            status = base.PRECISION if k + ahead > MOST_ITERATIONS else None
+            status = base.PRECISION if k + ahead > most else None
         if k & (k - 1) == 0:
             before = best.gap
         if status is None and not np.any(g) and o.moved == 0.0:
@@ -130,9 +176,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
 
 
 def _first_guess(o: Admm, best: Best, seed: int, monitor: Monitor) -> None:
-    """Go where a few coordinate passes lead, in w and the multipliers, if d is large and the dual allows them."""
-    if o.d <= GRAM_BELOW or o.p not in (1.0, 2.0) or not DualCoordinateDescent.possible(o.rows, o.cost, o.free_bias):
-        return
+    """Take w and the multipliers from a few epochs of coordinate descent."""
     descent = DualCoordinateDescent.of_power(o.rows, o.y, o.cost, o.p, seed, o.target)
     for _ in range(EPOCHS):
         if not monitor.ended():
@@ -148,7 +192,7 @@ class _Step:
     residual: sum_i C_i r_i^2 after the last step, r of the constraints; cg: conjugate gradient steps in it.
     """
 
-    def __init__(self, o: Admm, steps: int | None, relaxed: float, monitor: Monitor):
+    def __init__(self, o: Admm, steps: int | None, relaxed: float, monitor: Monitor, factorised: bool):
         self.o, self.steps, self.relaxed, self.monitor = o, steps, relaxed, monitor
         self.cg, self.residual = 0, np.inf
         self.left = np.zeros(o.d)  # the gradient of 1/2 w'Rw + sum C_i beta_i xi_i, 0 after an exact step
@@ -156,7 +200,7 @@ class _Step:
         self._factor: Factored | None = None
         self._factor_sigma = 0.0
         self._gram: np.ndarray | None = None
-        self._factorised = steps is None and o.d <= GRAM_BELOW
+        self._factorised = factorised
         if not self._factorised and steps != 1:
             self._squares = o.cost_diagonal()
 

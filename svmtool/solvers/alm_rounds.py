@@ -17,7 +17,7 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
+from svmtool.tolerances import OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,11 +45,15 @@ class Rounds:
 
     unit, growth = 1.0, GROWTH  # what slacks are measured in; how much larger sigma is in the next round
     ruled = False
+    stall_steps, roundoff_gap = STALL_STEPS, ROUNDOFF_GAP
 
-    def __init__(self, objective: Augmented | CrammerSingerLoss, monitor: Monitor, rule: Rule, by_merit: bool = False):
+    def __init__(
+        self, objective: Augmented | CrammerSingerLoss, monitor: Monitor, rule: Rule, factorised: bool,
+        by_merit: bool = False,
+    ):  # fmt: skip
         self.objective, self.monitor, self.rule = objective, monitor, rule
         self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
-        self.factorised, self.most_rows, self.sure = objective.d <= GRAM_BELOW, DUAL_ROWS, RULE_MIN_GAP
+        self.factorised, self.most_rows, self.sure = factorised, DUAL_ROWS, RULE_MIN_GAP
 
     @cached_property
     def best(self) -> Best:
@@ -85,7 +89,7 @@ class Rounds:
                 flat = 0 if better or (not first and f < lowest - STALL_RTOL * abs(f)) else flat + 1
                 idle = 0 if better else idle + first
                 smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
-                status = self._end(gap, flat >= STALL_STEPS or idle >= IDLE_ROUNDS)
+                status = self._end(gap, flat >= self.stall_steps or idle >= IDLE_ROUNDS)
             if status is not None:
                 return status
             first = ends
@@ -133,5 +137,5 @@ class Rounds:
                 return base.RULE
             self.sure *= 0.1
         if flat:
-            return base.OPTIMAL if gap <= ROUNDOFF_GAP else base.RULE if self.ruled else base.PRECISION
+            return base.OPTIMAL if gap <= self.roundoff_gap else base.RULE if self.ruled else base.PRECISION
         return None

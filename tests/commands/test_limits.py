@@ -324,7 +324,7 @@ def test_a_compiled_call_that_is_cut_goes_on_to_the_same_answer(monkeypatch):
     """Small problems: where a call may do little, steps from Python end the run."""
     for module, name, number in (
         ("shared.fused", "SMALL_WORK", 2), ("shared.fused", "SMALL_WORK", 0),
-        ("l1.proximal_newton", "SMALL_WORK", 5), ("alm", "SMALL_VISITS", 3),
+        ("l1.proximal_newton", "SMALL_WORK", 5), ("alm", "FUSED_VISITS", 3),
     ):  # fmt: skip
         table = made(60, 4, 2)
         settings = Settings.of(solver=number, gap=1e-9, C=10.0)

@@ -297,21 +297,20 @@ def test_fused_mfn_takes_the_steps_of_its_python_form(n, d, C, kind):
 @pytest.mark.parametrize("kind", ["hinge", "tube"])
 @pytest.mark.parametrize("start", [None, 0.01], ids=["passes-first", "warm"])
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
-def test_small_hinge_takes_the_steps_of_its_python_form(n, d, C, start, kind, monkeypatch):
-    """small_alm_loops.fused_hinge(...) against solvers/alm.py with objectives/augmented.py: record by record."""
+def test_small_hinge_takes_the_steps_of_its_python_form(n, d, C, start, kind):
+    """fused_alm_loops.fused_hinge(...) against solvers/alm.py with objectives/augmented.py: record by record."""
     from svmtool.solvers import alm
 
     p = reference.random_problem(8, n, d, C)._replace(loss="hinge")
     rows = CsrRows(*csr_of(p.X), d)
     task = Task(rows, p.y, p.cost, p=1.0) if kind == "hinge" else tube_of(p, rows, 1.0)
 
-    def run():
-        return alm.exact(task, Monitor(gap=1e-9), Rule(), None if start is None else np.full(d, start))
+    def run(method):
+        begun = None if start is None else np.full(d, start)
+        return alm.exact(task, Monitor(gap=1e-9), Rule(), begun, method=method)
 
-    assert alm._is_small(task)
-    small = run()
-    monkeypatch.setattr(alm, "SMALL_FEATURES", -1)
-    same_steps(small, run())
+    small = run("fused")
+    same_steps(small, run("epochs" if start is None else "features"))
     assert small.status is GAP
     if kind == "hinge":
         assert p.value(small.w) <= optimum(p).value * (1 + 1e-9)

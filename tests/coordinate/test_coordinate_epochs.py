@@ -6,32 +6,52 @@ import numpy as np
 import pytest
 import reference
 from reference import csr_of
-from solver_suite import ALM, PATHS
 
 from svmtool.coordinate import hinge
-from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, DualCoordinateDescent
+from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, MOST_EPOCHS, Allowance, DualCoordinateDescent
 from svmtool.data.csr import CsrRows
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.data.replicated import RepeatedRows
+from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers import alm, alm_rounds, mfn
+from svmtool.solvers import alm, mfn
+from svmtool.solvers.alm_epochs import HingeEpochs
 from svmtool.solvers.shared import alternation
 from svmtool.solvers.shared.alternation import FIRST_TURN, by_turns
 from svmtool.solvers.shared.base import GAP, RULE, SIZE_SHARE, Monitor, Result, Rule
 
+ALLOWANCE = Allowance()
 
-def squared_hinge(task: Task, monitor: Monitor, rule: Rule, most_rows: int = 0, first_turn: float = 1000.0) -> Result:
+
+def squared_hinge(
+    task: Task, monitor: Monitor, rule: Rule, allowance: Allowance = ALLOWANCE, first_turn: float = 1000.0,
+    most_epochs: int = MOST_EPOCHS,
+) -> Result:  # fmt: skip
     """Epochs and conjugate gradients by turns, the first long enough for epochs to end the run."""
     objective = task.objective(SquaredHinge, target=task.target)
     objective.set_point(np.zeros(objective.d))
-    return by_turns(objective, mfn.descent_from(objective, 1), monitor, rule, 5000.0, most_rows, first_turn)
+    descent = mfn.descent_from(objective, 1)
+    descent.allowance = allowance
+    return by_turns(objective, descent, monitor, rule, 5000.0, 0, first_turn, most_epochs)
 
 
-WAYS = {  # loss -> constants that leave a run to its passes, and the solver
-    "hinge": ({**PATHS[ALM]["products"], (ALM, "MOST_VISITS"): 1000}, alm.exact),
-    "squared hinge": ({}, squared_hinge),
-}
+def hinge_loss(task: Task, monitor: Monitor, rule: Rule, allowance: Allowance = ALLOWANCE) -> Result:
+    """Epochs alone."""
+    objective, descent = hinge_descent(task)
+    descent.allowance = allowance
+    epochs = HingeEpochs(objective, descent, monitor, rule, wide=True, most_rows=0, cheap=0.0)
+    status = epochs.run()
+    assert status is not None, "the epochs did not end the run"
+    return Result(epochs.multiple * descent.w, status, descent.count, monitor.history, descent.alpha)
+
+
+def hinge_descent(task: Task) -> tuple[Augmented, DualCoordinateDescent]:
+    objective = task.objective(Augmented, p=1.0, target=task.target)
+    return objective, DualCoordinateDescent.of_power(task.rows, task.y, task.cost, 1.0, 1, objective.target)
+
+
+SOLVERS = {"hinge": hinge_loss, "squared hinge": squared_hinge}
 
 
 @pytest.fixture
@@ -41,35 +61,29 @@ def restored(monkeypatch):
     def none(*_, **__):
         raise AssertionError("the passes did not end the run")
 
-    monkeypatch.setattr(alm._Run, "multiplier_rounds", none)
     monkeypatch.setattr(alternation, "newton_steps", none)
     shares, plain = [], DualCoordinateDescent.unshrink
     monkeypatch.setattr(DualCoordinateDescent, "unshrink", lambda self: (shares.append(self.share), plain(self)))
     return shares
 
 
-@pytest.mark.parametrize("loss", WAYS)
+@pytest.mark.parametrize("loss", SOLVERS)
 @pytest.mark.parametrize("n, d, C", [(60, 8, 1.0), (400, 100, 0.1)])
-def test_passes_do_not_stall_over_the_rows_that_are_left(n, d, C, loss, restored, monkeypatch):
+def test_epochs_do_not_stall_over_the_rows_that_are_left(n, d, C, loss, restored):
     """In most of these runs a row leaves that has a part in the answer."""
-    constants, solve = WAYS[loss]
-    for (module, name), value in constants.items():
-        monkeypatch.setattr(f"{module}.{name}", value)
     for seed in range(10):
         p = reference.random_problem(seed, n, d, C)._replace(loss=loss)
         task = Task(CsrRows(*csr_of(p.X), d), p.y, p.cost, p=1.0 if loss == "hinge" else 2.0)
-        found = solve(task, Monitor(gap=1e-4), Rule())
+        found = SOLVERS[loss](task, Monitor(gap=1e-4), Rule())
         assert found.status is GAP
         assert p.value(found.w) - p.dual_value(found.alpha) <= 1.0001e-4 * p.value(found.w)
     assert restored and min(restored) < 1.0, "nothing was shrunk away: the problems test too little"
 
 
-@pytest.mark.parametrize("loss", WAYS)
+@pytest.mark.parametrize("loss", SOLVERS)
 @pytest.mark.parametrize("loose", [0.1, 1e-3])
 def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, restored, monkeypatch):
     """Both together and not one alone, where LIBLINEAR's rule has not held for long: a run goes on until each holds."""
-    monkeypatch.setattr(hinge, "BEYOND", 1000.0)
-    _, solve = WAYS[loss]
     p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
     targets, size = np.concatenate((p.X[:, 0] - 0.1, -p.X[:, 0] - 0.1)), 0.1
     rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
@@ -79,7 +93,8 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, rest
 
     def end(**rule) -> tuple[float, float]:
         """The certified gap and the size of the projected gradients where a run with this rule ends."""
-        found = solve(Task(rows, signs, cost, False, targets, 1.0 if loss == "hinge" else 2.0), Monitor(), Rule(**rule))
+        task = Task(rows, signs, cost, False, targets, 1.0 if loss == "hinge" else 2.0)
+        found = SOLVERS[loss](task, Monitor(), Rule(**rule), Allowance(beyond=1000.0))
         assert found.status is RULE and watched[-1].complete, "rows that were shrunk away say nothing"
         z = rows.products(found.w) * np.array([[1.0], [-1.0]])
         slack = np.maximum(targets - z.ravel(), 0.0)
@@ -95,12 +110,9 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, rest
     assert exact <= 1e-9
 
 
-@pytest.mark.parametrize("loss", WAYS)
+@pytest.mark.parametrize("loss", SOLVERS)
 def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, restored, monkeypatch):
     """With a large C the gap stays large long after that rule holds; the run ends by it after as many visits again."""
-    for module, name in ((hinge, "READING"), (hinge, "STARTING"), (alm, "CHEAP")):
-        monkeypatch.setattr(module, name, 0.0)
-    _, solve = WAYS[loss]
     p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
     rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
     noise = np.random.default_rng(1).normal(size=60)
@@ -118,44 +130,50 @@ def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, resto
         return spent
 
     monkeypatch.setattr(DualCoordinateDescent, "run", run)
-    found = solve(task, Monitor(), Rule(gap=1e-12, size=0.1, loose=1e-12))
+    found = SOLVERS[loss](task, Monitor(), Rule(gap=1e-12, size=0.1, loose=1e-12), Allowance(reading=0.0, starting=0.0))
     limit = (1.0 + hinge.BEYOND) * held[0]
     assert found.status is RULE and found.history[-1]["gap"] > 1e-12
     assert visits[-2] < limit <= visits[-1]
 
 
 @pytest.mark.parametrize("rounding", [False, True])
-def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(rounding, monkeypatch):
+def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(rounding):
     """Where rounding ends them, the run still ends by the rule."""
-    if rounding:
-        for name in ("STALL_STEPS", "ROUNDOFF_GAP"):
-            monkeypatch.setattr(alm_rounds, name, 0)
-    monkeypatch.setattr(hinge, "STARTING", 0.0)
-    monkeypatch.setattr(alm, "CHEAP", np.inf)
     p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
     rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
     noise = np.random.default_rng(1).normal(size=60)
     targets = np.concatenate((noise - 0.1, -noise - 0.1))
     task = Task(rows, np.repeat((1.0, -1.0), 60), np.full(120, 1e4), False, targets, 1.0)
     gap = 0.0 if rounding else 1e-6
-    found = alm.exact(task, Monitor(), Rule(gap=gap, size=0.1, loose=gap))
+    monitor, rule = Monitor(), Rule(gap=gap, size=0.1, loose=gap)
+    objective, descent = hinge_descent(task)
+    descent.allowance = Allowance(starting=0.0)
+    epochs = HingeEpochs(objective, descent, monitor, rule, wide=True, most_rows=4000, cheap=np.inf)
+    assert epochs.run() is None and epochs.ruled
+    run = alm.Run(objective, monitor, rule, factorised=False)
+    run.ruled = True
+    if rounding:
+        run.stall_steps = run.roundoff_gap = 0
+    run.follow(descent.w, descent.alpha, descent.dual_value())
+    found = run.finished(task)
     assert found.status is RULE and found.history[-1]["gap"] <= 1e-6
 
 
-@pytest.mark.parametrize("path", ["small", "features", "rows", "products"])
-def test_dual_point_of_the_passes_is_kept(path, monkeypatch):
+@pytest.mark.parametrize("factorised, most_rows", [(True, 0), (False, 4000), (False, 0)])
+def test_the_dual_point_of_the_epochs_is_kept(factorised, most_rows):
     """Newton steps that follow begin below it: until they are better, it is the bound."""
-    for (module, name), value in {**PATHS[ALM][path], (ALM, "EPOCHS"): 2, (ALM, "MOST_VISITS"): 2}.items():
-        monkeypatch.setattr(f"{module}.{name}", value)
     for seed in range(5):
         p = reference.random_problem(seed, 60, 8)._replace(loss="hinge")
         task = Task(CsrRows(*csr_of(p.X), 8), p.y, p.cost, p=1.0)
-        passes = DualCoordinateDescent(task.rows, p.y, 0.0 * p.cost, p.cost, 1)
+        objective, descent = hinge_descent(task)
         for _ in range(2):
-            passes.run()
-        found = alm.exact(task, Monitor(gap=1e-12), Rule())
-        assert found.history[0]["bound"] >= passes.dual_value() * (1 - 1e-12)
-        assert p.dual_value(found.alpha) >= passes.dual_value() * (1 - 1e-12)
+            descent.run()
+        run = alm.Run(objective, Monitor(gap=1e-12), Rule(), factorised)
+        run.most_rows = most_rows
+        run.follow(descent.w, descent.alpha.copy(), value := descent.dual_value())
+        found = run.finished(task)
+        assert found.history[0]["bound"] >= value * (1 - 1e-12)
+        assert p.dual_value(found.alpha) >= value * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("kind", ["hinge", "squared hinge", "tube"])
@@ -205,12 +223,10 @@ def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):
     assert p.value(passes.w) - p.dual_value(passes.alpha) <= 0.1 * p.value(passes.w)
 
 
-def test_turns_end_though_no_pass_is_left(monkeypatch):
-    """Passes that may not run any more leave the rest to Newton steps."""
-    for module in ("alternation", "newton"):
-        monkeypatch.setattr(f"svmtool.solvers.shared.{module}.MOST_EPOCHS", 1)
+def test_turns_end_though_no_epoch_is_left():
+    """Epochs that may not run any more leave the rest to Newton steps."""
     p = reference.random_problem(4, 60, 30, 10.0)._replace(loss="squared hinge")
-    found = mfn.solve(Task(CsrRows(*csr_of(p.X), 30), p.y, p.cost), Monitor(gap=1e-6), Rule(), method="epochs")
+    found = squared_hinge(Task(CsrRows(*csr_of(p.X), 30), p.y, p.cost), Monitor(gap=1e-6), Rule(), most_epochs=1)
     assert found.status.converged
 
 
@@ -250,14 +266,12 @@ def test_a_rule_that_passes_meet_knows_no_other():
     assert plain.status is late.status is RULE and np.array_equal(plain.w, late.w)
 
 
-def test_liblinears_cap_on_passes_counts_as_its_rule(monkeypatch):
-    """Where 300 passes have not met its rule, as many visits again end a wide regression."""
-    for name in ("READING", "STARTING"):
-        monkeypatch.setattr(hinge, name, 0.0)
-    monkeypatch.setattr(hinge, "LATE_EPOCHS", 5)
+def test_liblinears_cap_on_epochs_counts_as_its_rule(monkeypatch):
+    """Where so many epochs have not met its rule, as many visits again end a wide regression."""
     monkeypatch.setattr(DualCoordinateDescent, "size", 1.0)
     p = reference.random_problem(3, 60, 40)
     passes, ended = DualCoordinateDescent(CsrRows(*csr_of(p.X), 40), p.y, np.zeros(60), np.full(60, 1e4), 1), []
+    passes.allowance = Allowance(reading=0.0, starting=0.0, epochs=5)
     for _ in range(12):
         passes.run()
         ended.append((passes.beyond(-1.0), passes.beyond(0.1), passes.visits))

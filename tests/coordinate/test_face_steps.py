@@ -14,8 +14,10 @@ from svmtool.data.replicated import RepeatedRows
 N, D = 60, 25
 
 
-def passes_over(power: float, tube: bool, bias: float, cost: float = 10.0) -> tuple[DualCoordinateDescent, np.ndarray]:
-    """Passes over random rows, and A with a row y_i x_i for each dual variable."""
+def passes_over(
+    power: float, tube: bool, bias: float, cost: float = 10.0, face_first: float = hinge.FACE_FIRST
+) -> tuple[DualCoordinateDescent, np.ndarray]:
+    """Descent over random rows, and A with a row y_i x_i for each dual variable."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(N, D)) * (rng.random((N, D)) < 0.4) * np.exp(rng.normal(size=D))
     rows = DenseRows(X, bias).as_csr()
@@ -25,7 +27,9 @@ def passes_over(power: float, tube: bool, bias: float, cost: float = 10.0) -> tu
         t = X @ rng.normal(size=D) + rng.normal(size=N)
         rows, y, A = RepeatedRows(rows, 2), np.repeat([1.0, -1.0], N), np.vstack([A, A])
         target = np.concatenate([t, -t]) - 0.1
-    made = DualCoordinateDescent.of_power(rows, y, np.full(len(y), cost), power, 1, target)
+    diagonal, upper = (0.0, cost) if power == 1.0 else (0.5 / cost, np.inf)
+    ends = np.full(len(y), diagonal), np.full(len(y), upper)
+    made = DualCoordinateDescent(rows, y, *ends, 1, None, target, face_first)
     return made, A * y[:, None]
 
 
@@ -79,10 +83,9 @@ def test_a_step_that_only_loses_is_taken_back(monkeypatch):
 
 
 @pytest.mark.parametrize("power", [1.0, 2.0])
-def test_passes_with_turns_need_fewer_visits_where_rows_depend(power, monkeypatch):
+def test_passes_with_turns_need_fewer_visits_where_rows_depend(power):
     def visits(first: float) -> tuple[float, float]:
-        monkeypatch.setattr(hinge, "FACE_FIRST", first)
-        p, A = passes_over(power, False, -1.0, cost=100.0 if power == 1.0 else 1e4)
+        p, A = passes_over(power, False, -1.0, 100.0 if power == 1.0 else 1e4, first)
         p.run()
         while p.visits < 20000 and not (p.complete and p.pg_range <= 1e-6):
             p.run()

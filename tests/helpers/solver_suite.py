@@ -26,41 +26,25 @@ from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import data_of, of_data
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
+from svmtool.solvers.shared.interior_steps import possible
 from svmtool.training.reductions.base import Reduction
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 GAP = 1e-11
 
 MFN, ALM = "svmtool.solvers.mfn", "svmtool.solvers.alm"
-ROUNDS, INEXACT = "svmtool.solvers.alm_rounds", "svmtool.solvers.alm_inexact"
-INTERIOR = "svmtool.solvers.shared.interior_steps"
+INEXACT = "svmtool.solvers.alm_inexact"
 LOGISTIC = "svmtool.solvers.logistic"
 L1, L1_TURNS = "svmtool.solvers.l1.proximal_newton", "svmtool.solvers.l1.turns"
 L1_OBJECTIVE = "svmtool.objectives.l1.objective"
 L1_MATRIX, L1_COLUMNS = "svmtool.solvers.l1.model_matrix", "svmtool.solvers.l1.model_columns"
 NESVM = "svmtool.solvers.nesvm"
-_ALM_STEPS = {(ALM, "SMALL_FEATURES"): -1, (ALM, "EPOCHS"): 1, (ALM, "PASSES_WORTH"): 0, (ALM, "STEPS_SPARED"): 0}
-_ALM_WIDE = {**_ALM_STEPS, (ROUNDS, "GRAM_BELOW"): 0, (INTERIOR, "GRAM_BELOW"): 0, (ALM, "MOST_VISITS"): 1}
-
 _L1_STEPS = {(L1_OBJECTIVE, "SMALL_FEATURES"): -1}
 _NO_MULTIPLIERS = SimpleNamespace(possible=lambda _: False)
 _L1_WIDE = {**_L1_STEPS, (L1_MATRIX, "GRAM_BELOW"): 0, (L1, "PATH_FROM"): 1e9}
 
 # back end -> name of a path -> constants that lead there
 PATHS: dict[str, dict[str, dict]] = {
-    ALM: {
-        "small": {(ALM, "SMALL_FEATURES"): 1000},
-        "passes": {(ALM, "SMALL_FEATURES"): -1, (ALM, "EPOCHS"): 300, (ALM, "PASSES_WORTH"): 300},
-        "features": {**_ALM_STEPS, (INTERIOR, "STEPS"): 1e9},
-        "interior": {**_ALM_STEPS, (INTERIOR, "STEPS"): 0},
-        "rows": _ALM_WIDE,
-        "products": {**_ALM_WIDE, (ROUNDS, "DUAL_ROWS"): 0},
-    },
-    INEXACT: {
-        "features": {(INTERIOR, "STEPS"): 1e9},
-        "interior": {(INTERIOR, "STEPS"): 0},
-        "products": {(INEXACT, "GRAM_BELOW"): 0, (INTERIOR, "GRAM_BELOW"): 0},
-    },
     L1: {
         "small": {(L1_OBJECTIVE, "SMALL_FEATURES"): 1000},
         "small-sampled": {
@@ -88,8 +72,15 @@ NEEDS: dict[str, Callable[[Task], bool]] = {
     "fused": lambda task: of_data(task.rows).offers_coordinate_descent and task.rows.bias < 0,
     "epochs": lambda task: DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias),
     "rows": lambda task: data_of(task.rows).have_kernel and not task.free_bias,
+    "interior": possible,
+    "inner": lambda task: task.options.inner_steps is not None,
 }
-HINGE_ONLY = {ALM: ("small", "passes", "rows")}  # paths that are there for the hinge alone
+# module -> method -> powers of the hinge that it serves, where it does not serve all
+SOME_POWERS: dict[str, dict[str, tuple[float, ...]]] = {
+    ALM: {"fused": (1.0,), "epochs": (1.0, 2.0), "epochs-rows": (1.0, 2.0)},
+    INEXACT: {"epochs": (1.0, 2.0)},
+}
+OWN_SUITE = ("svmtool.solvers.mfn_huber", "svmtool.solvers.mfn_l1")  # methods of these: test_mfn_methods.py
 POWERS = (1.0, 1.3, 1.5, 1.7, 2.0)
 
 
@@ -106,11 +97,17 @@ def applies(method: str, task: Task) -> bool:
     return enough and NEEDS.get(method.partition("-")[0], lambda task: True)(task)
 
 
+def serves(row: registry.Solver, method: str, task: Task) -> bool:
+    """Whether this row's solver can solve a task with this method."""
+    return applies(method, task) and task.p in SOME_POWERS.get(row.module, {}).get(method, (task.p,))
+
+
 def force(problems: Reduction, method: str) -> None:
     """From now on the solver begins with this method, if it is one and applies; else with its own choice."""
     known, task = registry.methods(problems.method) if methods_of(problems.method) else {}, problems.task(0)
     at_bias = "bias" in known and applies("bias", task)
-    problems.solver_method = method if method in known and applies(method, task) and not at_bias else None
+    used = method in known and serves(problems.method, method, task) and not at_bias
+    problems.solver_method = method if used else None
 
 
 class Case(NamedTuple):
@@ -137,7 +134,10 @@ def each_power(row: registry.Solver) -> list[Case]:
 def each_path(case: Case) -> list[Case]:
     module = case.row.module
     known = PATHS[module] if module in PATHS else methods_of(case.row)
-    paths = [path for path in known if case.hinge or path not in HINGE_ONLY.get(module, ())]
+    if module in OWN_SUITE:
+        return [case]
+    served, power = SOME_POWERS.get(module, {}), 1.0 if case.hinge else case.power
+    paths = [path for path in known if power in served.get(path, POWERS)]
     return [case._replace(path=path) for path in paths] or [case]
 
 

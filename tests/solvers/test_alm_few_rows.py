@@ -9,8 +9,8 @@ import reference
 from svmtool.data.csr import CsrRows
 from svmtool.objectives.augmented import Augmented
 from svmtool.params import Settings
-from svmtool.solvers import alm_inexact, alm_rounds
-from svmtool.solvers.shared import base, interior_steps
+from svmtool.solvers import alm_inexact
+from svmtool.solvers.shared import base
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 
@@ -27,14 +27,14 @@ def test_a_direction_from_the_rows_solves_the_newton_system(bias, free):
     np.testing.assert_allclose(o.hessian_product(direction), -g, rtol=0, atol=1e-9 * np.abs(g).max())
 
 
-def wide(solver: int, monkeypatch) -> OneVsRest:
-    """Costs that differ by five orders over rows with more features than Gram matrices are formed for."""
+def wide(solver: int, method: str, **settings) -> OneVsRest:
+    """Costs that differ by five orders over rows with more features than these; without a matrix of the features."""
     rng = np.random.default_rng(2)
     X, y = rng.random((40, 300)) * 100.0, np.where(np.arange(40) % 2, 1.0, -1.0)
-    for module in (alm_rounds, alm_inexact, interior_steps):
-        monkeypatch.setattr(module, "GRAM_BELOW", 0)
-    s = Settings.of(solver=solver, bias=1.0, loss_power=1.7, regularize_bias=False)
-    return OneVsRest(reference.table_of(X, y), s, np.where(y > 0, 1e-7, 0.1))
+    s = Settings.of(solver=solver, bias=1.0, regularize_bias=False, **settings)
+    problems = OneVsRest(reference.table_of(X, y), s, np.where(y > 0, 1e-7, 0.1))
+    problems.solver_method = method
+    return problems
 
 
 def test_a_free_bias_has_systems_of_rows_too(monkeypatch):
@@ -49,16 +49,14 @@ def test_a_free_bias_has_systems_of_rows_too(monkeypatch):
         return found
 
     monkeypatch.setattr(Augmented, "newton_direction", noted)
-    problems = wide(31, monkeypatch)
-    problems.settings = problems.settings.replace(loss_power=1.0, gap=1e-6)
+    problems = wide(31, "rows", loss_power=1.0, gap=1e-6)
     [result], certificate = problems.fit_and_certify()
     assert certificate.gap <= 1e-6
     assert "dual" in systems and max(products) <= 1.0
 
 
-def test_iterations_that_cannot_reach_the_gap_end_early(monkeypatch):
-    monkeypatch.setattr(alm_inexact, "LOOK_AHEAD", 8)
-    monkeypatch.setattr(alm_inexact, "MOST_ITERATIONS", 64)
-    [result] = wide(30, monkeypatch).fit()
+def test_iterations_that_cannot_reach_the_gap_end_early():
+    task = wide(30, "products", loss_power=1.7).task(0)
+    result = alm_inexact.iterations(task, base.Monitor(1e-3), None, 1, "products", 64, 8, interior=False)
     assert result.status is base.PRECISION
     assert len(result.history) < 64

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from reference import table_of
 from regression_problems import PROBLEMS, SOME, Solved, every_path, every_row, optimum
-from solver_suite import ALM, MFN, choose_path
+from solver_suite import ALM, MFN
 
 from svmtool.compiled import threads
 from svmtool.data import blocks
@@ -15,20 +15,13 @@ from svmtool.solvers.shared import base
 from svmtool.training.reductions.base import problems_of
 
 
-@pytest.fixture
-def walk(monkeypatch):
-    """Choose a path of a back end; from then on solvers take it."""
-    return lambda case: choose_path(monkeypatch, case)
-
-
 @pytest.mark.parametrize("layout", ["csr", "dense"])
 @pytest.mark.parametrize("name", PROBLEMS)
 @every_path
-def test_optimum_and_certificate(case, name, layout, walk):
+def test_optimum_and_certificate(case, name, layout):
     row, p = case.row, PROBLEMS[name].of(case.row)
     if p.free and "-R" not in row.supported:
         pytest.skip(f"-s {row.number} does not support -R")
-    walk(case)
     best, s = optimum(p) if p.eps < 100 else 0.0, Solved(case, p, layout)
     assert s.status.converged, s.status
     assert abs(s.f - best) <= 1e-8 * best
@@ -51,8 +44,8 @@ def test_optimum_and_certificate(case, name, layout, walk):
 
 
 @every_path
-def test_paths_are_taken(case, monkeypatch, walk):
-    """Each path leads where its name says."""
+def test_methods_are_used(case, monkeypatch):
+    """Each method does what its name says."""
     from svmtool.coordinate.hinge import DualCoordinateDescent
     from svmtool.objectives.augmented import Augmented
     from svmtool.objectives.power_interior import PowerInterior
@@ -61,34 +54,22 @@ def test_paths_are_taken(case, monkeypatch, walk):
 
     back_end, objective = {ALM: (alm, Augmented), MFN: (mfn, SquaredHinge)}[case.row.module]
     taken = set()
-    watched = [
-        (back_end, "_fused" if back_end is mfn else "_small", "fused"),
-        (DualCoordinateDescent, "run", "epochs" if back_end is mfn else "passes"),
-        (objective, "hessian", "features"),
-    ]
+    watched = [(back_end, "_fused", "fused"), (SquaredHinge, "sample", "sampled"), (PowerInterior, "step", "interior")]
+    watched += [(DualCoordinateDescent, "run", "epochs"), (objective, "hessian", "features")]
     watched += [(objective, "hessian_product", "products"), (objective, "face", "rows")]
-    watched += [(PowerInterior, "step", "interior")]
     for owner, name, what in watched:
         plain = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, what=what, plain=plain: (taken.add(what), plain(*a))[1])
-    monkeypatch.setattr(
-        SquaredHinge, "sample", lambda *a, plain=SquaredHinge.sample: (taken.add("sampled"), plain(*a))[1]
-    )
-    walk(case)
-    assert Solved(case, PROBLEMS["tall-easy" if case.path in ("passes", "epochs") else "tall-hard"]).status.converged
-    first, _, sampled = case.path.partition("-")
-    assert first in taken
-    assert ("sampled" in taken) == bool(sampled)
-    assert ("small" in taken) == (first == "small")
-    others = {"features", "products", "rows", "interior"} - {first} - ({"rows"} if case.row.module == MFN else set())
-    others -= {"features"} if first == "interior" else set()  # these come first
-    assert not others & taken
+    assert Solved(case, PROBLEMS["tall-hard"]).status.converged
+    first, _, more = case.path.partition("-")
+    assert first in taken and ("sampled" in taken) == (more == "sampled") and ("fused" in taken) == (first == "fused")
+    if case.row.module == MFN and first != "epochs":
+        assert not ({"features", "products"} - {first}) & taken
 
 
 @every_path
-def test_laws(case, walk):
+def test_laws(case):
     """What must not change when a problem is put differently."""
-    walk(case)
     row, order = case.row, np.random.default_rng(0).permutation
     for p in SOME:
         p = p.of(row)
@@ -148,8 +129,7 @@ def test_limits(row):
 
 
 @every_path
-def test_time_limit_and_interruption(case, walk):
-    walk(case)
+def test_time_limit_and_interruption(case):
     p, stop = PROBLEMS["tall-hard"].of(case.row), base.StopFlag()
     stop.set = True
     for options in ({"max_seconds": 1e-9}, {"stop": stop}):
@@ -159,8 +139,7 @@ def test_time_limit_and_interruption(case, walk):
 
 
 @every_path
-def test_same_bits_for_any_number_of_threads(case, walk, monkeypatch):
-    walk(case)
+def test_same_bits_for_any_number_of_threads(case, monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_WORK", 16)
     answers = []
     for count in (1, 2, 3):
@@ -186,11 +165,10 @@ def test_extreme_costs(row):
 
 @pytest.mark.parametrize("eps", [0.1, 0.0])
 @every_path
-def test_labels_that_a_free_bias_alone_meets(case, eps, walk):
+def test_labels_that_a_free_bias_alone_meets(case, eps):
     """No weights, a bias in every row's tube, and an objective of 0: nothing can be said relative to it."""
     if "-R" not in case.row.supported:
         pytest.skip(f"-s {case.row.number} does not support -R")
-    walk(case)
     p = PROBLEMS["free"]._replace(t=7.0 + eps * np.sin(np.arange(30)), eps=eps)
     s = Solved(case, p)
     assert s.status.converged and s.certificate.gap == 0.0 and s.f == 0.0

@@ -59,11 +59,12 @@ def by_turns(
     most_visits: float,
     most_rows: int,
     first_turn: float = FIRST_TURN,
+    most_epochs: int = MOST_EPOCHS,
 ) -> Result:
     """Minimise from the dual point of `descent` and the w of `objective`.
 
-    most_visits: visits to each row after which Newton steps continue alone; most_rows: largest row system to factorise;
-    first_turn: visits to each row in the first turn, fewer where a visit costs more.
+    most_visits, most_epochs: visits to each row, and epochs, after which Newton steps continue alone; most_rows:
+    largest row system to factorise; first_turn: visits to each row in the first turn, fewer where a visit costs more.
     """
     unit = descent.cost
     turn, share = first_turn * VISIT * objective.rows.nnz / max(unit, 1.0), 1.0
@@ -72,14 +73,14 @@ def by_turns(
         visits = min(descent.visits + turn, most_visits)
         if rule.late is not None and descent.visits < LATE_EPOCHS:
             visits = min(visits, LATE_EPOCHS)
-        status = coordinate_epochs(objective, descent, monitor, rule, visits, most_rows)
+        status = coordinate_epochs(objective, descent, monitor, rule, visits, most_rows, most_epochs)
         if status is not None:
             if monitor.history[-1]["objective"] <= least:
                 best = descent.w
             return _result(best, status, descent, monitor)
         dual, active = descent.dual_value(), np.count_nonzero(descent.alpha)
         few = active <= most_rows
-        over = descent.visits >= most_visits or descent.count >= MOST_EPOCHS
+        over = descent.visits >= most_visits or descent.count >= most_epochs
         late = rule.late is not None and (over or max(descent.count, descent.visits) >= LATE_EPOCHS)
         if few and (descent.enough(unit * descent.visits, most_rows) or over):
             return _by_rows(objective, descent, monitor, rule, most_rows, dual)

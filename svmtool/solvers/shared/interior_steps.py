@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.objectives.class_interior import ClassInterior
 
+NAME = "interior-point steps"  # in METHODS and the solver log
 EVALUATIONS = 1.5  # ratio of the iterations at two successive estimates of the other method's remaining cost
 MOST = 200  # most steps
 # Only round-off remains after PATIENCE steps with neither a smaller gap nor complementarity products below the share
@@ -71,7 +72,7 @@ def interior_steps(
     """
     t, least, nearest, idle = 0.0, np.inf, np.inf, 0
     monitor.progress = None  # measured the other method
-    monitor.uses("interior point steps", "they are expected to cost less than continuing")
+    monitor.uses(NAME, "they are expected to cost less than continuing")
     with np.errstate(all="ignore"):
         for _ in range(MOST):
             try:

@@ -12,6 +12,7 @@ from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import SIZE_SHARE, Monitor, Rule, Status
+from svmtool.solvers.shared.epochs import Epochs
 from svmtool.tolerances import ENOUGH, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
 
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
@@ -135,65 +136,88 @@ def coordinate_epochs(
     rule: Rule,
     most_visits: float,
     most_rows: int,
+    most_epochs: int = MOST_EPOCHS,
 ) -> Status | None:
     """Run epochs of dual coordinate descent until the rule or the gap holds; None where Newton steps are cheaper.
 
-    If they end the run, descent.w is the best w that was evaluated.
+    most_visits, most_epochs: visits to each row, and epochs, after which Newton steps follow in any case; most_rows:
+    of a row system.
+    If epochs end the run, descent.w is the best w that was evaluated.
     """
-    tolerance = base.SAFETY * rule.projected if rule.projected is not None else descent.unit
-    enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
-    gap = monitor.gap or 0.0
-    lefts, counts, evaluate = [1.0], [0.0], FIRST_EVALUATION if gap > 0.0 else MOST_EPOCHS
-    size, spent = SIZE_SHARE * rule.size, 0.0
-    least, best = np.inf, descent.w
-    while descent.visits < most_visits and descent.count < MOST_EPOCHS:
-        status = monitor.limit(descent.count)
-        if status:  # early epochs overshoot: use the best multiple of their w
-            descent.scale(objective.best_multiple(descent.w))
-            objective.set_point(descent.w)
-            f = objective.primal_value()
-            monitor.step(f, descent.dual_value(), gradient=0.0, active=objective.active, cg=0, step=1.0)
-            if f > least:
-                descent.w[:] = best
-            return status
-        spent += descent.run()
-        small = descent.size <= size
-        over = descent.beyond(rule.size)
-        settled = descent.pg_range <= tolerance or small or over
-        if not settled and descent.count < evaluate:
-            if descent.enough(spent, most_rows):
-                return None
-            continue
-        if settled and not descent.complete and not over:
-            descent.unshrink()
-            continue
-        objective.set_point(descent.w)
+    return RuleEpochs(objective, descent, monitor, rule, most_rows).run(most_visits, most_epochs)
+
+
+class RuleEpochs(Epochs):
+    """Epochs until a rule of -e or a gap holds, or a row system of at most `most_rows` rows is cheaper."""
+
+    def __init__(
+        self, objective: Objective, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, most_rows: int
+    ):
+        super().__init__(descent)
+        self.objective, self.monitor, self.rule, self.most_rows = objective, monitor, rule, most_rows
+        self.tolerance = base.SAFETY * rule.projected if rule.projected is not None else descent.unit
+        self.enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
+        self.gap = monitor.gap or 0.0
+        self.size = SIZE_SHARE * rule.size
+        self.lefts, self.counts = [1.0], [0.0]
+        self.next_evaluation = FIRST_EVALUATION if self.gap > 0.0 else MOST_EPOCHS
+        self.least, self.best = np.inf, descent.w
+
+    def begin(self) -> Status | None:
+        o, descent = self.objective, self.descent
+        status = self.monitor.limit(descent.count)
+        if status is None:
+            return None
+        descent.scale(o.best_multiple(descent.w))  # early epochs overshoot: use the best multiple of their w
+        o.set_point(descent.w)
+        f = o.primal_value()
+        self.monitor.step(f, descent.dual_value(), gradient=0.0, active=o.active, cg=0, step=1.0)
+        if f > self.least:
+            descent.w[:] = self.best
+        return status
+
+    def measure(self) -> None:
+        descent = self.descent
+        self.small = descent.size <= self.size
+        self.over = descent.beyond(self.rule.size)
+        self.settled = descent.pg_range <= self.tolerance or self.small or self.over
+
+    def due(self) -> bool:
+        return self.settled or self.descent.count >= self.next_evaluation
+
+    def gives_way(self) -> bool:
+        return not self.due() and self.descent.enough(self.spent, self.most_rows)
+
+    def unshrinks(self) -> bool:
+        return self.settled and not self.over
+
+    def evaluate(self) -> Status | None:
+        o, descent, rule, settled = self.objective, self.descent, self.rule, self.settled
+        o.set_point(descent.w)
         if rule.gradient is None:
-            f, norm = objective.primal_value(), 0.0
+            f, norm = o.primal_value(), 0.0
         else:
-            f, g = objective.gradient()
+            f, g = o.gradient()
             norm = float(np.sqrt(g @ g))
-        status = monitor.step(f, descent.dual_value(), gradient=norm, active=objective.active, cg=0, step=1.0)
-        reached = f - descent.dual_value() <= (rule.loose if small else rule.gap) * f
-        held = (
-            (settled and rule.projected is not None) or norm <= enough
-        ) and f - descent.dual_value() <= rule.sure * f
-        if status is None and (held or reached or over):
+        bound = descent.dual_value()
+        status = self.monitor.step(f, bound, gradient=norm, active=o.active, cg=0, step=1.0)
+        reached = f - bound <= (rule.loose if self.small else rule.gap) * f
+        held = ((settled and rule.projected is not None) or norm <= self.enough) and f - bound <= rule.sure * f
+        if status is None and (held or reached or self.over):
             status = base.RULE
-        if f <= least or norm <= enough:  # early epochs overshoot: a later w may be worse
-            least, best = f, descent.w.copy()
+        if f <= self.least or norm <= self.enough:  # early epochs overshoot: a later w may be worse
+            self.least, self.best = f, descent.w.copy()
         if status is not None:
-            descent.w[:] = best
+            descent.w[:] = self.best
             return status
-        if gap > 0.0:
-            lefts.append(relative_gap(f, descent.dual_value()))
-            counts.append(float(descent.count))
-            coming = NEARLY * still_needed(lefts, counts, gap, RECENT)
-            evaluate = descent.count + int(max(LEAST_BETWEEN, min(coming, MOST_BETWEEN * descent.count)))
-        if not settled:
-            continue
-        if small:
-            size *= 0.3
-        else:
-            tolerance *= 0.3
-    return None
+        if self.gap > 0.0:
+            self.lefts.append(relative_gap(f, bound))
+            self.counts.append(float(descent.count))
+            coming = NEARLY * still_needed(self.lefts, self.counts, self.gap, RECENT)
+            between = max(LEAST_BETWEEN, min(coming, MOST_BETWEEN * descent.count))
+            self.next_evaluation = descent.count + int(between)
+        if settled and self.small:
+            self.size *= 0.3
+        elif settled:
+            self.tolerance *= 0.3
+        return None

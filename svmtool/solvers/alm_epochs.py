@@ -1,0 +1,141 @@
+"""Coordinate descent that precedes the multiplier rounds of SVM-ALM; see alm.py, point 4."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.coordinate.hinge import DualCoordinateDescent, still_needed
+from svmtool.data.replicated import of_data
+from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.duality import relative_gap
+from svmtool.solvers.alm_rounds import RECENT_RANGES, SMOOTH, WINDOW
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import SAFETY, SIZE_SHARE, Monitor, Rule, Status
+from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
+from svmtool.tolerances import ENOUGH, RULE_MIN_GAP
+
+# Newton steps, each with a factorised system of the free rows, from where epochs lead; epochs may cost as much before.
+# At C = 100 12 to 20 on la12, 23 to 60 on farm-ads, 15 to over 100 on news20, on all of which epochs end sooner
+ROUNDS = 60
+# largest cost of these ROUNDS, relative to that of the epochs so far, for which a regression continues with them after
+# LIBLINEAR's rule: with few rows they reach the gap (arcene -s 13, C = 0.01 and 1: 6e-8 and 1e-3, else 0.8 and 1)
+CHEAP = 4.0
+RECENT = 2  # evaluations over which the fall of the gap is measured, and WINDOW where d is large, for it wavers there
+EVALUATIONS = 0.1  # share of the visits so far that pass between two evaluations of the primal, ...
+NEARLY = 0.8  # ... or of those that lie ahead of the wanted gap; never more than went before
+LEAST_BOUND = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
+SHARPER = 0.3  # each time that shrunk rows come back, the range at which they will again falls to this share
+EPOCHS = 2  # epochs before Newton steps with a matrix of the features take over ...
+EPOCHS_WORTH = 8  # ... unless they would reach the gap, at the rate of the last ones, within so many, and ...
+STEPS_SPARED = 10  # ... as many more as take the time in which this number of matrices are factorised
+FACTOR, SQUARE = 0.02, 2.0  # what that takes beside a visit to a non-zero (1.3): per d^3, and per d^2
+
+
+def epochs_worth(d: int, nnz: int) -> int:
+    """Return how many epochs may be tried where Newton steps factorise matrices of order d."""
+    return EPOCHS_WORTH + int(STEPS_SPARED * (FACTOR * d**3 + SQUARE * d * d) / (1.3 * max(nnz, 1)))
+
+
+class HingeEpochs(Epochs):
+    """Epochs until the rule or the gap holds, or multiplier rounds are expected to be cheaper.
+
+    wide: whether rounds have no factorised matrix of the features; most_rows: largest row system that they factorise;
+    first: epochs before there is something to decide; worth: how many may be tried where rounds factorise; cheap: see
+    CHEAP.
+    After the run: multiple, of the descent's w, gives the best primal value; ruled: whether LIBLINEAR's rule holds,
+    and rounds serve a smaller gap only.
+    """
+
+    def __init__(
+        self, objective: Augmented, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, wide: bool,
+        most_rows: int, first: int | None = None, worth: int | None = None, cheap: float = CHEAP,
+    ):  # fmt: skip
+        super().__init__(descent)
+        self.objective, self.monitor, self.rule, self.wide, self.most_rows = objective, monitor, rule, wide, most_rows
+        self.cheap, self.multiple, self.ruled = cheap, 1.0, False
+        self.gap = rule.gap if monitor.gap is None else monitor.gap
+        self.loose = rule.loose if wide else -1.0  # sufficient gap once the projected gradients are small
+        self.wanted = max(self.gap, self.loose) if self.gap >= 0.0 else ENOUGH if wide else RULE_MIN_GAP
+        self.enough = -1.0 if rule.projected is None else SAFETY * rule.projected
+        if rule.projected is None and wide:
+            self.enough = descent.unit  # the gap alone ends the run, but rows shrunk too early must come back
+        self.first = first if first is not None else 1 if wide else EPOCHS
+        self.worth = epochs_worth(objective.d, of_data(objective.rows).nnz) if worth is None else worth
+        self.pg_range, self.left, self.at, self.patience = 1.0, 1.0, 0, 1.0
+        self.lefts, self.pg_ranges, self.costs, self.seen = [1.0], [1.0], [0.0], [0.0]  # of each evaluation
+
+    def measure(self) -> None:
+        descent = self.descent
+        self.pg_range = self.pg_range**SMOOTH * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTH)
+        self.small = self.wide and descent.size <= SIZE_SHARE * self.rule.size
+        self.over = self.wide and descent.beyond(self.rule.size)
+        self.near = self.small and self.left <= self.loose  # as of the last evaluation
+        self.settled = descent.pg_range <= self.enough
+        self.limit = self.monitor.limit(descent.count) or (base.RULE if self.over else None)
+
+    def gives_way(self) -> bool:
+        """After LIBLINEAR's rule, where Newton steps are cheap enough to reach the gap."""
+        if self.over and self.objective.p == 1.0:
+            self.ruled = self.descent.enough(self.cheap * self.spent, self.most_rows, steps=ROUNDS)
+        return self.ruled
+
+    def unshrinks(self) -> bool:
+        return (self.settled or self.near) and self.limit is None
+
+    def due(self) -> bool:
+        """Whether so many visits and epochs have passed that the primal is worth its cost: a product."""
+        descent = self.descent
+        some = max(4.0, self.patience, EVALUATIONS * descent.count)
+        visited = (descent.visits - self.seen[-1]) / max(self.patience, EVALUATIONS * descent.visits)
+        early = max(visited, (descent.count - self.at) / some) < 1.0
+        early = early or (descent.count < self.first and descent.pg_range > 0.0)
+        return not early or self.settled or self.limit is not None or self.near
+
+    def evaluate(self) -> Status | None:
+        descent, limit, wide = self.descent, self.limit, self.wide
+        self.at = descent.count
+        self.pg_ranges.append(self.pg_range)
+        self.costs.append(self.spent)
+        self.seen.append(descent.visits)
+        if wide and self.gap < 0.0 and not (self.settled or limit):  # no gap ends the run: there is no need to know f
+            window = max(WINDOW, len(self.costs) // RECENT_RANGES)
+            return self._compared(still_needed(self.pg_ranges, self.costs, self.enough, window))
+        primal = self._primal()
+        bound = descent.dual_value()
+        self.left = left = relative_gap(primal, bound)
+        # beside the bound it falls evenly, beside a primal many times the answer hardly at all
+        self.lefts.append(left / max(1.0 - left, LEAST_BOUND) if wide else left)
+        ahead = still_needed(self.lefts, self.seen, self.wanted, RECENT)
+        patience = descent.visits if left <= self.loose else NEARLY * ahead
+        self.patience = min(max(1.0, patience), max(1.0, descent.visits))
+        reached = left <= self.gap or (self.small and left <= self.loose and descent.complete)
+        if self.settled and self.rule.projected is None:
+            self.settled, self.enough = False, SHARPER * self.enough
+        if self.settled and not reached and limit is None and not wide and left > RULE_MIN_GAP:
+            return GIVES_WAY  # LIBLINEAR's objective may be lower where its rule holds: Newton steps go on from here
+        if reached or self.settled or limit:
+            support = int(np.count_nonzero(descent.alpha))
+            status = self.monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
+            return status or limit or base.RULE
+        if wide:
+            return self._compared(still_needed(self.lefts, self.costs, self.wanted, WINDOW))
+        return None if descent.visits + ahead <= self.worth else GIVES_WAY
+
+    def _primal(self) -> float:
+        """Return the primal value at `multiple` times the descent's w."""
+        o, descent = self.objective, self.descent
+        if self.limit and not self.wide:  # early epochs overshoot: use the best multiple of their w
+            descent.scale(o.best_multiple(descent.w))
+        if self.wide:  # rows on the margin that fall short of it by a little cost more than all else
+            self.multiple, primal = o.least_multiple(descent.w)
+        elif o.p == 1.0:
+            primal = descent.primal_value()
+        else:
+            o.set_point(descent.w)
+            primal = o.primal_value()
+        return primal
+
+    def _compared(self, expected: float) -> Status | None:
+        """Return GIVES_WAY if Newton steps with a row system are cheaper than epochs at this expected cost."""
+        cheaper = self.objective.p == 1.0 and self.descent.enough(self.spent, self.most_rows, expected, ROUNDS)
+        return GIVES_WAY if cheaper else None

@@ -1,0 +1,80 @@
+"""The driver of dual coordinate descent: runs epochs until a rule holds or another method is cheaper.
+
+Three solvers decide differently, each in a subclass of `Epochs`:
+
+newton.RuleEpochs        L2-SVM-MFN, modified Huber, hinge by continuation: -e is a rule about single rows or the
+                         gradient; the primal is computed when a rule may hold and, where a gap is asked for, at the
+                         expected number of epochs; every evaluation is a record
+alm_epochs.HingeEpochs   SVM-ALM: the gap decides, and its fall says when to compute the primal and when to go over
+                         to Newton steps; only the last evaluation is a record
+alm_classes.ClassEpochs  Crammer-Singer: as the former, by the gap that an epoch estimates itself
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from svmtool.coordinate.hinge import MOST_EPOCHS
+from svmtool.solvers.shared.base import Status
+
+GIVES_WAY = Status("gives way", False, "another method is expected to be cheaper")  # of `evaluate`; not of a run
+
+
+class Epochs(ABC):
+    """What a solver decides between epochs of a coordinate descent; `run` asks in the order below.
+
+    descent: a DualCoordinateDescent or another with its attributes `count`, `visits`, `complete` and methods `run`
+    and `unshrink`.  spent: cost of the epochs so far.
+    """
+
+    def __init__(self, descent: Any):
+        self.descent, self.spent = descent, 0.0
+
+    def begin(self) -> Status | None:
+        """Return why the run ends before the next epoch, if it does."""
+        return None
+
+    @abstractmethod
+    def measure(self) -> None:
+        """Take the measures of an epoch that has just been run."""
+
+    def gives_way(self) -> bool:
+        """Return whether another method goes on from here, without an evaluation."""
+        return False
+
+    @abstractmethod
+    def unshrinks(self) -> bool:
+        """Return whether the rule holds for the rows visited, so that those shrunk away must be visited, too."""
+
+    def due(self) -> bool:
+        """Return whether the primal is to be computed after this epoch."""
+        return True
+
+    @abstractmethod
+    def evaluate(self) -> Status | None:
+        """Compute the primal; return why the run ends, GIVES_WAY, or None to go on."""
+
+    def run(self, most_visits: float = float("inf"), most_epochs: int = MOST_EPOCHS) -> Status | None:
+        """Run epochs; return why they ended the run, None if another method goes on from the dual point.
+
+        most_visits: visits to each row on average.
+        """
+        descent = self.descent
+        while descent.visits < most_visits and descent.count < most_epochs:
+            status = self.begin()
+            if status is not None:
+                return status
+            self.spent += descent.run()
+            self.measure()
+            if self.gives_way():
+                return None
+            if not descent.complete and self.unshrinks():
+                descent.unshrink()
+                continue
+            if not self.due():
+                continue
+            status = self.evaluate()
+            if status is not None:
+                return None if status is GIVES_WAY else status
+        return None
