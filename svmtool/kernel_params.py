@@ -68,9 +68,9 @@ def _check_positive_kernel(row: registry.Solver, kernel: KernelChoice) -> None:
         raise SvmtoolError(f"ERROR: {task}-t 1 (polynomial) with -r {kernel.coef0:g} has none, use -r 0 or more")
 
 
-def check_feasible(settings: Settings, counts: list[int]) -> None:
-    """nu-SVC: check that nu is feasible for each pair of classes (counts[k] rows); raises SvmtoolError as LIBSVM
-    does.
+def check_feasible(settings: Settings, counts: list[int] | list[float]) -> None:
+    """nu-SVC: check that nu is feasible for each pair of classes (counts[k] rows, or the sum of their weights); raises
+    SvmtoolError as LIBSVM does.
     """
     if settings.row.word != "nu_svc":
         return
@@ -78,6 +78,5 @@ def check_feasible(settings: Settings, counts: list[int]) -> None:
         for b in counts[i + 1 :]:
             if settings.problem.nu * (a + b) / 2 > min(a, b):
                 most = 2 * min(a, b) / (a + b)
-                raise SvmtoolError(
-                    f"ERROR: specified nu is infeasible: two classes of {a} and {b} rows allow -n {most:g} at most"
-                )
+                rows = f"two classes of {a:.15g} and {b:.15g} rows"
+                raise SvmtoolError(f"ERROR: specified nu is infeasible: {rows} allow -n {most:g} at most")

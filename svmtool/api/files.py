@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.api import arrays
-from svmtool.api.prediction import Model, _model_of
+from svmtool.api.prediction import Model, model_of
 from svmtool.api.run import Run
 from svmtool.data.dataset import DenseDataset
 from svmtool.formats.models import kernel, linear
@@ -49,7 +49,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     model : Fit, LinearModel or KernelModel
     path : str or PathLike
     """
-    found = _model_of(model)
+    found = model_of(model)
     with Run(1):
         (kernel if isinstance(found, KernelModel) else linear).write(os.fspath(path), found)
 
@@ -59,7 +59,7 @@ def dumps(model: Any) -> str:
 
     Support vectors have all their digits there, in files of LIBSVM 8.
     """
-    found = _model_of(model)
+    found = model_of(model)
     with Run(1):
         pieces = kernel.text_of(found, 17) if isinstance(found, KernelModel) else linear.text_of(found)
         return b"".join(pieces).decode()

@@ -17,7 +17,7 @@ from svmtool.models.linear import LinearModel
 Model = LinearModel | KernelModel
 
 
-def _model_of(model: Any) -> Model:
+def model_of(model: Any) -> Model:
     found = model.model if isinstance(model, Fit) else model
     if not isinstance(found, (LinearModel, KernelModel)):
         raise TypeError(f"model must be a Fit, a LinearModel or a KernelModel, not {type(model).__name__}")
@@ -49,7 +49,7 @@ def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.nda
         One column for two classes, regressions and one-class models, positive for the model's first label; else one a
         class, or with a kernel one a pair of classes.
     """
-    found = _model_of(model)
+    found = model_of(model)
     rows = _rows(found, X)
     with Run(threads):
         return found.decision_values(rows)
@@ -60,7 +60,7 @@ def predict(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
 
     Parameters are those of `decision_values`.
     """
-    found = _model_of(model)
+    found = model_of(model)
     rows = _rows(found, X)
     with Run(threads):
         return found.labels_from(found.decision_values(rows))
@@ -76,7 +76,7 @@ def probabilities(model: Any, X: Any, *, threads: int | None = None) -> np.ndarr
     ValueError
         For a model that is not logistic and was trained without `probability=True`.
     """
-    found = _model_of(model)
+    found = model_of(model)
     rows = _rows(found, X)
     with Run(threads):
         return found.probabilities(found.decision_values(rows))

@@ -72,7 +72,7 @@ def fit(
     coef0 : float
         Of the polynomial and sigmoid kernels.
     sample_weight : array, (n,), optional
-        Factor of each row's cost; rows of weight 0 take no part.
+        Factor of each row's cost, of one-class and nu problems the row's share; rows of weight 0 take no part.
     class_weight : dict or "balanced", optional
         Factor of the cost of each label's rows.
     init : Fit or LinearModel, optional
@@ -193,7 +193,8 @@ def kernel_rows(data: Dataset, s: Settings, weights: np.ndarray | None) -> tuple
             rows = rows.take(kept)
     refuse_overflow(rows, s)
     if s.row.task == "classification":
-        _, counts = np.unique(np.trunc(rows.labels), return_counts=True)
+        _, number = np.unique(np.trunc(rows.labels), return_inverse=True)
+        counts = np.bincount(number.reshape(-1), rows.weights)
         kernel_params.check_feasible(s, counts.tolist())
     return rows, kept
 

@@ -192,24 +192,32 @@ class CSvc(KernelProblem):
         return f"nu = {np.sum(result.alpha) / (C * len(coef)):f}\n" if C > 0 else "nu = -nan\n"
 
 
-def _bounds(n: int, shrunk: float) -> np.ndarray:
-    """Upper bounds of 1, f8[n]; or out of reach of all that sum to 1, so that whatever is above 0 counts as free."""
-    return np.full(n, 2.0 if shrunk < 1.0 else 1.0)
+def _share(nu: float, n: int, weights: np.ndarray | None) -> tuple[float, float, np.ndarray]:
+    """What the a sum to, `shrunk`, and the upper bounds f8[n]: weights, or 1; or out of reach of all that sum to 1, so
+    that whatever is above 0 counts as free."""
+    if weights is not None:
+        return nu * float(np.sum(weights)), 1.0, weights
+    shrunk = min(nu * n, 1.0)
+    return max(nu * n, 1.0), shrunk, np.full(n, 2.0 if shrunk < 1.0 else 1.0)
 
 
 class NuSvc(KernelProblem):
     """nu-SVC: min 1/2 a'Qa, 0 <= a_i <= 1, the a of either class sum to nu n / 2; then all is divided by r.
 
+    With weights (f8[n] > 0) these are the upper bounds, and their sum stands for n.
+
     Sums below 1 leave no a_i room to reach its bound: then a and r are `shrunk` times those of sums of 1, which are
     solved for in their place, and the decision function is the same.  There a loss costs 1 / `shrunk`.
     """
 
-    def __init__(self, points: Points, y: np.ndarray, nu: float):
+    def __init__(self, points: Points, y: np.ndarray, nu: float, weights: np.ndarray | None = None):
         n = points.n
-        start, self.shrunk = np.zeros(n), min(nu * n / 2, 1.0)
-        for sign in (1.0, -1.0):
-            start[y == sign] = filled(max(nu * n / 2, 1.0), 1.0, int(np.count_nonzero(y == sign)))
-        super().__init__(points, np.arange(n), y, np.zeros(n), _bounds(n, self.shrunk), start, two_sums=True)
+        total, self.shrunk, upper = _share(nu / 2, n, weights)
+        start = np.zeros(n)
+        for side in (y > 0, y < 0):
+            bound = 1.0 if weights is None else weights[side]
+            start[side] = filled(total, bound, int(np.count_nonzero(side)))
+        super().__init__(points, np.arange(n), y, np.zeros(n), upper, start, two_sums=True)
         self.nu, self.floor = nu, self._floor_of(float(np.sum(start)))
 
     def answer(self, result: KernelResult) -> Answer:
@@ -225,20 +233,20 @@ class NuSvc(KernelProblem):
             doubt = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
         r = r if 0.0 < r < np.inf else 1.0
         coef = self.y * result.alpha / r
-        full = np.where(self.shrunk * result.alpha >= 1.0, 0.0, np.inf)  # exact in alpha, the quotient may be rounded
+        full = np.where(result.alpha >= self.upper, 0.0, np.inf)  # exact in alpha, the quotient may be rounded
         margin = self.shrunk * result.r
         C = "inf" if margin == 0.0 else f"{1.0 / margin:f}"
         return self._answer(coef, result, 1.0 / r, full, f"C = {C}\n")._replace(doubt=doubt)
 
 
 class OneClass(KernelProblem):
-    """One-class SVM: min 1/2 a'Ka, 0 <= a_i <= 1, sum a = nu n; a sum below 1 as in NuSvc."""
+    """One-class SVM: min 1/2 a'Ka, 0 <= a_i <= 1, sum a = nu n; weights, and a sum below 1, as in NuSvc."""
 
-    def __init__(self, points: Points, nu: float):
-        n, total = points.n, max(nu * points.n, 1.0)
-        self.shrunk = min(nu * n, 1.0)
-        bounds = _bounds(n, self.shrunk)
-        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), bounds, filled(total, 1.0, n))
+    def __init__(self, points: Points, nu: float, weights: np.ndarray | None = None):
+        n = points.n
+        total, self.shrunk, upper = _share(nu, n, weights)
+        start = filled(total, 1.0 if weights is None else weights, n)
+        super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), upper, start)
         self.floor = self._floor_of(total)
 
     def answer(self, result: KernelResult) -> Answer:
@@ -312,11 +320,12 @@ class EpsilonSvr(Svr):
 
 
 class NuSvr(Svr):
-    """nu-SVR: min 1/2 c'Kc - t'c, |c_i| <= C, sum c = 0, the a of both signs sum to C nu n."""
+    """nu-SVR: min 1/2 c'Kc - t'c, |c_i| <= cost_i, sum c = 0, the a of both signs sum to nu sum_i cost_i."""
 
-    def __init__(self, points: Points, targets: np.ndarray, C: float, nu: float):
+    def __init__(self, points: Points, targets: np.ndarray, cost: float | np.ndarray, nu: float):
         n = points.n
-        super().__init__(points, targets, np.full(n, C), 0.0, filled(C * nu * n / 2, C, n), two_sums=True)
+        total = cost * nu * n / 2 if np.ndim(cost) == 0 else nu * float(np.sum(cost)) / 2
+        super().__init__(points, targets, np.full(n, cost), 0.0, filled(total, cost, n), two_sums=True)
 
     def says(self, coef: np.ndarray, result: KernelResult) -> str:
         """epsilon, half the width of the tube that was found."""
@@ -365,6 +374,7 @@ class LeastSquaresSvc(ForSolver):
         return Answer(coef, result.rho, result.objective, 1.0, 0, "")
 
 
-def filled(total: float, upper: float, n: int) -> np.ndarray:
-    """f8[n] that sum to `total`: the first at `upper`, then what is left, then zeros."""
-    return np.clip(total - upper * np.arange(n), 0.0, upper)
+def filled(total: float, upper: float | np.ndarray, n: int) -> np.ndarray:
+    """f8[n] that sum to `total`: the first at `upper` (f8[n] or a number), then what is left, then zeros."""
+    before = upper * np.arange(n) if np.ndim(upper) == 0 else np.cumsum(upper) - upper
+    return np.clip(total - before, 0.0, upper)

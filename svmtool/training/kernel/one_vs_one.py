@@ -99,7 +99,7 @@ def pair_problem(
         cost = cost * weights
     if s.row.loss == "least squares":
         return LeastSquaresSvc(points, y, cost, s.row.free_bias)
-    return NuSvc(points, y, s.problem.nu) if s.row.word == "nu_svc" else CSvc(points, y, cost)
+    return NuSvc(points, y, s.problem.nu, weights) if s.row.word == "nu_svc" else CSvc(points, y, cost)
 
 
 def _model(

@@ -43,7 +43,8 @@ def problem(data: KernelSet, fitting: Fitting) -> KernelProblem:
     if row.task == "hard one-class":
         return HardOneClass(points)
     if row.word == "one_class":
-        return OneClass(points, s.nu)
+        return OneClass(points, s.nu, data.weights)
+    cost = s.C if data.weights is None else s.C * data.weights
     if row.word == "nu_svr":
-        return NuSvr(points, data.labels, s.C, s.nu)
-    return EpsilonSvr(points, data.labels, s.C if data.weights is None else s.C * data.weights, s.p)
+        return NuSvr(points, data.labels, cost, s.nu)
+    return EpsilonSvr(points, data.labels, cost, s.p)
