@@ -1,4 +1,4 @@
-"""The evaluator is measured: its values against the oracle's, and what it says of wrong answers."""
+"""The certifier: its values against the reference optimum, and its certificates of wrong results."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_weak_duality_whatever_weights_and_dual_point(bias, loss, drawn):
 @every_loss
 @pytest.mark.parametrize("away", [0.0, 1e-6, 1e-2, 1.0])
 def test_rows_out_of_reach_leave_the_violation_as_it_is(layout, bias, loss, away):
-    """Near the optimum the evaluator examines some rows only: the same word as from all rows, however near."""
+    """Near the optimum the certifier examines some rows only, with the same result as from all rows."""
     p = problem(bias, n=400, C=0.1, loss=loss)
     best, rng = optimum(p), np.random.default_rng(3)
     w = best.w + away * rng.normal(size=len(best.w))

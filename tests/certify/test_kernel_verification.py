@@ -1,4 +1,4 @@
-"""What every answer with a kernel keeps to: no worse than w = 0, statuses that the evaluator confirms, ends in time."""
+"""Laws of every kernel result: no worse than w = 0, statuses that the certifier confirms, an end in time."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_direct_least_squares_refuse_an_indefinite_kernel():
 
 
 def wrong_answers(problem):
-    """Answers that no solver should give, each with a status that says all is well."""
+    """Wrong results, each with a status that claims convergence."""
     n = len(problem.row)
     huge = np.full(n, 1e6) if isinstance(problem, LeastSquaresSvc) else np.where(np.arange(n) % 2, problem.upper, 0.0)
     for alpha, status in ((np.full(n, np.nan), OPTIMAL), (huge, RULE), (problem.start, GAP), (problem.start, OPTIMAL)):

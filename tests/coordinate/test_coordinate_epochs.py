@@ -1,4 +1,4 @@
-"""Runs that coordinate passes end by the gap alone: rows that shrinking took out too early come back."""
+"""Runs that coordinate descent ends by the gap alone: rows shrunk too early are unshrunk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def squared_hinge(
     task: Task, monitor: Monitor, rule: Rule, allowance: Allowance = ALLOWANCE, first_turn: float = 1000.0,
     most_epochs: int = MOST_EPOCHS,
 ) -> Result:  # fmt: skip
-    """Epochs and conjugate gradients by turns, the first long enough for epochs to end the run."""
+    """Alternate epochs and conjugate gradients, beginning with enough epochs to end the run."""
     objective = task.objective(SquaredHinge, target=task.target)
     objective.set_point(np.zeros(objective.d))
     descent = mfn.descent_from(objective, 1)

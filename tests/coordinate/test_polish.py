@@ -1,4 +1,4 @@
-"""A poor certificate made better: the best multiple of weights, and passes over the dual that go on from the answer."""
+"""Improving a poor certificate: the best multiple of the weights, and coordinate descent from the result."""
 
 from __future__ import annotations
 

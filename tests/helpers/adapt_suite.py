@@ -1,4 +1,4 @@
-"""What the tests of adaptable models share: rows in dense numbers, batch solutions, and the paper's own recursion."""
+"""Helpers for tests of adaptable models: dense rows, batch solutions, and the recursion of the paper."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from svmtool.formats.models import linear
 
 
 class Row(NamedTuple):
-    """A labelled row; x may be shorter than others: the rest is 0."""
+    """A labelled row; missing features at the end of x are 0."""
 
     label: int
     x: tuple[float, ...]
@@ -41,7 +41,7 @@ def dense(rows: list[Row], bias: float = 1.0) -> np.ndarray:
 
 
 def batch(rows: list[Row], C: float = 1.0, bias: float = 1.0, factor: dict[int, float] | None = None) -> dict:
-    """label -> the weights of its two-class problem (of two labels: those of one, and their negative)."""
+    """label -> weights of its two-class problem (with two labels: the weights and their negative)."""
     A, y, factor = dense(rows, bias), np.array([row.label for row in rows]), factor or {}
     labels = list(dict.fromkeys(y.tolist()))
     own = np.array([factor.get(label, 1.0) for label in y])
@@ -55,7 +55,7 @@ def batch(rows: list[Row], C: float = 1.0, bias: float = 1.0, factor: dict[int, 
 
 
 def weights_in(path: str) -> dict:
-    """The same of a model file."""
+    """`batch` of a model file: label -> weights."""
     m = linear.read(path)
     if m.nr_class == 2:
         return {m.labels[0]: m.W[:, 0], m.labels[1]: -m.W[:, 0]}
@@ -63,9 +63,9 @@ def weights_in(path: str) -> dict:
 
 
 def apart(found: dict, wanted: dict, bias: float = 1.0) -> float:
-    """The largest distance of weights of a label, relative to their size; infinite where the labels differ.
+    """The largest relative distance of the weights of a label; inf if the labels differ.
 
-    Features behind the last one that rows have are known to one of them alone, with weight 0 but for rounding.
+    Features after the last one in the rows may be missing in one of them; their weight is 0 up to round-off.
     """
     if set(found) != set(wanted):
         return np.inf
@@ -80,7 +80,7 @@ def apart(found: dict, wanted: dict, bias: float = 1.0) -> float:
 
 
 class PaperForm:
-    """ALSVM as its paper has it: P = G^-1 and w, changed row by row (Eqs. 4-6, 8-10) or by blocks (Eqs. 3, 7)."""
+    """ALSVM as in the paper: P = G^-1 and w, updated row by row (Eqs. 4-6, 8-10) or by blocks (Eqs. 3, 7)."""
 
     def __init__(self, d: int, C: float):
         nu = 1.0 / (2.0 * C)

@@ -1,4 +1,4 @@
-"""What tests of the benchmark's parts run them with."""
+"""Context for tests of the benchmark's parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OneVsRest of all classes at once, Crammer and Singer's, and our answers to them."""
+"""Crammer-Singer problems and solutions of our solver."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Problem(NamedTuple):
 
 
 def random_problem(seed: int, n: int, d: int, k: int, C: float = 1.0, bias: float = -1.0) -> Problem:
-    """Rows of k noisy classes, each there, with unequal costs."""
+    """Rows of k noisy classes, all present, with unequal costs."""
     rng = np.random.default_rng(seed)
     X = random_rows(rng, n, d)
     y = np.argmax(X @ rng.normal(size=(d, k)) + 0.5 * rng.normal(size=(n, k)), axis=1)
@@ -83,7 +83,7 @@ SOME = PROBLEMS["tall"], PROBLEMS["tall-bias"], PROBLEMS["wide"], PROBLEMS["two-
 
 
 class Solved:
-    """Answer of one row to one problem."""
+    """Solution of a problem by one solver of the registry."""
 
     def __init__(self, row, p: Problem, layout: str = "csr", start=None, report=None, stop=None, **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings

@@ -1,15 +1,15 @@
-"""Replays the recorded cases of LIBLINEAR and LIBSVM on our commands.
+"""Replays recorded cases of LIBLINEAR and LIBSVM with our commands.
 
 A case names its files, arguments, exit status, both streams and the files that
 are written.  What is compared, and how closely:
 
 * `compare`: exact, or numbers:T (same text, numbers within T relative to 1 + |x|);
 * `stdout_mode: prefix`: only the beginning of stdout;
-* stderr: each line begins with the recorded one, for our errors say more (file, token, reason);
-* lines of our own on stdout, which begin with `Certified`, do not count;
-* what a solver prints on its way is compared by form and objective (check_liblinear_log), and LOOSE gives
-  the numbers of some cases more space, with the reason;
-* DEVIATIONS lists the cases where the policy asks for something else, and what.
+* stderr: each line begins with the recorded one, since our errors say more (file, token, reason);
+* lines on stdout that begin with `Certified` are ignored;
+* the text of a solver is compared by form and objective (check_liblinear_log); LOOSE gives the numbers of some
+  cases a larger tolerance, with the reason;
+* DEVIATIONS lists the intended differences.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ REFUSED = "the reference misreads this silently; we refuse"
 
 
 class Deviation(NamedTuple):
-    """Why we differ from a recorded case, and what we do instead."""
+    """An intended difference from a recorded case: the reason, and our outcome."""
 
     reason: str
     exit: int
@@ -68,7 +68,7 @@ ONE_MORE = {
 
 
 def cases(tool_folder: str = "liblinear", *beginnings: str) -> list[dict]:
-    """The recorded cases of a folder whose names begin with one of the words; empty where they are absent."""
+    """The recorded cases of a folder whose names begin with one of the words; empty if the folder is missing."""
     found = []
     for path in sorted((SHARED / "compat_cases" / tool_folder).glob("*.json")):
         if not beginnings or path.stem.startswith(beginnings):
@@ -77,7 +77,7 @@ def cases(tool_folder: str = "liblinear", *beginnings: str) -> list[dict]:
 
 
 class Outcome(NamedTuple):
-    """What a command did: exit status, both streams."""
+    """Exit status and both streams of a command."""
 
     exit: int
     stdout: str
@@ -114,12 +114,12 @@ def run_inside(case: dict, folder: Path, monkeypatch) -> Outcome:
 
 
 def check(case: dict, got: Outcome, folder: Path) -> None:
-    """Assert that the outcome is the recorded one, or the one that DEVIATIONS puts in its place."""
+    """Assert that the outcome is the recorded one, or that of DEVIATIONS."""
     deviation = DEVIATIONS.get(case["name"])
     if deviation is not None:
         assert got.exit == deviation.exit, got.stderr
         assert got.stderr.removeprefix("d: ").startswith(deviation.stderr), got.stderr
-        if deviation.exit:  # refused: one line, no output, nothing left behind
+        if deviation.exit:  # an error: one line, no output, no files left
             assert got.stderr.count("\n") == 1
             assert not any((folder / name).exists() for name in case["outputs"])
             return
@@ -172,10 +172,10 @@ def check_stdout(case: dict, got: str) -> None:
 
 
 def check_liblinear_log(case: dict, text: str) -> None:
-    """Text of a solver: its form is LIBLINEAR's, the path is ours, the objective is no worse.
+    """Check the text of a solver: LIBLINEAR's form, our iterations, an objective that is no worse.
 
     The recorded dual solvers print the objective of the minimised dual, which ends at minus the optimum.
-    A recorded run that hit its cap has left the value to the Newton lines; ours certifies instead.
+    A recorded run that reached its limit continued with Newton lines; ours certifies instead.
     """
     wanted = re.findall(r"^Objective value = (\S+)$", case["stdout"], re.MULTILINE)
     found = re.findall(r"^Objective value = (\S+)$", text, re.MULTILINE)
@@ -222,7 +222,7 @@ NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def same_text(got: str, wanted: str, tolerance: float) -> None:
-    """Equal but for numbers, which may differ by `tolerance` times 1 + |number|."""
+    """Assert equality except for numbers, which may differ by `tolerance` times 1 + |number|."""
     if tolerance == 0:
         assert got == wanted
         return
@@ -232,7 +232,7 @@ def same_text(got: str, wanted: str, tolerance: float) -> None:
 
 
 def without_path(text: str) -> str:
-    """LIBSVM's text without its marks of progress and the number of iterations, which tell of the solver's path."""
+    """LIBSVM's text without progress marks and number of iterations, which depend on the solver."""
     return re.sub(r"^[.*]+\n(optimization finished, #iter = )\d+$", r"\1", text, flags=re.MULTILINE)
 
 

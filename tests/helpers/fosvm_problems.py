@@ -1,4 +1,4 @@
-"""OneVsRest of the one-class SVM without slack, their optimum by a general-purpose solver, and our answers to them."""
+"""Problems of the one-class SVM without slack, their optimum by a general-purpose solver, and our solutions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KERNELS = {"linear": Kernel(0), "rbf": Kernel(2, 0.7), "narrow": Kernel(2, 8.0),
 
 
 def cloud(n: int = 50, d: int = 3, seed: int = 0, shift: float = 3.0) -> np.ndarray:
-    """Rows about a point apart from the origin, a fifth of the other features 0."""
+    """Rows around a point away from the origin; a fifth of the other features is 0."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.standard_normal((n, d)), 4) * (rng.random((n, d)) < 0.8)
     X[:, 0] += shift + (0.1 - X[:, 0]) * (X[:, 0] + shift < 0.1)
@@ -40,7 +40,7 @@ def values(X: np.ndarray, kernel: Kernel) -> np.ndarray:
 
 
 def optimum(K: np.ndarray) -> float:
-    """min a'Ka over sum a = 1, a >= 0, by SLSQP; started again until that gains nothing."""
+    """min a'Ka over sum a = 1, a >= 0, by SLSQP, restarted until it does not improve."""
     n = len(K)
     a, best = np.full(n, 1.0 / n), np.inf
     while True:
@@ -72,7 +72,7 @@ class Solved(NamedTuple):
 
     @property
     def short(self) -> float:
-        """The theta that the answer has reached."""
+        """The theta of the solution."""
         return 1.0 - float(np.min(self.z)) / self.rho
 
 
@@ -84,7 +84,7 @@ def certified(X, kernel, result) -> Solved:
 
 def solve(X, kernel, theta=None, row=80, sparse=False, gap=None, cache_mb=10.0, stop=None, max_iter=None, sink=None,
           **own):  # fmt: skip
-    """By the solver for kernels, whatever the kernel; own: see kernel_suite.run."""
+    """Solve by the kernel solver; own: see kernel_suite.run."""
     table = table_of(X, np.ones(len(X)))
     rows = CsrRows(table.indptr, table.indices, table.values, X.shape[1]) if sparse else DenseRows(X.copy())
     monitor = Monitor(gap if theta is None else gap_of_theta(theta), max_iter, 30.0, sink, stop)
@@ -93,7 +93,7 @@ def solve(X, kernel, theta=None, row=80, sparse=False, gap=None, cache_mb=10.0, 
 
 
 def solve_linear(X, row=80, theta=None, gap=None, **settings):
-    """As svm-train does without kernel options; and the evaluator's word."""
+    """Solve as svm-train does without kernel options; returns result and certificate."""
     s = Settings.of(solver=row, gap=gap if theta is None else gap_of_theta(theta), **settings)
     problems = LinearSet(table_of(X, np.ones(len(X))), s)
     [result] = problems.fit()

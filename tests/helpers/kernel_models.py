@@ -1,4 +1,4 @@
-"""What the tests of kernel models share: models at random, their texts, and decision values in plain numpy."""
+"""Helpers for tests of kernel models: random models, their texts, and decision values in numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of solvers with kernels share: problems of every row, and one way to solve and to evaluator them."""
+"""Helpers for tests of kernel solvers: problems for each row of the registry, solving and certifying."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from svmtool.training.kernel.one_vs_one import pair_problem
 
 KERNELS = {"rbf": Kernel(2, 0.3), "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0)}
 GAP = 1e-9
-NU, TUBE = 0.43, 0.1  # NU n is not whole: some row of either class is on its margin
+NU, TUBE = 0.43, 0.1  # NU n is not an integer: each class has a row on its margin
 LEAST_SQUARES = [row for row in registry.KERNEL_SOLVERS if row.loss == "least squares"]
 WITH_COST = [row for row in registry.KERNEL_SOLVERS if row.word in ("c_svc", "epsilon_svr")]
 
@@ -37,8 +37,8 @@ class Data(NamedTuple):
     C: float = 1.3
 
     def problem(self, row: registry.Solver, kernel: Kernel, sparse: bool = False):
-        """The row's problem, as training makes it."""
-        X = self.X + 3.0 * np.eye(self.X.shape[1])[1] * (row.task == "hard one-class")  # a plane parts all of them
+        """The problem of a registry row, as in training."""
+        X = self.X + 3.0 * np.eye(self.X.shape[1])[1] * (row.task == "hard one-class")  # separable
         table = table_of(X)
         rows = CsrRows(table.indptr, table.indices, table.values, X.shape[1]) if sparse else DenseRows(X)
         points = Points(kernel, rows, None)
@@ -60,19 +60,21 @@ def random_data(n: int = 60, d: int = 4, seed: int = 0) -> Data:
     rng = np.random.default_rng(seed)
     y = np.repeat((1.0, -1.0), n // 2)
     X = np.round(rng.standard_normal((n, d)) + 0.6 * y[:, None], 3) * (rng.random((n, d)) < 0.75)
-    X[:, 1] += 1.5  # so that a plane parts most rows from the origin
+    X[:, 1] += 1.5  # a plane separates most rows from the origin
     return Data(X, y, X @ rng.standard_normal(d) + 0.3 * rng.standard_normal(n))
 
 
 def pairs_of(monkeypatch, rows: int) -> None:
-    """Pairs of classes of up to `rows` rows are solved in one call, no others."""
+    """Solve pairs of classes of up to `rows` rows in one call, and no others."""
     monkeypatch.setattr(pairs_batch, "MOST_ROWS", rows)
     monkeypatch.setattr(pairs_batch, "MOST_DOUBLE", rows)
 
 
 class Certified(NamedTuple):
-    """A result, what it means, its decision values on the training rows, and the judge's word on alpha and rho alone:
-    the gradient is worked out anew."""
+    """A result, its model, its decision values on the training rows, and its certificate.
+
+    The certificate uses alpha and rho only and computes the gradient again.
+    """
 
     result: KernelResult
     answer: Answer
@@ -124,7 +126,7 @@ def nu_value(K: np.ndarray, y: np.ndarray, nu: float, coef: np.ndarray, rho: flo
 
 
 def oracle(row: registry.Solver, problem) -> Certified:
-    """The slow, obvious answer: a linear system, or pairs."""
+    """The solution by a slow reference method: a linear system, or pairs."""
     if not isinstance(problem, LeastSquaresSvc):
         return certified(problem, reference_kernel.solve(problem, Monitor(), eps=1e-9))
     n, y = problem.n, problem.y

@@ -1,4 +1,4 @@
-"""Methods beside Newton's steps for |w|_1: what each of them must keep while it runs."""
+"""Checks of the methods for |w|_1 other than proximal Newton, at each step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 def check_course(
     method, objective, A: np.ndarray, y: np.ndarray, cost: np.ndarray, most: int, gap: float, mapped: float
 ):
-    """Steps until the gap is reached: the bound stays below f, and is the value of a feasible dual point.
+    """Run to the gap, checking that the bound is below f and is the value of a feasible dual point.
 
     A: the rows with their bias feature.  Returns the least f.
     """

@@ -1,7 +1,7 @@
-"""What the tests of compiled loops share: rows at random, parts of them, and how results are compared.
+"""Helpers for tests of compiled loops: random rows, blocks, and comparisons.
 
-Each loop stands against a twin in plain numpy (reference.py, or in the test), and the whole solvers that are compiled
-as one call against their Python form, record by record.
+Each loop is compared with a numpy version (reference.py, or in the test), and each fused solver with its Python form,
+record by record.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def made(n: int, d: int, seed: int = 0):
 
 
 def halves(n: int) -> list[tuple[int, int]]:
-    """The whole and two parts of the rows: blocks run side by side."""
+    """All rows, and two blocks of them, which can run in parallel."""
     return [(0, n), (0, n // 2), (n // 2, n)]
 
 

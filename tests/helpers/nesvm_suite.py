@@ -1,4 +1,4 @@
-"""What the tests of NESVM share: layouts, the methods that a problem may take, and a solved problem."""
+"""Helpers for tests of NESVM: layouts, methods, and solved problems."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def system(request, monkeypatch):
 
 
 def l1_value(p: Problem, w: np.ndarray) -> float:
-    """|w|_1, a free bias left out, + sum C max(0, 1 - y a.w)."""
+    """|w|_1 without a free bias, plus sum C max(0, 1 - y a.w)."""
     return float(np.sum(np.abs(p.R * w)) + p.cost @ np.maximum(p.slack(w), 0.0))
 
 
@@ -58,7 +58,7 @@ def l1_optimum(p: Problem) -> float:
 
 
 class Solved:
-    """Answer of -s 51 to a problem."""
+    """Solution of a problem by -s 51."""
 
     def __init__(self, p: Problem, layout: str = "csr", start=None, stop=None, report=None, number=51, **settings):
         self.settings = Settings.of(

@@ -1,4 +1,4 @@
-"""OneVsRest of the linear one-class SVM, their optimum by a general-purpose solver, and our answers to them."""
+"""Problems of the linear one-class SVM, their optimum by a general-purpose solver, and our solutions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ every_path = pytest.mark.parametrize("path", PATHS)
 
 
 class Problem(NamedTuple):
-    """Rows X f8[n, d], upper ends cost of the dual variables, nu."""
+    """Rows X f8[n, d], upper bounds cost of the dual variables, nu."""
 
     X: np.ndarray
     cost: np.ndarray
@@ -43,7 +43,7 @@ class Problem(NamedTuple):
         return 0.5 * float(w @ w) + float(self.cost @ np.maximum(rho - self.X @ w, 0.0)) - self.k * rho
 
     def least(self, w: np.ndarray) -> float:
-        """P at w and the best rho, which is the product of some row."""
+        """P at w and the best rho, which is the score of some row."""
         return min((self.value(w, rho) for rho in self.X @ w), default=0.0)
 
     def dual_value(self, a: np.ndarray) -> float:
@@ -51,7 +51,7 @@ class Problem(NamedTuple):
 
 
 def optimum(p: Problem) -> float:
-    """By SLSQP over the dual, in units in which it is about 1; started again until that gains nothing."""
+    """By SLSQP over the dual, in units in which it is about 1; restarted until it does not improve."""
     a, Q = p.nu * p.cost, p.X @ p.X.T
     scale = max(float(a @ Q @ a), 1e-300)
     best = np.inf
@@ -73,7 +73,7 @@ def optimum(p: Problem) -> float:
 
 
 def random_problem(seed: int, n: int, d: int, nu: float, shift: float = 1.0, equal: bool = False) -> Problem:
-    """Rows about a point at a distance from the origin, with unequal costs."""
+    """Rows around a point away from the origin, with unequal costs."""
     rng = np.random.default_rng(seed)
     X = np.round(random_rows(rng, n, d) + shift * (rng.random((n, d)) < 0.8), 6)
     return Problem(X, np.ones(n) if equal else rng.choice([0.5, 1.0, 3.0], n), nu)
@@ -97,7 +97,7 @@ SOME = PROBLEMS["tall"], PROBLEMS["wide"], PROBLEMS["tall-equal"]
 
 
 class Solved:
-    """Answer of one row to one problem; path: a method and arguments of the solver in place of its own choice."""
+    """Solution of a problem by one registry row; path: method and arguments in place of the solver's plan."""
 
     def __init__(self, row, p: Problem, start=None, report=None, path=(None, {}), **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings

@@ -1,4 +1,4 @@
-"""Two-class problems in dense numbers and their optima: slow, obvious, and proved by their own duality gap.
+"""Two-class problems with dense rows and their optima, by slow methods and proved by the duality gap.
 
     f(w) = 1/2 w'Rw + sum_i C_i l(target - y_i a_i.w)     a_i = (x_i, bias), target 1, or 0 for the logistic loss
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-PROVED = 1e-12  # relative gap that an optimum must have
+PROVED = 1e-12  # relative gap of an optimum
 
 
 class Loss(NamedTuple):
@@ -77,7 +77,7 @@ _LEAST_SQUARES = Loss(
     lambda b: 0.25 * b * b, lambda b: 0.5 * b, lambda b: np.full_like(b, 0.5),
 )  # fmt: skip
 
-# What a registry row's `loss` stands for; `power` matters where the row leaves it open.
+# The losses of the registry by name; `power` is used for `Lp hinge` only.
 LOSSES: dict[str, Callable[[float], Loss]] = {
     "squared hinge": lambda power: _power(2.0),
     "hinge": lambda power: _power(1.0),
@@ -138,17 +138,17 @@ class Problem(NamedTuple):
         return np.diag(self.R) + self.A.T @ ((self.cost * self.l.curvature(self.slack(w)))[:, None] * self.A)
 
     def dual_point(self, w: np.ndarray) -> np.ndarray:
-        """The slopes C_i l'(xi_i): the dual's maximiser at the minimiser, but for rows on a breakpoint."""
+        """The slopes C_i l'(xi_i): the dual's maximiser at the minimiser, except for rows on a breakpoint."""
         return self.cost * self.l.slope(self.slack(w))
 
     def projected_gradients(self, a: np.ndarray) -> np.ndarray:
-        """Of the minimised dual at 0 <= a <= C cap: 0 where a row wants to stay, and where its end holds it."""
+        """Projected gradient of the minimised dual at 0 <= a <= C cap."""
         g = self.l.conjugate_slope(a / self.cost) - self.slack(self.weights(a))
         g = np.where(a > 0, g, np.minimum(g, 0.0))
         return np.where(a < self.cost * self.l.cap, g, np.maximum(g, 0.0))
 
     def weights(self, a: np.ndarray) -> np.ndarray:
-        """sum_i a_i y_i a_i, a free bias left 0."""
+        """sum_i a_i y_i a_i, with 0 for a free bias."""
         return self.R * (self.A.T @ (a * self.y))
 
     def dual_value(self, a: np.ndarray) -> float:
@@ -159,7 +159,7 @@ class Problem(NamedTuple):
 
 
 class Optimum(NamedTuple):
-    """The minimiser w, the dual's maximiser a (0 where the cost is 0), and the value that both agree on."""
+    """The minimiser w, the dual's maximiser a (0 where the cost is 0), and their common value."""
 
     w: np.ndarray
     a: np.ndarray
@@ -170,7 +170,7 @@ _known: dict[tuple, Optimum] = {}
 
 
 def optimum(p: Problem) -> Optimum:
-    """The optimum of any loss, to a relative gap of PROVED; found once for each problem."""
+    """The optimum of any loss, to a relative gap of PROVED; cached for each problem."""
     key = (*(part.tobytes() + bytes(str(part.shape), "ascii") for part in p[:3]), *p[3:])
     if key not in _known:
         _known[key] = _found(p)

@@ -1,4 +1,4 @@
-"""Slow and obvious answers to hold the fast ones against: data, LIBLINEAR's rule, compiled loops in plain numpy.
+"""Slow reference versions for tests: data, LIBLINEAR's rule, compiled loops in numpy.
 
 Optima are in optima.py.
 """
@@ -35,7 +35,7 @@ def table_of(X: np.ndarray, labels: np.ndarray) -> Dataset:
 
 
 def text_of(X: np.ndarray, labels: np.ndarray) -> str:
-    """The same as the text of a data file."""
+    """The rows as the text of a data file."""
     lines = []
     for row, label in zip(X, labels, strict=True):
         lines.append(" ".join([f"{label:g}", *(f"{j + 1}:{row[j]:.17g}" for j in np.flatnonzero(row))]))
@@ -61,7 +61,7 @@ def random_problem(seed: int, n: int, d: int, C: float = 1.0, bias: float = -1.0
     return Problem(X, y, C * rng.choice([0.5, 1.0, 3.0], n), bias, free)
 
 
-# Twins of the compiled loops: same arguments where that is readable, same results.
+# numpy versions of the compiled loops, with the same results.
 
 
 def splitmix(seed: int, k: int) -> int:
@@ -103,7 +103,7 @@ def line_minimiser(p: Problem, w: np.ndarray, step: np.ndarray) -> float:
 
 
 def dcd_pass(A, y, diagonal, upper, alpha, w, active, above, below, random, chunk):
-    """One pass of dual coordinate descent over the rows `active` of A, by chunks; changes alpha and w.
+    """One epoch of dual coordinate descent over the rows `active` of A, by chunks; changes alpha and w.
 
     Returns largest and smallest projected gradient, rows left, random state.
     """
@@ -140,7 +140,7 @@ def tube_pass(A, target, diagonal, upper, alpha, w, active, above, below, random
             systems, signs = [i, i + n], np.array([1.0, -1.0])
             a = alpha[systems]
             g = signs * float(A[i] @ w) - target[systems] + diagonal[systems] * a
-            if np.any(a > 0.0):  # the other side stays at zero whatever its gradient is
+            if np.any(a > 0.0):  # the other side stays at zero
                 systems, signs, a, g = ([v[k] for k in np.flatnonzero(a > 0.0)] for v in (systems, signs, a, g))
             a, g = np.array(a), np.array(g)
             low, high = a == 0.0, a == upper[i]
@@ -161,7 +161,7 @@ def tube_pass(A, target, diagonal, upper, alpha, w, active, above, below, random
 
 
 def pair_measures(X, upper, alpha, w, active):
-    """low, high, the primal value at the best multiple of w and |w|^2, as the rows `active` show them."""
+    """low, high, the primal value at the best multiple of w and |w|^2, over the rows `active`."""
     z, a, u = X[active] @ w, alpha[active], upper[active]
     low, high = min(z[a < u], default=np.inf), max(z[a > 0], default=-np.inf)
     free = (a > 0) & (a < u)
@@ -172,7 +172,7 @@ def pair_measures(X, upper, alpha, w, active):
 
 
 def pair_round(X, upper, alpha, w, active):
-    """One round of pairs, most violating first; changes alpha and w, returns the rows not shrunk away, ascending."""
+    """One round of pairs, most violating first; changes alpha and w, returns the rows not shrunk, ascending."""
     z = X @ w
     low, high, _, _ = pair_measures(X, upper, alpha, w, active)
     active = [i for i in active if not (alpha[i] >= upper[i] and z[i] < low) and not (alpha[i] <= 0 and z[i] > high)]
@@ -191,7 +191,7 @@ def pair_round(X, upper, alpha, w, active):
 
 def smoothed(xi, beta, p, sigma, cap):
     """min over v of l(v) + sigma/2 (v - xi - beta/sigma)^2 - beta^2/(2 sigma) for l = max(0, v)^p (p = 1: cap times
-    it), its slope b in xi, and that slope's derivative; row after row, by bisection."""
+    it), its slope b in xi, and that slope's derivative; for each row, by bisection."""
     value, b, bend = np.empty_like(xi), np.empty_like(xi), np.empty_like(xi)
     for i, t in enumerate(xi + beta / sigma):
         if p == 1.0:
@@ -218,7 +218,7 @@ def logistic(z):
 
 
 def logistic_pass(A, y, cost, t, random, chunk):
-    """One pass of dual coordinate descent for the logistic loss over all rows of A, each to its root; changes t.
+    """One epoch of dual coordinate descent for the logistic loss over all rows of A, each to its root; changes t.
 
     Returns the largest |t_i + y_i a_i.w| met, the sum of what rows contribute to the gap, and the random state.
     """

@@ -1,9 +1,9 @@
-"""A slow, obvious solver of kernel problems: pairs by second order (Fan, Chen and Lin, JMLR 6 (2005)), the whole
-kernel matrix in memory, no shrinking.  The oracle of the tests.
+"""A slow reference solver of kernel problems: second-order pairs (Fan, Chen and Lin, JMLR 6 (2005)), the whole kernel
+matrix in memory, no shrinking.
 
     i = argmax over I_up of q,  j = argmin over I_low, q_j < q_i, of  -(q_i - q_j)^2 / (K_ii + K_jj - 2 y_i y_j ...)
 
-with q = -y G, G = Qa + p.  With two sums both of a pair are of one sign, and the sign that violates more is taken.
+with q = -y G, G = Qa + p.  With two sums a pair has one sign, that with the larger violation.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.results import KernelResult
 from svmtool.solvers.shared.base import PRECISION, RULE, Monitor
 
-TAU = 1e-12  # in place of a curvature that is not positive
+TAU = 1e-12  # replaces a curvature that is not positive
 WATCH_INTERVAL = 50  # pairs between two records
 
 
@@ -39,7 +39,7 @@ def kernel_matrix(problem: KernelProblem) -> np.ndarray:
 def solve(
     problem: KernelProblem, monitor: Monitor, eps: float = 1e-3, cache_mb: float = 100.0, shrinking: bool = True
 ) -> KernelResult:
-    """Solve to a violation of eps, or to monitor's gap; cache_mb and shrinking mean nothing here."""
+    """Solve to a violation of eps, or to monitor's gap; cache_mb and shrinking are ignored."""
     K, row, y, upper = kernel_matrix(problem), problem.row, problem.y, problem.upper
     diagonal = K[row, row]
     a = problem.start.copy()
@@ -49,7 +49,7 @@ def solve(
     status, iterations = None, 0
     while status is None:
         if iterations % WATCH_INTERVAL == 0:
-            status = look(problem, monitor, a, G)
+            status = evaluate(problem, monitor, a, G)
             if status is not None:
                 break
         i, j, violation = best_pair(problem, K, diagonal, a, G)
@@ -73,22 +73,22 @@ def solve(
     return KernelResult(a, rho, r, -found.dual, found.gap, iterations, status, G)
 
 
-def look(problem, monitor, a, G):
-    """Hand the state to the monitor; the Status it may return."""
+def evaluate(problem, monitor, a, G):
+    """Pass the state to the monitor; returns its Status, or None."""
     rho, r = multipliers(problem, a, G)
     found = certificate_of(problem, a, G, rho, r)
     return monitor.step(found.primal, found.dual, found.gap)
 
 
 def systems(problem, a):
-    """(I_up, I_low): y a may grow; y a may shrink.  bool[m] each."""
+    """(I_up, I_low): y a can increase; y a can decrease.  bool[m] each."""
     y = problem.y
     grows, shrinks = a < problem.upper, a > 0
     return np.where(y > 0, grows, shrinks), np.where(y > 0, shrinks, grows)
 
 
 def best_pair(problem, K, diagonal, a, G):
-    """(i, j, violation); i is -1 where no pair may move."""
+    """(i, j, violation); i is -1 if there is no pair."""
     y, row = problem.y, problem.row
     q = -y * G
     up, low = systems(problem, a)

@@ -1,4 +1,4 @@
-"""What the tests of regressions share: the registry's rows, problems with a tube, their optimum, one way to solve."""
+"""Helpers for tests of regression: registry rows, problems with a tube, their optimum, solving."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ class Problem(NamedTuple):
         return 0.5 * float(w @ (self.R * w)) + float(self.cost @ self.slack(w) ** self.power)
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
-        """Of the square."""
+        """Gradient for power 2."""
         return self.R * w - self.A.T @ (2.0 * self.cost * self.slack(w) * np.sign(self.t - self.A @ w))
 
     def of(self, row: registry.Solver) -> Problem:
-        """The problem with the loss that the row is about."""
+        """The problem with the loss of the registry row."""
         return self._replace(power=1.0 if row.loss == "hinge" else 2.0)
 
 
 def optimum(p: Problem) -> float:
     """By SLSQP over w and one slack a row: 1/2 w'Rw + sum C xi^power, -xi - eps <= t - A w <= xi + eps, xi >= 0.
 
-    Started again where it ended until that gains nothing: its picture of the curvature wears out.
+    Restarted until it does not improve, since its curvature estimate degrades.
     """
     (n, d), A, R, power = p.A.shape, p.A, p.R, p.power
     both = np.vstack([np.hstack([A, np.eye(n)]), np.hstack([-A, np.eye(n)])])
@@ -113,7 +113,7 @@ SOME = PROBLEMS["tall"], PROBLEMS["tall-bias"], PROBLEMS["wide"]
 
 
 class Solved:
-    """Answer of one row, or of a case of it, to one problem."""
+    """Solution of a problem by one registry row, or a case of it."""
 
     def __init__(self, row, p: Problem, layout: str = "csr", start=None, report=None, stop=None, **settings):
         row, path = (row.row, row.path) if isinstance(row, Case) else (row, "")
@@ -132,5 +132,5 @@ class Solved:
 
 
 def numbers(pattern: str, text: str) -> list[float]:
-    """The groups of the pattern where the text has it first."""
+    """The groups of the first match of the pattern."""
     return [float(x) for x in re.search(pattern, text).groups()]

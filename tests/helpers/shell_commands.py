@@ -1,4 +1,4 @@
-"""Our commands as executables of any name, for scripts that look them up on PATH or beside themselves."""
+"""Our commands as executables of any name, for scripts that find them on PATH or in their folder."""
 
 from __future__ import annotations
 

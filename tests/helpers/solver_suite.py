@@ -1,8 +1,8 @@
-"""What the tests of solvers share: rows of the registry, their ways to an answer, problems, and one way to solve.
+"""Helpers for tests of solvers: registry rows, their methods, problems, and solving.
 
-What is asked of a row comes from the row.  A solver with several methods (METHODS in its module) is asked with each
-of them, wherever it applies to a problem, through `Reduction.solver_method`.  A solver that is still in PATHS lists
-constants to change in place of that.  A row that leaves the power of its loss open is asked with each of POWERS.
+The tests of a row follow from the row.  A solver with several methods (METHODS in its module) is tested with each one
+that applies to a problem, through `Reduction.solver_method`; a solver still in PATHS lists constants to change instead.
+A row whose loss has a free power is tested with each of POWERS.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _L1_STEPS = {(L1_OBJECTIVE, "SMALL_FEATURES"): -1}
 _NO_MULTIPLIERS = SimpleNamespace(possible=lambda _: False)
 _L1_WIDE = {**_L1_STEPS, (L1_MATRIX, "GRAM_BELOW"): 0, (L1, "PATH_FROM"): 1e9}
 
-# back end -> name of a path -> constants that lead there
+# module -> name of a path -> constants that select it
 PATHS: dict[str, dict[str, dict]] = {
     L1: {
         "small": {(L1_OBJECTIVE, "SMALL_FEATURES"): 1000},
@@ -85,7 +85,7 @@ POWERS = (1.0, 1.3, 1.5, 1.7, 2.0)
 
 
 def methods_of(row: registry.Solver) -> list[str]:
-    """The methods of a row's solver that problems with two classes can be asked with; none for a solver without."""
+    """The methods of a row's solver for two-class problems; empty if it has no METHODS."""
     if not hasattr(importlib.import_module(row.module), "METHODS"):
         return []
     return [method for method in registry.methods(row) if method != "bias"]
@@ -93,7 +93,7 @@ def methods_of(row: registry.Solver) -> list[str]:
 
 def applies(method: str, task: Task) -> bool:
     """Whether a solver can begin with this method."""
-    enough = not method.endswith("-sampled") or data_of(task.rows).n >= 16  # a sample has one row in so many
+    enough = not method.endswith("-sampled") or data_of(task.rows).n >= 16  # a sample is one of 16 rows
     return enough and NEEDS.get(method.partition("-")[0], lambda task: True)(task)
 
 
@@ -103,7 +103,7 @@ def serves(row: registry.Solver, method: str, task: Task) -> bool:
 
 
 def force(problems: Reduction, method: str) -> None:
-    """From now on the solver begins with this method, if it is one and applies; else with its own choice."""
+    """Make the solver begin with this method if it applies; otherwise it uses its plan."""
     known, task = registry.methods(problems.method) if methods_of(problems.method) else {}, problems.task(0)
     at_bias = "bias" in known and applies("bias", task)
     used = method in known and serves(problems.method, method, task) and not at_bias
@@ -111,7 +111,7 @@ def force(problems: Reduction, method: str) -> None:
 
 
 class Case(NamedTuple):
-    """A row of the registry, the power of its loss, and the path it is to take (empty: its own choice)."""
+    """A row of the registry, the power of its loss, and its path (empty: the solver's plan)."""
 
     row: registry.Solver
     power: float
@@ -141,9 +141,8 @@ def each_path(case: Case) -> list[Case]:
     return [case._replace(path=path) for path in paths] or [case]
 
 
-# Regression and ordinal rows have problems of another kind and suites of their own; so has the hinge with |w|_1, a
-# linear programme whose minimiser need not be unique (test_nesvm.py); what goes to no optimum is tested by its own laws
-# (test_falsvm.py).
+# Regression and ordinal rows have suites of their own; so has the hinge with |w|_1, a linear programme whose minimiser
+# need not be unique (test_nesvm.py), and FALSVM, which has no optimum (test_falsvm.py).
 TWO_CLASS = [
     row
     for row in registry.SOLVERS
@@ -157,18 +156,18 @@ every_layout = pytest.mark.parametrize("layout", ["csr", "dense"])
 
 
 def choose_path(monkeypatch, case: Case) -> None:
-    """From now on the row's back end takes the case's way."""
+    """Make the row's module take the path of the case."""
     for (module, name), value in PATHS.get(case.row.module, {}).get(case.path, {}).items():
         monkeypatch.setattr(importlib.import_module(module), name, value)
 
 
 def keep_sparse(monkeypatch) -> None:
-    """Rows stay sparse, however full they are."""
+    """Keep rows sparse for any density."""
     monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0)
 
 
 class Solved:
-    """Answer of one case to one problem with the case's loss: w, result, certificate and the settings."""
+    """Solution of a problem with the loss of a case: w, result, certificate and settings."""
 
     def __init__(self, case: Case, p: Problem, layout: str = "csr", start=None, stop=None, report=None, **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
@@ -197,9 +196,9 @@ class Solved:
 
     @property
     def mapped(self) -> float:
-        """How far w may lie from the minimiser: f grows by at least half the squared distance (bias regularised).
+        """Bound of the distance from w to the minimiser: f grows by at least half its square (bias regularised).
 
-        With |w|_1 it need not: these problems' faces are regular enough for a hundred times that.
+        With |w|_1 this does not hold; a hundred times the bound suffices for these problems.
         """
         if self.p.l1:
             return 100.0 * np.sqrt(GAP * self.f) + 1e-7
@@ -207,7 +206,7 @@ class Solved:
 
 
 def posed(case: Case, p: Problem) -> Problem:
-    """The problem with the loss that the case is about."""
+    """The problem with the loss of the case."""
     return p._replace(loss=case.row.loss, power=case.power, l1=case.row.regulariser == "|w|_1")
 
 

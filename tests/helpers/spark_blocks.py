@@ -1,4 +1,4 @@
-"""Blocks of this process in place of those in executors, and what tests of --spark compare them with."""
+"""Blocks in this process in place of those in executors, and comparisons for tests of --spark."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from svmtool.training.reductions.base import DENSE_BELOW
 
 NUMBERS = [row.number for row in registry.SOLVERS if SPARK <= row.supported]
 every_number = pytest.mark.parametrize("number", NUMBERS)
-TIGHT = {30: 1e-6, 21: 1e-6}  # gap asked for where 1e-9 takes a solver very long, or where an optimum of 0 is far
+TIGHT = {30: 1e-6, 21: 1e-6}  # requested gap where 1e-9 takes very long
 
 
 def parse(texts):
@@ -35,9 +35,9 @@ def parse(texts):
 
 
 class Here(Collective):
-    """Blocks in this process, with all that goes to them and comes back pickled.
+    """Blocks in this process; requests and answers are pickled.
 
-    lost: questions before which all blocks are made anew.
+    lost: numbers of requests before which all blocks are created again.
     """
 
     def __init__(self, parts: list[list[bytes]], lost: Iterable[int] = ()):
@@ -87,7 +87,7 @@ def in_memory(text: str, settings: Settings, tmp_path, weights: str | None = Non
 
 
 def numbers_text(classes: int, n: int = 150, d: int = 12, density: float = 0.4, seed: int = 3) -> str:
-    """Rows with labels 1 .. classes that a plane states apart but for noise."""
+    """Rows with labels 1 .. classes, separated by planes except for noise."""
     rng = np.random.default_rng(seed)
     X = random_rows(rng, n, d, density)
     z = X @ rng.standard_normal((d, classes)) + 0.5 * rng.standard_normal((n, classes))
@@ -95,7 +95,7 @@ def numbers_text(classes: int, n: int = 150, d: int = 12, density: float = 0.4, 
 
 
 def same(a: Training, b: Training, settings: Settings) -> None:
-    """Both are certified, and the values no further apart than that allows."""
+    """Assert that both are certified and their values agree within the gaps."""
     gap = settings.stopping.gap
     assert gap is not None
     for done in (a, b):

@@ -50,7 +50,7 @@ def test_constants_are_the_best_where_w_is_worse_than_none(number):
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4])
-def test_a_gap_that_the_judge_does_not_find_is_no_end(number, monkeypatch):
+def test_a_gap_that_the_certificate_does_not_confirm_is_no_end(number, monkeypatch):
     """The certificate decides, not the gap that a solver computes for itself."""
     row, entry = registry.find_kernel(number), registry.entry
     problem = random_data().problem(row, KERNELS["rbf"])

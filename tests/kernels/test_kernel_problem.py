@@ -1,4 +1,4 @@
-"""The five problems with kernels: their forms, the evaluator's bound, the slow solver, and what answers mean."""
+"""The five kernel problems: their forms, the certifier's bound, the slow solver, and the models of results."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_records_end_a_run_by_gap(name):
 
 @pytest.fixture
 def sampling(monkeypatch):
-    """The evaluator computes every third row alone."""
+    """The certifier computes every third row only."""
     monkeypatch.setattr(certify_kernel, "SAMPLE", N // 3)
     monkeypatch.setattr(certify_kernel, "VALUES", 0)
 

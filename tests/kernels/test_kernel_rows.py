@@ -182,10 +182,10 @@ def test_pair_descent_is_its_plain_twin(two_sides):
         up = np.where(y > 0, mine < upper, mine > 0)
         low = np.where(y > 0, mine > 0, mine < upper)
         systems = [np.arange(size) < cut, np.arange(size) >= cut] if two_sides else [np.ones(size, bool)]
-        spread = [
+        ranges = [
             np.max(F_mine, where=up & s, initial=-1e9) - np.min(F_mine, where=low & s, initial=1e9) for s in systems
         ]
-        system = systems[int(np.argmax(spread))]
+        system = systems[int(np.argmax(ranges))]
         i = int(np.argmax(np.where(up & system, F_mine, -np.inf)))
         b = np.where(low & system, F_mine[i] - F_mine, 0.0)
         curve = np.maximum(K[i, i] + np.diag(K) - 2 * K[i], 1e-12)

@@ -146,11 +146,11 @@ def test_no_direct_solution_in_features_for_other_kernels_and_sums():
     assert not linear_direct.possible(problem_of("one-class", 1.0))
 
 
-@pytest.mark.parametrize("looks", [1, 5, 15])
-def test_a_run_that_ends_meanwhile_leaves_the_state_as_it_was(looks):
+@pytest.mark.parametrize("checks", [1, 5, 15])
+def test_a_run_that_ends_meanwhile_leaves_the_state_as_it_was(checks):
     state = Decomposition(problem_of("epsilon-svr", 1e3), 10.0)
     state.certify()
-    before, F, left = state.a, state.F.copy(), [looks]
+    before, F, left = state.a, state.F.copy(), [checks]
 
     def ended() -> bool:
         left[0] -= 1

@@ -1,4 +1,4 @@
-"""Interior-point steps for all classes at once: values of feasible points, the way there, and when they are taken."""
+"""Interior-point method for Crammer-Singer problems: feasible points, convergence, and when it is used."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_raw_values_are_certified(monkeypatch):
     assert Solved(ROWS[0], p, eps=0.1).status is base.PRECISION, "after a hundred thousand passes"
 
 
-def test_passes_and_rounds_without_progress_come_to_an_end(monkeypatch):
+def test_stalled_epochs_and_rounds_end(monkeypatch):
     monkeypatch.setattr(class_interior, "NUMBERS", 0)
     monkeypatch.setattr(alm_classes, "MOST_EPOCHS", 1)
     s = Solved(ROWS[0], raw_problem(), eps=1e-9)

@@ -1,4 +1,4 @@
-"""The objective's passes against plain numpy: both layouts, all kinds of bias, after any walk."""
+"""Methods of objectives against numpy: both layouts, all kinds of bias, after any sequence of steps."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_gradient_at_zero(case):
     assert f.gradient_at_zero() == pytest.approx(np.linalg.norm(p.gradient(np.zeros(f.d))), rel=1e-12)
 
 
-def test_ray_is_exact_and_advance_goes_there(case):
+def test_line_search_is_exact_and_step_moves_the_point(case):
     p, f = case
     rng = np.random.default_rng(1)
     for _ in range(10):
@@ -80,7 +80,7 @@ def test_ray_is_exact_and_advance_goes_there(case):
         assert f.gradient()[0] == pytest.approx(p.value(w + t * step), rel=1e-11)
 
 
-def test_ray_ends_where_it_finds_the_zero():
+def test_line_search_ends_at_the_zero():
     """Newton's next point is then the one at hand, an end of the bracket: to halve that instead takes forty passes."""
     p = random_problem(21, 70, 6, 2.0, 1.0, True)
     f, rng = SquaredHinge(LAYOUTS["csr"](p), p.y, p.cost, p.free), np.random.default_rng(4)

@@ -1,4 +1,4 @@
-"""Rows that stand in the data with both signs, and the multipliers at which they begin."""
+"""Identical rows with opposite labels, and their initial multipliers."""
 
 from __future__ import annotations
 

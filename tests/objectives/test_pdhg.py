@@ -1,4 +1,4 @@
-"""LP-SVM's saddle point: the compiled steps against their plain twin, and what is made of them."""
+"""PDHG for LP-SVM: the compiled steps against a numpy version, bounds, and restarts."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_steps_are_those_of_the_twin(n, d, penalty):
 
 
 @pytest.mark.parametrize("name", WIDE)
-def test_looks_bound_the_optimum_and_meet_there(name, monkeypatch):
+def test_evaluations_bound_the_optimum_and_converge(name, monkeypatch):
     """Against the linear program; some rows and columns stay out, and the values are those of all."""
     monkeypatch.setattr(pdhg, "FEWEST", 4)
     p = PROBLEMS[name]
@@ -199,8 +199,8 @@ def test_few_numbers_ask_for_these_steps_in_fewer_features_too(filled, monkeypat
 
 
 @pytest.mark.parametrize("most", [1, 3])
-def test_a_round_goes_on_after_a_look(most):
-    """As many steps in small parts lead to the same bits: looks do not disturb rounds."""
+def test_a_round_continues_after_an_evaluation(most):
+    """The same steps in small parts give the same bits: evaluations do not change rounds."""
     p = PROBLEMS["wide-free"]
     runs = [L1Saddle(task_of(p), np.zeros(p.A.shape[1])) for _ in range(2)]
     runs[0].run(60)

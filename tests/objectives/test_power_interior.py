@@ -45,7 +45,7 @@ def certified(task: Task, w: np.ndarray, alpha: np.ndarray) -> float:
 
 
 def certified_after_steps(task: Task, p: float, wanted: float) -> float:
-    """The gap, by the evaluator, where the steps have reached the one wanted, or twice their usual number."""
+    """The certified gap when the steps have reached `wanted`, or after twice their usual number."""
     run = PowerInterior(task, p)
     with np.errstate(all="ignore"):
         for _ in range(2 * STEPS):

@@ -38,7 +38,7 @@ def test_optimum(kernel, sparse):
 
 
 @pytest.mark.parametrize("dense_below", [0, 10**9], ids=["sparse", "dense"])
-def test_linear_optimum_and_its_judge(dense_below, monkeypatch):
+def test_linear_optimum_and_its_certificate(dense_below, monkeypatch):
     monkeypatch.setattr("svmtool.training.reductions.base.DENSE_BELOW", dense_below)
     X = cloud()
     s, certificate = solve_linear(X, gap=1e-11)
@@ -340,7 +340,7 @@ def test_a_precomputed_kernel_of_no_feature_space_is_reported():
 
 @pytest.mark.parametrize("parts", [1, 7, 40])
 @every_kernel
-def test_nearest_point(kernel, parts):
+def test_minimum_norm_point(kernel, parts):
     """In whatever parts rows join."""
     K = values(cloud(80, 3, 10), kernel)
     small = NearestPoint()
@@ -353,7 +353,7 @@ def test_nearest_point(kernel, parts):
     assert small.rho == pytest.approx(optimum(K), rel=1e-8)
 
 
-def test_nearest_point_of_dependent_rows():
+def test_minimum_norm_point_of_dependent_rows():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.random((40, 2)) + 0.5, np.zeros((2, 2)) + 0.7])
     X = np.repeat(X, 3, axis=0)

@@ -234,7 +234,7 @@ def test_dependent_rows(row, name, C, method, layout):
 
 @pytest.mark.parametrize("eps", [1e-1, 1e-4])
 @every_method
-def test_huber_honours_the_gradient_rule(eps, method):
+def test_huber_follows_the_gradient_rule(eps, method):
     for shape in ("tall", "tall-free", "wide"):
         p = reference.random_problem(C=10.0, **SHAPES[shape])
         a = Answer(HUBER, p, method=method, eps=eps)

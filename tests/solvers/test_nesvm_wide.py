@@ -1,4 +1,4 @@
-"""NESVM where least squares and many features ask for steps of their own: LS-SVM, folded features, columns."""
+"""NESVM for least squares and many features: LS-SVM, singleton features, column generation."""
 
 # ruff: noqa: F811  # fixtures are imported, and used by name
 from __future__ import annotations
@@ -36,7 +36,7 @@ def test_ls_svm_reaches_the_least_squares(name, layout, system):
 
 @pytest.mark.parametrize("zero", [False, True])
 @pytest.mark.parametrize("name", ["tall", "tall-free", "wide", "wide-hard-bias", "wide-free"])
-def test_two_sided_steps_are_the_best_of_all_directions_so_far(name, zero):
+def test_golub_kahan_steps_are_the_best_of_the_krylov_space(name, zero):
     """fallen and risen against ridge regressions over the subspaces that k products can reach, from any w.
 
     From w = 0 and with fewer rows than features the steps are combinations of rows.
@@ -84,7 +84,7 @@ def text():
     return reference.random_problem(3, 12, X.shape[1], 3.0, bias=1.0, free=True)._replace(X=X)
 
 
-def test_folded_features_are_the_same_problem(text):
+def test_singleton_features_merged_are_the_same_problem(text):
     rows = LAYOUTS["csr"](text)
     singletons = SingletonFeatures(rows, SingletonFeatures.possible(rows))
     assert singletons.rows.d < rows.d // 2
@@ -104,7 +104,7 @@ def test_folded_features_are_the_same_problem(text):
 
 @pytest.mark.parametrize("number", [50, 52])
 @pytest.mark.parametrize("warm", [False, True])
-def test_folded_answer_is_the_answer(number, warm, text, monkeypatch):
+def test_solution_with_merged_singletons_is_the_solution(number, warm, text, monkeypatch):
     monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
     p = text._replace(loss="hinge" if number == 50 else "least squares", power=1.0)
     folds = []

@@ -1,4 +1,4 @@
-"""-s 21: the optimum by a general-purpose solver, laws that need no oracle, its evaluator, the course of a run."""
+"""-s 21: the optimum by a general-purpose solver, laws that need no oracle, its certifier, the iterations of a run."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_rows_without_features_have_no_face():
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_the_judge_is_right_about_wrong_answers(name):
+def test_the_certificate_of_wrong_results_is_right(name):
     p, rng = PROBLEMS[name], np.random.default_rng(5)
     best = optimum(p)
     n, d = p.X.shape

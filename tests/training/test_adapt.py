@@ -1,4 +1,4 @@
-"""--add and --remove: after any sequence of them the model is that of the rows which are there, and no other."""
+"""--add and --remove: after any sequence the model is that of the current rows."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from svmtool.cli.train import main
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
 
 WIDE = 9  # features of the paper's form, the bias feature behind them
-ROUNDOFF_GAP = 1e-12  # a w that is nothing but for what rounding has left
+ROUNDOFF_GAP = 1e-12  # a w that is 0 up to round-off
 
 
 class Paper:
@@ -52,7 +52,7 @@ class Paper:
         self.rows += entries
 
     def drop(self, row: Row) -> None:
-        """Of the rows equal to this one the last that came goes, as often as it was added."""
+        """Remove the newest row identical to this one, as often as it was added."""
         at = max(i for i, entry in enumerate(self.rows) if entry[0].text == row.text)
         for _ in range(self.rows.pop(at)[1]):
             self.form.remove(*self.parts(row))
@@ -145,7 +145,7 @@ def test_rows_passed_by_are_known_and_change_nothing_when_they_go(ready):
 
 
 def test_rows_added_and_removed_again_leave_no_trace(ready):
-    """Also where equal ones have been there before, added or passed by."""
+    """Also if identical rows were there before, added or skipped."""
     lines = (Path("d").read_text() + Path("new").read_text()).splitlines(keepends=True)
     Path("more").write_text("".join(lines[::2] * 2))
     before = weights_in("m")[1]

@@ -113,7 +113,7 @@ def test_pairs_that_prove_the_kernel_indefinite_keep_their_answers(row, together
     assert all(np.any(f.answer.coef) for f in found.solved)
 
 
-def test_after_a_limit_such_pairs_are_not_judged(together, monkeypatch):
+def test_after_a_limit_such_pairs_are_not_certified(together, monkeypatch):
     """Thousands of them would take seconds."""
     together()
     run = pairs_batch.Batch.run
@@ -123,7 +123,7 @@ def test_after_a_limit_such_pairs_are_not_judged(together, monkeypatch):
         batch.fitting.stop.set = True
 
     monkeypatch.setattr(pairs_batch.Batch, "run", run_and_end)
-    monkeypatch.setattr(pairs_together, "lawful", lambda *_: pytest.fail("judged"))
+    monkeypatch.setattr(pairs_together, "lawful", lambda *_: pytest.fail("certified"))
     data = classes(Kernel(3, 2.0, coef0=-1.0), features=300)
     found = train(data, Fitting(Settings.of_kernel(solver=0, C=1e4)))
     ended = [f for f in found.solved if f.result.status is INDEFINITE]
@@ -234,7 +234,7 @@ def test_the_certificate_of_large_values_is_that_of_the_model():
 
 
 @pytest.mark.parametrize("row", [0, 1, 52])
-def test_pairs_are_judged_together_as_they_are_alone(row, monkeypatch):
+def test_pairs_are_certified_together_as_alone(row, monkeypatch):
     """At a large cost each is measured exactly: one by one that took five times as long as their solution."""
     data, s, found, certified = classes(), Settings.of_kernel(solver=row, C=1e4, nu=0.1), [], pairs_batch.certified
     calls = []
@@ -245,7 +245,7 @@ def test_pairs_are_judged_together_as_they_are_alone(row, monkeypatch):
         monkeypatch.setattr(pairs_apart, "ALONE", most)
         with monkeypatch.context() as m:
             if most > 0.0:
-                m.setattr(laws, "certify", lambda *_: pytest.fail("a pair was judged alone"))
+                m.setattr(laws, "certify", lambda *_: pytest.fail("a pair was certified alone"))
             found.append(train(data, Fitting(s)))
     assert len(calls) == 12 and [bool(known) for known in calls] == [True] * 6 + [False] * 6
     for one, other in zip(*(f.solved for f in found), strict=True):
@@ -259,7 +259,7 @@ def test_the_rule_of_e_is_that_of_each_pair_alone(together):
     assert all(f.result.status is RULE and f.certificate.violation <= 1e-4 for f in found.solved)
 
 
-def test_the_judge_believes_no_kernel_value_that_predict_has_not(monkeypatch):
+def test_the_certificate_uses_the_kernel_values_of_predict(monkeypatch):
     right = train(classes(), Fitting(Settings.of_kernel(gap=1e-8)))
     kernel, solve, alone = pairs_batch.Batch._kernel, Fitting.solve, []
     monkeypatch.setattr(pairs_batch.Batch, "_kernel", lambda *which: 1.001 * kernel(*which))
@@ -275,11 +275,11 @@ def test_law_1_has_the_value_of_zero(monkeypatch):
     seen = []
     solved = pairs_together.Hinges.solved
 
-    def look(self, k, apart):
+    def recorded(self, k, apart):
         seen.append((self._limits(*self.pairs[k]), self._problem(k)))
         return solved(self, k, apart)
 
-    monkeypatch.setattr(pairs_together.Hinges, "solved", look)
+    monkeypatch.setattr(pairs_together.Hinges, "solved", recorded)
     for row in (0, 1):
         s = Settings.of_kernel(solver=row, nu=0.2, C=3.0, class_weights=((1, 0.5), (2, 4.0)))
         train(classes(), Fitting(s))

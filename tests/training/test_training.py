@@ -192,7 +192,7 @@ def test_all_classes_of_weight_zero(svm_train):
 @every_number
 @pytest.mark.parametrize("labels", [[1, -1], [4, 2, 7]], ids=str)
 @pytest.mark.parametrize("bias", [-1, 1])
-def test_warm_start_at_the_answer_takes_one_look(number, labels, bias, svm_train, here):
+def test_warm_start_at_the_solution_takes_one_evaluation(number, labels, bias, svm_train, here):
     X, y = made(7, labels)
     common = ["-s", number, "-B", bias, "--gap", "1e-7"]
     assert svm_train(*common, "d", "first", data=text_of(X, y))[0] == 0
