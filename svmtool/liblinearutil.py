@@ -35,6 +35,11 @@ __all__ = ["load_model", "save_model", "train", "predict", *_low.__all__, *commo
 def load_model(model_file_name: Any) -> model | None:
     """Read a model file of svm-train or LIBLINEAR.
 
+    Parameters
+    ----------
+    model_file_name : str, bytes or PathLike
+        The file.
+
     Returns
     -------
     model or None
@@ -48,7 +53,20 @@ def load_model(model_file_name: Any) -> model | None:
 
 
 def save_model(model_file_name: Any, model: model) -> None:
-    """Write a model file that LIBLINEAR reads; OSError where it cannot be written."""
+    """Write a model file that LIBLINEAR reads.
+
+    Parameters
+    ----------
+    model_file_name : str, bytes or PathLike
+        The file; an old one stays whole until the new one is.
+    model : model
+        The model.
+
+    Raises
+    ------
+    OSError
+        Where the file cannot be written.
+    """
     with as_os_errors():
         _file.write(os.fsdecode(model_file_name), model.stored)
 
@@ -58,28 +76,30 @@ def train(arg1: Any, arg2: Any = None, arg3: Any = None) -> Any:
 
     Parameters
     ----------
-    y, x : labels and rows, see `problem`
-    prob : problem.  Its bias becomes that of the options.
-    options : str, list or None
-        see `parameter`
-    param : parameter
+    arg1 : list, tuple or array, or problem
+        Labels y, or labelled rows.  The bias of a problem becomes that of the options.
+    arg2 : rows, or str, list, parameter or None
+        Rows x (see `problem`) behind labels; options behind a problem.
+    arg3 : str, list, parameter or None
+        Options (see `parameter`) behind labels and rows.
 
     Returns
     -------
     model
+        The model, without -v and -C.
     float
-        with -v: accuracy in percent, or mean squared error.
+        With -v: accuracy in percent, or mean squared error.
     tuple of float
-        with -C: best C, best p (-1 unless -s 11), and the accuracy (from 0 to 1) or mean squared error there.
+        With -C: best C, best p (-1 unless -s 11), and the accuracy (from 0 to 1) or mean squared error there.
 
     Raises
     ------
     ValueError
-        for faulty options or data.
+        For faulty options or data.
     TypeError
-        for other types of arguments.
+        For other types of arguments.
     KeyboardInterrupt
-        after Ctrl-C.
+        After Ctrl-C.
     """
     prob, param = _arguments(arg1, arg2, arg3)
     settings, request = param.settings(), param.request()
@@ -111,27 +131,31 @@ def predict(y: Any, x: Any, m: model, options: Any = "") -> tuple[list[float], t
 
     Parameters
     ----------
-    y : true labels or values; empty: unknown, and taken as 0
-    x : rows, see `problem`
+    y : list, tuple or array
+        True labels or values; empty: unknown, and taken as 0.
+    x : rows
+        See `problem`.
     m : model
-    options : '-b 1' for probabilities, '-q' to print nothing
+        The model.
+    options : str or list
+        '-b 1' for probabilities, '-q' to print nothing.
 
     Returns
     -------
     labels : list of float
-        predicted labels or values
+        Predicted labels or values.
     measures : tuple of float
-        accuracy in percent, mean squared error, squared correlation coefficient; see `evaluations`
+        Accuracy in percent, mean squared error, squared correlation coefficient; see `evaluations`.
     values : list of list of float
-        of each row the decision values (one for two classes) or, with -b 1, the probabilities in the order of the
-        model's labels
+        Of each row the decision values (one for two classes) or, with -b 1, the probabilities in the order of the
+        model's labels.
 
     Raises
     ------
     TypeError
-        where the model gives no probabilities, and for other types of arguments.
+        Where the model gives no probabilities, and for other types of arguments.
     ValueError
-        for faulty options, and for lengths that differ.
+        For faulty options, and for lengths that differ.
     """
     probability, quiet = prediction(options)
     truth, rows = labels_of(y), dataset(None, x)

@@ -40,6 +40,11 @@ DISABLED = "Model supports probability estimates, but disabled in predicton."  #
 def svm_load_model(model_file_name: Any) -> svm_model | None:
     """Read a model file of svm-train or LIBSVM.
 
+    Parameters
+    ----------
+    model_file_name : str, bytes or PathLike
+        The file.
+
     Returns
     -------
     svm_model or None
@@ -53,7 +58,20 @@ def svm_load_model(model_file_name: Any) -> svm_model | None:
 
 
 def svm_save_model(model_file_name: Any, model: svm_model) -> None:
-    """Write a model file that LIBSVM reads; OSError where it cannot be written."""
+    """Write a model file that LIBSVM reads.
+
+    Parameters
+    ----------
+    model_file_name : str, bytes or PathLike
+        The file; an old one stays whole until the new one is.
+    model : svm_model
+        The model.
+
+    Raises
+    ------
+    OSError
+        Where the file cannot be written.
+    """
     with as_os_errors():
         _file.write(os.fsdecode(model_file_name), model.stored)
 
@@ -63,26 +81,28 @@ def svm_train(arg1: Any, arg2: Any = None, arg3: Any = None) -> Any:
 
     Parameters
     ----------
-    y, x : labels and rows, see `svm_problem`
-    prob : svm_problem
-    options : str, list or None
-        see `svm_parameter`
-    param : svm_parameter
+    arg1 : list, tuple or array, or svm_problem
+        Labels y, or labelled rows.
+    arg2 : rows, or str, list, svm_parameter or None
+        Rows x (see `svm_problem`) behind labels; options behind a svm_problem.
+    arg3 : str, list, svm_parameter or None
+        Options (see `svm_parameter`) behind labels and rows.
 
     Returns
     -------
     svm_model
+        The model, without -v.
     float
-        with -v: accuracy in percent, or mean squared error.
+        With -v: accuracy in percent, or mean squared error.
 
     Raises
     ------
     ValueError
-        for faulty options or data.
+        For faulty options or data.
     TypeError
-        for other types of arguments.
+        For other types of arguments.
     KeyboardInterrupt
-        after Ctrl-C.
+        After Ctrl-C.
     """
     prob, param = _arguments(arg1, arg2, arg3)
     settings, request = param.settings(), param.request()
@@ -111,27 +131,31 @@ def svm_predict(
 
     Parameters
     ----------
-    y : true labels or values; empty: unknown, and taken as 0
-    x : rows, see `svm_problem`
-    m : model
-    options : '-b 1' for probabilities, '-q' to print nothing
+    y : list, tuple or array
+        True labels or values; empty: unknown, and taken as 0.
+    x : rows
+        See `svm_problem`.
+    m : svm_model
+        The model.
+    options : str or list
+        '-b 1' for probabilities, '-q' to print nothing.
 
     Returns
     -------
     labels : list of float
-        predicted labels or values
+        Predicted labels or values.
     measures : tuple of float
-        accuracy in percent, mean squared error, squared correlation coefficient; see `evaluations`
+        Accuracy in percent, mean squared error, squared correlation coefficient; see `evaluations`.
     values : list of list of float
-        of each row the decision values (one for each pair of classes) or, with -b 1, the probabilities in the order
-        of the model's labels (one-class: inside and outside; regression: none)
+        Of each row the decision values (one for each pair of classes) or, with -b 1, the probabilities in the order
+        of the model's labels (one-class: inside and outside; regression: none).
 
     Raises
     ------
     ValueError
-        where the model gives no probabilities, for faulty options, and for lengths that differ.
+        Where the model gives no probabilities, for faulty options, and for lengths that differ.
     TypeError
-        for other types of arguments.
+        For other types of arguments.
     """
     probability, quiet = prediction(options)
     truth, rows = labels_of(y), m.rows_of(x)

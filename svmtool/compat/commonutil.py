@@ -24,22 +24,24 @@ def svm_read_problem(data_source: Any, return_scipy: bool = False) -> tuple[Any,
 
     Parameters
     ----------
-    data_source : a file name (.gz, .bz2 and .xz are decompressed, `-` is standard input), or an open file
-    return_scipy : return arrays instead of lists
+    data_source : str, bytes, PathLike or open file
+        Names that end in .gz, .bz2 or .xz are decompressed, `-` is standard input.
+    return_scipy : bool
+        Return arrays instead of lists.
 
     Returns
     -------
-    y : list of float, or f8[n]
-        labels
+    y : list of float, or array of float64, (n,)
+        Labels.
     x : list of dict, or scipy.sparse.csr_matrix
-        rows; column j of the matrix is the index j + 1, or j if an index 0 occurs in the file.
+        Rows; column j of the matrix is the index j + 1, or j if an index 0 occurs in the file.
 
     Raises
     ------
     ValueError
-        for a malformed line, which is named.
+        For a malformed line, which is named.
     OSError
-        for a file that cannot be read.
+        For a file that cannot be read.
     """
     rows = _of_file(data_source) if hasattr(data_source, "read") else _of_name(data_source)
     if not return_scipy:
@@ -78,18 +80,22 @@ def evaluations(ty: Any, pv: Any, useScipy: bool = True) -> tuple[float, float, 
 
     Parameters
     ----------
-    ty, pv : true and predicted values, lists, tuples or 1-D arrays of the same length
-    useScipy : has no effect; both computations of the original are one here
+    ty : list, tuple or 1-D array
+        True values.
+    pv : list, tuple or 1-D array
+        Predicted values.
+    useScipy : bool
+        Has no effect: both computations of the original are one here.
 
     Returns
     -------
     tuple of float
-        accuracy in percent, mean squared error, squared correlation coefficient (nan where one side is constant).
+        Accuracy in percent, mean squared error, squared correlation coefficient (nan where one side is constant).
 
     Raises
     ------
     ValueError
-        for lengths that differ.
+        For lengths that differ.
     """
     if len(ty) != len(pv):
         raise ValueError("len(ty) must be equal to len(pv)")
@@ -122,19 +128,21 @@ def csr_find_scale_param(x: Any, lower: float = -1, upper: float = 1) -> dict[st
     Parameters
     ----------
     x : scipy sparse matrix, (n, d)
-    lower, upper : the range of scaled values
+        Rows; not changed.
+    lower, upper : float
+        The range of scaled values.
 
     Returns
     -------
     dict
-        `coef` and `offset`, f8[d]: a value becomes coef * value + offset.  Both are 0 for a constant column.
+        The arrays `coef` and `offset`, (d,): a value becomes coef * value + offset.  Both are 0 for a constant column.
 
     Raises
     ------
     TypeError
-        where x is not a sparse matrix.
+        Where x is not a sparse matrix.
     ValueError
-        where lower is not below upper.
+        Where lower is not below upper.
     """
     csr = _csr(x)
     if not lower < upper:
@@ -155,13 +163,15 @@ def csr_scale(x: Any, scale_param: dict[str, np.ndarray]) -> Any:
     Parameters
     ----------
     x : scipy sparse matrix, (n, d)
-    scale_param : see `csr_find_scale_param`.  Columns that it does not know become 0; where x has fewer columns the
-        missing ones are taken as 0 and scaled as well.
+        Rows; not changed.
+    scale_param : dict
+        See `csr_find_scale_param`.  Columns that it does not know become 0; where x has fewer columns the missing ones
+        are taken as 0 and scaled as well.
 
     Returns
     -------
     scipy.sparse.csr_matrix
-        with at least the columns of scale_param.  A warning says where it has more nonzeros than x.
+        Scaled rows, with at least the columns of scale_param.  A warning says where they have more nonzeros than x.
     """
     from scipy import sparse
 

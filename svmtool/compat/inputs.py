@@ -20,17 +20,24 @@ def dataset(y: Any, x: Any, serial: bool = False) -> Dataset:
 
     Parameters
     ----------
-    y : list, tuple or 1-D array of labels, or None for zeros
-    x : list or tuple of rows, 2-D array, or scipy sparse matrix.  The first element of a list, tuple or array and the
-        first column of a matrix have the index 1.
-    serial : rows of a precomputed kernel: their first element has the index 0, and zeros are kept
+    y : list, tuple, 1-D array or None
+        Labels; None: zeros.
+    x : list or tuple of rows, 2-D array, or scipy sparse matrix
+        The first element of a list, tuple or array and the first column of a matrix have the index 1.
+    serial : bool
+        Whether they are rows of a precomputed kernel: their first element has the index 0, and zeros are kept.
+
+    Returns
+    -------
+    Dataset
+        It shares the values of a matrix where it can.
 
     Raises
     ------
     TypeError
-        for other types.
+        For other types.
     ValueError
-        for values that are not finite numbers, indices out of range, and lengths that differ.
+        For values that are not finite numbers, indices out of range, and lengths that differ.
     """
     if hasattr(x, "tocsr"):
         rows = _table(np.asarray(x.toarray(), np.float64), True) if serial else arrays.dataset(x)

@@ -60,14 +60,18 @@ class parameter(Parameters):
     Parameters
     ----------
     options : str, list or None
-        as on LIBLINEAR's command line, such as '-s 0 -c 4 -B 1 -q'; long options of svm-train are taken as well
+        As on LIBLINEAR's command line, such as '-s 0 -c 4 -B 1 -q'; long options of svm-train are taken as well.
 
     Attributes
     ----------
-    solver_type, C, eps, p, nu, bias, regularize_bias : what the options mean; may be changed
-    weight_label, weight, nr_weight : -wLABEL; the first nr_weight of them count
-    flag_cross_validation, nr_fold, flag_find_parameters : -v and -C
-    print_func : receives the solver's lines; None: sys.stdout, `print_null`: nothing
+    solver_type, C, eps, p, nu, bias, regularize_bias
+        What the options mean; may be changed.
+    weight_label, weight, nr_weight
+        -wLABEL; the first nr_weight of them count.
+    flag_cross_validation, nr_fold, flag_find_parameters
+        -v and -C.
+    print_func : callable or None
+        Receives the solver's lines; None: sys.stdout, `print_null`: nothing.
     """
 
     NAMES = {
@@ -106,16 +110,23 @@ class problem:
 
     Parameters
     ----------
-    y : labels: list, tuple or array
-    x : rows: list or tuple of dict, list, tuple or array; or 2-D array, or scipy sparse matrix
-    bias : value of the feature that is appended to each row; below 0: none
+    y : list, tuple or array
+        Labels.
+    x : list, tuple, 2-D array or scipy sparse matrix
+        Rows; in a list or tuple each is a dict from index to value, a list, a tuple or an array.
+    bias : float
+        Value of the feature that is appended to each row; below 0: none.
 
     Attributes
     ----------
-    l : number of rows
-    n : number of features, with that of the bias
-    y : f8[l]
-    x : rows as lists of feature_node, made at each access
+    l : int
+        Number of rows.
+    n : int
+        Number of features, with that of the bias.
+    y : array of float64, (l,)
+        Labels.
+    x : list of list of feature_node
+        Rows, made at each access.
     """
 
     def __init__(self, y: Any, x: Any, bias: float = -1):
@@ -157,13 +168,21 @@ class problem:
 class model:
     """A linear model.
 
+    Parameters
+    ----------
+    stored : LinearModel
+        The model itself.
+    certificate : Certificate or None
+        Of the training run; None for a model from a file.
+
     Attributes
     ----------
-    stored : the LinearModel
-    certificate : the Certificate of the training run; None for a model from a file
-    nr_class, nr_feature, bias, rho, label : as in the model file; label is [0, 0] without classes
-    w : f8, flat: weights of the first feature for all columns, then those of the second ...
-    param : parameter with the model's solver_type
+    nr_class, nr_feature, bias, rho, label
+        As in the model file; label is [0, 0] without classes.
+    w : array of float64
+        Weights of the first feature for all columns, then those of the second and so on.
+    param : parameter
+        With the model's solver_type.
     """
 
     def __init__(self, stored: LinearModel, certificate: Any = None):
@@ -190,14 +209,14 @@ class model:
         """Return the weight of a feature (from 1 on) for a label (by its place in get_labels); 0 for unknown ones."""
         if not 1 <= feat_idx <= self.nr_feature:
             return 0.0
-        return self._weight(feat_idx - 1, label_idx)
+        return float(self._weights(label_idx)[feat_idx - 1])
 
     def get_decfun_bias(self, label_idx: int = 0) -> float:
         """Return the bias for a label: the weight of the bias feature times its value."""
         if self.is_oneclass_model():
             print("ERROR: get_decfun_bias: a one-class model has no bias, use get_decfun_rho", file=sys.stderr)
             return 0.0
-        return self.bias * self._weight(self.nr_feature, label_idx) if self.bias >= 0 else 0.0
+        return self.bias * float(self._weights(label_idx)[self.nr_feature]) if self.bias >= 0 else 0.0
 
     def get_decfun_rho(self) -> float:
         """Return rho of a one-class model."""
@@ -208,7 +227,7 @@ class model:
 
     def get_decfun(self, label_idx: int = 0) -> tuple[list[float], float]:
         """Return the weights for a label and its bias (one-class: -rho)."""
-        w = [self._weight(k, label_idx) for k in range(self.nr_feature)]
+        w = self._weights(label_idx)[: self.nr_feature].tolist()
         return w, -self.rho if self.is_oneclass_model() else self.get_decfun_bias(label_idx)
 
     def is_probability_model(self) -> bool:
@@ -223,16 +242,16 @@ class model:
         """Return whether it is a one-class model."""
         return self.stored.word == ONE_CLASS_WORD
 
-    def _weight(self, row: int, label_idx: int) -> float:
-        """The weight in a row of W (from 0 on) for a label."""
+    def _weights(self, label_idx: int) -> np.ndarray:
+        """The weights for a label, f8[nr_feature], with that of the bias feature behind them; 0 for unknown labels."""
         W = self.stored.W
         if self.stored.labels is None:
-            return float(W[row, 0])
+            return W[:, 0]
         if not 0 <= label_idx < self.nr_class:
-            return 0.0
+            return np.zeros(len(W))
         if self.nr_class == 2 and self.stored.word != CRAMMER_SINGER_WORD:  # one column for both
-            return float(W[row, 0]) if label_idx == 0 else -float(W[row, 0])
-        return float(W[row, label_idx])
+            return W[:, 0] if label_idx == 0 else -W[:, 0]
+        return W[:, label_idx]
 
     def answers(self, rows: Dataset, probability: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return predictions f8[n], and decision values or probabilities f8 (n, columns).

@@ -68,15 +68,18 @@ class svm_parameter(Parameters):
     Parameters
     ----------
     options : str, list or None
-        as on LIBSVM's command line, such as '-s 0 -t 2 -c 4 -q'; long options of svm-train are taken as well
+        As on LIBSVM's command line, such as '-s 0 -t 2 -c 4 -q'; long options of svm-train are taken as well.
 
     Attributes
     ----------
-    svm_type, kernel_type, degree, gamma, coef0, cache_size, eps, C, nu, p, shrinking, probability : what the options
-        mean; may be changed.  A gamma of 0 stands for one over the number of features.
-    weight_label, weight, nr_weight : -wLABEL; the first nr_weight of them count
-    cross_validation, nr_fold : -v
-    print_func : receives the solver's lines; None: sys.stdout, `print_null`: nothing
+    svm_type, kernel_type, degree, gamma, coef0, cache_size, eps, C, nu, p, shrinking, probability
+        What the options mean; may be changed.  A gamma of 0 stands for one over the number of features.
+    weight_label, weight, nr_weight
+        -wLABEL; the first nr_weight of them count.
+    cross_validation, nr_fold
+        -v.
+    print_func : callable or None
+        Receives the solver's lines; None: sys.stdout, `print_null`: nothing.
     """
 
     NAMES = {
@@ -101,17 +104,24 @@ class svm_problem:
 
     Parameters
     ----------
-    y : labels: list, tuple or array
-    x : rows: list or tuple of dict, list, tuple or array; or 2-D array, or scipy sparse matrix
-    isKernel : rows of a precomputed kernel: their first element, of index 0, is the row's number from 1 on, and
-        K(row, k) has the index k.  Not needed for `svm_train`, which knows it from -t 4.
+    y : list, tuple or array
+        Labels.
+    x : list, tuple, 2-D array or scipy sparse matrix
+        Rows; in a list or tuple each is a dict from index to value, a list, a tuple or an array.
+    isKernel : bool
+        Whether they are rows of a precomputed kernel: their first element, of index 0, is the row's number from 1 on,
+        and K(row, k) has the index k.  Not needed for `svm_train`, which knows it from -t 4.
 
     Attributes
     ----------
-    l : number of rows
-    n : largest index
-    y : f8[l]
-    x : rows as lists of svm_node, made at each access
+    l : int
+        Number of rows.
+    n : int
+        Largest index.
+    y : array of float64, (l,)
+        Labels.
+    x : list of list of svm_node
+        Rows, made at each access.
     """
 
     def __init__(self, y: Any, x: Any, isKernel: bool = False):
@@ -144,13 +154,25 @@ class svm_problem:
 class svm_model:
     """A kernel model.
 
+    Parameters
+    ----------
+    stored : KernelModel
+        The model itself.
+    training : KernelTraining or None
+        Where it comes from; None for a model from a file.
+    rows : Dataset or None
+        The training rows, of which those of a precomputed kernel are kept.
+
     Attributes
     ----------
-    stored : the KernelModel
-    certificate : the Certificate of the training run; None for a model from a file
-    nr_class, l, rho, probA, probB, prob_density_marks : as in the model file; l is the number of support vectors
-    label, nSV : class labels and support vectors of each class; None without classes
-    param : svm_parameter with the model's problem and kernel
+    certificate : Certificate or None
+        Of the training run; None for a model from a file.
+    nr_class, l, rho, probA, probB, prob_density_marks
+        As in the model file; l is the number of support vectors.
+    label, nSV : list of int or None
+        Class labels and support vectors of each class; None without classes.
+    param : svm_parameter
+        With the model's problem and kernel.
     """
 
     def __init__(self, stored: KernelModel, training: Any = None, rows: Dataset | None = None):

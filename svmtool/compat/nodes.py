@@ -12,8 +12,10 @@ class Node:
 
     Parameters
     ----------
-    index : feature, from 1 on; -1 ends a row
-    value : the feature's value
+    index : int
+        Feature, from 1 on; -1 ends a row.
+    value : float
+        The feature's value.
     """
 
     __slots__ = ("index", "value")
@@ -54,20 +56,22 @@ def gen_feature_nodearray(xi: Any, feature_max: int | None = None) -> tuple[list
 
     Parameters
     ----------
-    xi : dict, list, tuple, 1-D array, or a tuple of two arrays: indices and values
-    feature_max : larger indices are left out
+    xi : dict, list, tuple or 1-D array, or a tuple of two arrays: indices and values
+        The row.
+    feature_max : int, optional
+        Larger indices are left out.
 
     Returns
     -------
     nodes : list of feature_node
-        ascending, without zeros; the last two have the index -1, one of which leaves space for a bias.
+        Ascending, without zeros; the last two have the index -1, one of which leaves space for a bias.
     max_index : int
-        0 for a row without entries.
+        Largest index, 0 for a row without entries.
 
     Raises
     ------
     TypeError
-        for other types of row.
+        For other types of row.
     """
     found = _nodes(feature_node, xi, feature_max, False)
     largest = found[-1].index if found else 0
@@ -75,10 +79,21 @@ def gen_feature_nodearray(xi: Any, feature_max: int | None = None) -> tuple[list
 
 
 def gen_svm_nodearray(xi: Any, feature_max: int | None = None, isKernel: bool = False) -> tuple[list[svm_node], int]:
-    """Return a row as nodes, and its largest index; see `gen_feature_nodearray`.
+    """Return a row as nodes, and its largest index.
 
-    isKernel: a row of a precomputed kernel: its first element has the index 0 and zeros are kept.  One node ends the
-    row.
+    Parameters
+    ----------
+    xi, feature_max
+        See `gen_feature_nodearray`.
+    isKernel : bool
+        Whether it is a row of a precomputed kernel: its first element has the index 0 and zeros are kept.
+
+    Returns
+    -------
+    nodes : list of svm_node
+        Ascending; the last one has the index -1.
+    max_index : int
+        Largest index, 0 for a row without entries.
     """
     found = _nodes(svm_node, xi, feature_max, isKernel)
     largest = found[-1].index if found else 0

@@ -13,7 +13,8 @@ class Output(Console):
 
     Parameters
     ----------
-    print_func : receives the solver's text as bytes instead of sys.stdout; None: sys.stdout
+    print_func : callable or None
+        Receives the solver's text as bytes instead of sys.stdout; None: sys.stdout.
     """
 
     def __init__(self, print_func: Callable[[bytes], object] | None = None):

@@ -12,13 +12,24 @@ def report(truth: np.ndarray, found: np.ndarray, regression: bool, quiet: bool) 
 
     Parameters
     ----------
-    truth : true labels or values, f8[n]; empty: zeros
-    found : predictions, f8[n]
+    truth : array, (n,)
+        True labels or values; empty: zeros.
+    found : array, (n,)
+        Predictions.
+    regression : bool
+        Whether they are values.
+    quiet : bool
+        Print nothing.
+
+    Returns
+    -------
+    tuple of float
+        See `evaluations`.
 
     Raises
     ------
     ValueError
-        for lengths that differ.
+        For lengths that differ.
     """
     if not len(truth):
         truth = np.zeros(len(found))

@@ -39,14 +39,17 @@ class LinearRun:
 
     Parameters
     ----------
-    rows : the training rows; not changed
-    settings, request : as `options.linear` returns them
-    output : where lines go
+    rows : Dataset
+        The training rows; not changed.
+    settings, request : Settings, Request
+        As `options.linear` returns them.
+    output : Output
+        Where lines go.
 
     Raises
     ------
     ValueError
-        for settings or rows that make no problem.
+        For settings or rows that make no problem.
     """
 
     def __init__(self, rows: Dataset, settings: Settings, request: Request, output: Output):

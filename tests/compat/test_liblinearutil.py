@@ -247,7 +247,8 @@ def test_search_for_C(lib, capfd):
 
 
 def test_low_level(lib):
-    m = lib.toPyModel(lib.liblinear.train(lib.problem(Y, X), lib.parameter("-s 2 -q")))
+    prob, param = lib.problem(Y, X), lib.parameter("-s 2 -q")
+    m = lib.toPyModel(lib.liblinear.train(prob, param))
     nodes, largest = lib.gen_feature_nodearray({3: 1.5, 1: -2, 2: 0})
     assert largest == 3 and [str(node) for node in nodes] == ["1:-2", "3:1.5", "-1:0", "-1:0"]
     w, _ = m.get_decfun()

@@ -241,7 +241,8 @@ def test_models_go_to_and_fro(pair, tmp_path):
 
 
 def test_low_level(lib):
-    m = lib.toPyModel(lib.libsvm.svm_train(lib.svm_problem(Y, X), lib.svm_parameter("-t 0 -q")))
+    prob, param = lib.svm_problem(Y, X), lib.svm_parameter("-t 0 -q")  # LIBSVM's model points into prob's memory
+    m = lib.toPyModel(lib.libsvm.svm_train(prob, param))
     nodes, largest = lib.gen_svm_nodearray({3: 1.5, 1: -2, 2: 0})
     assert largest == 3 and [str(node) for node in nodes] == ["1:-2", "3:1.5", "-1:0"]
     label = lib.libsvm.svm_predict(m, nodes)
