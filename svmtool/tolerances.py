@@ -9,6 +9,10 @@ ENOUGH = 1e-3  # the same for a method that converges slowly
 # Sizes
 GRAM_BELOW = 1500  # up to so many features (or rows) the Gram matrix is formed and factorised: 18 MB
 
+# Units of bytes
+MB = 1e6  # of --memory and of messages
+MIB = 1 << 20  # of -m, as LIBSVM counts
+
 
 def text(x: float) -> str:
     """A tolerance as the documentation writes it: 1e-6, 0.001."""

@@ -67,7 +67,7 @@ def run(case: Case, folder: Path) -> str:
             with contextlib.suppress(OSError, ValueError, LookupError, OverflowError, TypeError, RecursionError):
                 DAMAGES[name].work(rng, folder / ROWS)
         status, said = _trained(folder, case.number, MODEL)
-        refused = status == 1 and "something else has that name" in said and not (folder / MODEL).exists()
+        refused = status == 1 and "it exists and is no folder of rows" in said and not (folder / MODEL).exists()
         forged = any(DAMAGES[name].forged for name in case.damages)
         if status < 0 or "Traceback" in said or (status and not refused and not forged):
             return f"status {status}: {said}"

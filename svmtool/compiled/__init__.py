@@ -1,4 +1,4 @@
-"""Compiled loops: how a plain Python function becomes machine code, and how it is found.
+"""Compiled loops: declares Python functions as loops and finds or compiles their machine code.
 
 A loop is a function over 1-D C-contiguous arrays and scalars, arrays first:
 
@@ -6,24 +6,24 @@ A loop is a function over 1-D C-contiguous arrays and scalars, arrays first:
     def dot(a, b, n): ...
 
 Types: u1 i4 u4 i8 u8 f4 f8, with [] for an array; the result is void or a scalar.
-An unsigned integer array takes a signed one as it is: numba lets an index that
-may be negative count from the end, which costs a test at each access and stops
-vectorisation; indices and bounds declared unsigned spare that.
+A signed array is accepted for an unsigned argument.  numba lets negative indices
+count from the end, which costs a test at each access and prevents vectorisation;
+indices and bounds that are declared unsigned avoid it.
 A loop allocates nothing, raises nothing and calls only functions marked
 `@helper` (whose types numba infers).  Loop names are unique in the package.
 
 Three ways to run the same source:
 
-* ahead of time (the usual one): `build.py` compiled every loop into one shared
-  library without a single reference to Python; it is called through ctypes,
-  which releases the GIL.  Neither numba nor scipy is imported.
-* as an object file, where the building machine had no linker: the same machine
+* ahead of time (the default): `build.py` compiles all loops into one shared
+  library that does not use Python; it is called through ctypes, which releases
+  the GIL.  Neither numba nor scipy is imported.
+* as an object file, if the building machine had no linker: the same machine
   code, loaded by llvmlite.
-* just in time, where neither fits the sources or the processor: numba with its
-  cache on disk.  `SVMTOOL_LOOPS=jit` asks for it.
+* just in time, if neither matches the sources and the processor: numba with its
+  cache on disk.  `SVMTOOL_LOOPS=jit` selects it.
 
-The compiled file's name holds a checksum of the loop sources, so that edited
-loops never meet stale machine code.
+The compiled file's name contains a checksum of the loop sources, so that edited
+loops never use old machine code.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LOOP_FOLDERS = ("cd", "fused", "kernel", "loss", "rows", "text")  # of svmtool/c
 FAST_MATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
 
 # Types are compared with an array's dtype by name: numpy is not imported here, so that prediction starts without it.
-TAKES = {"u4": "i4", "u8": "i8"}  # signed arrays that pass for unsigned
+TAKES = {"u4": "i4", "u8": "i8"}  # signed arrays that are accepted as unsigned
 
 REGISTRY: dict[str, Loop] = {}
 
@@ -55,7 +55,7 @@ address_of, from_buffer = ctypes.addressof, ctypes.c_char.from_buffer
 
 
 def loop_sources() -> list[str]:
-    """The files whose text decides the machine code, in a fixed order."""
+    """The files that determine the machine code, in a fixed order."""
     folders = [os.path.join(FOLDER, "loops", name) for name in LOOP_FOLDERS]
     return [os.path.join(folder, f) for folder in folders for f in sorted(os.listdir(folder)) if f.endswith(".py")]
 
@@ -96,22 +96,22 @@ class Loop:
         self.n_arrays = sum(a.endswith("[]") for a in self.arguments)
         assert all(a.endswith("[]") for a in self.arguments[: self.n_arrays]), f"{self.name}: arrays come first"
         self.dtypes = [a[:-2] for a in self.arguments[: self.n_arrays]]
-        self._seen: list[Any] = [None] * self.n_arrays  # the type that each argument had last: that one is right
+        self._seen: list[Any] = [None] * self.n_arrays  # the last accepted type of each argument
         self.entry: Callable | None = None
         assert self.name not in REGISTRY, f"two loops are called {self.name}"
         REGISTRY[self.name] = self
 
     def _addresses(self, arrays) -> list[int]:
-        """Pointer and length of each array, after a check that saves us from wild memory."""
+        """Pointer and length of each array, after a check of types and layout."""
         if len(arrays) != self.n_arrays:
-            raise TypeError(f"loop {self.name}: wants {self.n_arrays} arrays, got {len(arrays)}")
+            raise TypeError(f"loop {self.name}: expected {self.n_arrays} arrays, got {len(arrays)}")
         flat, seen, k = [], self._seen, 0
         for a in arrays:
             if a.dtype is not seen[k]:
                 self._check_type(k, a)
             try:
-                flat.append(address_of(from_buffer(a)))  # refuses what is not contiguous
-            except (TypeError, ValueError):  # read-only or empty takes four times as long
+                flat.append(address_of(from_buffer(a)))  # raises TypeError unless contiguous
+            except (TypeError, ValueError):  # read-only or empty; this way takes four times as long
                 if not a.flags.c_contiguous:
                     raise self._unfit(k, a) from None
                 flat.append(a.__array_interface__["data"][0])
@@ -120,17 +120,17 @@ class Loop:
         return flat
 
     def _check_type(self, k: int, a) -> None:
-        """TypeError unless an array suits argument k."""
+        """Raise TypeError unless an array matches argument k."""
         found = type_name(a.dtype)
         if found != self.dtypes[k] and found != TAKES.get(self.dtypes[k]):
             raise self._unfit(k, a)
         self._seen[k] = a.dtype
 
     def _unfit(self, k: int, a) -> TypeError:
-        return TypeError(f"loop {self.name}: wants contiguous {self.dtypes[k]}, got {a.dtype}")
+        return TypeError(f"loop {self.name}: expected contiguous {self.dtypes[k]}, got {a.dtype}")
 
     def _flat(self, arrays) -> list:
-        """The arrays as numba wants them: flat, of the declared type, writable (loops honour read-only ones)."""
+        """The arrays for numba: flat, of the declared type, writable (loops do not write to read-only ones)."""
         import numpy as np
 
         flat = []
@@ -149,7 +149,7 @@ class Loop:
         """The loop with its arrays fixed: call the result with the scalars alone."""
         entry = self.entry or self._find()
         call = functools.partial(entry, *(self._addresses(arrays) if _library else self._flat(arrays)))
-        call.arrays = arrays  # type: ignore[attr-defined]  # keeps the memory alive
+        call.arrays = arrays  # type: ignore[attr-defined]  # keeps the arrays alive
         return call
 
     def _find(self) -> Callable:
@@ -174,12 +174,12 @@ class Loop:
 
 
 def loop(signature: str, fast: bool = False) -> Callable[[Callable], Loop]:
-    """Declare a compiled loop.  `fast` lets sums be reordered (see FAST_MATH)."""
+    """Declare a compiled loop.  fast: allow reordered sums (see FAST_MATH)."""
     return lambda function: Loop(function, signature, fast)
 
 
 def helper(function: Callable | None = None, *, fast: bool = False):
-    """Declare a function that loops may call.  It is compiled only together with them."""
+    """Declare a function that loops may call; it is compiled together with them."""
     if function is None:
         return lambda f: helper(f, fast=fast)
     if _library is not None:
@@ -198,7 +198,7 @@ class _SharedLibrary:
         self.handle = ctypes.CDLL(path)
 
     def entry(self, loop: Loop) -> Callable:
-        """The compiled function of a loop, with the types of its arguments."""
+        """The compiled function of a loop, with argument types."""
         types = []
         for a in loop.arguments:
             types += [ctypes.c_void_p, ctypes.c_int64] if a.endswith("[]") else [self.KINDS[a]]
@@ -211,7 +211,7 @@ class _SharedLibrary:
 
 
 class _ObjectFile(_SharedLibrary):
-    """The same machine code not yet linked: llvmlite puts it into memory."""
+    """Loops compiled into an object file, loaded by llvmlite."""
 
     def __init__(self, path: str):
         import llvmlite.binding as llvm
@@ -228,7 +228,7 @@ class _ObjectFile(_SharedLibrary):
 
 
 def processor_level() -> str:
-    """`v3` where this processor has AVX2 and FMA (x86-64-v3), else `base`."""
+    """`v3` if this processor has AVX2 and FMA (x86-64-v3), else `base`."""
     try:
         with open("/proc/cpuinfo", "rb") as f:
             head = f.read(4096)
@@ -238,7 +238,7 @@ def processor_level() -> str:
 
 
 def library_path(kind: str, level: str | None = None) -> str:
-    """Where the compiled loops lie: kind is `so` (shared library) or `o` (object file)."""
+    """Path of the compiled loops; kind: `so` (shared library) or `o` (object file)."""
     return os.path.join(FOLDER, f"loops-{level or processor_level()}-{checksum()}.{kind}")
 
 
@@ -256,13 +256,13 @@ V3_FEATURES = "+sse4.2,+popcnt,+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+lzcnt,+movbe"
 
 
 def numba_target(level: str) -> tuple[str, str]:
-    """Processor and features for which numba compiles at a `processor_level`: the same ahead of and in time,
+    """Processor and features that numba compiles for at a `processor_level`, the same ahead of time and just in time,
     so that both give the same bits."""
     return ("x86-64-v3", V3_FEATURES) if level == "v3" else ("generic", "")
 
 
 def _prepare_jit() -> None:
-    """Numba's target, and its cache where this user may write, apart for each version of the loops."""
+    """Set numba's target and a writable cache folder for this version of the loops."""
     for name, value in zip(("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"), numba_target(processor_level()), strict=True):
         os.environ.setdefault(name, value)
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
@@ -272,12 +272,12 @@ def _prepare_jit() -> None:
 
 
 def ahead_of_time() -> bool:
-    """Whether compiled loops were found (else they are compiled just in time)."""
+    """Whether compiled loops were found; otherwise they are compiled just in time."""
     return _library is not None
 
 
 def begin_build() -> None:
-    """From now on loops are declared in order to be compiled, whatever was found compiled before."""
+    """Declare loops for compilation from now on, ignoring compiled ones."""
     global MODE, _library
     MODE, _library = "build", None
 

@@ -1,4 +1,4 @@
-"""Typed memory for loops in place of numpy arrays: importing numpy would cost more than a small prediction."""
+"""Typed memory for loops without numpy, whose import takes longer than a small prediction."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ if TYPE_CHECKING:
 
 SIZES = {"u1": 1, "i4": 4, "i8": 8, "f8": 8}
 FORMATS: dict[str, Any] = {"u1": "B", "i4": "i", "i8": "q", "f8": "d"}
-# Bytes from which memory comes as pages of the system's: zero already, taken when touched.  A block of text (see
-# formats/svmlight/table.py) is smaller: freed, it teaches glibc to keep memory of its size: training meets fewer new
-# pages.
+# From so many bytes on memory is an anonymous mapping, whose pages are zero and allocated on first use.  Blocks of text
+# (formats/svmlight/table.py) are smaller: once they are freed, glibc keeps memory of their size, so that training needs
+# fewer new pages.
 MAPPED_FROM = 1 << 21
-HUGE_FROM = 1 << 22  # bytes from which huge pages are asked for, as numpy does
+HUGE_FROM = 1 << 22  # from so many bytes on huge pages are requested, as by numpy
 
 
 class Buffer:
-    """n zeros of one type, with as much of an array's face as a Loop examines.
+    """An array of n zeros of one type, with the attributes of numpy arrays that a Loop uses.
 
-    `memory` is what lies underneath, a bytearray or an anonymous mmap (both have `find` and `rfind`),
-    `items` the numbers as a memoryview.  Raises MemoryError.
+    memory: the underlying bytearray or anonymous mmap (both have `find` and `rfind`).  items: the numbers as a
+    memoryview.  Raises MemoryError.
     """
 
     __slots__ = ("dtype", "size", "memory", "items", "flags", "__array_interface__")
 
-    c_contiguous = True  # the only flag that loops ask for
+    c_contiguous = True  # the only flag that loops check
 
     def __init__(self, dtype: str, n: int):
         self.dtype, self.size = dtype, n
         self.memory = _zeros(max(1, n) * SIZES[dtype])
         self.items = memoryview(self.memory).cast(FORMATS[dtype])
         self.flags = Buffer
-        pinned = ctypes.c_char.from_buffer(self.memory)  # bytearrays in use cannot move
+        pinned = ctypes.c_char.from_buffer(self.memory)  # prevents the bytearray from being resized
         self.__array_interface__ = {"data": (ctypes.addressof(pinned), False), "keep": pinned}
 
     def array(self) -> np.ndarray:
@@ -58,5 +58,5 @@ def _zeros(n: int) -> bytearray | mmap.mmap:
         try:
             memory.madvise(mmap.MADV_HUGEPAGE)
         except OSError:
-            pass  # a kernel without them
+            pass  # not supported by this kernel
     return memory

@@ -1,13 +1,12 @@
 """Compile every loop ahead of time into one shared library.  `python -m svmtool.compiled.build`
 
-numba turns a loop into LLVM code; a thin wrapper with a plain C signature
-(pointer and length for an array) goes round it, everything else is made
-internal, and what remains needs nothing but the C mathematics library: no
-Python header, no numba, no C compiler, only a linker.  Where there is no linker
-the object file is kept, which llvmlite can load (see the package's docstring).
+numba translates a loop to LLVM code.  A wrapper with a plain C signature (pointer and length for an array) is added,
+and everything else is made internal, so that the result depends only on the C mathematics library.  The build needs a
+linker but no C compiler and no Python headers.  Without a linker the object file is kept, which llvmlite can load (see
+the package's docstring).
 
-The code is made for x86-64-v3 (AVX2, FMA) where the building processor has it,
-else for the plain architecture; the loader examines the processor it runs on.
+The code is compiled for x86-64-v3 (AVX2, FMA) if the building processor supports it, else for the base architecture;
+the loader checks the processor at run time.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def loop_modules() -> list[str]:
 
 
 def wrapped_module(loop, machine):
-    """LLVM module that holds `loop` behind its C signature, optimised, nothing else visible."""
+    """Optimised LLVM module of `loop`, in which only the function with its C signature is visible."""
     import llvmlite.binding as llvm
     import numba
     from numba import types
@@ -87,7 +86,7 @@ def wrapped_module(loop, machine):
 
 
 def link(object_file: str, library: str) -> bool:
-    """Link with whatever linker there is; False where there is none."""
+    """Link with the first linker found; False without one."""
     for linker in ("cc", "gcc", "clang", "ld", "ld.lld"):
         if shutil.which(linker):
             command = [linker, "-shared", "-o", library, object_file, "-lm"]

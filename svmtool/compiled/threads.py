@@ -1,7 +1,7 @@
-"""Plain threads over fixed blocks of work.  Compiled loops release the GIL, so blocks run in parallel.
+"""Runs fixed blocks of work on threads; compiled loops release the GIL, so blocks run in parallel.
 
-What a block is never depends on the number of threads, and results are
-combined in block order: one thread or many give the same bits.
+Blocks do not depend on the number of threads and results are combined in block order, so that any number of threads
+gives the same bits.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from collections.abc import Callable
 from svmtool import limits
 from svmtool.integers import parse_count
 
-most: int | None = None  # threads at most, whatever is asked for: what a limit of memory has space for
+most: int | None = None  # limit of the number of threads under a limit of memory
 _count: int | None = None
 _pool: _Pool | None = None
-_changing = threading.Lock()  # of _pool and _wanted
-_wanted = 0  # workers of all runs of blocks at this moment
-# .inside is set in threads that already run blocks: what they call runs in turn; .count: number of threads of the run
+_changing = threading.Lock()  # guards _pool and _wanted
+_wanted = 0  # workers in use by all calls of run_blocks
+# .inside: this thread runs blocks, so that nested calls use one thread; .count: threads set by `Limited`
 _here = threading.local()
 
 
 def available() -> int:
-    """Cores this process may use: its affinity mask, and no more than OMP_NUM_THREADS."""
+    """Cores that this process may use: its affinity mask, at most OMP_NUM_THREADS."""
     try:
         cores = len(os.sched_getaffinity(0))
     except AttributeError:  # not Linux
@@ -35,13 +35,13 @@ def available() -> int:
 
 
 def set_count(n: int | None) -> None:
-    """Use n threads from now on (None: `available()`) wherever `Limited` does not say otherwise."""
+    """Use n threads from now on (None: `available()`), except within `Limited`."""
     global _count
     _count = n
 
 
 def count() -> int:
-    """Threads that the caller may use."""
+    """Number of threads that the calling thread may use."""
     global _count
     n = getattr(_here, "count", None)
     if n is None:
@@ -52,7 +52,7 @@ def count() -> int:
 
 
 class Limited:
-    """A block in which what this thread runs, and what it hands to workers, uses n threads; other threads do not."""
+    """Within this block, calls of this thread and of its workers use n threads."""
 
     __slots__ = ("n", "before")
 
@@ -68,12 +68,12 @@ class Limited:
 
 
 def alone() -> bool:
-    """Whether blocks would run in turn on the thread that asks."""
+    """Whether blocks would run one after the other on the calling thread."""
     return count() == 1 or getattr(_here, "inside", False)
 
 
 def beside(n_blocks: int) -> int:
-    """How many of so many blocks would run at the same time."""
+    """How many of n_blocks blocks would run at the same time."""
     return 1 if alone() else min(count(), n_blocks)
 
 
@@ -132,9 +132,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
-    """Call work(0) ... work(n_blocks - 1), on up to count() threads; the first exception is raised here.
+    """Call work(0) ... work(n_blocks - 1) on up to count() threads; raises the first exception.
 
-    Called from within such work it uses the one thread it is on.
+    A nested call uses the calling thread only.
     """
     order = iter(range(n_blocks))  # next() on it is atomic under the GIL
     workers = beside(n_blocks) - 1
@@ -154,7 +154,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
                 if failures:
                     break
                 work(b)
-        except BaseException as e:  # handed to the caller below
+        except BaseException as e:  # raised below
             failures.append(e)
         finally:
             _here.inside = False
@@ -162,7 +162,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
     def worker() -> None:
         nonlocal begun
         with joining:
-            if over:  # on a busy machine this thread's turn comes when there is nothing left to do
+            if over:  # on a busy machine this thread may start when all work is done
                 return
             begun += 1
         with limits.until(ended), Limited(threads_of_run):
@@ -183,12 +183,12 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
         raise failures[0]
 
 
-def run_in_turns(first: Callable[[int], None], then: Callable[[int], None], n_blocks: int) -> None:
-    """Call first(k) and after it then(k) for each k < n_blocks, as `run_blocks` does.
+def run_in_two_stages(first: Callable[[int], None], then: Callable[[int], None], n_blocks: int) -> None:
+    """Call first(k) and then then(k) for each k < n_blocks, as `run_blocks` does.
 
-    No then(k) begins while some first(k) could: they are for threads that would have to wait for the last of those.
+    A thread calls then(k) only when no first(k) is left to start.
     """
-    done: deque[int] = deque()  # first(k) is over, then(k) has not begun
+    done: deque[int] = deque()  # k with first(k) finished and then(k) not started
     begun: list[int] = []
 
     def work(k: int) -> None:

@@ -1,1 +1,1 @@
-"""Training data in memory, on disk or on a cluster: rows, labels and weights."""
+"""Training data: rows in memory or on disk, labels and costs."""

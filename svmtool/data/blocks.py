@@ -1,8 +1,7 @@
 """Interface of row storage: fixed blocks of rows, and sums in block order.
 
-A block of rows depends on the data alone, so that any number of threads gives the same bits.  Rows on disk are passed
-over in pieces, between which the memory they take is examined (data/mapped_arrays.py).  The layouts are in
-rows.py.
+Blocks depend only on the data, so that any number of threads gives the same bits.  Rows on disk are passed over in
+pieces, with a check of the memory after each (mapped_arrays.py).  The layouts are in csr.py and dense.py.
 """
 
 from __future__ import annotations
@@ -22,31 +21,31 @@ if TYPE_CHECKING:
 
 BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32
-KERNEL_ROWS = 64  # rows of a kernel matrix a block: enough to pay for its scratch vector
-DENSE_FROM = 0.5  # share of non-zeros from which a set is held dense ...
-DENSE_FEATURES = 64  # ... if it has more features than this: with fewer the loops over sparse rows are faster
-COLUMNS_BELOW = 64  # features up to which such a set's Gram matrix is summed column after column
-PAIRS = 1 << 25  # of features of a row, that are gone over between two checks of what ends the run
-PIECE = 1 << 20  # non-zeros of rows on disk that are passed over between two checks of the memory
+KERNEL_ROWS = 64  # rows of a kernel matrix a block, enough to amortise its scratch vector
+DENSE_FROM = 0.5  # share of non-zeros from which rows are stored dense
+DENSE_FEATURES = 64  # minimum number of features for that: with fewer, loops over sparse rows are faster
+COLUMNS_BELOW = 64  # up to so many features the Gram matrix of dense rows is summed column by column
+PAIRS = 1 << 25  # pairs of features added to a Gram matrix between two checks of whether the run has to end
+PIECE = 1 << 20  # non-zeros of rows on disk between two checks of the memory
 
 
 class Rows:
-    """What both layouts share.  n rows, d features (with the bias feature), bias its value (< 0: none)."""
+    """Base of both layouts: n rows, d features including the bias feature, whose value is bias (< 0: none)."""
 
     n: int
     d: int
     nnz: int
     bias: float
-    gram_entries = 3.5  # sums of a Gram matrix added to in the time that a non-zero takes in a Hessian product
-    largest_value = np.inf  # a bound of |x_ij|, the bias feature included, where one is known
+    gram_entries = 3.5  # Gram matrix entries updated in the time of one non-zero of a Hessian product
+    largest_value = np.inf  # upper bound of |x_ij|, including the bias feature, if known
     blocks: list[tuple[int, int]]
     gram_blocks: list[tuple[int, int]]
     offers_coordinate_descent = False  # whether compiled loops can visit one row after another (`csr_arrays`)
     gram_of_few = False  # whether a Gram matrix of few of the features costs as much less as they are fewer
     has_sparse_form = False  # whether `as_sparse` returns rows that offer coordinate descent
-    have_kernel = False  # whether inner products among rows can be computed (`fill_kernel`)
-    distributed = False  # whether other processes hold the rows: then nobody here can examine one
-    mapped: MappedArrays | None = None  # where copies of rows go if not into memory
+    have_kernel = False  # whether `fill_kernel` is available
+    distributed = False  # whether other processes hold the rows, which cannot be accessed here
+    mapped: MappedArrays | None = None  # holds copies of rows, if not in memory
 
     if TYPE_CHECKING:  # what each layout implements; c, u, y: f8[n], v, w: length d
         csr_arrays: tuple[np.ndarray, np.ndarray, np.ndarray]  # indptr i8[n+1], indices i4[nnz], values f8[nnz], of CSR
@@ -100,7 +99,7 @@ class Rows:
             """Return x_i'M x_i without the bias feature, f8[n]."""
 
     def new(self, shape: int | tuple[int, ...], dtype: str) -> np.ndarray:
-        """An array for a copy of rows."""
+        """A new array for a copy of rows, mapped if the rows are."""
         return np.empty(shape, dtype) if self.mapped is None else self.mapped.zeros(shape, dtype)
 
     def as_sparse(self) -> Rows:
@@ -108,7 +107,7 @@ class Rows:
         return self
 
     def serve_several(self) -> None:
-        """Several problems on these rows will run at the same time: none needs blocks for its Gram matrix."""
+        """Prepare for several problems at the same time: sums of Gram matrices use one block each."""
         self.gram_blocks = [(0, self.n)]
 
     @property
@@ -129,8 +128,8 @@ class Rows:
         return [(lo, hi) for lo, hi in zip(cuts, cuts[1:], strict=False) if hi > lo] or [(0, self.n)]
 
     def pieces(self, lo: int, hi: int, step: int = 0) -> Iterator[tuple[int, int]]:
-        """The rows lo .. hi as one piece, or as several of `step` rows (0: about PIECE non-zeros) with a check of the
-        memory between them."""
+        """Yield rows lo .. hi as one piece; if mapped as pieces of `step` rows (0: about PIECE non-zeros), with memory
+        checks between them."""
         if self.mapped is None:
             yield lo, hi
             return
@@ -140,8 +139,8 @@ class Rows:
             self.mapped.check()
 
     def runs(self, chosen: np.ndarray) -> Iterator[tuple[int, int]]:
-        """The rows `chosen` (i8) as one piece chosen[0:], or as several of rows that lie in the same piece, with a look
-        at the memory between them: a row that is touched brings the system's pages about it, megabytes at worst."""
+        """Yield ranges of `chosen` (i8): one range, or if mapped those in the same piece, with memory checks between
+        them, because each row accessed may load megabytes of pages around it."""
         if self.mapped is None:
             yield 0, len(chosen)
             return
@@ -155,11 +154,11 @@ class Rows:
         return max(1, PIECE * self.n // max(self.nnz, 1))
 
     def _sum_over(self, blocks: list, shape: int, work: Callable[[np.ndarray, int, int], float]) -> tuple:
-        """Sum of arrays (and of returned numbers) over blocks, each block with an array of its own."""
+        """Sum arrays and returned numbers over blocks, in block order; each block has its own array."""
         if len(blocks) == 1:
             total = np.zeros(shape)
             return total, self._add_pieces(total, blocks[0], work)
-        if alone():  # the same sums in the same order, one part at a time
+        if alone():  # the same sums in the same order, with one array
             total, number = np.zeros(shape), 0.0
             for b, block in enumerate(blocks):
                 part = total if b == 0 else np.zeros(shape)
@@ -182,13 +181,13 @@ class Rows:
         return total, sum(numbers)
 
     def _add_pieces(self, part: np.ndarray, block: tuple[int, int], work: Callable) -> float:
-        """What one block brings, added to part; returns the block's number."""
+        """Add one block's pieces to `part`; returns the sum of their numbers."""
         if self.mapped is None:
             return work(part, *block) or 0.0
         return sum(work(part, a, b) or 0.0 for a, b in self.pieces(*block))
 
     def shift(self, v: np.ndarray) -> float:
-        """The bias feature's part of x.v, the same for each row."""
+        """The bias feature's contribution to x.v, the same for each row."""
         return self.bias * float(v[-1]) if self.bias >= 0 else 0.0
 
     def quadratic_forms(self, M: np.ndarray) -> np.ndarray:
@@ -201,11 +200,11 @@ class Rows:
         return forms
 
     def draw(self, group: int, seed: int) -> np.ndarray:
-        """One random row of each `group`, i8: a sample to start on."""
+        """Draw one random row of each group of `group` rows, i8: a sample to start from."""
         return draw_rows(self.n, group, seed)
 
     def margins_of(self, chosen: np.ndarray, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
-        """z_i = y_i x_i.w for the rows `chosen` (i8); the rest of z may be anything."""
+        """z_i = y_i x_i.w for the rows `chosen` (i8); other entries of z are undefined."""
         self.margins(w, y, z)
 
     def sums_by_side(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -223,7 +222,7 @@ class Rows:
 
 
 def draw_rows(n: int, group: int, seed: int) -> np.ndarray:
-    """One random row of each group of `group` consecutive rows, ascending."""
+    """Draw one random row of each group of `group` consecutive rows, ascending."""
     chosen = np.empty(n // group, np.int64)
     loops.draw_one_of_each(chosen, group, seed)
     return chosen

@@ -1,10 +1,10 @@
-"""Sums over labelled rows that determine the least-squares SVM of each class, for any C and bias feature.
+"""Sums over labelled rows that determine the least-squares SVMs of all classes, for any C and bias feature.
 
     gram_g = sum r_i x_i x_i' over a group of labels,   first_c = sum r_i x_i and weight_c = sum r_i over one label
 
-r_i is a row's own weight.  Labels that have a class weight of their own (-wi) are a group each, all others one group:
-one-against-the-rest weighs a class as itself and not as part of the rest.  Rows are added and taken away; only features
-that the file has are kept, for what the bias feature adds follows from first and weight.
+r_i is the weight of a row.  Each label with a class weight (-wi) is a group, all others form one group, because a class
+weight applies only when the class is the positive one.  Rows can be added and removed.  The bias feature is not
+included: its part of the sums follows from first and weight.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ UNIT = float(np.finfo(float).eps)
 
 
 class ClassStatistics:
-    """The sums of m features (see the module's text).
+    """The sums over m features, see the module's docstring.
 
-    labels: in order of appearance; own: labels that are groups of their own, gram[1 + k] that of own[k], gram[0] the
-    rest's; gram f8[1 + len(own), m, m], upper triangles; first f8[labels, m]; weight f8[labels]; count i8[labels].
-    past f8[m]: the sums of x_ij^2 that gram's diagonal went through: rounding has left some UNIT of them there.
+    labels: in order of appearance.  own: labels with their own group; gram[1 + k] belongs to own[k], gram[0] to all
+    others.  gram f8[1 + len(own), m, m], upper triangles; first f8[labels, m]; weight f8[labels]; count i8[labels].
+    past f8[m]: all x_ij^2 ever added to or subtracted from gram's diagonal; its round-off is some UNIT of them.
     """
 
     def __init__(self, own: Sequence[int] = (), m: int = 0):
@@ -35,20 +35,20 @@ class ClassStatistics:
 
     @property
     def n(self) -> int:
-        """Rows in the sums."""
+        """Number of rows in the sums."""
         return int(self.count.sum())
 
     def group(self, label: int) -> int:
-        """The place of a label's group in gram."""
+        """Index of a label's group in gram."""
         return 1 + self.own.index(label) if label in self.own else 0
 
     def change(
         self, rows: Rows, labels: Sequence[int], number: np.ndarray, r: np.ndarray | None = None, sign: float = 1.0
     ) -> None:
-        """Add rows (sign 1) or take them away (-1).
+        """Add rows (sign 1) or remove them (sign -1).
 
-        labels[number_i] is the label of row i; r f8[n] are the weights of rows (None: 1).  The rows' features may be
-        more than those so far, their labels new; a label whose last row goes is forgotten.
+        labels[number_i] is the label of row i; r f8[n]: weights of the rows (None: 1).  The rows may have new features
+        and new labels.  A label without rows is dropped.
         """
         self.reserve(rows.plain, labels)
         if not rows.n:
@@ -70,10 +70,10 @@ class ClassStatistics:
         self.first[at, :m] += sign * plain.class_sums(r, number, k)
         self.weight[at] += sign * np.bincount(number, r, k)
         self.count[at] += int(sign) * np.bincount(number, minlength=k)
-        self._forget()
+        self._drop_empty()
 
     def reserve(self, m: int, labels: Sequence[int]) -> None:
-        """For m features, where there are fewer, and for labels that are new: they have no rows yet."""
+        """Extend the arrays to at least m features and by new labels, which have no rows yet."""
         new = [label for label in labels if label not in self.labels]
         if new:
             self.labels += new
@@ -87,7 +87,7 @@ class ClassStatistics:
             self.first, self.past, self.m = np.pad(self.first, ((0, 0), (0, more))), np.pad(self.past, (0, more)), m
 
     def join(self, other: ClassStatistics) -> None:
-        """Add the rows of other sums, of the same groups."""
+        """Add the rows of other sums with the same groups."""
         self.reserve(other.m, other.labels)
         other.reserve(self.m, [])
         at = [self.labels.index(label) for label in other.labels]
@@ -97,8 +97,8 @@ class ClassStatistics:
         self.weight[at] += other.weight
         self.count[at] += other.count
 
-    def _forget(self) -> None:
-        """Labels and groups without rows: what is left of them is rounding."""
+    def _drop_empty(self) -> None:
+        """Drop labels without rows and clear groups without rows, which hold only round-off."""
         kept = np.flatnonzero(self.count > 0)
         if len(kept) < len(self.labels):
             self.labels = [self.labels[k] for k in kept]
@@ -110,6 +110,6 @@ class ClassStatistics:
                 self.past[:] = 0.0
 
     def clear(self) -> None:
-        """All sums become 0, which they are known to be up to rounding; rows and labels still count."""
+        """Set all sums to 0, for sums that are 0 up to round-off; counts and labels are kept."""
         for sums in (self.gram, self.first, self.weight, self.past):
             sums[...] = 0.0

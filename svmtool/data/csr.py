@@ -1,8 +1,7 @@
 """Compressed sparse rows (CSR), float64, in memory or mapped from files.
 
-Solvers never see a row.  They see vectors of the feature space (length d, the bias feature last if there is one)
-through the objective, which calls the passes below.  The bias feature is not stored: its value enters each pass as a
-number.
+Solvers work with vectors of length d (the bias feature last, if there is one) and reach the rows only through an
+objective, which calls the passes below.  The bias feature is not stored; passes use its value.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class CsrRows(Rows):
         self.d = plain + (bias >= 0)
         n_blocks = min(blocks.MAX_BLOCKS, self.nnz // blocks.BLOCK_WORK)
         self.blocks = self._partition(indptr, n_blocks)
-        # each block of a sum over rows needs a vector of length d: not worth it where d is large
+        # each block of a sum over rows needs a vector of length d, which does not pay if d is large
         n_blocks = min(n_blocks, self.nnz // (4 * max(self.d, 1)))
         self.sum_blocks = self._partition(indptr, n_blocks)
         self.gram_blocks = self._partition(indptr, min(n_blocks, 8, 2 * self.nnz // max(self.d**2, 1)))
@@ -59,7 +58,7 @@ class CsrRows(Rows):
         run_blocks(work, -(-len(chosen) // step))
 
     def hinge(self, w: np.ndarray, y: np.ndarray, target: np.ndarray, cost: np.ndarray) -> float:
-        """sum_i cost_i max(0, target_i - y_i x_i.w) in one pass; terms of length n, or 2 n: each row twice, as rows."""
+        """sum_i cost_i max(0, target_i - y_i x_i.w) in one pass; y, target, cost: f8[n], or f8[2 n]: rows twice."""
         call, shift = loops.csr_hinge.bind(*self.csr_arrays, w, y, target, cost), self.shift(w)
         return self._sum_over(self.blocks, 0, lambda _, lo, hi: call(shift, lo, hi))[1]
 
@@ -73,12 +72,11 @@ class CsrRows(Rows):
         return g
 
     def cut(self, n_blocks: int) -> list[tuple[int, int]]:
-        """The rows cut into n_blocks, at most and at least one, of about equal work."""
+        """Cut the rows into up to n_blocks blocks of about equal work."""
         return self._partition(self.indptr, n_blocks)
 
     def signed_sums(self, u: np.ndarray) -> np.ndarray:
-        """Of each feature but the bias the sum of the positive u_i x_ij, and that of the negative ones, in size;
-        f8[plain, 2]."""
+        """f8[plain, 2]: for each feature j the sum of the positive u_i x_ij, and minus that of the negative ones."""
         call, lists = loops.csr_signed_sums, self.csr_arrays
         sums, _ = self._sum_over(self.sum_blocks, 2 * self.plain, lambda g, lo, hi: call(*lists, u, g, lo, hi))
         return sums.reshape(-1, 2)
@@ -108,7 +106,7 @@ class CsrRows(Rows):
         """Upper triangle of gram (d x d) += sum_i c_i x_i x_i'."""
         m = self.plain
         by_columns = m <= blocks.COLUMNS_BELOW and self.nnz >= blocks.DENSE_FROM * self.n * m
-        some = self._rows_of_a_look
+        some = self._rows_between_checks
 
         def work(g: np.ndarray, lo: int, hi: int) -> float:
             if by_columns:
@@ -147,7 +145,7 @@ class CsrRows(Rows):
 
     def _plain_forms(self, M: np.ndarray) -> np.ndarray:
         forms = np.empty(self.n)
-        call, some = loops.csr_quadratic.bind(*self.csr_arrays, M, forms), self._rows_of_a_look
+        call, some = loops.csr_quadratic.bind(*self.csr_arrays, M, forms), self._rows_between_checks
 
         def work(lo: int, hi: int) -> None:
             for first in range(lo, hi, some):
@@ -158,8 +156,8 @@ class CsrRows(Rows):
         return forms
 
     @property
-    def _rows_of_a_look(self) -> int:
-        """Rows whose products of pairs of features are summed between two checks of what ends the run."""
+    def _rows_between_checks(self) -> int:
+        """Number of rows added to a Gram matrix between two checks of whether the run has to end."""
         return max(1, int(blocks.PAIRS / max(self.nnz / max(self.n, 1), 1.0) ** 2))
 
     def largest_entries(self) -> np.ndarray:
@@ -177,7 +175,7 @@ class CsrRows(Rows):
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
         """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
         step, arrays = blocks.KERNEL_ROWS, self.csr_arrays
-        if self.mapped is not None:  # each block goes over all of them, wherever they lie: their copy is small
+        if self.mapped is not None:  # each block needs all of these rows; a copy of them is small
             arrays, chosen = self.take(chosen).csr_arrays, np.arange(len(chosen))
 
         def work(b: int) -> None:
@@ -200,7 +198,7 @@ class CsrRows(Rows):
         return CsrRows(*self.csr_arrays, self.plain, bias, self.mapped)
 
     def without_bias(self) -> CsrRows:
-        """The same rows, nothing copied, without the bias feature."""
+        """The same rows without the bias feature, sharing the arrays."""
         return CsrRows(*self.csr_arrays, self.plain, mapped=self.mapped)
 
     def columns(self, chosen: np.ndarray) -> CsrRows:
@@ -213,7 +211,7 @@ class CsrRows(Rows):
         return CsrRows(before[self.indptr], indices[kept], self.values[kept], len(chosen), self.bias)
 
     def divided(self, size: np.ndarray) -> CsrRows:
-        """The rows x_ij / size_j, copied; the bias feature as it is."""
+        """A copy with x_ij / size_j; the bias feature is unchanged."""
         return CsrRows(self.indptr, self.indices, self.values / size[self.indices], self.plain, self.bias)
 
     def dense_of(self, chosen: np.ndarray) -> np.ndarray:

@@ -42,9 +42,9 @@ class Dataset:
     ----------
     labels : f8[n]
     indptr : i8[n + 1]
-    indices : i4[nnz], from 0 on (the index in a file less one), ascending in each row
-    values : f8[nnz], zeros that a file spells out included
-    n_features : the largest index in the file (from 1 on), 0 for none
+    indices : i4[nnz], starting at 0 (the file's index less one), ascending in each row
+    values : f8[nnz], including explicit zeros of a file
+    n_features : the largest index in the file (starting at 1), 0 without features
     mapped : owner of indices and values if they are mapped from files and read-only (mapped_arrays.py), else None
     largest : the largest absolute value if known
     """
@@ -108,7 +108,7 @@ class DenseDataset(Dataset):
 
     @property
     def indptr(self) -> np.ndarray:  # type: ignore[override]
-        """As of CSR rows that spell out every value; made anew at each call, as `indices` is."""
+        """indptr of CSR rows that store every value; computed at each call, as `indices` is."""
         return np.arange(len(self.X) + 1, dtype=np.int64) * self.n_features
 
     @property

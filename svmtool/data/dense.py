@@ -21,7 +21,7 @@ class DenseRows(Rows):
     has_sparse_form = True
     gram_entries = 14.0
     gram_of_few = True
-    GATHER = 1 << 16  # numbers copied at once for the Gram matrix: they stay in cache
+    GATHER = 1 << 16  # numbers copied at a time for the Gram matrix, to stay in cache
 
     def __init__(self, X: np.ndarray, bias: float = -1.0, mapped: MappedArrays | None = None):
         self.X, self.bias, self.mapped = X, bias, mapped
@@ -78,7 +78,7 @@ class DenseRows(Rows):
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
         m, step = self.plain, max(64, self.GATHER // max(self.plain, 1))
         some = np.flatnonzero(c)
-        if len(some) <= min(2 * step, m):  # what blocks do with their matrices would take longer than the products
+        if len(some) <= min(2 * step, m):  # adding the blocks' matrices would take longer than the products
             part = self._copy(some)
             gram[:m, :m] += part.T @ (part * c[some, None])
             if self.bias >= 0:
@@ -106,7 +106,7 @@ class DenseRows(Rows):
             gram[:, -1] += self.bias * self.transpose_product(c)
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-        """As of CsrRows."""
+        """See CsrRows."""
         part = self._copy(chosen)
         for lo in range(first, len(chosen), blocks.KERNEL_ROWS):
             limits.check()
@@ -151,7 +151,7 @@ class DenseRows(Rows):
         return largest
 
     def divided(self, size: np.ndarray) -> DenseRows:
-        """The rows x_ij / size_j, copied; the bias feature as it is."""
+        """A copy with x_ij / size_j; the bias feature is unchanged."""
         return DenseRows(self.X / size[: self.plain], self.bias)
 
     def columns(self, chosen: np.ndarray) -> DenseRows:
@@ -179,7 +179,7 @@ class DenseRows(Rows):
         return self.as_csr()
 
     def as_csr(self) -> CsrRows:
-        """The same rows with an index beside each number, zeros included; the numbers are shared."""
+        """The same rows in CSR form, zeros included, sharing the values."""
         indptr = np.arange(self.n + 1) * self.plain
         indices = self.new(self.X.shape, "i4")
         for lo, hi in self.pieces(0, self.n):

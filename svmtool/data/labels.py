@@ -1,4 +1,4 @@
-"""Labels of a file to classes in LIBLINEAR's order, and the cost of each row."""
+"""Maps labels to classes in LIBLINEAR's order and computes the cost of each row."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import numpy as np
 from svmtool.compiled.loops.text.label_loops import number_classes
 from svmtool.errors import RowsError
 
-FEW = 32  # classes up to which a search among them beats sorting
+FEW = 32  # up to so many classes a search is faster than sorting
 
 
 def whole_labels(labels: np.ndarray) -> np.ndarray:
-    """Labels as classes: truncated towards zero, as LIBLINEAR does.
+    """Labels truncated towards zero, as LIBLINEAR does.
 
-    Raises RowsError where that would merge two different labels (1.2 and 1.9) into one class, and for labels
-    that no model file holds.
+    Raises RowsError if this maps two different labels (1.2 and 1.9) to one class, and for labels beyond 32 bits.
     """
     whole = np.trunc(labels)
     large = (whole < -(2.0**31)) | (whole >= 2.0**31)
@@ -34,9 +33,9 @@ def whole_labels(labels: np.ndarray) -> np.ndarray:
 
 
 def first_appearance(labels: np.ndarray) -> tuple[list[int], np.ndarray, np.ndarray]:
-    """The different labels in order of appearance, for each row the index of its label (i8[n]), and rows of each (i8).
+    """The different labels in order of appearance, the index of each row's label (i8[n]), and their row counts (i8).
 
-    Labels that are no whole numbers are cut; see `whole_labels`.
+    Labels are truncated, see `whole_labels`.
     """
     number, values, counts = np.empty(len(labels), np.int64), np.empty(FEW), np.zeros(FEW, np.int64)
     classes = number_classes(labels, values, number, counts)
@@ -51,7 +50,7 @@ def first_appearance(labels: np.ndarray) -> tuple[list[int], np.ndarray, np.ndar
 
 
 def cost_factors(labels: Sequence[int], class_weights: tuple[tuple[int, float], ...]) -> tuple[np.ndarray, list[int]]:
-    """Cost factor of each label (repeated -wi multiply), and the labels in -wi that are not among them."""
+    """Cost factor of each label (repeated -wi multiply), and the labels of -wi that do not occur."""
     factor = np.ones(len(labels))
     missing = []
     for label, value in class_weights:
@@ -76,7 +75,7 @@ class Classes:
 
     @property
     def problems(self) -> int:
-        """How many two-class problems are solved: one for two classes, else one for each class."""
+        """Number of two-class problems: one for two classes, else one for each class."""
         return 1 if len(self.labels) == 2 else len(self.labels)
 
     def signs(self, k: int) -> np.ndarray:
@@ -84,13 +83,13 @@ class Classes:
         return np.where(self.number == k, 1.0, -1.0)
 
     def weights(self, class_weights: tuple[tuple[int, float], ...]) -> tuple[np.ndarray, list[int]]:
-        """Cost factor of each class (repeated -wi multiply), and the labels in -wi that the data lack."""
+        """Cost factor of each class (repeated -wi multiply), and the labels of -wi that do not occur."""
         return cost_factors(self.labels, class_weights)
 
     def costs(self, k: int, C: float, factor: np.ndarray, row_weights: np.ndarray | None) -> np.ndarray:
         """C_i of the k-th two-class problem, f8[n].
 
-        Two classes: both sides carry their class's factor.  One-vs-rest: only the positives do, as in LIBLINEAR.
+        With two classes both have their factor; in one-vs-rest only the positive class, as in LIBLINEAR.
         """
         if len(self.labels) == 2:
             cost = C * factor[self.number]

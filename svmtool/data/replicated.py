@@ -1,7 +1,7 @@
-"""Rows that stand for several terms each: k copies of a row, with every product over the data computed once.
+"""Repeated rows: k virtual copies of each row, with every product over the data computed once.
 
-Virtual row r n + i is copy r of row i (n rows of data).  The tube of regression needs two copies of each row,
-its upper and its lower side; ordinal regression one for each threshold, with the threshold as a feature.
+Virtual row r n + i is copy r of row i (n rows of data).  Regression needs two copies of each row, for the upper and the
+lower side of the tube; ordinal regression one for each threshold, with the threshold as a feature.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from svmtool.data.blocks import Rows, draw_rows
 
 
 class RepeatedRows(Rows):
-    """Each row of `base` k times; same passes as Rows.  n = k base.n, d and bias as in base."""
+    """Each row of `base` k times; n = k base.n, d and bias as in base."""
 
     def __init__(self, base: Rows, k: int):
         self.base, self.k = base, k
@@ -27,7 +27,7 @@ class RepeatedRows(Rows):
         self.base.serve_several()
 
     def copies(self, v: np.ndarray) -> np.ndarray:
-        """v (length n) as k x base.n, one line a copy; no numbers are copied."""
+        """A view of v (length n) as k x base.n, one row for each copy."""
         return v.reshape(self.k, self.base.n)
 
     def products(self, w: np.ndarray) -> np.ndarray:
@@ -73,18 +73,18 @@ class RepeatedRows(Rows):
         return self.base.dense_of(chosen % self.base.n)
 
     def draw(self, group: int, seed: int) -> np.ndarray:
-        """All copies of one random row of data in each `group`, i8."""
+        """All copies of one random row of data of each group of `group` rows, i8."""
         return (draw_rows(self.base.n, group, seed) + self.base.n * np.arange(self.k)[:, None]).ravel()
 
     def take(self, chosen: np.ndarray) -> RepeatedRows:
-        """The rows `chosen` (i8), copied: all copies of some rows of data, copy after copy."""
+        """Copy the rows `chosen` (i8), which must be all copies of some rows of data, copy after copy."""
         return self._like(self.base.take(self._of_data(chosen)))
 
     def _of_data(self, chosen: np.ndarray) -> np.ndarray:
-        """The rows of data whose copies `chosen` names; ValueError where it is not made of whole copies."""
+        """The rows of data that `chosen` refers to; ValueError unless it holds all their copies."""
         lines = chosen.reshape(self.k, -1) if self.k else np.empty((1, 0), np.int64)
         if not np.array_equal(lines, lines[0] + self.base.n * np.arange(len(lines))[:, None]):
-            raise ValueError("repeated rows are taken with all their copies")
+            raise ValueError("repeated rows must be taken with all their copies")
         return lines[0]
 
     def _like(self, base: Rows) -> RepeatedRows:
@@ -92,7 +92,7 @@ class RepeatedRows(Rows):
 
 
 def data_of(rows: Rows) -> Rows:
-    """The rows of data behind rows that may stand for several terms."""
+    """The rows of data of possibly repeated rows."""
     return rows.base if isinstance(rows, RepeatedRows) else rows
 
 
@@ -105,7 +105,7 @@ class OrdinalRows(RepeatedRows):
     def __init__(self, base: Rows, k: int):
         super().__init__(base, k)
         if base.bias >= 0:
-            raise ValueError("the thresholds are the bias: the rows of data have none")
+            raise ValueError("the thresholds are the bias: the rows of data must not have a bias feature")
         self.d = base.d + k
 
     @property
@@ -154,5 +154,5 @@ class OrdinalRows(RepeatedRows):
 
 
 def of_data(rows: Rows) -> Rows:
-    """The rows whose arrays a pass goes over: those that stand for several terms are passed over as often."""
+    """The rows whose arrays are passed over for these rows."""
     return rows.base if isinstance(rows, RepeatedRows) and not isinstance(rows, OrdinalRows) else rows

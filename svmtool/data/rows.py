@@ -24,9 +24,9 @@ def from_csr(
     indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float, dense_below: int,
     mapped: MappedArrays | None = None,
 ) -> CsrRows | DenseRows:  # fmt: skip
-    """Return the rows in the faster layout: dense if a low-dimensional set has few zeros.
+    """Return the rows in the faster layout: dense for few features and few zeros, else sparse.
 
-    dense_below: the number of features up to which the solver forms Gram matrices.
+    dense_below: number of features up to which the solver forms Gram matrices.
     """
     n = len(indptr) - 1
     if dense_is_faster(n, plain, len(values), dense_below):

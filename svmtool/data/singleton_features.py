@@ -1,8 +1,8 @@
-"""Features of a single row, merged into one for each row: the same problem under 1/2 |w|^2 with fewer weights.
+"""Merges features that occur in a single row into one feature for each row: the same problem with fewer weights.
 
-Such features of row i change nothing but its own margin.  Of all their weights with the same sum of w_j x_ij those
-along x_ij are the shortest, v_i x_ij / r_i with r_i^2 = sum_j x_ij^2: one weight v_i for a feature of value r_i.
-Of pairs of words most are of this kind.
+Such features of row i change only its margin.  Of all their weights with the same sum of w_j x_ij the shortest are v_i
+x_ij / r_i with r_i^2 = sum_j x_ij^2, so that under 1/2 |w|^2 one weight v_i for a feature of value r_i replaces them.
+Most pairs of words in texts are of this kind.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from svmtool.data.csr import CsrRows
 
 
 class SingletonFeatures:
-    """`rows` with the lone features folded, what `rows` is then; weights of the one and of the other."""
+    """Rows with merged singleton features, `rows`, and the conversion of weights from and to the original features."""
 
     def __init__(self, rows: CsrRows, counts: np.ndarray):
         self.whole, n = rows, rows.n
@@ -29,7 +29,7 @@ class SingletonFeatures:
         used, has = int(indptr[-1]), own > 0.0
         plain = common + int(np.count_nonzero(has))
         self.rows = CsrRows(indptr, indices[:used], values[:used], plain, rows.bias)
-        # the lone numbers, the rows that they are in, and the weights of those
+        # values of singleton features, their rows, and the merged weights of these
         self._at = np.flatnonzero(counts[rows.indices] == 1)
         row = np.searchsorted(rows.indptr, self._at, side="right") - 1
         length = own[row]
@@ -40,17 +40,17 @@ class SingletonFeatures:
 
     @staticmethod
     def possible(rows: Rows) -> np.ndarray | None:
-        """In how many rows each feature is, where more of them are in one row alone than there are rows; else None.
+        """Number of rows of each feature, if there are more singleton features than rows; else None.
 
-        None for rows on disk too: a second copy of them, and what leads from one to the other, would be in memory.
+        None for rows on disk too, because the merged rows would be in memory.
         """
         if not isinstance(rows, CsrRows) or rows.plain <= rows.n or rows.mapped is not None:
             return None
         counts = np.bincount(rows.indices, minlength=rows.plain)
         return counts if int(np.count_nonzero(counts == 1)) > rows.n else None
 
-    def fold(self, w: np.ndarray) -> np.ndarray:
-        """The weights of the folded features with the same margins, no longer than w."""
+    def merged_weights(self, w: np.ndarray) -> np.ndarray:
+        """Weights for the merged rows with the same margins as w, and no longer than w."""
         v = np.zeros(self.rows.d)
         v[: len(self._shared)] = w[self._shared]
         v += np.bincount(self._weight, weights=self._share * w[self.whole.indices[self._at]], minlength=len(v))
@@ -58,8 +58,8 @@ class SingletonFeatures:
             v[-1] = w[-1]
         return v
 
-    def unfold(self, v: np.ndarray) -> np.ndarray:
-        """The weights of all features with the margins and the length of v."""
+    def original_weights(self, v: np.ndarray) -> np.ndarray:
+        """Weights for the original rows with the margins and the length of v."""
         w = np.zeros(self.whole.d)
         w[self._shared] = v[: len(self._shared)]
         w[self.whole.indices[self._at]] = self._share * v[self._weight]

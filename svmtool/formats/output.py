@@ -1,4 +1,4 @@
-"""Output files: a file appears complete under its name or not at all."""
+"""Atomic output files: a file appears complete under its name or not at all."""
 
 from __future__ import annotations
 
@@ -20,25 +20,23 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def replacing(path: str, refusal: str = "can't open output file") -> Iterator[BinaryIO]:
-    """A binary file object whose content becomes the file `path` when the block ends without an exception.
+    """A binary file object that becomes the file `path` when the block ends without an exception.
 
-    Until then it has a temporary name in the same folder; after an exception
-    (Ctrl-C too) it is removed and an old file stays as it was.  What a killed
-    run has left under such a name goes too.  A symbolic link is followed.  The
-    mode bits of an old file are kept.  `-` and what is a device, a pipe or a
-    socket (/dev/stdout, /dev/null) is written directly.
+    Until then it has a temporary name in the same folder.  After an exception or Ctrl-C it is removed and the old file
+    is unchanged.  Temporary files of killed runs are removed too.  Symbolic links are followed and the mode bits of an
+    old file kept.  `-`, devices, pipes and sockets (/dev/stdout, /dev/null) are written directly.
 
-    Raises SvmtoolError "`refusal` PATH" where nothing can be created and
-    "can't write PATH: ..." where writing fails.  BrokenPipeError passes through.
+    Raises SvmtoolError "`refusal` PATH" if the file cannot be created and "can't write PATH: ..." if writing fails.
+    BrokenPipeError is passed on.
     """
-    if not path:  # or it would be the folder's
-        raise SvmtoolError(f"{refusal} '': a file needs a name")
+    if not path:  # the temporary file would be in the wrong folder
+        raise SvmtoolError(f"{refusal} '': the name is empty")
     direct = _direct(path, refusal)
     if direct is not None:
         with _write_errors(path):
             yield from _written_directly(direct)
         return
-    if os.path.basename(path) in ("", ".", ".."):  # realpath would make a file's name of it
+    if os.path.basename(path) in ("", ".", ".."):  # realpath would turn it into a file name
         raise SvmtoolError(f"{refusal} {path}: it names a directory")
     target = os.path.realpath(path)
     try:
@@ -62,18 +60,18 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
 
 
 def _written_directly(file: BinaryIO) -> Iterator[BinaryIO]:
-    """Yield a file object; standard output's own stays open, anything else is closed."""
+    """Yield a file object and close it afterwards, unless it is standard output's own."""
     try:
         yield file
         file.flush()
     finally:
         if file is not getattr(sys.stdout, "buffer", None):
-            with contextlib.suppress(OSError):  # what could not be written has been told
+            with contextlib.suppress(OSError):  # the write error has been reported
                 file.close()
 
 
 def _direct(path: str, refusal: str) -> BinaryIO | None:
-    """The file object for `-` and for a device, a pipe or a socket; None for what will be replaced."""
+    """The file object for `-`, a device, a pipe or a socket; None for a regular or new file."""
     if path in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
         if sys.stdout is None:
             raise SvmtoolError(f"{refusal} {path}: there is no standard output")
@@ -100,7 +98,7 @@ def _cannot_open(path: str, refusal: str, e: Exception) -> SvmtoolError:
 
 @contextlib.contextmanager
 def _write_errors(path: str) -> Iterator[None]:
-    """Turn a failed write (full disk, quota) into a message that names the file."""
+    """Turn a failed write (full disk, quota) into an SvmtoolError that names the file."""
     try:
         yield
     except (BrokenPipeError, InterruptedError):

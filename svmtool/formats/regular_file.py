@@ -1,4 +1,4 @@
-"""Opens files that this package keeps beside a model: regular files only, without blocking."""
+"""Opens the files kept beside a model: regular files only, without blocking."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import stat
 
 
 def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
-    """A descriptor of the regular file `path`, as os.open gives it; OSError too where it is of another kind.
+    """Open the regular file `path` like os.open; OSError also for other kinds of files.
 
-    With O_NOFOLLOW a symbolic link is one of these kinds.
-
-    A pipe is refused at once: opening one would wait for its other end.
+    With O_NOFOLLOW these include symbolic links.  A pipe is refused at once; opening it would wait for its other end.
     """
     extra = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
     try:
@@ -29,7 +27,7 @@ def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
 
 
 def refuse_other_kinds(path: str) -> None:
-    """OSError where something stands at `path` that is no regular file; nothing there is fine."""
+    """Raise OSError if `path` exists and is no regular file."""
     with contextlib.suppress(FileNotFoundError):
         mode = os.lstat(path).st_mode
         if stat.S_ISLNK(mode):
@@ -39,7 +37,7 @@ def refuse_other_kinds(path: str) -> None:
 
 
 def mode_of(path: str) -> int | None:
-    """Mode bits of the file, None where there is none; an unwritable file is an OSError, as for fopen."""
+    """Mode bits of the file, None if it is missing; OSError if it is not writable, as for fopen."""
     try:
         mode = stat.S_IMODE(os.stat(path).st_mode)
     except FileNotFoundError:

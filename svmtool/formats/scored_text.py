@@ -1,8 +1,7 @@
-"""LIBSVM text to labels and decision values in one pass: rows are scored as they are read and not kept.
+"""Computes decision values of LIBSVM text in one pass; rows are scored while reading and not stored.
 
-Blocks of lines go to threads; what a row's sum is does not depend on them.
-Memory holds a wave of blocks, whatever the size of the file.  Works without
-numpy, whose import would cost more than scoring a file of a few megabytes.
+Threads score blocks of lines; results do not depend on the blocks.  Memory holds one group of blocks, for any size of
+the file.  Needs no numpy, whose import takes longer than scoring a file of a few megabytes.
 """
 
 from __future__ import annotations
@@ -17,33 +16,33 @@ from svmtool.compiled.loops.text.text_loops import PADDING
 from svmtool.errors import DataError
 from svmtool.formats.models.linear import StoredModel
 from svmtool.formats.source import Source
-from svmtool.formats.svmlight.pieces import refusal_of_line
+from svmtool.formats.svmlight.pieces import partial_line_error
 from svmtool.models.words import ONE_CLASS_WORD
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from typing import Any
 
-BLOCK = 1 << 18  # bytes of text a thread works on at a time; fits the second-level cache
-AHEAD = 1 << 14  # read beyond a block, where its last line ends
-WAVE = 64  # blocks of a file whose results are in memory together
-ROOM_EACH = 64  # bytes of text for which there is space for a row at first
-STREAM = 1 << 23  # bytes of a stream that are in memory together
+BLOCK = 1 << 18  # bytes of text that a thread scores at a time; fits the second-level cache
+AHEAD = 1 << 14  # bytes read after a block to find the end of its last line
+GROUP = 64  # blocks of a file whose results are in memory at the same time
+ROW_BYTES = 64  # initial estimate of the length of a row's text
+STREAM = 1 << 23  # bytes of a stream in memory
 
 
 class Scored:
-    """n rows in the order of the file: labels f8[n], decisions f8[n * columns] row by row (and room behind them)."""
+    """n rows in file order: labels f8[n] and decisions f8[n * columns], in Buffers of larger capacity."""
 
     __slots__ = ("n", "labels", "decisions", "error")
 
-    def __init__(self, room: int, columns: int):
+    def __init__(self, capacity: int, columns: int):
         self.n = 0
-        self.labels, self.decisions = Buffer("f8", room), Buffer("f8", room * columns)
+        self.labels, self.decisions = Buffer("f8", capacity), Buffer("f8", capacity * columns)
         self.error: DataError | None = None
 
-    def resized(self, n: int, room: int, columns: int) -> Scored:
-        """A copy of the first n rows with space for `room`."""
-        copy = Scored(room, columns)
+    def resized(self, n: int, capacity: int, columns: int) -> Scored:
+        """A copy of the first n rows with the given capacity."""
+        copy = Scored(capacity, columns)
         copy.labels.items[:n] = self.labels.items[:n]
         copy.decisions.items[: n * columns] = self.decisions.items[: n * columns]
         return copy
@@ -52,44 +51,44 @@ class Scored:
 def scored_blocks(source: Source, model: StoredModel) -> Iterator[Scored]:
     """Score every line of an open source.
 
-    Raises DataError for the first malformed line, after all rows in earlier blocks were handed out.
+    Raises DataError for the first malformed line, after yielding all earlier blocks.
     """
-    waves = _waves_of_file(source, model) if source.size is not None else _waves_of_stream(source, model)
+    groups = _groups_of_file(source, model) if source.size is not None else _groups_of_stream(source, model)
     lines = 0
-    for wave in waves:
-        for block in wave:
+    for group in groups:
+        for block in group:
             if block.error is not None:
                 e = block.error
                 raise DataError(lines + e.line, e.file, e.token, e.reason)
             lines += block.n
             yield block
-        wave.clear()  # its memory is free before the next one is scored
+        group.clear()  # frees its memory before the next group is scored
 
 
-def _waves_of_file(source: Source, model: StoredModel) -> Iterator[list[Scored]]:
-    """A regular file: each thread reads its own blocks, into a buffer of its own."""
+def _groups_of_file(source: Source, model: StoredModel) -> Iterator[list[Scored]]:
+    """Groups of blocks of a regular file; each thread reads its blocks into its own buffer."""
     size = source.size or 0
     total = -(-size // BLOCK)
     buffers: dict[int, Buffer] = {}
-    for first in range(0, total, WAVE):
-        wave = [Scored(0, 0)] * min(WAVE, total - first)
+    for first in range(0, total, GROUP):
+        group = [Scored(0, 0)] * min(GROUP, total - first)
 
-        def work(b: int, first: int = first, wave: list[Scored] = wave) -> None:
+        def work(b: int, first: int = first, group: list[Scored] = group) -> None:
             me = threading.get_ident()
             text, start, stop, fault = _lines_of_block(source, first + b, size, buffers.get(me))
             buffers[me] = text
-            wave[b] = _score(text, start, stop, model, source.name)
-            if fault and wave[b].error is None:
-                wave[b].error = DataError(wave[b].n + 1, source.name, "", fault)
+            group[b] = _score(text, start, stop, model, source.name)
+            if fault and group[b].error is None:
+                group[b].error = DataError(group[b].n + 1, source.name, "", fault)
 
-        threads.run_blocks(work, len(wave))
-        yield wave
+        threads.run_blocks(work, len(group))
+        yield group
 
 
 def _lines_of_block(source: Source, b: int, size: int, text: Buffer | None) -> tuple[Buffer, int, int, str]:
-    """Text, start and stop of the lines that begin in block b of the file, and what is wrong with a last one that is
-    left out (else empty); an old buffer is used if it is enough."""
-    origin = max(0, b * BLOCK - 1)  # with the byte before the block: it may end a line
+    """Text, start and stop of the lines that begin in block b of the file, and the error of a last line that is left
+    out (else empty); text: a buffer to use if it is large enough."""
+    origin = max(0, b * BLOCK - 1)  # with the byte before the block, which may end a line
     border = min((b + 1) * BLOCK, size)
     ahead = AHEAD
     while True:
@@ -105,23 +104,23 @@ def _lines_of_block(source: Source, b: int, size: int, text: Buffer | None) -> t
         if stop:
             return text, start, stop, ""
         last = text.memory.rfind(b"\n", start, held) + 1 or start
-        if fault := refusal_of_line(text, last, held):
+        if fault := partial_line_error(text, last, held):
             return text, start, last, fault
         if end == size:
-            text.items[held] = 10  # the last line lacks its newline
+            text.items[held] = 10  # the last line has no newline
             return text, start, held + 1, ""
         ahead *= 4
 
 
-def _waves_of_stream(source: Source, model: StoredModel) -> Iterator[list[Scored]]:
-    """A pipe or a compressed file: read in sequence, a wave at a time."""
-    room = STREAM
-    text = Buffer("u1", room + PADDING + 1)
+def _groups_of_stream(source: Source, model: StoredModel) -> Iterator[list[Scored]]:
+    """Groups of blocks of a pipe or a compressed file, read sequentially."""
+    capacity = STREAM
+    text = Buffer("u1", capacity + PADDING + 1)
     held = 0
     ended = False
     while not ended:
-        n = source.read_into(text.items[held:room])
-        ended = held + n < room
+        n = source.read_into(text.items[held:capacity])
+        ended = held + n < capacity
         held += n
         if ended and held and text.items[held - 1] != 10:
             text.items[held] = 10
@@ -130,38 +129,38 @@ def _waves_of_stream(source: Source, model: StoredModel) -> Iterator[list[Scored
         cuts = [0]
         while cuts[-1] < whole:
             cuts.append(text.memory.find(b"\n", min(cuts[-1] + BLOCK, whole) - 1, whole) + 1)
-        wave = [Scored(0, 0)] * (len(cuts) - 1)
+        group = [Scored(0, 0)] * (len(cuts) - 1)
 
-        def work(b: int, text: Buffer = text, cuts: list[int] = cuts, wave: list[Scored] = wave) -> None:
-            wave[b] = _score(text, cuts[b], cuts[b + 1], model, source.name)
+        def work(b: int, text: Buffer = text, cuts: list[int] = cuts, group: list[Scored] = group) -> None:
+            group[b] = _score(text, cuts[b], cuts[b + 1], model, source.name)
 
-        threads.run_blocks(work, len(wave))
-        yield wave
-        begun = text  # the last line, of which the rest is not there yet
-        if (held - whole) * 2 > room:  # it is longer than a wave
-            if fault := refusal_of_line(text, whole, held):
+        threads.run_blocks(work, len(group))
+        yield group
+        begun = text  # the incomplete last line
+        if (held - whole) * 2 > capacity:  # it fills more than half the buffer
+            if fault := partial_line_error(text, whole, held):
                 broken = Scored(0, 0)
                 broken.error = DataError(1, source.name, "", fault)
                 yield [broken]
-            room *= 2
-            text = Buffer("u1", room + PADDING + 1)
+            capacity *= 2
+            text = Buffer("u1", capacity + PADDING + 1)
         text.items[: held - whole] = begun.items[whole:held]
         held -= whole
 
 
 def _score(text: Buffer, start: int, stop: int, model: StoredModel, name: str) -> Scored:
-    """Score the lines of text[start:stop].  An error's line is counted from the block's first."""
+    """Score the lines of text[start:stop]; errors count lines from the block's first."""
     columns = model.columns
-    scored = Scored(1 + (stop - start) // ROOM_EACH, columns)
+    scored = Scored(1 + (stop - start) // ROW_BYTES, columns)
     state = Buffer("i8", 2)
     state.items[0] = start
-    rho = model.rho if model.word == ONE_CLASS_WORD and model.rho is not None else 0.0  # others carry it in vain
+    rho = model.rho if model.word == ONE_CLASS_WORD and model.rho is not None else 0.0  # other models ignore it
     while status := score_lines(
         text, model.W, scored.labels, scored.decisions, state, columns, model.n_features, model.bias, rho, stop
     ):
         at, row = state.items
         if status == 2:
-            scored = scored.resized(row, 4 * row + BLOCK // ROOM_EACH, columns)
+            scored = scored.resized(row, 4 * row + BLOCK // ROW_BYTES, columns)
             continue
         from svmtool.formats.svmlight.slow_line import parse_line
 
@@ -175,14 +174,14 @@ def _score(text: Buffer, start: int, stop: int, model: StoredModel, name: str) -
         _decide_row(scored.decisions.items, row, indices, values, model, rho)
         state.items[0], state.items[1] = at + len(line) + 1, row + 1
     n = state.items[1]
-    if 2 * n < scored.labels.size:  # many blocks wait together: keep no more than is needed
+    if 2 * n < scored.labels.size:  # many blocks are in memory: keep only what is needed
         scored = scored.resized(n, n, columns)
     scored.n = n
     return scored
 
 
 def _decide_row(out: Any, row: int, indices: list[int], values: list[float], model: StoredModel, rho: float):
-    """The same sums as score_lines, for a row that only odd_line can read."""
+    """The sums of score_lines for a row that only slow_line can parse."""
     W, columns = model.W.items, model.columns
     for c in range(columns):
         total = 0.0

@@ -1,6 +1,6 @@
-"""Temporary names of files that are being written, and removal of those that killed runs left behind.
+"""Temporary files for atomic writing, and removal of those that killed runs have left.
 
-A run holds a lock on its own file as long as it writes; one that nobody holds was left by a run that was killed.
+A run locks its temporary file while it writes; an unlocked one was left by a killed run.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import os
 from svmtool import interrupts
 from svmtool.formats.regular_file import open_regular
 
-LONGEST = 200  # characters of the file's own name in a temporary one
+MAX_NAME = 200  # characters of the target's name in a temporary name
 
-_tidied: set[str] = set()  # files beside which this process has looked
+_tidied: set[str] = set()  # targets whose left files this process has removed
 
 
 def create(target: str, mode: int) -> tuple[str, int]:
-    """A new file in the folder of `target`: its temporary name, and a descriptor that it can be written to by.
+    """Create a temporary file in the folder of `target`; returns its name and a descriptor for writing.
 
-    It goes at Ctrl-C, until `end` is called.  What killed runs have left of the same target is removed.
+    Until `end` is called it is removed at Ctrl-C.  Files that killed runs have left for this target are removed.
     Raises OSError.
     """
     folder, name = os.path.split(target)
-    prefix = f".{name[:LONGEST]}."
+    prefix = f".{name[:MAX_NAME]}."
     _tidy(folder, prefix)
     while True:
         scratch = os.path.join(folder, f"{prefix}{os.getpid()}-{os.urandom(4).hex()}.tmp")
@@ -36,11 +36,11 @@ def create(target: str, mode: int) -> tuple[str, int]:
         _lock(fd)
         if os.fstat(fd).st_nlink:
             return scratch, fd
-        os.close(fd)  # another run examined it before it was locked, and took it away
+        os.close(fd)  # another run removed it before it was locked
 
 
 def end(scratch: str, whole: bool) -> None:
-    """The file is whole and has its own name by now, or it is to go."""
+    """Finish a temporary file: remove it, unless it is `whole` and renamed."""
     if not whole:
         with contextlib.suppress(OSError):
             os.unlink(scratch)
@@ -48,7 +48,7 @@ def end(scratch: str, whole: bool) -> None:
 
 
 def _lock(fd: int, wait: bool = True) -> bool:
-    """Whether this process has the lock of a file now; some file systems have none."""
+    """Lock a file; returns whether this process holds the lock.  Some file systems have no locks."""
     try:
         import fcntl
 
@@ -59,7 +59,7 @@ def _lock(fd: int, wait: bool = True) -> bool:
 
 
 def _tidy(folder: str, prefix: str) -> None:
-    """Remove this user's files of such names that no run holds."""
+    """Remove this user's unlocked files with such names."""
     if folder + "/" + prefix in _tidied:
         return
     _tidied.add(folder + "/" + prefix)

@@ -1,4 +1,4 @@
-"""Input: plain files are read at any position, everything else (pipes, `-`, .gz, .bz2, .xz) sequentially."""
+"""Input files: plain files are read at any position, others (pipes, `-`, .gz, .bz2, .xz) sequentially."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
 class Source:
     """An open input.
 
-    name: the path as the user gave it.  size: bytes of a plain regular file,
-    None for anything that can only be read in sequence.
+    name: the path as given by the user.  size: bytes of a plain regular file, None for sequential input.
     """
 
     __slots__ = ("name", "size", "_fd", "_stream", "_own", "_start")
@@ -25,7 +24,7 @@ class Source:
         self._start = 0
 
     def read_into(self, buffer) -> int:
-        """Fill a writable buffer from where the last call ended; fewer bytes than it holds mean the end."""
+        """Fill a writable buffer from the current position; returns the number of bytes, fewer at the end."""
         view = memoryview(buffer).cast("B")
         done = 0
         try:
@@ -44,7 +43,7 @@ class Source:
         return done
 
     def read_at(self, buffer, offset: int) -> None:
-        """Fill a writable buffer from byte `offset` of a regular file; threads may call it side by side."""
+        """Fill a writable buffer from byte `offset` of a regular file; thread-safe."""
         view = memoryview(buffer).cast("B")
         try:
             while len(view):
@@ -56,10 +55,9 @@ class Source:
             raise SvmtoolError(f"can't read {self.name}: {_reason(e)}") from e
 
     def repeatable(self) -> Source:
-        """A source of the same bytes, from here on, that `rewind` can bring back to this place.
+        """A source of the remaining bytes that `rewind` can set back to the current position.
 
-        That is this source itself where it stands on a file.  A pipe is copied
-        to a temporary file first (and this source closed).
+        A file is returned itself; a pipe is copied to a temporary file and closed.
         """
         try:
             if self._stream is None:
@@ -83,7 +81,7 @@ class Source:
         return Source(self.name, -1, None, spool, own=False)
 
     def rewind(self) -> None:
-        """Back to where `repeatable` was called."""
+        """Go back to the position where `repeatable` was called."""
         if self._stream is None:
             os.lseek(self._fd, self._start, os.SEEK_SET)
         else:
@@ -112,8 +110,8 @@ def _reason(e: BaseException) -> str:
 def open_source(path: str, refusal: str = "can't open input file") -> Source:
     """Open `path` for reading; `-` is standard input.
 
-    Names that end in .gz, .bz2 or .xz are decoded.  Raises SvmtoolError
-    "`refusal` PATH", with a reason behind it where the file exists.
+    Files that end in .gz, .bz2 or .xz are decompressed.  Raises SvmtoolError "`refusal` PATH", followed by a reason if
+    the file exists.
     """
     if path == "-":
         if sys.stdin is None:
@@ -153,7 +151,7 @@ def _decoder(suffix: str, fd: int):
 
 
 class _Both:
-    """A decoder together with the file under it, which it does not close by itself."""
+    """A decoder that also closes the file it reads."""
 
     def __init__(self, stream, raw):
         self.stream, self.raw = stream, raw

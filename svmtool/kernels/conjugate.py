@@ -16,9 +16,9 @@ from svmtool.compiled.loops.kernel.kernel_row_loops import add_stored, dots_with
 from svmtool.compiled.threads import run_blocks
 from svmtool.kernels.least_squares import Residuals
 from svmtool.kernels.problems import LeastSquaresSvc
-from svmtool.kernels.rows import MEGABYTE
 from svmtool.kernels.symmetric import KernelHalf
 from svmtool.linalg.systems import Factored
+from svmtool.tolerances import MIB
 
 MOST = 512  # rows in S: their system costs as much as a pass over the kernel matrix or two
 BATCHES = 8  # in which they are chosen
@@ -42,7 +42,7 @@ class Nystroem:
     def __init__(self, state: Residuals, cache_mb: float):
         p, self.D = state.problem, state.D
         n, least = p.n, float(self.D.min(initial=np.inf))
-        most = int(min(n, MOST, cache_mb * MEGABYTE / (4 * n)))
+        most = int(min(n, MOST, cache_mb * MIB / (4 * n)))
         batch = -(-most // BATCHES)
         V, m = np.empty((most, n), np.float32), 0
         left = state.rows.diagonal + p.shift
@@ -110,7 +110,7 @@ class Conjugate:
     def __init__(self, problem: LeastSquaresSvc, cache_mb: float, start: np.ndarray | None = None):
         self.state, self.count = Residuals(problem, 0.0, start), 0
         self.near = Nystroem(self.state, cache_mb)
-        self.matrix = KernelHalf(self.state.rows.tiles, cache_mb - self.near.V.nbytes / MEGABYTE)
+        self.matrix = KernelHalf(self.state.rows.tiles, cache_mb - self.near.V.nbytes / MIB)
         if problem.free_bias:
             self.along = self.near.solve(np.ones(problem.n))
             self.along /= float(np.sum(self.along))

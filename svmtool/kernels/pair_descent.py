@@ -13,8 +13,9 @@ from svmtool import limits
 from svmtool.compiled.loops.kernel import working_set_loops as loops
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem
-from svmtool.kernels.rows import MEGABYTE, large_array
+from svmtool.kernels.rows import large_array
 from svmtool.kernels.working_sets import LARGEST, ViolatingSets
+from svmtool.tolerances import MIB
 
 LANES, FAR, MISSING = int(loops.LANES), float(loops.FAR), np.int64(int(loops.MISSING) - 2**64)
 STEPS = 100  # of single pairs for each variable of a working set: a round stays short enough to be interrupted
@@ -39,7 +40,7 @@ _thread = threading.local()  # .room: see _room
 
 def capacity_for_rows(m: int, cache_mb: float) -> float:
     """The part of cache_mb megabytes that the largest block of m variables leaves for kernel rows, at least half."""
-    return max(cache_mb - min(LARGEST, m) ** 2 * 4 / MEGABYTE, cache_mb / 2)
+    return max(cache_mb - min(LARGEST, m) ** 2 * 4 / MIB, cache_mb / 2)
 
 
 class PairDescent:
@@ -195,7 +196,7 @@ class WholeDescent:
 
 def rows_in_memory(m: int, cache_mb: float) -> int:
     """Kernel rows of m variables for which WholeDescent has memory."""
-    return int(_whole_mb(cache_mb) * MEGABYTE / (4 * max(m, 1)))
+    return int(_whole_mb(cache_mb) * MIB / (4 * max(m, 1)))
 
 
 def _whole_mb(cache_mb: float) -> float:

@@ -16,8 +16,8 @@ from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.tiles import LINEAR, Tiles, tiles_of
 from svmtool.models.kernel import KernelModel
+from svmtool.tolerances import MIB
 
-MEGABYTE = 1 << 20
 WHOLE = 2  # a block of n / WHOLE rows or more is taken from whole rows, which are kept: these cost little more
 PART = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` lays out at a time
 
@@ -39,7 +39,7 @@ class KernelRows:
 
     def __init__(self, tiles: Tiles, cache_mb: float):
         self.tiles, self.n = tiles, tiles.n
-        self.capacity = int(min(self.n, cache_mb * MEGABYTE / (4 * max(self.n, 1))))
+        self.capacity = int(min(self.n, cache_mb * MIB / (4 * max(self.n, 1))))
         self.store = large_array(self.capacity * self.n)
         self.slot = np.full(self.n, -1)  # where a row is kept
         self.owner = np.full(self.capacity, -1)

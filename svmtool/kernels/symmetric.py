@@ -7,8 +7,9 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled.loops.kernel import kernel_row_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.kernels.rows import MEGABYTE, large_array
+from svmtool.kernels.rows import large_array
 from svmtool.kernels.tiles import Tiles
+from svmtool.tolerances import MIB
 
 GROUP = 512  # targets of a product's tiles
 
@@ -19,7 +20,7 @@ class KernelHalf:
     def __init__(self, tiles: Tiles, cache_mb: float):
         self.tiles, self.n = tiles, tiles.n
         whole = sum(min(GROUP, self.n - first) * (self.n - first) for first in range(0, self.n, GROUP))
-        self.store = large_array(int(min(whole, cache_mb * MEGABYTE / 4)))
+        self.store = large_array(int(min(whole, cache_mb * MIB / 4)))
         self.filled = 0  # so many values are there
 
     def product(self, v: np.ndarray) -> np.ndarray:

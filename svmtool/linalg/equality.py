@@ -1,15 +1,15 @@
-"""Points of a box that satisfy an equality e'a = total."""
+"""Restores the equality e'a = total of a point in a box."""
 
 from __future__ import annotations
 
 import numpy as np
 
-ROUNDING = 1e-14  # share of a sum that may be missing
+ROUNDING = 1e-14  # relative error of the sum that is accepted
 
 
 
 def restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:
-    """Bring e'a (e of 0 and +-1) to `total`: rounding by variables within their bounds, the rest by all with space."""
+    """Change a so that e'a = total (e of 0 and +-1), first by variables strictly within their bounds, then by all."""
     for some in ((a > 0.0) & (a < upper), np.ones(len(a), bool)):
         rest = total - float(e @ a)
         if abs(rest) <= ROUNDING * float(np.abs(e) @ a):

@@ -2,9 +2,10 @@
 
     P(w) = 1/2 |w|^2 + 1/2 |b - A w|^2  >=  D(s) = b's - 1/2 |s|^2 - 1/2 |A's|^2,    equal at s = b - A w
 
-Golub and Kahan (SIAM J. Numer. Anal. B 2 (1965) 205-224) make orthonormal v_k and u_k of one product with A and one
-with A' each.  P and D are tridiagonal systems in them: conjugate gradients on both sides for the price of one.
-s = b - A w alone is worth 1/2 |grad P|^2 less than P, which is much where A is large; the best s of the u_k is not.
+Golub and Kahan (SIAM J. Numer. Anal. B 2 (1965) 205-224) compute orthonormal v_k and u_k with one product with A and
+one with A' each.  In these bases the problems of P and D are tridiagonal: conjugate gradients on both sides at the cost
+of one.  D at s = b - A w is 1/2 |grad P|^2 less than P, which is a poor bound for a large A; D at the best s in the
+span of the u_k is a good one.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import numpy as np
 
 
 class _Climb:
-    """The best combination x of vectors q_1, q_2, .. for a tridiagonal T in them and the right side first q_1.
+    """The combination x of vectors q_1, q_2, .. that maximises first q_1'x - 1/2 x'Tx, with T tridiagonal in them.
 
-    gain: first q_1'x - 1/2 x'Tx.
+    gain: the maximum.
     """
 
     def __init__(self, first: float, shape: tuple[int, ...]):
@@ -26,7 +27,7 @@ class _Climb:
         self._p, self._z, self._pivot = np.zeros(shape), -first, 1.0
 
     def add(self, q: np.ndarray, own: float, beside: float) -> None:
-        """One vector more; `own` and `beside` are T's entries on the diagonal and left of it (0 for the first)."""
+        """Add a vector q; own, beside: T's entries on the diagonal and left of it (0 for the first)."""
         part = beside / self._pivot
         self._z = -self._z * part if beside else -self._z
         self._pivot = own - part * beside
@@ -37,15 +38,15 @@ class _Climb:
         self.gain += 0.5 * step * self._z
 
 
-class Whole(NamedTuple):
-    """A step all the way to the solution; see GolubKahan."""
+class FullStep(NamedTuple):
+    """A step to the solution; see GolubKahan."""
 
     dw: Any
     ds: np.ndarray
 
 
 class Weights:
-    """Directions v of the weights as they are: forward(v) = A v, back(u) = A'u."""
+    """Directions v in weight space: forward(v) = A v, back(u) = A'u."""
 
     def __init__(self, forward: Callable, back: Callable):
         self.forward, self.back = forward, back
@@ -55,9 +56,9 @@ class Weights:
 
 
 class Combinations:
-    """Directions v = A'p of the weights, held as p and A v (f8[2, n]): shorter where there are fewer rows.
+    """Directions v = A'p, stored as p and A v (f8[2, n]), which is shorter for fewer rows than features.
 
-    product(u) = A A'u: one pass over the data in place of two.
+    product(u) = A A'u: one pass over the data instead of two.
     """
 
     def __init__(self, product: Callable):
@@ -74,10 +75,10 @@ class Combinations:
 
 
 class GolubKahan:
-    """From w, whose s = b - A w and g = w - A's are given: steps that add the best `dw` to w and `ds` to s.
+    """Computes the best `dw` to add to w and `ds` to add to s = b - A w, one direction at each step.
 
-    g and dw are in `space`.  fallen, risen: by how much P(w + dw) is less than P(w), D(s + ds) more than D(s);
-    first: |g|; over: whether the steps have come to the end of all directions.
+    g = w - A's and dw are in `space`.  fallen = P(w) - P(w + dw), risen = D(s + ds) - D(s).  first: |g|.  over: whether
+    all directions are used up.
     """
 
     def __init__(self, space: Weights | Combinations, n: int, g: np.ndarray):
@@ -105,7 +106,7 @@ class GolubKahan:
         return 0.0 if self._dual is None else self._dual.gain
 
     def step(self) -> None:
-        """One product with A and one with A', or with both."""
+        """Add one direction: a product with A and one with A', or one with A A'."""
         theta, before = self._theta, self._rho
         u = self._space.forward(self._v)
         u -= theta * self._u

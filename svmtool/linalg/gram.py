@@ -1,4 +1,4 @@
-"""Cached inner products of rows, for problems with more features than active rows."""
+"""Cache of inner products of rows, for problems with more features than active rows."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from svmtool.data.blocks import Rows
 
-MANY = 2048  # rows kept: 32 MB
+MANY = 2048  # cached rows: 32 MB
 
 
 class KernelCache:
-    """x_i.x_j among the rows asked for so far; only those with new rows are computed.
+    """Cache of x_i.x_j among the rows requested so far; only products with new rows are computed.
 
-    Once more rows than MANY, and than twice those asked for, would be kept, the others are dropped.
-    Memory: f8 (rows kept)^2.
+    If there would be more cached rows than MANY and than twice the requested ones, the others are dropped.
+    Memory: f8 (cached rows)^2.
     """
 
     def __init__(self, rows: Rows):
@@ -21,14 +21,12 @@ class KernelCache:
         self._drop()
 
     def _drop(self) -> None:
-        self.place = np.full(self.rows.n, -1)  # where a row stands in K
+        self.place = np.full(self.rows.n, -1)  # index of each row in K
         self.known = np.empty(0, np.int64)
         self.K = np.empty((0, 0))
 
     def block(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The rows `used` (i8) in the order they have here, and their x_i.x_j as a matrix of its own.
-
-        Only the matrix's lower triangle is meaningful.
+        """The rows `used` (i8), in the cache's order, and a new matrix of their x_i.x_j, lower triangle.
         """
         new = used[self.place[used] < 0]
         if len(self.known) + len(new) > max(MANY, 2 * len(used)):
@@ -37,7 +35,7 @@ class KernelCache:
         if len(new):
             m = len(self.known)
             known = np.concatenate([self.known, new])
-            K = np.zeros((len(known), len(known)))  # the other triangle too must be numbers
+            K = np.zeros((len(known), len(known)))  # the other triangle must be finite
             K[:m, :m] = self.K
             self.rows.fill_kernel(known, K, m)
             self.K, self.known = K, known

@@ -3,10 +3,10 @@
     min over a of  1/2 a'Ka,   sum a = 1,  a >= 0
 
 w = sum_j a_j f(x_j) has w.f(x_j) = rho = |w|^2 for a_j > 0 and w.f(x_j) >= rho for all j, which is the hard one-class
-SVM's solution.  Rows join as they come, and the last solution is the next one's start.
-Source: P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976), but all rows that are
-short of rho enter the support at once, and those that would turn negative leave it at once; Wolfe's steps, one by
-one, follow where that does not bring the point nearer.
+SVM's solution.  Rows can be added at any time; the last solution is the next start. Source: P. Wolfe, Finding the
+nearest point in a polytope, Mathematical Programming 11 (1976).  Differs from the paper in: all rows with w.f(x_j) <
+rho enter the support at once, and all rows that would become negative leave it at once; Wolfe's single exchanges follow
+if that does not decrease |w|.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from svmtool import limits
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import solve_positive
 
-ROUNDING = 1e-13  # of the largest K(x, x): by so much may w.f(x_j) be short of rho
-DRIFT = 1e-6  # residual of a system from which its inverse is computed again, and with which a new one is rejected
-RESIDUAL_FLOOR = 1e-13  # residual that no further refinement is worth
-NEAR = 1e-10  # share of a row that may be left when those before it are taken out: less makes the inverse inaccurate
-FEW = 0.25  # share of the rows up to which it pays to change an inverse; beyond, it is computed again
-RIDGE = 1e-9  # share by which diagonals grow: rows that depend on each other, or as good as that, have an inverse then
-REFINEMENTS = 12  # steps at most that take the ridge out of a solution again
+ROUNDING = 1e-13  # tolerance of w.f(x_j) >= rho relative to the largest K(x, x)
+DRIFT = 1e-6  # residual above which an inverse is computed again, and a new one rejected
+RESIDUAL_FLOOR = 1e-13  # residual at which refinement ends
+NEAR = 1e-10  # least distance of a row from the span of the others, relative to its length, for an accurate update
+FEW = 0.25  # share of changed rows up to which an inverse is updated; beyond, it is computed again
+RIDGE = 1e-9  # relative increase of the diagonal that makes nearly dependent rows invertible
+REFINEMENTS = 12  # refinement steps, at most, that remove the effect of the ridge
 FIRST_ROOM = 32
-WHOLE = 512  # order up to which a matrix is inverted in one go: some hundredths of a second
+WHOLE = 512  # matrices up to this order are inverted without a check of limits: some hundredths of a second
 
 
-class NearestPoint:
-    """K f8 (count, count); alpha, z = K alpha: f8[count]; rho = alpha'K alpha.  All refer to `solve`'s last answer."""
+class MinimumNormPoint:
+    """K f8 (count, count); alpha, z = K alpha: f8[count]; rho = alpha'K alpha.  All are results of the last `solve`."""
 
     def __init__(self) -> None:
         self._K = np.empty((FIRST_ROOM, FIRST_ROOM))
@@ -42,7 +42,7 @@ class NearestPoint:
         return self._K[: self.count, : self.count]
 
     def join(self, values: np.ndarray) -> None:
-        """p more rows: their kernel values with those before them and among themselves, f8 (p, count + p)."""
+        """Add p rows, given their kernel values with all rows so far and with each other, f8 (p, count + p)."""
         c, end = self.count, values.shape[1]
         if end > len(self._K):
             more = np.empty((2 * end, 2 * end))
@@ -55,9 +55,9 @@ class NearestPoint:
         self.count = end
 
     def solve(self) -> bool:
-        """Bring alpha, z and rho up to date; returns whether alpha moved.
+        """Compute alpha, z and rho for all rows; returns whether alpha changed.
 
-        EndedError leaves them at a point that is feasible, and theirs.
+        After EndedError they are consistent and alpha is feasible.
         """
         K, moved, one_by_one = self.K, False, False
         self._value()
@@ -82,7 +82,7 @@ class NearestPoint:
                 moved = True
                 continue
             self.alpha, self._support, self.z, self.rho = kept
-            if one_by_one:  # rho is as small as rounding allows
+            if one_by_one:  # rho is minimal up to round-off
                 return moved
             one_by_one = True
 
@@ -91,16 +91,16 @@ class NearestPoint:
         self.rho = float(self.alpha @ self.z)
 
     def _settle(self, K: np.ndarray, one_by_one: bool) -> None:
-        """Move alpha to the minimum over the affine hull of the support, which loses the rows that come to 0.
+        """Move alpha to the minimum over the affine hull of the support; rows that reach 0 leave the support.
 
-        One by one, on the way there, alpha stays where the sums are, and |w| falls; else all that would be negative go.
-        The minimum is where K alpha is the same for all of them, and (K + s) alpha too; with s > 0 that is positive
-        definite where the rows are affinely independent.
+        one_by_one: remove single rows along the way, so that |w| decreases; else remove all negative rows at once.
+        At the minimum K alpha, and so (K + s) alpha, is constant over the support; with s > 0 that matrix is positive
+        definite if the rows are affinely independent.
         """
         while True:
             S = self._support
             x = self._inverse.solve(K, S)
-            if x is None and not one_by_one:  # dependent rows, or as good as that
+            if x is None and not one_by_one:  # rows are nearly dependent
                 self.alpha[S] = np.nan
                 return
             if x is None:
@@ -126,16 +126,14 @@ class NearestPoint:
 
 
 class _Inverse:
-    """(K + s)^-1 of the rows last asked for, s > 0 added to all values; changed by borders when rows join or leave.
-
-    shift: s.
+    """(K + s)^-1 of the last support, where s > 0 (`shift`) is added to all values; updated when rows enter or leave.
     """
 
     def __init__(self) -> None:
         self._rows, self._M, self.shift, self._good = np.empty(0, np.int64), np.empty((0, 0)), 0.0, False
 
     def solve(self, K: np.ndarray, S: np.ndarray) -> np.ndarray | None:
-        """x with (K + s) x = 1 among the rows S (i8) of K; None where no inverse gives it accurately enough."""
+        """x with (K + s) x = 1 for the rows S (i8) of K; None if no inverse is accurate enough."""
         stays = np.isin(self._rows, S)
         new = S[np.count_nonzero(stays) :]
         follows = np.array_equal(self._rows[stays], S[: len(S) - len(new)])
@@ -158,7 +156,7 @@ class _Inverse:
         return x
 
     def _refined(self, K: np.ndarray, S: np.ndarray) -> np.ndarray | None:
-        """The solution by the inverse; None where that is not good enough."""
+        """The solution from the inverse with refinement; None if it is not accurate enough."""
         x, block, worst = np.sum(self._M, axis=1), K[np.ix_(S, S)], np.inf
         best = x
         for _ in range(REFINEMENTS):
@@ -173,7 +171,7 @@ class _Inverse:
         return best if worst <= DRIFT else None
 
     def _leave(self, stays: np.ndarray) -> bool:
-        """The others of the inverse's rows go; whether that worked."""
+        """Remove all rows but `stays` from the inverse; returns whether that succeeded."""
         goes = ~stays
         side = self._M[np.ix_(stays, goes)]
         try:
@@ -184,7 +182,7 @@ class _Inverse:
         return True
 
     def _join(self, K: np.ndarray, new: np.ndarray) -> bool:
-        """The rows `new` of K come; False where they are too near to dependent."""
+        """Add the rows `new` of K; False if they are nearly dependent."""
         side, own = K[np.ix_(self._rows, new)] + self.shift, K[np.ix_(new, new)] + self.shift
         own.flat[:: len(new) + 1] *= 1.0 + RIDGE
         U = self._M @ side
@@ -202,7 +200,7 @@ class _Inverse:
 
 
 def _inverted(H: np.ndarray) -> np.ndarray:
-    """H^-1 of a positive definite H, by halves where it is large: the run may end between them."""
+    """H^-1 of a positive definite H; a large H is inverted recursively, with checks of limits."""
     limits.check()
     half = len(H) // 2
     if len(H) <= WHOLE:

@@ -1,8 +1,8 @@
-"""min 1/2 a'Qa - t'a over a >= 0 by systems of the positive entries: exact for very small losses.
+"""Block principal pivoting for min 1/2 a'Qa - t'a over a >= 0: accurate even for very small losses.
 
 Portugal, Judice and Vicente, A Comparison of Block Pivoting and Interior-Point Algorithms for Linear Least Squares
-OneVsRest with Nonnegative Variables, Mathematics of Computation 63 (1994) 625-643: all entries of the wrong sign change
-sides at once, and where that has brought no fewer of them a few times in a row only the last of them, until it has.
+Problems with Nonnegative Variables, Mathematics of Computation 63 (1994) 625-643: all infeasible entries are exchanged
+at once; after a few exchanges that do not reduce their number only the last one is exchanged, until it is reduced.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ import numpy as np
 
 from svmtool.linalg.systems import solve_positive
 
-TRIES = 3  # exchanges of all entries of the wrong sign that may bring no fewer of them
-MOST = 500  # systems
-ROUNDS = 8.0  # a slope is zero within so many roundings of its terms
+TRIES = 3  # exchanges of all infeasible entries without reducing their number
+MOST = 500  # systems solved, at most
+ROUNDS = 8.0  # a slope counts as zero up to so many rounding errors of its terms
 
 
 def nonnegative(Q: np.ndarray, t: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """The minimiser a (f8[n]) for a positive definite Q (f8[n, n]), its first guess the entries `above` zero (bool[n]).
+    """The minimiser a (f8[n]) for a positive definite Q (f8[n, n]).
 
-    Where rounding keeps all signs from being right, the last system's entries that are.
+    above (bool[n]): first guess of the positive entries.  If round-off prevents convergence, the non-negative part of
+    the last system's solution.
     """
     above, least, tries = above.copy(), len(t) + 1, TRIES
     size = np.abs(Q)

@@ -1,4 +1,4 @@
-"""Linear systems that solvers share."""
+"""Solves linear systems: Cholesky, least squares, conjugate gradients."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from svmtool import limits
 from svmtool.compiled.loops.rows import solve_loops
 from svmtool.errors import SvmtoolError
 
-SMALL = 64  # up to this order the compiled Cholesky beats the library's call
-BLOCK = 512  # rows of an inverse that are formed at a time, or of a triangle that are copied
-IN_PANELS, PANEL = 128, 40  # above this order a factorisation goes by panels of so many columns
+SMALL = 64  # up to this order the compiled Cholesky is faster than the library's
+BLOCK = 512  # rows of an inverse computed, or of a triangle copied, at a time
+IN_PANELS, PANEL = 128, 40  # above this order a factorisation uses panels of so many columns
 
 
 def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
@@ -21,10 +21,10 @@ def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
 
 
 def solve_shifted(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
-    """`solve_positive`, and the multiple of the identity that was added.
+    """As `solve_positive`; also returns the multiple of the identity that was added to H.
 
-    That is 0 except where rounding has made H singular, and then no larger than it must be.
-    SvmtoolError where none helps: numbers without end, or a diagonal of zeros.
+    It is 0 unless H is singular up to round-off, and then as small as possible.
+    Raises SvmtoolError if none suffices: non-finite numbers, or a diagonal of zeros.
     """
     d = len(g)
     shift = 0.0
@@ -41,7 +41,7 @@ def solve_shifted(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def mirror(H: np.ndarray) -> np.ndarray:
-    """Copy the upper triangle of H onto the lower one, some rows at a time: no second matrix is needed; returns H."""
+    """Copy the upper triangle of H to the lower one in place, BLOCK rows at a time; returns H."""
     for start in range(0, len(H), BLOCK):
         stop = start + BLOCK
         corner = H[start:stop, start:stop]
@@ -51,9 +51,9 @@ def mirror(H: np.ndarray) -> np.ndarray:
 
 
 class Factored:
-    """A positive definite H, its upper triangle given, factorised for several right-hand sides; see solve_positive.
+    """Factorisation of a positive definite H, given its upper triangle; see solve_positive.
 
-    shift: the multiple of the identity that was added; SvmtoolError where more than `most` would be needed.
+    shift: the multiple of the identity that was added; SvmtoolError if more than `most` is needed.
     """
 
     def __init__(self, H: np.ndarray, most: float = np.inf):
@@ -73,7 +73,7 @@ class Factored:
     def inverse(self) -> np.ndarray:
         """H^-1, both triangles: f8 of H's shape."""
         d, lower = len(self._lower), self._lower
-        half = np.zeros((d, d))  # L^-1, some rows at a time: each check of a limit comes soon enough
+        half = np.zeros((d, d))  # L^-1, BLOCK rows at a time, to check limits often enough
         for start in range(0, d, BLOCK):
             limits.check()
             stop = min(start + BLOCK, d)
@@ -92,22 +92,22 @@ class Factored:
 
 
 def inverse(H: np.ndarray) -> np.ndarray:
-    """H^-1 of a positive definite H, both triangles; SvmtoolError where rounding has made H singular.
+    """H^-1 of a positive definite H, both triangles; SvmtoolError if H is singular up to round-off.
 
-    In a third of the time of `Factored.inverse` for some hundred rows, but no limit ends it meanwhile.
+    Takes a third of the time of `Factored.inverse` for some hundred rows, but does not check limits.
     """
-    from scipy.linalg import lapack  # where the runs that come here are long
+    from scipy.linalg import lapack  # imported here because most runs do not need scipy
 
     half, failed = lapack.dpotrf(H.T, lower=1)
     if not failed:
         half, failed = lapack.dpotri(half, lower=1, overwrite_c=1)
     if failed:
-        raise SvmtoolError("rounding has made a matrix singular")
+        raise SvmtoolError("a matrix is singular up to round-off")
     return mirror(half.T)
 
 
 def _cholesky(H: np.ndarray) -> np.ndarray | None:
-    """The lower triangular L of H = L L', the upper triangle of H given; None where H is not positive definite."""
+    """The lower triangular L of H = L L', given the upper triangle of H; None if H is not positive definite."""
     d = len(H)
     if d > IN_PANELS:
         return _cholesky_in_panels(H)
@@ -115,13 +115,13 @@ def _cholesky(H: np.ndarray) -> np.ndarray | None:
         lower = np.ascontiguousarray(np.linalg.cholesky(H.T))
     except np.linalg.LinAlgError:
         return None
-    return None if np.isnan(lower[-1:, -1:]).any() else lower  # the library lets a nan pass: it ends there
+    return None if np.isnan(lower[-1:, -1:]).any() else lower  # the library ignores a nan, which reaches this entry
 
 
 def _cholesky_in_panels(H: np.ndarray) -> np.ndarray | None:
-    """`_cholesky`, PANEL columns at a time, so that nearly all of it are products of matrices.
+    """As `_cholesky`, PANEL columns at a time, so that most of the work is matrix products.
 
-    The library's own, called through numpy, takes nearly twice as long for some hundred columns.
+    The library's factorisation, called through numpy, takes nearly twice as long for some hundred columns.
     """
     d = len(H)
     lower = np.zeros((d, d))
@@ -140,34 +140,34 @@ def _cholesky_in_panels(H: np.ndarray) -> np.ndarray | None:
 
 
 def _shifted(H: np.ndarray, shift: float) -> tuple[np.ndarray, float]:
-    """H, which rounding has made singular, with a larger multiple of the identity than `shift`; and that multiple."""
+    """H, singular up to round-off, plus a larger multiple of the identity than `shift`; and that multiple."""
     largest = float(np.abs(H.flat[:: len(H) + 1]).max())
     if not np.isfinite(largest) or shift > largest:
-        raise SvmtoolError("the numbers overflow: scale the features (svm-scale) or choose a smaller -c")
+        raise SvmtoolError("numbers overflow: scale the features (svm-scale) or choose a smaller -c")
     new = max(10.0 * shift, 1e-15 * largest)
     if new <= shift:
-        raise SvmtoolError("the numbers vanish: scale the features (svm-scale) or choose a larger -c")
+        raise SvmtoolError("numbers underflow: scale the features (svm-scale) or choose a larger -c")
     H = H.copy()
     H.flat[:: len(H) + 1] += new - shift
     return H, new
 
 
 def least_squares(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The x that minimises |A x - b|, for more rows than columns, all independent, and b - A x.
+    """The x that minimises |A x - b|, and b - A x, for a matrix A of full column rank.
 
-    By an orthogonal factorisation: where A'A has lost all digits x still has those of A, and b - A x those of b.
-    SvmtoolError where columns depend on each other, or the numbers are too large.
+    Uses an orthogonal factorisation, which is accurate even if A'A is singular up to round-off.
+    Raises SvmtoolError if columns are dependent or numbers overflow.
     """
     Q, R = np.linalg.qr(A)
     part = b @ Q
     try:
         x = np.linalg.solve(R, part)
     except np.linalg.LinAlgError:
-        raise SvmtoolError("the numbers vanish: scale the features (svm-scale) or choose a larger -c") from None
+        raise SvmtoolError("numbers underflow: scale the features (svm-scale) or choose a larger -c") from None
     if not np.all(np.isfinite(x)):
-        raise SvmtoolError("the numbers overflow: scale the features (svm-scale) or choose a smaller -c")
+        raise SvmtoolError("numbers overflow: scale the features (svm-scale) or choose a smaller -c")
     r = b - Q @ part
-    return x, r - Q @ (r @ Q)  # once more: what b left in A's range may be large beside r
+    return x, r - Q @ (r @ Q)  # again, because round-off of b in A's range may be large relative to r
 
 
 def conjugate_gradient(
@@ -178,11 +178,10 @@ def conjugate_gradient(
     max_steps: int,
     stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[np.ndarray, int, bool]:
-    """Preconditioned conjugate gradients on H p = g from p = 0.
+    """Solve H p = g by preconditioned conjugate gradients from p = 0.
 
-    near: the preconditioner, a diagonal matrix or what applies the inverse of another.  Stops when
-    |r| <= tolerance |g| in the preconditioner's norm.
-    Returns p, the number of products, and whether the tolerance was reached.
+    near: the preconditioner, a diagonal or a function that applies its inverse.  Stops at |r| <= tolerance |g| in the
+    preconditioner's norm.  Returns p, the number of products, and whether the tolerance was reached.
     """
     apply = near if callable(near) else lambda r: r / near
     p = np.zeros_like(g)
@@ -196,7 +195,7 @@ def conjugate_gradient(
             return p, k, rho <= target
         Hq = product(q)
         bend = float(q @ Hq)
-        if not bend > 0.0:  # of numbers near the ends of their range nothing is left
+        if not bend > 0.0:  # underflow or overflow
             return p, k + 1, False
         step = rho / bend
         p += step * q
@@ -209,6 +208,6 @@ def conjugate_gradient(
 
 
 def reach(x: np.ndarray, dx: np.ndarray) -> float:
-    """The largest t <= 1 with x + t dx >= 0, x > 0: how far an interior-point step can go."""
+    """The largest t <= 1 with x + t dx >= 0, for x > 0: the longest interior-point step."""
     falling = dx < 0.0
     return min(1.0, float(np.min(-x[falling] / dx[falling], initial=1.0)))

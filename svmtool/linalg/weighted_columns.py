@@ -1,4 +1,4 @@
-"""Sparse rows stored by column, some of the columns weighted by the rows' curvature."""
+"""Sparse rows stored by columns, and working sets of columns weighted by the rows' curvature."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.linalg.systems import mirror
 
-TURNED_BLOCKS, TURNED_LEAST = 4, 2  # blocks of rows turned into columns side by side; numbers each has for a feature
+BLOCKS, BLOCK_DENSITY = 4, 2  # blocks of rows transposed in parallel, and the least numbers of each for a feature
 
 
 class Columns:
-    """Sparse rows column after column, and those of a working set weighted by the rows' curvature.
+    """Sparse rows stored by columns.
 
-    kept (i8, ascending): the features that are held, all if None; then come the bias feature and `d`.
+    kept (i8, ascending): the stored features, None: all; the bias feature follows as the last of `d` columns.
     """
 
     def __init__(self, rows: Rows, kept: np.ndarray | None = None):
@@ -29,13 +29,13 @@ class Columns:
         self.plain, self.d = m, m + (self.bias >= 0)
         place = np.full(rows.plain, m, np.int32)
         place[kept] = np.arange(m, dtype=np.int32)
-        blocks = rows.cut(min(TURNED_BLOCKS, rows.nnz // max(TURNED_LEAST * m, BLOCK_WORK)))
+        blocks = rows.cut(min(BLOCKS, rows.nnz // max(BLOCK_DENSITY * m, BLOCK_WORK)))
         counts = np.zeros((len(blocks), m + 1), np.int64)
         count, fill = l1_loops.count_columns, l1_loops.fill_columns
         run_blocks(lambda b: count(rows.indptr, rows.indices, place, counts[b], *blocks[b]), len(blocks))
         self.starts = np.zeros(m + 1, np.int64)
         np.cumsum(counts[:, :m].sum(axis=0), out=self.starts[1:])
-        at = self.starts + np.cumsum(counts, axis=0) - counts  # where each block's part of each column begins
+        at = self.starts + np.cumsum(counts, axis=0) - counts  # start of each block's part of each column
         self.nnz = int(self.starts[-1])
         self.row_numbers, self.values = np.empty(self.nnz, np.int32), np.empty(self.nnz)
         data, lists = rows.csr_arrays, (self.row_numbers, self.values)
@@ -43,25 +43,25 @@ class Columns:
         self._face = Face(CsrRows(self.starts, self.row_numbers, self.values, rows.n))
 
     def products(self, u: np.ndarray) -> np.ndarray:
-        """X'u, one number a feature; u f8[n]."""
+        """X'u, f8[d]; u f8[n]."""
         g = self._face.products(u)
         return g if self.bias < 0 else np.append(g, self.bias * float(np.sum(u)))
 
     transpose_product = products
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
-        """z_i = y_i x_i.w; what weights of zero belong to is not touched."""
+        """z_i = y_i x_i.w; columns of zero weights are skipped."""
         np.multiply(y, self._face.sum(w[: self.plain]), out=z)
         if self.bias >= 0:
             z += self.bias * float(w[-1]) * y
 
     def some_by_rows(self, chosen: np.ndarray) -> CsrRows:
-        """The features `chosen` (i8, ascending, the bias feature not among them), and that, row after row."""
+        """The features `chosen` (i8, ascending, without the bias feature) and the bias feature, as rows."""
         turned = Columns(self._face.columns.take(chosen))
         return CsrRows(turned.starts, turned.row_numbers, turned.values, len(chosen), self.bias)
 
     def weighted(self, chosen: np.ndarray, c: np.ndarray) -> WeightedColumns:
-        """Columns `chosen` (i8, ascending) times the root of c (f8[n])."""
+        """The columns `chosen` (i8, ascending), row i multiplied by the square root of c_i (f8[n])."""
         lengths = np.diff(self.starts, append=self.starts[-1] + self.n)[chosen]
         out = WeightedColumns(self.n, len(chosen), int(np.sum(lengths)))
         l1_loops.gather_columns(
@@ -71,7 +71,7 @@ class Columns:
 
 
 class WeightedColumns:
-    """Some columns, held together: space for m of them with `most` numbers over n rows."""
+    """A working set of columns, with space for m columns and `most` numbers over n rows."""
 
     def __init__(self, n: int, m: int, most: int):
         self.n = n
@@ -87,15 +87,15 @@ class WeightedColumns:
 
     @property
     def nnz(self) -> int:
-        """Numbers held."""
+        """Number of stored values."""
         return int(self.arrays[0][-1])
 
     def take(self, chosen: np.ndarray) -> Face:
-        """Columns `chosen` (i8), copied."""
+        """Copy the columns `chosen` (i8)."""
         return Face(self._as_rows().take(chosen))
 
     def gram(self) -> np.ndarray:
-        """Inner products of all columns with each other, symmetric."""
+        """Inner products of all columns, a symmetric matrix."""
         return mirror(Face(self._as_rows()).gram())
 
     def _as_rows(self) -> CsrRows:
@@ -105,24 +105,24 @@ class WeightedColumns:
 
 
 class Face:
-    """Columns A of a face of the model, as the rows of a matrix."""
+    """The columns A of a face of the model."""
 
     def __init__(self, columns: CsrRows):
         self.columns, self._ones = columns, np.ones(columns.n)
 
     def gram(self) -> np.ndarray:
-        """A'A, its upper triangle: row after row of the data, whose rows are shorter than its columns."""
+        """The upper triangle of A'A, summed over the rows of the data, which are shorter than its columns."""
         m, rows = self.columns.n, Columns(self.columns)
         K = np.zeros((m, m))
         CsrRows(rows.starts, rows.row_numbers, rows.values, m).add_gram(np.ones(self.columns.d), K)
         return K
 
     def sum(self, x: np.ndarray) -> np.ndarray:
-        """A x, one number a row of the data."""
+        """A x, one number for each row of the data."""
         return self.columns.transpose_product(x)
 
     def products(self, r: np.ndarray) -> np.ndarray:
-        """A'r, one number a column."""
+        """A'r, one number for each column."""
         out = np.empty(self.columns.n)
         self.columns.margins(r, self._ones, out)
         return out

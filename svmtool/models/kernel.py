@@ -1,6 +1,6 @@
 """Kernel models: decision values, labels and probabilities.
 
-Numbers lie in numpy arrays, or in Buffers of the same numbers: svm-predict does without numpy where it can.
+Arrays are numpy's, or Buffers if svm-predict runs without numpy.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ CLASSIFIERS, ONE_CLASS, REGRESSIONS = ("c_svc", "nu_svc"), "one_class", ("epsilo
 SVM_TYPES = (*CLASSIFIERS, ONE_CLASS, *REGRESSIONS)  # by number, as LIBSVM's -s
 
 NO_PROBABILITIES = "Model does not support probabiliy estimates"  # in LIBSVM's spelling
-UNFIT = "a row for a precomputed kernel reads 0:number 1:K(x,row 1) 2:K(x,row 2) ..., none left out, at least up to {}"
+UNFIT = "a row for a precomputed kernel must be 0:number 1:K(x,row 1) 2:K(x,row 2) ... without gaps, at least up to {}"
 
 
 class KernelModel:
-    """A kernel model, as LIBSVM's file holds it.
+    """A kernel model with the content of LIBSVM's file.
 
     svm_type       one of SVM_TYPES
-    kernel         problem.kernels.Kernel
+    kernel         models.kernel_functions.Kernel
     labels         class labels in the model's order; None for regression and one-class
     nr_class       number of classes; 2 for regression and one-class
     rho            f8[pairs of classes], in the order (0, 1), (0, 2) .. (1, 2) ..: subtracted from decision values
@@ -42,7 +42,7 @@ class KernelModel:
     probA, probB   f8[pairs], sigmoids 1 / (1 + exp(A f + B)); regression: A holds the scale of Laplace's
                    distribution of the errors, B is None
     density_marks  10 numbers, decision values between which one-class probabilities lie, or None
-    notes          lines, each starting with '#', kept behind the support vectors
+    notes          lines, each starting with '#', written after the support vectors
     """
 
     is_ordinal = False
@@ -70,30 +70,30 @@ class KernelModel:
 
     @property
     def columns(self) -> int:
-        """Decision values a row: one for each pair of classes, one without classes."""
+        """Number of decision values of a row: one for each pair of classes, or one without classes."""
         return self.nr_class * (self.nr_class - 1) // 2
 
     @property
     def coef_rows(self) -> int:
-        """Coefficients of a support vector."""
+        """Number of coefficients of a support vector."""
         return max(1, self.nr_class - 1)
 
     @property
     def gives_probabilities(self) -> bool:
-        """Whether it was trained with -b 1."""
+        """Whether the model was trained with -b 1."""
         if self.task == "classification":
             return self.probA is not None and self.probB is not None
         return (self.density_marks if self.task == "one-class" else self.probA) is not None
 
     @cached_property
     def scores(self) -> KernelScores:
-        """The model made ready for rows of data."""
+        """The model prepared for prediction."""
         return KernelScores(self)
 
     def decision_values(self, table) -> np.ndarray:
         """Decision values f8 (n, columns) of a Dataset.
 
-        Raises ModelError for rows that lack values of a precomputed kernel.
+        Raises ModelError for rows without the required values of a precomputed kernel.
         """
         import numpy as np
 
@@ -105,7 +105,7 @@ class KernelModel:
         return out
 
     def choose(self, decisions, places, n: int) -> None:
-        """places i8[n] = the winning class of each row in the model's order (one-class: 0 inside, 1 outside)."""
+        """Set places i8[n] to the index of each row's predicted class (one-class: 0 inside, 1 outside)."""
         if self.task == "one-class":
             choose(decisions, places, 1, 1, n)
         else:
@@ -128,12 +128,12 @@ class KernelModel:
     def probabilities(self, decisions: np.ndarray) -> np.ndarray:
         """Probabilities f8 (n, nr_class) of the classes, or (n, 2) of inside and outside, from decision values.
 
-        Raises ModelError where the model gives none; a regression has no classes and gives none here.
+        Raises ModelError if the model gives none, as for every regression.
         """
         return self.estimate(decisions)[0]
 
     def estimate(self, decisions: np.ndarray) -> tuple[np.ndarray, int]:
-        """The `probabilities`, and how many rows' iterations for them hit LIBSVM's limit."""
+        """The `probabilities`, and the number of rows for which LIBSVM's iteration limit was reached."""
         import numpy as np
 
         if not self.gives_probabilities or self.task == "regression":
@@ -147,13 +147,13 @@ class KernelModel:
 
 
 def _inside(values: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """LIBSVM's probabilities of being inside and outside: tenths, by the marks between which a value lies.
+    """LIBSVM's probabilities of inside and outside: tenths, given by the marks around a value.
 
-    A value at the last mark gets 0, as there.
+    A value at the last mark gets 0, as in LIBSVM.
     """
     import numpy as np
 
-    above = np.searchsorted(marks[1:], values, side="right")  # marks 1 .. 9 that are not above the value
+    above = np.searchsorted(marks[1:], values, side="right")  # number of marks 1 .. 9 up to the value
     inside = np.where(above < 9, (above + 1) / 10, 0.0)
     inside[values < marks[0]] = 0.001
     inside[values > marks[9]] = 0.999

@@ -1,4 +1,4 @@
-"""Kernel functions: from inner products to their values, a block at a time."""
+"""Kernel functions: convert blocks of inner products to kernel values."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
 NAMES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")  # by number, as LIBSVM's -t and its model files
 WITH_DEGREE, WITH_GAMMA, WITH_COEF0 = (POLYNOMIAL,), (POLYNOMIAL, RBF, SIGMOID), (POLYNOMIAL, SIGMOID)
 
-BLOCK = 1 << 16  # kernel values that a thread works on at a time
-LARGEST_EXPONENT = 64.0 * 2.0**29  # gamma (|x|^2 + |z|^2) up to which inner products in double tell rbf's exponent: an
-# error of some 4e-6, as kernel_tiles allows with single precision
-CANCELLED = 1e-12  # share of the squares that inner products of long rows may miss
-NOTHING = 708.0  # rbf's exponent from which its value is 0
+BLOCK = 1 << 16  # kernel values that a thread computes at a time
+LARGEST_EXPONENT = 64.0 * 2.0**29  # gamma (|x|^2 + |z|^2) up to which inner products in double precision give rbf's
+# exponent with an error of some 4e-6, as kernel_tiles allows for single precision
+CANCELLED = 1e-12  # error of inner products of long rows relative to their squares
+UNDERFLOW = 708.0  # rbf's value is 0 from this exponent on
 
 
 class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults=(0.0, 3, 0.0))):
-    """A kernel function by its number in NAMES, with the numbers it takes.
+    """A kernel function: its number in NAMES and its parameters.
 
     linear       K(x, z) = x.z
-    polynomial   (gamma x.z + coef0)^degree, degree a whole number from 0 on
+    polynomial   (gamma x.z + coef0)^degree, degree a whole number >= 0
     rbf          exp(-gamma |x - z|^2)
     sigmoid      tanh(gamma x.z + coef0)
-    precomputed  K(x, z) is a number of the data
+    precomputed  K(x, z) is given in the data
     """
 
     __slots__ = ()
 
     @property
     def positive(self) -> bool:
-        """Whether some feature space has it for its inner product, whatever the rows are: of others nobody knows."""
+        """Whether the kernel is positive semidefinite for all rows."""
         if self.kind == POLYNOMIAL:
             return self.coef0 >= 0.0 and self.gamma >= 0.0
         return self.kind in (LINEAR, RBF)
@@ -55,8 +55,8 @@ class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults
     ) -> None:
         """Turn a block of inner products x_i.z_j, f8 or f4 (n, m) in C order, into kernel values in place.
 
-        left f8[n] and right f8[m]: |x_i|^2 and |z_j|^2, which only rbf reads.  apart(i, j): |x_i - z_j|^2 of pairs by
-        their differences, for rbf's pairs of which `near` says that inner products do not tell.
+        left f8[n] and right f8[m]: |x_i|^2 and |z_j|^2, used only by rbf.  apart(i, j): computes |x_i - z_j|^2 of pairs
+        from differences, for the pairs that `near` returns.
         """
         if self.kind in (LINEAR, PRECOMPUTED):
             return
@@ -76,9 +76,9 @@ class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults
             self.set_near(P, pairs, apart)
 
     def near(self, P: np.ndarray, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Pairs (i8, i8) whose rbf value is not 0, as far as inner products P tell, which is not far enough.
+        """Pairs (i8, i8) with a non-zero rbf value for which inner products P are not accurate enough.
 
-        |x|^2 + |z|^2 - 2 x.z keeps too few digits where the squares are large: K(x, x) itself was not 1 then.
+        |x|^2 + |z|^2 - 2 x.z loses too many digits if the squares are large: even K(x, x) would not be 1.
         """
         if self.gamma * (left.max(initial=0.0) + right.max(initial=0.0)) <= LARGEST_EXPONENT:
             return ()
@@ -90,13 +90,13 @@ class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults
             for lo in range(0, len(P), step):
                 sums = left[lo : lo + step, None] + right
                 least = sums - 2.0 * P[lo : lo + step] - CANCELLED * sums
-                far = (self.gamma * sums <= LARGEST_EXPONENT) | (self.gamma * least > NOTHING)
+                far = (self.gamma * sums <= LARGEST_EXPONENT) | (self.gamma * least > UNDERFLOW)
                 i, j = np.nonzero(~far)
                 found.append((i + lo, j))
         return tuple(np.concatenate(part) for part in zip(*found, strict=True))
 
     def set_near(self, P: np.ndarray, pairs: tuple[np.ndarray, ...], apart: Callable[..., np.ndarray]) -> None:
-        """Write the rbf values of pairs."""
+        """Write the rbf values of pairs into P."""
         import numpy as np
 
         with np.errstate(over="ignore", under="ignore"):

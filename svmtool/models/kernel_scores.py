@@ -1,6 +1,6 @@
-"""Decision values of a kernel model, several rows at a time on several threads.
+"""Computes decision values of a kernel model for blocks of rows, on several threads.
 
-Of a linear kernel's support vectors only their sums are kept, one vector of weights for each pair of classes.
+For a linear kernel the support vectors are summed to one vector of weights for each pair of classes.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from typing import Any
 
-DIRECT_PLACES = 1 << 18  # indices up to which a feature's place is its index; the table then has 32 MB a thread
-MOST_WEIGHTS = 1 << 24  # numbers in the weights of all pairs; beyond, a linear kernel is summed like the others
+DIRECT_PLACES = 1 << 18  # up to this index a feature's place is its index; the table has 32 MB a thread
+MAX_WEIGHTS = 1 << 24  # numbers in the weights of all pairs; beyond, a linear kernel is computed like the others
 BLOCK_VALUES = 1 << 18  # kernel values that a thread computes at a time, about
-ROWS_A_BLOCK = 2048  # at most
+ROWS_A_BLOCK = 2048  # limit of the rows of a block
 
 # 2 gamma |z|^2 of a support vector z up to which distances from it are taken from inner products: their error, some
-# units of the last place of that number, is an error of about 1e-14 of a kernel value (rows much longer than z have a
-# value of nearly 0).  For sparse support vectors differences take long, and 1e-11 must do.
+# units in the last place of that number, changes a kernel value by about 1e-14 (rows much longer than z have a value
+# of nearly 0).  For sparse support vectors differences are slow, and 1e-11 is accepted.
 LARGEST_SQUARE, LARGEST_SPARSE_SQUARE = 64.0, 1e4
-SPARSE = 0.5  # share of non-zeros below which support vectors are sparse.  Differences took 1.3 to 2 times as long as
-# products on seven sets of shares from 0.8 on, 3 to 9 times on five from 0.03 to 0.34 (10 to 780 features)
+SPARSE = 0.5  # share of non-zeros below which support vectors count as sparse.  Differences took 1.3 to 2 times as long
+# as products on seven sets with shares from 0.8 on, 3 to 9 times on five from 0.03 to 0.34 (10 to 780 features)
 
 
 class KernelScores:
-    """What prediction makes of a KernelModel before the first row."""
+    """A KernelModel prepared for prediction."""
 
     def __init__(self, model: Any):
         self.kernel, self.rho, self.coef = model.kernel, model.rho, model.coef
@@ -62,7 +62,7 @@ class KernelScores:
                 self.places.items[s] = int(serial)
             self.last = largest_index(self.places)
             return
-        self.n_places = largest_index(model.indices) + 2  # the file's indices, from 0 on
+        self.n_places = largest_index(model.indices) + 2  # indices as in the file, starting at 0
         if self.n_places > DIRECT_PLACES:
             import numpy as np
 
@@ -72,18 +72,18 @@ class KernelScores:
         place_support(model.indptr, model.indices, model.values, self.features, self.places, self.norms, self.n_places)
         sparse = model.indices.size < SPARSE * self.n_sv * (self.n_places - 1)
         self.largest_square = LARGEST_SPARSE_SQUARE if sparse else LARGEST_SQUARE
-        if self.kernel.kind == LINEAR and self.n_places * self.pairs <= MOST_WEIGHTS:
+        if self.kernel.kind == LINEAR and self.n_places * self.pairs <= MAX_WEIGHTS:
             self.W, rest = (Buffer("f8", self.n_places * self.pairs) for _ in range(2))
             support = self.indptr, self.places, self.values, self.coef, self.ends
             pair_weights(*support, self.W, rest, self.columns, self.pairs)
             add_rest(self.W, rest)
 
     def unfit_row(self, rows) -> int:
-        """The first row that lacks kernel values which a precomputed kernel wants; -1 for none."""
+        """The first row that does not have the values that a precomputed kernel needs; -1 for none."""
         return first_row_without(rows.indptr, rows.indices, self.last) if self.kernel.kind == PRECOMPUTED else -1
 
     def decide(self, rows, n: int, decisions) -> None:
-        """Decision values f8 (n, pairs) of a Dataset or RawTable of n rows; for precomputed none may be unfit."""
+        """Compute decision values f8 (n, pairs) of a Dataset or RawTable of n rows, none of them unfit."""
         if self.pairs == 0:
             return
         if self.W is not None:
@@ -98,7 +98,7 @@ class KernelScores:
             limits.check()
             me = threading.get_ident()
             if me not in self._scratch:
-                self._scratch[me] = self._room()
+                self._scratch[me] = self._workspace()
             kernel_decisions(
                 rows.indptr, rows.indices, rows.values, self.features, self.indptr, self.places, self.values,
                 self.norms, self.coef, self.ends, self.rho, *self._scratch[me], decisions, kernel.kind, kernel.gamma,
@@ -107,8 +107,8 @@ class KernelScores:
 
         self._run(work, n, min(ROWS_A_BLOCK, LANES * max(1, BLOCK_VALUES // (LANES * max(1, self.n_sv)))))
 
-    def _room(self) -> tuple[Buffer, Buffer, Buffer]:
-        """Dataset, scratch and sums of one thread."""
+    def _workspace(self) -> tuple[Buffer, Buffer, Buffer]:
+        """Table, scratch memory and sums of one thread."""
         classes = self.ends.size - 1
         sizes = (self.n_places * LANES, self.n_places + (2 + STRIP) * LANES, classes * self.columns * LANES)
         table, scratch, sums = (Buffer("f8", size) for size in sizes)

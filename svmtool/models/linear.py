@@ -21,20 +21,20 @@ from svmtool.models.words import (
 )
 
 ROWS_A_BLOCK = 2048
-LARGEST_LOGIT = 700.0  # where exp() is still a number, so that no sum of probabilities is 0
+LARGEST_LOGIT = 700.0  # exp() does not overflow up to here, so that no sum of probabilities is 0
 
 
 class LinearModel:
-    """A linear model, as LIBLINEAR's file holds it.
+    """A linear model with the content of LIBLINEAR's file.
 
-    word        one of WORDS; decides how decision values become answers
+    word        one of WORDS; determines how predictions follow from decision values
     labels      class labels in the model's order; None for regression and one-class
     nr_class    number of classes; 2 for regression and one-class
-    n_features  largest feature index known to the model, bias not counted
-    bias        value of the appended constant feature; below 0: none
+    n_features  largest feature index of the model, without the bias
+    bias        value of the appended constant feature; < 0: none
     rho         subtracted from the decision values (one-class), else None
     W           f8 (n_features + 1 where bias >= 0, columns), C order
-    notes       lines, each starting with '#', kept behind the weights
+    notes       lines, each starting with '#', written after the weights
     """
 
     __slots__ = ("word", "labels", "nr_class", "n_features", "bias", "rho", "W", "notes")
@@ -57,7 +57,7 @@ class LinearModel:
 
     @property
     def columns(self) -> int:
-        """Decision values a row."""
+        """Number of decision values of a row."""
         return self.W.shape[1]
 
     @property
@@ -67,18 +67,18 @@ class LinearModel:
 
     @property
     def is_ordinal(self) -> bool:
-        """Whether the notes say that its labels are ranks, in ascending order."""
+        """Whether the labels are ranks in ascending order (ordinal regression), according to the notes."""
         return RANKS_NOTE in self.notes
 
     @property
     def gives_probabilities(self) -> bool:
-        """Whether it is logistic or holds sigmoids."""
+        """Whether the model is logistic or has sigmoids."""
         return self.word in LOGISTIC_WORDS or bool(sigmoids_of(self))
 
     def decision_values(self, table) -> np.ndarray:
-        """Decision values f8 (n, columns) of a Dataset; surplus features are left out."""
+        """Decision values f8 (n, columns) of a Dataset; features beyond n_features are ignored."""
         n = len(table.labels)
-        rho = self.rho if self.word == ONE_CLASS_WORD and self.rho is not None else 0.0  # other words carry it in vain
+        rho = self.rho if self.word == ONE_CLASS_WORD and self.rho is not None else 0.0  # other models ignore it
         products = table.products(self.W, self.bias) if hasattr(table, "products") else None
         if products is not None:
             return products - rho
@@ -111,16 +111,16 @@ class LinearModel:
         return self.labels_from(self.decision_values(table))
 
     def class_values(self, decisions: np.ndarray) -> np.ndarray:
-        """What sigmoids take: decision values; of classes trained as one, how far each is ahead of the best other."""
+        """Input of the sigmoids: decision values; for Crammer-Singer each class's lead over the best other class."""
         if self.word != CRAMMER_SINGER_WORD or self.columns < 3:
             return decisions
         second, best = np.partition(decisions, -2, axis=1)[:, -2:].T[..., None]
         return decisions - np.where(decisions == best, second, best)
 
     def probabilities(self, decisions: np.ndarray) -> np.ndarray:
-        """Class probabilities f8 (n, nr_class), from decision values; ModelError where the model gives none.
+        """Class probabilities f8 (n, nr_class), from decision values; ModelError if the model gives none.
 
-        A logistic model's own rule wins over stored sigmoids: LIBLINEAR's predict must say the same of it.
+        A logistic model's own formula takes precedence over stored sigmoids, as in LIBLINEAR's predict.
         """
         if not self.gives_probabilities:
             raise ModelError(NO_PROBABILITIES)

@@ -1,4 +1,4 @@
-"""The words of LIBLINEAR's model files, and what they say of a model.  Needs no numpy."""
+"""The words of LIBLINEAR's model files and their meaning.  Needs no numpy."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ WORDS = (
     "L2R_LR", "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL", "MCSVM_CS", "L1R_L2LOSS_SVC", "L1R_LR",
     "L2R_LR_DUAL", *REGRESSION_WORDS, ONE_CLASS_WORD,
 )  # fmt: skip
-RANKS_NOTE = "# The labels are ranks: ordinal regression"  # behind the weights of a classifier that was trained so
+RANKS_NOTE = "# The labels are ranks: ordinal regression"  # follows the weights of an ordinal model
 NO_PROBABILITIES = "probability output is only supported for logistic regression "
 NO_PROBABILITIES += "and for classifiers that svm-train -b 1 has trained"
-SIGMOID_NOTE = "# Sigmoid: "  # and behind it A and B, a line for each column of the weights (one for two classes)
+SIGMOID_NOTE = "# Sigmoid: "  # followed by A and B, a line for each column of the weights (one for two classes)
 
 
 def weight_columns(word: str, nr_class: int) -> int:
-    """Columns of W: one for two classes (but two for MCSVM_CS), else one a class."""
+    """Columns of W: one for two classes (two for MCSVM_CS), else one for each class."""
     return 1 if nr_class == 2 and word != CRAMMER_SINGER_WORD else nr_class
 
 
 def weight_rows(n_features: int, bias: float) -> int:
-    """Rows of W: one a feature, one more for the bias."""
+    """Rows of W: one for each feature, one more for the bias."""
     return n_features + (1 if bias >= 0 else 0)
 
 
@@ -42,12 +42,12 @@ def task_of(word: str) -> str:
 
 
 def sigmoid_notes(sigmoids: list[tuple[float, float]]) -> tuple[str, ...]:
-    """The lines that keep the A and B of each decision value: P(class) = 1 / (1 + exp(A f + B))."""
+    """Lines with A and B of each decision value: P(class) = 1 / (1 + exp(A f + B))."""
     return tuple(f"{SIGMOID_NOTE}{A:.17g} {B:.17g}" for A, B in sigmoids)
 
 
 def sigmoids_of(model: Any) -> list[tuple[float, float]]:
-    """A and B of each decision value, none where the notes tell of none; ModelError where they are damaged."""
+    """A and B of each decision value, from the notes; empty without them, ModelError if they are damaged."""
     lines = [note[len(SIGMOID_NOTE) :] for note in model.notes if note.startswith(SIGMOID_NOTE)]
     if not lines or model.task != "classification":
         return []
@@ -57,9 +57,9 @@ def sigmoids_of(model: Any) -> list[tuple[float, float]]:
     except ValueError:
         pairs = []
     if len(pairs) != wanted or any(x - x != 0 for pair in pairs for x in pair):
-        raise ModelError(f"ERROR: the model is to hold {wanted} lines '{SIGMOID_NOTE}A B', A and B finite numbers")
+        raise ModelError(f"ERROR: the model must have {wanted} lines '{SIGMOID_NOTE}A B', A and B finite numbers")
     return pairs
 
 NO_CLASSES = "the model has no classes (it was trained on an empty file) and cannot predict"
-OVERFLOWN = "the training left the range of numbers and no model is written: scale the features (svm-scale), or choose "
+OVERFLOWN = "the weights overflowed and no model is written: scale the features (svm-scale) or choose "
 OVERFLOWN += "a smaller -c"

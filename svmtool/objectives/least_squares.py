@@ -9,7 +9,7 @@ import numpy as np
 from svmtool import limits
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
-from svmtool.linalg.golub_kahan import Combinations, GolubKahan, Weights, Whole
+from svmtool.linalg.golub_kahan import Combinations, FullStep, GolubKahan, Weights
 from svmtool.linalg.systems import Factored
 from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.base import Objective
@@ -112,7 +112,7 @@ class LeastSquares(Objective):
         space = Combinations(self._forward_back)
         return GolubKahan(space, self.n, space.back(self._p - self._s))
 
-    def whole_step(self) -> Whole:
+    def whole_step(self) -> FullStep:
         """The step from w to the solution, after `golub_kahan`, by the n x n system (I + A A') s = b.
 
         Forming the matrix takes the products of n steps, and the memory of two n x n matrices.
@@ -125,9 +125,9 @@ class LeastSquares(Objective):
             self._factor = Factored(H)
         if self._p is None:
             ds = self._factor.solve(self._forward(self.regular(self.w) - self._back(self._s)))
-            return Whole(self._back(self._s + ds) - self.regular(self.w), ds)
+            return FullStep(self._back(self._s + ds) - self.regular(self.w), ds)
         dp = self._factor.solve(self._s - self._p)
-        return Whole((dp,), self._p + dp - self._s)
+        return FullStep((dp,), self._p + dp - self._s)
 
     def _forward_back(self, u: np.ndarray) -> np.ndarray:
         """A A'u by columns: random accesses stay within n numbers."""
@@ -153,7 +153,7 @@ class LeastSquares(Objective):
         """b - A w."""
         return self._centred(self._root * self.y * self.target) - self._forward(w)
 
-    def both(self, steps: GolubKahan | Whole) -> tuple[float, float, np.ndarray]:
+    def both(self, steps: GolubKahan | FullStep) -> tuple[float, float, np.ndarray]:
         """Set the point to w + dw with the best bias; returns f, the dual value at s + ds and that dual point."""
         if self._p is None:
             w = self.regular(self.w) + steps.dw

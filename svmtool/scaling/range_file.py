@@ -1,11 +1,11 @@
-"""LIBSVM's range file, which svm-scale -s saves and -r restores.
+"""Reads and writes LIBSVM's range file, which svm-scale -s saves and -r restores.
 
-y                        (only where labels are scaled)
+y                        (only if labels are scaled)
 y_lower y_upper
 y_min y_max
 x
 lower upper
-index min max            (one line for each feature that varies, ascending)
+index min max            (one line for each feature that is not constant, ascending)
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from svmtool.numbers import format_one, format_rows, parse_number
 
 LAST_INDEX = 2147483647
 BLOCK = 1 << 16  # bytes read at a time
-LONGEST_WORD = 1 << 20  # bytes; numbers of thousands of digits are taken
+LONGEST_WORD = 1 << 20  # bytes; numbers may have thousands of digits
 
 
 class Ranges:
-    """y: (y_lower, y_upper, y_min, y_max) or None; x: (lower, upper) or None where the file has no x section.
+    """The content of a range file.
 
-    index i8[k] ascending from 1 on, low f8[k], high f8[k]: the features listed.
+    y: (y_lower, y_upper, y_min, y_max) or None.  x: (lower, upper), or None without an x section.  index i8[k]
+    (ascending, starting at 1), low f8[k], high f8[k]: the listed features.
     """
 
     __slots__ = ("y", "x", "index", "low", "high")
@@ -38,7 +39,7 @@ class Ranges:
 
 
 class RangeError(SvmtoolError):
-    """A range file that cannot be understood; LIBSVM's sentence, then the reason."""
+    """An invalid range file; LIBSVM's message, followed by the reason."""
 
     exit_code = 255
 
@@ -47,7 +48,7 @@ class RangeError(SvmtoolError):
 
 
 def write(path: str, ranges: Ranges) -> None:
-    """Write the file atomically; features whose low equals their high are left out."""
+    """Write the file atomically, without constant features."""
     assert ranges.x is not None
     with output.replacing(path, "can't open file") as file:
         if ranges.y is not None:
@@ -61,52 +62,52 @@ def write(path: str, ranges: Ranges) -> None:
 
 
 def read(path: str) -> Ranges:
-    """Read a range file.  Raises SvmtoolError where it cannot be opened, RangeError where it cannot be understood.
+    """Read a range file; raises SvmtoolError if it cannot be opened, RangeError if it is invalid.
 
-    A file that begins with neither x nor y gives Ranges without both, as LIBSVM sees it.
+    As in LIBSVM, a file that starts with neither x nor y has no ranges.
     """
     with open_source(path, "can't open file") as source:
         return _parse(_Words(source, path), path)
 
 
 class _Words:
-    """The words of a file one by one, of which a block is in memory."""
+    """Yields the words of a file; one block of it is in memory."""
 
     def __init__(self, source: Source, path: str):
         self.source, self.path = source, path
         self.block = bytearray(BLOCK)
-        self.begun, self.ended = b"", False  # incomplete word at the end of the block; whether the file has been read
-        self.first = b""  # byte of the file
-        self.words: list[bytes] = []  # in reversed order
+        self.begun, self.ended = b"", False  # incomplete last word of the block; whether the file has ended
+        self.first = b""  # first byte of the file
+        self.words: list[bytes] = []  # in reverse order
         self._read()
 
     def _read(self) -> None:
         n = self.source.read_into(self.block)
-        if self.block.find(0, 0, n) >= 0:  # a stream of them has no end, or a very far one
-            raise RangeError(self.path, "it is no text: there are NUL bytes in it")
+        if self.block.find(0, 0, n) >= 0:  # a stream of NUL bytes may be endless
+            raise RangeError(self.path, "not a text file: it contains NUL bytes")
         self.ended = n < BLOCK
         text = self.begun + self.block[:n]
         self.first = self.first or text[:1]
         words = text.split()
         self.begun = words.pop() if words and not self.ended and not text[-1:].isspace() else b""
         if len(self.begun) > LONGEST_WORD:
-            raise RangeError(self.path, "it is no text: a word is longer than 1 MB")
+            raise RangeError(self.path, "not a text file: a word is longer than 1 MB")
         self.words = words[::-1]
 
     def peek(self) -> bytes:
-        """The next word, which stays the next; empty behind the last."""
+        """The next word, which is not consumed; empty after the last."""
         while not self.words and not self.ended:
             self._read()
         return self.words[-1] if self.words else b""
 
     def take(self, end: str = "the file ends where two numbers should be") -> bytes:
-        """The next word; RangeError with the message `end` behind the last."""
+        """Consume the next word; RangeError with the message `end` after the last."""
         if not self.peek():
             raise RangeError(self.path, end)
         return self.words.pop()
 
     def open_section(self) -> None:
-        """Step over the section's letter, which may have the first number right behind it."""
+        """Skip the section's letter, which the first number may follow without a blank."""
         letter = self.take()
         if len(letter) > 1:
             self.words.append(letter[1:])
@@ -123,7 +124,7 @@ def _parse(words: _Words, path: str) -> Ranges:
         words.open_section()
         x = _limits(words, path)
     elif words.peek():
-        raise RangeError(path, f"{_shown(words.peek())} where the x section should start")
+        raise RangeError(path, f"{_shown(words.peek())} instead of the start of the x section")
     index, low, high = array("q"), array("d"), array("d")
     previous = 0
     while word := words.peek():

@@ -1,8 +1,8 @@
-"""The first pass of svm-scale: the range of each feature, stored for the features that occur.
+"""The first pass of svm-scale: the range of each feature.
 
-As a rule there are arrays of all features up to the largest index.  Where that lies far above the number of values read
-so far, only features that occur have places: each block brings its own, and blocks are merged by twos of like size, so
-that all together takes as long as sorting.
+Arrays usually have an entry for each feature up to the largest index.  If that is much larger than the number of values
+read so far, only features that occur have entries: each block gives its own part, and parts of similar size are merged,
+which takes as long as sorting.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from svmtool.compiled.loops.text import scale_loops
 from svmtool.data.dataset import Dataset
 
 LARGEST = sys.float_info.max
-LEAST, FAR = 1 << 20, 4  # features, and features for each value read, above which those that occur have places
-DENSE = np.empty(0, np.int32)  # in the place of names: feature j has place j
+SPARSE_FROM, SPARSE_RATIO = 1 << 20, 4  # features, and features for each value read, above which entries are sparse
+DENSE = np.empty(0, np.int32)  # as names: feature j has entry j
 
 
 def _nothing(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """low, high and seen of features before any row."""
+    """Initial low, high and seen."""
     return np.full(size, LARGEST), np.full(size, -LARGEST), np.zeros(size, np.int64)
 
 
 class _Part:
     """Ranges of some features.
 
-    names i4[k]: the features, ascending from 0 on.  low, high f8[k], seen i8[k]: as in ShapeOfData.
+    names i4[k]: the features, ascending, starting at 0.  low, high f8[k], seen i8[k]: as in ShapeOfData.
     """
 
     def __init__(self, names: np.ndarray, low: np.ndarray, high: np.ndarray, seen: np.ndarray):
         self.names, self.low, self.high, self.seen = names, low, high, seen
 
     def add(self, other: _Part) -> None:
-        """Widen by a part that came later and whose features are all here; of equal extremes (0 and -0) its stay."""
+        """Merge a later part whose features are all here; of equal extremes (0 and -0) the later ones are kept."""
         at = np.searchsorted(self.names, other.names)
         self.low[at] = np.where(self.low[at] < other.low, self.low[at], other.low)
         self.high[at] = np.where(self.high[at] > other.high, self.high[at], other.high)
@@ -53,22 +53,22 @@ def _merged(a: _Part, b: _Part) -> _Part:
 
 
 class ShapeOfData:
-    """What the first pass finds out.
+    """Results of the first pass.
 
-    names: DENSE, or i4[k] the features that have places, ascending from 0 on.
-    low, high f8[k], seen i8[k]: range of each such feature's values and the number of
-    rows that spell it out; y_low, y_high; rows; pairs; n_features: the largest index.
+    names: DENSE, or i4[k] the features with entries, ascending, starting at 0.  low, high f8[k], seen i8[k]: range of
+    each feature's values and number of rows with an explicit value.  y_low, y_high: range of labels.  rows, pairs:
+    counts.  n_features: the largest index.
     """
 
     def __init__(self, features: np.ndarray | None = None):
-        """features i8[k]: those that have places in any case, ascending from 0 on."""
+        """features i8[k]: features that always have entries, ascending, starting at 0."""
         self.wanted = DENSE if features is None else features.astype(np.int32)
         self.n_features = int(self.wanted[-1]) + 1 if len(self.wanted) else 0
         self.names = DENSE
         self.low, self.high, self.seen = _nothing(0)
         self.y_low, self.y_high = LARGEST, -LARGEST
         self.rows = self.pairs = 0
-        self._parts: list[_Part] | None = None  # of ever fewer features; None where all features have places
+        self._parts: list[_Part] | None = None  # of decreasing sizes; None if all features have entries
 
     def add(self, table: Dataset) -> None:
         """Widen the ranges by the rows of a table."""
@@ -77,8 +77,8 @@ class ShapeOfData:
         self.n_features = max(self.n_features, table.n_features)
         self.y_low = min(self.y_low, float(table.labels.min()))
         self.y_high = max(self.y_high, float(table.labels.max()))
-        if self.n_features <= max(LEAST, FAR * (self.pairs + len(self.wanted))):
-            self._give_all_places()
+        if self.n_features <= max(SPARSE_FROM, SPARSE_RATIO * (self.pairs + len(self.wanted))):
+            self._make_dense()
             scale_loops.extend_ranges(table.indices, table.values, self.low, self.high, self.seen)
             return
         if self._parts is None:
@@ -93,10 +93,10 @@ class ShapeOfData:
             later, earlier = self._parts.pop(), self._parts.pop()
             self._parts.append(_merged(earlier, later))
 
-    def _give_all_places(self) -> None:
-        """Have arrays of n_features numbers at least."""
+    def _make_dense(self) -> None:
+        """Change to arrays of at least n_features entries."""
         if self.n_features > len(self.low):
-            more = _nothing(max(self.n_features, min(2 * len(self.low), LEAST)) - len(self.low))
+            more = _nothing(max(self.n_features, min(2 * len(self.low), SPARSE_FROM)) - len(self.low))
             old = self.low, self.high, self.seen
             self.low, self.high, self.seen = (np.concatenate(pair) for pair in zip(old, more, strict=True))
         if self._parts is not None:
@@ -106,14 +106,15 @@ class ShapeOfData:
             self._parts = None
 
     def finish(self) -> None:
-        """Count the value 0 of the rows in which a feature is absent (a lone -0 that is an extreme becomes 0)."""
-        if self._parts is not None or self.n_features > max(LEAST, FAR * (self.pairs + len(self.wanted))):
+        """Include the value 0 of rows in which a feature is absent (an extreme of -0 becomes 0)."""
+        most = max(SPARSE_FROM, SPARSE_RATIO * (self.pairs + len(self.wanted)))
+        if self._parts is not None or self.n_features > most:
             part = _new(self.wanted)
             for each in self._parts or ():
                 part = _merged(part, each)
             self.names, self.low, self.high, self.seen = part.names, part.low, part.high, part.seen
         else:
-            self._give_all_places()
+            self._make_dense()
             d = self.n_features
             self.low, self.high, self.seen = self.low[:d].copy(), self.high[:d].copy(), self.seen[:d]
         self._parts = None
@@ -123,14 +124,14 @@ class ShapeOfData:
             self.high[absent & ~(self.high > 0.0)] = 0.0
 
     def indices(self) -> np.ndarray:
-        """The index of each place as files have it, from 1 on."""
+        """The index of each entry as in files, starting at 1."""
         return (self.names if self.names is not DENSE else np.arange(self.n_features)) + np.int64(1)
 
     def places(self, features: np.ndarray) -> np.ndarray:
-        """Where features (integers from 0 on, below n_features) have their places: ValueError for one without."""
+        """Entries of features (integers >= 0, below n_features); ValueError for a feature without an entry."""
         if self.names is DENSE:
             return features
         at = np.searchsorted(self.names, features).astype(features.dtype)
         if not np.array_equal(self.names.take(at, mode="clip"), features):
-            raise ValueError("a feature has no place")
+            raise ValueError("a feature has no entry")
         return at

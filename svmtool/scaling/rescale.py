@@ -1,8 +1,7 @@
 """svm-scale: finds the range of each feature in a first pass and writes the scaled rows in a second.
 
-Memory holds a few numbers for each feature (ranges.py) and a few blocks of text, however
-many rows there are.  Threads format pieces of a block side by side and write
-them in order.
+Memory holds a few numbers for each feature (ranges.py) and a few blocks of text, for any number of rows.  Threads
+format pieces of a block in parallel and write them in order.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ BUFFER = 1 << 22  # bytes of output a thread holds
 
 
 class LabelError(SvmtoolError):
-    """A line without a label; LIBSVM's sentence, then the place."""
+    """A line without a label; LIBSVM's message, followed by file and line."""
 
     exit_code = 255
 
@@ -40,13 +39,13 @@ class LabelError(SvmtoolError):
 
 
 def run(options, warn: Callable[[str], None]) -> None:
-    """Scale options.file to standard output (see cli.scale.Options); `warn` gets a line for each doubtful thing."""
+    """Scale options.file to standard output (see cli.scale.Options); `warn` gets warnings, one line each."""
     with open_source(options.file, "can't open file") as first:
         restored = range_file.read(options.restore) if options.restore is not None else None
         with first.repeatable() as source:
             reader = LineReader(warn)
             shape = ShapeOfData(None if restored is None else restored.index - 1)
-            for table in tables(source, odd_line=reader.read):
+            for table in tables(source, slow_line=reader.read):
                 shape.add(table)
             shape.finish()
             reader.report()
@@ -74,8 +73,8 @@ def _factors(options, restored: Ranges | None, shape: ShapeOfData, warn):
             raise SvmtoolError(f"{options.restore}: the range of the labels is empty, so these labels cannot be scaled")
     if restored.x is None:
         what = "features" if restored.y is not None else "labels or features"
-        lack = f"{options.restore} holds no scaling factors for {what}"
-        warn(f"WARNING: {lack}: {options.file} is scaled by its own range")
+        lack = f"{options.restore} has no scaling factors for {what}"
+        warn(f"WARNING: {lack}: {options.file} is scaled by its own ranges")
         return y, limits
     places = shape.places(restored.index - 1)
     known = np.zeros(len(shape.low), bool)
@@ -91,16 +90,15 @@ def _factors(options, restored: Ranges | None, shape: ShapeOfData, warn):
 
 
 class LineReader:
-    """Reads the lines that are not of the ordinary form, as svm-scale does where its reading makes sense.
+    """Parses unusual lines as LIBSVM's svm-scale does, where that is well defined.
 
-    Beyond train's grammar: CRLF behind a lone label, values below the normal
-    range, and a label with something behind its number (`1,2`), of which only
-    the number is kept; the first such label is reported.
+    In addition to svm-train's grammar: CRLF after a label without features, values below the normal range, and a label
+    with text after its number (`1,2`), of which only the number is kept; the first such label is reported.
     """
 
     def __init__(self, warn: Callable[[str], None]):
         self.warn = warn
-        self.cut: dict[int, tuple[str, str]] = {}  # line -> file, label; threads add to it
+        self.cut: dict[int, tuple[str, str]] = {}  # line -> file, label; filled by threads
 
     def read(self, line: bytes, number: int, file: str) -> tuple[float, list[int], list[float]]:
         body = line.removesuffix(b"\r").lstrip(SPACE)
@@ -121,15 +119,15 @@ class LineReader:
             line = min(self.cut)
             file, label = self.cut[line]
             others = f" ({len(self.cut)} such lines)" if len(self.cut) > 1 else ""
-            self.warn(f"WARNING: {file}: line {line}: of the label {label!r} only the number in front is kept{others}")
+            self.warn(f"WARNING: {file}: line {line}: only the leading number of the label {label!r} is kept{others}")
 
 
 def _write(source: Source, reader: LineReader, shape: ShapeOfData, y, limits) -> int:
-    """Second pass; returns how many index:value pairs were written."""
+    """Second pass; returns the number of index:value pairs written."""
     writer = RowWriter(shape, limits)
     rows = 0
     with output.replacing("-") as file:
-        for table in tables(source, odd_line=reader.read):
+        for table in tables(source, slow_line=reader.read):
             if rows + len(table) > shape.rows or table.n_features > shape.n_features:
                 break
             try:
@@ -146,7 +144,7 @@ def _write(source: Source, reader: LineReader, shape: ShapeOfData, y, limits) ->
 
 
 def scaled_labels(labels: np.ndarray, y_lower: float, y_upper: float, y_min: float, y_max: float) -> np.ndarray:
-    """f8[n] labels taken linearly from y_min..y_max to y_lower..y_upper."""
+    """Map labels f8[n] linearly from y_min..y_max to y_lower..y_upper."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         scaled = y_lower + (y_upper - y_lower) * (labels - y_min) / (y_max - y_min)
     scaled[labels == y_max] = y_upper
@@ -157,8 +155,8 @@ def scaled_labels(labels: np.ndarray, y_lower: float, y_upper: float, y_min: flo
 class RowWriter:
     """Writes scaled rows.
 
-    n_absent: how many features are written in a row that spells out none.
-    written, spared: see compiled.scale_loops.scaled_rows, summed over all rows.
+    n_absent: number of features written for a row without explicit values.
+    written, spared: see compiled.loops.text.scale_loops.scaled_rows, summed over all rows.
     """
 
     def __init__(self, shape: ShapeOfData, limits: tuple[float, float]):
@@ -170,7 +168,7 @@ class RowWriter:
         self.buffers: dict[int, np.ndarray] = {}
 
     def _absent_text(self) -> np.ndarray:
-        """The text of all features of value 0, one behind the other, as they come in a row."""
+        """The concatenated texts of all features of value 0, in the order of a row."""
         text = np.empty(4 * scale_loops.ROOM, np.uint8)
         state = np.zeros(2, np.int64)
         while answer := scale_loops.absent_text(text, self.at, self.names, self.low, self.high, state, *self.limits):
@@ -184,7 +182,7 @@ class RowWriter:
         return text[: state[1] + scale_loops.PADDING].copy()
 
     def _feature(self, j: int, value: float) -> bytes:
-        """`index:value ` of a value at place j whose scaled text the loops leave to Python."""
+        """`index:value ` of a value at place j that the loops cannot print."""
         low, high = float(self.low[j]), float(self.high[j])
         lower, upper = self.limits
         scaled = lower if value == low else upper if value == high else None
@@ -201,7 +199,7 @@ class RowWriter:
             by_text = row + max(1, BUFFER // (len(self.absent) + 32))
             starts.append(min(max(row + 1, min(by_pairs, by_text)), len(table)))
         turn = threading.Condition()
-        writing = 0  # the piece whose turn it is; -1 after a failure
+        writing = 0  # index of the piece to be written next; -1 after a failure
         failures: list[BaseException] = []
 
         def await_turn(piece: int) -> None:
@@ -244,13 +242,13 @@ class RowWriter:
                 file.write(memoryview(out)[: state[3]])
                 state[3] = 0
             else:
-                self._write_unsettled(table, out, state)
+                self._write_stopped(table, out, state)
         await_turn()
         file.write(memoryview(out)[: state[3]])
         self.written += int(state[4])
         self.spared += int(state[5])
 
-    def _write_unsettled(self, table: Dataset, out: np.ndarray, state: np.ndarray) -> None:
+    def _write_stopped(self, table: Dataset, out: np.ndarray, state: np.ndarray) -> None:
         """Print the label or value at which the loop stopped."""
         row, pair, done, p = state[:4].tolist()
         if done < 0:
@@ -267,4 +265,4 @@ class RowWriter:
 
 
 class _Abandoned(Exception):
-    """Another thread failed; its exception is the one to report."""
+    """Another thread failed; its exception is reported."""

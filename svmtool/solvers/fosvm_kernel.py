@@ -22,7 +22,7 @@ from svmtool.kernels.pair_descent import LAST, PATIENCE, PairDescent, capacity_f
 from svmtool.kernels.problems import HardOneClass, Points
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.row_scores import KernelRowScores
-from svmtool.kernels.rows import MEGABYTE, exact_sum
+from svmtool.kernels.rows import exact_sum
 from svmtool.kernels.working_sets import ViolatingSets
 from svmtool.limits import EndedError
 from svmtool.objectives.hard_one_class import lead_of
@@ -31,7 +31,7 @@ from svmtool.solvers.shared.cutting_planes import INDEFINITE, INSIDE, SAMPLE, Cu
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
 from svmtool.solvers.shared.plan import Plan, begin
 from svmtool.solvers.shared.progress import Progress
-from svmtool.tolerances import ROUNDOFF_GAP
+from svmtool.tolerances import MIB, ROUNDOFF_GAP
 
 MANY = 64  # rows of A beyond which decomposition comes nearer in less time
 GROWTH = 4  # times the support is what joins it as the first part of the rows
@@ -218,7 +218,7 @@ def _descend(
             if status is None and still:
                 status = OPTIMAL if gap <= ROUNDOFF_GAP else PRECISION
             square = float(max(MANY, np.count_nonzero(state.a))) ** 2
-            if status is None and subproblem.work > PAIR_STEPS * square and EXACT_BYTES * square < cache_mb * MEGABYTE:
+            if status is None and subproblem.work > PAIR_STEPS * square and EXACT_BYTES * square < cache_mb * MIB:
                 status = COSTLY
             if status is None:
                 chosen = sets.choose(state)

@@ -15,7 +15,7 @@ from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel
 from svmtool.kernels.problems import HardOneClass
 from svmtool.limits import EndedError, StopFlag, until
-from svmtool.linalg.minimum_norm_point import NearestPoint
+from svmtool.linalg.minimum_norm_point import MinimumNormPoint
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, TIME
 from svmtool.training.kernel.fit import Fitting
@@ -79,7 +79,7 @@ def test_an_inverse_ends_between_its_halves(monkeypatch):
     X = np.random.default_rng(0).standard_normal((50, 60)) + 1.0
     H = X @ X.T
     np.testing.assert_allclose(minimum_norm_point._inverted(H) @ H, np.eye(50), atol=1e-8)
-    small, asked = NearestPoint(), []
+    small, asked = MinimumNormPoint(), []
     small.join(H)
     with until(lambda: asked.append(1) or len(asked) > 3), pytest.raises(EndedError):
         small.solve()

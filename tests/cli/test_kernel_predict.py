@@ -161,7 +161,7 @@ def test_a_row_of_a_precomputed_kernel_that_lacks_values_is_refused(row, run, tm
     monkeypatch.setattr(predict_kernel, "MIN_CHUNK", 64)
     got = run("t", "m", "o2", model=GIVEN, rows="1 0:9 1:5 2:0 3:1\n" * 9 + row + "\n")
     assert got.exit == 1 and not (tmp_path / "o2").exists()
-    assert got.stderr.startswith("Wrong input format at line 10: t: a row for a precomputed kernel reads 0:number")
+    assert got.stderr.startswith("Wrong input format at line 10: t: a row for a precomputed kernel must be 0:number")
     assert got.stderr.endswith("at least up to 3\n")
 
 

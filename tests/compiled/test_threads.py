@@ -53,7 +53,7 @@ def test_turns(n, count, use):
 
     for _ in range(20):
         log.clear()
-        threads.run_in_turns(lambda k: note("first", k), lambda k: note("then", k), n)
+        threads.run_in_two_stages(lambda k: note("first", k), lambda k: note("then", k), n)
         assert sorted(log) == sorted((turn, k) for turn in ("first", "then") for k in range(n))
         place = {entry: i for i, entry in enumerate(log)}
         assert all(place["first", k] < place["then", k] for k in range(n))

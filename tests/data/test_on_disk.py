@@ -200,7 +200,7 @@ def test_a_run_that_held_more_says_so(more, data, command, tmp_path):
     run = ("-q", "-s", 2, *more, "--memory")
     assert command("train", *run, "300M", "-", *model, input=text).stderr == b""
     least = (
-        "import svmtool.formats.rowcache.folder as f; f.LEAST_MEMORY = 0; "
+        "import svmtool.formats.rowcache.folder as f; f.MIN_MEMORY = 0; "
         "from svmtool.cli.train import main; import sys;"
     )
     done = subprocess.run(
@@ -248,7 +248,7 @@ def test_what_is_no_folder_of_rows_is_left_alone(kind, svm_train, on_disk, tmp_p
     strange(kind, tmp_path / "d.rows")
     before = sorted(tmp_path.rglob("*"))
     status, _, words = svm_train("-q", "-s", 2, *MEMORY, "d", "m", data="1 1:1\n-1 1:2\n")
-    assert status == 1 and "something else has that name" in words
+    assert status == 1 and "it exists and is no folder of rows" in words
     assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "d"])
     assert svm_train("-q", "-s", 2, *MEMORY, "--no-cache", "d", "m")[0] == 0
     assert sorted(tmp_path.rglob("*")) == sorted([*before, tmp_path / "d", tmp_path / "m"])

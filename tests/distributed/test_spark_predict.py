@@ -127,7 +127,7 @@ def test_a_bad_line_is_named_and_leaves_nothing(line, run, models, tmp_path):
     (folder / "b").write_bytes(b"".join(lines))
     status, out, err = run("--spark", "x", "--scores", tmp_path / "s", folder, models / "classes", tmp_path / "o")
     assert (status, out) == (1, "")
-    reason = "token '7;5': no colon: each feature reads index:value"
+    reason = "token '7;5': no colon: a feature must be index:value"
     assert err == f"Wrong input format at line {line}: {folder}/b: {reason}\n"
     assert sorted(os.listdir(tmp_path)) == ["days"]
 

@@ -166,7 +166,7 @@ def test_a_state_of_another_version_is_refused(ready, monkeypatch):
     with monkeypatch.context() as m:
         m.setattr(adaptable_state, "VERSION", 99)
         adaptable_state.write("m", adaptable_state.State(71, 1.0, 1.0, (), ClassStatistics()))
-    refused(ready, "a state of version 99; this svmtool knows 1", "--add", "new", "-i", "m")
+    refused(ready, "its version is 99, and this svmtool reads version 1", "--add", "new", "-i", "m")
 
 
 @pytest.mark.parametrize("moment", ["log", "state", "model"])

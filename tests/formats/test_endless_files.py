@@ -18,7 +18,7 @@ LINEAR = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2000000000\nbia
 KERNEL = "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2000000000\nrho 0\nlabel 1 -1\n"
 KERNEL += "nr_sv 1000000000 1000000000\nSV\n"
 MANY = "nr_class 2000000000\nlabel "
-NO_TEXT = "can't open model file PATH: it is no text: a word or line is longer than"
+NO_TEXT = "can't open model file PATH: not a text file: a word or line is longer than"
 WEIGHT = "ERROR: fscanf failed to read the model: 2000000000 weights expected, number"
 VECTOR = "ERROR: fscanf failed to read model: support vector"
 RANGE = "ERROR: failed to read scaling parameters: PATH:"
@@ -27,22 +27,22 @@ RANGE = "ERROR: failed to read scaling parameters: PATH:"
 CASES = [
     (linear.read, "", "a", NO_TEXT),
     (linear.read, "", "1 ", "unknown text in model file: [1]"),
-    (linear.read, "", "\n", "can't open model file PATH: it is no text: there are only blanks in it"),
+    (linear.read, "", "\n", "can't open model file PATH: not a text file: it contains only blanks"),
     (linear.read, LINEAR[:36], "1", NO_TEXT),
     (linear.read, LINEAR[:36], "1 ", "unknown text in model file: [1]"),
     (linear.read, LINEAR, "a", NO_TEXT),
     (linear.read, LINEAR, "a ", WEIGHT + " 1 is 'a'"),
     (linear.read, LINEAR + "1 \n" * 2_000_000, "a ", WEIGHT + " 2000001 is 'a'"),
     (linear.read, LINEAR, "1", NO_TEXT),
-    (linear.read, MANY, "1 ", "ERROR: label: 2000000000 classes are more than the"),
+    (linear.read, MANY, "1 ", "ERROR: label: 2000000000 classes exceed the limit of"),
     (kernel.read, "", "a", NO_TEXT),
-    (kernel.read, MANY, "1 ", "ERROR: label: 2000000000 classes are more than the"),
+    (kernel.read, MANY, "1 ", "ERROR: label: 2000000000 classes exceed the limit of"),
     (kernel.read, MANY.replace("label", "rho"), "0 ", "ERROR: nr_class: 2000000000 classes have more pairs than"),
     (kernel.read, KERNEL, "a", NO_TEXT),
     (kernel.read, KERNEL, "a\n", VECTOR + " 1: token 'a'"),
     (kernel.read, KERNEL + "1 1:1\n" * 1_000_000, "2 1:x\n", VECTOR + " 1000001: token '1:x'"),
-    (range_file.read, "x\n", "a", RANGE + " it is no text: a word is longer than 1 MB"),
-    (range_file.read, "x\n-1 1\n1 ", "1", RANGE + " it is no text: a word is longer than 1 MB"),
+    (range_file.read, "x\n", "a", RANGE + " not a text file: a word is longer than 1 MB"),
+    (range_file.read, "x\n-1 1\n1 ", "1", RANGE + " not a text file: a word is longer than 1 MB"),
     (range_file.read, "x\n-1 1\n", "1 ", RANGE + " feature 1 follows 1: indices must ascend"),
     (range_file.read, "x\n-1 1\n", "a ", RANGE + " 'a' is not a feature index"),
 ]

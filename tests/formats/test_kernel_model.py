@@ -169,7 +169,7 @@ FAULTS = {
     "no number": (GOOD.replace("gamma 0.5", "gamma x"), EARLY + "gamma expected, found 'x'"),
     "label with a point": (GOOD.replace("label 1 ", "label 1.5 "), EARLY + "label expected, found '.5'"),
     "too many rho": (GOOD.replace("rho 0.25", "rho 0.25 1"), "unknown text in model file: [1]\n"),
-    "list first": ("rho 1\n" + GOOD, "ERROR: rho stands before nr_class"),
+    "list first": ("rho 1\n" + GOOD, "ERROR: rho is before nr_class"),
     "few marks": (ONE_CLASS.replace("SV", "prob_density_marks 1 2\nSV"), EARLY + "prob_density_marks expected"),
     "label beyond 32 bits": (GOOD.replace("label 1 ", "label 2147483648 "), "ERROR: label: 2147483648 does not fit"),
     **{
@@ -181,8 +181,8 @@ FAULTS = {
     },
     "no degree": (GOOD.replace("rbf", "polynomial"), "ERROR: the model lacks degree, coef0"),
     "gamma nan": (GOOD.replace("gamma 0.5", "gamma nan"), "ERROR: gamma of the model is not finite"),
-    "rho nan": (ONE_CLASS.replace("rho 0.25", "rho nan"), EARLY + "line 6: rho is nan, not a number"),
-    "gamma below 0": (GOOD.replace("gamma 0.5", "gamma -0.5"), "ERROR: gamma of the model is below 0"),
+    "rho nan": (ONE_CLASS.replace("rho 0.25", "rho nan"), EARLY + "line 6: rho is nan"),
+    "gamma below 0": (GOOD.replace("gamma 0.5", "gamma -0.5"), "ERROR: gamma of the model is negative"),
     "no classes": (
         GOOD.replace("nr_class 2", "nr_class 0")
         .replace("rho 0.25", "rho")
@@ -191,20 +191,20 @@ FAULTS = {
         "the model has no classes",
     ),  # fmt: skip
     "negative classes": (GOOD.replace("nr_class 2", "nr_class -1"), "unknown text in model file: [1]"),
-    "no room for rho": (GOOD.replace("nr_class 2", "nr_class 60"), EARLY + "1770 numbers behind rho expected"),
+    "no room for rho": (GOOD.replace("nr_class 2", "nr_class 60"), EARLY + "1770 numbers after rho expected"),
     "no room for labels": (
         GOOD.replace("rho 0.25\n", "").replace("nr_class 2", "nr_class 2000000000"),
-        EARLY + "2000000000 numbers behind label expected, the file",
+        EARLY + "2000000000 numbers after label expected, the file",
     ),
     "pairs beyond 32 bits": (GOOD.replace("nr_class 2", "nr_class 70000"), "ERROR: nr_class: 70000 classes have more"),
-    "negative total": (GOOD.replace("total_sv 2", "total_sv -2"), "ERROR: the model counts less than zero"),
+    "negative total": (GOOD.replace("total_sv 2", "total_sv -2"), "ERROR: nr_class or total_sv"),
     "counts do not add up": (GOOD.replace("nr_sv 1 1", "nr_sv 2 1"), "ERROR: nr_sv of the model does not add up"),
     "negative count": (GOOD.replace("nr_sv 1 1", "nr_sv 3 -1"), "ERROR: nr_sv of the model does not add up"),
     "regression of three": (
         ONE_CLASS.replace("nr_class 2", "nr_class 3").replace("0.25", "1 2 3"),
         "ERROR: a model of",
     ),
-    "classes twice": (GOOD.replace("SV\n", "nr_class 3\nSV\n"), "ERROR: nr_class stands twice"),
+    "classes twice": (GOOD.replace("SV\n", "nr_class 3\nSV\n"), "ERROR: nr_class occurs twice"),
     "a class alone": (
         GOOD.replace("nr_class 2", "nr_class 1")
         .replace("rho 0.25", "rho")
@@ -227,7 +227,7 @@ FAULTS = {
     "no colon": (GOOD.replace("2:2", "2"), EARLY + "support vector 2: token '2': no colon"),
     "serial": (
         GOOD.replace("rbf", "precomputed"),
-        EARLY + "support vector 1: for a precomputed kernel it reads 0:number",
+        EARLY + "support vector 1: for a precomputed kernel it must be 0:number",
     ),
     "serial 0": (
         ONE_CLASS.replace("rbf", "precomputed").replace("_sv 0", "_sv 1") + "1 0:0 \n",
@@ -249,7 +249,7 @@ def test_faults_keep_the_sentences_of_libsvm(fault, tmp_path):
 
 
 def test_a_kernel_model_is_no_linear_model(tmp_path):
-    with pytest.raises(ModelError, match="a kernel model stands where a linear one is wanted"):
+    with pytest.raises(ModelError, match="this is a kernel model, a linear model is expected"):
         linear.read(save(tmp_path, GOOD))
 
 

@@ -100,7 +100,7 @@ def test_two_columns_for_two_classes_of_crammer_and_singer(tmp_path):
 
 FAULTS = {
     "unknown key": (GOOD.replace("bias", "foo"), "unknown text in model file: [foo]"),
-    "kernel model": ("svm_type c_svc\n", "unknown text in model file: [svm_type]: a kernel model stands where"),
+    "kernel model": ("svm_type c_svc\n", "unknown text in model file: [svm_type]: this is a kernel model, a linear"),
     "long word": ("x" * 81 + " ", f"unknown text in model file: [{'x' * 80}]"),
     "unknown solver": (GOOD.replace("L2R_LR", "l2r_lr"), "unknown solver type."),
     "empty": ("", "ERROR: fscanf failed to read the model"),
@@ -116,19 +116,19 @@ FAULTS = {
     "label with a point": (GOOD.replace("1 -1", "1.5 -1"), "ERROR: fscanf failed to read the model"),
     "class with a point": (GOOD.replace("nr_class 2", "nr_class 2.5"), "unknown text in model file: [.5]"),
     # LIBLINEAR reads uninitialised memory in these, or crashes later
-    "label first": ("label 1 -1\n" + GOOD, "ERROR: label stands before nr_class"),
+    "label first": ("label 1 -1\n" + GOOD, "ERROR: label is before nr_class"),
     "no solver": (GOOD.replace("solver_type L2R_LR\n", ""), "ERROR: the model lacks solver_type"),
     "no bias": (GOOD.replace("bias -1\n", ""), "ERROR: the model lacks bias"),
     "no feature number": (GOOD.replace("nr_feature 2\n", ""), "ERROR: the model lacks nr_feature"),
-    "no labels": (GOOD.replace("label 1 -1\n", ""), "ERROR: the model of L2R_LR lacks its labels"),
-    "no rho": (GOOD.replace("L2R_LR", "ONECLASS_SVM"), "ERROR: the one-class model lacks rho"),
+    "no labels": (GOOD.replace("label 1 -1\n", ""), "ERROR: the model of L2R_LR has no labels"),
+    "no rho": (GOOD.replace("L2R_LR", "ONECLASS_SVM"), "ERROR: the one-class model has no rho"),
     "nan for rho": (
         GOOD.replace("L2R_LR", "ONECLASS_SVM").replace("w\n", "rho -nan\nw\n"),
         "ERROR: fscanf failed to read the model: line 6: rho is nan",
     ),
     "nan for the bias": (GOOD.replace("bias -1", "bias nan"), "ERROR: fscanf failed to read the model: line 5: bias"),
     "regression of three": (GOOD.replace("L2R_LR", "L2R_L2LOSS_SVR").replace("class 2", "class 3"), "ERROR:"),
-    "negative features": (GOOD.replace("nr_feature 2", "nr_feature -1"), "ERROR: the model counts less than zero"),
+    "negative features": (GOOD.replace("nr_feature 2", "nr_feature -1"), "ERROR: nr_feature or nr_class"),
     "huge features": (GOOD.replace("nr_feature 2", "nr_feature 2147483647"), "ERROR: fscanf failed to read the model"),
     "label beyond 32 bits": (GOOD.replace("label 1", "label 2147483648"), "ERROR: label: 2147483648 does not fit"),
 }

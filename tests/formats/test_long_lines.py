@@ -17,13 +17,13 @@ from svmtool.formats.rowcache import arrays, folder
 from svmtool.formats.source import open_source
 from svmtool.formats.svmlight import pieces, table, weight_file
 from svmtool.formats.svmlight.slow_line import parse_line
-from svmtool.formats.svmlight.stream import rows_as_they_come
+from svmtool.formats.svmlight.stream import arriving_rows
 from svmtool.formats.svmlight.table import Buffer
 from svmtool.scaling import range_file
 
 GOOD = b"1 1:1\n-1 2:1\n"
 SMALL = 1 << 12
-NUL = "the line holds a NUL byte: this is no text"
+NUL = "the line contains a NUL byte: this is not a text file"
 
 
 class Endless(io.RawIOBase):
@@ -49,7 +49,7 @@ def small(monkeypatch):
     for module, name in ((table, "BLOCK"), (scored_text, "BLOCK"), (scored_text, "STREAM"), (scored_text, "AHEAD")):
         monkeypatch.setattr(module, name, SMALL)
     monkeypatch.setattr(table, "LONGEST_LINE", 1 << 16)
-    monkeypatch.setattr(pieces.refusal_of_line, "__defaults__", (1 << 16,))
+    monkeypatch.setattr(pieces.partial_line_error, "__defaults__", (1 << 16,))
     monkeypatch.setattr(table.raw_tables, "__defaults__", (SMALL, None, 1, 1 << 16))
 
 
@@ -118,7 +118,7 @@ def test_an_earlier_fault_is_reported_first(reader, tmp_path):
 
 def test_rows_on_disk_take_lines_of_a_share_of_the_memory(svm_train, monkeypatch, tmp_path):
     monkeypatch.setattr(folder, "BYTES_A_BYTE", float("inf"))
-    monkeypatch.setattr(folder, "LINE_BYTES", 1e-4)
+    monkeypatch.setattr(folder, "LINE_SHARE", 1e-4)
     read = table.raw_tables
     monkeypatch.setattr(arrays, "raw_tables", lambda source, longest: read(source, longest=longest))
     (tmp_path / "d").write_bytes(GOOD + b"1 1:" + b"0" * 50_000 + b"\n")
@@ -145,7 +145,7 @@ def test_weights_without_an_end(byte, words, monkeypatch):
 
 def test_ranges_without_an_end(monkeypatch):
     monkeypatch.setattr(range_file, "open_source", lambda path, refusal: Repeated(b"\0"))
-    with pytest.raises(range_file.RangeError, match="range: it is no text: there are NUL bytes in it"):
+    with pytest.raises(range_file.RangeError, match="range: not a text file: it contains NUL bytes"):
         range_file.read("range")
 
 
@@ -174,7 +174,7 @@ def test_standard_input_without_an_end(byte, words, tmp_path, monkeypatch):
     (tmp_path / "d").write_bytes(GOOD + byte * (1 << 25))
     with open(tmp_path / "d", "rb") as file:
         monkeypatch.setattr(sys, "stdin", file)
-        rows = rows_as_they_come(lambda: False)
+        rows = arriving_rows(lambda: False)
         assert next(rows).labels.items.tolist() == [1.0, -1.0]
         with pytest.raises(DataError, match=f"line 3: -: .*{words}"):
             next(rows)

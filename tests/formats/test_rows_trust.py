@@ -15,7 +15,7 @@ from svmtool.formats.rowcache import arrays, shared_folder
 from svmtool.formats.rowcache import folder as row_folder
 
 TEXT = "1 1:0.5 3:2 7:-1\n-1 2:1 3:1\n1 1:2 7:0.25\n-1 3:-4\n-1 1:-1 2:0.5 3:0.125\n"
-MADE_ANEW = "are not used but made anew"
+MADE_ANEW = "are not used and are written again"
 TRAIN = ("-q", "-s", 2, *MEMORY, "d")
 
 
@@ -119,7 +119,7 @@ def test_files_of_other_kinds_are_not_opened(name, kind, made, svm_train, tmp_pa
     else:
         with open(file, "ab") as end:
             end.write(b"\0" * 8)
-    words = {"link": "cannot be opened", "fifo": "no regular file", "writable": "others may write to", "longer": ""}
+    words = {"link": "cannot be opened", "fifo": "not a regular file", "writable": "others may write to", "longer": ""}
     status, _, said = svm_train(*TRAIN, "m2")
     assert status == 0 and MADE_ANEW in said and words[kind] in said and name in said
     assert (tmp_path / "m").read_bytes() == (tmp_path / "m2").read_bytes()

@@ -126,7 +126,7 @@ def test_decision_values_are_their_definition(kernel, svm_type, k, m, d, n):
 @pytest.mark.parametrize("kernel", KERNELS[:-1], ids=name)
 @pytest.mark.parametrize(
     "constants",
-    [{"DIRECT_PLACES": 3}, {"MOST_WEIGHTS": 1}, {"BLOCK_VALUES": 1}, {"LARGEST_SQUARE": -1.0, "SPARSE": 0.0},
+    [{"DIRECT_PLACES": 3}, {"MAX_WEIGHTS": 1}, {"BLOCK_VALUES": 1}, {"LARGEST_SQUARE": -1.0, "SPARSE": 0.0},
      {"LARGEST_SPARSE_SQUARE": -1.0, "SPARSE": 2.0}],
     ids=lambda c: next(iter(c)),
 )
@@ -187,7 +187,7 @@ def test_rows_of_a_precomputed_kernel_that_lack_values_are_refused():
     model, Z = random_model(rng, Kernel(PRECOMPUTED), "c_svc", 2, 5, 2)
     table, _ = rows_for(model, Z, rng, 4)
     table.indices[2 * len(table.indices) // 4] += 1  # row 3 does not begin with 0:
-    with pytest.raises(ModelError, match="^row 3: a row for a precomputed kernel reads 0:number"):
+    with pytest.raises(ModelError, match="^row 3: a row for a precomputed kernel must be 0:number"):
         model.decision_values(table)
 
 

@@ -50,7 +50,7 @@ def test_singular_by_rounding(solve, d):
 
 @pytest.mark.parametrize(
     "number, sentence",
-    [(0.0, "vanish"), (1e-320, "vanish"), (np.inf, "overflow"), (np.nan, "overflow")],
+    [(0.0, "underflow"), (1e-320, "underflow"), (np.inf, "overflow"), (np.nan, "overflow")],
     ids=str,
 )
 @either

@@ -80,5 +80,5 @@ def test_a_broken_file_is_found(tmp_path):
 
 def test_a_model_without_an_end():
     """/dev/zero, or a few bytes of .gz that unpack to gigabytes."""
-    with pytest.raises(ModelError, match="/dev/zero: it is no text: there are NUL bytes in it"):
+    with pytest.raises(ModelError, match="/dev/zero: not a text file: it contains NUL bytes"):
         text.load("/dev/zero")

@@ -28,8 +28,8 @@ def test_places_of_features_that_occur(monkeypatch, wanted):
     features = None if wanted is None else np.array(wanted)
 
     def facts(least: int, far: int):
-        monkeypatch.setattr(ranges, "LEAST", least)
-        monkeypatch.setattr(ranges, "FAR", far)
+        monkeypatch.setattr(ranges, "SPARSE_FROM", least)
+        monkeypatch.setattr(ranges, "SPARSE_RATIO", far)
         shape = ranges.ShapeOfData(features)
         for table in blocks:
             shape.add(table)

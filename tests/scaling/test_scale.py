@@ -34,11 +34,11 @@ class Deviation(NamedTuple):
 
 DEVIATIONS = {
     "scale_labels_crlf": Deviation(
-        "WARNING: a: line 6: of the label '1,2' only the number in front is kept\n",
+        "WARNING: a: line 6: only the leading number of the label '1,2' is kept\n",
         "LIBSVM drops the rest of the label silently; we say so",
     ),
     "scale_restore_not_a_range": Deviation(
-        "WARNING: r holds no scaling factors for labels or features: a is scaled by its own range\n",
+        "WARNING: r has no scaling factors for labels or features: a is scaled by its own range\n",
         "LIBSVM ignores such a file silently; we say so",
     ),
     "scale_restore_bad": Deviation(
@@ -150,8 +150,8 @@ def test_oracle(tmp_path_factory, rows, x, y, n_threads, small, far):
         if small:  # many pieces, and an output buffer that holds hardly more than one number
             patch.setattr(rescale, "PIECE_PAIRS", 5)
             patch.setattr(rescale, "BUFFER", scale_loops.ROOM + 40)
-        patch.setattr(feature_ranges, "LEAST", 5)
-        patch.setattr(feature_ranges, "FAR", far)  # 0: only features that occur have places
+        patch.setattr(feature_ranges, "SPARSE_FROM", 5)
+        patch.setattr(feature_ranges, "SPARSE_RATIO", far)  # 0: only features that occur have places
         threads.set_count(n_threads)
         try:
             rescale.run(scale.parse(argv), warnings.append)
@@ -197,8 +197,8 @@ def test_features_unknown_to_the_range_file(tmp_path, capfdbinary, monkeypatch):
 
 
 BAD_RANGES = {
-    "": "WARNING: r holds no scaling factors",
-    "y\n0 1\n0 2\n": "WARNING: r holds no scaling factors for features",
+    "": "WARNING: r has no scaling factors",
+    "y\n0 1\n0 2\n": "WARNING: r has no scaling factors for features",
     "x\n": "ERROR: failed to read scaling parameters: r: the file ends",
     "x\n1 one\n": "ERROR: failed to read scaling parameters: r: 'one' is not a number",
     "x\n-1 1\n1 0 2\n2 0\n": "ERROR: failed to read scaling parameters: r: the last line",
@@ -206,7 +206,7 @@ BAD_RANGES = {
     "x\n-1 1\n1 0 2\n1 0 3\n": "ERROR: failed to read scaling parameters: r: feature 1 follows 1",
     "x\n-1 1\n0 0 2\n": "ERROR: failed to read scaling parameters: r: '0' is not a feature index",
     "x\n-1 1\n1 0 inf\n": "ERROR: failed to read scaling parameters: r: 'inf' is not finite",
-    "y\n0 1\n0 2\nhello": "ERROR: failed to read scaling parameters: r: 'hello' where the x section",
+    "y\n0 1\n0 2\nhello": "ERROR: failed to read scaling parameters: r: 'hello' instead of the start of the x section",
     "y\n0 1\n3 3\nx\n-1 1\n": "r: the range of the labels is empty",
 }
 
@@ -260,7 +260,7 @@ def test_lines_that_train_refuses_and_scale_takes(tmp_path, capfdbinary, monkeyp
     (tmp_path / "a").write_bytes(b"-1\r\n1,2 1:2e-310\n2abc 1:4e-310\n")
     status, out, err = here(capfdbinary, "a")
     assert (status, out) == (0, b"-1 1:-1 \n1 1:0 \n2 1:1 \n".replace(b"1:0 ", b""))
-    assert b"a: line 2: of the label '1,2' only the number in front is kept (2 such lines)" in err
+    assert b"a: line 2: only the leading number of the label '1,2' is kept (2 such lines)" in err
 
 
 COMMAND_LINES = [

@@ -10,7 +10,7 @@ from reference import table_of
 
 from svmtool.compiled import threads
 from svmtool.kernels.problems import HardOneClass, Points
-from svmtool.linalg.minimum_norm_point import NearestPoint
+from svmtool.linalg.minimum_norm_point import MinimumNormPoint
 from svmtool.models.kernel_functions import Kernel
 from svmtool.objectives import hard_one_class
 from svmtool.objectives.task import Options, Task
@@ -343,7 +343,7 @@ def test_a_precomputed_kernel_of_no_feature_space_is_reported():
 def test_minimum_norm_point(kernel, parts):
     """In whatever parts rows join."""
     K = values(cloud(80, 3, 10), kernel)
-    small = NearestPoint()
+    small = MinimumNormPoint()
     for some in np.array_split(np.arange(80), parts):
         small.join(K[some, : some[-1] + 1])
         small.solve()
@@ -357,7 +357,7 @@ def test_minimum_norm_point_of_dependent_rows():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.random((40, 2)) + 0.5, np.zeros((2, 2)) + 0.7])
     X = np.repeat(X, 3, axis=0)
-    small = NearestPoint()
+    small = MinimumNormPoint()
     small.join(X @ X.T)
     assert small.solve() and not small.solve()
     assert small.rho == pytest.approx(optimum(X @ X.T), rel=1e-9)

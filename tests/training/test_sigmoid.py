@@ -140,7 +140,7 @@ def test_damaged_sigmoids_are_refused(notes, command, tmp_path):
     (tmp_path / "d").write_text("1 1:1\n")
     done = command("predict", "-b", 1, "d", "m", "o")
     assert done.returncode == 1 and not (tmp_path / "o").exists()
-    assert done.stderr.startswith(b"ERROR: the model is to hold 1 lines '# Sigmoid: A B', A and B finite numbers")
+    assert done.stderr.startswith(b"ERROR: the model must have 1 lines '# Sigmoid: A B', A and B finite numbers")
     assert command("predict", "d", "m", "o").returncode == 0, "without -b they do not matter"
 
 

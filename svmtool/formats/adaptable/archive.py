@@ -1,8 +1,7 @@
-"""Reads numpy's .npz files; every size is checked before memory is allocated.
+"""Reads numpy's .npz files safely: every size is checked before memory is allocated.
 
-np.load believes what a file says of itself: it unpacks a few bytes to gigabytes, and gives other things than an
-archive where the file is none.  Here arrays are of known names, types and dimensions, and none is compressed, so that
-they take no more memory than the file is long.
+np.load trusts the file: it can unpack a few bytes to gigabytes and reads other formats too.  Here arrays must have
+known names, types and dimensions and be uncompressed, so that they need no more memory than the size of the file.
 """
 
 from __future__ import annotations
@@ -18,22 +17,22 @@ from svmtool.integers import parse_integer
 
 MAGIC = b"\x93NUMPY\x01\x00"
 LONGEST_HEADER = 4096
-ENCRYPTED = 1  # of a member's flags
+ENCRYPTED = 1  # bit in a member's flags
 _HEADER = re.compile(
     rb"\{'descr': '([<>|][iuf][18])', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n"
 )
 
-# What zipfile raises for spoilt bytes, by where they lie.
+# exceptions of zipfile for damaged files
 _SPOILT = (ValueError, KeyError, IndexError, EOFError, RuntimeError, OverflowError, OSError, struct.error)
 _SPOILT += (zipfile.BadZipFile,)
 
 
 class ArchiveError(Exception):
-    """An archive that is damaged, or none; the text says why."""
+    """A damaged or invalid archive; the text says why."""
 
 
 class Archive:
-    """An open archive of `size` bytes; ArchiveError where it is none."""
+    """An open archive of `size` bytes; ArchiveError if it is not valid."""
 
     def __init__(self, file: BinaryIO, size: int):
         try:
@@ -42,10 +41,10 @@ class Archive:
         except _SPOILT as e:
             raise ArchiveError(_reason(e)) from None
         if sum(info.file_size for info in self._members.values()) > size:
-            raise ArchiveError("its arrays are to be larger than the file")
+            raise ArchiveError("the sizes of its arrays exceed the size of the file")
 
     def array(self, name: str, kind: str, dimensions: int) -> np.ndarray:
-        """The array of a name, type (such as f8) and number of dimensions; ArchiveError where there is no such one."""
+        """Read the array with this name, type (such as f8) and number of dimensions; ArchiveError if there is none."""
         try:
             info = self._members.get(name + ".npy")
             if info is None:
@@ -61,18 +60,18 @@ class Archive:
 
 
 def _array(member, size: int, name: str, kind: str, dimensions: int) -> np.ndarray:
-    """One array of .npy, `size` bytes with its header."""
+    """Read one .npy array of `size` bytes with its header."""
     start = member.read(len(MAGIC) + 2)
     length = int.from_bytes(start[len(MAGIC) :], "little")
     found = _HEADER.fullmatch(member.read(length)) if start.startswith(MAGIC) and length <= LONGEST_HEADER else None
     if found is None or found[1][1:].decode() != kind:
-        raise ArchiveError(f"its array {name!r} is not what it should be")
+        raise ArchiveError(f"its array {name!r} has a wrong type, shape or size")
     shape = tuple(parse_integer(word) for word in found[3].replace(b" ", b"").split(b",") if word)
     dtype, entries = np.dtype(found[1].decode()), 1
     for extent in shape:
         entries *= extent
     if len(shape) != dimensions or size != len(start) + length + entries * dtype.itemsize:
-        raise ArchiveError(f"its array {name!r} is not what it should be")
+        raise ArchiveError(f"its array {name!r} has a wrong type, shape or size")
     data = bytearray(entries * dtype.itemsize)
     view, done = memoryview(data), 0
     while n := member.readinto(view[done : done + (1 << 20)]):

@@ -1,4 +1,4 @@
-"""Lock file of a model that keeps a state: only one run at a time may change it."""
+"""Lock file of an adaptable model: only one run at a time may change the model."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from svmtool.formats.regular_file import open_regular
 
 
 class ModelLock:
-    """The lock of the model `path`, from here to `close`; ModelError where another run has it.
+    """Locks the model `path` until `close`; ModelError if another run holds the lock.
 
-    It ends with its process, however that ends; the file of one that was killed is taken over by the next run.
+    The lock ends with the process.  The file left by a killed process is reused by the next run.
     """
 
     def __init__(self, path: str):
@@ -24,7 +24,7 @@ class ModelLock:
         try:
             with interrupts.Uninterrupted():
                 while not self._is_mine():
-                    self.close_file()  # its last holder has taken the name away since it was opened
+                    self.close_file()  # its last holder has removed the name since it was opened
                     self._fd = open_regular(self._name, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
                     fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 interrupts.begin_file(self._name)
@@ -36,7 +36,7 @@ class ModelLock:
             raise ModelError(f"can't save the model's state beside {path}: {self._name}: {e.strerror}") from None
 
     def _is_mine(self) -> bool:
-        """Whether the file that is open is the one of that name."""
+        """Whether the open file still has its name."""
         try:
             return self._fd >= 0 and os.path.samestat(os.fstat(self._fd), os.lstat(self._name))
         except FileNotFoundError:
@@ -48,7 +48,7 @@ class ModelLock:
         self._fd = -1
 
     def close(self) -> None:
-        """Give the lock back, and take its file away."""
+        """Release the lock and remove its file."""
         if self._fd >= 0:
             with contextlib.suppress(OSError):
                 os.unlink(self._name)

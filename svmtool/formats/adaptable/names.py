@@ -1,8 +1,8 @@
-"""Names of the files beside a model that keeps a state."""
+"""Suffixes of the files beside an adaptable model."""
 
 STATE = ".state.npz"  # state.py
 ROWS = ".state.rows"  # row_log.py
-NEXT = ".new"  # behind ROWS: a log that waits for its state to be written
+NEXT = ".new"  # after ROWS: a log whose state is not written yet
 LOCK = ".state.lock"  # lock.py
 
 KEPT = (STATE, ROWS, ROWS + NEXT)

@@ -1,10 +1,9 @@
-"""The log of the rows that an adaptable model holds: rows that it does not hold cannot be removed.
+"""The log of the rows of an adaptable model, which ensures that only rows in the model are removed.
 
-u8 entries, little-endian: first the log's own number, which the state repeats, then for each row added its hash (even),
-for each removed its hash + 1, in the order in which it happened; FALSVM's, which are seen and perhaps added, two kinds
-(training/adapting/falsvm.py).  A run appends; the state says how many entries count,
-so that what an interrupted run has left behind them is nothing.  Adding costs what the rows added cost; removing reads
-the log once, 8 bytes a row.
+Entries are u8, little-endian.  The first is the log's number, which the state repeats.  Then follow, in order of time,
+the (even) hash of each row added and the hash + 1 of each row removed; for FALSVM see training/adapting/falsvm.py.
+Runs append to the log; the state holds the number of valid entries, so that those of an interrupted run are ignored.
+Adding takes time for the new rows only; removing reads the log once, 8 bytes a row.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ from svmtool.formats.regular_file import mode_of, open_regular
 
 ENTRY = np.dtype("<u8")
 REMOVED = np.uint64(1)
-ENTRIES_A_PIECE = 1 << 17  # of the log in memory at a time
-SIEVE = 1 << 16  # hashes that are searched for are distinguished from most others by so many of their lower bits
+ENTRIES_A_PIECE = 1 << 17  # entries in memory at a time
+SIEVE = 1 << 16  # size of the table of low bits that excludes most hashes from a search
 ROWS_A_BLOCK = 1 << 12
 
 
 def hashes_of(table: Dataset, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Hash of each row u8[n], from its whole label (i8), its weight (f8) and its features that are not 0.
+    """Hash u8[n] of each row's label (i8), weight (f8) and non-zero features.
 
-    Two different rows have the same one with probability 2^-63: a row that was never added passes for one that was
-    in one of 10^13 tries with a million rows.
+    Two different rows collide with probability 2^-63: with a million rows a row that was never added is mistaken for
+    one of them once in 10^13 tries.
     """
     hashes, n = np.empty(len(table), np.uint64), len(table)
     call = hash_rows.bind(
@@ -45,10 +44,10 @@ def hashes_of(table: Dataset, labels: np.ndarray, weights: np.ndarray) -> np.nda
 
 
 class RowLog:
-    """An open log.  number: its own; entries: how many count.  Whoever opens one holds the model's lock.
+    """An open log with its number and its count of valid entries.  The caller holds the model's lock.
 
-    A log that takes the place of another has a name of its own, NEXT, until the state that reports it is written
-    (`settle`): a run that is killed leaves the old state with the old log, or the new one with the new.
+    A new log has the temporary name NEXT until the state that refers to it is written (`settle`), so that a killed run
+    leaves the old state with the old log or the new state with the new log.
     """
 
     def __init__(self, path: str, number: int, entries: int, fd: int, waits: bool):
@@ -57,7 +56,7 @@ class RowLog:
 
     @classmethod
     def create(cls, path: str, number: int | None = None) -> RowLog:
-        """A log without rows that is to take the place of what is at `path`; its number is new unless given."""
+        """Create an empty log that will replace `path`; its number is new unless given."""
         number = int.from_bytes(os.urandom(8), "little") if number is None else number
         try:
             mode = mode_of(path)
@@ -79,7 +78,7 @@ class RowLog:
 
     @classmethod
     def open(cls, path: str, number: int, entries: int) -> RowLog:
-        """The log that a state reports; ModelError where it is absent or another one."""
+        """Open the log that a state refers to; ModelError if it is missing or has another number."""
         settle_left(path, number)
         try:
             fd = open_regular(path, os.O_RDWR)
@@ -91,7 +90,7 @@ class RowLog:
         return cls(path, number, entries, fd, waits=False)
 
     def copied(self, path: str) -> RowLog:
-        """A copy of this log, which is closed, to take the place of what is at another path."""
+        """Close this log and return a copy that will replace another path."""
         copy = RowLog.create(path, self.number)
         for piece in self._pieces():
             copy.append(piece)
@@ -100,18 +99,18 @@ class RowLog:
         return copy
 
     def settle(self) -> None:
-        """Take the place of the log before: the state that reports this one is written."""
+        """Replace the previous log, once the state that refers to this one is written."""
         if self._waits:
             os.replace(self.path + NEXT, self.path)
             interrupts.end_file(self.path + NEXT)
         self._waits = False
 
     def append(self, hashes: np.ndarray, removed: bool = False) -> None:
-        """Note rows; `flush` writes them."""
+        """Add rows to the buffer that `flush` writes."""
         self._pending.append(hashes | REMOVED if removed else hashes)
 
     def flush(self) -> None:
-        """Write what has been noted; it counts from the next state on that is written."""
+        """Write buffered entries; they are valid once a state with their count is written."""
         if not self._pending:
             return
         noted = np.concatenate(self._pending)
@@ -129,7 +128,7 @@ class RowLog:
         self.entries += len(noted)
 
     def history(self, hashes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the log reports these hashes u8[n], each there once, in its order: which (i8), and whether removed."""
+        """All entries for the hashes u8[n] (distinct), in log order: index of the hash (i8), and whether removed."""
         self.flush()
         order = np.argsort(hashes)
         keys = hashes[order]
@@ -146,18 +145,18 @@ class RowLog:
         return np.concatenate(which), np.concatenate(removed)
 
     def balance(self) -> int:
-        """Entries of rows added less those of rows removed."""
+        """Number of rows added less number of rows removed."""
         self.flush()
         return sum(len(piece) - 2 * int(np.count_nonzero(piece & REMOVED)) for piece in self._pieces())
 
     def first_missing(self, hashes: np.ndarray) -> int | None:
-        """The place of the first of these rows that the model does not hold (or not so often), None for none."""
+        """Index of the first of these rows that the model does not hold (so often); None if it holds all."""
         unique, inverse = np.unique(hashes, return_inverse=True)
         which, removed = self.history(unique)
         held = np.bincount(which, np.where(removed, -1.0, 1.0), len(unique))
         order = np.argsort(inverse, kind="stable")
         begins = np.searchsorted(inverse[order], np.arange(len(unique)))
-        before = np.empty(len(hashes), np.int64)  # equal rows that are to be removed before this one
+        before = np.empty(len(hashes), np.int64)  # number of equal rows before this one
         before[order] = np.arange(len(hashes)) - begins[inverse[order]]
         missing = np.flatnonzero(before >= held[inverse])
         return int(missing[0]) if len(missing) else None
@@ -182,7 +181,7 @@ class RowLog:
 
 
 def settle_left(path: str, number: int | None) -> None:
-    """What a killed run has left under NEXT: the log of this number goes to its place, any other away."""
+    """Handle the NEXT file of a killed run: rename a log with this number into place, remove any other."""
     try:
         fd = open_regular(path + NEXT, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     except FileNotFoundError:
@@ -202,7 +201,7 @@ def _not_saved(path: str, e: OSError) -> SvmtoolError:
 
 
 def _number_in(fd: int) -> int | None:
-    """The number that a log begins with; None for a file too short for one."""
+    """The number at the start of a log; None if the file is too short."""
     first = os.pread(fd, ENTRY.itemsize, 0)
     return int.from_bytes(first, "little") if len(first) == ENTRY.itemsize else None
 

@@ -1,9 +1,9 @@
-"""The state of an adaptable model, MODEL.state.npz beside MODEL: the sums that allow adding rows without the old ones.
+"""The state of an adaptable model, MODEL.state.npz: sums that allow adding rows without the old ones.
 
-A zip of plain arrays (numpy's .npz without pickles; zip keeps a checksum of each).  It holds the text of the model that
-belongs to it.  State, log of rows (row_log.py) and model are renamed one after the other, the state first: with it the
-change is made.  Where a run was ended behind it, the log waits under another name, and the model there is the one whose
-signature the state keeps as `before`: the next run puts the log in its place and writes the model anew.
+It is a zip of plain arrays (numpy's .npz without pickles; zip stores checksums) and includes the text of its model.
+State, log of rows (row_log.py) and model are renamed one after the other, the state first, which commits the change.
+If a run ends after that, the log still has its temporary name and the model file the signature `before`; the next run
+then renames the log and writes the model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from svmtool.formats.regular_file import open_regular
 from svmtool.models.words import OVERFLOWN
 
 VERSION = 1
-ABSENT = -1  # signature of a file that is not there
+ABSENT = -1  # signature of a missing file
 
 # name -> type and number of dimensions
 ARRAYS = {
@@ -33,8 +33,12 @@ ARRAYS = {
 
 
 class State:
-    """solver, C, bias: of the last training; own, factor: labels with a class weight, and these; sums: ClassStatistics;
-    model: the model file's bytes; before: signature of the file that it took the place of; log, entries: see RowLog."""
+    """The content of a state file.
+
+    solver, C, bias: of the last training.  own, factor: labels with a class weight, and the weights.  sums:
+    ClassStatistics.  model: the model file's bytes.  before: signature of the model file that it replaced.  log,
+    entries: see RowLog.
+    """
 
     def __init__(
         self, solver: int, C: float, bias: float, class_weights: tuple[tuple[int, float], ...], sums: ClassStatistics,
@@ -45,12 +49,12 @@ class State:
 
 
 def signature(content: bytes | None) -> int:
-    """Length and checksum of a file's content in one number; ABSENT for None."""
+    """Length and checksum of a file's content as one number; ABSENT for None."""
     return ABSENT if content is None else (len(content) & 0x7FFFFFFF) << 32 | zlib.crc32(content)
 
 
 def content_of(path: str) -> bytes | None:
-    """The bytes of the model file `path`; None where it is absent, ModelError where it is no file."""
+    """The bytes of the model file `path`; None if it is missing, ModelError if it is no regular file."""
     try:
         with open(open_regular(path), "rb") as file:
             return file.read()
@@ -61,9 +65,7 @@ def content_of(path: str) -> bytes | None:
 
 
 def write(path: str, state: State) -> None:
-    """Write the state of the model `path`: the old one stays whole until the new one is.
-
-    ModelError where it holds a number that is not finite.
+    """Write the state of the model `path` atomically; ModelError if it contains a non-finite number.
     """
     sums = state.sums
     arrays = {
@@ -80,7 +82,7 @@ def write(path: str, state: State) -> None:
 
 
 def read(path: str) -> State:
-    """The state of the model `path`; ModelError where it is absent, damaged or of another version."""
+    """Read the state of the model `path`; ModelError if it is missing, damaged or of another version."""
     from svmtool.formats.adaptable.archive import Archive, ArchiveError
 
     name = path + STATE
@@ -88,7 +90,7 @@ def read(path: str) -> State:
         raw = open(open_regular(name), "rb")
     except FileNotFoundError:
         raise ModelError(
-            f"can't open the model's state {name}: only -s 71, and -s 72 of two labels, leave one beside their models"
+            f"can't open the model's state {name}: only -s 71, and -s 72 with two labels, write one"
         ) from None
     except OSError as e:
         raise ModelError(f"can't open the model's state {name}: {e.strerror}") from None
@@ -97,16 +99,16 @@ def read(path: str) -> State:
             archive = Archive(raw, os.fstat(raw.fileno()).st_size)
             version = archive.array("version", *ARRAYS["version"]).item()
             if version != VERSION:
-                raise ModelError(f"{name}: a state of version {version}; this svmtool knows {VERSION}")
+                raise ModelError(f"{name}: its version is {version}, and this svmtool reads version {VERSION}")
             found = {key: archive.array(key, *kind) for key, kind in ARRAYS.items()}
     except ArchiveError as e:
-        raise ModelError(f"{name} is damaged or no state of a model: {e}") from None
+        raise ModelError(f"{name} is damaged or is not a model's state: {e}") from None
     _check(name, found)
     return _made(found)
 
 
 def log_number(path: str) -> int | None:
-    """The number of the log that belongs to the state of the model `path`; None where there is no good state."""
+    """The log number in the state of the model `path`; None without a valid state."""
     try:
         return read(path).log
     except ModelError:
@@ -121,17 +123,17 @@ def _check(name: str, found: dict) -> None:
     }  # fmt: skip
     for key, shape in shapes.items():
         if found[key].shape != shape:
-            raise ModelError(f"{name} is damaged: its array {key!r} is not what it should be")
+            raise ModelError(f"{name} is damaged: its array {key!r} has a wrong shape")
     for key, array in found.items():
         if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
-            raise ModelError(f"{name} holds numbers in {key!r} that are not finite: train anew")
+            raise ModelError(f"{name} has non-finite numbers in {key!r}: train again")
     counts = found["features"], found["entries"], found["count"]
     if any(np.any(count < 0) for count in counts):
-        raise ModelError(f"{name} is damaged: it counts less than nothing")
+        raise ModelError(f"{name} is damaged: a count is negative")
     if not found["C"] > 0 or np.any(found["factor"] < 0) or np.any(found["past"] < 0):
-        raise ModelError(f"{name} is damaged: it holds a cost or a sum of squares below 0")
+        raise ModelError(f"{name} is damaged: a cost or a sum of squares is negative")
     if len(set(found["labels"].tolist())) < k:
-        raise ModelError(f"{name} is damaged: a label stands there twice")
+        raise ModelError(f"{name} is damaged: a label occurs twice")
 
 
 def _made(found: dict) -> State:
@@ -146,7 +148,7 @@ def _made(found: dict) -> State:
 
 
 def _packed(grams: np.ndarray) -> np.ndarray:
-    """The upper triangles of symmetric matrices, one a row of the result, row after row."""
+    """The upper triangles of symmetric matrices, row by row; one row of the result for each matrix."""
     count, m, _ = grams.shape
     packed = np.empty((count, m * (m + 1) // 2))
     for gram, row in zip(grams, packed, strict=True):
@@ -158,7 +160,7 @@ def _packed(grams: np.ndarray) -> np.ndarray:
 
 
 def _unpack(packed: np.ndarray, gram: np.ndarray) -> None:
-    """Fill the upper triangle of gram, row after row."""
+    """Fill the upper triangle of gram from `packed`, row by row."""
     m, at = len(gram), 0
     for i in range(m):
         gram[i, i:] = packed[at : at + m - i]

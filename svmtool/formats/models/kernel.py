@@ -1,21 +1,21 @@
-"""LIBSVM's model files: read and written byte for byte as LIBSVM 3.37 does.
+"""Reads and writes LIBSVM's model files, byte for byte as LIBSVM 3.37.
 
     svm_type WORD / kernel_type WORD / [degree D] / [gamma G] / [coef0 R] / nr_class K / total_sv N / rho R ... /
     [label L ...] / [probA A ...] / [probB B ...] / [prob_density_marks M ...] / [nr_sv N ...] / SV
-    one line a support vector: its coefficients, each `%.17g` and a blank, then its pairs `%d:%.8g` and a blank
+    one line for each support vector: its coefficients, each `%.17g` and a blank, then its pairs `%d:%.8g` and a blank
 
-What only we know stands behind the support vectors, in lines that start with `#`; LIBSVM never uses what stands there.
+svmtool's notes follow the support vectors in lines that start with `#`, which LIBSVM ignores.
 
-Refused here although LIBSVM goes on: what leaves its memory uninitialised or makes it read beyond the end (a missing
-key, a list before `nr_class`, fewer lines than support vectors), counts that contradict each other, coefficients and
-pairs that are no numbers or not in order, numbers beyond 32 bits, and nan for the rho of a one-class model.
+Rejected here, though not by LIBSVM: what leaves its memory uninitialised or makes it read beyond the end (a missing
+key, a list before `nr_class`, fewer lines than support vectors), contradictory counts, coefficients and pairs that are
+no numbers or out of order, numbers beyond 32 bits, and nan for the rho of a one-class model.
 """
 
 from __future__ import annotations
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, ModelError, clipped
-from svmtool.formats.models.text import PADDING, ModelText, NoText, Scanner, load
+from svmtool.formats.models.text import PADDING, ModelText, NotText, Scanner, load
 from svmtool.formats.svmlight.pieces import LONGEST_LINE, NEWLINE
 from svmtool.formats.svmlight.slow_line import BLANKS, parse_line
 from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 
 EARLY_END = "ERROR: fscanf failed to read model"
 MARKS = 10
-TAKERS = {"degree": WITH_DEGREE, "gamma": WITH_GAMMA, "coef0": WITH_COEF0}  # the kernels that a number belongs to
+KERNELS_WITH = {"degree": WITH_DEGREE, "gamma": WITH_GAMMA, "coef0": WITH_COEF0}  # the kernels that use a parameter
 
 
 def parse(text: ModelText) -> KernelModel:
-    """The model in a text, in Buffers: without numpy, unless it is large.
+    """Parse a model's text into Buffers, without numpy unless it is large.
 
-    Raises ModelError (LIBSVM's messages, see the file's docstring).
+    Raises ModelError (LIBSVM's messages, see the module's docstring).
     """
     try:
         found = _read_header(Scanner(text, EARLY_END))
         columns = max(1, found["nr_class"] - 1)
         rows = _support_vectors(text, found["total_sv"], columns)
         kind = NAMES.index(found["kernel_type"])
-        kernel = Kernel(kind, **{key: found[key] for key, kinds in TAKERS.items() if kind in kinds})
+        kernel = Kernel(kind, **{key: found[key] for key, kinds in KERNELS_WITH.items() if kind in kinds})
         if kernel.kind == PRECOMPUTED:
             _check_serials(rows)
-    except NoText:
+    except NotText:
         raise
     except ModelError as e:
         raise ModelError(f"{e}\ncan't open model file {text.path}") from None
@@ -81,7 +81,7 @@ def of_text(text: ModelText) -> KernelModel:
 
 
 def _read_header(scan: Scanner) -> dict[str, Any]:
-    """Read everything up to `SV` and its line's end; ModelError with LIBSVM's sentence for what it refuses."""
+    """Read everything up to `SV` and its line end; ModelError with LIBSVM's messages."""
     found: dict[str, Any] = {}
     while (key := scan.word("a keyword")) != "SV":
         if key == "svm_type":
@@ -98,7 +98,7 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
             found[key] = scan.real(key)
         elif key in ("rho", "label", "probA", "probB", "nr_sv"):
             if "nr_class" not in found:
-                raise ModelError(f"ERROR: {key} stands before nr_class in the model")
+                raise ModelError(f"ERROR: {key} is before nr_class in the model")
             k = found["nr_class"]
             pairs = k * (k - 1) // 2
             if key in ("label", "nr_sv"):
@@ -109,7 +109,7 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
                 found[key] = Buffer("f8", 1)
                 found[key].items[0] = scan.threshold(key)
             else:
-                found[key] = scan.reals(f"numbers behind {key}", pairs)
+                found[key] = scan.reals(f"numbers after {key}", pairs)
         elif key == "prob_density_marks":
             found[key] = tuple(scan.real(key) for _ in range(MARKS))
         else:
@@ -123,13 +123,13 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
 
 
 def _check(found: dict[str, Any]) -> None:
-    """Refuse what cannot be a model, although LIBSVM would read on; drops what does not belong to its type."""
+    """Reject invalid models that LIBSVM would accept; drop keys that do not belong to the model's type."""
     wanted = ["svm_type", "kernel_type", "nr_class", "total_sv", "rho"]
     classes = found.get("svm_type") in CLASSIFIERS
     if classes:
         wanted += ["label", "nr_sv"]
     kind = NAMES.index(found["kernel_type"]) if "kernel_type" in found else -1
-    for key, kinds in TAKERS.items():
+    for key, kinds in KERNELS_WITH.items():
         if kind in kinds:
             wanted.append(key)
     missing = [key for key in wanted if key not in found]
@@ -137,12 +137,12 @@ def _check(found: dict[str, Any]) -> None:
         raise ModelError(f"ERROR: the model lacks {', '.join(missing)}")
     k, n = found["nr_class"], found["total_sv"]
     if k < 0 or n < 0:
-        raise ModelError("ERROR: the model counts less than zero classes or support vectors")
+        raise ModelError("ERROR: nr_class or total_sv of the model is negative")
     for key in ("gamma", "coef0"):
         if found.get(key, 0.0) - found.get(key, 0.0) != 0:
             raise ModelError(f"ERROR: {key} of the model is not finite")
     if kind == RBF and found["gamma"] < 0:
-        raise ModelError("ERROR: gamma of the model is below 0, which is no kernel")
+        raise ModelError("ERROR: gamma of the model is negative")
     if not classes:
         found.pop("label", None), found.pop("nr_sv", None)
         if k != 2:
@@ -151,7 +151,7 @@ def _check(found: dict[str, Any]) -> None:
     if k == 0:
         raise ModelError(NO_CLASSES)
     if len(found["label"]) != k or len(found["nr_sv"]) != k or found["rho"].size != k * (k - 1) // 2:
-        raise ModelError(f"ERROR: nr_class stands twice in the model, and label, nr_sv or rho do not go with {k}")
+        raise ModelError(f"ERROR: nr_class occurs twice in the model, and label, nr_sv or rho do not match {k}")
     if min(found["nr_sv"]) < 0 or sum(found["nr_sv"]) != n:
         raise ModelError(f"ERROR: nr_sv of the model does not add up to total_sv, {n}")
     if k == 1 and n:
@@ -159,10 +159,10 @@ def _check(found: dict[str, Any]) -> None:
 
 
 def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
-    """Takes `count` lines off the text, coefficients as labels."""
+    """Read `count` lines of the text; coefficients are stored as labels."""
 
-    def odd_line(line: bytes, number: int, file: str) -> tuple[float | list[float], list[int], list[float]]:
-        """A line that the compiled loop left aside."""
+    def slow_line(line: bytes, number: int, file: str) -> tuple[float | list[float], list[int], list[float]]:
+        """Parse a line that the compiled loop rejects."""
         first = []
         for m in range(columns - 1):
             token, _, rest = line.lstrip(BLANKS).replace(b"\t", b" ").partition(b" ")
@@ -183,7 +183,7 @@ def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
         if not n:
             raise ModelError(f"{EARLY_END}: {count} support vectors expected, the file ends after {done}")
         size = end - text.at
-        if 2 * columns * n > size + 1:  # before memory is taken for them
+        if 2 * columns * n > size + 1:  # before memory is allocated for them
             raise ModelError(f"{EARLY_END}: {columns} coefficients a support vector expected, the lines are too short")
         lines = Buffer("u1", size + 1 + PADDING)
         lines.items[:size] = text.buffer.items[text.at : end]
@@ -191,7 +191,7 @@ def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
             lines.items[size] = NEWLINE[0]
             size += 1
         try:
-            parts.append(parse_text(lines, size, text.path, odd_line, columns, least=0, first_line=done))
+            parts.append(parse_text(lines, size, text.path, slow_line, columns, least=0, first_line=done))
         except DataError as e:
             token = f"token {clipped(e.token)!r}: " if e.token else ""
             raise ModelError(f"{EARLY_END}: support vector {e.line}: {token}{e.reason}") from None
@@ -200,9 +200,9 @@ def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
 
 
 def _whole_lines(text: ModelText, most: int) -> tuple[int, int]:
-    """How many lines stand wholly in the window, `most` at most, and the position behind them.
+    """Number of complete lines in the window, up to `most`, and the position after them.
 
-    The last line of the text may lack its newline.
+    The last line of the text may have no newline.
     """
     n, end = 0, text.at
     while n < most and end < text.stop:
@@ -214,12 +214,12 @@ def _whole_lines(text: ModelText, most: int) -> tuple[int, int]:
 
 
 def _check_serials(rows: RawTable) -> None:
-    """Refuse support vectors of a precomputed kernel that are not `0:serial`."""
+    """Raise ModelError for support vectors of a precomputed kernel that are not `0:serial`."""
     for s in range(rows.indptr.size - 1):
         start, stop = rows.indptr.items[s : s + 2]
         if stop - start != 1 or rows.indices.items[start] != -1 or not _is_serial(rows.values.items[start]):
             raise ModelError(
-                f"{EARLY_END}: support vector {s + 1}: for a precomputed kernel it reads 0:number, a whole number"
+                f"{EARLY_END}: support vector {s + 1}: for a precomputed kernel it must be 0:number, a whole number"
             )
 
 
@@ -253,9 +253,7 @@ def _line(key: str, numbers) -> str:
 
 
 def write(path: str, model: KernelModel) -> None:
-    """Write a KernelModel of numpy arrays: the old file stays whole until the new one is.
-
-    ModelError where it holds a number that is not finite.
+    """Write a KernelModel of numpy arrays atomically; ModelError if it contains a non-finite number.
     """
     from svmtool.formats.output import replacing
 
@@ -273,20 +271,20 @@ def text_of(model: KernelModel, digits: int = 8) -> Iterator[bytes]:
     _refuse_overflow(model)
     for note in model.notes:
         if not note.startswith("#") or "\n" in note:
-            raise ValueError(f"a note behind the support vectors is one line that starts with '#', not {note!r}")
+            raise ValueError(f"a note must be one line that starts with '#', not {note!r}")
     return _pieces(model, digits)
 
 
 def _pieces(model: KernelModel, digits: int) -> Iterator[bytes]:
     yield header_text(model).encode()
-    digits = 17 if model.kernel.kind == PRECOMPUTED else digits  # serial numbers are printed whole
+    digits = 17 if model.kernel.kind == PRECOMPUTED else digits  # serial numbers need all digits
     front = model.coef.reshape(model.coef_rows, model.total_sv)
     yield from rows_text(front, model.indptr, model.indices, model.values, digits)
     yield "".join(note + "\n" for note in model.notes).encode()
 
 
 def _refuse_overflow(model: KernelModel) -> None:
-    """No model is written that predicts nothing."""
+    """Raise ModelError for non-finite numbers."""
     import numpy as np
 
     kernel = model.kernel

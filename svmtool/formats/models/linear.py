@@ -1,22 +1,20 @@
-"""LIBLINEAR's model files: read and written byte for byte as LIBLINEAR 2.50 does, but for a rho that is not finite.
+"""Reads and writes LIBLINEAR's model files, byte for byte as LIBLINEAR 2.50 except for a non-finite rho.
 
     solver_type WORD / nr_class K / label L1 ... / nr_feature N / bias B / [rho R] / w
-    one line a feature, one more for the bias: every number `%.17g` and a blank
+    one line for each feature, one more for the bias: every number `%.17g` and a blank
 
-What only we know stands behind the weights, in lines that start with `#`; the
-reference tools never read so far.
+svmtool's notes follow the weights in lines that start with `#`, which LIBLINEAR never reads.
 
-Refused here although LIBLINEAR goes on: what leaves its memory uninitialised
-(a missing key, `label` before `nr_class`, a classifier without labels, one-class
-without rho), nan for rho (of a model of some features) or bias, a negative nr_feature, numbers beyond 32 bits,
-regression with other than 2 classes.
+Rejected here, though not by LIBLINEAR: what leaves its memory uninitialised (a missing key, `label` before `nr_class`,
+a classifier without labels, one-class without rho), nan for bias, nan for rho if there are features, a negative
+nr_feature, numbers beyond 32 bits, and regression with nr_class other than 2.
 """
 
 from __future__ import annotations
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError
-from svmtool.formats.models.text import ModelText, NoText, Scanner, load
+from svmtool.formats.models.text import ModelText, NotText, Scanner, load
 from svmtool.models.words import OVERFLOWN, WORDS, sigmoids_of, task_of, weight_columns, weight_rows
 from svmtool.numbers import format_one
 
@@ -29,15 +27,15 @@ if TYPE_CHECKING:
 
 
 WEIGHTS_A_CHUNK = 1 << 16
-LARGEST = 1.7976931348623157e308  # number that is finite
+MAX_FLOAT = 1.7976931348623157e308
 
 EARLY_END = "ERROR: fscanf failed to read the model"
 
 
 class StoredModel:
-    """A model as its file holds it; the fields are those of model.LinearModel, which is made from it.
+    """A model as in its file, with the fields of models.linear.LinearModel.
 
-    W is a Buffer of rows x columns numbers, row by row, so that prediction can do without numpy.
+    W is a Buffer of rows x columns numbers, row by row, so that prediction needs no numpy.
     """
 
     __slots__ = ("word", "nr_class", "labels", "n_features", "bias", "rho", "W", "notes")
@@ -58,16 +56,16 @@ class StoredModel:
 
     @property
     def rows(self) -> int:
-        """Rows of W: one a feature, one more for the bias."""
+        """Rows of W: one for each feature, one more for the bias."""
         return weight_rows(self.n_features, self.bias)
 
     @property
     def columns(self) -> int:
-        """Columns of W: decision values a row of data."""
+        """Columns of W: decision values of a row of data."""
         return weight_columns(self.word, self.nr_class)
 
     def choose(self, decisions, places, n: int) -> None:
-        """places i8[n] = the winning class of each row in the model's order (one-class: 0 inside, 1 outside)."""
+        """Set places i8[n] to the index of each row's predicted class (one-class: 0 inside, 1 outside)."""
         from svmtool.compiled.loops.text.decision_loops import choose
 
         by_sign = self.nr_class == 2  # MCSVM_CS too, although it has two columns
@@ -75,7 +73,7 @@ class StoredModel:
 
 
 def _read_header(scan: Scanner) -> StoredModel:
-    """Read everything up to the word `w`; ModelError with LIBLINEAR's sentence for what it refuses."""
+    """Read everything up to the word `w`; ModelError with LIBLINEAR's messages."""
     found: dict[str, Any] = {}
     while (key := scan.word("a keyword")) != "w":
         if key == "solver_type":
@@ -89,17 +87,17 @@ def _read_header(scan: Scanner) -> StoredModel:
             found[key] = scan.real(key) if rowless else scan.threshold(key)
         elif key == "label":
             if "nr_class" not in found:
-                raise ModelError("ERROR: label stands before nr_class in the model")
+                raise ModelError("ERROR: label is before nr_class in the model")
             found[key] = scan.integers(key, found["nr_class"])
         else:
-            kernel = ": a kernel model stands where a linear one is wanted" if key == "svm_type" else ""
+            kernel = ": this is a kernel model, a linear model is expected" if key == "svm_type" else ""
             raise ModelError(f"unknown text in model file: [{key}]{kernel}")
     missing = [key for key in ("solver_type", "nr_class", "nr_feature", "bias") if key not in found]
     if missing:
         raise ModelError(f"ERROR: the model lacks {', '.join(missing)}")
     model = StoredModel()
     model.word, model.nr_class, model.n_features = found["solver_type"], found["nr_class"], found["nr_feature"]
-    if abs(found.get("rho") or 0.0) == LARGEST:
+    if abs(found.get("rho") or 0.0) == MAX_FLOAT:
         found["rho"] *= 2.0  # see _finite
     model.bias, model.rho, model.labels = found["bias"], found.get("rho"), found.get("label")
     _check(model)
@@ -107,20 +105,20 @@ def _read_header(scan: Scanner) -> StoredModel:
 
 
 def _check(model: StoredModel) -> None:
-    """Refuse what cannot be a model, although LIBLINEAR would read on."""
+    """Reject invalid models that LIBLINEAR would accept."""
     if model.n_features < 0 or model.nr_class < 0:
-        raise ModelError("ERROR: the model counts less than zero features or classes")
+        raise ModelError("ERROR: nr_feature or nr_class of the model is negative")
     if model.task == "classification":
         if model.labels is None:
-            raise ModelError(f"ERROR: the model of {model.word} lacks its labels")
+            raise ModelError(f"ERROR: the model of {model.word} has no labels")
         if len(model.labels) != model.nr_class:
-            raise ModelError(f"ERROR: {len(model.labels)} labels stand in the model for {model.nr_class} classes")
+            raise ModelError(f"ERROR: the model has {len(model.labels)} labels for {model.nr_class} classes")
         return
     model.labels = None
     if model.nr_class != 2:
         raise ModelError(f"ERROR: a model of {model.word} has nr_class 2, not {model.nr_class}")
     if model.task == "one-class" and model.rho is None:
-        raise ModelError("ERROR: the one-class model lacks rho")
+        raise ModelError("ERROR: the one-class model has no rho")
 
 
 def read_stored(path: str) -> StoredModel:
@@ -130,12 +128,12 @@ def read_stored(path: str) -> StoredModel:
 
 
 def parse(text: ModelText) -> StoredModel:
-    """`read_stored` of a text that has been opened."""
+    """As `read_stored`, for an open text."""
     try:
         scan = Scanner(text, EARLY_END)
         model = _read_header(scan)
         model.W = scan.reals("weights", model.rows * model.columns)
-    except NoText:
+    except NotText:
         raise
     except ModelError as e:
         raise ModelError(f"{e}\ncan't open model file {text.path}") from None
@@ -170,12 +168,12 @@ def header_text(model: LinearModel) -> str:
 
 
 def write(path: str, model: LinearModel) -> None:
-    """Write a model.LinearModel: the old file stays whole until the new one is."""
+    """Write a LinearModel atomically."""
     write_text(path, text_of(model))
 
 
 def write_text(path: str, pieces: Iterable[bytes]) -> None:
-    """Write the pieces of a model's text: the old file stays whole until the new one is."""
+    """Write the pieces of a model's text atomically."""
     from svmtool.formats.output import replacing
 
     with replacing(path, "can't save model to file") as file:
@@ -184,39 +182,39 @@ def write_text(path: str, pieces: Iterable[bytes]) -> None:
 
 
 def text_of(model: LinearModel) -> Iterator[bytes]:
-    """The text of a model.LinearModel, in pieces; ModelError where it holds a number that is not finite."""
+    """Yield the text of a LinearModel in pieces; ModelError if it contains a non-finite number."""
     _refuse_overflow(model)
     for note in model.notes:
         if not note.startswith("#") or "\n" in note:
-            raise ValueError(f"a note behind the weights is one line that starts with '#', not {note!r}")
+            raise ValueError(f"a note must be one line that starts with '#', not {note!r}")
     yield header_text(model).encode()
     yield from _weight_lines(model.W)
     yield "".join(note + "\n" for note in model.notes).encode()
 
 
 def _finite(rho: float) -> float:
-    """The number that decides as rho does: LIBLINEAR writes inf or -inf where all rows are to be left out, or none of
-    them, and nan where there are no rows, which predicts -1."""
-    return 0.0 if rho != rho else max(-LARGEST, min(rho, LARGEST))
+    """A finite number that decides as rho: LIBLINEAR writes inf or -inf if all or no rows are outliers, and nan, which
+    predicts -1, without rows."""
+    return 0.0 if rho != rho else max(-MAX_FLOAT, min(rho, MAX_FLOAT))
 
 
 def _refuse_overflow(model: LinearModel) -> None:
-    """SvmtoolError for what predicts nothing; an infinite rho, and the nan of no features, do, see _finite."""
+    """Raise SvmtoolError for non-finite weights; a non-finite rho is allowed, see _finite."""
     import numpy as np
 
     rho = model.rho if model.rho is not None and model.n_features else 0.0
     sigmoids_of(model)
-    weights = getattr(model.W, "known", model.W)  # of the features that occur, where others are 0
+    weights = getattr(model.W, "known", model.W)  # of features in the data; others are 0
     if not (np.all(np.isfinite(weights)) and np.isfinite(model.bias) and rho == rho):
         raise ModelError(OVERFLOWN)
 
 
 def _weight_lines(W):
-    """The text of the weights, a piece at a time."""
+    """Yield the text of the weights in pieces."""
     from svmtool.numbers import format_rows
 
     rows, columns = W.shape
-    if columns == 0:  # a model of no classes: the reference writes empty lines
+    if columns == 0:  # a model without classes: LIBLINEAR writes empty lines
         yield b"\n" * rows
         return
     step = max(1, WEIGHTS_A_CHUNK // columns)

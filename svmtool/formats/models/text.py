@@ -1,4 +1,4 @@
-"""The text of a model file: read in windows, its header word by word.  Needs no numpy."""
+"""Reads the text of a model file in windows and its header word by word.  Needs no numpy."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.pieces import LONGEST_LINE
 from svmtool.integers import parse_integer
 from svmtool.numbers import NUMBER, parse_number
+from svmtool.tolerances import MB
 
-LONGEST_WORD = 80  # what the references' scanf takes at once
-PADDING = 32  # bytes behind the text: the compiled parser looks ahead
+LONGEST_WORD = 80  # characters that LIBLINEAR's and LIBSVM's scanf read at most
+PADDING = 32  # bytes after the text that the compiled parser may read
 WINDOW = 1 << 22  # bytes read at a time
-LONGEST_TOKEN = 1 << 20  # bytes; numbers of thousands of digits are taken
-MOST_CLASSES = 1 << 22  # whose labels are read one by one: a packed file of some kilobytes may claim 2^31
-NOTES = 1 << 24  # bytes behind the model in which notes are searched for: the sigmoids of 100,000 classes fit
+LONGEST_TOKEN = 1 << 20  # bytes; numbers may have thousands of digits
+MAX_CLASSES = 1 << 22  # their labels are read one by one, and a small compressed file may claim 2^31
+NOTES = 1 << 24  # bytes after the model that are searched for notes: sigmoids of 100,000 classes fit
 
 
-KERNEL_WORDS = (b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", b"total_sv")  # LIBSVM's alone
+KERNEL_WORDS = (b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", b"total_sv")  # only in LIBSVM's models
 
 _BLANKS = re.compile(rb"[ \t\n\v\f\r]*")
 _WORD = re.compile(rb"[^ \t\n\v\f\r]{1,%d}" % LONGEST_WORD)
@@ -27,15 +28,15 @@ TOKEN = re.compile(rb"[^ \t\n\v\f\r]+")
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
 
 
-class NoText(ModelError):
-    """What cannot be the text of a model, however it goes on; the message is complete."""
+class NotText(ModelError):
+    """A file whose beginning cannot be the text of a model; the message is complete."""
 
 
 class ModelText:
-    """A window into the text of a model file, which moves on as the text is taken off its front.
+    """A window into the text of a model file that moves forward as the text is read.
 
-    buffer: holds it, with PADDING bytes behind the window; at, stop: where the window begins and ends in it;
-    ended: the text ends there too.
+    buffer: memory of the window, with PADDING bytes after it.  at, stop: beginning and end of the window in it.  ended:
+    whether the text ends there too.
     """
 
     def __init__(self, path: str, source: Source | None, size: int):
@@ -43,11 +44,11 @@ class ModelText:
         self.buffer = Buffer("u1", size + PADDING)
         self.at = self.stop = 0
         self.ended = source is None
-        self._lines = self._dropped = 0  # newlines, bytes before the buffer
+        self._lines = self._dropped = 0  # newlines and bytes before the buffer
 
     @classmethod
     def of(cls, data: bytes, path: str) -> ModelText:
-        """The text of a model that something else than its file keeps; path: how it is called."""
+        """The text of a model in memory; path: its name in messages."""
         text = cls(path, None, len(data))
         text.buffer.items[: len(data)] = data
         text.stop = len(data)
@@ -61,16 +62,16 @@ class ModelText:
             self.source.close()
 
     def more(self, longest: int = LONGEST_TOKEN) -> bool:
-        """Read on, and drop what lies before the window; False at the end of the text.
+        """Extend the window by more text and drop the bytes before it; False at the end of the text.
 
-        longest: bytes that what stands there unfinished may have.  NoText where it has more, or where a stream
-        holds NULs, which may go on without end.
+        longest: limit of the window in bytes.  Raises NotText if it is exceeded, or for NUL bytes in a stream, which
+        may be endless.
         """
         if self.ended:
             return False
         held = self.stop - self.at
         if held > longest:
-            raise self.no_text(f"a word or line is longer than {longest / 1e6:.0f} MB")
+            raise self.not_text(f"a word or line is longer than {longest / MB:.0f} MB")
         kept = bytes(self.buffer.items[self.at : self.stop])
         self._lines += self._newlines()
         self._dropped += self.at
@@ -83,57 +84,57 @@ class ModelText:
         self.ended = self.stop < size
         self.buffer.items[self.stop : self.stop + PADDING] = bytes(PADDING)
         if self.source.size is None and self.buffer.memory.find(b"\0", held, self.stop) >= 0:
-            raise self.no_text("there are NUL bytes in it")
+            raise self.not_text("it contains NUL bytes")
         return True
 
-    def no_text(self, why: str) -> NoText:
-        return NoText(f"can't open model file {self.path}: it is no text: {why}")
+    def not_text(self, why: str) -> NotText:
+        return NotText(f"can't open model file {self.path}: not a text file: {why}")
 
     def line(self) -> int:
-        """The number of the line at which the window begins."""
+        """Line number of the window's beginning."""
         return 1 + self._lines + self._newlines()
 
     def _newlines(self) -> int:
         return bytes(self.buffer.items[: self.at]).count(b"\n")
 
     def left(self) -> int | None:
-        """Bytes from the window's beginning to the end of the text, None where that is not known."""
+        """Bytes from the window's beginning to the end of the text; None if unknown."""
         if self.ended:
             return self.stop - self.at
         return None if self.source.size is None else self.source.size - self._dropped - self.at
 
     def skip_blanks(self) -> None:
-        """Let the window begin with a token, or be empty at the end of the text."""
+        """Move the window to the next token; it is empty at the end of the text."""
         begun = self._dropped + self.at
         while True:
             blanks = _BLANKS.match(self.buffer.memory, self.at, self.stop)
             self.at = blanks.end() if blanks else self.at
             if self._dropped + self.at - begun > LONGEST_LINE:
-                raise self.no_text("there are only blanks in it")
+                raise self.not_text("it contains only blanks")
             if self.at < self.stop or not self.more():
                 return
 
     def token_end(self) -> int:
-        """The end of the token with which the window begins, wholly in the window then."""
+        """End of the token at the window's beginning, after extending the window to hold all of it."""
         while (found := TOKEN.match(self.buffer.memory, self.at, self.stop)) and found.end() == self.stop:
             if not self.more():
                 break
         return found.end() if found else self.at
 
     def whole(self) -> int:
-        """Where the last token that is wholly in the window ends, with the blank behind it; `at` for none."""
+        """End of the last complete token in the window with its following blank; `at` for none."""
         if self.ended:
             return self.stop
         return max(self.at, *(1 + self.buffer.memory.rfind(b, self.at, self.stop) for b in (b" ", b"\n", b"\r", b"\t")))
 
     def all(self) -> bytes:
-        """The whole text, before anything has been taken; it is used up then."""
+        """The whole text, which is consumed; call it before anything is read."""
         while self.more(longest=1 << 62):
             pass
         return bytes(self.buffer.items[self.at : self.stop])
 
     def notes(self) -> tuple[str, ...]:
-        """What stands behind the model in lines that start with `#`, in the next NOTES bytes."""
+        """The lines after the model that start with `#`, within the next NOTES bytes."""
         while self.stop - self.at < NOTES and self.more(NOTES):
             pass
         lines = bytes(self.buffer.items[self.at : min(self.stop, self.at + NOTES)]).split(b"\n")
@@ -141,9 +142,9 @@ class ModelText:
 
 
 class Scanner:
-    """Takes words and numbers off the front of the text, as C's scanf does.
+    """Reads words and numbers from the text as C's scanf does.
 
-    failure: the reference's sentence where what is wanted is not there; ModelErrors begin with it.
+    failure: beginning of the ModelErrors for missing words, as in LIBLINEAR or LIBSVM.
     """
 
     def __init__(self, text: ModelText, failure: str):
@@ -172,17 +173,17 @@ class Scanner:
         return value
 
     def integers(self, wanted: str, count: int) -> tuple[int, ...]:
-        """So many of them, one a class."""
-        self._require(f"numbers behind {wanted}", count)
-        if count > MOST_CLASSES:
-            raise ModelError(f"ERROR: {wanted}: {count} classes are more than the {MOST_CLASSES} that are taken here")
+        """Read `count` integers, one for each class."""
+        self._require(f"numbers after {wanted}", count)
+        if count > MAX_CLASSES:
+            raise ModelError(f"ERROR: {wanted}: {count} classes exceed the limit of {MAX_CLASSES}")
         return tuple(self.integer(wanted) for _ in range(count))
 
     def real(self, wanted: str) -> float:
         return parse_number(self._take(NUMBER, wanted))
 
     def reals(self, wanted: str, count: int) -> Buffer:
-        """So many of them, by the compiled parser: memory is taken for those that are there and are not 0."""
+        """Read `count` numbers by the compiled parser; memory is touched only for numbers that exist and are not 0."""
         from svmtool.compiled.loops.text.decision_loops import parse_reals
 
         self._require(wanted, count)
@@ -195,7 +196,7 @@ class Scanner:
                 break
             if status == 2 and text.more():
                 continue
-            token = bytes(text.buffer.items[text.at : text.token_end()])  # the compiled parser leaves this one to us
+            token = bytes(text.buffer.items[text.at : text.token_end()])  # the compiled parser cannot read it
             try:
                 numbers.items[k] = parse_number(token)
             except ValueError:
@@ -205,29 +206,29 @@ class Scanner:
         return numbers
 
     def _require(self, wanted: str, count: int) -> None:
-        """ModelError where the file is too short for so many numbers, before memory is taken for them."""
+        """Raise ModelError if the file is too short for `count` numbers, before memory is allocated for them."""
         left = self.text.left()
         if left is not None and 2 * count - 1 > left:
-            raise ModelError(f"{self.failure}: {count} {wanted} expected, the file is too short for them")
+            raise ModelError(f"{self.failure}: {count} {wanted} expected, the file is too short")
 
     def threshold(self, wanted: str) -> float:
-        """A real that decisions are compared with: with nan each would be the same, and mean nothing."""
+        """Read a number that decision values are compared with; ModelError for nan, which would decide nothing."""
         value = self.real(wanted)
         if value != value:
-            raise ModelError(f"{self.failure}: line {self.text.line()}: {wanted} is nan, not a number")
+            raise ModelError(f"{self.failure}: line {self.text.line()}: {wanted} is nan")
         return value
 
 
 def is_kernel_model(text: ModelText) -> bool:
-    """Whether the text of a model file, of which nothing has been taken, begins with one of LIBSVM's words."""
+    """Whether the unread text of a model begins with one of LIBSVM's words."""
     return bytes(text.buffer.items[: min(text.stop, LONGEST_WORD)]).split(maxsplit=1)[:1] in [[w] for w in KERNEL_WORDS]
 
 
 def load(path: str) -> ModelText:
-    """The text of a model file (`-`: standard input; compressed files too), its first window read."""
+    """Open the text of a model file (`-`: standard input; may be compressed) and read its first window."""
     source = open_source(path, "can't open model file")
     try:
-        # One byte more than the file has: the read shows its end.
+        # one byte more than the file, so that reading finds its end
         text = ModelText(path, source, WINDOW if source.size is None else min(source.size + 1, WINDOW))
         text.more()
     except BaseException:

@@ -1,8 +1,8 @@
-"""The arrays of a row folder: a data set's arrays as they are in memory, and a header that describes them.
+"""The files of a row folder: a data set's arrays as they are in memory, and a header that describes them.
 
-Loops index by these arrays without a check.  So nothing in a folder is believed before it was examined: who owns it
-and who may write to it, what kind its files are and how long, each field of the header, a checksum of each array, and
-that the indices stay inside.  Files are opened by way of the folder that was examined, never by its name again.
+Compiled loops use these arrays as indices without checks.  So everything in a folder is verified first: owner and
+permissions, kinds and sizes of files, all fields of the header, a checksum of each array, and the range of indices.
+Files are opened relative to the verified folder, never by its name again.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from svmtool.formats.svmlight.table import raw_tables
 
 FORMAT = f"svmtool rows 2, {sys.byteorder}-endian"
 HEADER = "header.json"
-CHECK = "check"  # key of the header's digest of its rest
+CHECK = "check"  # key of the digest of the other fields
 ARRAYS = {"labels": "f8", "indptr": "i8", "indices": "i4", "values": "f8"}
-COUNTS = {"rows": 1 << 48, "pairs": 1 << 48, "features": (1 << 31) - 1}  # what is counted, and the most there may be
-HEADER_BYTES = 1 << 14  # more than any header has: read no further
-OPEN = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # neither a link nor a pipe without a writer holds us up
-PIECE = 1 << 18  # numbers examined between two checks of the memory, about
+COUNTS = {"rows": 1 << 48, "pairs": 1 << 48, "features": (1 << 31) - 1}  # fields with counts, and their limits
+HEADER_BYTES = 1 << 14  # longer than any header: reading stops here
+OPEN = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # does not follow links or wait at pipes
+PIECE = 1 << 18  # about so many numbers are verified between two checks of the memory
 WORDS = 1 << 64
 
 
 class UnfitError(Exception):
-    """Why what a folder holds is not used, in words that follow its name."""
+    """Why a folder is not used; the text follows the folder's name in a message."""
 
 
 def write(source: Source, folder: Path, mark: dict[str, Any], longest: int) -> dict[str, Any]:
-    """Parse the rows into a folder, a piece of text at a time, and its header last; returns the header.
+    """Parse the rows into a folder piece by piece and write the header last; returns the header.
 
-    longest: bytes of text that a line may have.
+    longest: limit of the length of a line in bytes.
     """
     counts = dict.fromkeys(COUNTS, 0)
     with contextlib.ExitStack() as held:
@@ -73,7 +73,7 @@ def write(source: Source, folder: Path, mark: dict[str, Any], longest: int) -> d
 
 
 def _created(path: Path):
-    """A new file, for its owner alone."""
+    """Create a file that is private to its owner."""
     return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN, 0o600), "wb")
 
 
@@ -84,7 +84,7 @@ def _checksum(entries: np.ndarray, first: int) -> int:
 
 
 def settle(folder: Path) -> None:
-    """Have the rows on the disk itself: else a power cut might leave a header, and sizes that fit, above zeros."""
+    """Flush the folder to disk, so that a power failure cannot leave a valid header with zeros in the arrays."""
     for path in (*(folder / name for name in (*ARRAYS, HEADER)), folder):
         fd = os.open(path, os.O_RDONLY | OPEN)
         try:
@@ -94,15 +94,17 @@ def settle(folder: Path) -> None:
 
 
 def written(folder: Path, header: dict[str, Any], mapped: MappedArrays) -> Dataset:
-    """The rows in a folder that this run has written: mapped, but for what there is one of for each row."""
+    """The rows of a folder that this run has written; labels and indptr are read, the other arrays mapped."""
     with contextlib.ExitStack() as held:
         files = {name: held.enter_context(open(folder / name, "rb")).fileno() for name in ARRAYS}
         return _mapped(files, header, mapped)
 
 
 def kept(folder: Path, mark: dict[str, Any], mapped: MappedArrays) -> Dataset | None:
-    """The rows that an earlier run wrote from the file so marked; None where there are none, or of another state of
-    the file.  UnfitError where what is there cannot be believed."""
+    """The rows that an earlier run wrote for this `mark` of the data file; None if there are none or the mark differs.
+
+    Raises UnfitError if the folder fails verification.
+    """
     with contextlib.ExitStack() as held:
         try:
             fd = held.enter_context(opened(folder))
@@ -118,7 +120,7 @@ def kept(folder: Path, mark: dict[str, Any], mapped: MappedArrays) -> Dataset | 
             _check_fields(header, mark)
             files = {name: held.enter_context(_file(fd, name)) for name in ARRAYS}
         except FileNotFoundError as e:
-            if not has_name(fd, folder):  # another run removes it
+            if not has_name(fd, folder):  # another run is removing it
                 return None
             raise UnfitError(f"{e.filename} is missing") from None
         rows, pairs = header["rows"], header["pairs"]
@@ -133,7 +135,7 @@ def kept(folder: Path, mark: dict[str, Any], mapped: MappedArrays) -> Dataset | 
 
 @contextlib.contextmanager
 def opened(folder: Path) -> Iterator[int]:
-    """A descriptor of a folder that is no link.  NotADirectoryError for what is none."""
+    """Open a folder that is no link; NotADirectoryError for anything else."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | OPEN)
     try:
         yield fd
@@ -142,7 +144,7 @@ def opened(folder: Path) -> Iterator[int]:
 
 
 def has_name(fd: int, folder: Path) -> bool:
-    """Whether an open folder is what has this name."""
+    """Whether an open folder still has this name."""
     try:
         return os.path.samestat(os.stat(folder, follow_symlinks=False), os.fstat(fd))
     except FileNotFoundError:
@@ -154,7 +156,7 @@ def is_mine(facts: os.stat_result) -> bool:
 
 
 def _refuse_shared(fd: int, name: str) -> None:
-    """UnfitError for a file or folder that someone else owns or may write to."""
+    """Raise UnfitError for a file or folder that another user owns or may write to."""
     facts = os.fstat(fd)
     if not is_mine(facts):
         raise UnfitError(f"{name} belongs to another user")
@@ -164,16 +166,16 @@ def _refuse_shared(fd: int, name: str) -> None:
 
 @contextlib.contextmanager
 def _file(folder: int, name: str) -> Iterator[int]:
-    """A descriptor of a regular file of ours in an open folder."""
+    """Open a regular file of ours in an open folder."""
     try:
         fd = os.open(name, os.O_RDONLY | OPEN, dir_fd=folder)
     except FileNotFoundError:
         raise
-    except OSError as e:  # a link, or what may not be read
+    except OSError as e:  # a link, or not readable
         raise UnfitError(f"{name} cannot be opened ({e.strerror})") from None
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise UnfitError(f"{name} is no regular file")
+            raise UnfitError(f"{name} is not a regular file")
         _refuse_shared(fd, name)
         yield fd
     finally:
@@ -181,7 +183,7 @@ def _file(folder: int, name: str) -> Iterator[int]:
 
 
 def _header(fd: int) -> dict[str, Any]:
-    """The header in an open file, its digest true."""
+    """Read the header from an open file and verify its digest."""
     try:
         header = json.loads(os.pread(fd, HEADER_BYTES, 0))
         whole = header.pop(CHECK) == _digest(header)
@@ -197,12 +199,12 @@ def _digest(header: dict[str, Any]) -> str:
 
 
 def _check_fields(header: dict[str, Any], mark: dict[str, Any]) -> None:
-    """UnfitError unless the header has the fields of this format, and each is a number that it may be."""
+    """Raise UnfitError unless the header has exactly the fields of this format with valid values."""
     sums = header.get("sums")
     fine = header.keys() == {"format", *mark, *COUNTS, "sums"} and isinstance(sums, dict) and sums.keys() == {*ARRAYS}
     fine = fine and all(_is_count(header[name], most) for name, most in COUNTS.items())
     if not fine or not all(_is_count(sums[name], WORDS - 1) for name in ARRAYS):
-        raise UnfitError(f"{HEADER} holds what no header of rows does")
+        raise UnfitError(f"{HEADER} has invalid fields")
 
 
 def _is_count(value: Any, most: int) -> bool:
@@ -222,7 +224,7 @@ def _read(fd: int, dtype: str, count: int) -> np.ndarray:
 
 
 def _check_arrays(table: Dataset, sums: dict[str, int], mapped: MappedArrays) -> None:
-    """UnfitError unless the arrays are those that were written, and indices stay inside."""
+    """Raise UnfitError unless the arrays have their checksums and indices are in range."""
     indptr, n = table.indptr, len(table)
     if _checksum(table.labels, 0) != sums["labels"] or not np.all(np.isfinite(table.labels)):
         raise UnfitError("labels is damaged")
@@ -234,13 +236,13 @@ def _check_arrays(table: Dataset, sums: dict[str, int], mapped: MappedArrays) ->
     found = np.zeros((len(pieces), 5), np.uint64)
     bits = table.values.view(np.uint64)
 
-    def look(b: int) -> None:
+    def verify(b: int) -> None:
         lo, hi = pieces[b]
         check_indices(indptr, table.indices, found[b, :3], lo, hi)
         check_values(bits, found[b, 3:], int(indptr[lo]), int(indptr[hi]))
         mapped.check()
 
-    threads.run_blocks(look, len(pieces))
+    threads.run_blocks(verify, len(pieces))
     index_sum, falls, value_sum = (int(found[:, k].sum()) for k in (0, 2, 3))
     table.largest = float(found[:, 4].max(initial=0).view(np.float64))
     features = int(found[:, 1].max(initial=0)) + 1 if len(table.indices) else 0
@@ -251,7 +253,7 @@ def _check_arrays(table: Dataset, sums: dict[str, int], mapped: MappedArrays) ->
 
 
 def _pieces(indptr: np.ndarray) -> list[tuple[int, int]]:
-    """The rows in pieces of about PIECE numbers."""
+    """Cut the rows into pieces of about PIECE numbers."""
     n = len(indptr) - 1
     marks = np.arange(0, int(indptr[n]), PIECE)
     cuts = np.unique(np.concatenate(([0], np.searchsorted(indptr[:n], marks[1:]), [n]))).tolist()

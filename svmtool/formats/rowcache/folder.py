@@ -1,10 +1,9 @@
-"""Rows in binary on disk for sets larger than memory: parsed once, used by all later runs.
+"""Binary rows on disk for data sets larger than memory; they are parsed once and used by all later runs.
 
-The folder NAME.rows, beside the data or in --scratch, holds the rows (arrays.py), with what states which state of
-the file they were made from: its size, time and a sample of its bytes.  It belongs to one user, who alone may read it.
-It has its name once it is whole and on the disk (shared_folder.py); one that does not fit its file, or cannot be
-believed, is made anew, and what is no such folder stays as it is.  A link of its name is followed where it is the
-user's own.
+The folder NAME.rows, beside the data or in --scratch, holds the rows (arrays.py) and a mark of the data file: its size,
+time and a sample of its bytes.  It belongs to one user and is private.  It gets its name when it is complete and on
+disk (shared_folder.py).  A folder that does not match its data file or fails verification is replaced; anything else
+with that name is left alone.  A link with that name is followed if it belongs to the user.
 """
 
 from __future__ import annotations
@@ -16,43 +15,43 @@ from pathlib import Path
 from typing import Any
 
 from svmtool.data.dataset import Dataset
-from svmtool.data.mapped_arrays import MEGABYTE, MappedArrays
+from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.errors import SvmtoolError
 from svmtool.formats.rowcache import arrays, shared_folder
 from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.table import LONGEST_LINE
+from svmtool.tolerances import MB
 
-SAMPLES, SAMPLE_BYTES = 16, 1 << 16  # places of a data file that its sample is taken at, and bytes at each
-LEAST_MEMORY = 300e6  # bytes: python, numpy and the compiled loops take a third of that
-BYTES_A_BYTE = 2.0  # of rows in memory for each of text, at most: "1:1 " is 12 bytes, numbers have more digits
-OVERHEAD = 150e6  # bytes of a run beside its rows
-LINE_BYTES = 1 / 32  # of the memory, that a line may have: its text and rows are in memory together, several times
+SAMPLES, SAMPLE_BYTES = 16, 1 << 16  # number and size of the samples of a data file
+MIN_MEMORY = 300e6  # bytes; Python, numpy and the compiled loops use a third of it
+BYTES_A_BYTE = 2.0  # bytes of rows in memory for each byte of text, at most
+OVERHEAD = 150e6  # bytes of a run in addition to its rows
+LINE_SHARE = 1 / 32  # of the memory: limit of a line, whose text and rows are in memory several times
 OTHER_FOLDER = "--scratch DIR names another folder"
 
 
 class DiskReading:
-    """The reading of a data file by way of its folder; has the face of formats.reading.Reading.
+    """Reads a data file through its row folder; has the interface of svmlight.background.Reading.
 
-    memory: bytes that the run may hold; scratch: a folder, empty: the data file's own,
-    for a pipe the current one; keep: whether the rows stay for later runs; warn takes messages about rows that are
-    there but not used.
+    memory: limit of the run's memory in bytes.  scratch: parent of the row folder; empty: the data file's folder, or
+    for a pipe the current one.  keep: whether the rows are kept for later runs.  warn: gets messages about unused rows.
     """
 
     def __init__(self, path: str, memory: float, scratch: str, keep: bool, warn: Callable[[str], None]):
         self.path, self.memory, self.scratch, self.keep, self.warn = path, memory, scratch, keep, warn
 
     def start(self) -> None:
-        """Nothing is read beforehand: it would be without numpy."""
+        """No effect: reading needs numpy."""
 
     def table(self) -> Dataset:
-        """The rows: in memory where they are sure to fit, else mapped from their folder.
+        """The rows, in memory if they certainly fit, else mapped from their folder.
 
-        Raises SvmtoolError where the file cannot be opened or the folder not be written, DataError for the first
-        malformed line.
+        Raises SvmtoolError if the file cannot be opened or the folder not be written, DataError for the first malformed
+        line.
         """
-        if self.memory < LEAST_MEMORY:
-            raise SvmtoolError(f"ERROR: --memory: a run takes {LEAST_MEMORY / MEGABYTE:.0f}M at least")
-        mark = self._mark()  # before it is opened: one that takes its place meanwhile does not bear its mark
+        if self.memory < MIN_MEMORY:
+            raise SvmtoolError(f"ERROR: --memory: a run needs at least {MIN_MEMORY / MB:.0f}M")
+        mark = self._mark()  # before the file is opened: if it is replaced meanwhile, the mark will not match
         with open_source(self.path) as source:
             if source.size is not None and BYTES_A_BYTE * source.size + OVERHEAD < self.memory:
                 from svmtool.formats.svmlight.table import joined, read_raw
@@ -66,11 +65,11 @@ class DiskReading:
             if table is None:
                 table = self._made(source, folder, mark, mapped)
         if mark and not self.keep:
-            shared_folder.remove(folder)  # what is mapped stays until the run ends
+            shared_folder.remove(folder)  # mapped files stay until the run ends
         return table
 
     def _mark(self) -> dict[str, Any] | None:
-        """What states one state of the data file from another; None where it is no file, or cannot be read."""
+        """The mark that identifies a state of the data file; None if it is no file or cannot be read."""
         if self.path == "-" or not os.path.isfile(self.path):
             return None
         digest = hashlib.sha256()
@@ -85,14 +84,14 @@ class DiskReading:
         return {"size": facts.st_size, "time_ns": facts.st_mtime_ns, "sample": digest.hexdigest()}
 
     def _folder(self) -> Path:
-        """Where the rows go; where a link of the user's own has that name, what it leads to."""
+        """The path of the row folder, with a link of the user's own resolved."""
         if self.path == "-":
             folder = Path(self.scratch, "stdin.rows")
         elif os.path.exists(self.path) and not os.path.isfile(self.path):
-            folder = Path(self.scratch, Path(self.path).name + ".rows")  # nobody can write beside /dev/fd/63
+            folder = Path(self.scratch, Path(self.path).name + ".rows")  # /dev/fd/63 has no folder that can be written
         elif not self.scratch:
             folder = Path(self.path).parent / (Path(self.path).name + ".rows")
-        else:  # users who share it have a folder each
+        else:  # each user of a shared folder has a row folder
             path = Path(self.path).resolve()
             where = hashlib.sha256(os.fsencode(f"{path.parent} {os.geteuid()}")).hexdigest()[:8]
             folder = Path(self.scratch) / f"{path.name}.{where}.rows"
@@ -100,29 +99,29 @@ class DiskReading:
         return Path(os.path.realpath(folder)) if own_link else folder
 
     def _may_have(self, folder: Path) -> bool:
-        """Whether rows of this name are ours to use and to replace; SvmtoolError where they were to stay and cannot."""
+        """Whether this run may use and replace the folder; SvmtoolError if the rows must be kept and cannot."""
         if shared_folder.belongs_to_another(folder):
-            self.warn(f"WARNING: {folder} belongs to another user: it is not used, and no rows stay ({OTHER_FOLDER})")
+            self.warn(f"WARNING: {folder} belongs to another user: it is not used, no rows are kept ({OTHER_FOLDER})")
             return False
         if shared_folder.is_replaceable(folder):
             return True
         if self.keep:
             raise SvmtoolError(
-                f"can't keep the rows of {self.path} in {folder}: something else has that name ({OTHER_FOLDER})"
+                f"can't keep the rows of {self.path} in {folder}: it exists and is no folder of rows ({OTHER_FOLDER})"
             )
         return False
 
     def _kept(self, folder: Path, mark: dict[str, Any], mapped: MappedArrays) -> Dataset | None:
-        """The rows of an earlier run, None where there are none that fit."""
+        """The rows of an earlier run, None if there are none that match."""
         try:
             return arrays.kept(folder, mark, mapped)
         except arrays.UnfitError as e:
-            self.warn(f"WARNING: the rows in {folder} are not used but made anew: {e}")
+            self.warn(f"WARNING: the rows in {folder} are not used and are written again: {e}")
             return None
 
     def _made(self, source: Source, folder: Path, mark: dict[str, Any] | None, mapped: MappedArrays) -> Dataset:
-        """Parse the source; the rows stay in the folder if later runs are to have them."""
-        longest = min(LONGEST_LINE, int(self.memory * LINE_BYTES))
+        """Parse the source; the folder is kept if `keep` is set."""
+        longest = min(LONGEST_LINE, int(self.memory * LINE_SHARE))
         try:
             with shared_folder.partial(folder) as fresh:
                 header = arrays.write(source, fresh, mark or {}, longest)
@@ -130,7 +129,7 @@ class DiskReading:
                 if mark is not None and self.keep:
                     arrays.settle(fresh)
                     if not shared_folder.place(fresh, folder):
-                        self.warn(f"WARNING: other runs use {folder}: the rows of this run do not stay")
+                        self.warn(f"WARNING: other runs use {folder}: the rows of this run are not kept")
         except OSError as e:
             raise SvmtoolError(f"can't keep the rows of {self.path} in {folder}: {e.strerror} ({OTHER_FOLDER})") from e
         return table

@@ -1,8 +1,8 @@
 """Folders that several runs create, use and remove concurrently.
 
-A folder is made under a name of its own and renamed when it is whole.  To remove one a run locks it, renames it away
-and then deletes it: under its name there is never half a folder, and no two runs take the same one away.  The lock is
-on the folder itself and ends with the process; a run that only uses a folder holds its files open and needs none.
+A folder is created under a temporary name and renamed when it is complete.  To remove one, a run locks it, renames it
+and then deletes it.  So a folder is always complete, and no two runs remove the same one.  The lock is on the folder
+itself and ends with the process; a run that only uses a folder keeps its files open and needs no lock.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from pathlib import Path
 
 from svmtool.formats.rowcache.arrays import ARRAYS, HEADER, has_name, is_mine, opened
 
-TRIES, PAUSE = 40, 0.025  # of a name that other runs take and leave, and seconds between two
-NAME_BYTES = 200  # of a folder's name in that of one beside it
+TRIES, PAUSE = 40, 0.025  # attempts to use a name that other runs create and remove, and seconds between them
+NAME_BYTES = 200  # of a folder's name in a temporary name
 
 
 @contextlib.contextmanager
 def partial(folder: Path) -> Iterator[Path]:
-    """A new folder beside this one, for its owner alone, which goes at the end unless it was renamed.
+    """Create a temporary folder beside this one, private to its owner; it is removed at the end unless renamed.
 
-    Those that killed runs left go now.
+    Those left by killed runs are removed first.
     """
     for left in folder.parent.glob(f".{glob.escape(_short(folder))}.*.tmp"):
         with contextlib.suppress(OSError), _claimed(left) as (fd, here):
@@ -36,7 +36,7 @@ def partial(folder: Path) -> Iterator[Path]:
                 shutil.rmtree(left)
     with contextlib.ExitStack() as held:
         here = False
-        while not here:  # another run may take it for left before it is locked
+        while not here:  # another run may remove it before it is locked
             fresh = _beside(folder)
             fresh.mkdir(mode=0o700)
             with contextlib.suppress(FileNotFoundError, BlockingIOError):
@@ -46,7 +46,7 @@ def partial(folder: Path) -> Iterator[Path]:
 
 
 def _beside(folder: Path) -> Path:
-    """A new name beside a folder."""
+    """A new temporary name beside a folder."""
     return folder.parent / f".{_short(folder)}.{os.urandom(4).hex()}.tmp"
 
 
@@ -56,9 +56,9 @@ def _short(folder: Path) -> str:
 
 @contextlib.contextmanager
 def _claimed(folder: Path) -> Iterator[tuple[int, bool]]:
-    """The lock of a folder: its descriptor, and whether it still has that name.
+    """Lock a folder; yields its descriptor and whether it still has that name.
 
-    BlockingIOError where another run has the lock, NotADirectoryError where it is no folder, FileNotFoundError.
+    Raises BlockingIOError if another run holds the lock, NotADirectoryError, or FileNotFoundError.
     """
     with opened(folder) as fd:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,21 +66,21 @@ def _claimed(folder: Path) -> Iterator[tuple[int, bool]]:
 
 
 def belongs_to_another(path: Path) -> bool:
-    """Whether something of this name, a link itself, is another user's."""
+    """Whether this path exists and belongs to another user; links are not followed."""
     try:
         return not is_mine(os.lstat(path))
-    except OSError:  # nothing has that name, or no longer
+    except OSError:  # it does not exist
         return False
 
 
 def is_replaceable(folder: Path) -> bool:
-    """Whether this is an empty folder, or one of rows with its header; or nothing has that name."""
+    """Whether this is missing, an empty folder, or a folder of rows with its header."""
     try:
         while True:
             with opened(folder) as fd:
                 if _holds_rows(fd):
                     return True
-                if has_name(fd, folder):  # else another run was deleting it
+                if has_name(fd, folder):  # else another run is deleting it
                     return False
     except FileNotFoundError:
         return True
@@ -96,7 +96,7 @@ def _holds_rows(fd: int) -> bool:
 
 
 def place(fresh: Path, folder: Path) -> bool:
-    """Give a new folder its name, and what had it away; whether that was possible among other runs."""
+    """Rename a new folder to `folder`, replacing an old one; returns whether other runs allowed that."""
     for _ in range(TRIES):
         try:
             fresh.rename(folder)
@@ -110,7 +110,7 @@ def place(fresh: Path, folder: Path) -> bool:
 
 
 def remove(folder: Path) -> bool:
-    """Remove a folder of rows of ours; whether nothing has that name now.  Of other runs that use it none is hurt."""
+    """Remove a folder of our rows, safely for runs that use it; returns whether the name is free now."""
     try:
         with _claimed(folder) as (fd, here):
             if not here or not is_mine(os.fstat(fd)) or not _holds_rows(fd):
@@ -121,5 +121,5 @@ def remove(folder: Path) -> bool:
             return True
     except FileNotFoundError:
         return True
-    except OSError:  # another run has its lock, or it may not be removed
+    except OSError:  # another run holds its lock, or we may not remove it
         return False

@@ -1,6 +1,6 @@
 """Reads a data file on a background thread while the main thread imports numpy.
 
-Importing takes some 50 ms of one core; in that time a thread parses some 20 MB of text.
+The import takes some 50 ms of one core, in which a thread parses some 20 MB of text.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.data.dataset import Dataset
 
-SWITCH_SECONDS = 1e-4  # how long the importing thread may keep this one waiting between two blocks of text
+SWITCH_SECONDS = 1e-4  # longest time that the importing thread keeps this one waiting between two blocks
 
 
 class Reading:
-    """The reading of one file (`-`: standard input): `start` it or not, then take its `table` once.
+    """Reads one file (`-`: standard input); `table` returns the rows once, `start` reads them ahead.
 
-    least: see svmlight.RawTable.
+    least: see RawTable.
     """
 
     def __init__(self, path: str, least: int = 1):
@@ -33,21 +33,21 @@ class Reading:
         self._finished = threading.Event()
 
     def start(self) -> None:
-        """Read in a thread from now on.
+        """Start reading in a thread.
 
-        Not where loops are compiled just in time: numba has imported numpy by then, and compiles on one thread.
+        Has no effect if loops are compiled just in time: numba has imported numpy then, and compiles on one thread.
         """
         if ahead_of_time():
             self._started = True
             threading.Thread(target=self._work, daemon=True).start()
 
     def table(self) -> Dataset:
-        """The whole file as one Dataset, once it is read; imports numpy.
+        """Wait for the whole file and return it as one Dataset; imports numpy.
 
-        Raises SvmtoolError where it cannot be opened, DataError for the first malformed line.
+        Raises SvmtoolError if it cannot be opened, DataError for the first malformed line.
         """
         if self._started:
-            self._finished.wait()  # not Thread.join: Ctrl-C ends this wait in good order
+            self._finished.wait()  # unlike Thread.join, this wait can be interrupted by Ctrl-C
         else:
             self._read()
         if self._error is not None:

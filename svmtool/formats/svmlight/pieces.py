@@ -1,29 +1,30 @@
-"""Splits text that is read in blocks into runs of whole lines, and limits the length of a line."""
+"""Splits text that is read in blocks into pieces of complete lines, and limits the length of a line."""
 
 from __future__ import annotations
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text import text_loops
+from svmtool.tolerances import MB
 
 NEWLINE = b"\n"
-LONGEST_LINE = 1 << 28  # bytes; a packed file of some megabytes may unpack to gigabytes without a newline
-NUL = "the line holds a NUL byte: this is no text"
-NO_MARKS = [0, 0, -1, 0]  # what _count says of text without any
+LONGEST_LINE = 1 << 28  # bytes; a small compressed file may contain gigabytes without a newline
+NUL = "the line contains a NUL byte: this is not a text file"
+NO_MARKS = [0, 0, -1, 0]  # count_marks of an empty text
 
 
-def refusal_of_line(text: Buffer, start: int, stop: int, longest: int = LONGEST_LINE) -> str:
-    """Why text[start:stop], of a line that goes on behind it, is not read on; empty where it may be a line."""
+def partial_line_error(text: Buffer, start: int, stop: int, longest: int = LONGEST_LINE) -> str:
+    """Why text[start:stop] cannot be the beginning of a line; empty if it can."""
     if text.memory.find(b"\0", start, stop) >= 0:
         return NUL
     return too_long(longest) if stop - start > longest else ""
 
 
 def too_long(longest: int) -> str:
-    return f"the line is longer than {longest / 1e6:.0f} MB, the most that is taken here"
+    return f"the line is longer than {longest / MB:.0f} MB"
 
 
 class Piece:
-    """A run of whole lines: where its text starts and ends, and which rows and pairs it holds."""
+    """Complete lines: start and end of their text, and the ranges of their rows and pairs."""
 
     __slots__ = ("start", "stop", "rows", "pairs")
 
@@ -32,16 +33,16 @@ class Piece:
 
 
 def count_marks(text: Buffer, start: int, stop: int) -> list[int]:
-    """The facts of text_loops.count_marks about text[start:stop]."""
+    """text_loops.count_marks of text[start:stop]."""
     facts = Buffer("i8", 4)
     text_loops.count_marks(text, facts, start, stop)
     return facts.items.tolist()
 
 
 def cut_into_pieces(facts: list[list[int]], block: int, size: int, unfinished: bool) -> tuple[list[Piece], int, int]:
-    """Cut `size` bytes into whole lines, from the facts about each block.
+    """Cut `size` bytes into pieces of complete lines, given count_marks of each block.
 
-    A cut is behind the first newline of a block.  unfinished: the last line lacks its newline.
+    Cuts are after the first newline of a block.  unfinished: the last line has no newline.
     Returns the pieces and the numbers of rows and pairs.
     """
     cuts = [(0, 0, 0)]

@@ -1,8 +1,7 @@
-"""Slow line parser: one line of LIBSVM text by the full grammar, for lines that the compiled loop rejects.
+"""Slow line parser: parses one line of LIBSVM text by the full grammar, for lines that the compiled loop rejects.
 
-LIBLINEAR's meaning where it has a valid one (hexadecimal numbers, `1: 3`,
-`+1:2`); what it refuses, and what it drops, wraps or misreads without a word,
-is refused here with a reason.
+Valid lines mean the same as to LIBLINEAR (hexadecimal numbers, `1: 3`, `+1:2`).  Lines that it rejects, and those that
+it silently truncates, wraps or misreads, are rejected with a reason.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from svmtool.integers import parse_integer
 from svmtool.numbers import NUMBER, parse_number
 
 BLANKS = b" \t"
-SPACE = b" \t\r\v\f"  # what C's strtod and strtol skip
+SPACE = b" \t\r\v\f"  # skipped by C's strtod and strtol
 SMALLEST_NORMAL = 2.2250738585072014e-308
 LAST_INDEX = 2147483647
 
@@ -26,11 +25,11 @@ _NONZERO = re.compile(rb"[1-9a-f]", re.I)
 def parse_line(
     line: bytes, number: int, file: str, tiny: bool = False, least: int = 1
 ) -> tuple[float, list[int], list[float]]:
-    """Label, indices (from 1 on) and values of a line without its newline.
+    """Parse a line without its newline; returns label, indices (starting at 1) and values.
 
-    least: the smallest index that is taken.
-    tiny: take values below the normal range of doubles, which LIBLINEAR refuses and LIBSVM's svm-scale takes.
-    Raises DataError with the line's number, the token and the reason.
+    least: the smallest valid index.
+    tiny: accept values below the normal range of doubles, as LIBSVM's svm-scale but not LIBLINEAR does.
+    Raises DataError with the line number, the token and the reason.
     """
 
     def refuse(token: bytes, reason: str):
@@ -51,7 +50,7 @@ def parse_line(
             return label, indices, values
         word = _word(line, at)
         if b":" not in word:
-            refuse(word, "no colon: each feature reads index:value")
+            refuse(word, "no colon: a feature must be index:value")
         colon = at + word.index(b":")
         index = _index(line[at:colon], word, previous, least, refuse)
         start = _past_blanks(line, colon + 1)
@@ -63,12 +62,12 @@ def parse_line(
 
 
 def _past_blanks(text: bytes, start: int) -> int:
-    """Where the blanks and tabs from `start` on end; a copy of the rest would take long lines their length squared."""
+    """End of the blanks and tabs from `start` on, without copying the rest (quadratic time in long lines)."""
     return _BLANKS.match(text, start).end()
 
 
 def _word(text: bytes, start: int) -> bytes:
-    """The token from `start` up to the next blank or tab."""
+    """The token from `start` to the next blank or tab."""
     end = start
     while end < len(text) and text[end] not in BLANKS:
         end += 1
@@ -84,7 +83,7 @@ def _label(token: bytes, refuse) -> float:
         refuse(token, "the label is not a number")
     elif found.end() != len(body):
         if body[found.end() :] == b"\r":
-            refuse(token, "a carriage return stands directly behind the label: convert the line ends (CRLF) to LF")
+            refuse(token, "a carriage return follows the label: convert the line ends (CRLF) to LF")
         refuse(token, "the label is missing" if b":" in token else "the label is not a number")
     value = parse_number(found.group())
     if value != value or value in (float("inf"), float("-inf")):
@@ -106,7 +105,7 @@ def _index(text: bytes, word: bytes, previous: int, least: int, refuse) -> int:
     if index == previous:
         refuse(word, "the index appears twice in the line")
     if index < previous:
-        refuse(word, f"indices must ascend; it follows {previous}")
+        refuse(word, f"indices must ascend, but this one follows {previous}")
     return index
 
 
@@ -130,7 +129,7 @@ def _value(token: bytes, shown: bytes, last: bool, tiny: bool, refuse) -> float:
 
 
 def _has_nonzero_digit(text: bytes) -> bool:
-    """Whether the mantissa of a finite number is other than zero."""
+    """Whether the mantissa of a finite number is non-zero."""
     text = text.lstrip(b"+-").lower()
     mantissa = text[2:].split(b"p")[0] if text.startswith(b"0x") else text.split(b"e")[0]
     return _NONZERO.search(mantissa) is not None

@@ -1,4 +1,4 @@
-"""Rows of standard input as they arrive, for commands that do not wait for its end."""
+"""Reads rows from standard input as they arrive, without waiting for its end."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.svmlight.pieces import LONGEST_LINE, NEWLINE, NUL, too_long
 from svmtool.formats.svmlight.table import RawTable, parse_text
 
-READ = 1 << 22  # bytes at most that are asked for at once
-WAIT_SECONDS = 0.1  # at most between two checks of whether to stop
+READ = 1 << 22  # bytes read at once, at most
+WAIT_SECONDS = 0.1  # between two checks of `stopped`, at most
 
 
-def rows_as_they_come(stopped: Callable[[], bool], wait: float = WAIT_SECONDS) -> Iterator[RawTable | None]:
-    """Tables of the whole lines that have come; None where for `wait` seconds none has.
+def arriving_rows(stopped: Callable[[], bool], wait: float = WAIT_SECONDS) -> Iterator[RawTable | None]:
+    """Yield tables of the complete lines that have arrived, or None if none arrives within `wait` seconds.
 
-    Ends with the input, or once stopped().  A malformed line raises DataError, after the rows before it.
+    Ends with the input or once stopped().  A malformed line raises DataError, after the rows before it.
     """
     if sys.stdin is None:
         raise SvmtoolError("can't open input file -: there is no standard input")
     fd, line, ended = sys.stdin.fileno(), 0, False
-    rest, length = [], 0  # pieces of a line that goes on, and their bytes
+    rest, length = [], 0  # pieces of an incomplete line, and their bytes
     while not ended and not stopped():
         if not select.select([fd], [], [], wait)[0]:
             yield None

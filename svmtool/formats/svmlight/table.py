@@ -1,12 +1,11 @@
 """Reads LIBSVM text (`label index:value ...`, one row a line) into arrays, in parallel blocks.
 
-A file is cut into fixed blocks at line ends.  A first pass counts newlines and
-colons; every good line has as many pairs as colons, so the second pass parses
-each block straight to its place.  Threads take blocks, each through a buffer of
-one block, and the text never stays in memory.
+A file is cut into fixed blocks at line ends.  A first pass counts newlines and colons; a valid line has as many pairs
+as colons, so that the second pass can write the rows of each block directly to their place.  Each thread reads its
+blocks through a buffer of one block.
 
-Reading itself does without numpy, so that it can run while numpy is being
-imported (see formats/svmlight/background.py); only a finished Dataset holds numpy arrays.
+Reading needs no numpy and can run while numpy is imported (background.py); only the resulting Dataset holds numpy
+arrays.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from svmtool.formats.svmlight.pieces import (
     Piece,
     count_marks,
     cut_into_pieces,
-    refusal_of_line,
+    partial_line_error,
     too_long,
 )  # fmt: skip
 
@@ -35,20 +34,18 @@ TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from svmtool.data.dataset import Dataset
 
-    pass
+BLOCK = 1 << 20  # bytes of text that a thread parses at a time; fits the second-level cache
+STREAM_BLOCK = 1 << 18  # the same for a chunk in memory
+CHUNK = 1 << 22  # bytes of a stream read at a time
 
-BLOCK = 1 << 20  # bytes of text a thread works on at a time; fits the second-level cache
-STREAM_BLOCK = 1 << 18  # the same where a whole chunk is in memory
-CHUNK = 1 << 22
-
-OddLine = Callable[[bytes, int, str], tuple[float | list[float], list[int], list[float]]]
+LineParser = Callable[[bytes, int, str], tuple[float | list[float], list[int], list[float]]]
 
 
 class RawTable:
-    """A Dataset whose arrays are Buffers (all zeros at first): what reading fills before numpy is there.
+    """A Dataset whose arrays are Buffers, initially zero, for reading without numpy.
 
-    columns: numbers before a row's pairs, which `labels` then holds row by row (1 for data).
-    least: the smallest index that rows may have, 0 (then stored as -1) or 1.
+    columns: numbers before a row's pairs, stored in `labels` row by row (1 for data).
+    least: the smallest valid index, 0 (stored as -1) or 1.
     """
 
     __slots__ = ("labels", "indptr", "indices", "values", "n_features", "columns", "least")
@@ -60,7 +57,7 @@ class RawTable:
         self.n_features = 0
 
     def table(self) -> Dataset:
-        """The Dataset in the same memory.  Imports numpy."""
+        """A Dataset that shares the memory.  Imports numpy."""
         from svmtool.data.dataset import Dataset
 
         arrays = (b.array() for b in (self.labels, self.indptr, self.indices, self.values))
@@ -68,26 +65,26 @@ class RawTable:
 
 
 def read(path: str, least: int = 1) -> Dataset:
-    """The whole file (`-`: standard input) as one Dataset; `least` as in RawTable.
+    """Read a whole file (`-`: standard input) as one Dataset; `least` as in RawTable.
 
-    Raises SvmtoolError where it cannot be opened, DataError for the first malformed line.
+    Raises SvmtoolError if it cannot be opened, DataError for the first malformed line.
     """
     with open_source(path) as source:
         return joined(read_raw(source, least))
 
 
 def read_raw(source: Source, least: int = 1) -> list[RawTable]:
-    """The whole of an open source, without numpy: one RawTable for a plain file, else one for each CHUNK of text."""
+    """Read an open source without numpy: one RawTable for a plain file, else one for each CHUNK of text."""
     return [_read_regular(source, least)] if source.size is not None else list(raw_tables(source, least=least))
 
 
 def joined(parts: list[RawTable]) -> Dataset:
-    """One Dataset out of consecutive ones, which are taken from the list on the way to save memory."""
+    """Join consecutive tables to one Dataset; empties the list to save memory."""
     return joined_raw(parts).table() if parts else RawTable(0, 0).table()
 
 
 def joined_raw(parts: list[RawTable]) -> RawTable:
-    """The same as a RawTable, of one part at least; several need numpy."""
+    """As `joined`, but to a RawTable, from at least one part; several parts need numpy."""
     if len(parts) == 1:
         return parts.pop()
     columns = parts[0].columns
@@ -109,9 +106,9 @@ def joined_raw(parts: list[RawTable]) -> RawTable:
 
 
 def blocks(path: str, block_bytes: int = CHUNK) -> Iterator[Dataset]:
-    """The same rows in Datasets of about block_bytes of text each; memory does not grow with the file.
+    """Read a file in Datasets of about block_bytes of text each, in bounded memory.
 
-    n_features is that of the block.  Lines are numbered over the whole file in errors.
+    n_features is that of the block.  Errors give the line number in the file.
     """
     with open_source(path) as source:
         yield from tables(source, block_bytes)
@@ -123,10 +120,10 @@ def _read_regular(source: Source, least: int) -> RawTable:
     n_blocks = -(-size // BLOCK)
     facts: list[list[int]] = [[]] * n_blocks
     buffers: dict[int, Buffer] = {}
-    faults: dict[int, str] = {}  # of blocks in the middle of a line
+    faults: dict[int, str] = {}  # errors of blocks without a newline
 
     def load(start: int, stop: int) -> Buffer:
-        """This thread's buffer, holding bytes start..stop of the file from its beginning."""
+        """Read bytes start..stop of the file to the beginning of this thread's buffer; returns the buffer."""
         me, n = threading.get_ident(), stop - start
         text = buffers.get(me)
         if text is None or text.size < n + text_loops.PADDING:
@@ -141,7 +138,7 @@ def _read_regular(source: Source, least: int) -> RawTable:
         start, stop = b * BLOCK, min((b + 1) * BLOCK, size)
         text = load(start, stop)
         facts[b] = count_marks(text, 0, stop - start)
-        if facts[b][2] < 0 and (reason := refusal_of_line(text, 0, stop - start)):
+        if facts[b][2] < 0 and (reason := partial_line_error(text, 0, stop - start)):
             faults[b] = reason
 
     threads.run_blocks(count, n_blocks)
@@ -149,8 +146,8 @@ def _read_regular(source: Source, least: int) -> RawTable:
     pieces, rows, pairs = cut_into_pieces(facts, BLOCK, size, unfinished)
     table = RawTable(rows, pairs, least=least)
 
-    def refuse_last_line(piece: Piece, fault: str) -> None:
-        """DataError, unless a line before it is faulty: those lie in the first block, where the last one begins."""
+    def reject_last_line(piece: Piece, fault: str) -> None:
+        """Raise DataError for the piece's last line, or an earlier malformed one in the piece's first block."""
         stop = min(piece.start + BLOCK, piece.stop)
         text = load(piece.start, stop)
         n = text.memory.rfind(NEWLINE, 0, stop - piece.start) + 1
@@ -163,7 +160,7 @@ def _read_regular(source: Source, least: int) -> RawTable:
         n = piece.stop - piece.start
         fault = next((faults[b] for b in sorted(faults) if piece.start <= b * BLOCK < piece.stop), "")
         if fault or n > LONGEST_LINE + BLOCK:
-            refuse_last_line(piece, fault or too_long(LONGEST_LINE))
+            reject_last_line(piece, fault or too_long(LONGEST_LINE))
         text = load(piece.start, piece.stop)
         if unfinished and piece.stop == size:
             text.items[n] = text_loops.NEWLINE
@@ -175,7 +172,7 @@ def _read_regular(source: Source, least: int) -> RawTable:
 
 
 def _parse_all(parse: Callable[[Piece], int], pieces: list[Piece], table: RawTable) -> None:
-    """Parse the pieces side by side; of several bad lines the first in the file is reported."""
+    """Parse the pieces in parallel; of several malformed lines the first in the file is reported."""
     largest = [0] * len(pieces)
     errors: dict[int, DataError] = {}
 
@@ -195,22 +192,22 @@ def _parse_all(parse: Callable[[Piece], int], pieces: list[Piece], table: RawTab
 
 def _parse(
     text: Buffer, start: int, stop: int, table: RawTable, piece: Piece, first_line: int, name: str,
-    odd_line: OddLine | None = None,
+    slow_line: LineParser | None = None,
 ) -> int:  # fmt: skip
-    """Parse the lines of text[start:stop] to their place in the table; returns the largest index."""
+    """Parse the lines of text[start:stop] into the table; returns the largest index."""
     state = Buffer("i8", 4)
     now = state.items  # position, row, pair, largest index so far
     now[0], now[1], now[2] = start, piece.rows[0], piece.pairs[0]
     loop = text_loops.parse_lines.bind(text, table.labels, table.indptr, table.indices, table.values, state)
     columns = table.columns
     while loop(stop, piece.rows[1], piece.pairs[1], columns, table.least):
-        if odd_line is None:
+        if slow_line is None:
             from svmtool.formats.svmlight.slow_line import parse_line
 
-            odd_line = functools.partial(parse_line, least=table.least)
+            slow_line = functools.partial(parse_line, least=table.least)
         at, row, pair, largest = now
         line = bytes(text.items[at : text.memory.find(NEWLINE, at)])
-        label, indices, values = odd_line(line, first_line + row + 1, name)
+        label, indices, values = slow_line(line, first_line + row + 1, name)
         stop_pair = pair + len(indices)
         if row >= piece.rows[1] or stop_pair > piece.pairs[1]:
             break
@@ -226,20 +223,20 @@ def _parse(
     return now[3]
 
 
-def tables(source: Source, chunk: int = CHUNK, odd_line: OddLine | None = None) -> Iterator[Dataset]:
-    """Datasets of about `chunk` bytes of text each, read in sequence from where the source stands.
+def tables(source: Source, chunk: int = CHUNK, slow_line: LineParser | None = None) -> Iterator[Dataset]:
+    """Yield Datasets of about `chunk` bytes of text each, read in sequence from the source's position.
 
-    odd_line(line, number, file) -> (label, indices, values) reads what the
-    compiled loop leaves aside; the usual one is odd_line.parse_line.
+    slow_line(line, number, file) -> (label, indices, values) parses lines that the compiled loop rejects; the default
+    is slow_line.parse_line.
     """
-    for raw in raw_tables(source, chunk, odd_line):
+    for raw in raw_tables(source, chunk, slow_line):
         yield raw.table()
 
 
 def raw_tables(
-    source: Source, chunk: int = CHUNK, odd_line: OddLine | None = None, least: int = 1, longest: int = LONGEST_LINE
+    source: Source, chunk: int = CHUNK, slow_line: LineParser | None = None, least: int = 1, longest: int = LONGEST_LINE
 ) -> Iterator[RawTable]:
-    """The same as RawTables, without numpy; longest: bytes that a line may have beside a chunk."""
+    """As `tables`, but yields RawTables, without numpy; longest: limit of the length of a line longer than a chunk."""
     text = Buffer("u1", 2 * chunk + text_loops.PADDING)
     held, first_line, ended = 0, 0, False
     while not ended:
@@ -254,11 +251,11 @@ def raw_tables(
             text.items[held] = text_loops.NEWLINE
             held += 1
         whole = text.memory.rfind(NEWLINE, fresh, held) + 1
-        if whole == 0:  # no newline among the new bytes, and none among the old ones
-            if reason := refusal_of_line(text, 0, held, longest):
+        if whole == 0:  # no newline in the buffer
+            if reason := partial_line_error(text, 0, held, longest):
                 raise DataError(first_line + 1, source.name, "", reason)
             continue
-        table = parse_text(text, whole, source.name, odd_line, least=least, first_line=first_line)
+        table = parse_text(text, whole, source.name, slow_line, least=least, first_line=first_line)
         first_line += table.labels.size
         yield table
         text.items[: held - whole] = text.items[whole:held]
@@ -266,10 +263,10 @@ def raw_tables(
 
 
 def parse_text(
-    text: Buffer, size: int, name: str, odd_line: OddLine | None = None, columns: int = 1, least: int = 1,
+    text: Buffer, size: int, name: str, slow_line: LineParser | None = None, columns: int = 1, least: int = 1,
     first_line: int = 0,
 ) -> RawTable:  # fmt: skip
-    """The whole lines of text[:size], PADDING bytes behind them; errors count lines from first_line + 1 on."""
+    """Parse the complete lines of text[:size], followed by PADDING bytes; errors count lines from first_line + 1."""
     n_blocks = -(-size // STREAM_BLOCK)
     facts: list[list[int]] = [[]] * n_blocks
 
@@ -281,7 +278,7 @@ def parse_text(
     table = RawTable(rows, pairs, columns, least)
 
     def parse(piece: Piece) -> int:
-        return _parse(text, piece.start, piece.stop, table, piece, first_line, name, odd_line)
+        return _parse(text, piece.start, piece.stop, table, piece, first_line, name, slow_line)
 
     _parse_all(parse, pieces, table)
     return table

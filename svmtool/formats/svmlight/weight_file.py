@@ -1,4 +1,4 @@
-"""The file of row weights (`-W FILE`, `--weights FILE`): one number for each row of the training file."""
+"""Reads a file of row weights (`-W FILE`, `--weights FILE`): one number for each row of the training file."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats.source import open_source
 from svmtool.numbers import parse_number
 
-PIECE = 1 << 20  # bytes read at once; no number is longer: a stream without blanks has no end, or a very far one
+PIECE = 1 << 20  # bytes read at once, and the limit of a number's length
 
 
 def read(path: str, rows: int) -> np.ndarray:
-    """`rows` numbers, separated by blanks or line ends, as f8[rows].
+    """Read `rows` numbers, separated by blanks or line ends, as f8[rows].
 
-    Raises SvmtoolError for a token that is no finite number, and where there are too few or too many; what
-    follows such a token, or one number too many, is not read.
+    Raises SvmtoolError for a token that is no finite number, and for too few or too many numbers; reading stops at the
+    first error.
     """
     weights, count = np.empty(rows), 0
     for token in _tokens(path):
         if count == rows:
-            raise SvmtoolError(f"{path}: more than {rows} weights for {rows} rows of data: one number a row is needed")
+            raise SvmtoolError(f"{path}: more than {rows} weights for {rows} rows: it needs one number for each row")
         try:
             weights[count] = parse_number(token)
         except ValueError:
@@ -32,12 +32,12 @@ def read(path: str, rows: int) -> np.ndarray:
             raise SvmtoolError(f"{path}: weight {count + 1} is {shown!r}: it must be a finite number")
         count += 1
     if count < rows:
-        raise SvmtoolError(f"{path}: {count} weights for {rows} rows of data: one number a row is needed")
+        raise SvmtoolError(f"{path}: {count} weights for {rows} rows: it needs one number for each row")
     return weights
 
 
 def _tokens(path: str) -> Iterator[bytes]:
-    """What stands between blanks, as it is read."""
+    """Yield the tokens between blanks while reading."""
     buffer, rest = bytearray(PIECE), b""
     with open_source(path) as source:
         while n := source.read_into(buffer):
@@ -46,6 +46,6 @@ def _tokens(path: str) -> Iterator[bytes]:
             rest = b"" if text[-1:].isspace() else found.pop()
             yield from found
             if len(rest) > PIECE:
-                raise SvmtoolError(f"{path}: it is no text of numbers: there is no blank in {PIECE} bytes")
+                raise SvmtoolError(f"{path}: not a text file of numbers: no blank in {PIECE} bytes")
     if rest:
         yield rest

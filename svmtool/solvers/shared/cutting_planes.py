@@ -7,7 +7,7 @@ import numpy as np
 from svmtool.certify.hard_one_class import gap_of
 from svmtool.kernels.row_scores import RowScores
 from svmtool.limits import EndedError
-from svmtool.linalg.minimum_norm_point import NearestPoint
+from svmtool.linalg.minimum_norm_point import MinimumNormPoint
 from svmtool.objectives.hard_one_class import lead_of
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Status
 from svmtool.tolerances import ROUNDOFF_GAP
@@ -61,7 +61,7 @@ class CuttingPlanes:
 
     def __init__(self, rows: RowScores, monitor: Monitor, sample: Sample | None, first: np.ndarray | None = None):
         self.rows, self.monitor, self.sample = rows, monitor, sample
-        self.small = NearestPoint()
+        self.small = MinimumNormPoint()
         self.chosen = np.empty(0, np.int64)
         self.join(np.arange(min(FEW, rows.n)) if first is None else first)
 

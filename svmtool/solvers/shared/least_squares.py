@@ -81,8 +81,8 @@ def in_fewer_features(
         return solve(task, monitor, rule, start, seed)
     singletons = SingletonFeatures(task.rows, counts)
     less = Task(singletons.rows, task.y, task.cost, task.free_bias, task.target, options=task.options)
-    result = solve(less, monitor, rule, None if start is None else singletons.fold(start), seed)
-    result.w = singletons.unfold(result.w)
+    result = solve(less, monitor, rule, None if start is None else singletons.merged_weights(start), seed)
+    result.w = singletons.original_weights(result.w)
     return result
 
 

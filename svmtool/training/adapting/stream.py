@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.errors import SvmtoolError
-from svmtool.formats.svmlight.stream import rows_as_they_come
+from svmtool.formats.svmlight.stream import arriving_rows
 from svmtool.formats.svmlight.table import RawTable, joined
 from svmtool.request import Request
 from svmtool.training.adapting.adaptable import Adaptable, beginning
@@ -44,7 +44,7 @@ def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
 
     with Interruptible() as stop:
         try:
-            for table in rows_as_they_come(lambda: stop.set):
+            for table in arriving_rows(lambda: stop.set):
                 if table is not None:
                     pending.append(table)
                     waiting, fresh = waiting + table.values.size, fresh + table.labels.size

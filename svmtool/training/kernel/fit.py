@@ -16,12 +16,12 @@ from svmtool.compiled import threads
 from svmtool.kernel_params import tolerance
 from svmtool.kernels.problems import HardOneClass, KernelProblem, LeastSquaresSvc
 from svmtool.kernels.results import Answer, KernelResult
-from svmtool.kernels.rows import MEGABYTE
 from svmtool.limits import EndedError, StopFlag, TimeShares
 from svmtool.models.kernel import KernelModel
 from svmtool.params import NO_OPTIONS, Settings
 from svmtool.solvers.shared import residual
 from svmtool.solvers.shared.base import CONFIRMED, TIME, Monitor, Rule, Status
+from svmtool.tolerances import MIB
 from svmtool.training.kernel.laws import lawful
 from svmtool.training.outcome import worst_status
 
@@ -207,7 +207,7 @@ class Fitting:
 
 def enough_mb(n: int) -> float:
     """MB with which a solver can keep all rows of a kernel matrix of n rows, and a working set of them all beside."""
-    return (8 * n * n + 64 * n) / MEGABYTE
+    return (8 * n * n + 64 * n) / MIB
 
 
 def groups(mapped: list[float], whole: float) -> list[list[int]]:

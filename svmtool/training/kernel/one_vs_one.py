@@ -12,9 +12,9 @@ import numpy as np
 
 from svmtool.data.labels import Classes
 from svmtool.kernels.problems import CSvc, KernelProblem, LeastSquaresSvc, NuSvc, Points
-from svmtool.kernels.rows import MEGABYTE
 from svmtool.models.kernel import KernelModel
 from svmtool.params import Settings
+from svmtool.tolerances import MIB
 from svmtool.training.kernel import pairs_together
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting, KernelTraining, Solved
@@ -59,7 +59,7 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
         task,
         [len(chosen[k]) for k in left],
         [labels[k] if len(pairs) > 1 else None for k in left],
-        0.0 if points.rows is None else NUMBER * points.rows.nnz / max(points.n, 1) / MEGABYTE,
+        0.0 if points.rows is None else NUMBER * points.rows.nnz / max(points.n, 1) / MIB,
     )
     for k, done in zip(left, others, strict=True):
         solved[k] = done

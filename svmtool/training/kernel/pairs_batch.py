@@ -21,8 +21,8 @@ from svmtool.compiled.threads import run_blocks
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import KernelProblem, Norms, Points
 from svmtool.kernels.results import Answer, KernelResult
-from svmtool.kernels.rows import MEGABYTE
 from svmtool.kernels.tiles import Double, apart, tiles_of
+from svmtool.tolerances import MIB
 from svmtool.training.kernel import pairs_apart
 from svmtool.training.kernel.fit import Fitting, Solved
 from svmtool.training.kernel.laws import certified
@@ -65,7 +65,7 @@ class Batch(ABC):
     def _partners(self) -> list[list[int]]:
         """Pairs of few rows, whose classes' own blocks fit into their share of -m: those of the smallest."""
         order = np.argsort(self.sizes, kind="stable")
-        fit = np.cumsum(8.0 * self.sizes[order].astype(float) ** 2) <= SHARE * self.s.run.cache_mb * MEGABYTE
+        fit = np.cumsum(8.0 * self.sizes[order].astype(float) ** 2) <= SHARE * self.s.run.cache_mb * MIB
         few = np.zeros(self.count, bool)
         few[order[fit]] = True
         total, most = self.sizes[:, None] + self.sizes, MOST_ROWS

@@ -244,7 +244,7 @@ class Reduction(ABC):
             return results[k].status is TIME and stop.may_resume(share)
 
         if stop.ends == math.inf:
-            threads.run_in_turns(solve, certify, self.count)
+            threads.run_in_two_stages(solve, certify, self.count)
         else:
             with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results, worst(found)
