@@ -96,7 +96,7 @@ def exact(
     if small is not None:
         run.follow(small.w, small.alpha, small.history[-1]["bound"])
         return run.finished(task)
-    if method.startswith("epochs"):
+    if method.startswith("epochs") and start is None:
         descent = DualCoordinateDescent.of_power(_sparse(task), task.y, task.cost, task.p, seed, objective.target)
         epochs = HingeEpochs(objective, descent, monitor, rule, not run.factorised, run.most_rows)
         status = epochs.run(MOST_VISITS)

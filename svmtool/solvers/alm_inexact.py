@@ -120,7 +120,7 @@ def iterations(
     if method == "interior":
         status = interior_steps(PowerInterior(task, o.p), monitor, best)
         return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
-    if method == "epochs":
+    if method == "epochs" and start is None:
         _first_guess(o, best, seed, monitor)
     o.begin()
     step = _Step(o, task.options.inner_steps, RELAXED if ours else 1.0, monitor, method == "features")

@@ -91,7 +91,7 @@ def solve(
     if method == "fused":
         return _fused(objective, monitor, run, start)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    if method == "features-sampled":
+    if method == "features-sampled" and start is None:
         run.factor = _sampled(objective, monitor, _group(task), seed)
     elif method == "epochs":
         descent = LogisticCoordinateDescent(task.rows, task.y, task.cost, seed, None if start is None else -objective.z)

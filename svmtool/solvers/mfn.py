@@ -89,14 +89,14 @@ def solve(
         return Result(task.one_sided_answer(), base.OPTIMAL, monitor.iterations, monitor.history)
     objective = task.objective(SquaredHinge, one_of_several=task.one_of_several, target=task.target)
     if method.startswith("fused"):
-        return _fused(objective, monitor, rule, start, seed if method == "fused-sampled" else None)
+        return _fused(objective, monitor, rule, start, seed if method == "fused-sampled" and start is None else None)
     objective.set_point(np.zeros(objective.d) if start is None else start)
     if method == "epochs":
         if objective.d <= GRAM_BELOW and rule.at_start == RULE_MIN_GAP:
             rule = copy(rule)
             rule.sure = RULE_MIN_GAP  # as cheap here as with factorised features
         return by_turns(objective, descent_from(objective, seed), monitor, rule, MOST_VISITS, DUAL_ROWS)
-    if method == "features-sampled":
+    if method == "features-sampled" and start is None:
         _sampled(objective, monitor, seed)
     elif method == "features" and start is None and _offers_epochs(task):
         descent = descent_from(objective, seed)
