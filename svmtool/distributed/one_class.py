@@ -228,7 +228,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
         return result
 
     def _aim(self) -> float:
-        gap = self.rule(0).gap if self.eps is not None else self.settings.target
+        gap = self.rule(0).certified.gap if self.eps is not None else self.settings.target
         return GAP_SHARE * gap
 
     def certify(self, k: int, result: Result) -> Certificate:

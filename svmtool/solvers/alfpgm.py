@@ -84,12 +84,12 @@ def solve(
     problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
     method: str | None = None,
 ) -> KernelResult:  # fmt: skip
-    """Solve to a largest violation of rule.projected, else to the monitor's gap.
+    """Solve to a largest violation of rule.dual.most, else to the monitor's gap.
 
     ValueError where `method` is `direct` and there is no direct solution of the problem.
     """
     chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
-    result = _decompose(problem, monitor, rule.projected or 0.0, start, chosen)
+    result = _decompose(problem, monitor, rule.dual.most if rule.dual else 0.0, start, chosen)
     result.history = monitor.history
     return result
 

@@ -136,7 +136,7 @@ def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     """All of `exact` in one compiled call; the signs and targets as there.  status None: more than a call may do."""
     rows, n, d = of_data(task.rows), task.rows.n, task.rows.d
     chunk, unit = chunk_of(rows), _unit(task)
-    gap = rule.gap if monitor.gap is None else monitor.gap
+    gap = rule.certified.gap if monitor.gap is None else monitor.gap
     w = np.zeros(d) if start is None else start.copy()
     alpha, target = np.zeros(n), np.ones(n) if task.target is None else task.target
     descent = EPOCHS if start is None else 0
@@ -147,7 +147,7 @@ def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
         *rows.csr_arrays, task.y, task.cost, target, w, alpha,
         np.empty(6 * n + 2 * d * d + 3 * d + 17), np.empty(rows.n + rows.n // chunk + 1, np.int64),
         random_state(rows.n, seed),
-        history, gap, -1.0 if rule.projected is None else SAFETY * rule.projected,
+        history, gap, -1.0 if rule.dual is None else SAFETY * rule.dual.most,
         SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MOST / unit, GROWTH, INNER,
         chunk, descent, epochs_worth(d, rows.nnz), most,
     )  # fmt: skip

@@ -76,7 +76,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     newton = run.factorised or objective.has_kronecker or 2 * n <= class_faces.MOST
     run.descent = descent
     if not run.factorised:
-        run.growth, run.handing_over = GROWTH_PRODUCTS, rule.projected is not None
+        run.growth, run.handing_over = GROWTH_PRODUCTS, rule.dual is not None
 
     def places(alpha: np.ndarray) -> np.ndarray:
         return objective.rows.narrowed(alpha).reshape(n, k)  # type: ignore[attr-defined]
@@ -131,9 +131,9 @@ class _Run(Rounds):
         Passes estimate the gap themselves.  newton: whether Newton steps may take over.
         """
         objective, monitor, rule = self.objective, self.monitor, self.rule
-        gap = rule.gap if monitor.gap is None else monitor.gap
+        gap = rule.certified.gap if monitor.gap is None else monitor.gap
         wanted = gap if gap >= 0.0 else RULE_MIN_GAP
-        plain = -1.0 if rule.projected is None else rule.projected
+        plain = -1.0 if rule.dual is None else rule.dual.most
         enough, ruled = SAFETY * plain, np.inf  # ruled: the cost at which LIBLINEAR's rule held first
         spent, evaluated, self.multiple = 0.0, 0.0, 1.0
         monitor.uses("coordinate passes", "until Newton steps are expected to cost less")
@@ -198,10 +198,10 @@ class _Run(Rounds):
 
     def gives_way(self, ends: bool, cg: int) -> bool:
         o, descent = self.objective, self.descent
-        self.near = ends and self.handing_over and o.multiplier_range() <= SAFETY * self.rule.projected
+        self.near = ends and self.handing_over and o.multiplier_range() <= SAFETY * self.rule.dual.most
         if self.near or descent is None:
             return self.near
-        gap, costs = self.rule.gap if self.monitor.gap is None else self.monitor.gap, self._costs
+        gap, costs = self.rule.certified.gap if self.monitor.gap is None else self.monitor.gap, self._costs
         self._gaps.append(self.best.gap)
         costs.append(costs[-1] + descent.usual_steps(o.step_cost(cg)))
         self.spent += descent.usual_cost * (costs[-1] - costs[-2])
@@ -220,7 +220,7 @@ class _Run(Rounds):
 
         None where passes go on from there: LIBLINEAR's rule is for dual points most of whose numbers are zero.
         """
-        ruled, self.rounded_cost, self.interior = self.rule.projected is not None, self.interior, np.inf
+        ruled, self.rounded_cost, self.interior = self.rule.dual is not None, self.interior, np.inf
         try:
             with np.errstate(all="ignore"):  # what overflows ends the steps
                 start = class_interior.ClassInterior(task)

@@ -53,11 +53,11 @@ class HingeEpochs(Epochs):
         super().__init__(descent)
         self.objective, self.monitor, self.rule, self.wide, self.most_rows = objective, monitor, rule, wide, most_rows
         self.cheap, self.multiple, self.ruled = cheap, 1.0, False
-        self.gap = rule.gap if monitor.gap is None else monitor.gap
-        self.loose = rule.loose if wide else -1.0  # sufficient gap once the projected gradients are small
+        self.gap = rule.certified.gap if monitor.gap is None else monitor.gap
+        self.loose = rule.certified.loose if wide else -1.0  # sufficient gap once the projected gradients are small
         self.wanted = max(self.gap, self.loose) if self.gap >= 0.0 else ENOUGH if wide else RULE_MIN_GAP
-        self.enough = -1.0 if rule.projected is None else SAFETY * rule.projected
-        if rule.projected is None and wide:
+        self.enough = -1.0 if rule.dual is None else SAFETY * rule.dual.most
+        if rule.dual is None and wide:
             self.enough = descent.unit  # the gap alone ends the run, but rows shrunk too early must come back
         self.first = first if first is not None else 1 if wide else EPOCHS
         self.worth = epochs_worth(objective.d, of_data(objective.rows).nnz) if worth is None else worth
@@ -67,8 +67,8 @@ class HingeEpochs(Epochs):
     def measure(self) -> None:
         descent = self.descent
         self.pg_range = self.pg_range**SMOOTH * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTH)
-        self.small = self.wide and descent.size <= SIZE_SHARE * self.rule.size
-        self.over = self.wide and descent.beyond(self.rule.size)
+        self.small = self.wide and descent.size <= SIZE_SHARE * self.rule.certified.size
+        self.over = self.wide and descent.beyond(self.rule.certified.size)
         self.near = self.small and self.left <= self.loose  # as of the last evaluation
         self.settled = descent.pg_range <= self.enough
         self.limit = self.monitor.limit(descent.count) or (base.RULE if self.over else None)
@@ -109,7 +109,7 @@ class HingeEpochs(Epochs):
         patience = descent.visits if left <= self.loose else NEARLY * ahead
         self.patience = min(max(1.0, patience), max(1.0, descent.visits))
         reached = left <= self.gap or (self.small and left <= self.loose and descent.complete)
-        if self.settled and self.rule.projected is None:
+        if self.settled and self.rule.dual is None:
             self.settled, self.enough = False, SHARPER * self.enough
         if self.settled and not reached and limit is None and not wide and left > RULE_MIN_GAP:
             return GIVES_WAY  # LIBLINEAR's objective may be lower where its rule holds: Newton steps go on from here

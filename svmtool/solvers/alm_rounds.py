@@ -130,10 +130,10 @@ class Rounds:
         """Whether the run ends here though neither --gap nor a limit says so."""
         if gap <= OPTIMAL_GAP:
             return base.OPTIMAL
-        if gap <= self.rule.gap:
+        if gap <= self.rule.certified.gap:
             return base.RULE
-        if self.rule.projected is not None and gap <= self.sure:
-            if self.objective.projected_range(self.best.alpha) <= self.rule.projected:
+        if self.rule.dual is not None and gap <= self.sure:
+            if self.objective.projected_range(self.best.alpha) <= self.rule.dual.most:
                 return base.RULE
             self.sure *= 0.1
         if flat:

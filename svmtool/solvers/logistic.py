@@ -106,8 +106,9 @@ def _fused(objective: Logistic, monitor: Monitor, run: Run, start: np.ndarray | 
     """All rounds in one compiled call."""
     w = np.zeros(objective.d) if start is None else start.copy()
     most = fused.most_rounds(monitor, objective.rows.nnz)
-    gap, steepest = monitor.gap or -1.0, run.rule.projected or -1.0
-    records, code = objective.fused_newton(w, gap, run.enough, steepest, run.rule.at_start, RULE_MIN_GAP, most)
+    gap, steepest = monitor.gap or -1.0, run.rule.dual.most if run.rule.dual else -1.0
+    at_start = run.rule.confirmed.at_start
+    records, code = objective.fused_newton(w, gap, run.enough, steepest, at_start, RULE_MIN_GAP, most)
     status = fused.end(monitor, records, code)
     if status is None:
         objective.set_point(w)
@@ -150,10 +151,10 @@ class Run:
             self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (FACTOR * max(o.rows.nnz, 1))
         self.few_rows = wide and o.n <= GRAM_BELOW and o.rows.offers_coordinate_descent and o.rows.mapped is None
         # up to which gap steps go that -e may end: one by conjugate gradients costs as much as all before it
-        dear = wide and not self.few_rows and rule.gradient is not None
+        dear = wide and not self.few_rows and rule.primal is not None
         self.sure = ENOUGH if dear else RULE_MIN_GAP
         self.aim = RULE_MIN_GAP if monitor.gap is None else monitor.gap
-        self.enough = -1.0 if rule.gradient is None else rule.gradient * o.gradient_at_zero()
+        self.enough = -1.0 if rule.primal is None else rule.primal.share * o.gradient_at_zero()
 
     def ended(self, f: float, bound: float, norm: float, sure: float, steepest: Callable[[], float]) -> Status | None:
         """Whether the rule holds, with a gap of at most `sure`, or the minimum is reached.
@@ -163,7 +164,7 @@ class Run:
         if f - bound <= sure * f:
             if norm <= self.enough:
                 return base.RULE
-            if self.rule.projected is not None and steepest() <= self.rule.projected:
+            if self.rule.dual is not None and steepest() <= self.rule.dual.most:
                 return base.RULE
         return base.OPTIMAL if norm == 0.0 or f - bound <= OPTIMAL_GAP * f else None
 
@@ -171,7 +172,7 @@ class Run:
         """Truncated Newton steps from the objective's w."""
         o, monitor = self.objective, self.monitor
         best, best_w = o.value_at_zero(), np.zeros(o.d)
-        previous, sure, flat, cg_steps, t = np.inf, max(self.rule.at_start, self.sure), 0, 0, 0.0
+        previous, sure, flat, cg_steps, t = np.inf, max(self.rule.confirmed.at_start, self.sure), 0, 0, 0.0
         while True:
             f, g = o.gradient()
             norm, bound = float(np.sqrt(g @ g)), o.bound

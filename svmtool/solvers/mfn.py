@@ -25,8 +25,6 @@ Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its 
 
 from __future__ import annotations
 
-from copy import copy
-
 import numpy as np
 
 from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent
@@ -35,7 +33,7 @@ from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base, fused
 from svmtool.solvers.shared.alternation import by_turns
-from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.base import Confirmation, Monitor, Result, Rule
 from svmtool.solvers.shared.newton import newton_steps
 from svmtool.solvers.shared.plan import Plan, begin
 from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
@@ -92,9 +90,8 @@ def solve(
         return _fused(objective, monitor, rule, start, seed if method == "fused-sampled" and start is None else None)
     objective.set_point(np.zeros(objective.d) if start is None else start)
     if method == "epochs":
-        if objective.d <= GRAM_BELOW and rule.at_start == RULE_MIN_GAP:
-            rule = copy(rule)
-            rule.sure = RULE_MIN_GAP  # as cheap here as with factorised features
+        if objective.d <= GRAM_BELOW and rule.confirmed.at_start == RULE_MIN_GAP:
+            rule = rule._replace(confirmed=Confirmation(slow=RULE_MIN_GAP))  # as cheap as with factorised features
         return by_turns(objective, descent_from(objective, seed), monitor, rule, MOST_VISITS, DUAL_ROWS)
     if method == "features-sampled" and start is None:
         _sampled(objective, monitor, seed)
@@ -118,10 +115,10 @@ def _fused(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndar
     w = np.zeros(objective.d) if start is None else start.copy()
     if seed is not None:
         objective.sample(SAMPLE_GROUP, seed).fused_newton(w, SAMPLE_GAP, -1.0, 0.0, 0.0, SAMPLE_ROUNDS)
-    enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
-    gap = rule.gap if monitor.gap is None else monitor.gap
+    enough = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
+    gap = rule.certified.gap if monitor.gap is None else monitor.gap
     most = fused.most_rounds(monitor, of_data(objective.rows).nnz)
-    records, code = objective.fused_newton(w, gap, enough, rule.at_start, RULE_MIN_GAP, most)
+    records, code = objective.fused_newton(w, gap, enough, rule.confirmed.at_start, RULE_MIN_GAP, most)
     status = fused.end(monitor, records, code)
     if status is None:
         objective.set_point(w)

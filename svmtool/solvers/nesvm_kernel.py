@@ -64,9 +64,9 @@ def solve(
     problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
     method: str | None = None,
 ) -> KernelResult:  # fmt: skip
-    """Hinge loss with a free bias, to a largest violation of rule.projected or to the monitor's gap."""
+    """Hinge loss with a free bias, to a largest violation of rule.dual.most or to the monitor's gap."""
     chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
-    result = _stages(problem, monitor, rule.projected or 0.0, start, chosen)
+    result = _stages(problem, monitor, rule.dual.most if rule.dual else 0.0, start, chosen)
     result.history = monitor.history
     return result
 

@@ -30,9 +30,9 @@ def solve(
     problem: LeastSquaresSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
     method: str | None = None,
 ) -> KernelResult:  # fmt: skip
-    """Solve to residuals of rule.projected, else to the monitor's gap."""
+    """Solve to residuals of rule.dual.most, else to the monitor's gap."""
     chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
     if problem.n == 0:
         return without_rows(problem, monitor)
     after = direct_after(problem) if chosen == "cg" else -1
-    return rounds(Conjugate(problem, problem.cache_mb, start), monitor, rule.projected or 0.0, after)
+    return rounds(Conjugate(problem, problem.cache_mb, start), monitor, rule.dual.most if rule.dual else 0.0, after)

@@ -97,7 +97,7 @@ def _tolerances(monitor: Monitor, rule: Rule) -> tuple[float, float]:
     """Violation and relative gap at which a run ends."""
     if monitor.gap is not None:
         return np.inf, monitor.gap
-    return (SAFETY * rule.projected, RULE_MIN_GAP) if rule.projected is not None else (np.inf, OPTIMAL_GAP)
+    return (SAFETY * rule.dual.most, RULE_MIN_GAP) if rule.dual is not None else (np.inf, OPTIMAL_GAP)
 
 
 def _rounds(
@@ -114,7 +114,7 @@ def _rounds(
         support = int(np.count_nonzero(descent.alpha))
         status = monitor.step(descent.primal, descent.dual, descent.gap, violation=descent.violation, active=support)
         if status is None and reached:
-            status = base.RULE if rule.projected is not None else base.OPTIMAL
+            status = base.RULE if rule.dual is not None else base.OPTIMAL
         if status is None and descent.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
         if status is None:

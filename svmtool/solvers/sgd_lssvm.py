@@ -42,11 +42,11 @@ def solve(
     problem: LeastSquaresSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
     method: str | None = None,
 ) -> KernelResult:  # fmt: skip
-    """Solve to |g|_inf <= rule.projected, else to the monitor's gap.
+    """Solve to |g|_inf <= rule.dual.most, else to the monitor's gap.
 
     SvmtoolError where the memory for kernel rows is too small for --sgd-rows of them.
     """
-    chosen, eps = begin(monitor, METHODS, plan(problem, rule, start), method), rule.projected or 0.0
+    chosen, eps = begin(monitor, METHODS, plan(problem, rule, start), method), rule.dual.most if rule.dual else 0.0
     if problem.n == 0:
         return without_rows(problem, monitor)
     if chosen == "steepest":

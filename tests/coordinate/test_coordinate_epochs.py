@@ -19,7 +19,7 @@ from svmtool.solvers import alm, mfn
 from svmtool.solvers.alm_epochs import HingeEpochs
 from svmtool.solvers.shared import alternation
 from svmtool.solvers.shared.alternation import FIRST_TURN, by_turns
-from svmtool.solvers.shared.base import GAP, RULE, SIZE_SHARE, Monitor, Result, Rule
+from svmtool.solvers.shared.base import GAP, RULE, SIZE_SHARE, GapRule, Monitor, RangeRule, Result, Rule
 
 ALLOWANCE = Allowance()
 
@@ -91,10 +91,10 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, rest
     watched, plain = [], DualCoordinateDescent.run
     monkeypatch.setattr(DualCoordinateDescent, "run", lambda self: (watched.append(self), plain(self))[1])
 
-    def end(**rule) -> tuple[float, float]:
+    def end(rule: GapRule) -> tuple[float, float]:
         """The certified gap and the size of the projected gradients where a run with this rule ends."""
         task = Task(rows, signs, cost, False, targets, 1.0 if loss == "hinge" else 2.0)
-        found = SOLVERS[loss](task, Monitor(), Rule(**rule), Allowance(beyond=1000.0))
+        found = SOLVERS[loss](task, Monitor(), Rule(certified=rule), Allowance(beyond=1000.0))
         assert found.status is RULE and watched[-1].complete, "rows that were shrunk away say nothing"
         z = rows.products(found.w) * np.array([[1.0], [-1.0]])
         slack = np.maximum(targets - z.ravel(), 0.0)
@@ -104,8 +104,8 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, rest
         dual = targets @ found.alpha - 0.5 * v @ v - bent
         return (primal - dual) / primal, watched[-1].size
 
-    gap, reached = end(gap=1e-9, size=size, loose=loose)
-    exact, _ = end(gap=1e-9)
+    gap, reached = end(GapRule(1e-9, size, loose))
+    exact, _ = end(GapRule(1e-9))
     assert 1e-9 < gap <= loose and reached <= SIZE_SHARE * size
     assert exact <= 1e-9
 
@@ -130,7 +130,8 @@ def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, resto
         return spent
 
     monkeypatch.setattr(DualCoordinateDescent, "run", run)
-    found = SOLVERS[loss](task, Monitor(), Rule(gap=1e-12, size=0.1, loose=1e-12), Allowance(reading=0.0, starting=0.0))
+    rule = Rule(certified=GapRule(1e-12, 0.1, 1e-12))
+    found = SOLVERS[loss](task, Monitor(), rule, Allowance(reading=0.0, starting=0.0))
     limit = (1.0 + hinge.BEYOND) * held[0]
     assert found.status is RULE and found.history[-1]["gap"] > 1e-12
     assert visits[-2] < limit <= visits[-1]
@@ -145,7 +146,7 @@ def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(roun
     targets = np.concatenate((noise - 0.1, -noise - 0.1))
     task = Task(rows, np.repeat((1.0, -1.0), 60), np.full(120, 1e4), False, targets, 1.0)
     gap = 0.0 if rounding else 1e-6
-    monitor, rule = Monitor(), Rule(gap=gap, size=0.1, loose=gap)
+    monitor, rule = Monitor(), Rule(certified=GapRule(gap, 0.1, gap))
     objective, descent = hinge_descent(task)
     descent.allowance = Allowance(starting=0.0)
     epochs = HingeEpochs(objective, descent, monitor, rule, wide=True, most_rows=4000, cheap=np.inf)
@@ -247,21 +248,21 @@ def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal():
         g = w - 2.0 * task.rows.transpose_product(task.cost * task.y * np.maximum(1.0 - z, 0.0))
         return float(np.linalg.norm(g))
 
-    def visits(**rule: float) -> tuple[float, float]:
+    def visits(rule: RangeRule) -> tuple[float, float]:
         """Of a run, and the gradient where it ends, as a share of that at 0."""
-        found = squared_hinge(task, Monitor(), Rule(**rule), first_turn=FIRST_TURN)
+        found = squared_hinge(task, Monitor(), Rule(dual=rule), first_turn=FIRST_TURN)
         assert found.status.converged
         return found.visits, norms(found.w) / norms(np.zeros(task.rows.d))
 
-    exact, _ = visits(projected=1e-6)
-    early, share = visits(projected=1e-6, late=late)
+    exact, _ = visits(RangeRule(1e-6))
+    early, share = visits(RangeRule(1e-6, late))
     assert share <= late and early < exact
 
 
 def test_a_rule_that_passes_meet_knows_no_other():
     task = uneven(C=0.01)
     plain, late = (
-        mfn.solve(task, Monitor(), Rule(projected=0.1, late=share), method="epochs") for share in (None, 1.0)
+        mfn.solve(task, Monitor(), Rule(dual=RangeRule(0.1, share)), method="epochs") for share in (None, 1.0)
     )
     assert plain.status is late.status is RULE and np.array_equal(plain.w, late.w)
 

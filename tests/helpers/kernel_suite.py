@@ -17,7 +17,7 @@ from svmtool.kernels.problems import EpsilonSvr, HardOneClass, LeastSquaresSvc, 
 from svmtool.kernels.results import Answer, KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options, Settings
-from svmtool.solvers.shared.base import Monitor, Rule
+from svmtool.solvers.shared.base import Monitor, RangeRule, Rule
 from svmtool.training.kernel import pairs_batch
 from svmtool.training.kernel.one_vs_one import pair_problem
 
@@ -89,7 +89,7 @@ def run(
     """The result of a kernel solver, called as training calls it; more: fields of Options, and keywords of `solver`."""
     options = {name: more.pop(name) for name in Options._fields if name in more}
     problem.cache_mb, problem.options = cache_mb, Options(**options)
-    return solver(problem, monitor, Rule(projected=eps if eps > 0.0 else None), start, seed, method, **more)
+    return solver(problem, monitor, Rule(dual=RangeRule(eps) if eps > 0.0 else None), start, seed, method, **more)
 
 
 def solve(

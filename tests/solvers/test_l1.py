@@ -17,7 +17,7 @@ from svmtool.objectives.l1 import objective
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import model_matrix, proximal_newton
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Rule
+from svmtool.solvers.shared.base import GapRule, GradientRule, Monitor, Rule
 
 
 def solved(p, rows: Rows, start=None):
@@ -150,7 +150,7 @@ def test_columns_that_depend_on_each_other_are_certified(monkeypatch):
 def test_a_step_cut_short_does_not_tell_what_is_left():
     """f falls little on a short step, however far the minimum is: -e does not end a run there."""
     task, _ = wide_logistic(200, 30, 1.0)
-    rule = Rule(gradient=0.01, gap=1e-6)
+    rule = Rule(GradientRule(0.01), certified=GapRule(1e-6))
     for fall_counts, status in ((True, base.RULE), (False, None)):
         run = proximal_newton._Run(objective.of_task(task), Monitor(), rule)
         run.objective.set_point(np.zeros(30))

@@ -34,10 +34,10 @@ def test_a_plan_is_pure_and_names_a_method(row, size):
     found = problems(row, size)
     found.prepare()
     task, rule = found.task(0), found.rule(0)
-    before = [copy.deepcopy(x) for x in (task.y, task.cost, vars(rule))]
+    before = [copy.deepcopy(x) for x in (task.y, task.cost, rule)]
     first, second = (registry.planner(found.method)(task, rule) for _ in range(2))
     assert first == second and first.method in registry.methods(found.method) and first.why
-    for old, new in zip(before, (task.y, task.cost, vars(rule)), strict=True):
+    for old, new in zip(before, (task.y, task.cost, rule), strict=True):
         np.testing.assert_equal(old, new)
 
 

@@ -119,7 +119,7 @@ class _Run(Run):
         o = self.objective
         status = self._small(w) if o.small else None
         if status is None:
-            if self.wide or self.rule.gradient is not None:
+            if self.wide or self.rule.primal is not None:
                 self._set_out(w)
             o.set_point(w)
             status = self.steps()
@@ -135,8 +135,8 @@ class _Run(Run):
         o = self.objective
         o.set_point(np.zeros(o.d))
         g = o.gradient()[1]
-        if self.rule.gradient is not None:
-            self.most_violation = RULE_SHARE * self.rule.gradient * float(o.violations(g).sum())
+        if self.rule.primal is not None:
+            self.most_violation = RULE_SHARE * self.rule.primal.share * float(o.violations(g).sum())
         if self.wide and not np.any(w):
             w[:] = self._along_path(float(np.abs(g).max(initial=0.0)))
 
@@ -169,7 +169,7 @@ class _Run(Run):
         most = most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
         gap = -1.0 if monitor.gap is None else monitor.gap
         monitor.uses("proximal Newton steps in one compiled call", "a small problem")
-        records, code, self.alpha = self.objective.fused_newton(w, gap, self.rule.gap, most)
+        records, code, self.alpha = self.objective.fused_newton(w, gap, self.rule.certified.gap, most)
         status = None
         for f, bound, largest, active, epochs, t in records:
             status = monitor.step(f, bound, gradient=largest, active=int(active), cg=int(epochs), step=t)

@@ -87,7 +87,7 @@ class Run:
         self.monitor.uses("interior point steps", "the others have cost half as much, or come to a standstill")
         status = self._follow(path, o.w.copy(), path.over)
         w, f = o.w.copy(), o.value()
-        enough = self.rule.gap if self.monitor.gap is None else self.monitor.gap
+        enough = self.rule.certified.gap if self.monitor.gap is None else self.monitor.gap
         if path.settled:
             try:
                 value, other = sparse(o, w, path.used(), enough, self.monitor)
@@ -163,9 +163,9 @@ class Run:
             return base.OPTIMAL
         fall = self.fall if fall_counts else np.inf
         left = fall * min(1.0, total / self.total)
-        settled = left <= RULE_FALL * self.rule.gap and total <= self.most_violation
+        settled = left <= RULE_FALL * self.rule.certified.gap and total <= self.most_violation
         self.total = total
-        if gap <= self.rule.gap or (settled and self._enough(gap)) or fall <= self.least_fall:
+        if gap <= self.rule.certified.gap or (settled and self._enough(gap)) or fall <= self.least_fall:
             return base.RULE
         return rounded(f, self.bound) if flat >= STALL_STEPS else None
 

@@ -83,7 +83,7 @@ class _Run:
         if start is not None and np.any(start):
             o.set_point(start)
             if o.loss_and_slope()[0] + float(self._single @ np.abs(start)) <= o.value_at_zero():
-                return self._steps(1.0, monitor, self.rule.gap)
+                return self._steps(1.0, monitor, self.rule.certified.gap)
         o.set_point(np.zeros(o.d))
         if self.wide:  # with smaller costs, which are larger penalties, first
             factor, steepest = 1.0, float(np.abs(o.loss_and_slope()[1]).max(initial=0.0))
@@ -92,7 +92,7 @@ class _Run:
             while factor > PATH_STEP**-0.5 and not monitor.ended():
                 self._steps(factor, monitor.child(None, PATH_ROUNDS), PATH_GAP)
                 factor *= PATH_STEP
-        return self._steps(1.0, monitor, self.rule.gap)
+        return self._steps(1.0, monitor, self.rule.certified.gap)
 
     def _steps(self, factor: float, monitor: Monitor, enough: float) -> Status:
         """Steps on factor |w|_1 + the losses until the gap is as small as asked for, or `enough`; why they ended."""

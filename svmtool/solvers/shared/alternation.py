@@ -19,7 +19,7 @@ from svmtool.limits import EndedError
 from svmtool.linalg.costs import VISIT
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
-from svmtool.solvers.shared.base import RULE, Monitor, Result, Rule, Status
+from svmtool.solvers.shared.base import RULE, GapRule, GradientRule, Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import coordinate_epochs, newton_steps
 from svmtool.tolerances import ENOUGH
 
@@ -44,11 +44,12 @@ BEHIND = 0.25  # length of a turn of steps that are behind, relative to that of 
 def steps_rule(rule: Rule, late: bool = False) -> Rule:
     """Return the rule that ends Newton steps where -e decides: a certified gap in place of sums of projected gradients.
 
-    late: epochs have not ended the run, or steps are ahead of them (Rule.late).
+    late: epochs have not ended the run, or steps are ahead of them (RangeRule.late).
     """
-    steps = Rule(rule.late if late else rule.gradient, rule.projected, max(rule.gap, min(ENOUGH, rule.loose)))
-    steps.sure = rule.sure
-    return steps
+    primal = rule.primal
+    if late:
+        primal = None if rule.dual is None or rule.dual.late is None else GradientRule(rule.dual.late)
+    return rule._replace(primal=primal, certified=GapRule(max(rule.certified.gap, min(ENOUGH, rule.certified.loose))))
 
 
 def by_turns(
@@ -69,9 +70,10 @@ def by_turns(
     unit = descent.cost
     turn, share = first_turn * VISIT * objective.rows.nnz / max(unit, 1.0), 1.0
     best, least = objective.w.copy(), np.inf  # the best weights so far, and their f
+    limited = rule.dual is not None and rule.dual.late is not None  # as in LIBLINEAR, by LATE_EPOCHS
     while True:
         visits = min(descent.visits + turn, most_visits)
-        if rule.late is not None and descent.visits < LATE_EPOCHS:
+        if limited and descent.visits < LATE_EPOCHS:
             visits = min(visits, LATE_EPOCHS)
         status = coordinate_epochs(objective, descent, monitor, rule, visits, most_rows, most_epochs)
         if status is not None:
@@ -81,7 +83,7 @@ def by_turns(
         dual, active = descent.dual_value(), np.count_nonzero(descent.alpha)
         few = active <= most_rows
         over = descent.visits >= most_visits or descent.count >= most_epochs
-        late = rule.late is not None and (over or max(descent.count, descent.visits) >= LATE_EPOCHS)
+        late = limited and (over or max(descent.count, descent.visits) >= LATE_EPOCHS)
         if few and (descent.enough(unit * descent.visits, most_rows) or over):
             return _by_rows(objective, descent, monitor, rule, most_rows, dual)
         if descent.visits < first_turn <= most_visits and active <= objective.d:
@@ -89,7 +91,7 @@ def by_turns(
             continue
         # Steps may meet a rule for the gradient: on nine sets, -s 2, C = 1 and 100, with this turn news20 and
         # farm-ads took 0.68 and 0.29 times as long at C = 100, and the others as long as before
-        if few and not late and rule.gradient is None:
+        if few and not late and rule.primal is None:
             continue
         t, value = objective.least_multiple(descent.w)
         if value < least:
@@ -123,7 +125,7 @@ def _by_rows(
         w = objective.face(np.flatnonzero(descent.alpha))
     objective.set_point(w)
     monitor.uses("Newton steps", f"few active rows: their system costs less than epochs, {descent.visits:.0f} so far")
-    near = NEAR if rule.projected is not None and monitor.gap is None else -1.0
+    near = NEAR if rule.dual is not None and monitor.gap is None else -1.0
     while True:
         status = newton_steps(objective, monitor, rule, "dual", most_rows, known=dual, near=near)
         if status is not None:

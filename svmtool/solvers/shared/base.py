@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -152,31 +153,55 @@ class Monitor:
         return Monitor(gap, max_iter, self.max_seconds, None, self.stop, self.started, progress)
 
 
-class Rule:
-    """LIBLINEAR's stopping rule (-e), as thresholds that a solver compares with.
+class GradientRule(NamedTuple):
+    """LIBLINEAR's rule for a primal solver: |grad f(w)| <= share * |grad f(0)|; -s 5 and 6: subgradients, 1-norms."""
 
-    gradient: stop when |grad f(w)| <= gradient * |grad f(0)| (numbers 0, 2, 11; 5 and 6: subgradients, and 1-norms);
-    projected: stop when the range of the dual's projected gradients, including zero, is at most this (numbers 1, 3);
-    zero is not included where the dual variables have a fixed sum (number 21, LIBSVM's problems with kernels);
-    gap: stop at this certified gap, beyond LIBLINEAR's rule (numbers 12, 13; 5 and 6, which have both);
-    size: where coordinate descent solves a wide problem (numbers 12, 13): relative to the first epoch, LIBLINEAR's
-    tolerance of the sum of absolute projected gradients of an epoch.  Stop when that sum is at most SIZE_SHARE of this
-    and the certified gap is at most `loose`, or after enough epochs since it was at most this
-    (DualCoordinateDescent.beyond);
-    late: as `gradient`, but only after LATE_EPOCHS epochs have not ended the run, or where Newton steps are ahead of
-    them (number 1: LIBLINEAR continues with number 2 then).
-    Otherwise at most one is given; with none the solver continues to the exact minimiser.
-    at_start: certified gap at which the rule may end a run with factorised features at its starting point.  As
-    elsewhere, except in a search for C, which starts at the previous solution and uses LIBLINEAR's rule alone.
-    sure: certified gap that epochs, and steps without factorised features, must reach as well; set where it is cheap.
+    share: float
+
+
+class RangeRule(NamedTuple):
+    """LIBLINEAR's rule for a dual solver: the projected gradients lie within a range of at most this width.
+
+    most  largest width.  The range includes zero, except where the dual variables have a fixed sum (-s 21)
+    late  share of a GradientRule that may end the run, too, once LATE_EPOCHS epochs have not, or where Newton steps
+          are ahead of them (-s 1: LIBLINEAR continues with -s 2 then); None: no such rule
     """
 
-    at_start = RULE_MIN_GAP
-    sure = np.inf
+    most: float
+    late: float | None = None
 
-    def __init__(
-        self, gradient: float | None = None, projected: float | None = None, gap: float = -1.0, size: float = -1.0,
-        loose: float = -1.0, late: float | None = None,
-    ):  # fmt: skip
-        self.gradient, self.projected, self.gap, self.size, self.loose = gradient, projected, gap, size, loose
-        self.late = late
+
+class GapRule(NamedTuple):
+    """Certified gaps that end a run beyond LIBLINEAR's rule (-s 12 and 13; 5 and 6, which have a GradientRule, too).
+
+    gap    stop at this gap; negative: never
+    size   where coordinate descent solves a wide problem: LIBLINEAR's tolerance of the sum of absolute projected
+           gradients of an epoch, relative to the first epoch.  Stop when that sum is at most SIZE_SHARE of this and the
+           gap at most `loose`, or after enough epochs since it was at most this (DualCoordinateDescent.beyond)
+    loose  see size
+    """
+
+    gap: float = -1.0
+    size: float = -1.0
+    loose: float = -1.0
+
+
+class Confirmation(NamedTuple):
+    """Certified gaps that a run must have reached as well when a GradientRule or a RangeRule ends it.
+
+    at_start  at the starting point, where features are factorised; infinite in a search for C, which starts at the
+              previous solution and uses LIBLINEAR's rule alone
+    slow      of epochs, and of steps without factorised features; finite where it is cheap
+    """
+
+    at_start: float = RULE_MIN_GAP
+    slow: float = math.inf
+
+
+class Rule(NamedTuple):
+    """The stopping rule of -e; without primal, dual and certified part the solver goes on to the exact minimiser."""
+
+    primal: GradientRule | None = None
+    dual: RangeRule | None = None
+    certified: GapRule = GapRule()
+    confirmed: Confirmation = Confirmation()

@@ -47,11 +47,11 @@ def newton_steps(
     returned where it is done, or the certified gap is at most `near`, before anything else ends the steps.
     """
     warm = bool(np.any(objective.w))
-    enough = -1.0 if rule.gradient is None else rule.gradient * objective.gradient_at_zero()
+    enough = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
     sparing, system = system == "primal or cg", "primal" if system == "primal or cg" else system
     brief = CG_BRIEF_SUM if system == "primal" and objective.mean_row_length >= LONG_ROWS else 0
     lowest, exact, flat = np.inf, False, 0
-    hopeful = ENOUGH if rule.projected is not None and system != "primal" else -1.0  # from where that rule may hold
+    hopeful = ENOUGH if rule.dual is not None and system != "primal" else -1.0  # from where that rule may hold
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
     cg_steps, t, done = 0, 0.0, 0.0
     for k in range(1 << 30):
@@ -64,14 +64,14 @@ def newton_steps(
         if f < best:
             best, best_w[:] = f, objective.w
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
-        sure = rule.sure if system != "primal" else RULE_MIN_GAP if k else rule.at_start
+        sure = rule.confirmed.slow if system != "primal" else RULE_MIN_GAP if k else rule.confirmed.at_start
         if status is None and norm <= enough and f - bound <= sure * f:
             status = base.RULE
-        if status is None and 0.0 <= hopeful and f - bound <= min(hopeful, rule.sure) * f:
-            if objective.projected_range(objective.dual_point()) <= rule.projected:  # type: ignore[attr-defined]
+        if status is None and 0.0 <= hopeful and f - bound <= min(hopeful, rule.confirmed.slow) * f:
+            if objective.projected_range(objective.dual_point()) <= rule.dual.most:  # type: ignore[attr-defined]
                 status = base.RULE
             hopeful *= SHARPER
-        if status is None and f - bound <= rule.gap * f:
+        if status is None and f - bound <= rule.certified.gap * f:
             status = base.RULE
         if status is None and (norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and objective.changed == 0)):
             status = base.OPTIMAL
@@ -155,10 +155,10 @@ class RuleEpochs(Epochs):
     ):
         super().__init__(descent)
         self.objective, self.monitor, self.rule, self.most_rows = objective, monitor, rule, most_rows
-        self.tolerance = base.SAFETY * rule.projected if rule.projected is not None else descent.unit
-        self.enough = rule.gradient * objective.gradient_at_zero() if rule.gradient is not None else -1.0
+        self.tolerance = base.SAFETY * rule.dual.most if rule.dual is not None else descent.unit
+        self.enough = rule.primal.share * objective.gradient_at_zero() if rule.primal is not None else -1.0
         self.gap = monitor.gap or 0.0
-        self.size = SIZE_SHARE * rule.size
+        self.size = SIZE_SHARE * rule.certified.size
         self.lefts, self.counts = [1.0], [0.0]
         self.next_evaluation = FIRST_EVALUATION if self.gap > 0.0 else MOST_EPOCHS
         self.least, self.best = np.inf, descent.w
@@ -179,7 +179,7 @@ class RuleEpochs(Epochs):
     def measure(self) -> None:
         descent = self.descent
         self.small = descent.size <= self.size
-        self.over = descent.beyond(self.rule.size)
+        self.over = descent.beyond(self.rule.certified.size)
         self.settled = descent.pg_range <= self.tolerance or self.small or self.over
 
     def due(self) -> bool:
@@ -194,15 +194,15 @@ class RuleEpochs(Epochs):
     def evaluate(self) -> Status | None:
         o, descent, rule, settled = self.objective, self.descent, self.rule, self.settled
         o.set_point(descent.w)
-        if rule.gradient is None:
+        if rule.primal is None:
             f, norm = o.primal_value(), 0.0
         else:
             f, g = o.gradient()
             norm = float(np.sqrt(g @ g))
         bound = descent.dual_value()
         status = self.monitor.step(f, bound, gradient=norm, active=o.active, cg=0, step=1.0)
-        reached = f - bound <= (rule.loose if self.small else rule.gap) * f
-        held = ((settled and rule.projected is not None) or norm <= self.enough) and f - bound <= rule.sure * f
+        reached = f - bound <= (rule.certified.loose if self.small else rule.certified.gap) * f
+        held = ((settled and rule.dual is not None) or norm <= self.enough) and f - bound <= rule.confirmed.slow * f
         if status is None and (held or reached or self.over):
             status = base.RULE
         if f <= self.least or norm <= self.enough:  # early epochs overshoot: a later w may be worse

@@ -20,7 +20,7 @@ from svmtool.limits import EndedError, StopFlag, TimeShares
 from svmtool.models.kernel import KernelModel
 from svmtool.params import NO_OPTIONS, Settings
 from svmtool.solvers.shared import residual
-from svmtool.solvers.shared.base import CONFIRMED, TIME, Monitor, Rule, Status
+from svmtool.solvers.shared.base import CONFIRMED, TIME, Monitor, RangeRule, Rule, Status
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.laws import lawful
 from svmtool.training.outcome import worst_status
@@ -140,7 +140,7 @@ class Fitting:
                 self.report(**record if label is None else {"label": label, **record})
 
         monitor = Monitor(gap, s.stopping.max_iter, None, None if self.report is None else sink, stop, self.started)
-        rule = Rule(projected=eps if eps > 0.0 else None)
+        rule = Rule(dual=RangeRule(eps) if eps > 0.0 else None)
         try:
             with limits.until(monitor.ended), np.errstate(all="ignore"):  # the certifier finds what is not finite
                 return solver(problem, monitor, rule, start, 1 if s.run.seed is None else s.run.seed)

@@ -26,7 +26,7 @@ from svmtool.objectives import losses
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.registry import Solver
-from svmtool.solvers.shared.base import INTERRUPTED, OPTIMAL, PRECISION, TIME, Monitor, Result, Rule
+from svmtool.solvers.shared.base import INTERRUPTED, OPTIMAL, PRECISION, TIME, Confirmation, Monitor, Result, Rule
 from svmtool.solvers.shared.plan import Plan
 from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import GRAM_BELOW
@@ -378,9 +378,7 @@ class Reduction(ABC):
     def _rule(self, k: int) -> Rule:
         """The rule of problem k, which in a search for C may end a run where it starts."""
         rule = self.rule(k)
-        if self.any_start:
-            rule.at_start = np.inf
-        return rule
+        return rule._replace(confirmed=Confirmation(at_start=math.inf)) if self.any_start else rule
 
     def weights(self, results: list[Result]) -> np.ndarray:
         """The answers as columns, f8 (length of w, problems)."""

@@ -15,7 +15,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
-from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.base import Monitor, RangeRule, Result, Rule
 from svmtool.training.reductions.base import Reduction
 
 
@@ -39,7 +39,7 @@ class OneClass(Reduction):
         return Task(self.rows, np.ones(n), cost, nu=self.settings.problem.nu)
 
     def rule(self, k: int) -> Rule:
-        return Rule() if self.eps is None else Rule(projected=self.eps)
+        return Rule() if self.eps is None else Rule(dual=RangeRule(self.eps))
 
     def _certifier(self, k: int) -> OneClassCertifier:
         t = self.task(k)

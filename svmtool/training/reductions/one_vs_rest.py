@@ -18,7 +18,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
-from svmtool.solvers.shared.base import LATE, Result, Rule
+from svmtool.solvers.shared.base import LATE, GapRule, GradientRule, RangeRule, Result, Rule
 from svmtool.training.reductions.base import Reduction
 
 TYPE_CHECKING = False
@@ -93,11 +93,12 @@ class OneVsRest(Reduction):
             return Rule()
         positive = int(self.classes.counts[k])
         smaller = min(positive, self.rows.n - positive)
-        gradient = self.eps * max(1, smaller) / self.rows.n
+        gradient = GradientRule(self.eps * max(1, smaller) / self.rows.n)
         if self.solver.space == "dual":
-            return Rule(projected=self.eps, late=LATE * gradient if self.solver.loss == "squared hinge" else None)
+            late = LATE * gradient.share if self.solver.loss == "squared hinge" else None
+            return Rule(dual=RangeRule(self.eps, late))
         if self.solver.regulariser == "|w|_1":
-            return Rule(gradient, gap=min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), L1_MOST_GAP))
+            return Rule(gradient, certified=GapRule(min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), L1_MOST_GAP)))
         return Rule(gradient)
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:

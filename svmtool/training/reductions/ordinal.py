@@ -20,7 +20,7 @@ from svmtool.metrics import rank_places
 from svmtool.models.linear import LinearModel
 from svmtool.models.words import RANKS_NOTE
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import Result, Rule
+from svmtool.solvers.shared.base import GradientRule, Result, Rule
 from svmtool.training.reductions import starts
 from svmtool.training.reductions.base import Reduction
 
@@ -52,7 +52,7 @@ class Ordinal(Reduction):
         return Task(repeated, np.where(above, 1.0, -1.0).ravel(), np.tile(cost, self.thresholds))
 
     def rule(self, k: int) -> Rule:
-        return Rule() if self.eps is None else Rule(gradient=self.eps)
+        return Rule() if self.eps is None else Rule(GradientRule(self.eps))
 
     def zero_weights(self) -> np.ndarray:
         return np.zeros(self.rows.d + self.thresholds)

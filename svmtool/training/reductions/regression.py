@@ -16,7 +16,7 @@ from svmtool.data.replicated import RepeatedRows
 from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import Result, Rule
+from svmtool.solvers.shared.base import GapRule, GradientRule, Result, Rule
 from svmtool.training.reductions.base import Reduction
 
 GAP_AN_EPS = 1e-5  # certified gap at which a run ends, as multiple of -e: 1e-6 with the default 0.1 ...
@@ -46,9 +46,9 @@ class Regression(Reduction):
         if self.eps is None:
             return Rule()
         if self.solver.space == "primal":
-            return Rule(gradient=self.eps)
+            return Rule(GradientRule(self.eps))
         gap, loose = min(max(GAP_AN_EPS * self.eps, LEAST_GAP), MOST_GAP), min(LOOSE * self.eps, MOST_LOOSE)
-        return Rule(gap=gap, size=self.eps, loose=loose)
+        return Rule(certified=GapRule(gap, self.eps, loose))
 
     def finish(self, result: Result) -> None:
         """Replace alpha by beta, one number for each row."""
