@@ -1,0 +1,219 @@
+"""Least-squares SVM to which rows are added and from which rows are removed, without the other rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from svmtool import api
+from svmtool.certify.linear import worst
+from svmtool.data.class_statistics import ClassStatistics
+from svmtool.formats.adaptable.row_log import hashes_of
+from svmtool.objectives.normal_equations import equations_of
+from svmtool.sklearn.base import POSITIVE, CertifiedEstimator
+from svmtool.training.adapting.solution import rounding, solution
+
+ACCURATE = 1e-8  # error of the weights by round-off in the sums, relative, above which a fit has not converged
+
+
+class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
+    """Least-squares SVM that learns (`partial_fit`) and unlearns (`forget`) rows exactly.
+
+    After any sequence of both, the model is that of one `fit` on the rows that remain, up to round-off.  What is kept
+    is sums over rows, of size n_features x n_features, and 8 bytes for each row.  The intercept is the weight of a
+    constant feature of value `intercept_scaling`, regularised as the others.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1.0
+    verbose : int, default=0
+        1 prints the certificate.
+    n_jobs : int or None, default=None
+        Threads; None: as many as the process may use.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
+        The classes that have rows now; while `partial_fit` was given `classes`, all of these.
+    n_samples_seen_ : int
+        Rows in the model.
+    n_iter_, gap_, objective_, certificate_, converged_ :
+        See `LinearSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmtool.sklearn import AdaptableLSSVC
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 2.0], [2.0, 0.5]])
+    >>> model = AdaptableLSSVC().fit(X[:3], [0, 1, 0]).partial_fit(X[3:], [1]).forget(X[:1], [0])
+    >>> bool(np.allclose(model.coef_, AdaptableLSSVC().fit(X[1:], [1, 0, 1]).coef_))
+    True
+    """
+
+    _parameter_constraints: dict = {
+        "C": [POSITIVE],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [POSITIVE],
+        "verbose": ["verbose"],
+        "n_jobs": [None, Integral],
+    }
+
+    def __init__(self, *, C=1.0, fit_intercept=True, intercept_scaling=1.0, verbose=0, n_jobs=None):
+        self.C, self.fit_intercept, self.intercept_scaling = C, fit_intercept, intercept_scaling
+        self.verbose, self.n_jobs = verbose, n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit on these rows alone.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._data(X, y)
+        self._begin()
+        return self._change(X, y, sample_weight, 1.0)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Add rows to the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            All classes that may come; needed where the first rows are of one class.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "_sums")
+        X, y = self._data(X, y, reset=first)
+        if first:
+            self._begin()
+        if classes is not None:
+            self._known = list(dict.fromkeys([*self._known, *np.unique(classes).tolist()]))
+        return self._change(X, y, sample_weight, 1.0)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def forget(self, X, y, sample_weight=None):
+        """Remove rows that were added before, with the same class and weight.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a row is not in the model; then no row is removed.
+        """
+        check_is_fitted(self, "_sums")
+        X, y = self._data(X, y, reset=False)
+        return self._change(X, y, sample_weight, -1.0)
+
+    def _begin(self) -> None:
+        self._sums, self._known, self._rows = ClassStatistics(), [], Counter()
+
+    def _change(self, X: Any, y: np.ndarray, sample_weight: Any, sign: float) -> Any:
+        check_classification_targets(y)
+        weights = self._weights(sample_weight, X)
+        if weights is not None and not weights.all():
+            used = np.flatnonzero(weights)
+            X, y, weights = X[used], y[used], weights[used]
+        r = np.ones(len(y)) if weights is None else weights
+        names, number = np.unique(y, return_inverse=True)
+        known = list(dict.fromkeys([*self._known, *names.tolist()]))
+        codes = np.array([known.index(name) for name in names.tolist()])[number]
+        table = api.dataset(X, codes)
+        hashes = Counter(hashes_of(table, codes, r).tolist())
+        if sign < 0.0:
+            self._refuse_missing(hashes, table, codes, r)
+        with api.using_threads(self._threads()):
+            present, at = np.unique(codes, return_inverse=True)
+            self._sums.change(table.rows(-1.0, 0), present.tolist(), at, r, sign)
+            self._known = known
+            (self._rows.update if sign > 0.0 else self._rows.subtract)(hashes)
+            self._rows = +self._rows
+            self._solve()
+        return self
+
+    def _refuse_missing(self, hashes: Counter, table: Any, codes: np.ndarray, r: np.ndarray) -> None:
+        short = {key for key, count in hashes.items() if self._rows[key] < count}
+        if short:
+            first = next(i for i, key in enumerate(hashes_of(table, codes, r).tolist()) if key in short)
+            raise ValueError(f"row {first} of X, with its class and weight, is not in the model: no row is removed")
+
+    def _solve(self) -> None:
+        """Set the attributes of the model of the rows that it holds now."""
+        sums, d = self._sums, self.n_features_in_
+        sums.reserve(d, [])
+        self.n_samples_seen_, self.n_iter_ = sums.n, 1
+        labels = np.unique(self._known)
+        present = [k for k, name in enumerate(self._known) if k in sums.labels]
+        if len(labels) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes in the data, but the data contains only "
+                f"one class: {labels[0]!r}"
+            )
+        self.classes_ = labels
+        k = len(labels)
+        W, b, results = np.zeros((k, d)), np.zeros(k), []
+        bias = float(self.intercept_scaling) if self.fit_intercept else -1.0
+        problems = equations_of(sums, float(self.C), bias, np.ones(len(sums.labels))) if sums.n else []
+        worst_rounding = 0.0
+        place = {code: int(np.searchsorted(labels, self._known[code])) for code in present}
+        for j, problem in enumerate(problems):
+            w, certificate = solution(problem, sums)
+            results.append(certificate)
+            worst_rounding = max(worst_rounding, rounding(problem, w, sums))
+            at = place[sums.labels[j]]
+            W[at], b[at] = w[:d], bias * w[d] if self.fit_intercept else 0.0
+        if len(sums.labels) == 2:  # one problem: the first label's side
+            other = place[sums.labels[1]]
+            W[other], b[other] = -W[place[sums.labels[0]]], -b[place[sums.labels[0]]]
+        for missing in set(range(k)) - set(place.values()):
+            b[missing] = -1.0  # a class without rows is predicted by none
+        if k == 2:
+            W, b = W[1:], b[1:]
+        self.coef_, self.intercept_ = W, b
+        found = worst(results)
+        self._certify(found.primal, found.dual, found.gap, found.violation, worst_rounding <= ACCURATE)
+        if self.verbose:
+            print(found.line())
+        if not self.converged_:
+            self._warn(
+                f"round-off in sums over rows added and removed may have moved the weights by {worst_rounding:.1g} of "
+                "their size: fit again."
+            )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

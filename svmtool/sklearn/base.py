@@ -1,0 +1,163 @@
+"""What all estimators share: input checks, one call of `svmtool.api.fit`, and attributes that say how good the answer is.
+
+Parameters that every estimator has, with the meaning that they have in scikit-learn: `random_state`, `n_jobs`
+(threads; None: as many as the process may use), `verbose` and `max_iter`.  `max_seconds` limits the time of a fit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Bunch, check_random_state
+from sklearn.utils._param_validation import Interval, Options
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
+
+from svmtool import api
+from svmtool.sklearn.versions import validate_data
+
+POSITIVE = Interval(Real, 0.0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
+SHARE = Interval(Real, 0.0, 1.0, closed="right")
+COUNT = Interval(Integral, 1, None, closed="left")
+SIGMOID_METHODS = Options(object, {"sigmoid", "isotonic", True, False})
+
+COMMON_CONSTRAINTS: dict[str, list] = {
+    "tol": [POSITIVE],
+    "verbose": ["verbose"],
+    "random_state": ["random_state"],
+    "n_jobs": [None, Integral],
+    "max_seconds": [None, POSITIVE],
+}
+
+
+class CertifiedEstimator(BaseEstimator):
+    """Base of all estimators: training through `svmtool.api`, and the certificate of the result.
+
+    Attributes
+    ----------
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective is at most this share above its minimum.
+    certificate_ : Bunch
+        `primal`, `dual`, `gap` and `violation`, summed over the problems (worst gap and violation).
+    objective_ : float
+        The primal value P.
+    converged_ : bool
+        Whether the run met its stopping rule.
+    """
+
+    def _seed(self) -> int | None:
+        state = getattr(self, "random_state", None)
+        return None if state is None else int(check_random_state(state).randint(np.iinfo(np.int32).max))
+
+    def _threads(self) -> int | None:
+        jobs = self.n_jobs
+        if jobs is None:
+            return None
+        if jobs == 0:
+            raise ValueError("n_jobs == 0 has no meaning")
+        if jobs > 0:
+            return int(jobs)
+        from joblib import effective_n_jobs
+
+        return effective_n_jobs(jobs)
+
+    def _data(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+        """X (and y) as `validate_data` returns them: CSR or C-contiguous float64."""
+        checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "accept_large_sparse": True, **options}
+        return validate_data(self, X, y, **checks)
+
+    def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
+        """sample_weight as f8[n], checked; None where all are 1."""
+        if sample_weight is None:
+            return None
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if not np.all(weights >= 0.0):
+            raise ValueError("Negative values in data passed to `sample_weight`")
+        if not np.any(weights > 0.0):
+            raise ValueError("Invalid input - all samples have zero or negative weights.")
+        return weights
+
+    def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> api.Fit:
+        """Train, set the attributes of the certificate, and warn where the run did not converge."""
+        options.setdefault("max_iter", self._limit())
+        done = api.fit(
+            X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),
+            max_seconds=self.max_seconds, callback=print if self.verbose > 1 else None, **options,
+        )  # fmt: skip
+        found = done.certificate
+        self._certify(found.primal, found.dual, found.gap, found.violation, done.converged)
+        if self.verbose:
+            print(found.line())
+        if not done.converged:
+            self._warn(f"{done.status.advice}.")
+        return done
+
+    def _limit(self) -> int | None:
+        """The limit on iterations; None: no limit."""
+        most = getattr(self, "max_iter", None)
+        return None if most is None or most < 0 else int(most)
+
+    def _certify(self, primal: float, dual: float, gap: float, violation: float, converged: bool) -> None:
+        self.certificate_ = Bunch(primal=float(primal), dual=float(dual), gap=float(gap), violation=float(violation))
+        self.gap_, self.objective_, self.converged_ = float(gap), float(primal), bool(converged)
+
+    def _warn(self, advice: str) -> None:
+        warnings.warn(
+            f"{type(self).__name__} did not converge: the objective is certified to be within a relative gap of "
+            f"{self.gap_:.3g} of its minimum. {advice[:1].upper()}{advice[1:]}",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+class ClassifierTraining(CertifiedEstimator):
+    """Classes in any form, class weights and sample weights of the classifiers."""
+
+    def _encoded(self, y: np.ndarray) -> np.ndarray:
+        """Set `classes_`; returns the number of each row's class, f8[n]."""
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes in the data, but the data contains only "
+                f"one class: {self.classes_[0]!r}"
+            )
+        return codes.astype(np.float64)
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        """X, class numbers and the weights of rows; sets `classes_` and `class_weight_`.
+
+        Rows of weight zero do not take part, and a class of such rows alone is not among `classes_`.
+        """
+        X, y = self._data(X, y)
+        weights = self._weights(sample_weight, X)
+        if weights is not None and not weights.all():
+            used = np.flatnonzero(weights)
+            X, y, weights = X[used], y[used], weights[used]
+        codes = self._encoded(y)
+        self.class_weight_ = self._class_factors(codes, weights)
+        return X, codes, weights
+
+    def _factors(self) -> dict[int, float] | None:
+        """The class weights as `api.fit` takes them."""
+        found = {k: float(factor) for k, factor in enumerate(self.class_weight_) if factor != 1.0}
+        return found or None
+
+    def _class_factors(self, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """The factor of each class, f8[classes]."""
+        chosen, k = getattr(self, "class_weight", None), len(self.classes_)
+        if chosen is None:
+            return np.ones(k)
+        if isinstance(chosen, str):  # "balanced"
+            counts = np.bincount(codes.astype(np.intp), weights, k)
+            return counts.sum() / (k * counts)
+        unknown = [label for label in chosen if label not in set(self.classes_.tolist())]
+        if unknown and len(chosen) - len(unknown) < k:
+            raise ValueError(f"The classes, {unknown}, are not in class_weight")
+        return np.array([float(chosen.get(label, 1.0)) for label in self.classes_.tolist()])

@@ -1,0 +1,214 @@
+"""Classification with kernels: SVC and NuSVC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import _ovr_decision_function
+from sklearn.utils.validation import check_is_fitted
+
+from svmtool import api
+from svmtool.sklearn.base import POSITIVE, SHARE, ClassifierTraining
+from svmtool.sklearn.class_order import sorted_classes
+from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
+from svmtool.sklearn.probabilities import ProbabilityMixin, method_of
+
+C_SVC, NU_SVC = 0, 1  # LIBSVM's numbers
+
+
+class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, KernelTraining):
+    """Classification: one problem for each pair of classes, with classes in ascending order."""
+
+    def _fit_classes(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Any:
+        X, codes, weights = self._checked(X, y, sample_weight)
+        method = method_of(self.probability)
+        options["probability"] = method == "sigmoid"
+        self._train(X, codes, weights, class_weight=self._factors(), **options)
+        self._model, self.support_ = sorted_classes(self._model, self.support_)
+        self._store(X)
+        model = self._model
+        self.n_support_ = np.array(model.nr_sv, np.int32)
+        sign = -1.0 if len(self.classes_) == 2 else 1.0  # scikit-learn: positive for classes_[1]
+        self.dual_coef_ = sign * np.array(model.coef).reshape(len(self.classes_) - 1, -1)
+        self.intercept_ = -sign * np.array(model.rho)
+        self.fit_status_ = 0 if self.converged_ else 1
+        if method == "sigmoid":
+            self.probA_, self.probB_ = np.array(model.probA), np.array(model.probB)
+        if method == "isotonic":
+            self._calibrate(X, codes, weights)
+        return self
+
+    def _set_n_iter(self, done: api.Fit) -> None:
+        self.n_iter_ = np.maximum(np.atleast_1d(done.n_iter), 1).astype(np.int32)
+
+    def _pair_weights(self) -> np.ndarray:
+        """Weights of each pair of classes from the support vectors of both."""
+        k, ends = len(self.classes_), np.concatenate([[0], np.cumsum(self.n_support_)])
+        rows, vectors = [], self.support_vectors_
+        for i in range(k):
+            for j in range(i + 1, k):
+                a, b = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
+                w = vectors[a].T @ self.dual_coef_[j - 1, a] + vectors[b].T @ self.dual_coef_[i, b]
+                rows.append(np.asarray(w).ravel())
+        return np.stack(rows)
+
+    def decision_function(self, X):
+        """Decision values of the rows of X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
+            By `decision_function_shape`; of two classes a vector, positive for classes_[1].
+        """
+        f = self._decisions(X)
+        if len(self.classes_) == 2:
+            return -f[:, 0]
+        if self.decision_function_shape == "ovr":
+            return _ovr_decision_function(f < 0.0, -f, len(self.classes_))
+        return f
+
+    def predict(self, X):
+        """The class of each row of X, ndarray of shape (n_samples,).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        """
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        check_is_fitted(self)
+        if self.break_ties and len(self.classes_) > 2:
+            return self.classes_[np.argmax(self.decision_function(X), axis=1)]
+        return self.classes_[self._model.labels_from(self._decisions(X)).astype(np.intp)]
+
+    def _probabilities(self, X: Any) -> np.ndarray:
+        if method_of(self.probability) == "isotonic":
+            return super()._probabilities(X)
+        if not self._model.gives_probabilities:
+            raise AttributeError("predict_proba is not available when fitted with probability=False")
+        return self._model.probabilities(self._decisions(X))
+
+
+CLASSIFIER_CONSTRAINTS: dict[str, list] = {
+    **KERNEL_CONSTRAINTS,
+    "probability": ["boolean", StrOptions({"sigmoid", "isotonic"})],
+    "class_weight": [None, dict, StrOptions({"balanced"})],
+    "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+    "break_ties": ["boolean"],
+}
+
+
+class SVC(_KernelClassifier):
+    """C-support vector classification, with scikit-learn's interface.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+    degree : int, default=3
+    gamma : {"scale", "auto"} or float, default="scale"
+    coef0 : float, default=0.0
+    shrinking : bool, default=True
+    probability : bool, "sigmoid" or "isotonic", default=False
+        "sigmoid" (True) is LIBSVM's: a sigmoid for each pair of classes, coupled.
+    tol : float, default=1e-3
+        Violation of the most violating pair at which the fit ends; `gap_` says what certificate that gave.
+    cache_size : float, default=200
+        Megabytes for kernel values.
+    class_weight : dict or "balanced", default=None
+    verbose : bool or int, default=False
+    max_iter : int, default=-1
+        Limit on the solver's rounds, each of which takes many steps of pairs; -1: none.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+    break_ties : bool, default=False
+    random_state : int, RandomState instance or None, default=None
+        For the folds of the calibration.
+    n_jobs : int or None, default=None
+        Threads; None: as many as the process may use.
+    max_seconds : float or None, default=None
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, fit_status_, shape_fit_, probA_, \
+probB_, class_weight_ :
+        As scikit-learn's.
+    n_iter_ : ndarray of shape (n_pairs,)
+    gap_, objective_ : float
+    certificate_ : Bunch
+    converged_ : bool
+    """
+
+    _parameter_constraints: dict = {**CLASSIFIER_CONSTRAINTS, "C": [POSITIVE]}
+
+    def __init__(
+        self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability=False, tol=1e-3,
+        cache_size=200, class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr",
+        break_ties=False, random_state=None, n_jobs=None, max_seconds=None,
+    ):  # fmt: skip
+        self.C, self.kernel, self.degree, self.gamma, self.coef0 = C, kernel, degree, gamma, coef0
+        self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size
+        self.class_weight, self.verbose, self.max_iter = class_weight, verbose, max_iter
+        self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
+        self.random_state, self.n_jobs, self.max_seconds = random_state, n_jobs, max_seconds
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            With kernel="precomputed" the kernel matrix, (n_samples, n_samples).
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of C.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_classes(X, y, sample_weight, solver=C_SVC, C=self.C, eps=self.tol)
+
+
+class NuSVC(_KernelClassifier):
+    """Nu-support vector classification, with scikit-learn's interface.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Lower bound of the share of support vectors, upper bound of the share of margin errors.
+    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter, \
+decision_function_shape, break_ties, random_state, n_jobs, max_seconds :
+        See `SVC`.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, gap_, objective_, \
+certificate_, converged_ :
+        See `SVC`.
+    """
+
+    _parameter_constraints: dict = {**CLASSIFIER_CONSTRAINTS, "nu": [SHARE]}
+
+    def __init__(
+        self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability=False, tol=1e-3,
+        cache_size=200, class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr",
+        break_ties=False, random_state=None, n_jobs=None, max_seconds=None,
+    ):  # fmt: skip
+        self.nu, self.kernel, self.degree, self.gamma, self.coef0 = nu, kernel, degree, gamma, coef0
+        self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size
+        self.class_weight, self.verbose, self.max_iter = class_weight, verbose, max_iter
+        self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
+        self.random_state, self.n_jobs, self.max_seconds = random_state, n_jobs, max_seconds
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model; see `SVC.fit`."""
+        return self._fit_classes(X, y, sample_weight, solver=NU_SVC, nu=self.nu, eps=self.tol)

@@ -1,0 +1,286 @@
+"""Linear classifiers: LinearSVC and LogisticRegression, and what all linear estimators share.
+
+`tol` is a certified relative gap: a fit ends when the objective is known to be within that share of its minimum.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
+from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+
+from svmtool import api
+from svmtool.sklearn.base import COMMON_CONSTRAINTS, POSITIVE, CertifiedEstimator, ClassifierTraining
+from svmtool.sklearn.probabilities import ProbabilityMixin
+
+LOGISTIC, SQUARED_HINGE, HINGE, CRAMMER_SINGER, L1_SQUARED_HINGE, L1_LOGISTIC = 0, 2, 3, 4, 5, 6  # solvers' numbers
+LP_HINGE = 31
+
+LINEAR_CONSTRAINTS: dict[str, list] = {
+    **COMMON_CONSTRAINTS,
+    "C": [POSITIVE],
+    "fit_intercept": ["boolean"],
+    "max_iter": [None, Interval(Integral, 0, None, closed="left")],
+    "warm_start": ["boolean"],
+}
+CLASS_CONSTRAINTS: dict[str, list] = {
+    "class_weight": [None, dict, StrOptions({"balanced"})],
+    "probability": ["boolean", StrOptions({"sigmoid", "isotonic"})],
+}
+INTERCEPT_CONSTRAINTS: dict[str, list] = {"intercept_scaling": [POSITIVE], "regularize_intercept": ["boolean"]}
+
+
+class LinearTraining(CertifiedEstimator):
+    """`coef_` and `intercept_` from a trained model, warm starts, and the bias options."""
+
+    def _bias(self, free: bool) -> dict[str, Any]:
+        """The bias options of `api.fit`; free: an intercept is not regularised."""
+        if not self.fit_intercept:
+            return {"bias": -1.0}
+        if free:
+            return {"bias": 1.0, "regularize_bias": False}
+        return {"bias": float(getattr(self, "intercept_scaling", 1.0))}
+
+    def _start(self) -> Any:
+        """The last model as a warm start, or None."""
+        return getattr(self, "_model", None) if self.warm_start else None
+
+    def _take(self, done: api.Fit) -> tuple[np.ndarray, np.ndarray]:
+        """Weights f8 (columns, features) and intercepts f8[columns] in the order of the model's columns."""
+        model = done.model
+        self._model = model if self.warm_start else None
+        n_iter = np.maximum(done.n_iter, 1)
+        self.n_iter_ = int(np.max(n_iter))
+        W = model.W.T
+        if model.bias < 0:
+            return W.copy(), np.zeros(len(W))
+        return np.ascontiguousarray(W[:, :-1]), W[:, -1] * model.bias
+
+    def __getstate__(self) -> dict:
+        state = super().__getstate__()
+        if state.get("_model") is not None:  # as text, which later versions read
+            state = {**state, "_model": api.dumps(state["_model"])}
+        return state
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        if isinstance(getattr(self, "_model", None), str):
+            self._model = api.loads(self._model)
+
+
+class LinearClassifier(ProbabilityMixin, LinearClassifierMixin, SparseCoefMixin, ClassifierTraining, LinearTraining):
+    """Linear classifiers: two classes have one weight vector, more have one for each class against the rest."""
+
+    def _fit_classes(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Any:
+        X, codes, weights = self._checked(X, y, sample_weight)
+        done = self._run(X, codes, weights, class_weight=self._factors(), init=self._start(), **options)
+        W, b = self._take(done)
+        order = np.array(done.model.labels, np.intp)
+        if len(W) == 1:  # the column belongs to the model's first label
+            sign = 1.0 if order[0] == 1 else -1.0
+            self.coef_, self.intercept_ = sign * W, sign * b
+        else:
+            back = np.argsort(order)
+            self.coef_, self.intercept_ = W[back], b[back]
+        if len(self.classes_) == 2 and len(W) == 2:  # Crammer-Singer's two weight vectors act as their difference
+            self.coef_ = self.coef_[1:] - self.coef_[:1]
+            self.intercept_ = self.intercept_[1:] - self.intercept_[:1]
+        if not self.fit_intercept:
+            self.intercept_ = np.zeros(len(self.coef_))
+        self._calibrate(X, codes, weights)
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LinearSVC(LinearClassifier):
+    """Linear support vector classification, with scikit-learn's interface.
+
+    Minimises 1/2 |w|^2 (or |w|_1) + C sum_i loss_i, several classes one against the rest or by Crammer and Singer.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1"}, default="l2"
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        "hinge" with penalty="l1" is `LPSVC`.
+    dual : bool or "auto", default="auto"
+        Accepted for compatibility; the solver is chosen by measured costs.
+    tol : float, default=1e-4
+        Certified relative gap at which the fit ends (scikit-learn: tolerance of LIBLINEAR's stopping rule).
+    C : float, default=1.0
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1.0
+        Value of the constant feature whose weight is the regularised intercept.
+    class_weight : dict or "balanced", default=None
+    verbose : int, default=0
+        1 prints the certificate, 2 each iteration.
+    random_state : int, RandomState instance or None, default=None
+    max_iter : int or None, default=1000
+        Limit on iterations of the solver.
+    regularize_intercept : bool, default=True
+        As scikit-learn; False leaves the intercept free ("ovr" only).
+    probability : bool, "sigmoid" or "isotonic", default=False
+        Adds `predict_proba`, calibrated by 5-fold cross-validation.
+    warm_start : bool, default=False
+        Start from the last fit's weights.
+    n_jobs : int or None, default=None
+        Threads; None: as many as the process may use.
+    max_seconds : float or None, default=None
+        Limit on the time of a fit.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
+    n_iter_ : int
+    gap_, objective_ : float
+    certificate_ : Bunch
+    converged_ : bool
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmtool.sklearn import LinearSVC
+    >>> X, y = make_classification(n_features=4, random_state=0)
+    >>> model = LinearSVC(random_state=0).fit(X, y)
+    >>> model.gap_ <= 1e-4
+    True
+    """
+
+    _parameter_constraints: dict = {
+        **LINEAR_CONSTRAINTS, **CLASS_CONSTRAINTS, **INTERCEPT_CONSTRAINTS,
+        "penalty": [StrOptions({"l1", "l2"})],
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
+        "dual": ["boolean", StrOptions({"auto"}), Hidden(StrOptions({"warn"}))],
+        "multi_class": [StrOptions({"ovr", "crammer_singer"})],
+    }  # fmt: skip
+
+    def __init__(
+        self, penalty="l2", loss="squared_hinge", *, dual="auto", tol=1e-4, C=1.0, multi_class="ovr",
+        fit_intercept=True, intercept_scaling=1.0, class_weight=None, verbose=0, random_state=None, max_iter=1000,
+        regularize_intercept=True, probability=False, warm_start=False, n_jobs=None, max_seconds=None,
+    ):  # fmt: skip
+        self.penalty, self.loss, self.dual, self.tol, self.C = penalty, loss, dual, tol, C
+        self.multi_class, self.fit_intercept, self.intercept_scaling = multi_class, fit_intercept, intercept_scaling
+        self.class_weight, self.verbose, self.random_state, self.max_iter = class_weight, verbose, random_state, max_iter
+        self.regularize_intercept, self.probability = regularize_intercept, probability
+        self.warm_start, self.n_jobs, self.max_seconds = warm_start, n_jobs, max_seconds
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factors of C; a weight of 2 is a row that stands twice.
+
+        Returns
+        -------
+        self
+        """
+        free = self.fit_intercept and not self.regularize_intercept
+        options: dict[str, Any] = {"solver": SQUARED_HINGE}
+        if self.multi_class == "crammer_singer":
+            if free:
+                raise ValueError("regularize_intercept=False is not available with multi_class='crammer_singer'")
+            options = {"solver": CRAMMER_SINGER}
+        elif self.penalty == "l1":
+            if self.loss == "hinge":
+                raise ValueError(
+                    "Unsupported set of arguments: The combination of penalty='l1' and loss='hinge' is not "
+                    "supported, use svmtool.sklearn.LPSVC"
+                )
+            options = {"solver": L1_SQUARED_HINGE}
+        elif self.loss == "hinge":
+            options = {"solver": LP_HINGE, "loss_power": 1.0} if free else {"solver": HINGE}
+        return self._fit_classes(X, y, sample_weight, C=self.C, gap=self.tol, **options, **self._bias(free))
+
+
+class LogisticRegression(LinearClassifier):
+    """Logistic regression with an L2 or L1 penalty, with scikit-learn's interface.
+
+    Several classes are fitted one against the rest, as LIBLINEAR does; scikit-learn's default is the multinomial model.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1"}, default="l2"
+    C : float, default=1.0
+    l1_ratio : {None, 0, 1}, default=None
+        1 is penalty="l1", 0 is penalty="l2"; values between them are not available.
+    dual : bool, default=False
+        Accepted for compatibility.
+    tol : float, default=1e-4
+        Certified relative gap at which the fit ends.
+    fit_intercept : bool, default=True
+        The intercept is not regularised, except with solver="liblinear", as in scikit-learn.
+    intercept_scaling : float, default=1.0
+        With solver="liblinear" only: value of the constant feature.
+    class_weight : dict or "balanced", default=None
+    random_state : int, RandomState instance or None, default=None
+    solver : str, default="lbfgs"
+        Accepted for compatibility: "liblinear" regularises the intercept, the others do the same thing.
+    max_iter : int or None, default=100
+        Limit on iterations of the solver.
+    verbose, warm_start, n_jobs, max_seconds :
+        See `LinearSVC`.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_ :
+        See `LinearSVC`.
+    n_iter_ : ndarray of shape (n_problems,)
+    gap_, objective_, certificate_, converged_ :
+        See `LinearSVC`.
+    """
+
+    probability = "logistic"  # the model's own
+    _parameter_constraints: dict = {
+        **LINEAR_CONSTRAINTS,
+        "penalty": [StrOptions({"l1", "l2"}), Hidden(StrOptions({"deprecated"}))],
+        "l1_ratio": [None, Interval(Integral, 0, 1, closed="both"), Hidden(StrOptions({"0.0"}))],
+        "dual": ["boolean"],
+        "intercept_scaling": [POSITIVE],
+        "class_weight": CLASS_CONSTRAINTS["class_weight"],
+        "solver": [StrOptions({"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"})],
+    }
+
+    def __init__(
+        self, penalty="l2", *, C=1.0, l1_ratio=None, dual=False, tol=1e-4, fit_intercept=True, intercept_scaling=1.0,
+        class_weight=None, random_state=None, solver="lbfgs", max_iter=100, verbose=0, warm_start=False, n_jobs=None,
+        max_seconds=None,
+    ):  # fmt: skip
+        self.penalty, self.C, self.l1_ratio, self.dual, self.tol = penalty, C, l1_ratio, dual, tol
+        self.fit_intercept, self.intercept_scaling, self.class_weight = fit_intercept, intercept_scaling, class_weight
+        self.random_state, self.solver, self.max_iter, self.verbose = random_state, solver, max_iter, verbose
+        self.warm_start, self.n_jobs, self.max_seconds = warm_start, n_jobs, max_seconds
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model; see `LinearSVC.fit`."""
+        l1 = self.l1_ratio == 1 or self.penalty == "l1"
+        free = self.fit_intercept and self.solver != "liblinear"
+        number = L1_LOGISTIC if l1 else LOGISTIC
+        return self._fit_classes(X, y, sample_weight, solver=number, C=self.C, gap=self.tol, **self._bias(free))
+
+    def _take(self, done: api.Fit) -> tuple[np.ndarray, np.ndarray]:
+        found = super()._take(done)
+        self.n_iter_ = np.maximum(np.atleast_1d(done.n_iter), 1).astype(np.int32)
+        return found
+
+    def _calibrate(self, X: Any, codes: np.ndarray, weights: np.ndarray | None) -> None:
+        """The model gives probabilities itself."""
+
+    def _probabilities(self, X: Any) -> np.ndarray:
+        return super()._predict_proba_lr(X)

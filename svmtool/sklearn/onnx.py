@@ -1,0 +1,35 @@
+"""Conversion of the linear estimators to ONNX by skl2onnx: call `register()` once before `skl2onnx.to_onnx`."""
+
+from __future__ import annotations
+
+from svmtool.sklearn.least_squares import LSSVC
+from svmtool.sklearn.linear import LinearSVC, LogisticRegression
+from svmtool.sklearn.papers import LPSVC, LpSVC
+from svmtool.sklearn.regression import LinearSVR
+
+
+def register() -> None:
+    """Tell skl2onnx how to convert the linear classifiers and the linear regression of this package.
+
+    Raises
+    ------
+    ImportError
+        If skl2onnx is not installed.
+    """
+    from skl2onnx import update_registered_converter
+    from skl2onnx.common.shape_calculator import (
+        calculate_linear_classifier_output_shapes,
+        calculate_linear_regressor_output_shapes,
+    )
+    from skl2onnx.operator_converters.linear_classifier import convert_sklearn_linear_classifier
+    from skl2onnx.operator_converters.linear_regressor import convert_sklearn_linear_regressor
+
+    for estimator in (LinearSVC, LogisticRegression, LpSVC, LPSVC, LSSVC):
+        update_registered_converter(
+            estimator, f"Svmtool{estimator.__name__}", calculate_linear_classifier_output_shapes,
+            convert_sklearn_linear_classifier, options={"nocl": [True, False], "zipmap": [True, False, "columns"],
+            "output_class_labels": [False, True], "raw_scores": [True, False]},
+        )  # fmt: skip
+    update_registered_converter(
+        LinearSVR, "SvmtoolLinearSVR", calculate_linear_regressor_output_shapes, convert_sklearn_linear_regressor
+    )

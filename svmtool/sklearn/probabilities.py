@@ -1,0 +1,117 @@
+"""Class probabilities from decision values: Platt's sigmoid or isotonic regression, fitted on cross-validated values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.isotonic import IsotonicRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from svmtool.training.calibration import fit_sigmoid
+
+FOLDS = 5
+
+
+def method_of(probability: bool | str) -> str | None:
+    """`sigmoid`, `isotonic` or None for a value of the parameter `probability`."""
+    if probability is True:
+        return "sigmoid"
+    return probability if isinstance(probability, str) else None
+
+
+class Sigmoid:
+    """P(class | f) = 1 / (1 + exp(A f + B)): Platt's sigmoid, by the algorithm of Lin, Lin and Weng (2007)."""
+
+    def __init__(self, values: np.ndarray, of_class: np.ndarray, weights: np.ndarray):
+        self.A, self.B = fit_sigmoid(values, of_class, weights)
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        return np.exp(-np.logaddexp(0.0, self.A * values + self.B))
+
+
+class Isotonic:
+    """P(class | f) as a non-decreasing step function of f."""
+
+    def __init__(self, values: np.ndarray, of_class: np.ndarray, weights: np.ndarray):
+        self.regression = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+        self.regression.fit(values, of_class.astype(np.float64), sample_weight=weights)
+
+    def __call__(self, values: np.ndarray) -> np.ndarray:
+        return self.regression.predict(values)
+
+
+CALIBRATORS = {"sigmoid": Sigmoid, "isotonic": Isotonic}
+
+
+def _has_probabilities(estimator: Any) -> bool:
+    if method_of(estimator.probability) is None:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
+
+
+class ProbabilityMixin:
+    """`predict_proba` and `predict_log_proba` of classifiers with a parameter `probability`.
+
+    probability : False, True, "sigmoid" or "isotonic"; True means "sigmoid".  The calibration uses decision values
+    of 5-fold cross-validation, one class against the rest; probabilities of several classes are normalised.
+    """
+
+    def _calibrate(self, X: Any, codes: np.ndarray, weights: np.ndarray | None) -> None:
+        """Fit one calibrator for each decision value; codes: class numbers."""
+        method = method_of(self.probability)
+        if method is None:
+            self.calibrators_ = None
+            return
+        k, least = len(self.classes_), int(np.min(np.bincount(codes.astype(np.intp))))
+        if least < 2:
+            raise ValueError(f"probability={self.probability!r} needs at least 2 samples of each class")
+        values = np.zeros((len(codes), 1 if k == 2 else k))
+        seed = check_random_state(getattr(self, "random_state", None) or 0)
+        folds = StratifiedKFold(min(FOLDS, least), shuffle=True, random_state=seed)
+        for inside, outside in folds.split(values, codes):
+            part = clone(self).set_params(probability=False)
+            labels = self.classes_[codes[inside].astype(np.intp)]
+            part.fit(X[inside], labels, None if weights is None else weights[inside])
+            values[outside] = part.decision_function(X[outside]).reshape(len(outside), -1)
+        w = np.ones(len(codes)) if weights is None else weights
+        targets = [codes == 1.0] if k == 2 else [codes == j for j in range(k)]
+        make = CALIBRATORS[method]
+        self.calibrators_ = [make(f, of_class, w) for f, of_class in zip(values.T, targets, strict=True)]
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`; each row sums to 1.
+        """
+        check_is_fitted(self)
+        return self._probabilities(X)
+
+    def _probabilities(self, X: Any) -> np.ndarray:
+        if not self.calibrators_:
+            raise AttributeError("predict_proba is not available when fitted with probability=False")
+        values = self.decision_function(X)
+        values = values.reshape(len(values), -1)
+        p = np.stack([calibrator(f) for calibrator, f in zip(self.calibrators_, values.T, strict=True)], axis=1)
+        if p.shape[1] == 1:
+            return np.hstack([1.0 - p, p])
+        total = p.sum(axis=1, keepdims=True)
+        return np.divide(p, total, out=np.full_like(p, 1.0 / p.shape[1]), where=total > 0.0)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))

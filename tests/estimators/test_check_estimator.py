@@ -1,0 +1,37 @@
+"""scikit-learn's own checks of estimators, all of them, on every estimator."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
+
+from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
+
+import svmtool.sklearn as estimators  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+@parametrize_with_checks([getattr(estimators, name)() for name in estimators.__all__])
+def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(
+    [
+        estimators.LinearSVC(loss="hinge"),
+        estimators.LinearSVC(penalty="l1"),
+        estimators.LinearSVC(multi_class="crammer_singer"),
+        estimators.LinearSVC(regularize_intercept=False, probability="sigmoid"),
+        estimators.LogisticRegression(penalty="l1"),
+        estimators.LogisticRegression(solver="liblinear"),
+        estimators.SVC(kernel="linear", probability=True),
+        estimators.SVC(probability="isotonic", decision_function_shape="ovo"),
+        estimators.LinearSVR(loss="squared_epsilon_insensitive"),
+        estimators.FastOneClassSVM(kernel="linear", sample=50),
+    ]
+)
+@pytest.mark.exhaustive
+def test_sklearn_checks_with_parameters(estimator, check):
+    check(estimator)
