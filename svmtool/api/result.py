@@ -37,6 +37,8 @@ class Fit:
         kernel: the coefficients of the support vectors, as the model has them.
     support : ndarray of int or None
         the rows that are support vectors, with a kernel in the model's order; None where there is no alpha.
+    loo_score : float or None
+        with `loo=True` the leave-one-out accuracy.
     warnings : tuple of str
     seconds : float
         of the whole call.
@@ -44,10 +46,14 @@ class Fit:
         what LIBLINEAR or LIBSVM prints about the run.
     """
 
-    __slots__ = ("model", "certificate", "warnings", "seconds", "_row", "_results", "_kept", "_n", "_support", "_text")
+    __slots__ = (
+        "model", "certificate", "loo_score", "warnings", "seconds", "_row", "_results", "_kept", "_n", "_support",
+        "_text",
+    )  # fmt: skip
 
     model: LinearModel | KernelModel
     certificate: Certificate
+    loo_score: float | None
     warnings: tuple[str, ...]
     seconds: float
     _row: Solver

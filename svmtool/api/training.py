@@ -177,7 +177,8 @@ def _fit_linear(
     warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
     return Fit(
         model=done.model, certificate=done.certificate, warnings=tuple(warnings), _row=settings.row,
-        _results=done.results, _kept=kept, _n=len(data), seconds=time.perf_counter() - began,
+        _results=done.results, _kept=kept, _n=len(data), loo_score=done.leave_one_out,
+        seconds=time.perf_counter() - began,
     )  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from svmtool import api
+from svmtool.api.arrays import dataset
+from svmtool.api.run import Run
 from svmtool.certify.linear import worst
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.formats.adaptable.row_log import hashes_of
@@ -151,11 +152,11 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
         names, number = np.unique(y, return_inverse=True)
         known = list(dict.fromkeys([*self._known, *names.tolist()]))
         codes = np.array([known.index(name) for name in names.tolist()])[number]
-        table = api.dataset(X, codes)
+        table = dataset(X, codes)
         hashes = Counter(hashes_of(table, codes, r).tolist())
         if sign < 0.0:
             self._refuse_missing(hashes, table, codes, r)
-        with api.using_threads(self._threads()):
+        with Run(self._threads()):
             present, at = np.unique(codes, return_inverse=True)
             self._sums.change(table.rows(-1.0, 0), present.tolist(), at, r, sign)
             self._known = known

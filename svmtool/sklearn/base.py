@@ -1,4 +1,4 @@
-"""What all estimators share: input checks, one call of `svmtool.api.fit`, and attributes that say how good the answer is.
+"""What all estimators share: input checks, a call of `svmtool.api.fit`, and what is known about its answer.
 
 Parameters that every estimator has, with the meaning that they have in scikit-learn: `random_state`, `n_jobs`
 (threads; None: as many as the process may use), `verbose` and `max_iter`.  `max_seconds` limits the time of a fit.
@@ -88,14 +88,14 @@ class CertifiedEstimator(BaseEstimator):
         options.setdefault("max_iter", self._limit())
         done = api.fit(
             X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),
-            max_seconds=self.max_seconds, callback=print if self.verbose > 1 else None, **options,
+            max_seconds=self.max_seconds, callback=print if self.verbose > 1 else None, one_class=True, **options,
         )  # fmt: skip
         found = done.certificate
         self._certify(found.primal, found.dual, found.gap, found.violation, done.converged)
         if self.verbose:
             print(found.line())
         if not done.converged:
-            self._warn(f"{done.status.advice}.")
+            self._warn(f"{done.message}.")
         return done
 
     def _limit(self) -> int | None:

@@ -99,10 +99,7 @@ class KernelTraining(CertifiedEstimator):
                 f"X.shape[1] = {X.shape[1]} should be equal to {self.shape_fit_[0]}, "
                 "the number of samples at training time"
             )
-        return api.decision_values(self._model, X, kernel_rows=self._is_pairwise())
-
-    def _is_pairwise(self) -> bool:
-        return callable(self.kernel) or self.kernel == "precomputed"
+        return api.decision_values(self._model, X, threads=self._threads())
 
     @property
     def coef_(self):

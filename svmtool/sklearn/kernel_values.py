@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import OutlierMixin, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 
-from svmtool.registry.row import gap_of_theta
 from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE, SHARE
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 
@@ -242,4 +241,4 @@ certificate_, converged_ :
         options: dict[str, Any] = {"solver": FOSVM}
         if self.sample is not None:
             options = {"solver": FOSVM_SAMPLE, "sample": int(self.sample)}
-        return self._fit_rows_alone(X, None, gap=gap_of_theta(self.theta), **options)
+        return self._fit_rows_alone(X, None, theta=float(self.theta), **options)

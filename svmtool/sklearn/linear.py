@@ -90,7 +90,7 @@ class LinearClassifier(ProbabilityMixin, LinearClassifierMixin, SparseCoefMixin,
             self.coef_ = self.coef_[1:] - self.coef_[:1]
             self.intercept_ = self.intercept_[1:] - self.intercept_[:1]
         if not self.fit_intercept:
-            self.intercept_ = np.zeros(len(self.coef_))
+            self.intercept_ = 0.0
         self._calibrate(X, codes, weights)
         return self
 
@@ -171,7 +171,8 @@ class LinearSVC(LinearClassifier):
     ):  # fmt: skip
         self.penalty, self.loss, self.dual, self.tol, self.C = penalty, loss, dual, tol, C
         self.multi_class, self.fit_intercept, self.intercept_scaling = multi_class, fit_intercept, intercept_scaling
-        self.class_weight, self.verbose, self.random_state, self.max_iter = class_weight, verbose, random_state, max_iter
+        self.class_weight, self.verbose, self.random_state = class_weight, verbose, random_state
+        self.max_iter = max_iter
         self.regularize_intercept, self.probability = regularize_intercept, probability
         self.warm_start, self.n_jobs, self.max_seconds = warm_start, n_jobs, max_seconds
 

@@ -1,4 +1,4 @@
-"""Class probabilities from decision values: Platt's sigmoid or isotonic regression, fitted on cross-validated values."""
+"""Class probabilities: Platt's sigmoid or isotonic regression of cross-validated decision values."""
 
 from __future__ import annotations
 

@@ -34,11 +34,12 @@ class Training:
 
     model, certificate, warnings; results: one for each problem; summary: lines about the training rows; seconds: time
     without reading and certificate; lacking: why the model has no probabilities with -b 1, else empty; sums: the
-    ClassStatistics of an adaptable model's state, else None; validation: the text of --loo.
+    ClassStatistics of an adaptable model's state, else None; leave_one_out: the accuracy that
+    --loo asks for, else None.
     """
 
     sums: Any = None
-    validation = ""
+    leave_one_out: float | None = None
 
     def __init__(
         self, model: LinearModel, results: list[Result], certificate: Certificate, summary: str, warnings: list[str],
@@ -109,7 +110,7 @@ def fitted(
     done.sums = problems.sums_of(results)
     try:
         with until(stop.ended):
-            done.validation = problems.validation(model)
+            done.leave_one_out = problems.leave_one_out(model)
     except EndedError:
         why = INTERRUPTED if stop.set else TIME
         done.warnings.append(f"WARNING: no leave-one-out accuracy (--loo): {why.advice}")
@@ -181,7 +182,8 @@ def show(done: Training, settings: Settings, complaints: list[str], console: Any
     for result in done.results:
         console.solver(liblinear_log(settings.row, result))
     console.solver(done.certificate.line() + "\n" + done.summary)
-    console.out(done.validation)
+    if done.leave_one_out is not None:
+        console.out(f"Leave-one-out Accuracy = {100.0 * done.leave_one_out:g}%\n")
 
 
 class ModelFile:

@@ -168,9 +168,9 @@ class Reduction(ABC):
         """The sums that an adaptable model's state is made of, None for other models."""
         return self.sums
 
-    def validation(self, model: LinearModel) -> str:
-        """What --loo prints; empty without it."""
-        return ""
+    def leave_one_out(self, model: LinearModel) -> float | None:
+        """Return the leave-one-out accuracy if --loo asks for it."""
+        return None
 
     # What follows from it
 

@@ -105,16 +105,15 @@ class OneVsRest(Reduction):
         bias = self.settings.problem.bias
         return LinearModel(self.solver.word, tuple(self.classes.labels), self.n_features, bias, W, notes=notes)
 
-    def validation(self, model: LinearModel) -> str:
+    def leave_one_out(self, model: LinearModel) -> float | None:
         if not self.settings.run.loo or not self.count:
-            return ""
+            return None
         from svmtool.training.validation.leave_one_out import right
 
         if not self._equations:  # the time limit was reached before they were formed
             raise EndedError
         tasks = [self.task(k) for k in range(self.count)]
-        good = right(tasks, model, self.classes.number, self.classes.counts)
-        return f"Leave-one-out Accuracy = {100.0 * float(np.mean(good)):g}%\n"
+        return float(np.mean(right(tasks, model, self.classes.number, self.classes.counts)))
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction; columns are matched by label.  SvmtoolError for a model of other classes or bias."""
