@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 from svmtool.sklearn.probabilities import ProbabilityMixin, method_of
 
 C_SVC, NU_SVC = 0, 1  # LIBSVM's numbers
+FEASIBLE = 0.999  # share of the largest feasible nu: where nu is that, the bias is not determined
 
 
 class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, KernelTraining):
@@ -26,7 +28,8 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
         X, codes, weights = self._checked(X, y, sample_weight)
         method = method_of(self.probability)
         options["probability"] = method == "sigmoid"
-        self._train(X, codes, weights, class_weight=self._factors(), **options)
+        costs, options = self._options_for(codes, weights, options)
+        self._train(X, codes, costs, eps=self.tol, **options)
         self._model, self.support_ = sorted_classes(self._model, self.support_)
         self._store(X)
         model = self._model
@@ -40,6 +43,12 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
         if method == "isotonic":
             self._calibrate(X, codes, weights)
         return self
+
+    def _options_for(
+        self, codes: np.ndarray, weights: np.ndarray | None, options: dict[str, Any]
+    ) -> tuple[np.ndarray | None, dict[str, Any]]:
+        """The weights of rows and the keywords of `api.fit`."""
+        return weights, {**options, "class_weight": self._factors()}
 
     def _set_n_iter(self, done: api.Fit) -> None:
         self.n_iter_ = np.maximum(np.atleast_1d(done.n_iter), 1).astype(np.int32)
@@ -174,17 +183,18 @@ probB_, class_weight_ :
         -------
         self
         """
-        return self._fit_classes(X, y, sample_weight, solver=C_SVC, C=self.C, eps=self.tol)
+        return self._fit_classes(X, y, sample_weight, solver=C_SVC, C=self.C)
 
 
 class NuSVC(_KernelClassifier):
-    """Nu-support vector classification, with scikit-learn's interface.
+    """Nu-support vector classification, with scikit-learn's interface but for class_weight, which nu-SVC cannot have.
 
     Parameters
     ----------
     nu : float, default=0.5
-        Lower bound of the share of support vectors, upper bound of the share of margin errors.
-    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, class_weight, verbose, max_iter, \
+        Lower bound of the share of support vectors, upper bound of the share of margin errors.  Where the classes are
+        of such different size that it is not feasible, the largest feasible value is used, with a warning.
+    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, verbose, max_iter, \
 decision_function_shape, break_ties, random_state, n_jobs, max_seconds :
         See `SVC`.
 
@@ -196,19 +206,32 @@ certificate_, converged_ :
     """
 
     _parameter_constraints: dict = {**CLASSIFIER_CONSTRAINTS, "nu": [SHARE]}
+    _parameter_constraints.pop("class_weight")
 
     def __init__(
         self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability=False, tol=1e-3,
-        cache_size=200, class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr",
+        cache_size=200, verbose=False, max_iter=-1, decision_function_shape="ovr",
         break_ties=False, random_state=None, n_jobs=None, max_seconds=None,
     ):  # fmt: skip
         self.nu, self.kernel, self.degree, self.gamma, self.coef0 = nu, kernel, degree, gamma, coef0
         self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size
-        self.class_weight, self.verbose, self.max_iter = class_weight, verbose, max_iter
+        self.verbose, self.max_iter = verbose, max_iter
         self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
         self.random_state, self.n_jobs, self.max_seconds = random_state, n_jobs, max_seconds
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
         """Fit the model; see `SVC.fit`."""
-        return self._fit_classes(X, y, sample_weight, solver=NU_SVC, nu=self.nu, eps=self.tol)
+        return self._fit_classes(X, y, sample_weight, solver=NU_SVC)
+
+    def _options_for(
+        self, codes: np.ndarray, weights: np.ndarray | None, options: dict[str, Any]
+    ) -> tuple[np.ndarray | None, dict[str, Any]]:
+        """The weights of rows, and nu no larger than the classes allow."""
+        sizes = np.sort(np.bincount(codes.astype(np.intp), weights))
+        most = 2.0 * sizes[0] / (sizes[0] + sizes[-1])
+        if self.nu <= most:
+            return weights, {**options, "nu": float(self.nu)}
+        sentence = f"the sizes of the classes allow nu up to {most:.3g} only, which is used"
+        warnings.warn(sentence, UserWarning, stacklevel=4)
+        return weights, {**options, "nu": FEASIBLE * most}

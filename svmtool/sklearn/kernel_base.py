@@ -43,7 +43,7 @@ class KernelTraining(CertifiedEstimator):
         """Train on checked data; sets the attributes that all kernel estimators have."""
         kernel = "precomputed" if callable(self.kernel) else self.kernel
         self._fit_rows = X if callable(self.kernel) else None
-        self._gamma = self._gamma_of(X)
+        self._gamma = self._gamma_of(X, weights)
         data = self._values(X) if callable(self.kernel) else X
         if kernel == "precomputed":
             if sp.issparse(data):
@@ -71,13 +71,16 @@ class KernelTraining(CertifiedEstimator):
         empty = np.zeros((0, 0)) if self.kernel == "precomputed" or callable(self.kernel) else None
         self.support_vectors_ = X[self.support_] if empty is None else empty
 
-    def _gamma_of(self, X: Any) -> float:
-        """The number that `gamma` stands for."""
+    def _gamma_of(self, X: Any, weights: np.ndarray | None) -> float:
+        """The number that `gamma` stands for; "scale" is of the weighted rows, so that weights mean repetition."""
         if callable(self.kernel) or self.kernel == "precomputed":
             return 1.0
         if self.gamma == "scale":
-            mean = X.mean()
-            variance = (X.multiply(X)).mean() - mean**2 if sp.issparse(X) else X.var()
+            n, d = X.shape
+            share = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+            mean = float(share @ np.asarray(X.sum(axis=1)).ravel()) / d
+            squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.square(X - mean).sum(axis=1)
+            variance = float(share @ np.asarray(squares).ravel()) / d - (mean**2 if sp.issparse(X) else 0.0)
             return 1.0 / (X.shape[1] * variance) if variance != 0.0 else 1.0
         return 1.0 / X.shape[1] if self.gamma == "auto" else float(self.gamma)
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import OutlierMixin, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 
-from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE, SHARE
+from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE, SHARE, inside_offset
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 
 ONE_CLASS, EPSILON_SVR, NU_SVR, FOSVM, FOSVM_SAMPLE = 2, 3, 4, 80, 81  # LIBSVM's numbers, and the registry's
@@ -118,7 +118,7 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         self._store(X)
         self.n_support_ = np.array([len(self.support_)], np.int32)
         self.dual_coef_ = np.array(self._model.coef).reshape(1, -1)
-        self.offset_ = float(np.asarray(self._model.rho)[0])
+        self.offset_ = inside_offset(float(np.asarray(self._model.rho)[0]))
         self.intercept_ = np.array([-self.offset_])
         self.fit_status_ = 0 if self.converged_ else 1
         return self
@@ -130,11 +130,11 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         """
-        return self._decisions(X)[:, 0].copy()
+        return self.score_samples(X) - self.offset_
 
     def score_samples(self, X):
         """The decision function without its offset, ndarray of shape (n_samples,)."""
-        return self.decision_function(X) + self.offset_
+        return self._decisions(X)[:, 0] + float(np.asarray(self._model.rho)[0])
 
     def predict(self, X):
         """1 for rows inside and -1 for rows outside, ndarray of shape (n_samples,)."""

@@ -7,7 +7,7 @@ from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from svmtool.sklearn.base import SHARE
+from svmtool.sklearn.base import SHARE, inside_offset
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining
 
 ONE_CLASS = 21  # number of the solver in the registry
@@ -68,7 +68,7 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         weights = self._weights(sample_weight, X)
         done = self._run(X, None, weights, solver=ONE_CLASS, nu=self.nu, gap=self.tol, init=self._start())
         W, _ = self._take(done)
-        self.coef_, self.offset_ = W, np.array([done.model.rho])
+        self.coef_, self.offset_ = W, np.array([inside_offset(done.model.rho)])
         return self
 
     def score_samples(self, X):
