@@ -27,8 +27,8 @@ SHARE = Interval(Real, 0.0, 1.0, closed="right")
 COUNT = Interval(Integral, 1, None, closed="left")
 SIGMOID_METHODS = Options(object, {"sigmoid", "isotonic", True, False})
 
-# Problems of at most so many values are solved to about round-off, whatever `tol` is: it costs little, and a weight of 2
-# then means a row that stands twice to all digits.
+# Problems of so few values are solved to about round-off, whatever `tol` is: it costs little, and a weight of 2 then
+# means a row that stands twice to all digits.
 SMALL = 4096
 EXACT = {"gap": 1e-15, "eps": 1e-10}
 
