@@ -140,7 +140,8 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
         return self._change(X, y, sample_weight, -1.0)
 
     def _begin(self) -> None:
-        self._sums, self._known, self._rows = ClassStatistics(), [], Counter()
+        self._sums, self._rows = ClassStatistics(), Counter()
+        self._known: list[Any] = []
 
     def _change(self, X: Any, y: np.ndarray, sample_weight: Any, sign: float) -> Any:
         check_classification_targets(y)

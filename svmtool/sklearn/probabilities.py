@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,10 @@ class ProbabilityMixin:
     probability : False, True, "sigmoid" or "isotonic"; True means "sigmoid".  The calibration uses decision values
     of 5-fold cross-validation, one class against the rest; probabilities of several classes are normalised.
     """
+
+    probability: bool | str
+    classes_: np.ndarray
+    decision_function: Callable[[Any], np.ndarray]
 
     def _calibrate(self, X: Any, codes: np.ndarray, weights: np.ndarray | None) -> None:
         """Fit one calibrator for each decision value; codes: class numbers."""
