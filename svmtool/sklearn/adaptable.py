@@ -62,6 +62,7 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
     True
     """
 
+    _known: list[Any]  # all classes that have come, in the order in which they came
     _parameter_constraints: dict = {
         "C": [POSITIVE],
         "fit_intercept": ["boolean"],
@@ -141,7 +142,7 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
 
     def _begin(self) -> None:
         self._sums, self._rows = ClassStatistics(), Counter()
-        self._known: list[Any] = []
+        self._known = []
 
     def _change(self, X: Any, y: np.ndarray, sample_weight: Any, sign: float) -> Any:
         check_classification_targets(y)
