@@ -46,15 +46,18 @@ def certify(
     scale: float = 1.0,
     late: bool = False,
     target: float = -1.0,
+    least: int = SAMPLE,
+    quick: int = VALUES,
 ) -> Certificate:
-    """Certifier a feasible point, see the module; gradient f8[m]: what the solver says that Qa + p is.
+    """Certify a feasible point, see the module; gradient f8[m]: what the solver says that Qa + p is.
 
     The values are multiplied by `scale` (Answer.scale).  late: a limit has ended the run.  target: the gap that was
-    asked for, below 0 if none was: a sample must not hide that it is reached.
+    asked for, below 0 if none was: a sample must not hide that it is reached.  quick: kernel values up to which all
+    rows are computed again; of more, a sample of `least` rows or more.
     """
     n, coef = problem.n, problem.coefficients(alpha)
     # of rows, of which one is computed
-    group = n // max(FEW if late else SAMPLE, VALUES // max(np.count_nonzero(coef), 1))
+    group = n // max(FEW if late else least, quick // max(np.count_nonzero(coef), 1))
     if group > 1:
         of = np.concatenate((draw_rows(n, group, SEED), np.arange(n - n % group, n)))
         mine, apart = _recomputed(problem, alpha, coef, gradient, of)

@@ -48,7 +48,7 @@ def run(command: options.Command, console: Console) -> int:
     from svmtool.cli.help import texts
 
     console.out(texts.help_text() if command.action == "help" else texts.explain(command.settings))
-    if command.action == "explain" and command.data and command.settings.problem.kernel is None:
+    if command.action == "explain" and command.data:
         console.out(texts.methods(_methods(command, console)))
     return 0
 
@@ -57,6 +57,10 @@ def _methods(command: options.Command, console: Console) -> list[str]:
     """The methods with which training on the command's data file would begin, with the reasons."""
     data = _reading(command, console)
     gc.enable()
+    if command.settings.problem.kernel is not None:
+        from svmtool.training.kernel import plans
+
+        return plans.methods(command.settings, data)
     from svmtool.training.plans import methods
 
     return methods(command.settings, command.request, data)

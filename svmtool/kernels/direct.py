@@ -15,6 +15,11 @@ from svmtool.kernels.linear_direct import Face
 from svmtool.kernels.problems import KernelProblem
 from svmtool.limits import EndedError
 
+METHODS = {
+    "primal": "interior point steps on the primal problem of a linear kernel",
+    "features": "interior point steps on the dual problem, systems of a linear kernel's features",
+    "variables": "interior point steps on the dual problem, systems of the variables",
+}
 EVALUATIONS = 1.5  # times the work at one check of what pairs still need is the next one
 
 
@@ -48,8 +53,10 @@ def _by_features(problem: KernelProblem) -> float:
     return linear_direct.cost(problem) if linear_direct.possible(problem) else np.inf
 
 
-def go_to_minimum(state: Decomposition) -> tuple[bool, bool]:
+def go_to_minimum(state: Decomposition, method: str | None = None) -> tuple[bool, bool]:
     """Take the best of the direct solutions where it is better than the state.
+
+    method: one of METHODS; None: the cheapest, or where it fails another.
 
     Returns whether the state has moved, and whether no more than rounding is left between it and the minimum.
     EndedError leaves the state as it was.
@@ -57,7 +64,7 @@ def go_to_minimum(state: Decomposition) -> tuple[bool, bool]:
     start = best = state.kept
     least, settled = state.value(), False
     try:
-        for a in _points(state.problem):
+        for a in _points(state.problem, method):
             state.go_to(a)
             rounded = Face.possible(state.problem) and Face(state).settle()
             if state.value() < least:
@@ -71,11 +78,15 @@ def go_to_minimum(state: Decomposition) -> tuple[bool, bool]:
     return best is not start, settled
 
 
-def _points(problem: KernelProblem) -> list[np.ndarray]:
-    """Points near the minimum, by the cheaper way, or where it fails the other one."""
-    by_features, by_variables = _by_features(problem), interior.cost(problem)
-    if by_features < np.inf and by_features <= by_variables:
+def _points(problem: KernelProblem, method: str | None) -> list[np.ndarray]:
+    """Points near the minimum."""
+    by_rows, by_variables = _by_features(problem), interior.cost(problem)
+    if method == "primal" or (method is None and by_rows < np.inf and by_rows <= by_variables):
         a = linear_direct.minimum(problem)
         if a is not None:
             return [a]
+        if method is not None:
+            return []
+    if method is not None:
+        return interior.minima(problem, method == "features")
     return interior.minima(problem) if by_variables < np.inf else []

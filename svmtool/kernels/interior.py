@@ -68,11 +68,12 @@ def cost(problem: KernelProblem) -> float:
     return DIRECT * m**3 + ONCE if m <= MOST else np.inf
 
 
-def minima(problem: KernelProblem) -> list[np.ndarray]:
+def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]:
     """Feasible a f8[m] close to the minimum; none where rounding or an indefinite kernel keeps it from being found.
 
     The first has variables at their bounds where the multipliers show that they belong there; the second is the point
     that was reached: where rounding ends the search early, a move to a bound may cost more than it is worth.
+    thin: whether the systems are of a linear kernel's features; None: where `by_features` says so.
     All bounds are finite.  EndedError where the run ends meanwhile.
     """
     used = np.flatnonzero(problem.upper > 0.0)
@@ -82,7 +83,7 @@ def minima(problem: KernelProblem) -> list[np.ndarray]:
     sides = [y > 0, y < 0] if problem.two_sums else [np.ones(len(y), bool)]
     sides = [side for side in sides if np.any(side)]
     E = np.stack([np.where(side, y, 0.0) for side in sides])
-    thin = by_features(problem)
+    thin = by_features(problem) if thin is None else thin
     curve, pull = float(np.abs(problem.diagonal()[row]).max()), float(np.abs(problem.p[used]).max())
     unit = float(upper.max())  # a = unit x, with x about 1 where the bounds do not say otherwise
     if problem.floor == 0.0 and pull > 0.0 and curve > 0.0:

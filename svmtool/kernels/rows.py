@@ -184,10 +184,12 @@ def large_array(size: int) -> np.ndarray:
     return np.frombuffer(memory, np.float32, size)
 
 
-def exact_sum(problem: KernelProblem, coef: np.ndarray, of: np.ndarray | None = None) -> np.ndarray:
+def exact_sum(
+    problem: KernelProblem, coef: np.ndarray, of: np.ndarray | None = None, part: int = PART
+) -> np.ndarray:
     """sum_i coef_i K(x_i, .) over the training rows `of` (i8; None: all) in double precision, f8.
 
-    These are decision values without their rho, as svm-predict computes them.
+    These are decision values without their rho, as svm-predict computes them.  part: rows that are laid out at a time.
     """
     used = np.flatnonzero(coef)
     if problem.rows is None:
@@ -195,30 +197,30 @@ def exact_sum(problem: KernelProblem, coef: np.ndarray, of: np.ndarray | None = 
     rows = problem.rows if of is None else problem.rows.take(of)
     f = np.zeros(rows.n)
     if problem.kernel.kind == LINEAR:
-        rows.margins(_weights(problem.rows, coef, used), np.ones(rows.n), f)
+        rows.margins(_weights(problem.rows, coef, used, part), np.ones(rows.n), f)
         return f
-    step = PART if isinstance(rows, DenseRows) else max(rows.n, 1)
-    for first in range(0, len(used), PART):
-        some = used[first : first + PART]
+    step = part if isinstance(rows, DenseRows) else max(rows.n, 1)
+    for first in range(0, len(used), part):
+        some = used[first : first + part]
         support = as_csr(problem.rows.take(some))
         scores = KernelModel(
             "epsilon_svr", problem.kernel, None, 2, np.zeros(1), coef[some][None, :], None, support.indptr,
             support.indices, support.values,
         ).scores  # fmt: skip
         for lo in range(0, rows.n, step):
-            part = as_csr(rows.take(np.arange(lo, min(lo + step, rows.n))) if step < rows.n else rows)
-            values = np.empty(part.n)
-            scores.decide(part, part.n, values)
-            f[lo : lo + part.n] += values
+            here = as_csr(rows.take(np.arange(lo, min(lo + step, rows.n))) if step < rows.n else rows)
+            values = np.empty(here.n)
+            scores.decide(here, here.n, values)
+            f[lo : lo + here.n] += values
     return f
 
 
-def _weights(rows: CsrRows | DenseRows, coef: np.ndarray, used: np.ndarray) -> np.ndarray:
+def _weights(rows: CsrRows | DenseRows, coef: np.ndarray, used: np.ndarray, part: int) -> np.ndarray:
     """sum_i coef_i x_i over the rows `used` (i8) as svm-predict computes it, f8[d]."""
     w, rest = np.zeros(rows.d), np.zeros(rows.d)
-    for first in range(0, len(used), PART):
+    for first in range(0, len(used), part):
         limits.check()
-        some = used[first : first + PART]
+        some = used[first : first + part]
         support = as_csr(rows.take(some))
         ends = np.array([0, len(some)])
         pair_weights(*support.csr_arrays, coef[some], ends, w, rest, 1, 1)

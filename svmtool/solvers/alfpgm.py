@@ -82,20 +82,21 @@ def plan(problem: KernelProblem, rule: Rule, start: np.ndarray | None = None) ->
 
 def solve(
     problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
-    method: str | None = None,
+    method: str | None = None, least_steps: float = LIBSVM_STEPS,
 ) -> KernelResult:  # fmt: skip
     """Solve to a largest violation of rule.dual.most, else to the monitor's gap.
 
+    least_steps: LIBSVM's limit of steps for few variables, which ends runs whose kernel may be indefinite.
     ValueError where `method` is `direct` and there is no direct solution of the problem.
     """
     chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
-    result = _decompose(problem, monitor, rule.dual.most if rule.dual else 0.0, start, chosen)
+    result = _decompose(problem, monitor, rule.dual.most if rule.dual else 0.0, start, chosen, least_steps)
     result.history = monitor.history
     return result
 
 
 def _decompose(
-    problem: KernelProblem, monitor: Monitor, eps: float, start: np.ndarray | None, method: str
+    problem: KernelProblem, monitor: Monitor, eps: float, start: np.ndarray | None, method: str, least_steps: float
 ) -> KernelResult:
     """`solve` by one of METHODS."""
     o, cache_mb = problem.options, problem.cache_mb
@@ -119,7 +120,7 @@ def _decompose(
         slower = None
     m, most = len(problem.y), np.inf
     if not problem.kernel.positive:
-        most = m * max(LIBSVM_STEPS, LIBSVM_STEPS_EACH * m)
+        most = m * max(least_steps, LIBSVM_STEPS_EACH * m)
     while True:
         violation, rho, r = state.certify()
         value, gap = state.value_and_gap(rho, r)

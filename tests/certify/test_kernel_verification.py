@@ -11,19 +11,18 @@ from scipy.optimize import linprog
 from test_alfpgm import problems
 
 from svmtool import registry
-from svmtool.certify import kernel as certify_kernel
 from svmtool.certify.linear import Certificate
 from svmtool.certify.zero_model import value_at_zero
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel as kernel_model
-from svmtool.kernels import direct, interior, linear_direct
+from svmtool.kernels import direct, interior
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.problems import CSvc, EpsilonSvr, LeastSquaresSvc, NuSvc, OneClass, Points
+from svmtool.kernels.problems import CSvc, EpsilonSvr, LeastSquaresSvc, NuSvc, NuSvr, OneClass, Points
 from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers import alfpgm, nesvm_kernel
-from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, Monitor
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor
 from svmtool.solvers.shared.progress import Progress
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.laws import acceptable, lawful
@@ -79,22 +78,20 @@ def test_direct_solution_is_the_optimum(name, kernel):
         assert F[up & system].max() - F[down & system].min() < 1e-6
 
 
-def test_a_direct_solution_that_rounding_ends_keeps_the_point_it_reached(monkeypatch):
+def test_a_direct_solution_that_rounding_ends_keeps_the_point_it_reached():
     """Raw features at a large cost: rows that the multipliers send to a bound take the value with them."""
     rng = np.random.default_rng(2)
     X = rng.uniform(size=(80, 16))
     X[:, 0] = np.exp(rng.uniform(4, 11, 80))
     targets = np.round(np.exp(rng.normal(10.5, 0.7, 80)), -2)
     problem = EpsilonSvr(Points(Kernel(0), DenseRows(X), None), targets, 1e6, 0.1)
-    monkeypatch.setattr(interior, "NUMBERS", 0)  # systems of the variables, as other kernels have them
     state, values = Decomposition(problem, 10.0), []
-    for point in interior.minima(problem):
+    for point in interior.minima(problem, thin=False):  # systems of the variables, as other kernels have them
         state.go_to(point)
         values.append(state.value())
     assert values[1] < 0.0 and values[1] < values[0] - 0.01 * abs(values[0])  # the first may be above 0
     state.go_to(problem.start)
-    monkeypatch.setattr(linear_direct, "possible", lambda problem: False)
-    assert direct.go_to_minimum(state)[0] and state.value() <= (1.0 - 1e-9) * min(values)
+    assert direct.go_to_minimum(state, "variables")[0] and state.value() <= (1.0 - 1e-9) * min(values)
 
 
 @pytest.mark.parametrize("free_bias", [True, False])
@@ -130,12 +127,10 @@ def wrong_answers(problem):
 
 @every_row
 @pytest.mark.parametrize("which", range(4), ids=["nan", "huge", "no gap", "not optimal"])
-def test_no_wrong_answer_leaves_as_converged(row, which, monkeypatch):
+def test_no_wrong_answer_leaves_as_converged(row, which):
     problem = random_data().problem(row, KERNELS["rbf"])
-    entry = registry.entry
-    lies = list(wrong_answers(problem))
-    monkeypatch.setattr(registry, "entry", lambda r: (lambda *_, **__: lies[which]) if r is row else entry(r))
-    answer, result, certificate = Fitting(Settings.of_kernel(solver=row.number, C=1.3, nu=NU)).solve(problem)
+    lie = list(wrong_answers(problem))[which]
+    answer, result, certificate = Fitting(Settings.of_kernel(solver=row.number, C=1.3, nu=NU)).verified(problem, lie)
     assert np.all(np.isfinite(answer.coef)) and np.isfinite(answer.rho)
     assert certificate.primal <= answer.scale * (value_at_zero(problem)[0] + problem.floor) * (1.0 + 1e-9) + 1e-12
     if result.status.converged:
@@ -301,14 +296,13 @@ def test_no_worse_than_w_0_grants_rounding_of_rows_of_the_usual_size_alone():
         assert acceptable(problem, result, Certificate(share * scale, -share * scale, 0.0)) is kept
 
 
-def test_pairs_on_an_indefinite_kernel_end_after_libsvms_number_of_steps(svm_train, monkeypatch):
+def test_pairs_on_an_indefinite_kernel_end_after_libsvms_number_of_steps():
     """Their steps need not come to an end: cubes of raw values took minutes."""
-    monkeypatch.setattr(alfpgm, "LIBSVM_STEPS", 0.0)
     rng = np.random.default_rng(0)
     X = np.floor(np.exp(rng.normal(size=(60, 8)) * 2.0))
-    data = text(X, rng.integers(0, 20, 60))
-    status, out, err = svm_train(*"-s 4 -t 1 -r -1 -n 0.9 -e 0.01 d m".split(), data=data)
-    assert status == 0 and "LIBSVM's limit on the work" in err and kernel_model.read("m").total_sv > 0
+    problem = NuSvr(Points(Kernel(1, 1 / 8, 3, -1.0), DenseRows(X), None), rng.integers(0, 20, 60) * 1.0, 1.0, 0.9)
+    found = run(alfpgm.solve, problem, Monitor(), 0.01, least_steps=0.0)
+    assert found.status is STEPS and "LIBSVM's limit on the work" in STEPS.advice and np.any(found.alpha)
 
 
 def test_an_exact_minimiser_that_misses_the_gap_asked_for_is_no_convergence():
@@ -322,24 +316,21 @@ def test_an_exact_minimiser_that_misses_the_gap_asked_for_is_no_convergence():
         assert len(asked) == (status is PRECISION), "another method is tried"
 
 
-def test_without_e_no_violation_at_all_is_the_exact_minimiser(monkeypatch):
+def test_without_e_no_violation_at_all_is_the_exact_minimiser():
     """Not the rule of -e: its certificate must be as small as --gap asks for."""
-    certify = Decomposition.certify
-    monkeypatch.setattr(Decomposition, "certify", lambda self: (0.0, *certify(self)[1:]))
-    problem = CSvc(Points(Kernel(0), DenseRows(NORMAL), None), 1.0 * SIGNS, np.ones(len(SIGNS)))
-    assert run(alfpgm.solve, problem, Monitor(1e-10), 0.0).status is OPTIMAL
+    y = 1.0 * SIGNS  # at this cost all variables are at their bounds, and nothing violates optimality
+    problem = CSvc(Points(Kernel(0), DenseRows(NORMAL), None), y, np.full(len(y), 1e-6))
+    assert run(alfpgm.solve, problem, Monitor(-1.0), 0.0).status is OPTIMAL
     assert run(alfpgm.solve, problem, Monitor(), 1e-3).status is RULE
 
 
-def test_a_certificate_from_a_sample_is_called_an_estimate(svm_train, monkeypatch):
+def test_a_certificate_from_a_sample_is_called_an_estimate(svm_train):
     """Large sets: decision values of a sample of the rows are computed again, see certify/kernel.py."""
     rng = np.random.default_rng(5)
-    X = rng.normal(size=(90, 3))
-    data = text(X, np.where(X[:, 0] + 0.3 * rng.normal(size=90) > 0.0, 1.0, -1.0))
-    _, whole, _ = svm_train("-t", 2, "d", "m", data=data)
-    monkeypatch.setattr(certify_kernel, "SAMPLE", 30)
-    monkeypatch.setattr(certify_kernel, "VALUES", 0)
-    status, sampled, _ = svm_train("-t", 2, "d", "m", data=data)
+    X = rng.normal(size=(3000, 3))
+    data, few = (text(X[:n], rng.choice([-1.0, 1.0], n)) for n in (3000, 90))
+    _, whole, _ = svm_train("-t", 2, "d", "m", data=few)
+    status, sampled, _ = svm_train("-t", 2, "-c", 0.1, "d", "m", data=data)
     assert status == 0 and whole.splitlines()[-1].startswith("Certified relative gap = ")
     assert sampled.splitlines()[-1].startswith("Estimated relative gap = ")
-    assert "decision values of 30 of 90 rows computed again" in sampled
+    assert "of 3000 rows computed again" in sampled

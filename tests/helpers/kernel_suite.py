@@ -18,8 +18,7 @@ from svmtool.kernels.results import Answer, KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options, Settings
 from svmtool.solvers.shared.base import Monitor, RangeRule, Rule
-from svmtool.training.kernel import pairs_batch
-from svmtool.training.kernel.one_vs_one import pair_problem
+from svmtool.training.kernel.class_pairs import pair_problem
 
 KERNELS = {"rbf": Kernel(2, 0.3), "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0)}
 GAP = 1e-9
@@ -62,12 +61,6 @@ def random_data(n: int = 60, d: int = 4, seed: int = 0) -> Data:
     X = np.round(rng.standard_normal((n, d)) + 0.6 * y[:, None], 3) * (rng.random((n, d)) < 0.75)
     X[:, 1] += 1.5  # a plane separates most rows from the origin
     return Data(X, y, X @ rng.standard_normal(d) + 0.3 * rng.standard_normal(n))
-
-
-def pairs_of(monkeypatch, rows: int) -> None:
-    """Solve pairs of classes of up to `rows` rows in one call, and no others."""
-    monkeypatch.setattr(pairs_batch, "MOST_ROWS", rows)
-    monkeypatch.setattr(pairs_batch, "MOST_DOUBLE", rows)
 
 
 class Certified(NamedTuple):

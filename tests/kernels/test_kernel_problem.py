@@ -7,7 +7,6 @@ import pytest
 import reference_kernel
 from scipy import optimize
 
-from svmtool.certify import kernel as certify_kernel
 from svmtool.certify.kernel import certificate_of, certify
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.gap import gap_of
@@ -146,11 +145,7 @@ def test_records_end_a_run_by_gap(name):
     assert result.gap == pytest.approx(found.gap, abs=1e-9)
 
 
-@pytest.fixture
-def sampling(monkeypatch):
-    """The certifier computes every third row only."""
-    monkeypatch.setattr(certify_kernel, "SAMPLE", N // 3)
-    monkeypatch.setattr(certify_kernel, "VALUES", 0)
+SAMPLING = {"least": N // 3, "quick": 0}  # the certifier computes every third row alone
 
 
 def solved(name):
@@ -160,9 +155,9 @@ def solved(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_sample_of_right_values_changes_nothing(name, sampling):
+def test_a_sample_of_right_values_changes_nothing(name):
     problem, result, G = solved(name)
-    found = certify(problem, result.alpha, G, result.rho, result.r)
+    found = certify(problem, result.alpha, G, result.rho, result.r, **SAMPLING)
     truth = certificate_of(problem, result.alpha, G, result.rho, result.r)
     assert found.sampled.startswith(f"decision values of {N // 3} of {N} rows computed again: within ")
     assert found.sampled in found.line()
@@ -170,12 +165,12 @@ def test_a_sample_of_right_values_changes_nothing(name, sampling):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_sample_finds_wrong_is_computed(name, sampling):
+def test_what_the_sample_finds_wrong_is_computed(name):
     """A solver that is wrong about all rows by the same, or about all but the sample's neighbours, changes nothing."""
     problem, result, G = solved(name)
     truth = certificate_of(problem, result.alpha, G, result.rho, result.r)
     for wrong in (G + 1e-2, np.zeros(len(G)), np.full(len(G), np.nan), G * np.where(np.arange(len(G)) % 2, 1.0, 1.5)):
-        found = certify(problem, result.alpha, wrong, result.rho, result.r)
+        found = certify(problem, result.alpha, wrong, result.rho, result.r, **SAMPLING)
         assert found.sampled == ""
         assert (found.primal, found.dual, found.violation) == pytest.approx(
             (truth.primal, truth.dual, truth.violation), rel=1e-6, abs=1e-9

@@ -8,7 +8,6 @@ from svmtool.compiled.loops.kernel import working_set_loops
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels import interior
-from svmtool.kernels import rows as kernel_rows
 from svmtool.kernels import tiles as kernel_tiles
 from svmtool.kernels.problems import CSvc, Points
 from svmtool.kernels.rows import KernelRows, exact_sum, rows_of
@@ -125,15 +124,14 @@ def test_block_is_symmetric():
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("part", [4096, 70])
-def test_exact_sum(case, part, monkeypatch):
-    monkeypatch.setattr(kernel_rows, "PART", part)
+def test_exact_sum(case, part):
     X, sparse, kernel, _ = CASES[case]
     coef = np.random.default_rng(6).normal(size=300) * (np.arange(300) % 3 == 0)
     problem = CSvc(Points(kernel, held(X, sparse), None), np.ones(300), np.ones(300))
     truth = coef @ kernel_matrix(X, kernel)
-    assert exact_sum(problem, coef) == pytest.approx(truth, rel=1e-9, abs=1e-9 * np.abs(truth).max())
+    assert exact_sum(problem, coef, part=part) == pytest.approx(truth, rel=1e-9, abs=1e-9 * np.abs(truth).max())
     of = np.array([3, 299, 100])
-    assert exact_sum(problem, coef, of) == pytest.approx(truth[of], rel=1e-9, abs=1e-9 * np.abs(truth).max())
+    assert exact_sum(problem, coef, of, part) == pytest.approx(truth[of], rel=1e-9, abs=1e-9 * np.abs(truth).max())
 
 
 def test_single_exp():

@@ -191,13 +191,12 @@ def test_a_system_of_the_features_solves_that_of_the_variables():
 
 
 @pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr", "nu-svc", "nu-svr", "one-class"])
-def test_systems_of_the_features_are_those_of_the_variables(kind, monkeypatch):
+def test_systems_of_the_features_are_those_of_the_variables(kind):
     problem, values = problem_of(kind, 1.0), []
-    for numbers in (interior.NUMBERS, 0):
-        monkeypatch.setattr(interior, "NUMBERS", numbers)
-        assert interior.by_features(problem) is bool(numbers)
+    assert interior.by_features(problem)
+    for thin in (True, False):
         state = Decomposition(problem, 10.0)
-        state.go_to(interior.minima(problem)[0])
+        state.go_to(interior.minima(problem, thin)[0])
         Face(state).settle()
         values.append(state.value())
     assert values[0] == pytest.approx(values[1], rel=1e-9, abs=1e-9 * problem.floor)  # as gaps are relative

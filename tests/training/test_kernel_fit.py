@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from kernel_models import table_of
-from kernel_suite import pairs_of
 
 from svmtool.compiled import threads
 from svmtool.models.kernel_functions import Kernel
@@ -42,28 +41,21 @@ def test_groups_fit_and_hold_each_problem_once():
     assert groups([], 1.0) == []
 
 
-@pytest.fixture
-def each_alone(monkeypatch):
-    """Every pair goes its own way through Python."""
-    pairs_of(monkeypatch, 0)
-
-
 @pytest.mark.parametrize("row", [0, 1, 50, 52, 60, 73])
 @pytest.mark.parametrize("cache_mb", [100.0, 0.05])
 @pytest.mark.parametrize("most", [0, 100, pairs_batch.MOST_ROWS])
-def test_any_number_of_threads_gives_the_same_bits(row, cache_mb, most, monkeypatch):
-    pairs_of(monkeypatch, most)
+def test_any_number_of_threads_gives_the_same_bits(row, cache_mb, most):
     data, s = four_classes(), Settings.of_kernel(solver=row, nu=0.3, gap=1e-6, C=3.0, cache_mb=cache_mb)
     found = []
     for count in (1, 2, 16):
         threads.set_count(count)
-        found.append(train(data, Fitting(s)))
+        found.append(train(data, Fitting(s, together=most)))
     assert bits(found[0]) == bits(found[1]) == bits(found[2])
     assert found[0].text == found[1].text == found[2].text, "pairs are told of in LIBSVM's order"
     assert all(s.result.status.converged and s.certificate.gap <= 1.001e-6 for s in found[0].solved)
 
 
-def test_shares_of_memory(each_alone):
+def test_shares_of_memory():
     """One problem has all of -m; several have what they need of it, and no more than lets two run at once."""
     seen = {}
 
@@ -73,18 +65,18 @@ def test_shares_of_memory(each_alone):
             return super().solve(problem, label, cache_mb, *more)
 
     whole, row = enough_mb(100), 3 * 16 / 2**20  # three numbers of 16 bytes
-    train(four_classes(), Noting(Settings.of_kernel(cache_mb=whole)))
+    train(four_classes(), Noting(Settings.of_kernel(cache_mb=whole), together=0))
     assert seen["0 1"] == pytest.approx(whole / AT_ONCE - 110 * row)
     assert seen["0 2"] == pytest.approx(enough_mb(65)), "its copy comes on top of what it needs"
     seen.clear()
-    train(four_classes((30, 20)), Noting(Settings.of_kernel(cache_mb=whole)))
+    train(four_classes((30, 20)), Noting(Settings.of_kernel(cache_mb=whole), together=0))
     assert seen == {None: whole}
 
 
-def test_records_of_all_pairs_arrive_whole(each_alone):
+def test_records_of_all_pairs_arrive_whole():
     threads.set_count(2)
     records = []
-    training = train(four_classes(), Fitting(Settings.of_kernel(), lambda **record: records.append(record)))
+    training = train(four_classes(), Fitting(Settings.of_kernel(), lambda **record: records.append(record), together=0))
     labels = [f"{i} {j}" for i in range(4) for j in range(i + 1, 4)]
     assert {r["label"] for r in records} == set(labels)
     for label, fit in zip(labels, training.solved, strict=True):

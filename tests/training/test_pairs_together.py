@@ -7,21 +7,23 @@ from itertools import combinations
 import numpy as np
 import pytest
 from kernel_models import table_of
-from kernel_suite import nu_value, pairs_of, run
+from kernel_suite import nu_value, run
 
 from svmtool.certify.zero_model import value_at_zero
 from svmtool.compiled import threads
 from svmtool.kernels import interior
 from svmtool.kernels.problems import NuSvc
+from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers.alfpgm import solve
 from svmtool.solvers.shared.base import GAP, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
 from svmtool.solvers.shared.residual import INDEFINITE
-from svmtool.training.kernel import laws, pairs_apart, pairs_batch, pairs_squares, pairs_together
+from svmtool.training.kernel import laws, pairs_apart, pairs_together
+from svmtool.training.kernel.class_pairs import ClassPairs, pair_problem
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting
-from svmtool.training.kernel.one_vs_one import pair_problem, train
+from svmtool.training.kernel.one_vs_one import train
 
 KERNELS = {
     "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0), "rbf": Kernel(2, 0.4), "sigmoid": Kernel(3, 0.01),
@@ -43,29 +45,45 @@ def classes(kernel=KERNELS["rbf"], sizes=SIZES, features=5, seed=0):
     return KernelSet(table_of(X, shift=-1 if kernel.kind == 4 else 0), kernel).labelled(labels)
 
 
-@pytest.fixture
-def together(monkeypatch):
+class Together(Fitting):
     """No pair may go its own way."""
 
-    def refuse(self, *_, **__):
+    def solve(self, *_, **__):
         raise AssertionError("a pair was solved alone")
 
-    return lambda: monkeypatch.setattr(Fitting, "solve", refuse)
+
+class Noting(Fitting):
+    """`alone`: labels of the pairs that go their own way."""
+
+    def __init__(self, *more, **known):
+        super().__init__(*more, **known)
+        self.alone = []
+
+    def solve(self, problem, label, *more):
+        self.alone.append(label)
+        return super().solve(problem, label, *more)
 
 
-@pytest.fixture
-def alone(monkeypatch):
-    return lambda: pairs_of(monkeypatch, 0)
+def alone(settings) -> Fitting:
+    """Every pair goes its own way."""
+    return Fitting(settings, together=0)
+
+
+def batch_of(data, s):
+    """The pairs of a training set, solved together not certified yet."""
+    batch = pairs_together.batch_of(ClassPairs(data, s), Fitting(s))
+    with np.errstate(all="ignore"):
+        batch.run()
+    return batch
 
 
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 @pytest.mark.parametrize("features", [5, 300], ids=["dense", "sparse"])
-def test_answers_are_those_of_each_pairs_own_flow(row, kernel, features, alone):
+def test_answers_are_those_of_each_pairs_own_flow(row, kernel, features):
     data, s = classes(kernel, features=features), Settings.of_kernel(solver=row, nu=0.2, gap=1e-9, C=2.0)
     found = train(data, Fitting(s))
-    alone()
-    own = train(data, Fitting(s))
+    own = train(data, alone(s))
     assert [len(f.answer.coef) for f in found.solved] == [len(f.answer.coef) for f in own.solved]
     for mine, other in zip(found.solved, own.solved, strict=True):
         assert mine.result.status is GAP and mine.certificate.gap <= 1.01e-9
@@ -85,58 +103,48 @@ def hundred_classes(kernel=KERNELS["rbf"]):
 
 @pytest.mark.parametrize("row", ROWS + SQUARES)
 @pytest.mark.parametrize("limit", [{}, {"max_iter": 7}, {"gap": 1e-6}], ids=str)
-def test_none_of_a_hundred_classes_goes_its_own_way(row, limit, together):
-    together()
-    training = train(hundred_classes(), Fitting(Settings.of_kernel(solver=row, nu=0.3, **limit)))
+def test_none_of_a_hundred_classes_goes_its_own_way(row, limit):
+    training = train(hundred_classes(), Together(Settings.of_kernel(solver=row, nu=0.3, **limit)))
     assert len(training.solved) == 4950 and training.status.converged
     assert all(f.result.certified_gap == f.certificate.gap < np.inf for f in training.solved)
 
 
 @pytest.mark.parametrize("row", [0, 60])
-def test_a_solution_that_the_gap_finds_worse_than_zero_takes_better_constants(row, together):
+def test_a_solution_that_the_gap_finds_worse_than_zero_takes_better_constants(row):
     """At this cost every row is at its bound, and rho between its limits is worth more than w."""
-    together()
     s = Settings.of_kernel(solver=row, C=1e-5, gap=1e-4, max_iter=15)
-    training = train(hundred_classes(Kernel(2, 100.0)), Fitting(s))
+    training = train(hundred_classes(Kernel(2, 100.0)), Together(s))
     assert training.status.converged and training.certificate.gap <= 1e-4
     zero = 2e-5 * 2
     assert all(f.certificate.primal <= (1.0 + 1e-9) * zero * len(f.answer.coef) / 4 for f in training.solved)
 
 
 @pytest.mark.parametrize("row", [0, 50, 60])
-def test_pairs_that_prove_the_kernel_indefinite_keep_their_answers(row, together):
+def test_pairs_that_prove_the_kernel_indefinite_keep_their_answers(row):
     """No other method has a better one: their own flow would take a thousand times as long."""
-    together()
     data = classes(Kernel(3, 2.0, coef0=-1.0), features=300)
-    found = train(data, Fitting(Settings.of_kernel(solver=row, C=1e4)))
+    found = train(data, Together(Settings.of_kernel(solver=row, C=1e4)))
     assert {f.result.status for f in found.solved} <= {INDEFINITE, RULE} and found.status is INDEFINITE
     assert all(np.any(f.answer.coef) for f in found.solved)
 
 
-def test_after_a_limit_such_pairs_are_not_certified(together, monkeypatch):
+def test_after_a_limit_such_pairs_are_not_certified():
     """Thousands of them would take seconds."""
-    together()
-    run = pairs_batch.Batch.run
-
-    def run_and_end(batch):
-        run(batch)
-        batch.fitting.stop.set = True
-
-    monkeypatch.setattr(pairs_batch.Batch, "run", run_and_end)
-    monkeypatch.setattr(pairs_together, "lawful", lambda *_: pytest.fail("certified"))
-    data = classes(Kernel(3, 2.0, coef0=-1.0), features=300)
-    found = train(data, Fitting(Settings.of_kernel(solver=0, C=1e4)))
-    ended = [f for f in found.solved if f.result.status is INDEFINITE]
-    assert ended and all(np.any(f.answer.coef) and f.certificate.gap == np.inf for f in ended)
+    data, s = classes(Kernel(3, 2.0, coef0=-1.0), features=300), Settings.of_kernel(solver=0, C=1e4)
+    batch = batch_of(data, s)
+    batch.fitting.stop.set = True
+    batch.points = batch.points.bare(np.arange(len(data)), batch.norms)  # without features nothing can be certified
+    ended = [batch.solved(k, (0.0, "")) for k in batch.done if batch._indefinite(k)]
+    assert ended and all(f.result.status is INDEFINITE for f in ended)
+    assert all(np.any(f.answer.coef) and f.certificate.gap == np.inf for f in ended)
     assert all(f.certificate.primal > f.certificate.dual > 0.0 for f in ended)
 
 
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("most", [0, 1, 2])
-def test_a_limit_on_iterations_ends_pairs_in_the_same_call(row, most, together):
-    together()
+def test_a_limit_on_iterations_ends_pairs_in_the_same_call(row, most):
     data, s = classes(), Settings.of_kernel(solver=row, nu=0.2, gap=1e-9, C=2.0, max_iter=most)
-    found = train(data, Fitting(s))
+    found = train(data, Together(s))
     assert {f.result.status for f in found.solved} <= {ITERATIONS, GAP} and found.status is ITERATIONS
     assert all(f.result.iterations <= most for f in found.solved)
     ends = np.cumsum([0, *SIZES])
@@ -154,12 +162,11 @@ def test_a_limit_that_is_not_reached_changes_no_bit():
 @pytest.mark.parametrize("row", SQUARES)
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 @pytest.mark.parametrize("features", [5, 300], ids=["dense", "sparse"])
-def test_least_squares_are_those_of_each_pairs_own_flow(row, kernel, features, alone):
+def test_least_squares_are_those_of_each_pairs_own_flow(row, kernel, features):
     data = classes(kernel, features=features)
     s = Settings.of_kernel(solver=row, gap=1e-9, C=2.0, class_weights=((1, 0.0), (2, 3.0)))
     found = train(data, Fitting(s))
-    alone()
-    own = train(data, Fitting(s))
+    own = train(data, alone(s))
     for mine, other in zip(found.solved, own.solved, strict=True):
         assert mine.result.status.converged and mine.certificate.gap <= 1.01e-9
         assert mine.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-8)
@@ -167,28 +174,22 @@ def test_least_squares_are_those_of_each_pairs_own_flow(row, kernel, features, a
         assert mine.answer.rho == pytest.approx(other.answer.rho, abs=1e-3)
 
 
-def test_least_squares_without_a_minimum_leave_the_others_together(monkeypatch):
+def test_least_squares_without_a_minimum_leave_the_others_together():
     """A kernel that is not positive semidefinite on some pairs: these go their own way, and no others."""
-    alone, solve = [], Fitting.solve
-    monkeypatch.setattr(
-        Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)
-    )
-    training = train(classes(Kernel(3, 0.3), sizes=(2, 3) * 6), Fitting(Settings.of_kernel(solver=73, C=10.0)))
-    assert 0 < len(alone) < 66 and not training.status.converged
+    fitting = Noting(Settings.of_kernel(solver=73, C=10.0))
+    training = train(classes(Kernel(3, 0.3), sizes=(2, 3) * 6), fitting)
+    assert 0 < len(fitting.alone) < 66 and not training.status.converged
     labels = [f"{i} {j}" for i, j in combinations(range(12), 2)]
-    assert all(f.result.status.converged for k, f in zip(labels, training.solved, strict=True) if k not in alone)
+    together = [f for k, f in zip(labels, training.solved, strict=True) if k not in fitting.alone]
+    assert all(f.result.status.converged for f in together)
 
 
-def test_nu_of_a_nearly_constant_kernel_is_solved_in_few_calls(monkeypatch):
+def test_nu_of_a_nearly_constant_kernel_is_solved_in_few_calls():
     """Sums of nu below 1, kernel values that differ by 1e-5: the rule of -e holds at once, and w = 0 is better.  Steps
-    of pairs or a direct solution continue until the laws hold, and few pairs are solved a second time."""
-    alone, solve = [], Fitting.solve
-    monkeypatch.setattr(
-        Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)
-    )
+    of pairs or a direct solution continue until the laws hold, and no pair is solved a second time."""
     data = classes(Kernel(2, 1e-4), sizes=(9, 14, 12, 11, 8), features=40)
-    training = train(data, Fitting(Settings.of_kernel(solver=1, nu=0.01)))
-    assert not alone and training.status.converged
+    training = train(data, Together(Settings.of_kernel(solver=1, nu=0.01)))
+    assert training.status.converged
     assert all(f.certificate.gap <= 2e-6 and f.certificate.primal < 0.0 for f in training.solved)
 
 
@@ -210,10 +211,9 @@ def values_of_pairs(data, s: Settings, found) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize("nu", [0.001, 0.08, 0.15])  # sums of nu below 1 in all pairs, in the small ones, in none
 @pytest.mark.parametrize("eps", [0.01, 1e-6])
-def test_the_certificate_of_nu_is_that_of_the_model(nu, eps, together):
-    together()
+def test_the_certificate_of_nu_is_that_of_the_model(nu, eps):
     data, s = classes(), Settings.of_kernel(solver=1, nu=nu, eps=eps)
-    found = train(data, Fitting(s))
+    found = train(data, Together(s))
     for value, certified in values_of_pairs(data, s, found):
         assert certified == pytest.approx(value, rel=1e-7)
     costs = [float(one.answer.says.split()[-1]) for one in found.solved]
@@ -234,59 +234,52 @@ def test_the_certificate_of_large_values_is_that_of_the_model():
 
 
 @pytest.mark.parametrize("row", [0, 1, 52])
-def test_pairs_are_certified_together_as_alone(row, monkeypatch):
+def test_pairs_are_certified_together_as_alone(row):
     """At a large cost each is measured exactly: one by one that took five times as long as their solution."""
-    data, s, found, certified = classes(), Settings.of_kernel(solver=row, C=1e4, nu=0.1), [], pairs_batch.certified
-    calls = []
-    monkeypatch.setattr(pairs_batch, "certified", lambda *of, **known: calls.append(known) or certified(*of, **known))
-    for module in (pairs_together, pairs_squares):
-        monkeypatch.setattr(module, "ROUNDING", 0.0)  # for no pair are the bounds tight enough
-    for most in (1e18, -1e18):
-        monkeypatch.setattr(pairs_apart, "ALONE", most)
-        with monkeypatch.context() as m:
-            if most > 0.0:
-                m.setattr(laws, "certify", lambda *_: pytest.fail("a pair was certified alone"))
-            found.append(train(data, Fitting(s)))
-    assert len(calls) == 12 and [bool(known) for known in calls] == [True] * 6 + [False] * 6
-    for one, other in zip(*(f.solved for f in found), strict=True):
-        assert one.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-9)
-        assert one.certificate.gap == pytest.approx(other.certificate.gap, rel=1e-6, abs=1e-9)
+    batch = batch_of(classes(), Settings.of_kernel(solver=row, C=1e4, nu=0.1))
+    assert len(batch.done) == 6 and pairs_apart.exact(batch, alone=-1e18) is None
+    batch._exact = pairs_apart.exact(batch, alone=1e18)
+    for k in batch.done:
+        (alpha, gradient), (rho, r) = batch.answer_of(k), batch.out[k, 6:8].tolist()
+        together, alone = (KernelResult(alpha, rho, r, 0.0, 0.0, 1, RULE, gradient) for _ in range(2))
+        _, one = batch.certified(k, batch._problem(k), together)
+        _, other = laws.certified(batch._whole(k), alone)
+        assert one.primal == pytest.approx(other.primal, rel=1e-9)
+        assert one.gap == pytest.approx(other.gap, rel=1e-6, abs=1e-9)
+        assert (together.rho, together.r) == pytest.approx((alone.rho, alone.r), rel=1e-6, abs=1e-9)
 
 
-def test_the_rule_of_e_is_that_of_each_pair_alone(together):
-    together()
-    found = train(classes(), Fitting(Settings.of_kernel(solver=0, eps=1e-4)))
+def test_the_rule_of_e_is_that_of_each_pair_alone():
+    found = train(classes(), Together(Settings.of_kernel(solver=0, eps=1e-4)))
     assert all(f.result.status is RULE and f.certificate.violation <= 1e-4 for f in found.solved)
 
 
-def test_the_certificate_uses_the_kernel_values_of_predict(monkeypatch):
+class Wrong(Kernel):
+    """A kernel whose values in double precision, of which pairs are solved together, are not those of svm-predict."""
+
+    def finish(self, values, *more):
+        super().finish(values, *more)
+        values *= 1.001
+
+
+def test_the_certificate_uses_the_kernel_values_of_predict():
     right = train(classes(), Fitting(Settings.of_kernel(gap=1e-8)))
-    kernel, solve, alone = pairs_batch.Batch._kernel, Fitting.solve, []
-    monkeypatch.setattr(pairs_batch.Batch, "_kernel", lambda *which: 1.001 * kernel(*which))
-    monkeypatch.setattr(
-        Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)
-    )
-    found = train(classes(), Fitting(Settings.of_kernel(gap=1e-8)))
-    assert len(alone) == 6
+    fitting = Noting(Settings.of_kernel(gap=1e-8))
+    found = train(classes(Wrong(*KERNELS["rbf"])), fitting)
+    assert len(fitting.alone) == 6
     assert found.certificate.primal == pytest.approx(right.certificate.primal, rel=1e-7)
 
 
-def test_law_1_has_the_value_of_zero(monkeypatch):
-    seen = []
-    solved = pairs_together.Hinges.solved
-
-    def recorded(self, k, apart):
-        seen.append((self._limits(*self.pairs[k]), self._problem(k)))
-        return solved(self, k, apart)
-
-    monkeypatch.setattr(pairs_together.Hinges, "solved", recorded)
-    for row in (0, 1):
-        s = Settings.of_kernel(solver=row, nu=0.2, C=3.0, class_weights=((1, 0.5), (2, 4.0)))
-        train(classes(), Fitting(s))
-    for (*costs, floor, most), problem in seen:
+@pytest.mark.parametrize("row", [0, 1])
+def test_law_1_has_the_value_of_zero(row):
+    s = Settings.of_kernel(solver=row, nu=0.2, C=3.0, class_weights=((1, 0.5), (2, 4.0)))
+    batch = batch_of(classes(), s)
+    assert len(batch.done) == 6
+    for k in batch.done:
+        (*costs, floor, most), problem = batch._limits(*batch.pairs[k]), batch._problem(k)
+        assert isinstance(problem, NuSvc) == (row == 1)
         assert [problem.upper[0], problem.upper[-1]] == costs and floor == problem.floor
         assert most == pytest.approx(value_at_zero(problem)[0] + problem.floor, abs=1e-7)
-    assert len(seen) == 12 and isinstance(seen[-1][1], NuSvc)
 
 
 def test_a_costless_class_and_a_hard_one_are_solved_too():
@@ -297,11 +290,12 @@ def test_a_costless_class_and_a_hard_one_are_solved_too():
     assert hard.certificate.gap <= 2e-6 and hard.status.converged
 
 
-def test_a_sample_of_rows_is_reported(monkeypatch):
-    monkeypatch.setattr(pairs_apart, "CHECKED", 0)
-    monkeypatch.setattr(pairs_apart, "LEAST", 10)
-    training = train(classes(), Fitting(Settings.of_kernel()))
-    assert "of 104 rows computed again: within" in training.solved[0].certificate.sampled
+def test_a_sample_of_rows_is_reported():
+    """Of 1,500 rows, nearly all of them support vectors."""
+    X = np.random.default_rng(0).normal(size=(1500, 3))
+    data = KernelSet(table_of(X), KERNELS["rbf"]).labelled(np.arange(1500) % 6.0)
+    training = train(data, Together(Settings.of_kernel()))
+    assert "of 1500 rows computed again: within" in training.solved[0].certificate.sampled
 
 
 @pytest.mark.parametrize("flag", ["set", "ends"])
@@ -326,18 +320,13 @@ def test_each_pair_is_recorded_once():
         assert r["gap"] == pytest.approx(fit.certificate.gap) and r["iteration"] == fit.result.iterations
 
 
-def test_limits_on_rows_and_memory_choose_the_pairs(monkeypatch):
+def test_limits_on_rows_and_memory_choose_the_pairs():
     """Pairs with a class of 70 rows exceed the limit of 60; with a tiny -m no block of a class fits into memory."""
-    alone, solve = [], Fitting.solve
-    monkeypatch.setattr(
-        Fitting, "solve", lambda self, p, label, *more: alone.append(label) or solve(self, p, label, *more)
-    )
-    pairs_of(monkeypatch, 60)
-    train(classes(), Fitting(Settings.of_kernel()))
-    assert sorted(alone) == ["0 2", "1 2", "2 3"]
-    alone.clear()
-    train(classes(), Fitting(Settings.of_kernel(cache_mb=0.0001)))
-    assert len(alone) == 6
+    every = ["0 1", "0 2", "0 3", "1 2", "1 3", "2 3"]
+    for cache_mb, own in ((100.0, ["0 2", "1 2", "2 3"]), (0.0001, every)):
+        fitting = Noting(Settings.of_kernel(cache_mb=cache_mb), together=60)
+        train(classes(), fitting)
+        assert sorted(fitting.alone) == own
 
 
 def test_a_direct_solution_comes_before_many_rounds_of_few_variables():

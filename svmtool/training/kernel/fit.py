@@ -76,15 +76,18 @@ class KernelTraining(NamedTuple):
 
 
 class Fitting:
-    """What the problems of a run share: settings, who takes the records, and what ends the run (stop).
+    """What the problems of a run share.
 
-    stop: None: max_seconds counts from here on.
+    report: called with each record of a solver.
+    stop: what ends the run; None: settings.stopping.max_seconds count from here on.
+    together: rows of a pair of classes up to which pairs are solved many in one call; None: the measured limit.
     """
 
     def __init__(
-        self, settings: Settings, report: Callable[..., None] | None = None, stop: StopFlag | None = None
-    ):
-        self.settings, self.report = settings, report
+        self, settings: Settings, report: Callable[..., None] | None = None, stop: StopFlag | None = None,
+        together: int | None = None,
+    ):  # fmt: skip
+        self.settings, self.report, self.together = settings, report, together
         self.stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
         self.started = time.perf_counter()
         self.reporting = threading.Lock()
@@ -140,10 +143,9 @@ class Fitting:
                 self.report(**record if label is None else {"label": label, **record})
 
         monitor = Monitor(gap, s.stopping.max_iter, None, None if self.report is None else sink, stop, self.started)
-        rule = Rule(dual=RangeRule(eps) if eps > 0.0 else None)
         try:
             with limits.until(monitor.ended), np.errstate(all="ignore"):  # the certifier finds what is not finite
-                return solver(problem, monitor, rule, start, 1 if s.run.seed is None else s.run.seed)
+                return solver(problem, monitor, rule_of(eps), start, 1 if s.run.seed is None else s.run.seed)
         except EndedError:
             return zero(problem, monitor.end())
 
@@ -160,7 +162,7 @@ class Fitting:
         whole = self.settings.run.cache_mb
         if len(sizes) == 1:
             return [self.solve(problem(0), labels[0], whole)]
-        mapped = [min(whole / AT_ONCE, enough_mb(n) + n * row_mb) for n in sizes]
+        mapped, shares = shares_of(whole, sizes, row_mb)
         solved: list[Solved | None] = [None] * len(sizes)
         open_ = list(range(len(sizes)))
 
@@ -169,8 +171,7 @@ class Fitting:
             if before is not None and stop.ended():
                 return
             start = None if before is None else before.result.alpha
-            share = max(mapped[k] / 2, mapped[k] - sizes[k] * row_mb)
-            found = self.solve(problem(k), labels[k], share, stop, start)
+            found = self.solve(problem(k), labels[k], shares[k], stop, start)
             if before is None or not before.certificate.gap <= found.certificate.gap:
                 solved[k] = found
 
@@ -200,9 +201,20 @@ class Fitting:
 
     def within(self, **changes) -> Fitting:
         """For runs inside this one, with other settings: unreported, ended by what ends this one."""
-        inner = Fitting(self.settings.replace(**changes), None, self.stop)
+        inner = Fitting(self.settings.replace(**changes), None, self.stop, self.together)
         inner.started = self.started
         return inner
+
+
+def rule_of(eps: float) -> Rule:
+    """The rule that stops at a violation of eps, 0: at none."""
+    return Rule(dual=RangeRule(eps) if eps > 0.0 else None)
+
+
+def shares_of(whole: float, sizes: list[int], row_mb: float) -> tuple[list[float], list[float]]:
+    """What each of several problems takes of `whole` MB, and what of that is for kernel rows: see solve_several."""
+    taken = [min(whole / AT_ONCE, enough_mb(n) + n * row_mb) for n in sizes]
+    return taken, [max(mb / 2, mb - n * row_mb) for mb, n in zip(taken, sizes, strict=True)]
 
 
 def enough_mb(n: int) -> float:

@@ -43,14 +43,15 @@ def apart(batch: Any) -> tuple[float, str]:
     return worst, f"decision values of {len(of)} of {n} rows computed again" if len(of) < n else ""
 
 
-def exact(batch: Any) -> np.ndarray | None:
-    """Batch.F from the decision values of svm-predict, of all rows; None where that would take long."""
+def exact(batch: Any, alone: float = ALONE) -> np.ndarray | None:
+    """Batch.F from the decision values of svm-predict, of all rows; None where that costs more than one pair after the
+    other: `alone` multiplications each, beside its kernel values."""
     n = batch.points.n
     if batch.points.rows is None:
         return batch.F
     scores, value = _Scores(batch), VALUE + batch.points.rows.nnz / n
     rows = np.array([sum(batch.sizes[c] for c in batch.pairs[k]) for k in batch.done], float)
-    if float(n) * scores.used * (batch.count - 1 + value) > float(np.sum(ALONE + rows**2 * value)):
+    if float(n) * scores.used * (batch.count - 1 + value) > float(np.sum(alone + rows**2 * value)):
         return None
     found = np.empty_like(batch.F)
     for first in range(0, n, scores.at_once):

@@ -9,9 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 
@@ -24,6 +22,7 @@ from svmtool.kernels.results import Answer, KernelResult
 from svmtool.kernels.tiles import Double, apart, tiles_of
 from svmtool.tolerances import MIB
 from svmtool.training.kernel import pairs_apart
+from svmtool.training.kernel.class_pairs import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved
 from svmtool.training.kernel.laws import certified
 
@@ -31,6 +30,7 @@ MOST_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten took less time s
 MOST_DOUBLE = 2048  # where its own flow computes kernel values in double precision too: with up to 2048 in all cases
 # two such sets took 0.4 and 0.6 of the time, three others 1.1 to 1.7 times as long
 STRIP = 1 << 20  # kernel values between a class and some others that are held at a time: 8 MB
+METHOD = "pairs of classes, many in one compiled call"
 SHARE = 0.5  # of -m that the blocks within classes may take
 
 
@@ -42,24 +42,21 @@ class Batch(ABC):
     -y (Qa + p); out f8 (pairs, FIELDS): see the loop.
     """
 
-    def __init__(
-        self, points: Points, ends: np.ndarray, costs: list[float], fitting: Fitting, labels: list[str],
-        problem: Callable[[Points, int], KernelProblem],
-    ):  # fmt: skip
-        self.points, self.ends, self.costs, self.problem = points, ends, costs, problem
-        self.fitting, self.labels, self.s = fitting, labels, fitting.settings
+    def __init__(self, pairs: ClassPairs, fitting: Fitting):
+        self.points, self.ends, self.costs, self.problem = pairs.points, pairs.ends, pairs.class_costs, pairs.problem
+        self.fitting, self.labels, self.s = fitting, pairs.labels, fitting.settings
         s = self.s
-        self.count, self.sizes = len(ends) - 1, np.diff(ends)
-        self.pairs = list(combinations(range(self.count), 2))
+        self.count, self.sizes, self.pairs = len(self.ends) - 1, np.diff(self.ends), pairs.pairs
         self.place = {pair: k for k, pair in enumerate(self.pairs)}
-        self.norms = None if points.rows is None else points.rows.square_norms()
+        self.norms = None if self.points.rows is None else self.points.rows.square_norms()
         self.nu = s.problem.nu if s.row.word == "nu_svc" else 0.0
         self.partners = self._partners()
         self.done: list[int] = []
         self._problems: dict[int, KernelProblem] = {}
         self.largest = np.zeros(self.count)  # |K(x, x)| of a class
         if any(self.partners):
-            self.a, self.F = np.zeros((self.count - 1, points.n)), np.zeros((self.count - 1, points.n))
+            shape = self.count - 1, self.points.n
+            self.a, self.F = np.zeros(shape), np.zeros(shape)
             self.out = np.zeros((len(self.pairs), loops.FIELDS))
 
     def _partners(self) -> list[list[int]]:
@@ -68,14 +65,26 @@ class Batch(ABC):
         fit = np.cumsum(8.0 * self.sizes[order].astype(float) ** 2) <= SHARE * self.s.run.cache_mb * MIB
         few = np.zeros(self.count, bool)
         few[order[fit]] = True
-        total, most = self.sizes[:, None] + self.sizes, MOST_ROWS
-        if np.sort(self.sizes)[-2:].sum() > MOST_ROWS:
-            tiles = tiles_of(self.points.rows, self.points.kernel, self.points.matrix)
-            most = MOST_DOUBLE if isinstance(tiles, Double) else MOST_ROWS
+        total = self.sizes[:, None] + self.sizes
         return [
-            [j for j in range(i + 1, self.count) if few[i] and few[j] and total[i, j] <= most]
+            [j for j in range(i + 1, self.count) if few[i] and few[j] and total[i, j] <= self.most_rows]
             for i in range(self.count)
         ]
+
+    @cached_property
+    def most_rows(self) -> int:
+        """Rows of a pair up to which it is solved together with others."""
+        if self.fitting.together is not None:
+            return self.fitting.together
+        if np.sort(self.sizes)[-2:].sum() > MOST_ROWS:
+            tiles = tiles_of(self.points.rows, self.points.kernel, self.points.matrix)
+            return MOST_DOUBLE if isinstance(tiles, Double) else MOST_ROWS
+        return MOST_ROWS
+
+    @property
+    def why(self) -> str:
+        """Why these pairs are solved together, for --explain and the solver log."""
+        return f"at most {self.most_rows} rows, and -m has space for their kernel values"
 
     def run(self) -> None:
         """Solve them, until the run's end at most."""
@@ -112,7 +121,7 @@ class Batch(ABC):
             _, rounds, value, gap, relative, violation, _, _ = self.out[k].tolist()
             self.fitting.report(
                 seconds=seconds, iteration=int(rounds), objective=gap - value, bound=-value, gap=relative,
-                violation=violation, label=self.labels[k],
+                violation=violation, label=self.labels[k], method=METHOD, why=self.why,
             )  # fmt: skip
 
     def _groups(self, i: int) -> list[list[int]]:

@@ -10,7 +10,6 @@ training/kernel/laws.py do not accept, and what a limit on steps has left open, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from svmtool.params import Settings
 from svmtool.solvers.shared.base import CONFIRMED, GAP, ITERATIONS, RULE, TAKEN_OVER
 from svmtool.solvers.shared.residual import INDEFINITE
 from svmtool.training.kernel import pairs_apart
+from svmtool.training.kernel.class_pairs import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved
 from svmtool.training.kernel.laws import PRINTED, STATIONARY, lawful
 from svmtool.training.kernel.pairs_batch import Batch
@@ -40,22 +40,11 @@ CALL = 1 << 24  # steps times variables after which a call ends: some hundredths
 STATUS = {float(loops.RULE): RULE, float(loops.GAP): GAP, float(loops.LIMIT): ITERATIONS}
 
 
-def solve(
-    points: Points, ends: np.ndarray, costs: list[float], fitting: Fitting, labels: list[str],
-    problem: Callable[[Points, int], KernelProblem],
-) -> list[Solved | None]:  # fmt: skip
-    """One problem for each pair of classes, in the order of `combinations`; None where it has to be solved otherwise.
-
-    points: class after class, that of number c from ends[c] to ends[c + 1]; costs: of a row of each class; labels: of
-    the pairs, for records; problem(points, k): pair k's.
-    """
-    count, s = len(ends) - 1, fitting.settings
-    found: list[Solved | None] = [None] * (count * (count - 1) // 2)
-    if count < CLASSES or not suitable(s):
-        return found
-    kind = Squares if s.row.loss == "least squares" else Hinges
-    batch: Batch = kind(points, ends, costs, fitting, labels, problem)
-    if not any(batch.partners):
+def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
+    """The problem of each pair of classes; None where it has to be solved otherwise."""
+    found: list[Solved | None] = [None] * len(pairs.pairs)
+    batch = batch_of(pairs, fitting)
+    if batch is None:
         return found
     batch.run()
     with np.errstate(all="ignore"):  # what is not finite is not lawful
@@ -63,6 +52,16 @@ def solve(
         for k in batch.done:
             found[k] = batch.solved(k, apart)
     return found
+
+
+def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
+    """The pairs that are to be solved together, not solved yet; None if there are none."""
+    s = fitting.settings
+    if len(pairs.ends) - 1 < CLASSES or pairs.data.weights is not None or not suitable(s):
+        return None  # with weights the rows of a class differ in cost
+    kind = Squares if s.row.loss == "least squares" else Hinges
+    batch: Batch = kind(pairs, fitting)
+    return batch if any(batch.partners) else None
 
 
 def suitable(s: Settings) -> bool:

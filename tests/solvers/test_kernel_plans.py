@@ -1,0 +1,133 @@
+"""Solvers with kernels plan how they begin: from the problem alone; each method solves; --explain and the log tell."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from kernel_suite import KERNELS, certified, oracle, random_data, run, text
+
+from svmtool import registry
+from svmtool.kernels.pair_descent import WIDEST
+from svmtool.models.kernel_functions import Kernel
+from svmtool.params import Options
+from svmtool.solvers import alfpgm, fosvm_kernel, nesvm_kernel, sgd_lssvm
+from svmtool.solvers.shared.base import Monitor, Rule
+
+every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
+
+
+def problem_of(row, n=60, **options):
+    problem = random_data(n).problem(row, KERNELS["rbf"])
+    problem.options = Options(**options)
+    return problem
+
+
+@every_row
+def test_a_plan_depends_on_the_problem_alone_and_changes_nothing(row):
+    problem, plan = problem_of(row), registry.planner(row)
+    before = {name: np.copy(value) for name, value in vars(problem).items() if isinstance(value, np.ndarray)}
+    first = plan(problem, Rule())
+    assert first == plan(problem, Rule()) and first.method in registry.methods(row) and first.why
+    assert all(np.array_equal(getattr(problem, name), value) for name, value in before.items())
+
+
+@every_row
+def test_each_method_solves_and_is_recorded_first(row):
+    problem = problem_of(row)
+    best = oracle(row, problem)
+    for method, words in registry.methods(row).items():
+        if words.startswith("no stage") or method == "sample":
+            continue
+        seen = []
+        gap = 1e-3 if "--sgd-rows" in row.supported or method == "paper" else 1e-6
+        monitor = Monitor(gap, max_seconds=60, sink=lambda seen=seen, **record: seen.append(record))
+        found = certified(problem, run(registry.entry(row), problem, monitor, method=method))
+        assert seen[0]["method"] == words and seen[0]["why"]
+        assert found.result.status.converged and found.certificate.gap <= 1.01 * gap
+        assert found.result.objective == pytest.approx(best.result.objective, rel=2 * gap)
+        assert found.result.history is monitor.history
+
+
+@every_row
+def test_an_unknown_method_is_refused(row):
+    with pytest.raises(ValueError, match="no method 'other'"):
+        run(registry.entry(row), problem_of(row), Monitor(1e-3), method="other")
+
+
+@pytest.mark.parametrize("row", [r for r in registry.KERNEL_SOLVERS if r.number != 81], ids=lambda row: row.name)
+def test_a_run_from_a_solution_ends_at_once(row):
+    """start: alpha to begin at."""
+    problem = problem_of(row)
+    first = run(registry.entry(row), problem, Monitor(1e-6))
+    monitor = Monitor(1e-3)
+    again = run(registry.entry(row), problem, monitor, start=first.alpha)
+    assert again.status.name == "gap" and monitor.iterations <= 2
+    assert again.objective == pytest.approx(first.objective, rel=1e-5)
+
+
+def test_decomposition_goes_by_options_size_and_memory():
+    row, rule = registry.find_kernel(60), Rule()
+    plans = {key: alfpgm.plan(problem_of(row, **options), rule) for key, options in
+             {"paper": {"paper_form": True}, "pairs": {"pairs": 7}, "few": {}}.items()}  # fmt: skip
+    assert [plan.method for plan in plans.values()] == ["paper", "sets", "whole"]
+    assert plans["pairs"].why == "--pairs 7"
+    narrow = problem_of(row, 2100)  # of which LEAST_MB holds fewer than FEW_ROWS rows
+    narrow.cache_mb = 0.01
+    assert alfpgm.plan(narrow, rule).method == "sets" and "-m 0.01" in alfpgm.plan(narrow, rule).why
+    wide = problem_of(row, WIDEST + 2)
+    assert alfpgm.plan(wide, rule).method == "sets" and str(WIDEST) in alfpgm.plan(wide, rule).why
+
+
+def test_smoothing_goes_by_rows_and_by_what_rounding_hides():
+    row, rule = registry.find_kernel("nesvm"), Rule()
+    assert nesvm_kernel.plan(problem_of(row), rule).method == "factorised"
+    assert nesvm_kernel.plan(problem_of(row, 2100), rule).method == "mixed"
+    data = random_data()
+    data.X[:] *= 1e6
+    assert nesvm_kernel.plan(data.problem(row, KERNELS["linear"]), rule).method == "none"
+
+
+def test_least_squares_go_by_options_and_novelty_by_samples():
+    assert sgd_lssvm.plan(problem_of(registry.find_kernel(73), sgd_rows=3), Rule()).method == "steepest"
+    sampled = problem_of(registry.find_kernel(81), sample=20)
+    assert fosvm_kernel.plan_sampled(sampled, Rule()).method == "sample"
+
+
+def test_a_direct_solution_needs_few_variables():
+    problem = random_data(2100).problem(registry.find_kernel(0), Kernel(2, 0.1))
+    with pytest.raises(ValueError, match="no direct solution"):
+        run(alfpgm.solve, problem, Monitor(1e-3), method="direct")
+
+
+@pytest.mark.parametrize("options, words", [
+    ("-t 2", ["pairs of classes, many in one compiled call: 3 of 3, at most 512 rows"]),
+    ("-s 52 -t 2 -m 0.001", ["conjugate gradients: 3 of 3 pairs of classes; the largest: 40 rows"]),
+    ("-s 60 --pairs 5", ["pairs of variables within working sets: 3 of 3 pairs of classes; the largest: --pairs 5"]),
+    ("-s 3 -t 2", ["pairs of variables among all of them: 120 variables"]),
+    ("-s 80 -t 2", ["cutting planes, all rows examined each round: "]),
+])  # fmt: skip
+def test_explain_of_a_data_file_tells_the_methods(options, words, svm_train):
+    data = text(random_data(60).X, np.arange(60) % 3)
+    plain = svm_train("--explain", *options.split())[1]
+    status, told, error = svm_train("--explain", *options.split(), "d", data=data)
+    assert status == 0 and error == "" and told.startswith(plain)
+    lines = told[len(plain) :].splitlines()
+    assert len(lines) == len(words)
+    assert all(line.startswith("method       " + w) for line, w in zip(lines, words, strict=True))
+    assert svm_train("--explain", *options.split(), "absent")[0] == 1
+
+
+@pytest.mark.parametrize("options", ["-t 2", "-s 50 -t 2", "-s 73 -t 2 --sgd-rows 3", "-s 52 -t 2", "-s 60 --pairs 5"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_log_names_the_method_from_the_first_record(options, classes, svm_train):
+    data = text(random_data(60).X, np.arange(60) % classes)
+    svm_train(*options.split(), "--solver-log", "log", "d", "m", data=data)
+    with open("log") as file:
+        records = [json.loads(line) for line in file]
+    first = {}
+    for record in records:
+        first.setdefault(record.get("label"), record)
+    assert records and all(record["method"] for record in records)
+    assert all(record["why"] for record in first.values())
