@@ -17,8 +17,8 @@ from svmtool.data.csr import CsrRows
 class SingletonFeatures:
     """Rows with merged singleton features, `rows`, and the conversion of weights from and to the original features."""
 
-    def __init__(self, rows: CsrRows, counts: np.ndarray):
-        self.whole, n = rows, rows.n
+    def __init__(self, rows: CsrRows):
+        self.whole, n, counts = rows, rows.n, rows.feature_counts
         self._shared = np.flatnonzero(counts > 1)
         common = len(self._shared)
         place = np.full(rows.plain, -1, np.int32)
@@ -39,15 +39,14 @@ class SingletonFeatures:
         self._share = rows.values[self._at] / length
 
     @staticmethod
-    def possible(rows: Rows) -> np.ndarray | None:
-        """Number of rows of each feature, if there are more singleton features than rows; else None.
+    def possible(rows: Rows) -> bool:
+        """Return whether there are more singleton features than rows.
 
-        None for rows on disk too, because the merged rows would be in memory.
+        False for rows on disk, because the merged rows would be in memory.
         """
         if not isinstance(rows, CsrRows) or rows.plain <= rows.n or rows.mapped is not None:
-            return None
-        counts = np.bincount(rows.indices, minlength=rows.plain)
-        return counts if int(np.count_nonzero(counts == 1)) > rows.n else None
+            return False
+        return int(np.count_nonzero(rows.feature_counts == 1)) > rows.n
 
     def merged_weights(self, w: np.ndarray) -> np.ndarray:
         """Weights for the merged rows with the same margins as w, and no longer than w."""

@@ -1,4 +1,4 @@
-"""ALSVM: the linear LS-SVM from which rows can be taken and to which they can be added.
+"""ALSVM: the linear LS-SVM to which rows can be added and from which rows can be removed.
 Paper: T. Le, V. Nguyen, A. Nguyen, K. Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: Section IV.
 Eqs. 3-6 add rows, 7-10 remove them; Algorithm 1 (training) adds all rows to none.
 
@@ -9,8 +9,8 @@ Differs from the paper in:
     much as d/3 of the paper's updates.
  2. C, the class weights of known labels and the bias feature may be other ones from one training to the next.
  3. Several classes: one G, a right-hand side for each.
-Rows are added to and taken from a model by training/adapting/adaptable.py; training is this file's, and as exact as
-lssvm.py. Stops when: the certified relative gap is as small as asked for.
+training/adapting/adaptable.py adds rows to a model and removes them; this file trains, as exactly as lssvm.py.
+Stops when: the certified relative gap is as small as asked for.
 Memory: d x d for G and again for its factor.
 """
 
@@ -22,10 +22,21 @@ from svmtool.errors import SvmtoolError
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.least_squares import by_sums
+from svmtool.solvers.shared.plan import Plan, begin
+
+METHODS = {"sums": "normal equations, solved exactly"}
 
 
-def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
-    """Solve from `start` (zeros if None)."""
+def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """The one method."""
+    return Plan("sums", "an adaptable model keeps them")
+
+
+def solve(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
+) -> Result:
+    """Solve from `start` (zeros if None); SvmtoolError for a task without equations."""
+    begin(monitor, METHODS, plan(task, rule, start), method)
     if task.equations is None:
         raise SvmtoolError(
             f"an adaptable model keeps a matrix of features x features: {task.rows.d} are too many (use -s 70)"

@@ -1,9 +1,9 @@
 """FALSVM: the linear LS-SVM of the rows that a pass over all of them finds on the wrong side.
 Paper: T. Le, V. Nguyen, A. Nguyen, K. Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: Algorithm 2.
 
-Rows come in random order.  One with y x.w < 0 is added to those that the model is of, in closed form (Eqs. 4-6); others
-are passed by.  What it ends at is the minimiser of f over the rows added, of no other function: the certificate is that
-of the LS-SVM of all rows, and says how far from it this is.
+Rows come in random order.  One with y x.w < 0 is added to the model's rows, in closed form (Eqs. 4-6); others are
+skipped.  The result is the minimiser of f over the rows added.  The certificate is that of the LS-SVM of all rows, and
+states how far from its optimum the result is.
 
 Notation   paper: P   Q = P x   a     code: P - Z'Z (solvers' scale: the inverse of 2 C G)   q   a / 2C
 Differs from the paper in:
@@ -23,11 +23,11 @@ import numpy as np
 
 from svmtool.compiled.loops.loss.falsvm_loops import falsvm_rows
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
-from svmtool.data.csr import CsrRows
 from svmtool.errors import SvmtoolError
 from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
+from svmtool.solvers.shared.plan import Plan, begin
 
 LARGEST = 5000  # features, for the sake of P
 BLOCK, WIDE, MOST = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds
@@ -36,19 +36,37 @@ ROWS_A_CALL, WORK_A_CALL = 1 << 14, 1 << 27  # between two checks of the clock: 
 PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is no optimum of all rows")
 
 
-def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
-    """Make `task.options.passes` passes, from w = 0 or, where the task has equations, from their minimiser.
+METHODS = {
+    "shuffled": "passes over the rows in random order, from zero weights",
+    "stream": "passes over the rows in their own order, from the minimiser of the model's normal equations",
+}
 
-    history reports f after each, and as `active` the rows added so far; the Result's `taken` how often each row was.
+
+def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose the order of the rows."""
+    if task.equations is None:
+        return Plan("shuffled", "no model to begin with")
+    return Plan("stream", "the rows come to a model")
+
+
+def solve(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
+    method: str | None = None, block: int | None = None,
+) -> Result:  # fmt: skip
+    """Make `task.options.passes` passes; `start` is not used, `stream` needs a task with equations.
+
+    block: rows that P gets at once (None: by d).  history reports f after each pass, and as `active` the rows added so
+    far; the Result's `taken` how often each row was added.
     """
+    method = begin(monitor, METHODS, plan(task, rule, start), method)
     rows, d = task.rows, task.rows.d
     if d > LARGEST:
         raise SvmtoolError(f"FALSVM keeps a matrix of features x features: {d} are too many (use -s 70)")
-    csr = rows if isinstance(rows, CsrRows) else rows.as_csr()
+    csr = rows.as_csr()
     objective = LeastSquares(rows, task.y, task.cost)
-    block = max(BLOCK, min(d // WIDE, MOST))
+    block = max(BLOCK, min(d // WIDE, MOST)) if block is None else block
     w, P, Z, change = np.zeros(d), np.eye(d), np.zeros((block, d)), np.empty((d, d))
-    if task.equations is not None:
+    if method == "stream":
         w, P = task.equations.minimiser(), task.equations.matrix.inverse()
     state, random, order = np.array([0, 0, np.any(w)]), np.zeros(32, np.int64), np.arange(rows.n)
     taken = np.zeros(rows.n, np.int64)
@@ -60,7 +78,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     for _ in range(task.options.passes):
         if status is not None:
             break
-        if task.equations is None:
+        if method == "shuffled":
             rand_shuffle(random, order, 0, rows.n)
         at = 0 if d else rows.n  # without features no row changes anything
         while at < rows.n and status is None:

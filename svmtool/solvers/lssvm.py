@@ -1,4 +1,4 @@
-"""Linear LS-SVM, in one go.      min_w  1/2 |w|^2 + C sum_i v_i (1 - y_i x_i.w)^2
+"""Linear LS-SVM.       min_w  1/2 |w|^2 + C sum_i v_i (1 - y_i x_i.w)^2
 Paper: T. Le, V. Nguyen, A. Nguyen, K. Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: Section III, Eq. 2.
 
     G w = A y,   G = sum v_i x_i x_i' + nu I,   A y = sum v_i y_i x_i,   nu = 1/(2C)
@@ -7,7 +7,7 @@ Differs from the paper in:
  1. v_i: weights of classes and rows beside C.
  2. OneVsRest of several classes share G and its Cholesky factor wherever their weights agree
     (data/class_statistics.py).
- 3. What rounding leaves of f'(w) is taken out by further steps with the same factor; where f is nothing beside f(0),
+ 3. What rounding leaves of f'(w) is taken out by further steps with the same factor; where f is tiny relative to f(0),
     by steps on the rows (solvers/shared/least_squares.py).
  4. Beyond 1500 features conjugate gradients climb on both sides of the gap instead (linalg/golub_kahan.py); where few
     rows take more steps than there are rows, a system with an unknown for each row ends the run.
@@ -20,24 +20,55 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.objectives.least_squares import LeastSquares
+from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.least_squares import by_products, by_sums, in_fewer_features
-from svmtool.solvers.shared.newton import newton_steps
+from svmtool.solvers.shared.least_squares import (
+    MANY_SINGLETONS,
+    MERGED,
+    PRIMAL,
+    PRODUCTS,
+    SUMS_ONLY,
+    by_newton,
+    by_products,
+    by_sums,
+    from_start,
+    merged,
+)
+from svmtool.solvers.shared.plan import Plan, begin
+
+METHODS = {
+    "sums": "normal equations, solved exactly",
+    "merged": MERGED,
+    "products": PRODUCTS,
+    "primal": PRIMAL,
+    "cg": SUMS_ONLY,
+}
 
 
-def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
-    """Solve from `start` (zeros if None); by the normal equations where the task has them."""
+def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose normal equations where the task has them; else merge singleton features where they are many."""
     if task.equations is not None:
+        return Plan("sums", "few enough features for a matrix of features x features")
+    if SingletonFeatures.possible(task.rows):
+        return Plan("merged", MANY_SINGLETONS)
+    if task.rows.distributed:  # steps on both sides would need vectors of n numbers here
+        return Plan("cg", "other processes hold the rows")
+    return Plan("products", "too many features for a matrix of features x features")
+
+
+def solve(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
+) -> Result:
+    """Solve from `start` (zeros if None); `sums` needs a task with equations."""
+    return _by(begin(monitor, METHODS, plan(task, rule, start), method), task, monitor, rule, start)
+
+
+def _by(method: str, task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None) -> Result:
+    if method == "sums":
         return by_sums(task.equations, task, monitor, rule, start)
-    return in_fewer_features(_products, 0, task, monitor, rule, start, seed)
-
-
-def _products(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
-    objective = task.objective(LeastSquares)
-    objective.set_point(np.zeros(objective.d) if start is None else start)
-    if task.rows.distributed:  # vectors of n numbers would have to come here for steps on both sides
-        status = newton_steps(objective, monitor, rule, "cg")
-        return Result(objective.w, status, monitor.iterations, monitor.history)
-    return by_products(objective, monitor)
+    if method == "merged":
+        return merged(lambda less, w: _by(plan(less, rule, w).method, less, monitor, rule, w), task, start)
+    if method == "products":
+        return by_products(from_start(task, start), monitor)
+    return by_newton(task, monitor, rule, start, method)

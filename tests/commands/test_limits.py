@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from reference import random_rows, table_of, text_of
 from solver_suite import PROBLEMS as TWO_CLASSES
-from solver_suite import Solved, choose_path, every_path
+from solver_suite import Solved, every_path
 from test_validation import Lines
 
 from svmtool import limits, registry
@@ -301,8 +301,7 @@ def test_long_computations_are_cut_short(looks):
 
 @pytest.mark.parametrize("looks", [3, 12, 60])
 @every_path
-def test_two_class_solvers_end_wherever_they_are(case, looks, monkeypatch):
-    choose_path(monkeypatch, case)
+def test_two_class_solvers_end_wherever_they_are(case, looks):
     for p in (TWO_CLASSES["tall-hard"], TWO_CLASSES["wide"]):
         s = Solved(case, p, stop=AfterLooks(looks))
         assert s.status is base.INTERRUPTED or s.status.converged or s.status is base.PRECISION

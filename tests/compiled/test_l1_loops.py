@@ -18,7 +18,6 @@ from svmtool.compiled.loops.fused import fused_l1_loops
 from svmtool.compiled.loops.loss import l1_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
-from svmtool.objectives.l1 import objective
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import proximal_newton
 from svmtool.solvers.shared.base import GAP, Monitor, Rule
@@ -261,20 +260,18 @@ def test_hinge2_column_passes(n, d, bias):
 
 @pytest.mark.parametrize("start", [None, 0.01], ids=["cold", "warm"])
 @pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
+@pytest.mark.parametrize("bias", [-1.0, 0.5])
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
-def test_small_l1_takes_the_steps_of_its_python_form(n, d, C, loss, start, monkeypatch):
+def test_small_l1_takes_the_steps_of_its_python_form(n, d, C, loss, start, bias):
     """small_l1_loops.fused_l1(...) against solvers/l1/proximal_newton.py with a matrix: record by record."""
-    p = reference.random_problem(8, n, d, C)._replace(loss=loss, l1=True)
-    rows = CsrRows(*csr_of(p.X), d)
+    p = reference.random_problem(8, n, d, C, bias)._replace(loss=loss, l1=True)
+    rows = CsrRows(*csr_of(p.X), d, bias)
     task = Task(rows, p.y, p.cost, target=np.zeros(n) if loss == "logistic" else None)
-
-    def run():
-        return proximal_newton.solve(task, Monitor(gap=1e-9), Rule(), None if start is None else np.full(d, start))
-
-    assert objective.of_task(task).small
-    small = run()
-    monkeypatch.setattr(objective, "SMALL_FEATURES", -1)
-    same_steps(small, run())
+    w = None if start is None else np.full(rows.d, start)
+    small, steps = (
+        proximal_newton.solve(task, Monitor(gap=1e-9), Rule(), w, method=method) for method in ("fused", "matrix")
+    )
+    same_steps(small, steps)
     assert small.status is GAP
     best = optimum(p).value
     assert best * (1 - 1e-9) <= p.value(small.w) <= best * (1 + 1e-8)

@@ -10,12 +10,11 @@ from optima import Problem
 from reference import table_of
 from solver_suite import PROBLEMS, keep_sparse
 
+from svmtool import registry
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.objectives.l1 import pdhg
 from svmtool.params import Settings
-from svmtool.solvers import nesvm
-from svmtool.solvers.l1 import column_generation
+from svmtool.solvers.shared.base import Monitor
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 LAYOUTS = {
@@ -31,15 +30,17 @@ def sparse_layout(monkeypatch):
     keep_sparse(monkeypatch)
 
 
-@pytest.fixture(params=["features", "columns", "columns-stages"])
-def system(request, monkeypatch):
+SYSTEMS = {  # number -> method and arguments of the solver
+    "features": {50: ("epoch", {}), 51: ("stages", {}), 52: ("primal", {})},
+    "rounds": {50: ("descent", {}), 51: ("pdhg", {"fewest": 4}), 52: ("products", {})},
+    "columns": {50: ("merged", {}), 51: ("columns", {"columns": 3}), 52: ("merged", {})},
+}
+
+
+@pytest.fixture(params=SYSTEMS)
+def system(request):
     """All columns at once by stages; steps in rounds, over rows and columns that may matter; some columns by stages."""
-    if request.param != "features":
-        monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-        monkeypatch.setattr(column_generation, "COLUMNS", 3)
-        monkeypatch.setattr(pdhg, "FEWEST", 4)
-        monkeypatch.setattr(nesvm, "FEW_COLUMNS", 0 if request.param == "columns" else 1000)
-    return request.param
+    return SYSTEMS[request.param]
 
 
 def l1_value(p: Problem, w: np.ndarray) -> float:
@@ -58,9 +59,11 @@ def l1_optimum(p: Problem) -> float:
 
 
 class Solved:
-    """Solution of a problem by -s 51."""
+    """Solution of a problem by -s 51; system: see SYSTEMS, None for the solver's plan."""
 
-    def __init__(self, p: Problem, layout: str = "csr", start=None, stop=None, report=None, number=51, **settings):
+    def __init__(
+        self, p: Problem, layout: str = "csr", start=None, stop=None, report=None, number=51, system=None, **settings
+    ):
         self.settings = Settings.of(
             solver=number, C=1.0, bias=p.bias, regularize_bias=not p.free,
             **{"gap": 1e-8, **settings},
@@ -69,8 +72,16 @@ class Solved:
         if layout == "dense":
             problems.rows = DenseRows(np.ascontiguousarray(p.X[p.cost > 0]), p.bias)
         first = problems.classes.labels[0]
-        start = None if start is None else first * np.asarray(start)[:, None]
-        [self.result] = problems.fit(start, report, stop)
+        start = None if start is None else first * np.asarray(start)
+        method, arguments = (None, {}) if system is None else system[number]
+        if arguments:
+            limits = self.settings.stopping
+            monitor = Monitor(self.settings.target, limits.max_iter, limits.max_seconds, report, stop)
+            solve = registry.entry(problems.solver)
+            self.result = solve(problems.task(0), monitor, problems.rule(0), start, method=method, **arguments)
+        else:
+            problems.solver_method = method
+            [self.result] = problems.fit(None if start is None else start[:, None], report, stop)
         self.certificate = problems.certify(0, self.result)
         self.w, self.status = first * self.result.w, self.result.status
         self.f = l1_value(p, self.w)

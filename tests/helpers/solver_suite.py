@@ -1,15 +1,14 @@
 """Helpers for tests of solvers: registry rows, their methods, problems, and solving.
 
 The tests of a row follow from the row.  A solver with several methods (METHODS in its module) is tested with each one
-that applies to a problem, through `Reduction.solver_method`; a solver still in PATHS lists constants to change instead.
-A row whose loss has a free power is tested with each of POWERS.
+that applies to a problem, through `Reduction.solver_method`.  A row whose loss has a free power is tested with each of
+POWERS.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -35,39 +34,13 @@ GAP = 1e-11
 MFN, ALM = "svmtool.solvers.mfn", "svmtool.solvers.alm"
 INEXACT = "svmtool.solvers.alm_inexact"
 LOGISTIC = "svmtool.solvers.logistic"
-L1, L1_TURNS = "svmtool.solvers.l1.proximal_newton", "svmtool.solvers.l1.turns"
-L1_OBJECTIVE = "svmtool.objectives.l1.objective"
-L1_MATRIX, L1_COLUMNS = "svmtool.solvers.l1.model_matrix", "svmtool.solvers.l1.model_columns"
-NESVM = "svmtool.solvers.nesvm"
-_L1_STEPS = {(L1_OBJECTIVE, "SMALL_FEATURES"): -1}
-_NO_MULTIPLIERS = SimpleNamespace(possible=lambda _: False)
-_L1_WIDE = {**_L1_STEPS, (L1_MATRIX, "GRAM_BELOW"): 0, (L1, "PATH_FROM"): 1e9}
+L1 = "svmtool.solvers.l1.proximal_newton"
 
-# module -> name of a path -> constants that select it
-PATHS: dict[str, dict[str, dict]] = {
-    L1: {
-        "small": {(L1_OBJECTIVE, "SMALL_FEATURES"): 1000},
-        "small-sampled": {
-            (L1_OBJECTIVE, "SMALL_FEATURES"): 1000,
-            (L1, "SAMPLE_ROWS"): 15,
-            (L1, "SAMPLE_ROWS_A_FEATURE"): 0,
-        },
-        "matrix": _L1_STEPS,
-        "matrix-sampled": {
-            **_L1_STEPS,
-            (L1, "SAMPLE_ROWS"): 15,
-            (L1, "SAMPLE_ROWS_A_FEATURE"): 0,
-            (L1_TURNS, "L1Dual"): _NO_MULTIPLIERS,
-        },
-        "columns": {**_L1_WIDE, (L1_COLUMNS, "FIRST_SET"): 3},
-        "columns-multipliers": {**_L1_WIDE, (L1, "SHORT"): 2.0},
-        "columns-descent": {**_L1_WIDE, (L1, "SHORT"): 2.0, (L1_TURNS, "L1Dual"): _NO_MULTIPLIERS},
-        "columns-path": {**_L1_WIDE, (L1_COLUMNS, "FIRST_SET"): 3, (L1, "PATH_FROM"): 1.0},
-    },
-    NESVM: {"features": {}, "wide": {(NESVM, "GRAM_BELOW"): 0}},
-}
 # method -> whether it applies to a task; others apply everywhere
 NEEDS: dict[str, Callable[[Task], bool]] = {
+    "plain": lambda task: False,  # Algorithm 1 of NESVM smooths too much for small gaps
+    "sums": lambda task: task.equations is not None,
+    "stream": lambda task: task.equations is not None,
     "bias": lambda task: task.one_sided_answer() is not None,
     "fused": lambda task: of_data(task.rows).offers_coordinate_descent and task.rows.bias < 0,
     "epochs": lambda task: DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias),
@@ -104,6 +77,7 @@ def serves(row: registry.Solver, method: str, task: Task) -> bool:
 
 def force(problems: Reduction, method: str) -> None:
     """Make the solver begin with this method if it applies; otherwise it uses its plan."""
+    problems.prepare()
     known, task = registry.methods(problems.method) if methods_of(problems.method) else {}, problems.task(0)
     at_bias = "bias" in known and applies("bias", task)
     used = method in known and serves(problems.method, method, task) and not at_bias
@@ -111,7 +85,7 @@ def force(problems: Reduction, method: str) -> None:
 
 
 class Case(NamedTuple):
-    """A row of the registry, the power of its loss, and its path (empty: the solver's plan)."""
+    """A row of the registry, the power of its loss, and the method it begins with (empty: the solver's plan)."""
 
     row: registry.Solver
     power: float
@@ -133,11 +107,10 @@ def each_power(row: registry.Solver) -> list[Case]:
 
 def each_path(case: Case) -> list[Case]:
     module = case.row.module
-    known = PATHS[module] if module in PATHS else methods_of(case.row)
     if module in OWN_SUITE:
         return [case]
     served, power = SOME_POWERS.get(module, {}), 1.0 if case.hinge else case.power
-    paths = [path for path in known if power in served.get(path, POWERS)]
+    paths = [path for path in methods_of(case.row) if power in served.get(path, POWERS)]
     return [case._replace(path=path) for path in paths] or [case]
 
 
@@ -153,12 +126,6 @@ EVERYWHERE = [path for case in CASES for path in each_path(case)]
 every_path = pytest.mark.parametrize("case", EVERYWHERE, ids=lambda case: case.id)
 every_row = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 every_layout = pytest.mark.parametrize("layout", ["csr", "dense"])
-
-
-def choose_path(monkeypatch, case: Case) -> None:
-    """Make the row's module take the path of the case."""
-    for (module, name), value in PATHS.get(case.row.module, {}).get(case.path, {}).items():
-        monkeypatch.setattr(importlib.import_module(module), name, value)
 
 
 def keep_sparse(monkeypatch) -> None:

@@ -15,7 +15,7 @@ from svmtool.objectives.l1 import dual
 from svmtool.objectives.l1.dual import L1Dual
 from svmtool.objectives.l1.objective import L1SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers.l1 import model_matrix, proximal_newton
+from svmtool.solvers.l1 import proximal_newton
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule
 
@@ -125,12 +125,11 @@ def test_certified_from_anywhere(kind):
 def test_a_run_goes_on_by_multipliers_where_its_model_fails(monkeypatch):
     X, y = wide()
     n, d = X.shape
-    monkeypatch.setattr(model_matrix, "GRAM_BELOW", 10)
     used = []
     step = dual.L1Dual.step
     monkeypatch.setattr(L1Dual, "step", lambda self: used.append(1) or step(self))
     task = Task(CsrRows(*csr_of(X), d), y, np.full(n, 1e3))
-    result = proximal_newton.solve(task, Monitor(gap=1e-6), Rule())
+    result = proximal_newton.solve(task, Monitor(gap=1e-6), Rule(), method="columns")
     assert used and result.status is base.GAP
     final = result.history[-1]
     objective = L1SquaredHinge(task.rows, y, task.cost)

@@ -17,8 +17,10 @@ from svmtool.objectives.l1 import pdhg
 from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.l1.pdhg import L1Saddle
 from svmtool.objectives.task import Task
-from svmtool.solvers import nesvm
-from svmtool.solvers.l1 import restarted_pdhg
+from svmtool.solvers import nesvm_lp
+from svmtool.solvers.l1 import column_generation, restarted_pdhg
+from svmtool.solvers.shared.base import Monitor
+from svmtool.solvers.shared.incumbent import Best
 
 WIDE = ["wide", "wide-free", "wide-hard-bias", "tall-free", "tall-hard"]
 
@@ -92,11 +94,10 @@ def test_steps_are_those_of_the_twin(n, d, penalty):
 
 
 @pytest.mark.parametrize("name", WIDE)
-def test_evaluations_bound_the_optimum_and_converge(name, monkeypatch):
+def test_evaluations_bound_the_optimum_and_converge(name):
     """Against the linear program; some rows and columns stay out, and the values are those of all."""
-    monkeypatch.setattr(pdhg, "FEWEST", 4)
     p = PROBLEMS[name]
-    run, best = L1Saddle(task_of(p), np.zeros(p.A.shape[1])), l1_optimum(p)
+    run, best = L1Saddle(task_of(p), np.zeros(p.A.shape[1]), fewest=4), l1_optimum(p)
     low, high, fewest = 0.0, np.inf, len(p.y) + p.X.shape[1]
     for _ in range(400):
         run.run(50)
@@ -163,37 +164,34 @@ def test_rows_of_both_signs_keep_their_multipliers():
     assert run.excess > 1.0 and run.bound > 6e3
 
 
-def test_too_slow_steps_leave_the_rest_to_stages(monkeypatch):
-    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-    monkeypatch.setattr(nesvm, "FEW_COLUMNS", 0)
-    monkeypatch.setattr(restarted_pdhg, "LEAST", 0)
-    monkeypatch.setattr(restarted_pdhg, "FASTER", 0.0)
-    stages, taken = nesvm._LpHomotopy.stages, []
-    monkeypatch.setattr(nesvm._LpHomotopy, "stages", lambda self: taken.append(1) or stages(self))
-    s = Solved(PROBLEMS["wide"], gap=1e-6)
-    assert taken and s.status.converged and s.certificate.gap <= 1e-6 * (1 + 1e-6)
-
-
-def test_few_columns_are_left_to_stages(monkeypatch):
-    """Where hardly any column asks to come in, at a small C."""
-    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-    monkeypatch.setattr(nesvm, "in_rounds", None)
+def test_too_slow_steps_leave_the_rest_to_columns():
     p = PROBLEMS["wide"]
-    assert Solved(p, gap=1e-6).status.converged
-    with pytest.raises(TypeError):
-        monkeypatch.setattr(nesvm, "FEW_COLUMNS", 0)
-        Solved(p, gap=1e-6)
+    task, monitor = task_of(p), Monitor(1e-6)
+    best = Best(L1Columns(task))
+    assert restarted_pdhg.in_rounds(task, monitor, best, faster=0.0, slow_steps=0) is None
+    assert best.gap > 1e-6
+    status = column_generation.by_columns(task, monitor, best, nesvm_lp.stages_of(1.0))
+    assert status.converged and best.gap <= 1e-6 and best.primal == pytest.approx(l1_optimum(p), rel=2e-6)
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_many_columns_that_ask_to_come_in_are_left_to_these_steps(few):
+    """Where few ask, as at a small C, columns come in by stages."""
+    p, seen = reference.random_problem(5, 40, 600, 1e-3 if few else 10.0, bias=1.0, free=True), []
+    s = Solved(p, gap=1e-6, system={51: ("wide", {})}, report=lambda **record: seen.append(record["method"]))
+    assert s.status.converged and s.certificate.gap <= 1e-6 * (1 + 1e-6)
+    assert seen[0] == nesvm_lp.METHODS["wide"]
+    assert set(seen[1:]) == {nesvm_lp.METHODS["columns" if few else "pdhg"]}
 
 
 @pytest.mark.parametrize("filled", [0.03, 1.0])
-def test_few_numbers_ask_for_these_steps_in_fewer_features_too(filled, monkeypatch):
+def test_few_numbers_ask_for_these_steps_in_fewer_features_too(filled):
     """Where a pass is much less work than a system of d: these took seconds there, or did not end at a large C."""
-    rng, called = np.random.default_rng(5), []
-    monkeypatch.setattr(nesvm, "in_rounds", lambda *given: called.append(1) or restarted_pdhg.in_rounds(*given))
+    rng, seen = np.random.default_rng(5), []
     p = reference.random_problem(5, 60, 400, 10.0, bias=1.0, free=True)
     p = p._replace(X=rng.normal(size=p.X.shape) * (rng.random(p.X.shape) < filled))
-    s = Solved(p, gap=1e-6)
-    assert bool(called) == (filled < 1.0)
+    s = Solved(p, gap=1e-6, report=lambda **record: seen.append(record["method"]))
+    assert (nesvm_lp.METHODS["pdhg"] in seen) == (filled < 1.0)
     assert s.status.converged and s.certificate.gap <= 1e-6 * (1 + 1e-6)
     assert s.f == pytest.approx(l1_optimum(p), rel=2e-6)
 

@@ -15,17 +15,21 @@ from svmtool.formats.models import linear
 from svmtool.params import Settings
 from svmtool.solvers import falsvm
 from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 NAMES = [name for name, p in PROBLEMS.items() if not p.free]
 
 
-def solved(p, layout="csr", **settings):
+def solved(p, layout="csr", block=None, **settings):
     s = Settings.of(solver=72, C=1.0, bias=p.bias, **settings)
     problems = OneVsRest(reference.table_of(p.X, p.y), s, p.cost)
     if layout == "dense":
         problems.rows = DenseRows(np.ascontiguousarray(p.X), p.bias)
-    [result] = problems.fit()
+    if block is None:
+        [result] = problems.fit()
+    else:
+        result = falsvm.solve(problems.task(0), Monitor(), problems.rule(0), None, s.run.seed, block=block)
     return result, problems.certify(0, result)
 
 
@@ -48,12 +52,10 @@ def algorithm_2(p, passes=1, seed=1):
 @pytest.mark.parametrize("layout", ["csr", "dense"])
 @pytest.mark.parametrize("block", [1, 5, 48])
 @pytest.mark.parametrize("name", NAMES)
-def test_is_algorithm_2(name, block, layout, monkeypatch):
-    monkeypatch.setattr(falsvm, "BLOCK", block)
-    monkeypatch.setattr(falsvm, "MOST", 0)
+def test_is_algorithm_2(name, block, layout):
     p = PROBLEMS[name]
     for passes, seed in ((1, 1), (3, 7)):
-        result, certificate = solved(p, layout, passes=passes, seed=seed)
+        result, certificate = solved(p, layout, block, passes=passes, seed=seed)
         w, added = algorithm_2(p, passes, seed)
         assert result.history[-1]["active"] == len(added) > 1
         np.testing.assert_allclose(result.w, w, rtol=1e-9, atol=1e-11)

@@ -20,10 +20,10 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import GapRule, GradientRule, Monitor, Rule
 
 
-def solved(p, rows: Rows, start=None):
+def solved(p, rows: Rows, start=None, method=None):
     """The answer of l1.solve to a gap of 1e-9, which it is held to have."""
     task = Task(rows, p.y, p.cost, p.free, np.zeros(rows.n) if p.loss == "logistic" else None)
-    found = proximal_newton.solve(task, Monitor(gap=1e-9), Rule(), start)
+    found = proximal_newton.solve(task, Monitor(gap=1e-9), Rule(), start, method=method)
     best = optimum(p).value
     assert found.status.converged
     assert best * (1 - 1e-9) <= p.value(found.w) <= best * (1 + 1e-8)
@@ -33,13 +33,11 @@ def solved(p, rows: Rows, start=None):
 
 @pytest.mark.parametrize("bias, free", [(-1.0, False), (0.7, False), (0.7, True)])
 @pytest.mark.parametrize("C", [1e-12, 0.02, 0.1, 1.0])
-def test_weights_that_no_slopes_can_move_are_left_out(C, bias, free, monkeypatch):
-    monkeypatch.setattr(model_matrix, "GRAM_BELOW", 0)
-    monkeypatch.setattr(objective, "SMALL_FEATURES", -1)
+def test_weights_that_no_slopes_can_move_are_left_out(C, bias, free):
     p = reference.random_problem(5, 40, 60, C, bias, free)._replace(loss="logistic", l1=True)
     rows = CsrRows(*csr_of(p.X), 60, bias)
     for start in (None, np.ones(rows.d)):
-        task, found = solved(p, rows, start)
+        task, found = solved(p, rows, start, "columns")
         out = np.setdiff1d(np.arange(rows.d), objective.of_task(task).possible())
         assert np.all(found.w[out] == 0.0) and np.all(optimum(p).w[out] == 0.0)
     signed = (p.y * p.cost)[:, None] * p.X
@@ -87,7 +85,7 @@ def test_columns_are_the_same_in_several_blocks(kept, threads_used, monkeypatch)
 
 
 def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False):
-    """A task with the logistic loss on sparse rows, wide for its matrix to be left out by GRAM_BELOW = 0.
+    """A task with the logistic loss on sparse rows.
 
     groups: one-hot features of two groups, whose columns add up to the same vector.
     """
@@ -102,19 +100,16 @@ def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False)
     return Task(CsrRows(*csr_of(X), d), y, np.full(n, C), target=np.zeros(n)), X
 
 
-@pytest.mark.parametrize("model_of", ["matrix", "columns"])
-def test_the_models_slopes_are_a_dual_point(model_of, monkeypatch):
+@pytest.mark.parametrize("method", ["matrix", "columns"])
+def test_the_models_slopes_are_a_dual_point(method, monkeypatch):
     """Next to the solution the model's slopes give a gap of second order, those of the losses one of first order."""
-    if model_of == "columns":
-        monkeypatch.setattr(model_matrix, "GRAM_BELOW", 0)
-    monkeypatch.setattr(objective, "SMALL_FEATURES", -1)
     task, X = wide_logistic(300, 40, 1.0)
-    by_model = proximal_newton.solve(task, Monitor(gap=1e-9), Rule())
+    by_model = proximal_newton.solve(task, Monitor(gap=1e-9), Rule(), method=method)
     alpha = by_model.alpha
     assert by_model.status is base.GAP
     assert np.all((alpha >= 0.0) & (alpha <= task.cost)) and np.abs(X.T @ (alpha * task.y)).max() <= 1 + 1e-9
     monkeypatch.setattr(objective.L1Objective, "evaluate_model", lambda *a: -np.inf)
-    by_losses = proximal_newton.solve(task, Monitor(gap=1e-9), Rule())
+    by_losses = proximal_newton.solve(task, Monitor(gap=1e-9), Rule(), method=method)
     pairs = list(zip(by_model.history, by_losses.history, strict=False))
     assert all(a["objective"] == b["objective"] and a["bound"] >= b["bound"] for a, b in pairs)
     assert any(a["gap"] <= 0.2 * b["gap"] for a, b in pairs)
@@ -122,7 +117,6 @@ def test_the_models_slopes_are_a_dual_point(model_of, monkeypatch):
 
 def test_a_model_that_failed_is_followed_by_one_that_lies_above_the_loss(monkeypatch):
     """Saturated rows far on the wrong side: the loss has next to no curvature there, and a Newton step no end."""
-    monkeypatch.setattr(objective, "SMALL_FEATURES", -1)
     monkeypatch.setattr(objective.L1Logistic, "value_at_zero", lambda self: np.inf)  # whatever the start is worth
     rng = np.random.default_rng(0)
     X = np.exp(9.0 * rng.normal(size=(300, 12))) * (rng.random((300, 12)) < 0.3)
@@ -130,19 +124,18 @@ def test_a_model_that_failed_is_followed_by_one_that_lies_above_the_loss(monkeyp
     task = Task(CsrRows(*csr_of(X), 12), y, np.full(300, 100.0), target=np.zeros(300))
 
     def run():
-        return proximal_newton.solve(task, Monitor(gap=1e-6, max_iter=300), Rule(), np.full(12, -30.0))
+        monitor = Monitor(gap=1e-6, max_iter=300)
+        return proximal_newton.solve(task, monitor, Rule(), np.full(12, -30.0), method="matrix")
 
     assert run().status is base.GAP
     monkeypatch.setattr(objective.L1Logistic, "widen", lambda self: None)
     assert run().status is base.PRECISION
 
 
-def test_columns_that_depend_on_each_other_are_certified(monkeypatch):
+def test_columns_that_depend_on_each_other_are_certified():
     """One-hot features of two groups: a step along what both groups have in common is cut short by breakpoints."""
-    monkeypatch.setattr(model_matrix, "GRAM_BELOW", 0)
-    monkeypatch.setattr(objective, "SMALL_FEATURES", -1)
     task, X = wide_logistic(2000, 60, 10.0, groups=True)
-    result = proximal_newton.solve(task, Monitor(gap=1e-5, max_iter=40), Rule())
+    result = proximal_newton.solve(task, Monitor(gap=1e-5, max_iter=40), Rule(), method="columns")
     assert result.status is base.GAP
     assert np.abs(X.T @ (result.alpha * task.y)).max() <= 1 + 1e-9
 
@@ -170,8 +163,7 @@ def test_a_face_of_more_weights_than_rows_takes_few_systems(monkeypatch):
     violations = np.abs(g + penalty * np.sign(w))
     values, counts = [], []
     for little in (0.0, model_matrix.LITTLE):
-        monkeypatch.setattr(model_matrix, "LITTLE", little)
-        v = w + model_matrix.step_of_matrix(H, g, w, penalty, violations, np.zeros(2), Monitor())
+        v = w + model_matrix.step_of_matrix(H, g, w, penalty, violations, np.zeros(2), Monitor(), little=little)
         values.append(0.5 * np.sum((A @ v - y) ** 2) + penalty @ np.abs(v))
         counts.append(len(systems))
         if not little:
@@ -200,3 +192,54 @@ def test_far_from_the_minimum_small_features_need_no_exact_model(monkeypatch):
         counts.append(len(systems))
         systems.clear()
     assert counts[1] < 0.2 * counts[0]
+
+
+@pytest.mark.parametrize("n, d, start, bias, free, expected", [
+    (20, 5, None, -1.0, False, "fused"), (1200, 5, None, -1.0, False, "fused-sampled"),
+    (1200, 5, 1.0, -1.0, False, "fused"), (20, 5, None, 1.0, True, "matrix"),
+    (1200, 5, None, 1.0, True, "matrix-sampled"),
+    (20, 65, None, -1.0, False, "matrix"), (20, 1500, None, -1.0, False, "matrix"),
+    (20, 1501, None, -1.0, False, "columns"), (20, 1501, 1.0, -1.0, False, "columns"),
+])  # fmt: skip
+def test_plan(n, d, start, bias, free, expected):
+    rows = CsrRows(np.arange(n + 1), (np.arange(n) % d).astype(np.int32), np.ones(n), d, bias)
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    task, w = Task(rows, y, np.ones(n), free), None if start is None else np.full(rows.d, start)
+    assert proximal_newton.plan(task, Rule(), w) == proximal_newton.plan(task, Rule(), w)
+    assert proximal_newton.plan(task, Rule(), w).method == expected
+    assert proximal_newton.plan(Task(rows, np.ones(n), np.ones(n), free), Rule()).method == "bias" or not free
+
+
+def test_a_free_bias_is_no_problem_of_the_compiled_call():
+    p = reference.random_problem(5, 20, 4, 1.0, 1.0, True)
+    task = Task(CsrRows(*csr_of(p.X), 4, 1.0), p.y, p.cost, True)
+    with pytest.raises(ValueError, match="regularises every weight"):
+        proximal_newton.solve(task, Monitor(1e-6), Rule(), method="fused")
+
+
+def certified_by_columns(p):
+    """Solve with models over columns; w and alpha are held to have the gap."""
+    task = Task(CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), p.y, p.cost, p.free)
+    task.target = np.zeros(len(p.y)) if p.loss == "logistic" else None
+    found = proximal_newton.solve(task, Monitor(gap=1e-6), Rule(), method="columns")
+    v = p.A.T @ (found.alpha * p.y)
+    assert found.status.converged
+    assert np.abs(p.R * v).max() <= 1 + 1e-9 and np.abs((1 - p.R) * v).max() <= 1e-9 * (1 + np.sum(found.alpha))
+    assert np.all(found.alpha >= 0.0) and p.dual_value(found.alpha) >= (1 - 1e-6) * (1 - 1e-9) * p.value(found.w)
+
+
+@pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
+def test_a_large_cost_is_reached_along_smaller_ones(loss, monkeypatch):
+    """Many features, and slopes at zero weights far above 1."""
+    shares, plain = [], objective.L1Objective.at_costs
+    monkeypatch.setattr(objective.L1Objective, "at_costs", lambda o, share: shares.append(share) or plain(o, share))
+    certified_by_columns(reference.random_problem(5, 40, 300, 1e3)._replace(loss=loss, l1=True))
+    assert len(shares) > 1 and shares == sorted(shares) and max(shares) < 1.0
+
+
+def test_short_steps_are_followed_by_passes_on_f_itself(monkeypatch):
+    """Where the method of multipliers does not serve: under a free bias."""
+    made, plain = [], objective.L1SquaredHinge.descend
+    monkeypatch.setattr(objective.L1SquaredHinge, "descend", lambda o, *a: made.append(1) or plain(o, *a))
+    certified_by_columns(reference.random_problem(3, 60, 300, 1e3, 1.0, True)._replace(loss="squared hinge", l1=True))
+    assert made

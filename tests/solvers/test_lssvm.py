@@ -10,9 +10,8 @@ from solver_suite import PROBLEMS, Case, Solved, supported
 
 from svmtool import registry
 from svmtool.linalg.systems import Factored
-from svmtool.objectives import normal_equations
+from svmtool.solvers.lssvm import METHODS
 from svmtool.solvers.shared import least_squares
-from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 CASE = Case(registry.find(70), 2.0)
 
@@ -29,18 +28,14 @@ def calls_of(monkeypatch, owner, name) -> list:
     return seen
 
 
-@pytest.mark.parametrize("system", ["rows", "products"])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", [name for name, p in PROBLEMS.items() if supported(CASE, p)])
-def test_other_methods_lead_to_the_optimum(name, system, monkeypatch):
+def test_other_methods_lead_to_the_optimum(name, method, monkeypatch):
     p = PROBLEMS[name]
-    if system == "rows":
-        monkeypatch.setattr(normal_equations, "CANCELLATION", np.inf)
-    else:
-        monkeypatch.setattr(OneVsRest, "by_sums", False)
     steps = calls_of(monkeypatch, least_squares, "newton_steps")
-    s = Solved(CASE, p)
+    s = Solved(CASE._replace(path=method), p)
     assert s.status.converged and s.certificate.gap <= 1e-10
-    assert bool(steps) == (system == "rows")
+    assert bool(steps) == (method in ("primal", "cg"))
     best = optimum(s.p)
     assert s.f <= best.value * (1 + 1e-10)
     np.testing.assert_allclose(s.w, best.w, atol=10 * s.mapped)

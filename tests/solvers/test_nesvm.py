@@ -17,8 +17,7 @@ from svmtool.data import blocks as rows_module
 from svmtool.objectives.l1.hinge import WeightRows
 from svmtool.objectives.smoothed import Smoothed
 from svmtool.objectives.task import Task
-from svmtool.solvers import nesvm
-from svmtool.solvers.shared import base
+from svmtool.solvers.shared import base, smoothing
 from svmtool.solvers.shared.base import Monitor, StopFlag
 
 
@@ -26,7 +25,7 @@ from svmtool.solvers.shared.base import Monitor, StopFlag
 @every_problem
 def test_lp_svm_is_the_linear_programs_answer(name, layout, system):
     p = PROBLEMS[name]
-    s, best = Solved(p, layout), l1_optimum(p)
+    s, best = Solved(p, layout, system=system), l1_optimum(p)
     assert s.status.converged, s.status
     assert best * (1 - 1e-9) <= s.f <= best * (1 + 1e-7)
     assert s.certificate.primal == pytest.approx(s.f, rel=1e-12)
@@ -40,7 +39,7 @@ def test_lp_svm_is_the_linear_programs_answer(name, layout, system):
 def test_zero_weights_are_zeros(name, system):
     """A basic solution has no more weights than rows; none of ours is merely small."""
     p = PROBLEMS[name]
-    w = Solved(p).w[: p.X.shape[1]]
+    w = Solved(p, system=system).w[: p.X.shape[1]]
     assert w[p.X.shape[1] // 2] == 0.0, "the column of zeros"
     assert np.count_nonzero(w) <= len(p.y)
     assert np.all((w == 0.0) | (np.abs(w) > 1e-6 * np.abs(w).max(initial=0.0)))
@@ -48,25 +47,25 @@ def test_zero_weights_are_zeros(name, system):
 
 def test_some_weights_are_zeros(system):
     """What the test above rests on."""
-    assert np.count_nonzero(Solved(PROBLEMS["wide"]).w) < PROBLEMS["wide"].X.shape[1] // 2
+    assert np.count_nonzero(Solved(PROBLEMS["wide"], system=system).w) < PROBLEMS["wide"].X.shape[1] // 2
 
 
 @pytest.mark.parametrize("gap", [0.5, 1e-3, 1e-6])
 def test_lp_gap_is_what_was_asked_for(gap, system):
     for name in ("tall-hard", "tall-free", "wide"):
-        s = Solved(PROBLEMS[name], gap=gap)
+        s = Solved(PROBLEMS[name], system=system, gap=gap)
         assert s.status.converged and s.certificate.gap <= gap * (1 + 1e-6)
 
 
 def test_lp_default_gap(system):
-    s = Solved(PROBLEMS["tall-hard"], gap=None)
+    s = Solved(PROBLEMS["tall-hard"], system=system, gap=None)
     assert s.status is base.GAP and s.certificate.gap <= registry.find(51).gap_default
 
 
 @pytest.mark.parametrize("C", [1e-12, 1e-6, 1e6, 1e10])
 def test_lp_extreme_costs(C, system):
     p = reference.random_problem(9, 40, 6, C, bias=1.0, free=True)
-    s = Solved(p, gap=1e-6)
+    s = Solved(p, system=system, gap=1e-6)
     assert s.status.converged, s.status
     assert s.f <= l1_optimum(p) * (1 + 1e-5)
 
@@ -74,13 +73,13 @@ def test_lp_extreme_costs(C, system):
 def test_lp_laws(system):
     """Opposite labels, rows twice at half the cost, weight zero, a warm start: the same optimum."""
     p = PROBLEMS["tall-free"]
-    f = Solved(p).f
-    assert Solved(p._replace(y=-p.y)).f == pytest.approx(f, rel=1e-7)
+    f = Solved(p, system=system).f
+    assert Solved(p._replace(y=-p.y), system=system).f == pytest.approx(f, rel=1e-7)
     twice = p._replace(X=np.vstack([p.X, p.X]), y=np.tile(p.y, 2), cost=np.tile(p.cost / 2, 2))
-    assert Solved(twice).f == pytest.approx(f, rel=1e-7)
+    assert Solved(twice, system=system).f == pytest.approx(f, rel=1e-7)
     more = p._replace(X=np.vstack([p.X, p.X]), y=np.append(p.y, -p.y), cost=np.append(p.cost, 0 * p.cost))
-    assert Solved(more).f == pytest.approx(f, rel=1e-7)
-    assert Solved(p, start=np.full(p.A.shape[1], 0.5)).f == pytest.approx(f, rel=1e-7)
+    assert Solved(more, system=system).f == pytest.approx(f, rel=1e-7)
+    assert Solved(p, system=system, start=np.full(p.A.shape[1], 0.5)).f == pytest.approx(f, rel=1e-7)
 
 
 @every_layout
@@ -90,7 +89,7 @@ def test_lp_same_bits_for_any_number_of_threads(layout, system, monkeypatch):
     for count in (1, 2, 3):
         threads.set_count(count)
         try:
-            answers.append(Solved(PROBLEMS["tall-free"], layout))
+            answers.append(Solved(PROBLEMS["tall-free"], layout, system=system))
         finally:
             threads.set_count(None)
     for other in answers[1:]:
@@ -101,15 +100,15 @@ def test_lp_same_bits_for_any_number_of_threads(layout, system, monkeypatch):
 @pytest.mark.parametrize("number", [50, 51, 52])
 @pytest.mark.parametrize("homotopy", [True, False])
 def test_cut_short(number, homotopy, system):
-    p = PROBLEMS["tall-hard"]
-    s = Solved(p, number=number, homotopy=homotopy, max_iter=1, gap=1e-12)
+    p, system = PROBLEMS["tall-hard"], system if homotopy else None
+    s = Solved(p, system=system, number=number, homotopy=homotopy, max_iter=1, gap=1e-12)
     assert s.status is base.ITERATIONS or s.status.converged
     assert s.certificate.primal <= float(np.sum(p.cost)) * (1 + 1e-9), "worse than no weights"
     stop = StopFlag()
     stop.set = True
-    s = Solved(p, number=number, homotopy=homotopy, stop=stop, gap=1e-12)
+    s = Solved(p, system=system, number=number, homotopy=homotopy, stop=stop, gap=1e-12)
     assert s.status is base.INTERRUPTED or s.status.converged
-    s = Solved(p, number=number, homotopy=homotopy, max_seconds=1e-9, gap=1e-12)
+    s = Solved(p, system=system, number=number, homotopy=homotopy, max_seconds=1e-9, gap=1e-12)
     assert s.status is base.TIME or s.status.converged
 
 
@@ -194,7 +193,7 @@ def test_rate_of_the_paper(name, kind):
         return g
 
     o.gradient = noted
-    nesvm.plain(o, Monitor(1e-14, 3000))
+    smoothing.plain(o, Monitor(1e-14, 3000))
     best = minimum(p, loss, l1, mu, points[-1])
     lowest = value(p, best, loss, l1, mu)
     for k in (0, 1, 2, 5, 10, 30, 100, 300, 1000):
@@ -218,7 +217,7 @@ def test_plain_form_reaches_a_gap_or_says_why_not(kind):
     assert s.status is base.GAP and s.certificate.gap <= 1e-2
     if kind != "ls":
         s = Solved(PROBLEMS["tall"], number=number, homotopy=False, gap=1e-4, mu=5.0)
-        assert s.status is nesvm.BLURRED and not s.status.converged
+        assert s.status is smoothing.BLURRED and not s.status.converged
         assert s.certificate.gap > 1e-4
         assert "--mu" in s.status.advice
 

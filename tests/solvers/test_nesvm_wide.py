@@ -8,21 +8,38 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import reference
-from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_value, sparse_layout, system  # noqa: F401
+from nesvm_suite import (  # noqa: F401
+    LAYOUTS,
+    SYSTEMS,
+    Solved,
+    every_layout,
+    every_problem,
+    l1_optimum,
+    sparse_layout,
+    system,
+)
 from optima import minimiser, optimum
 from solver_suite import PROBLEMS
 
+from svmtool import registry
+from svmtool.data.csr import CsrRows
+from svmtool.data.dense import DenseRows
 from svmtool.data.singleton_features import SingletonFeatures
+from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.least_squares import LeastSquares
-from svmtool.solvers import nesvm
+from svmtool.objectives.task import Task
+from svmtool.params import Options
+from svmtool.solvers import nesvm_lp
 from svmtool.solvers.l1 import column_generation
+from svmtool.solvers.shared.base import Monitor, Rule, Status
+from svmtool.solvers.shared.incumbent import Best
 
 
 @every_layout
 @every_problem
 def test_ls_svm_reaches_the_least_squares(name, layout, system):
     p = PROBLEMS[name]._replace(loss="least squares")
-    s = Solved(p, layout, number=52, gap=1e-12)
+    s = Solved(p, layout, system=system, number=52, gap=1e-12)
     assert s.status.converged, s.status
     best = optimum(p).value
     assert s.certificate.gap <= 1e-8
@@ -86,65 +103,96 @@ def text():
 
 def test_singleton_features_merged_are_the_same_problem(text):
     rows = LAYOUTS["csr"](text)
-    singletons = SingletonFeatures(rows, SingletonFeatures.possible(rows))
+    assert SingletonFeatures.possible(rows)
+    singletons = SingletonFeatures(rows)
     assert singletons.rows.d < rows.d // 2
     rng, y = np.random.default_rng(0), np.ones(12)
     v, z, wanted = rng.normal(size=singletons.rows.d), np.empty(12), np.empty(12)
-    w = singletons.unfold(v)
+    w = singletons.original_weights(v)
     singletons.rows.margins(v, y, wanted)
     rows.margins(w, y, z)
     np.testing.assert_allclose(z, wanted, atol=1e-12)
     assert float(w @ w) == pytest.approx(float(v @ v), rel=1e-12)
-    np.testing.assert_allclose(singletons.fold(w), v, atol=1e-12)
+    np.testing.assert_allclose(singletons.merged_weights(w), v, atol=1e-12)
     w = rng.normal(size=rows.d)
     rows.margins(w, y, z)
-    singletons.rows.margins(singletons.fold(w), y, wanted)
+    singletons.rows.margins(singletons.merged_weights(w), y, wanted)
     np.testing.assert_allclose(z, wanted, atol=1e-12)
 
 
 @pytest.mark.parametrize("number", [50, 52])
 @pytest.mark.parametrize("warm", [False, True])
 def test_solution_with_merged_singletons_is_the_solution(number, warm, text, monkeypatch):
-    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
     p = text._replace(loss="hinge" if number == 50 else "least squares", power=1.0)
-    folds = []
-    unfold = SingletonFeatures.unfold
-    monkeypatch.setattr(SingletonFeatures, "unfold", lambda self, v: folds.append(v) or unfold(self, v))
-    s = Solved(p, number=number, gap=1e-8, start=np.full(p.A.shape[1], 0.3) if warm else None)
-    assert folds and s.status.converged and s.certificate.gap <= 1e-8 * (1 + 1e-6)
+    merges = []
+    original = SingletonFeatures.original_weights
+    monkeypatch.setattr(SingletonFeatures, "original_weights", lambda self, v: merges.append(v) or original(self, v))
+    start, system = np.full(p.A.shape[1], 0.3) if warm else None, {number: ("merged", {})}
+    s = Solved(p, number=number, gap=1e-8, start=start, system=system)
+    assert merges and s.status.converged and s.certificate.gap <= 1e-8 * (1 + 1e-6)
     assert s.certificate.primal <= optimum(p).value * (1 + 1e-7)
 
 
 @pytest.mark.parametrize("C", [1e-12, 1e10])
 @pytest.mark.parametrize("number", [50, 52])
-def test_extreme_costs_in_many_features(number, C, monkeypatch):
-    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
+def test_extreme_costs_in_many_features(number, C):
     p = reference.random_problem(9, 40, 60, C, bias=1.0, free=True)
-    s = Solved(p, number=number, gap=1e-3, max_seconds=20.0)
+    s = Solved(p, number=number, gap=1e-3, max_seconds=20.0, system=SYSTEMS["rounds"])
     assert s.certificate.primal <= float(np.sum(p.cost)) * (1 + 1e-9), "worse than no weights"
     assert s.status.converged == (s.certificate.gap <= 1e-3 * (1 + 1e-6))
 
 
-def test_columns_leave_only_after_progress(monkeypatch):
+def by_columns_of_two(progress: float) -> tuple[Status, list[dict]]:
+    """Why column generation on a problem ended, two columns at a time, and its records."""
+    p = PROBLEMS["wide"]
+    task, monitor = Task(LAYOUTS["csr"](p), p.y, p.cost), Monitor(1e-8)
+    best = Best(L1Columns(task))
+    status = column_generation.by_columns(task, monitor, best, nesvm_lp.stages_of(1.0), 2, progress)
+    assert best.primal == pytest.approx(l1_optimum(p), rel=1e-7)
+    return status, monitor.history
+
+
+def test_columns_leave_only_after_progress():
     """Else two choices of columns, each right about what the other lacks, may follow each other for ever."""
-    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-    monkeypatch.setattr(nesvm, "FEW_COLUMNS", 1000)
-    monkeypatch.setattr(column_generation, "COLUMNS", 2)
-    history = Solved(PROBLEMS["wide"]).result.history
+    _, history = by_columns_of_two(column_generation.PROGRESS)
     counts, gaps = [r["active"] for r in history], [r["gap"] for r in history]
     left = [gaps[k - 1] for k in range(1, len(counts)) if counts[k] < counts[k - 1]]
     assert left, "no column ever left"
     assert all(late <= column_generation.PROGRESS * early for early, late in pairwise(left))
 
 
-def test_columns_stay_without_progress(monkeypatch):
-    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
-    monkeypatch.setattr(nesvm, "FEW_COLUMNS", 1000)
-    monkeypatch.setattr(column_generation, "COLUMNS", 2)
-    monkeypatch.setattr(column_generation, "PROGRESS", 0.0)
-    s = Solved(PROBLEMS["wide"])
-    counts = [r["active"] for r in s.result.history]
-    assert len(counts) > 3 and counts == sorted(counts) and s.status.converged
+def test_columns_stay_without_progress():
+    status, history = by_columns_of_two(0.0)
+    counts = [r["active"] for r in history]
+    assert len(counts) > 3 and counts == sorted(counts) and status.converged
+
+
+@pytest.mark.parametrize("number, shape, merges, filled, expected", [
+    (50, (30, 20), False, 1.0, "epoch"), (50, (30, 1501), False, 1.0, "descent"), (50, (9, 1600), True, 0.1, "merged"),
+    (51, (30, 20), False, 1.0, "stages"), (51, (30, 1501), False, 1.0, "wide"), (51, (30, 400), False, 0.03, "wide"),
+    (52, (30, 20), False, 1.0, "primal"), (52, (30, 1501), False, 1.0, "products"),
+    (52, (9, 1600), True, 0.1, "merged"), (70, (30, 20), False, 1.0, "products"), (70, (9, 1600), True, 0.1, "merged"),
+])  # fmt: skip
+def test_plan(number, shape, merges, filled, expected):
+    """By the sizes; dense rows and other processes' rows have ways of their own."""
+    rng, n = np.random.default_rng(0), shape[0]
+    X = rng.normal(size=shape) * (rng.random(shape) < filled)
+    if merges:
+        X[:] = 0.0
+        X[rng.integers(0, n, shape[1]), np.arange(shape[1])] = 1.0
+    y, plan = np.where(np.arange(n) % 2 == 0, 1.0, -1.0), registry.planner(registry.find(number))
+    task = Task(CsrRows(*reference.csr_of(X), shape[1]), y, np.ones(n))
+    assert plan(task, Rule()) == plan(task, Rule()) and plan(task, Rule()).method == expected
+    if number == 50:
+        dense = Task(DenseRows(X), y, np.ones(n))
+        assert plan(dense, Rule()).method == "stages"
+        if expected != "merged":
+            assert plan(task, Rule(), np.ones(shape[1])).method == "stages"
+    if number < 70:
+        task.options = Options(homotopy=False)
+        assert plan(task, Rule()).method == "plain"
+        task.free_bias, task.y = True, np.ones(n)
+        assert plan(task, Rule()).method == "bias"
 
 
 def test_ls_svm_is_least_squares():
@@ -168,9 +216,8 @@ def test_a_whole_step_goes_to_the_least_squares(name, zero):
 
 
 @pytest.mark.parametrize("number", [52, 70])
-def test_few_rows_take_few_steps_whatever_their_costs(number, monkeypatch):
+def test_few_rows_take_few_steps_whatever_their_costs(number):
     """Costs that differ by ten orders: conjugate gradients alone take many times as many steps as there are rows."""
-    monkeypatch.setattr(nesvm, "GRAM_BELOW", 0)
     rng = np.random.default_rng(1)
     X = rng.poisson(0.1, (26, 1600)) * rng.lognormal(size=(26, 1))
     y = np.where(np.arange(26) % 2 == 0, 1.0, -1.0)

@@ -10,7 +10,6 @@ from solver_suite import (
     SOME,
     Case,
     Solved,
-    choose_path,
     every_layout,
     every_path,
     keep_sparse,
@@ -27,15 +26,8 @@ def sparse_layout(monkeypatch):
     keep_sparse(monkeypatch)
 
 
-@pytest.fixture
-def walk(monkeypatch):
-    """Choose a path of a back end; from then on solvers take it."""
-    return lambda case: choose_path(monkeypatch, case)
-
-
 @every_path
-def test_weight_two_is_the_row_twice(case, walk):
-    walk(case)
+def test_weight_two_is_the_row_twice(case):
     p = SOME[0]
     twice = Problem(np.vstack([p.X, p.X[:20]]), np.append(p.y, p.y[:20]), np.append(p.cost, p.cost[:20]))
     double = p._replace(cost=np.append(2 * p.cost[:20], p.cost[20:]))
@@ -45,8 +37,7 @@ def test_weight_two_is_the_row_twice(case, walk):
 
 
 @every_path
-def test_all_rows_twice_at_half_the_cost(case, walk):
-    walk(case)
+def test_all_rows_twice_at_half_the_cost(case):
     for p in SOME:
         twice = p._replace(X=np.vstack([p.X, p.X]), y=np.tile(p.y, 2), cost=np.tile(p.cost / 2, 2))
         a, b = Solved(case, p), Solved(case, twice)
@@ -55,9 +46,8 @@ def test_all_rows_twice_at_half_the_cost(case, walk):
 
 
 @every_path
-def test_features_twice_over_root_two(case, walk):
+def test_features_twice_over_root_two(case):
     """With |w|_1 features twice as they are; how a weight is divided among the two is then left open."""
-    walk(case)
     for p in SOME:
         l1 = posed(case, p).l1
         both = p._replace(X=np.hstack([p.X, p.X]) / (1.0 if l1 else np.sqrt(2)))
@@ -72,8 +62,7 @@ def test_features_twice_over_root_two(case, walk):
 
 @every_path
 @pytest.mark.parametrize("factor", [0.125, 30.0])
-def test_scaled_features(case, factor, walk):
-    walk(case)
+def test_scaled_features(case, factor):
     for p in SOME:
         degree = 1 if posed(case, p).l1 else 2  # of the regulariser
         bias = factor * p.bias if p.bias >= 0 else p.bias
@@ -83,16 +72,14 @@ def test_scaled_features(case, factor, walk):
 
 
 @every_path
-def test_opposite_labels(case, walk):
-    walk(case)
+def test_opposite_labels(case):
     for p in SOME:
         a, b = Solved(case, p), Solved(case, p._replace(y=-p.y))
         assert np.linalg.norm(a.w + b.w) <= a.mapped
 
 
 @every_path
-def test_a_column_of_zeros_changes_nothing(case, walk):
-    walk(case)
+def test_a_column_of_zeros_changes_nothing(case):
     for p in SOME:
         a, b = Solved(case, p), Solved(case, p._replace(X=np.insert(p.X, 3, 0.0, axis=1)))
         assert b.w[3] == 0.0
@@ -100,8 +87,7 @@ def test_a_column_of_zeros_changes_nothing(case, walk):
 
 
 @every_path
-def test_order_of_rows(case, walk):
-    walk(case)
+def test_order_of_rows(case):
     order = np.random.default_rng(0).permutation
     for p in SOME:
         k = order(len(p.y))
@@ -110,8 +96,7 @@ def test_order_of_rows(case, walk):
 
 
 @every_path
-def test_rows_of_cost_zero_are_not_there(case, walk):
-    walk(case)
+def test_rows_of_cost_zero_are_not_there(case):
     for p in SOME:
         cost = p.cost.copy()
         cost[5::4] = 0.0
@@ -122,8 +107,7 @@ def test_rows_of_cost_zero_are_not_there(case, walk):
 
 
 @every_path
-def test_dense_is_sparse(case, walk):
-    walk(case)
+def test_dense_is_sparse(case):
     for p in SOME:
         a, b = Solved(case, p, "csr"), Solved(case, p, "dense")
         assert np.linalg.norm(a.w - b.w) <= a.mapped
@@ -132,10 +116,9 @@ def test_dense_is_sparse(case, walk):
 
 @every_layout
 @every_path
-def test_warm_start_at_the_answer_stops_at_once(case, layout, walk):
+def test_warm_start_at_the_answer_stops_at_once(case, layout):
     if case.path == "interior":
         pytest.skip("interior-point steps begin at a point of their own")
-    walk(case)
     for p in SOME:
         best = minimiser(posed(case, p))
         s = Solved(case, p, layout, start=best, gap=1e-6)
@@ -147,8 +130,7 @@ def test_warm_start_at_the_answer_stops_at_once(case, layout, walk):
 
 
 @every_path
-def test_warm_start_elsewhere_gives_the_same_answer(case, walk):
-    walk(case)
+def test_warm_start_elsewhere_gives_the_same_answer(case):
     for p in SOME:
         start = np.random.default_rng(3).normal(size=p.A.shape[1])
         a, b = Solved(case, p), Solved(case, p, start=start)

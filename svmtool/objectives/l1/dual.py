@@ -20,8 +20,6 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.cd import l1_dual_loops as loops
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,9 +59,8 @@ class L1Dual:
 
     @staticmethod
     def possible(objective: Any) -> bool:
-        """Whether it applies: squared hinge, rows in this process, no free bias."""
-        o = objective
-        return not o.logistic and not o.free_bias and isinstance(o.rows, (CsrRows, DenseRows))
+        """Whether it applies: squared hinge, no free bias."""
+        return not objective.logistic and not objective.free_bias
 
     @staticmethod
     def features_alike(objective: L1SquaredHinge) -> bool:

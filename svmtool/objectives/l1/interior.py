@@ -77,17 +77,16 @@ class L1Interior:
 
     @staticmethod
     def possible(objective: Any) -> bool:
-        """Whether it applies: squared hinge, rows in memory of this process, and small systems."""
+        """Whether it applies: squared hinge, rows in memory, and small systems."""
         o = objective
-        here = isinstance(o.rows, (CsrRows, DenseRows)) and o.rows.mapped is None
-        return not o.logistic and here and 0 < min(o.n, o.d) <= MOST
+        return not o.logistic and o.rows.mapped is None and 0 < min(o.n, o.d) <= MOST
 
     @staticmethod
     def numbers(objective: L1SquaredHinge) -> float:
         """Approximate cost of a run, in multiplications."""
         rows, n, d = objective.rows, objective.n, objective.d
         least = min(n, d)
-        if isinstance(rows, DenseRows):
+        if not rows.offers_coordinate_descent:
             gram = 0.5 * float(n) * d * least
         else:
             indptr, indices, _ = rows.csr_arrays

@@ -17,15 +17,12 @@ from svmtool.compiled.loops.fused import fused_l1_loops
 from svmtool.compiled.loops.fused.fused_l1_loops import ALIKE, CHUNK, FIELDS, ROUGH
 from svmtool.compiled.loops.loss import hinge_loops, l1_loops, logistic_loops
 from svmtool.data.blocks import Rows
-from svmtool.data.csr import CsrRows
 from svmtool.linalg.systems import mirror
 from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.base import balance
 from svmtool.objectives.row_losses import Losses
 from svmtool.objectives.task import Task
 
-# Limits of `fused_newton`: features, numbers of a single problem, and of one of several, which share the cores
-SMALL_FEATURES, SMALL_WORK, SMALL_SHARE = 64, 1 << 17, 1 << 21
 # From this epoch of `descend` on, the last half of the epochs must change w by this share
 DESCENT_LOOK, DESCENT_STILL = 31, 1e-14
 TARGET = np.ones(1)  # target of all rows, for the squared hinge
@@ -187,13 +184,6 @@ class L1Objective(Losses):
         other._columns = self.columns()
         return other
 
-    @property
-    def small(self) -> bool:
-        """Whether `fused_newton` applies: sparse rows, no free bias, and so few that calls would dominate."""
-        most = SMALL_SHARE if self.one_of_several else SMALL_WORK
-        few = self.d <= SMALL_FEATURES and 0 < self.n * self.d <= most
-        return few and isinstance(self.rows, CsrRows) and not self.free_bias
-
     def fused_newton(
         self, w: np.ndarray, gap: float, enough: float, most: int
     ) -> tuple[list[list[float]], int, np.ndarray]:
@@ -201,9 +191,11 @@ class L1Objective(Losses):
 
         Returns a record for each step (f, lower bound, largest violation, non-zero weights, epochs, step), a code (0
         limit of steps, 1 minimum, 2 gap <= `gap`, 3 gap <= `enough`, 4 round-off), and the dual point of the lower
-        bound (f8[n]).
+        bound (f8[n]).  ValueError for a free bias.
         """
-        r, n, d = self.rows, self.n, self.d
+        if self.free_bias:
+            raise ValueError("the compiled call regularises every weight")
+        r, n, d = self.rows.as_csr(), self.n, self.d
         work = np.empty((6 + d) * n + (d + 1) * CHUNK + 2 * d * d + 10 * d + 7)
         out = np.empty(n + (most + 1) * FIELDS)
         code = fused_l1_loops.fused_l1(
@@ -311,7 +303,7 @@ class L1Logistic(L1Objective):
         A row's slope lies between 0 and -C_i y_i, so that for any w the derivative of all losses in w_j is at most the
         larger of the sums of C_i |x_ij| over rows with y_i x_ij > 0 and over rows with y_i x_ij < 0.
         """
-        if not isinstance(self.rows, CsrRows):
+        if not self.rows.offers_coordinate_descent:
             return None
         kept = np.ones(self.d, bool)
         kept[: self.rows.plain] = self.rows.signed_sums(self.cost * self.y).max(axis=1) > 1.0

@@ -2,8 +2,8 @@
 
     min |w|_1 + sum_i C_i max(0, target_i - y_i x_i.w)      dual: |sum_i a_i y_i x_ij| <= 1 for each column j
 
-The answer over some columns is feasible for all, and its dual point is once it is shrunk to the largest of these sums:
-no more than a part of the gap so far is left of each choice's own.  Columns of weight zero leave again.  Column
+The answer over some columns is feasible for all of them, and so is its dual point once it is shrunk by the largest of
+these sums.  Each choice is solved to a part of the gap so far.  Columns of weight zero leave again.  Column
 generation as in A. Dedieu, R. Mazumder and H. Wang, Solving L1-regularized SVMs and related linear programs, JMLR 23
 (2022).  A choice is solved by the homotopy's stages.
 """
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.data.csr import CsrRows
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.task import Task
@@ -32,13 +31,14 @@ PROGRESS = 0.95  # ... but only where the gap has fallen to this share since som
 INNER_GAP = 0.3  # share of the whole gap to which a choice of columns is solved
 
 
-def by_columns(task: Task, monitor: Monitor, best: Best, stages: Callable) -> Status:
-    """Improve on `best` until the gap is as small as asked for; returns why it ended.
+def by_columns(
+    task: Task, monitor: Monitor, best: Best, stages: Callable, columns: int = COLUMNS, progress: float = PROGRESS
+) -> Status:
+    """Improve `best` until the gap is as small as asked for; returns why the run ended.
 
-    stages(task, monitor, w, before) makes the homotopy of a choice.
+    stages(task, monitor, w, before) makes the homotopy of a choice.  columns: COLUMNS; progress: PROGRESS.
     """
     rows, m = task.rows, task.rows.plain
-    assert isinstance(rows, CsrRows)
     whole = L1Columns(task)
     w, last, pull = best.w, best.alpha, whole.pull(best.alpha)
     run: Any = None  # the last choice's stages
@@ -47,11 +47,11 @@ def by_columns(task: Task, monitor: Monitor, best: Best, stages: Callable) -> St
     status = None
     while status is None:
         size = np.abs(pull)
-        most = max(COLUMNS, int(np.count_nonzero(support)))
+        most = max(columns, int(np.count_nonzero(support)))
         wanted = np.setdiff1d(np.argsort(-size[:m], kind="stable")[:most], used)
         if run is not None:
             wanted = wanted[size[wanted] > (NEARLY if size.max(initial=0.0) > 1.0 else 1.0)]
-        if best.gap < PROGRESS * least:
+        if best.gap < progress * least:
             least = best.gap
             used = used[support[used] | (size[used] > IDLE)]
         used = np.union1d(used, wanted)

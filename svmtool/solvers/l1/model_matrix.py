@@ -14,16 +14,15 @@ import numpy as np
 
 from svmtool.compiled.loops.fused.fused_l1_loops import EPOCHS, FACES, INNER_LEAST, INNER_MATRIX, KEEP, RIDGE, SETTLED
 from svmtool.compiled.loops.loss import l1_loops as loops
-from svmtool.data.dense import DenseRows
 from svmtool.linalg.systems import solve_positive
 from svmtool.objectives.l1.interior import CALL
-from svmtool.objectives.l1.objective import SMALL_FEATURES, L1Objective, violations_at
+from svmtool.objectives.l1.objective import L1Objective, violations_at
 from svmtool.solvers.shared.base import Monitor
 from svmtool.tolerances import GRAM_BELOW
 
 FEW = 0.25  # share of the weights up to which those of dense rows that differ from zero or should have a matrix alone
 PROJECTED = 0.3  # of a step along which weights stay at zero, where the longer one does not lower the model enough
-LARGE_FACE = SMALL_FEATURES  # weights from which on losing them one by one is dear: the compiled call has no more
+LARGE_FACE = 64  # weights from which on losing them one by one is expensive: the compiled call has no more
 RIDGE_STEP, RIDGE_MOST, SHORT_FACE = 10.0, 0.1, 0.1  # of RIDGE: its change after steps shorter than that, and the most
 # a whole step that is not sufficient is one that RIDGE has shortened, where columns nearly depend on each other
 RIDGE_FALL, RIDGE_LEAST = 0.1, 1e-15
@@ -95,7 +94,7 @@ class MatrixModel:
         some = (o.w != 0.0) | (violations > 0.0)
         some[o.rows.plain :] = True
         self.held = False
-        if isinstance(o.rows, DenseRows) and np.count_nonzero(some) <= FEW * o.d:
+        if o.rows.gram_of_few and np.count_nonzero(some) <= FEW * o.d:
             p, chosen = np.zeros(o.d), np.flatnonzero(some)
             H, part = o.part_of_hessian(chosen), (g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen])
             p[chosen] = step_of_matrix(H, *part, self.epochs, self.monitor, most=self.most, fall=last.fall)
@@ -110,13 +109,14 @@ class MatrixModel:
 
 def step_of_matrix(
     H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, violations: np.ndarray, epochs: np.ndarray,
-    monitor: Monitor, far: bool = False, most: float = np.inf, fall: float = 0.0,
+    monitor: Monitor, far: bool = False, most: float = np.inf, fall: float = 0.0, little: float = LITTLE,
 ) -> np.ndarray:  # fmt: skip
     """p = v - w for the minimiser v of the model with the matrix H, or for what `most` multiplications found.
 
     passes[0] += coordinate passes, passes[1] += multiplications of them and of the systems, about.
 
-    far: whether a less accurate minimiser is sufficient; fall: share of f by which the last step lowered it.
+    far: whether a less accurate minimiser is sufficient; fall: share of f by which the last step lowered it; little:
+    LITTLE.
     """
     v, slope = w.copy(), g.copy()
     size = np.sqrt(np.maximum(H.diagonal(), 0.0))
@@ -154,7 +154,7 @@ def step_of_matrix(
         if monitor.ended() or epochs[1] >= most:
             break
         value = 0.5 * float((g + slope) @ (v - w)) + float(penalty @ np.abs(v))
-        if len(v) > LARGE_FACE and last - value <= LITTLE * (first - value):
+        if len(v) > LARGE_FACE and last - value <= little * (first - value):
             break
         last = value
     epochs[1] += CALL + (epochs[0] - done) * len(v) * max(1, np.count_nonzero(v))

@@ -49,20 +49,37 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.fused.fused_l1_loops import NEARER, SHORT
+from svmtool.data.blocks import Rows
 from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.objective import L1Objective, of_task
 from svmtool.objectives.task import Task
-from svmtool.solvers.l1.model_matrix import LastStep, matrix_fits
-from svmtool.solvers.l1.run import ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP, STEP_WORK, Run
+from svmtool.solvers.l1.model_matrix import LARGE_FACE, LastStep
+from svmtool.solvers.l1.run import (
+    BIAS,
+    BIAS_WHY,
+    ONE_SIDED,
+    PATH_FROM,
+    PATH_GAP,
+    PATH_ROUNDS,
+    PATH_STEP,
+    STEP_WORK,
+    Run,
+    bias_alone,
+)
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
+from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.tolerances import GRAM_BELOW
 
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
-SAMPLE_ROWS = 400  # ... and this many in all; with less than a third to spare there is none
+SAMPLE_ROWS = 400  # ... and this many in all; no subset holds more than one row in LEAST_GROUP
+LEAST_GROUP = 3
 SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not be exact: as on a path, below
+# The compiled call: most features, most numbers of a lone problem, and of one among several, which share the cores.
+FUSED_FEATURES, FUSED_WORK, FUSED_SHARE = LARGE_FACE, 1 << 17, 1 << 21
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
 SMALL_ROUNDS = 200  # most steps of the compiled call, ...
 SMALL_WORK = 1 << 27  # ... or as many as visit so many numbers: then a limit may end the run
@@ -72,18 +89,52 @@ RULE_SHARE = 0.05  # except on small problems -e also ends a run where this shar
 RISE = 1e-12  # relative rise of f that is rounding
 
 
-def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+FUSED, MATRIX = "proximal Newton steps in one compiled call", "proximal Newton steps, models held as a matrix"
+SAMPLED = ", from the solution of a sample of the rows"
+METHODS = {
+    "bias": BIAS,
+    "fused": FUSED,
+    "fused-sampled": FUSED + SAMPLED,
+    "matrix": MATRIX,
+    "matrix-sampled": MATRIX + SAMPLED,
+    "columns": "proximal Newton steps, models over columns of a working set",
+}
+
+
+def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose the form of the models and whether a sample gives the first guess."""
+    n, d = task.rows.n, task.rows.d
+    if task.one_sided_answer(ONE_SIDED) is not None:
+        return Plan("bias", BIAS_WHY)
+    if d > GRAM_BELOW:
+        return Plan("columns", f"{d} features, more than {GRAM_BELOW}")
+    sampled = "-sampled" if start is None and _sample_group(n, d) >= LEAST_GROUP else ""
+    if fits_call(task.rows, task.free_bias, task.one_of_several):
+        return Plan("fused" + sampled, f"{d} features, at most {FUSED_FEATURES}, and little data")
+    return Plan("matrix" + sampled, f"{d} features, at most {GRAM_BELOW}")
+
+
+def fits_call(rows: Rows, free_bias: bool, one_of_several: bool) -> bool:
+    """Whether the compiled call can solve the problem and steps from Python would take longer by their overhead."""
+    most = FUSED_SHARE if one_of_several else FUSED_WORK
+    return rows.d <= FUSED_FEATURES and 0 < rows.n * rows.d <= most and rows.offers_coordinate_descent and not free_bias
+
+
+def solve(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
+) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
-    if (answer := task.one_sided_answer(ONE_SIDED)) is not None:
-        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
-        return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
+    method = begin(monitor, METHODS, plan(task, rule, start), method)
+    if method == "bias":
+        return bias_alone(task, monitor)
     objective = of_task(task)
-    kept = None if matrix_fits(objective.d) else objective.possible()
+    kept = objective.possible() if method == "columns" else None
     if kept is not None:
         objective, start = objective.narrowed(kept), None if start is None else start[kept]
-    run = _Run(objective, monitor, rule)
-    if start is None and not run.wide and (group := _sample_group(objective)) >= 3:
+    if start is None and method.endswith("-sampled"):
+        group = max(_sample_group(objective.n, objective.d), LEAST_GROUP)
         start = _first_guess(objective.sample(group, seed), monitor)
+    run = _Run(objective, monitor, rule, method)
     w = np.zeros(objective.d)
     if start is not None:
         objective.set_point(start)
@@ -96,14 +147,15 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = N
     return Result(w, status, monitor.iterations, monitor.history, run.alpha)
 
 
-def _sample_group(objective: L1Objective) -> int:
-    """One row in how many the subset of a first guess may hold."""
-    return min(SAMPLE_GROUP, objective.n // max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * objective.d))
+def _sample_group(n: int, d: int) -> int:
+    """One row in how many the subset of a first guess may hold, of n rows and d features."""
+    return min(SAMPLE_GROUP, n // max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * d))
 
 
 def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
     """The minimiser over a subset of the rows, or zeros where it has so many weights that chance fits them."""
-    run = _Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule())
+    method = "fused" if fits_call(subset.rows, subset.free_bias, subset.one_of_several) else "matrix"
+    run = _Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), method)
     run.least_fall, run.path_numbers = SAMPLE_FALL, np.inf
     run.most_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
     w = np.zeros(subset.d)
@@ -112,12 +164,16 @@ def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
 
 
 class _Run(Run):
-    """The outer steps, from where a run begins best."""
+    """The outer steps, from where a run begins best, by one of METHODS."""
+
+    def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule, method: str = "matrix"):
+        super().__init__(objective, monitor, rule, method == "columns")
+        self._fused, self._text = method.startswith("fused"), METHODS[method]
 
     def from_weights(self, w: np.ndarray) -> Status:
         """Minimise from w (length d, overwritten by the answer); returns why it ended."""
         o = self.objective
-        status = self._small(w) if o.small else None
+        status = self._in_one_call(w) if self._fused else None
         if status is None:
             if self.wide or self.rule.primal is not None:
                 self._set_out(w)
@@ -153,27 +209,23 @@ class _Run(Run):
         while share < PATH_STEP**0.5 and not monitor.ended():
             stage = o.at_costs(share)
             stage.set_point(w)
-            run = _Run(stage, monitor.child(PATH_GAP, rounds), Rule())
+            run = _Run(stage, monitor.child(PATH_GAP, rounds), Rule(), "columns")
             run.least_fall, run.path_numbers = PATH_FALL if o.logistic else -1.0, np.inf
             run.steps()
             w, share = stage.w, share / PATH_STEP
         return w
 
-    def _small(self, w: np.ndarray) -> Status | None:
-        """All steps in one compiled call: a small problem is solved sooner than Python could follow it.
-
-        None where these were not enough.
-        """
+    def _in_one_call(self, w: np.ndarray) -> Status | None:
+        """Make all steps in one compiled call; None where these were not enough."""
         monitor = self.monitor
         most = min(SMALL_ROUNDS, SMALL_WORK // (self.objective.n * self.objective.d))
         most = most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
         gap = -1.0 if monitor.gap is None else monitor.gap
-        monitor.uses("proximal Newton steps in one compiled call", "a small problem")
         records, code, self.alpha = self.objective.fused_newton(w, gap, self.rule.certified.gap, most)
         status = None
         for f, bound, largest, active, epochs, t in records:
             status = monitor.step(f, bound, gradient=largest, active=int(active), cg=int(epochs), step=t)
-        self.bound = records[-1][1]
+        self.bound, self._text = records[-1][1], MATRIX
         if SMALL_ENDS[code] is base.PRECISION:
             return rounded(*records[-1][:2])
         return SMALL_ENDS[code] or status
@@ -184,7 +236,7 @@ class _Run(Run):
         previous, apart, flat, t = np.inf, np.inf, 0, 0.0
         best, best_w = np.inf, o.w.copy()
         while True:
-            monitor.uses("proximal Newton steps", "models over columns" if self.wide else "models held as a matrix")
+            monitor.uses(self._text)
             f, g = o.gradient()
             if not f <= best + RISE * abs(best):  # rounding has misled the search along the step
                 o.set_point(best_w)

@@ -1,26 +1,31 @@
-"""LP-SVM with many features by restarted PDHG (see nesvm.py).
+"""LP-SVM with many features by restarted PDHG (see nesvm_lp.py).
 
-The steps, what they are taken from, and which rows and columns they are taken over: objectives/l1/pdhg.py.  They need
-thousands of passes, but over few rows and columns, and solve no system.
+The steps, and the choice of rows and columns that they go over: objectives/l1/pdhg.py.  They need thousands of passes,
+but over few rows and columns, and solve no system.
 """
 
 from __future__ import annotations
 
-from svmtool.objectives.l1.pdhg import L1Saddle
+from svmtool.objectives.l1.pdhg import FEWEST, L1Saddle
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.tolerances import OPTIMAL_GAP
 
-FIRST, EVALUATIONS = 40, 0.1  # steps before rows and columns are chosen; share of the steps so far between two looks
+FIRST, EVALUATIONS = 40, 0.1  # steps before rows and columns are chosen; their share between evaluations
 FASTER, PATIENCE, LEAST = 0.7, 2.0, 4000  # the gap falls to that share while steps grow by that factor and number
-LONGEST = 1 << 23  # numbers that steps go over between two questions whether a limit ends the run
+LONGEST = 1 << 23  # numbers that steps go over between two checks of the limits
 
 
-def in_rounds(task: Task, monitor: Monitor, best: Best) -> Status | None:
-    """Improve on `best` until the gap is as small as asked for; returns why it ended, None where steps are too slow."""
-    run, status = L1Saddle(task, best.w), None
+def in_rounds(
+    task: Task, monitor: Monitor, best: Best, fewest: int = FEWEST, faster: float = FASTER, slow_steps: int = LEAST
+) -> Status | None:
+    """Improve `best` until the gap is as small as asked for; returns why the run ended, None where steps are too slow.
+
+    fewest: rows and columns that are kept at least.  faster, slow_steps: FASTER and LEAST.
+    """
+    run, status = L1Saddle(task, best.w, fewest), None
     least, at = best.gap, 0  # the gap when it last fell well, and after how many steps that was
     burst = max(1, LONGEST // max(task.rows.nnz, 1))
     while status is None:
@@ -34,9 +39,9 @@ def in_rounds(task: Task, monitor: Monitor, best: Best) -> Status | None:
         status = now or status
         if status is None and best.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
-        if best.gap <= FASTER * least:
+        if best.gap <= faster * least:
             least, at = best.gap, run.steps
-        elif run.steps > PATIENCE * at + LEAST:
+        elif run.steps > PATIENCE * at + slow_steps:
             break
         if status is None:
             run.choose()

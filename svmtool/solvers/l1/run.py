@@ -1,6 +1,4 @@
-"""State of a run of the L1 solvers: its end, and the methods that follow its Newton steps (proximal_newton.py, 9,
-10).
-"""
+"""State of a run of proximal_newton.py: when it ends, and the methods that follow its Newton steps (9 and 10 there)."""
 
 from __future__ import annotations
 
@@ -15,12 +13,13 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.dual import L1Dual
 from svmtool.objectives.l1.interior import PASS, L1Interior
 from svmtool.objectives.l1.objective import L1Objective
+from svmtool.objectives.task import Task
 from svmtool.solvers.l1.face import sparse
 from svmtool.solvers.l1.model_columns import ColumnsModel
-from svmtool.solvers.l1.model_matrix import MatrixModel, matrix_fits
+from svmtool.solvers.l1.model_matrix import MatrixModel
 from svmtool.solvers.l1.turns import Turns
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Rule, Status
+from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import ENOUGH, OPTIMAL_GAP
 
@@ -40,12 +39,21 @@ STEP_WORK = 6.0  # of a step beside what its model costs: products with all rows
 CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
 
 
-class Run:
-    """One run: the best dual point so far, and the work."""
+BIAS = "the bias alone, which reduces every loss to 0 or to what rounding states"
+BIAS_WHY = "a free bias, and labels that one value of it meets"
 
-    def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule):
-        self.objective, self.monitor, self.rule = objective, monitor, rule
-        self.wide = objective.narrow or not matrix_fits(objective.d)
+
+def bias_alone(task: Task, monitor: Monitor) -> Result:
+    """The answer where a free bias alone gives it."""
+    monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+    return Result(task.one_sided_answer(ONE_SIDED), base.OPTIMAL, monitor.iterations, monitor.history)
+
+
+class Run:
+    """One run: the best dual point so far, and the work.  wide: models over columns, not held as a matrix."""
+
+    def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule, wide: bool = False):
+        self.objective, self.monitor, self.rule, self.wide = objective, monitor, rule, wide
         self.model = ColumnsModel(objective, monitor) if self.wide else MatrixModel(objective, monitor)
         self.bound, self.alpha = -np.inf, None
         self.short = False  # whether the last step says that the model holds for a small part of the way only

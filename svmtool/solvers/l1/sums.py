@@ -39,11 +39,12 @@ from svmtool.solvers.l1.model_matrix import (
     next_ridge,
     step_of_matrix,
 )
-from svmtool.solvers.l1.run import ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP
+from svmtool.solvers.l1.run import BIAS, BIAS_WHY, ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP, bias_alone
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
-from svmtool.tolerances import OPTIMAL_GAP
+from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
 
 # Measured at C = 1 to a gap of 1e-4, -s 5 and 6, in two partitions of up to 5000 rows of a9a, australian, madelon,
 # splice, mushrooms, w8a, cod-rna, kdd99, magic04, dorothea, arcene, farm-ads, imdb.tfidf and polarity2.bigram: passes
@@ -57,21 +58,40 @@ NARROW = 1e-3  # a bracket of t this narrow, relative, holds such a jump
 SYSTEMS = 20  # most of them for a model
 
 
-def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1) -> Result:
+METHODS = {
+    "bias": BIAS,
+    "direct": "proximal Newton steps by sums over the rows",
+    "path": "proximal Newton steps by sums over the rows, from the solutions for smaller costs",
+}
+
+
+def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose where steps begin."""
+    d = task.rows.d
+    if task.one_sided_answer(ONE_SIDED) is not None:
+        return Plan("bias", BIAS_WHY)
+    if matrix_fits(d):
+        return Plan("direct", f"{d} features, at most {GRAM_BELOW}")
+    return Plan("path", f"{d} features, more than {GRAM_BELOW}")
+
+
+def solve(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
+) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
-    if (answer := task.one_sided_answer(ONE_SIDED)) is not None:
-        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
-        return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history)
-    run = _Run(task, monitor, rule)
+    method = begin(monitor, METHODS, plan(task, rule, start), method)
+    if method == "bias":
+        return bias_alone(task, monitor)
+    run = _Run(task, monitor, rule, method)
     status = run.from_weights(start)
     return Result(run.losses.w, status, monitor.iterations, monitor.history)
 
 
 class _Run:
-    def __init__(self, task: Task, monitor: Monitor, rule: Rule):
+    def __init__(self, task: Task, monitor: Monitor, rule: Rule, method: str):
         self.logistic, self.monitor, self.rule = task.target is not None, monitor, rule
         self.losses = task.objective(Logistic if self.logistic else SquaredHinge)
-        self.wide = not matrix_fits(task.rows.d)
+        self.wide = method == "path"
         self._single = np.ones(task.rows.d)
         if task.free_bias:
             self._single[-1] = 0.0
@@ -98,7 +118,6 @@ class _Run:
         """Steps on factor |w|_1 + the losses until the gap is as small as asked for, or `enough`; why they ended."""
         o = self.losses
         self.penalty = penalty = factor * self._single
-        monitor.uses("proximal Newton steps", "by sums over the rows")
         previous, bound, flat, t = np.inf, 0.0, 0, 0.0
         while True:
             loss, g = o.loss_and_slope()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from svmtool.coordinate.hinge import DualCoordinateDescent
-from svmtool.data.csr import CsrRows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.opposite_duplicates import cancelling
 from svmtool.solvers.shared import base
@@ -91,18 +92,15 @@ class Homotopy:
         system = "dual" if o.has_dual_system and 0 < o.active <= DUAL_ROWS else "cg"
         return o.newton_direction(g, system, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
 
-    def _sparse_rows(self) -> CsrRows:
-        """The rows, a free bias as a feature like those that they have: what coordinate passes go over."""
-        o = self.objective
-        rows = o.rows
-        assert isinstance(rows, CsrRows)
-        if not o.free_bias:
+    def _sparse_rows(self) -> Any:
+        """The rows as CSR, a free bias as a feature as large as the rows are on average: for coordinate descent."""
+        rows = self.objective.rows.as_csr()
+        if not self.objective.free_bias:
             return rows
-        length = float(np.sqrt(np.mean(rows.square_norms())))
-        return CsrRows(*rows.csr_arrays, rows.plain, length, rows.mapped)
+        return rows.with_bias(float(np.sqrt(np.mean(rows.square_norms()))))
 
-    def one_pass(self, seed: int) -> None:
-        """One coordinate pass over the dual: stages begin where it leads."""
+    def one_epoch(self, seed: int) -> None:
+        """Run one epoch of dual coordinate descent, after which stages begin."""
         o = self.objective
         run = DualCoordinateDescent(self._sparse_rows(), o.y, np.zeros(o.n), o.cost, seed, target=o.target)
         run.run()
@@ -114,9 +112,9 @@ class Homotopy:
         np.divide(run.alpha, o.cost, out=o.beta)
 
     def epochs(self, seed: int) -> Status | None:
-        """Coordinate passes over the dual until the gap is as small as asked for.
+        """Run epochs of dual coordinate descent until the gap is as small as asked for.
 
-        None where they do not get there: stages take over.
+        None where they are too slow: stages take over.
         """
         o, best, monitor = self.objective, self.best, self.monitor
         rows, free = self._sparse_rows(), o.free_bias

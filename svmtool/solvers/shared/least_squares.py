@@ -1,4 +1,4 @@
-"""Methods that the solvers of least squares share: normal equations, conjugate gradients, fewer features."""
+"""Methods that the solvers of least squares share: normal equations, conjugate gradients, merged features."""
 
 from __future__ import annotations
 
@@ -17,11 +17,17 @@ from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import newton_steps, rounded
 from svmtool.tolerances import OPTIMAL_GAP, ROUNDOFF_GAP
 
-# certified gaps: of an exact minimiser, and of as good a one where round-off stalls progress
+# Texts of the methods that several solvers of least squares have.
+MERGED = "singleton features merged into one for each row, then the method for what is left"
+PRODUCTS = "conjugate gradients on primal and dual"
+PRIMAL = "Newton steps, matrix of features x features factorised"
+SUMS_ONLY = "Newton steps by conjugate gradients, from sums over the rows"
+MANY_SINGLETONS = "more features are in one row alone than there are rows"
+
 CG_MIN_GAP, CG_ROUND = 0.9, 1e-13  # steps go on to this share of the gap, or of the first difference of P and D
 CG_FLAT = 3  # after so many rounds that do not halve the gap round-off stalls progress
 DIRECT, FEW_ROWS = 100, 2048  # least steps before a direct solution, and the most rows of one
-DIRECT_STALL_STEPS = 2  # the same of steps on normal equations
+DIRECT_STALL_STEPS = 2  # as CG_FLAT, of steps on normal equations
 
 
 def by_sums(
@@ -36,7 +42,8 @@ def by_sums(
     while True:
         f, g = equations.gradient(w)
         if equations.cancels(f):
-            return _on_rows(task, monitor, rule, w)
+            monitor.uses(PRIMAL, "the sums cancel: f is tiny relative to f(0)")
+            return by_newton(task, monitor, rule, w, "primal")
         status = _record(monitor, task, f, g, t)
         flat = 0 if f < best or t == 0.0 else flat + 1
         if f <= best:
@@ -54,10 +61,17 @@ def by_sums(
             return Result(answer, monitor.end(), monitor.iterations, monitor.history)
 
 
-def _on_rows(task: Task, monitor: Monitor, rule: Rule, w: np.ndarray) -> Result:
-    objective = task.objective(LeastSquares)
-    objective.set_point(w)
-    status = newton_steps(objective, monitor, rule, "primal")
+def from_start(task: Task, start: np.ndarray | None) -> LeastSquares:
+    """The objective of the task at `start`, zeros if None."""
+    objective = task.objective(LeastSquares, target=task.target)
+    objective.set_point(np.zeros(objective.d) if start is None else start)
+    return objective
+
+
+def by_newton(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, system: str) -> Result:
+    """Solve by Newton steps on the rows with this system, "primal" or "cg"."""
+    objective = from_start(task, start)
+    status = newton_steps(objective, monitor, rule, system)
     return Result(objective.w, status, monitor.iterations, monitor.history)
 
 
@@ -66,22 +80,14 @@ def _record(monitor: Monitor, task: Task, f: float, g: np.ndarray, t: float) -> 
     return monitor.step(f, max(f - 0.5 * norm * norm, 0.0), gradient=norm, active=task.rows.n, cg=0, step=t)
 
 
-def in_fewer_features(
-    solve: Callable[..., Result],
-    most: int,
-    task: Task,
-    monitor: Monitor,
-    rule: Rule,
-    start: np.ndarray | None,
-    seed: int,
-) -> Result:
-    """Solve with singleton features folded, where there are more than `most` features and many singletons."""
-    counts = SingletonFeatures.possible(task.rows) if task.rows.d > most else None
-    if counts is None:
-        return solve(task, monitor, rule, start, seed)
-    singletons = SingletonFeatures(task.rows, counts)
+def merged(solve: Callable[[Task, np.ndarray | None], Result], task: Task, start: np.ndarray | None) -> Result:
+    """Solve the task with its singleton features merged into one for each row, and return the weights of all.
+
+    solve(task, start) solves what is left.
+    """
+    singletons = SingletonFeatures(task.rows.as_csr())
     less = Task(singletons.rows, task.y, task.cost, task.free_bias, task.target, options=task.options)
-    result = solve(less, monitor, rule, None if start is None else singletons.merged_weights(start), seed)
+    result = solve(less, None if start is None else singletons.merged_weights(start))
     result.w = singletons.original_weights(result.w)
     return result
 

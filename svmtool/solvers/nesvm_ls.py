@@ -1,0 +1,76 @@
+"""NESVM's LS-SVM: -s 52.      min_w  1/2 |w|^2 + sum_i C_i (1 - y_i x_i.w)^2
+Paper: T. Zhou, D. Tao, X. Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: Eqs. 53-56.
+
+Algorithm 1 is that of solvers/nesvm.py, without smoothing.  Algorithm 2 differs from the paper in:
+ 1. There is nothing to smooth: one stage.
+ 2. The stage is one system where d is small.  Where d is large conjugate gradients improve both sides of the gap
+    (linalg/golub_kahan.py), or a system of few rows ends the run.
+Stops when: the certified relative gap is as small as asked for.
+Memory: 9 vectors of n, 5 of d; d x d twice where d is small.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmtool.data.singleton_features import SingletonFeatures
+from svmtool.objectives.smoothed import Smoothed
+from svmtool.objectives.task import Task
+from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.least_squares import (
+    MANY_SINGLETONS,
+    MERGED,
+    PRIMAL,
+    PRODUCTS,
+    SUMS_ONLY,
+    by_newton,
+    by_products,
+    from_start,
+    merged,
+)
+from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.smoothing import BIAS, BIAS_WHY, NO_HOMOTOPY, PLAIN, bias_alone, plain
+from svmtool.tolerances import GRAM_BELOW
+
+METHODS = {
+    "bias": BIAS,
+    "plain": PLAIN,
+    "merged": MERGED,
+    "primal": PRIMAL,
+    "products": PRODUCTS,
+    "cg": SUMS_ONLY,
+}
+
+
+def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Choose Algorithm 1, or one stage by the number of features."""
+    if task.one_sided_answer() is not None:
+        return Plan("bias", BIAS_WHY)
+    if not task.options.homotopy:
+        return Plan("plain", NO_HOMOTOPY)
+    if task.rows.d <= GRAM_BELOW:
+        return Plan("primal", f"{task.rows.d} features, at most {GRAM_BELOW}")
+    if SingletonFeatures.possible(task.rows):
+        return Plan("merged", MANY_SINGLETONS)
+    if task.rows.distributed:
+        return Plan("cg", "other processes hold the rows")
+    return Plan("products", f"{task.rows.d} features, more than {GRAM_BELOW}")
+
+
+def ls_svm(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
+) -> Result:
+    """Solve from `start` (zeros if None)."""
+    return _by(begin(monitor, METHODS, plan(task, rule, start), method), task, monitor, rule, start)
+
+
+def _by(method: str, task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None) -> Result:
+    if method == "bias":
+        return bias_alone(task, monitor)
+    if method == "plain":
+        return plain(Smoothed(task, "least squares", False, 1.0), monitor, start)
+    if method == "merged":
+        return merged(lambda less, w: _by(plan(less, rule, w).method, less, monitor, rule, w), task, start)
+    if method == "products":
+        return by_products(from_start(task, start), monitor)
+    return by_newton(task, monitor, rule, start, method)
