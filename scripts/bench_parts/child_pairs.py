@@ -21,7 +21,7 @@ from svmtool.formats.svmlight import table as svmlight
 from svmtool.kernel_params import tolerance
 from svmtool.params import Options, Settings
 from svmtool.solvers import alfpgm
-from svmtool.solvers.shared.base import Monitor, Rule
+from svmtool.solvers.shared.base import Monitor, RangeRule, Rule
 from svmtool.training.kernel import one_vs_one
 from svmtool.training.kernel.dataset import kernel_set
 from svmtool.training.kernel.fit import Fitting, Solved
@@ -39,7 +39,7 @@ class PairFitting(Fitting):
         monitor = Monitor(s.stopping.gap, None, s.stopping.max_seconds, None, None, self.started)
         start = time.perf_counter()
         problem.cache_mb, problem.options = s.run.cache_mb if cache_mb is None else cache_mb, self.options
-        result = alfpgm.solve(problem, monitor, Rule(projected=tolerance(s)))
+        result = alfpgm.solve(problem, monitor, Rule(dual=RangeRule(tolerance(s))))
         self.seconds += time.perf_counter() - start
         found = problem.answer(result)
         return Solved(found, result, certify(problem, result.alpha, result.gradient, result.rho, result.r, found.scale))

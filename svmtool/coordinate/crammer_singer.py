@@ -30,7 +30,12 @@ SHARPER = 0.5  # how much smaller the violation must be the next time that all c
 
 
 class CrammerSingerDescent:
-    """Passes from alpha = 0.  `alpha` (`wide` numbers a row) and `w` (flat W) are read off where they are wanted."""
+    """Coordinate descent from alpha = 0.  `alpha` (`wide` numbers a row) and `w` (flat W) are computed when read.
+
+    newton_share: the expected cost of Newton steps counts as this share of itself; 0: epochs give way at once.
+    """
+
+    newton_share = 1.0
 
     def __init__(self, task: ClassTask, rows: ClassRows, seed: int, factorised: bool = True):
         self.factorised = factorised  # whether Newton steps would be, or by conjugate gradients
@@ -38,7 +43,8 @@ class CrammerSingerDescent:
         self.patience = PATIENCE
         self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide
         base, self.n, self.cost, self.number = rows.base, task.rows.n, task.cost, task.number
-        self.rows, self.count, self.complete = rows, 0, True  # complete: whether the last pass began with all rows
+        self.rows, self.count, self.visits = rows, 0, 0.0
+        self.complete = True  # whether the last epoch began with all rows
         self._W, self._P = np.zeros(base.d * rows.wide), np.zeros(rows.n)
         self._P[np.arange(self.n) * rows.wide + self.number] = 1.0
         self.active = np.arange(self.n)
@@ -88,6 +94,7 @@ class CrammerSingerDescent:
     def run(self) -> float:
         """One pass over what is not shrunk away; returns about what it cost."""
         self.count += 1
+        self.visits += self.share
         rows, classes = float(self.state[0]), float(self.state[2])
         self.complete = int(classes) == self.n * self.rows.k
         alike = min(rows * self.rows.wide, TOGETHER * classes) / self.rows.wide  # complete rows
@@ -108,8 +115,8 @@ class CrammerSingerDescent:
     def newton(self) -> float:
         """About what Newton steps from here to the answer cost."""
         if not self.factorised:
-            return self.steps * self._usual_step
-        return self.steps * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
+            return self.newton_share * self.steps * self._usual_step
+        return self.newton_share * self.steps * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
 
     @property
     def _usual_step(self) -> float:

@@ -6,12 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from reference import random_rows, table_of
+from reference import csr_of, random_rows, table_of
 
 from svmtool import registry
+from svmtool.coordinate.crammer_singer import CrammerSingerDescent
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
+from svmtool.objectives.class_rows import ClassTask
+from svmtool.objectives.crammer_singer import CrammerSingerLoss
 from svmtool.params import Settings
+from svmtool.solvers.alm_classes import Run
+from svmtool.solvers.shared.base import Monitor, Rule
 from svmtool.training.reductions.crammer_singer import CrammerSinger
 
 ROWS = [row for row in registry.SOLVERS if row.task == "all classes"]
@@ -85,7 +90,7 @@ SOME = PROBLEMS["tall"], PROBLEMS["tall-bias"], PROBLEMS["wide"], PROBLEMS["two-
 class Solved:
     """Solution of a problem by one solver of the registry."""
 
-    def __init__(self, row, p: Problem, layout: str = "csr", start=None, report=None, stop=None, **settings):
+    def __init__(self, row, p: Problem, layout: str = "csr", start=None, report=None, stop=None, method="", **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
         s = Settings.of(solver=row.number, bias=p.bias, **settings)
         problems = CrammerSinger(table_of(p.X, p.y), s, p.cost)
@@ -94,9 +99,20 @@ class Solved:
         assert isinstance(problems.rows, DenseRows if layout == "dense" else CsrRows)
         if start is not None:
             start = problems.start_from(start)
+        if problems.k > 2:  # others are solved by the hinge's method
+            problems.solver_method = method or None
         results = problems.fit(start, report, stop)
         self.result, self.certificate = results[0], problems.certify(0, results[0])
         self.W, self.status = problems.weights(results), self.result.status
         self.model = problems.model(self.W)
         self.f = p.value(self.W)
         self.mapped = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
+
+
+def run_of(p: Problem, monitor: Monitor, rule: Rule, factorised: bool, W=None) -> tuple[Run, CrammerSingerDescent]:
+    """A run on a problem of three or more classes from the weights W (None: zeros), and its coordinate descent."""
+    task = ClassTask(CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), p.number, p.k, p.cost)
+    objective = CrammerSingerLoss(task)
+    objective.set_point(np.zeros(objective.d) if W is None else W.reshape(-1).copy())
+    run = Run(task, objective, monitor, rule, factorised)
+    return run, CrammerSingerDescent(task, objective.rows, 1, factorised)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from class_problems import PROBLEMS, ROWS, Problem, Solved
+from class_problems import PROBLEMS, ROWS, Problem, Solved, run_of
 from reference import csr_of
 
-from svmtool.coordinate import crammer_singer
-from svmtool.coordinate.crammer_singer import CrammerSingerDescent
 from svmtool.data.csr import CsrRows
 from svmtool.limits import EndedError
 from svmtool.objectives import class_interior
 from svmtool.objectives.class_interior import ClassInterior
 from svmtool.objectives.class_rows import ClassTask
-from svmtool.solvers import alm_classes
 from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Monitor, RangeRule, Rule
 
 
 def task_of(p: Problem) -> ClassTask:
@@ -50,28 +48,26 @@ def test_steps_lead_to_the_optimum(name):
     assert np.count_nonzero(alpha) < np.count_nonzero(run.alpha)
 
 
-def test_raw_values_are_certified(monkeypatch):
+def test_raw_values_are_certified():
     p = raw_problem()
     s = Solved(ROWS[0], p, eps=0.1)
     assert s.status is base.RULE and s.certificate.gap <= 1e-5
-    monkeypatch.setattr(class_interior, "NUMBERS", 0)
-    assert Solved(ROWS[0], p, eps=0.1).status is base.PRECISION, "after a hundred thousand passes"
+    run, descent = run_of(p, Monitor(), Rule(dual=RangeRule(0.1)), factorised=True)
+    run.interior = np.inf
+    assert run.by_turns(descent).status is base.PRECISION, "after a hundred thousand epochs"
 
 
-def test_stalled_epochs_and_rounds_end(monkeypatch):
-    monkeypatch.setattr(class_interior, "NUMBERS", 0)
-    monkeypatch.setattr(alm_classes, "MOST_EPOCHS", 1)
-    s = Solved(ROWS[0], raw_problem(), eps=1e-9)
-    assert s.status is base.PRECISION and s.result.iterations < 5000
+def test_stalled_epochs_and_rounds_end():
+    run, descent = run_of(raw_problem(), Monitor(), Rule(dual=RangeRule(1e-9)), factorised=True)
+    run.interior, run.most_epochs = np.inf, 1
+    found = run.by_turns(descent)
+    assert found.status is base.PRECISION and found.iterations < 5000
 
 
 @pytest.mark.parametrize("within", [False, True])
 def test_limits(within, monkeypatch):
     """Of iterations, between two steps, and of time or Ctrl-C, within one."""
     made, apply = [], ClassInterior._apply
-    monkeypatch.setattr(class_interior, "cost", lambda task: 0.0)
-    monkeypatch.setattr(CrammerSingerDescent, "newton", 0.0)
-    monkeypatch.setattr(crammer_singer, "NEWTON_STEPS", 1e-3)
 
     def counted(self, right):
         made.append(1)
@@ -81,7 +77,7 @@ def test_limits(within, monkeypatch):
 
     monkeypatch.setattr(ClassInterior, "_apply", counted)
     p = raw_problem()
-    s = Solved(ROWS[0], p, eps=1e-9, **({} if within else {"max_iter": 20}))
+    s = Solved(ROWS[0], p, method="interior", eps=1e-9, **({} if within else {"max_iter": 20}))
     assert made and (len(made) == 20 if within else s.result.iterations <= 21)
     assert s.status is (base.TIME if within else base.ITERATIONS)
     assert p.dual_value(s.result.alpha) <= s.f

@@ -2,59 +2,36 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.optimize
-from class_problems import GAP, PROBLEMS, ROWS, SOME, Problem, Solved, every_row, random_problem
+from class_problems import GAP, PROBLEMS, ROWS, SOME, Problem, Solved, every_row, random_problem, run_of
 from reference import csr_of, table_of
 
 from svmtool.coordinate import crammer_singer
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
 from svmtool.data.csr import CsrRows
-from svmtool.objectives import class_faces, class_interior
+from svmtool.objectives import class_interior
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.crammer_singer import CrammerSingerLoss
 from svmtool.params import Settings
-from svmtool.solvers import alm, alm_classes, alm_rounds
+from svmtool.solvers import alm
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import StopFlag
+from svmtool.solvers.shared.base import Monitor, RangeRule, Rule, StopFlag
 
-NEWTON = {(CrammerSingerDescent, "newton"): 0.0}
-PATHS = {
-    "chosen": {},
-    "passes": {(CrammerSingerDescent, "newton"): np.inf},
-    "newton": NEWTON,
-    "products": {
-        **NEWTON, (alm_rounds, "GRAM_BELOW"): 0, (alm_classes, "MOST_EPOCHS"): 1, (alm_rounds, "CG_TOLERANCE"): 1e-3,
-        (class_faces, "MOST"): 0, (crammer_singer, "PRODUCT_STEPS"): 10**6,
-    },
-    "rows": {
-        **NEWTON, (alm_rounds, "GRAM_BELOW"): 0, (alm_classes, "MOST_EPOCHS"): 1,
-        (class_faces, "MOST"): 10**6, (class_faces, "DECOMPOSED"): 1e12,
-    },
-    "handed over": {**NEWTON, (alm_rounds, "GRAM_BELOW"): 0},
-    "interior": {**NEWTON, (crammer_singer, "NEWTON_STEPS"): 1e-3, (class_interior, "cost"): lambda task: 0.0},
-}
-every_path = pytest.mark.parametrize("path", PATHS)
-
-
-@pytest.fixture
-def choose(monkeypatch):
-    def path(name: str, patch=monkeypatch) -> None:
-        for (owner, constant), value in PATHS[name].items():
-            patch.setattr(owner, constant, value)
-
-    return path
+METHODS = ("turns", "turns-rows", "epochs", "features", "rows", "interior")
+every_method = pytest.mark.parametrize("method", METHODS)
 
 
 @pytest.mark.parametrize("layout", ["csr", "dense"])
 @pytest.mark.parametrize("name", PROBLEMS)
-@every_path
+@every_method
 @every_row
-def test_gap_by_the_formulas(row, path, name, layout, choose):
-    choose(path)
+def test_gap_by_the_formulas(row, method, name, layout):
     p = PROBLEMS[name]
-    s = Solved(row, p, layout)
+    s = Solved(row, p, layout, method=method)
     dual = p.dual_value(s.result.alpha)
     assert s.status.converged, s.status
     assert s.f - dual <= 1e-8 * s.f, "this proves that both are optimal"
@@ -91,24 +68,19 @@ def test_optimum_of_a_general_purpose_solver(row):
 
 
 @every_row
-def test_paths_are_taken(row, monkeypatch, choose):
+def test_methods_are_used(row, monkeypatch):
     taken = set()
     watched = [(CrammerSingerDescent, "run"), (class_interior.ClassInterior, "step"), (alm, "exact")]
     for owner, name in (*watched, *((CrammerSingerLoss, name) for name in ("hessian", "hessian_product", "face"))):
         plain = getattr(owner, name)
-        monkeypatch.setattr(owner, name, lambda *a, name=name, plain=plain: (taken.add(name), plain(*a))[1])
-    for path, wanted in (
-        ("passes", {"run"}),
-        ("newton", {"run", "hessian"}),
-        ("products", {"run", "hessian_product"}),
-        ("rows", {"run", "face"}),
-        ("interior", {"run", "step"}),
-    ):
-        with monkeypatch.context() as patch:
-            choose(path, patch)
-            taken.clear()
-            Solved(row, PROBLEMS["tall"])
-            assert taken == wanted, path
+        monkeypatch.setattr(owner, name, lambda *a, name=name, plain=plain, **k: (taken.add(name), plain(*a, **k))[1])
+    for method, wanted in (("epochs", {"run"}), ("features", {"run", "hessian"}), ("interior", {"step"})):
+        taken.clear()
+        Solved(row, PROBLEMS["tall"], method=method)
+        assert taken == wanted, method
+    taken.clear()
+    Solved(row, PROBLEMS["tall"], method="rows")
+    assert taken & {"face", "hessian_product"} and "hessian" not in taken
     taken.clear()
     Solved(row, PROBLEMS["two"])
     assert taken == {"exact"}
@@ -143,14 +115,14 @@ def test_large_costs_leave_the_minimum_of_a_piece_exact():
     assert o.active > 30 and np.linalg.norm(o.hessian_product(p) + g) <= 1e-3 * np.linalg.norm(g)
 
 
-@every_path
+@every_method
 @every_row
-def test_laws(row, path, choose):
+def test_laws(row, method):
     """What must not change when a problem is put differently."""
-    choose(path)
     order = np.random.default_rng(0).permutation
+    solved = functools.partial(Solved, row, method=method)
     for p in SOME:
-        a, k = Solved(row, p), order(len(p.y))
+        a, k = solved(p), order(len(p.y))
         k = np.concatenate([np.arange(p.k), k[k >= p.k]])  # the order of classes stays
         twice = p._replace(cost=p.cost * np.where(np.arange(len(p.y)) < 9, 2.0, 1.0))
         same = {
@@ -167,14 +139,14 @@ def test_laws(row, path, choose):
             ),
         }  # fmt: skip
         for law, (one, other) in same.items():
-            first, second = a if one is p else Solved(row, one), Solved(row, other)
+            first, second = a if one is p else solved(one), solved(other)
             assert np.linalg.norm(first.W - second.W) <= 2 * first.mapped, law
             assert second.f == pytest.approx(first.f, rel=1e-9), law
-        zero = Solved(row, p._replace(X=np.insert(p.X, 2, 0.0, axis=1)))
+        zero = solved(p._replace(X=np.insert(p.X, 2, 0.0, axis=1)))
         assert not np.any(zero.W[2]) and np.linalg.norm(np.delete(zero.W, 2, axis=0) - a.W) <= 2 * a.mapped
-        scaled = Solved(row, p._replace(X=4.0 * p.X, bias=4.0 * p.bias, cost=p.cost / 16.0))
+        scaled = solved(p._replace(X=4.0 * p.X, bias=4.0 * p.bias, cost=p.cost / 16.0))
         assert np.linalg.norm(4.0 * scaled.W - a.W) <= 8 * a.mapped
-        assert np.linalg.norm(Solved(row, p, "dense").W - a.W) <= 2 * a.mapped
+        assert np.linalg.norm(solved(p, "dense").W - a.W) <= 2 * a.mapped
 
 
 @every_row
@@ -199,20 +171,19 @@ def test_warm_start_at_the_answer_stops_early(row):
         assert Solved(row, p, start=cold.model, max_iter=1, gap=1e-6).f <= cold.f * (1 + 1e-12), "the start is kept"
 
 
-@every_path
+@every_method
 @every_row
-def test_limits(row, path, choose):
-    choose(path)
+def test_limits(row, method):
     for p in (PROBLEMS["tall-hard"], PROBLEMS["two"]):
         for k in (1, 2, 4):
-            s = Solved(row, p, max_iter=k)
+            s = Solved(row, p, method=method, max_iter=k)
             assert s.status is base.ITERATIONS and s.result.iterations <= k + 1
             assert s.f <= p.value(np.zeros(s.W.shape)), "never worse than no weights at all"
         if p.k > 2:  # two classes may end before the clock is asked
-            assert Solved(row, p, max_seconds=0.0).status is base.TIME
+            assert Solved(row, p, method=method, max_seconds=0.0).status is base.TIME
             stop = StopFlag()
             stop.set = True
-            s = Solved(row, p, stop=stop)
+            s = Solved(row, p, method=method, stop=stop)
             assert s.status is base.INTERRUPTED and s.f <= p.value(np.zeros(s.W.shape))
 
 
@@ -227,16 +198,15 @@ def violation(p: Problem, W: np.ndarray, a: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("eps", [None, 0.5, 1e-4, 1e-7])
-@every_path
+@every_method
 @every_row
-def test_e_ends_within_liblinears_rule(row, path, eps, choose):
-    choose(path)
+def test_e_ends_within_liblinears_rule(row, method, eps):
     for p in (*SOME, PROBLEMS["tall-hard"]):
-        s = Solved(row, p, eps=eps)
+        s = Solved(row, p, method=method, eps=eps)
         assert s.status.converged
         a = s.result.alpha
         assert violation(p, p.A.T @ a, a) <= (row.eps_default if eps is None else eps) * (1 + 1e-6)
-        if path not in ("products", "rows", "handed over"):  # as the row promises for few features
+        if method not in ("turns-rows", "rows"):  # as the row promises for few features
             assert s.certificate.gap <= 1e-6 * (1 + 1e-6)
 
 
@@ -273,9 +243,8 @@ def test_preconditioner_is_the_hessian_where_all_faces_are_one():
     assert not np.any(o.preconditioner()(v).reshape(-1, p.k)[2]), "a feature that no row has keeps its zero"
 
 
-def test_passes_end_what_rounds_began(monkeypatch, choose):
-    """Rounds lead within -e's reach, passes end by its rule, from the same dual point."""
-    choose("handed over")
+def test_epochs_end_what_rounds_began(monkeypatch):
+    """Rounds lead within -e's reach, epochs end by its rule, from the same dual point."""
     course, resume = [], CrammerSingerDescent.resume
 
     def watched(self, multipliers, steps):
@@ -283,54 +252,54 @@ def test_passes_end_what_rounds_began(monkeypatch, choose):
         course.append((self.dual_value(), steps))
 
     monkeypatch.setattr(CrammerSingerDescent, "resume", watched)
-    s = Solved(ROWS[0], PROBLEMS["tall-hard"], eps=0.01)
+    s = Solved(ROWS[0], PROBLEMS["tall-hard"], method="rows", eps=0.01)
     (dual, steps), *more = course
     assert not more and s.status is base.RULE and s.result.iterations > steps > 0
-    assert s.certificate.dual >= dual * (1 - 1e-12), "passes never lower the dual"
+    assert s.certificate.dual >= dual * (1 - 1e-12), "epochs never lower the dual"
 
 
 @pytest.mark.parametrize("after", [0.0, 0.5, np.inf])
-def test_work_after_liblinears_rule_is_limited_where_there_are_many_features(after, monkeypatch):
+def test_work_after_liblinears_rule_is_limited_where_there_are_many_features(after):
     """The rule holds where the run ends; SAFETY of its tolerance is reached only if that costs little more."""
-    monkeypatch.setattr(alm_rounds, "GRAM_BELOW", 0)
-    monkeypatch.setattr(CrammerSingerDescent, "newton", np.inf)
-    monkeypatch.setattr(alm_classes, "AFTER_RULE", after)
-    pg_ranges, costs, plain = [], [], CrammerSingerDescent.run
-
-    def run(self):
-        costs.append(plain(self))
-        pg_ranges.append(self.pg_range if self.complete else np.inf)
-        return costs[-1]
-
-    monkeypatch.setattr(CrammerSingerDescent, "run", run)
     rng = np.random.default_rng(1)
     p = Problem(rng.normal(size=(200, 20)), 1.0 * rng.integers(0, 5, 200), np.full(200, 10.0))
-    s = Solved(ROWS[0], p, "dense", eps=0.01)
-    assert s.status is base.RULE and violation(p, p.A.T @ s.result.alpha, s.result.alpha) <= 0.01 * (1 + 1e-6)
+    monitor, rule = Monitor(), Rule(dual=RangeRule(0.01))
+    run, descent = run_of(p, monitor, rule, factorised=False)
+    pg_ranges, costs, plain = [], [], descent.run
+
+    def noted() -> float:
+        costs.append(plain())
+        pg_ranges.append(descent.pg_range if descent.complete else np.inf)
+        return costs[-1]
+
+    descent.run = noted
+    run.may_round, run.after_rule = False, after
+    found = run.by_turns(descent)
+    assert found.status is base.RULE and violation(p, p.A.T @ found.alpha, found.alpha) <= 0.01 * (1 + 1e-6)
     first = next(k for k, pg_range in enumerate(pg_ranges) if pg_range <= 0.01)
-    assert (pg_ranges[-1] <= alm_classes.SAFETY * 0.01) == (after == np.inf)
+    assert (pg_ranges[-1] <= base.SAFETY * 0.01) == (after == np.inf)
     assert after == np.inf or sum(costs[:-2]) < (1.0 + after) * sum(costs[: first + 1])
 
 
 @pytest.mark.parametrize("started", [False, True])
-def test_rounds_that_get_nowhere_hand_back_to_passes(started, monkeypatch):
-    """Many classes that can be told apart and a large C: passes alone end by the rule of -e, Newton steps do not."""
-    monkeypatch.setattr(alm_rounds, "GRAM_BELOW", 0)
-    monkeypatch.setattr(class_faces, "MOST", 0)
+def test_rounds_that_get_nowhere_hand_back_to_epochs(started, monkeypatch):
+    """Many classes that can be told apart and a large C: epochs alone end by the rule of -e, Newton steps do not."""
     made, product = [], CrammerSingerLoss.hessian_product
     monkeypatch.setattr(CrammerSingerLoss, "hessian_product", lambda self, v: (made.append(1), product(self, v))[1])
     rng = np.random.default_rng(1)
     n, d, k, eps = 80, 8, 40, 1e-3
     y = np.arange(n) % k
     p = Problem(rng.normal(size=(k, d))[y] + 0.1 * rng.normal(size=(n, d)), 1.0 * y, np.full(n, 1e4))
-    start = Solved(ROWS[0], p, eps=0.1).model if started else None
+    W = Solved(ROWS[0], p, eps=0.1).W if started else None
     made.clear()
-    s = Solved(ROWS[0], p, eps=eps, start=start)
-    assert s.status is base.RULE
-    assert violation(p, p.A.T @ s.result.alpha, s.result.alpha) <= eps * (1 + 1e-6)
-    assert 0 < len(made) <= 10 * crammer_singer.PRODUCT_STEPS * crammer_singer.PRODUCTS, "of 59510 without passes"
-    if start is not None:
-        assert s.f <= p.value(start.W) * (1 + 1e-12), "the start is kept"
+    run, descent = run_of(p, Monitor(), Rule(dual=RangeRule(eps)), factorised=False, W=W)
+    run.most_rows, run.interior = 0, np.inf
+    found = run.by_turns(descent, started)
+    assert found.status is base.RULE
+    assert violation(p, p.A.T @ found.alpha, found.alpha) <= eps * (1 + 1e-6)
+    assert 0 < len(made) <= 10 * crammer_singer.PRODUCT_STEPS * crammer_singer.PRODUCTS, "of 59510 without epochs"
+    if W is not None:
+        assert p.value(found.w.reshape(W.shape)) <= p.value(W) * (1 + 1e-12), "the start is kept"
 
 
 def test_a_row_of_another_scale_does_not_keep_classes_from_leaving():
@@ -346,10 +315,8 @@ def test_a_row_of_another_scale_does_not_keep_classes_from_leaving():
     assert passes.pg_range > 1.0 and passes.share < 0.5
 
 
-def test_factorised_rounds_that_get_nowhere_hand_back_to_passes(monkeypatch):
+def test_factorised_rounds_that_get_nowhere_hand_back_to_epochs(monkeypatch):
     """Many classes that can be separated and a large C: Newton steps over all would take hundreds."""
-    monkeypatch.setattr(crammer_singer, "PATIENCE", 0.0)
-    monkeypatch.setattr(crammer_singer, "NEWTON_STEPS", 3)
     steps, hessian = [], CrammerSingerLoss.hessian
     monkeypatch.setattr(CrammerSingerLoss, "hessian", lambda self: (steps.append(1), hessian(self))[1])
     resumed, resume = [], CrammerSingerDescent.resume
@@ -358,5 +325,6 @@ def test_factorised_rounds_that_get_nowhere_hand_back_to_passes(monkeypatch):
     n, d, k = 80, 8, 40
     y = np.arange(n) % k
     p = Problem(rng.normal(size=(k, d))[y] + 0.1 * rng.normal(size=(n, d)), 1.0 * y, np.full(n, 1e4))
-    s = Solved(ROWS[0], p, gap=0.1)
-    assert s.status is base.GAP and resumed and len(steps) < 40
+    run, descent = run_of(p, Monitor(0.1), Rule(), factorised=True)
+    descent.patience, descent.steps = 0.0, 3.0
+    assert run.by_turns(descent).status is base.GAP and resumed and len(steps) < 40
