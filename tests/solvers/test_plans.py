@@ -30,7 +30,7 @@ def problems(row: registry.Solver, size: str, **settings) -> Reduction:
 
 def contents(task) -> dict[str, bytes]:
     """The bytes of a task's vectors."""
-    return {name: pickle.dumps(getattr(task, name)) for name in ("y", "number", "cost", "target") if hasattr(task, name)}
+    return {name: pickle.dumps(getattr(task, name, None)) for name in ("y", "number", "cost", "target")}
 
 
 @pytest.mark.parametrize("size", SIZES)
