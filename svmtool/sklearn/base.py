@@ -137,7 +137,8 @@ class ClassifierTraining(CertifiedEstimator):
 
     def _encoded(self, y: np.ndarray) -> np.ndarray:
         """Set `classes_`; returns the number of each row's class, f8[n]."""
-        check_classification_targets(y)
+        if y.dtype.kind not in "biu":  # these are classes without a check, which takes longer than a small fit
+            check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(

@@ -17,20 +17,17 @@ def sorted_classes(model: KernelModel, support: np.ndarray) -> tuple[KernelModel
     k, nr_sv = len(labels), np.array(model.nr_sv)
     if np.array_equal(order, np.arange(k)):
         return model, support
-    of_class = np.repeat(np.arange(k), nr_sv)  # old place of each support vector's class
     coef = np.asarray(model.coef).reshape(k - 1, -1)
-    starts = np.concatenate([[0], np.cumsum(nr_sv)])
-    moved = np.concatenate([np.arange(starts[c], starts[c + 1]) for c in order])
-    new_coef = np.empty_like(coef)
-    place = np.argsort(order)
-    for column, old in enumerate(moved):
-        c = of_class[old]
-        for m in range(k):
-            if m == c:
-                continue
-            value = coef[m if m < c else m - 1, old]
-            kept = (c < m) == (place[c] < place[m])
-            new_coef[place[m] if place[m] < place[c] else place[m] - 1, column] = value if kept else -value
+    ends = np.cumsum(nr_sv)
+    of_class = [slice(end - n, end) for n, end in zip(nr_sv, ends, strict=True)]
+    moved = np.concatenate([np.arange(len(support))[of_class[c]] for c in order])
+    blocks = []
+    for i, c in enumerate(order):  # i, j: places in the new order of the classes c, m
+        others = [(j, m) for j, m in enumerate(order) if m != c]
+        signs = np.array([1.0 if (c < m) == (i < j) else -1.0 for j, m in others])
+        rows = [m if m < c else m - 1 for _, m in others]
+        blocks.append(coef[rows, of_class[c]] * signs[:, None])
+    new_coef = np.concatenate(blocks, axis=1)
     pair = {(i, j): at for at, (i, j) in enumerate(zip(*np.triu_indices(k, 1), strict=True))}
     at, sign = [], []
     for i, j in pair:
@@ -38,10 +35,10 @@ def sorted_classes(model: KernelModel, support: np.ndarray) -> tuple[KernelModel
         at.append(pair[(min(a, b), max(a, b))])
         sign.append(1.0 if a < b else -1.0)
     signs = np.array(sign)
-    counts = np.diff(np.asarray(model.indptr))[moved]
+    old = np.asarray(model.indptr)
+    counts = np.diff(old)[moved]
     indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    entries = np.concatenate([np.arange(model.indptr[r], model.indptr[r + 1]) for r in moved] or [np.zeros(0, int)])
-    entries = entries.astype(np.intp)
+    entries = np.arange(indptr[-1]) + np.repeat(old[moved] - indptr[:-1], counts)
     sigmoids = model.probA is not None
     found = KernelModel(
         model.svm_type, model.kernel, tuple(labels[order].tolist()), k, np.asarray(model.rho)[at] * signs, new_coef,
