@@ -2,9 +2,9 @@
 
     (K + shift + D) c = y,  or with sum c = 0 and a free constant added
 
-The preconditioner has U' (K_SS)^-1 U = V'V in place of K + shift, U its rows S (Nystroem's approximation): it takes
-the large eigenvalues out of the system, which are few.  Under the equality steps are
-projected: z = M^-1 r - M^-1 1 (1'M^-1 r) / (1'M^-1 1).
+The preconditioner replaces K + shift by U' (K_SS)^-1 U = V'V, U its rows S (Nystroem's approximation).  This removes
+the few large eigenvalues from the system.  Under the equality steps are projected:
+z = M^-1 r - M^-1 1 (1'M^-1 r) / (1'M^-1 1).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from svmtool.tolerances import MIB
 
 MOST = 512  # rows in S: their system costs as much as a pass over the kernel matrix or two
 BATCHES = 8  # in which they are chosen
-TINY, INDEFINITE = 1e-5, 1e-3  # eigenvalues of a batch, beside the largest of K's diagonal: up to which they are
-# rounding of single precision, and from which negative ones are not
-ENOUGH = 0.1  # sum of what is left of K's diagonal, beside the least of D, from which more rows do not pay
+TINY, INDEFINITE = 1e-5, 1e-3  # shares of the largest diagonal entry of K: smaller eigenvalues of a batch are round-off
+# of single precision, negative ones beyond the second are not
+ENOUGH = 0.1  # no more rows once the remaining diagonal of K sums to this share of the least entry of D
 STRIP = 4096  # columns of V that are held in double precision at a time
 PASSED = 1024  # columns of V that a thread passes over at a time
 
@@ -32,9 +32,9 @@ PASSED = 1024  # columns of V that a thread passes over at a time
 class Nystroem:
     """The inverse of V'V + D, V'V near K + shift; of D alone where K is not positive definite.
 
-    V is a partial factor of it, from the rows S.  They are chosen in batches, evenly along the running sum of what is
-    left of the diagonal, K_ii - |v_i|^2: so rows unlike all others are found, which have large eigenvalues of their own
-    where C is large (Chen, Epperly, Tropp and Webber, Randomly pivoted Cholesky, CPAM 78 (2025); here not at random).
+    V is a partial factor of it, from the rows S.  They are chosen in batches, evenly along the running sum of the
+    remaining diagonal, K_ii - |v_i|^2.  This finds rows unlike all others, which have large eigenvalues of their own if
+    C is large (Chen, Epperly, Tropp and Webber, Randomly pivoted Cholesky, CPAM 78 (2025); here not at random).
 
     cache_mb: memory that V may take.
     """
@@ -55,7 +55,7 @@ class Nystroem:
             if not np.all(np.isfinite(rows)):
                 break
             found, Q = np.linalg.eigh(rows[:, new].astype(np.float64))
-            kept = found > TINY * size  # rows nearly alike, several in a batch, leave rounding errors of zeros
+            kept = found > TINY * size  # nearly equal rows in a batch give eigenvalues that are round-off
             if found[0] < -INDEFINITE * size or not np.any(kept):
                 break
             end = m + np.count_nonzero(kept)
@@ -86,7 +86,7 @@ class Nystroem:
         z = r / self.D
         if not len(self.V):
             return z
-        # in double precision: what is left of r is smaller than r by the condition of the system
+        # in double precision: the result is smaller than r by the condition number of the system
         n, rows, every = len(z), self.V.reshape(-1), np.arange(len(self.V))
         places = [(lo, min(lo + PASSED, n)) for lo in range(0, n, PASSED)]
         sums, back = np.empty((len(places), len(self.V))), np.zeros(n)
@@ -117,11 +117,11 @@ class Conjugate:
         self.restart()
 
     def restart(self) -> None:
-        """Forget the last direction."""
+        """Drop the last direction."""
         self.q, self.rho = np.zeros(self.state.problem.n), np.inf
 
     def run(self, eps: float, most: int) -> bool:
-        """One step; False where the program does not rise along it."""
+        """One step; returns False if the dual value does not rise along it."""
         state = self.state
         p, r = state.problem, state.left()
         z = self.near.solve(r)

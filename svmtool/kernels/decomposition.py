@@ -1,9 +1,10 @@
 """State of a decomposition method: the point, its decision values on all rows, and its optimality.
 
-    min over a of  1/2 a'Qa + p'a,  Q_st = y_s y_t K(x_s, x_t),  0 <= a <= upper,  y'a as it is at the start
+    min over a of  1/2 a'Qa + p'a,  Q_st = y_s y_t K(x_s, x_t),  0 <= a <= upper,  y'a fixed
 
-With f = sum_t a_t y_t K(x_t, .) and F = -y (Qa + p) = -y p - f, optimality is max F over variables whose y a may grow
-<= min F over those whose y a may shrink.  The nu types fix each sign's sum, and ask this of either sign by itself.
+With f = sum_t a_t y_t K(x_t, .) and F = -y (Qa + p) = -y p - f, a is optimal if max F over variables whose y a may grow
+is at most min F over those whose y a may shrink.  The nu types fix the sum of each sign, and require this for each sign
+separately.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from svmtool.limits import EndedError
 
 
 class Decomposition:
-    """The point a, f over all rows, and what follows from them.
+    """A point a, its decision values f on all rows, and quantities derived from them.
 
     start: feasible point to begin at, f8[m]; None: problem.start.
-    exact: whether f is in double precision what it should be; changes since then go through kernel values in single
-    precision, but for a linear kernel's.
+    exact: whether f was computed in double precision.  Later changes use kernel values in single precision, except for
+    the linear kernel.
     """
 
     def __init__(self, problem: KernelProblem, cache_mb: float, start: np.ndarray | None = None):
@@ -37,7 +38,7 @@ class Decomposition:
         self.refresh()
 
     def refresh(self) -> None:
-        """f in double precision: from what a has changed by since the last time."""
+        """Compute f in double precision, from the change of a since the last time."""
         p = self.problem
         coef = np.bincount(p.row, p.y * self.a, self.rows.n)
         self.f = self.known[1] + exact_sum(p, coef - self.known[0])
@@ -45,12 +46,14 @@ class Decomposition:
         self.exact, self.drift = True, 0.0
 
     def error(self) -> float:
-        """About the largest error of f: roundings, independent of each other, add up as squares."""
+        """An estimate of the largest error of f; independent round-off errors add up as squares."""
         return self.rows.rounding * self.size * self.drift**0.5
 
     def certify(self) -> tuple[float, float, float]:
-        """The largest violation, rho and r; sets F and three masks: whether y a may grow (`rising`), may shrink
-        (`falling`), and both (`free`)."""
+        """Return the largest violation, rho and r.
+
+        Sets F and three masks: whether y a may grow (`rising`), may shrink (`falling`), or both (`free`).
+        """
         p, a = self.problem, self.a
         self.F = -p.y * p.p - self.f[p.row]
         above, below = a > 0.0, a < p.upper
@@ -69,20 +72,20 @@ class Decomposition:
         return violation, 0.0 + (plus - minus) / 2, 0.0 + (plus + minus) / 2
 
     def value_and_gap(self, rho: float, r: float) -> tuple[float, float]:
-        """1/2 a'Qa + p'a, and a bound of its distance from the minimum."""
+        """Return 1/2 a'Qa + p'a and an upper bound of its distance from the minimum."""
         p = self.problem
         gradient = -p.y * self.F
         return 0.5 * float(self.a @ (gradient + p.p)), gap_of(p, self.a, gradient, rho, r)
 
     def value(self) -> float:
-        """1/2 a'Qa + p'a, from f as it is now."""
+        """Return 1/2 a'Qa + p'a for the present f."""
         p = self.problem
         return float(self.a @ (0.5 * p.y * self.f[p.row] + p.p))
 
     def change(self, chosen: np.ndarray, new: np.ndarray) -> bool:
-        """a[chosen] = new, and f follows; says whether anything is new.
+        """Set a[chosen] = new and update f; return whether anything changed.
 
-        EndedError leaves `a` as it was, but not f.
+        EndedError leaves `a` unchanged, but not f.
         """
         p = self.problem
         before = self.a[chosen]
@@ -93,7 +96,7 @@ class Decomposition:
         self.a[chosen] = new
         rows, at = np.unique(p.row[chosen[moved]], return_inverse=True)
         c = np.bincount(at, (p.y[chosen] * step)[moved], len(rows))
-        free = (new > 0.0) & (new < p.upper[chosen])  # at a bound they will mostly stay
+        free = (new > 0.0) & (new < p.upper[chosen])  # those at a bound mostly stay there
         try:
             self.rows.add(rows, c, self.f, np.bincount(at, free[moved], len(rows)) > 0)
         except EndedError:
@@ -104,7 +107,7 @@ class Decomposition:
         return True
 
     def follow(self, new: np.ndarray, F: np.ndarray) -> bool:
-        """a = new, whose F is given to within what single precision leaves; says whether anything is new."""
+        """Set a = new, with its F in single precision; return whether anything changed."""
         if not self.rows.followed:
             return self.change(np.arange(len(new)), new)
         p, step = self.problem, new - self.a
@@ -117,7 +120,7 @@ class Decomposition:
         return True
 
     def go_to(self, a: np.ndarray) -> None:
-        """Take another feasible point, f exact."""
+        """Set another feasible point and compute f in double precision."""
         before, self.a = self.a, a
         try:
             self.refresh()
@@ -126,13 +129,13 @@ class Decomposition:
             raise
 
     def restore(self, kept: tuple[Any, ...]) -> None:
-        """Go back to where `kept` was."""
+        """Return to the point that `kept` holds."""
         self.a, self.f, self.known, self.exact, self.drift = kept
         self.certify()
 
     @property
     def kept(self) -> tuple[Any, ...]:
-        """Where the state is, for `restore` after `go_to`."""
+        """The present point, for `restore` after `go_to`."""
         return self.a, self.f, self.known, self.exact, self.drift
 
     def result(self, value: float, gap: float, rho: float, r: float, iterations: int, status: Any) -> KernelResult:
@@ -142,7 +145,7 @@ class Decomposition:
 
 
 def _level(free: np.ndarray, high: float, low: float) -> float:
-    """Where F of free variables lies: their mean; without any, the middle of what the bounds allow."""
+    """The mean F of free variables; without any, the middle of the interval that the bounds allow."""
     if len(free):
         return float(np.mean(free))
     if high == -np.inf or low == np.inf:

@@ -1,7 +1,7 @@
-"""Direct solution of a kernel machine's dual by the cheaper of two methods, where pair steps make little progress.
+"""Direct solution of a kernel machine's dual by the cheaper of two methods, if steps of pairs make little progress.
 
-kernels/interior.py: systems of the variables, whatever the kernel; kernels/linear_direct.py: systems of the features,
-for the linear kernel.  A linear kernel's solution by either then goes on by steps on its face.
+kernels/interior.py solves systems of the variables, for any kernel; kernels/linear_direct.py solves systems of the
+features, for the linear kernel.  With a linear kernel steps on the face of the solution follow.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ METHODS = {
     "features": "interior point steps on the dual problem, systems of a linear kernel's features",
     "variables": "interior point steps on the dual problem, systems of the variables",
 }
-EVALUATIONS = 1.5  # times the work at one check of what pairs still need is the next one
+EVALUATIONS = 1.5  # factor of the work between two estimates of the remaining cost of pairs
 
 
 class Slower:
-    """Whether steps of pairs are slower than a direct solution.
+    """Decides whether steps of pairs are slower than a direct solution.
 
-    They count as slower once they have cost as much, and are expected to cost as much again.
+    They count as slower once they have cost as much and are expected to cost as much again.
 
     wanted: the violation of optimality, or the gap, that ends them.
     """
@@ -36,7 +36,7 @@ class Slower:
         self._next, self._work, self._left = 0.5 * self.cost, 0.0, np.inf
 
     def shown(self, work: float, left: float) -> bool:
-        """After so much work that has led to a violation, or a gap, of `left`."""
+        """Return the decision after `work` values, which have led to a violation or gap of `left`."""
         if not work > self._next:
             return False
         ahead = still_needed([self._left, left], [self._work, work], self._wanted, 1) if self._work else np.inf
@@ -45,7 +45,7 @@ class Slower:
 
 
 def cost(problem: KernelProblem) -> float:
-    """What a direct solution costs, in values of kernel rows that steps of pairs pass over; inf where there is none."""
+    """The cost of a direct solution, in values of kernel rows read by steps of pairs; inf if there is none."""
     return min(interior.cost(problem), _by_features(problem))
 
 
@@ -54,12 +54,12 @@ def _by_features(problem: KernelProblem) -> float:
 
 
 def go_to_minimum(state: Decomposition, method: str | None = None) -> tuple[bool, bool]:
-    """Take the best of the direct solutions where it is better than the state.
+    """Set the state to the best of the direct solutions if it is better.
 
-    method: one of METHODS; None: the cheapest, or where it fails another.
+    method: one of METHODS; None: the cheapest, or another if that fails.
 
-    Returns whether the state has moved, and whether no more than rounding is left between it and the minimum.
-    EndedError leaves the state as it was.
+    Returns whether the state has changed, and whether it is the minimum to within round-off.
+    EndedError leaves the state unchanged.
     """
     start = best = state.kept
     least, settled = state.value(), False

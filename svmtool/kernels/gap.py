@@ -6,16 +6,16 @@ import numpy as np
 
 from svmtool.kernels.problems import KernelProblem
 
-FEASIBLE = 1e-12  # share of a sum that rounding may take from it
+FEASIBLE = 1e-12  # relative error of a sum that counts as round-off
 
 
 def gap_of(
     problem: KernelProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0, apart: float = 0.0,
     losses: np.ndarray | None = None,
 ) -> float:  # fmt: skip
-    """The bound of f(a) - min f; alpha, gradient = Qa + p: f8[m], the latter to within `apart`.
+    """Return an upper bound of f(a) - min f; alpha and gradient = Qa + p (within `apart`): f8[m].
 
-    losses f8[m]: what a loss of 1 costs; None: the upper bounds.
+    losses f8[m]: cost of a loss of 1; None: the upper bounds.
     """
     losses = problem.upper if losses is None else losses
     s = gradient - (r + problem.y * rho)
@@ -26,7 +26,7 @@ def gap_of(
 
 
 def feasible_sums(problem: KernelProblem, alpha: np.ndarray) -> bool:
-    """Whether y'a, or the sum of each sign, is what it is at the start, but for rounding: else a has no dual value."""
+    """Whether y'a, or the sum of each sign, is that of problem.start to within round-off; else a has no dual value."""
     signs = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(alpha), bool)]
     moved, sizes = problem.y * (alpha - problem.start), np.abs(alpha)
     return all(abs(float(np.sum(moved[s]))) <= FEASIBLE * float(np.sum(sizes[s])) for s in signs)

@@ -4,9 +4,9 @@ features.
     min over a of  1/2 a'Qa + p'a,   E a = e,   0 <= a <= u        (kernels/problems.py)
 
 Primal-dual interior point with Mehrotra's predictor and corrector (SIAM J. Optimization 2 (1992) 575-601): a step
-costs a Cholesky factor of Q + diag(z/a + w/(u - a)), z and w the multipliers of the two bounds, or of a matrix of the
-features that stands for it.  The number of steps depends little on costs, scales and the kernel's condition, on which
-that of pairs of variables does.
+costs a Cholesky factor of Q + diag(z/a + w/(u - a)), z and w the multipliers of the two bounds, or of an equivalent
+matrix of the features.  The number of steps hardly depends on costs, scales and the condition of the kernel matrix,
+unlike that of steps of pairs.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from svmtool.linalg.equality import restore_sum
 from svmtool.linalg.systems import Factored, mirror, reach
 from svmtool.models.kernel_functions import LINEAR
 
-MOST = 2048  # variables: some seconds
-DIRECT, ONCE = 2.5, 2e7  # a direct solution of m variables costs as much as DIRECT m^3 + ONCE values of pairs' rows
-NUMBERS = 1 << 22  # in the rows of a linear kernel's variables, of which there are three copies: 100 MB in all
+MOST = 2048  # variables at most: some seconds
+DIRECT, ONCE = 2.5, 2e7  # a direct solution of m variables costs DIRECT m^3 + ONCE values of kernel rows
+NUMBERS = 1 << 22  # numbers in the rows of a linear kernel's variables; three copies take 100 MB
 STEP_COST = 500.0  # see `cost`: 24 sets of 300 to 2,000 rows and 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of
 # that (median 0.34), seven of up to 45,568 variables 0.12 to 1.1
 STEPS = 100
-SMALL = 1e-13  # complementarity and residuals, beside the values' size, from which no step makes them smaller
-BACK = 0.995  # of the way to the nearest bound
-NEARER_BOUND = 1e3  # times nearer to a bound than its multiplier is to zero: that is where a variable belongs
+SMALL = 1e-13  # relative complementarity and residuals that no step improves
+BACK = 0.995  # share of the way to the nearest bound
+NEARER_BOUND = 1e3  # a variable is set to a bound if it is so many times nearer to it than its multiplier to zero
 TINY = 1e-300
-ROUNDS = 3  # of refinement of a linear system
-INDEFINITE = 1e-12  # share of the largest diagonal entry that more than rounding takes to make a matrix positive
+ROUNDS = 3  # refinements of the solution of a linear system
+INDEFINITE = 1e-12  # a shift by more than this share of the largest diagonal entry means an indefinite matrix
 
 
 def kernel_matrix(points: Points) -> np.ndarray:
@@ -52,13 +52,13 @@ def kernel_matrix(points: Points) -> np.ndarray:
 
 
 def by_features(problem: KernelProblem) -> bool:
-    """Whether the systems are of the features: those of a linear kernel that are fewer than the variables."""
+    """Whether systems of the features are used: the kernel is linear, with fewer features than variables."""
     linear = problem.kernel.kind == LINEAR and problem.rows is not None
     return linear and 0 < 2 * problem.rows.d <= len(problem.y) and problem.rows.d * len(problem.y) <= NUMBERS
 
 
 def cost(problem: KernelProblem) -> float:
-    """What `minima` cost, in values of kernel rows that steps of pairs pass over; inf where they are not for it."""
+    """The cost of `minima`, in values of kernel rows read by steps of pairs; inf for problems it does not solve."""
     m = len(problem.y)
     if not np.all(problem.upper < np.inf):
         return np.inf
@@ -69,12 +69,12 @@ def cost(problem: KernelProblem) -> float:
 
 
 def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]:
-    """Feasible a f8[m] close to the minimum; none where rounding or an indefinite kernel keeps it from being found.
+    """Return feasible a f8[m] close to the minimum; none if round-off or an indefinite kernel prevents it.
 
-    The first has variables at their bounds where the multipliers show that they belong there; the second is the point
-    that was reached: where rounding ends the search early, a move to a bound may cost more than it is worth.
+    In the first, variables are set to bounds according to the multipliers.  The second is the last iterate: if
+    round-off ends the search early, setting variables to bounds may increase the value.
     thin: whether the systems are of a linear kernel's features; None: where `by_features` says so.
-    All bounds are finite.  EndedError where the run ends meanwhile.
+    All bounds must be finite.  Raises EndedError if the run ends meanwhile.
     """
     used = np.flatnonzero(problem.upper > 0.0)
     if not len(used):
@@ -85,10 +85,10 @@ def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]
     E = np.stack([np.where(side, y, 0.0) for side in sides])
     thin = by_features(problem) if thin is None else thin
     curve, pull = float(np.abs(problem.diagonal()[row]).max()), float(np.abs(problem.p[used]).max())
-    unit = float(upper.max())  # a = unit x, with x about 1 where the bounds do not say otherwise
+    unit = float(upper.max())  # a = unit x, so that x is about 1
     if problem.floor == 0.0 and pull > 0.0 and curve > 0.0:
         unit = min(unit, pull / curve)
-    with np.errstate(all="ignore"):  # what overflows is not finite in the end, which is checked there
+    with np.errstate(all="ignore"):  # the result is checked to be finite
         p = unit * problem.p[used]
         size = max(float(np.abs(p).max()), unit * unit * curve)
         if not 0.0 < size < np.inf:
@@ -141,9 +141,9 @@ class _ThinFactor:
 def _interior(
     Q: np.ndarray | _Thin, p: np.ndarray, E: np.ndarray, fixed: np.ndarray, u: np.ndarray, floor: float
 ) -> list[np.ndarray]:
-    """The best x seen: first with variables at their bounds where the multipliers show that they belong there.
+    """Return the best x found, first with variables at the bounds that the multipliers indicate.
 
-    floor: the value that errors are relative to at least.
+    floor: errors are relative to at least this value.
     """
     m = len(p)
     x = np.minimum(0.5 * u, 1.0)
@@ -167,7 +167,7 @@ def _interior(
             best = merit
             low, high = (x <= room) & (x * NEARER_BOUND < z * u), (room < x) & (room * NEARER_BOUND < w * u)
             found = [np.where(low, 0.0, np.where(high, u, x)), x]
-        if merit <= SMALL or (inner <= SMALL * value and merit > best):  # what is left is rounding of the residuals
+        if merit <= SMALL or (inner <= SMALL * value and merit > best):  # the residuals are round-off
             break
         try:
             system = _System(Q, z / x + w / room, E)
@@ -177,7 +177,7 @@ def _interior(
             centre = inner / (2 * m) * min(max(after / max(inner, TINY), 0.0) ** 3, 1.0)
             low, high = x * z + dx * dz - centre, room * w - dx * dw - centre
             dx, dlam, dz, dw = system.step(dual, primal, x, room, z, w, low, high)
-        except (np.linalg.LinAlgError, SvmtoolError):  # rounding, or an indefinite kernel
+        except (np.linalg.LinAlgError, SvmtoolError):  # round-off, or an indefinite kernel
             break
         t = BACK * min(reach(x, dx), reach(room, -dx), reach(z, dz), reach(w, dw))
         x, room, lam, z, w = x + t * dx, room - t * dx, lam + t * dlam, z + t * dz, w + t * dw
@@ -200,7 +200,7 @@ class _System:
         self._corner = E @ self._border.T
 
     def _solve(self, g: np.ndarray) -> np.ndarray:
-        """(Q + S^-2)^-1 g, refined: the factor may be that of a matrix moved a little."""
+        """(Q + S^-2)^-1 g, refined, because the factor may be of a slightly shifted matrix."""
         right = self._scale * g
         x = self._factor.solve(right)
         for _ in range(ROUNDS):
@@ -211,7 +211,7 @@ class _System:
         self, dual: np.ndarray, primal: np.ndarray, x: np.ndarray, room: np.ndarray, z: np.ndarray, w: np.ndarray,
         low: np.ndarray, high: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-        """Changes of x, lam, z, w that take dual and primal residuals to 0, x z by -low and room w by -high."""
+        """Return changes of x, lam, z, w: residuals to 0, x z by -low and room w by -high."""
         g = -dual - low / x + high / room
         plain = self._solve(g)
         dlam = np.linalg.solve(self._corner, -primal - self._E @ plain)
@@ -222,7 +222,7 @@ class _System:
 def least_squares(problem: LeastSquaresSvc) -> np.ndarray | None:
     """c f8[n] of (K + shift + D) c = y, or of that with sum c = 0 and a free constant; see LeastSquaresSvc.
 
-    None where numbers overflow or the kernel is not positive semidefinite; EndedError where the run ends meanwhile.
+    None if numbers overflow or the kernel is not positive semidefinite.  Raises EndedError if the run ends meanwhile.
     """
     K = kernel_matrix(Points(problem.kernel, problem.rows, problem.matrix))
     return solution_of_squares(K, problem.y, problem.cost, problem.shift)

@@ -1,4 +1,4 @@
-"""State of a solver of least squares with a kernel (problems.LeastSquaresSvc): coefficients and residuals."""
+"""State of a least-squares solver with a kernel (problems.LeastSquaresSvc): coefficients and residuals."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from svmtool.kernels.tiles import tiles_of
 
 
 class Residuals:
-    """A point c f8[n], and e = y - (K + shift + D) c, the negative gradient; b is left out where it is free.
+    """A point c f8[n] and e = y - (K + shift + D) c, the negative gradient without a free b.
 
     start: alpha to begin at, f8[n]; None: zeros.
-    e follows c through kernel values in single precision; `refresh` sets it right.
+    e is updated by kernel values in single precision; `refresh` computes it in double precision.
     """
 
     def __init__(self, problem: LeastSquaresSvc, cache_mb: float, start: np.ndarray | None = None):
@@ -32,37 +32,37 @@ class Residuals:
 
     @property
     def exact(self) -> bool:
-        """Whether e is in double precision what it should be."""
+        """Whether e was computed in double precision."""
         return np.array_equal(self.c, self.known[0])
 
     def refresh(self) -> None:
-        """e in double precision: from what c has changed by since the last time."""
+        """Compute e in double precision, from the change of c since the last time."""
         p, c = self.problem, self.c
         f = self.known[1] + exact_sum(p, c - self.known[0])
         self.known = c.copy(), f
         self.e = p.y - f - p.shift * np.sum(c) - self.D * c
 
     def error(self) -> float:
-        """About the largest error of e: roundings of kernel values, independent of each other, add up as squares."""
+        """An estimate of the largest error of e; independent round-off errors add up as squares."""
         return ROUNDING * self.size * float(np.linalg.norm(self.c - self.known[0]))
 
     def bias(self) -> float:
-        """b: the sum of c, or where it is free the one that leaves the smallest gap."""
+        """b: the sum of c; a free b is the one with the smallest gap."""
         p = self.problem
         return float(p.cost @ self.e) / float(np.sum(p.cost)) if p.free_bias else float(np.sum(self.c))
 
     def left(self) -> np.ndarray:
-        """e less a free bias."""
+        """e minus a free bias."""
         return self.e - self.bias() if self.problem.free_bias else self.e
 
     def values(self) -> tuple[float, float]:
-        """The dual value, and how far the primal one of the same c is above it."""
+        """The dual value, and the difference of the primal value of the same c to it."""
         p = self.problem
         left = self.left()
         return 0.5 * float(self.c @ (p.y + self.e)), float(p.cost @ (left * left))
 
     def result(self, iterations: int, status: Any) -> KernelResult:
-        """The answer: alpha = y c, and the gradient in alpha with neither b nor the shift that stands for it."""
+        """The result: alpha = y c, and the gradient in alpha without b and without the shift."""
         p = self.problem
         dual, gap = self.values()
         gradient = -p.y * (self.e + p.shift * np.sum(self.c))

@@ -7,12 +7,12 @@ in d + 1 unknowns,
 
     min over w, b of  1/2 |w|^2 + sum_t u_t max(0, -p_t - y_t (x_row(t).w + b)),
 
-which some tens of interior-point steps solve whatever u and the scales of the features (power_interior.py), at a cost
-that grows with the rows as one pass over them does.  They give w and b to all digits, but a only to what they leave of
-the variables that belong at a bound, and multiplied by u and features of 1e5 that is much.  Steps on the face of the
-variables between their bounds, by a singular value decomposition of their rows, then give a to rounding.
+which some tens of interior-point steps solve for any u and any scales of the features (power_interior.py).  A step
+costs about a pass over the rows.  They give w and b to all digits, but a less exactly: variables that belong at a bound
+are not quite there, and large u and features multiply that error.  Steps on the face of the variables between their
+bounds, by a singular value decomposition of their rows, then give a to within round-off.
 
-Steps of pairs of variables depend on the face's condition number, which is that of the features squared, and on u.
+The number of steps of pairs depends on u and on the condition number of the face, the square of that of the features.
 Measured on 25 sets of 4 to 500 features and 300 to 2,000 rows, most of them raw, -s 0 or -s 3, C = 1, 100, 1e4, 1e6:
 100 runs that took 0.1 s to more than 15 s of CPU time, 574 s in all, 26 of them without an end in 15 s, take 0.1 s to
 0.6 s, 20 s in all, and every gap is as small as before or below 1e-10.
@@ -40,7 +40,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.kernels.decomposition import Decomposition
 
-FEATURES = GRAM_BELOW  # whose matrix is factorised: 18 MB
+FEATURES = GRAM_BELOW  # features up to which a matrix is factorised: 18 MB
 # what a run takes: steps, 15 to 35 on 28 sets, though 83 on w8a; nanoseconds of a step for a variable beside what its
 # row takes, 430 to 520 on three sets of 32,000 to 93,000, and at least
 STEPS, VARIABLE, CALLS = 20, 450.0, 5e5
@@ -52,7 +52,7 @@ MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap; ...
 OPTIMAL_GAP, ROUNDOFF_GAP = 1e-14, 1e-9
 FACES, IDLE = 500, 3  # face steps at most, and those to the minimum of a face that bring no smaller gap nor ...
 NEARER, RISE = 0.9, 1e-3  # ... one below this share of the least, nor raise the dual value by this share of that
-# shares of the value: by which such steps change it where no more than rounding is left,
+# relative change of the value by such steps that counts as round-off,
 STALL_RTOL, CLOSE = 1e-12, 1e-6
 # and the gap then
 WORK, ALL = 1 << 29, 1 << 32  # multiplications of one decomposition, (variables + features) times the square of the
@@ -63,7 +63,7 @@ SHARE = 0.1  # of the largest violation of a variable at its bound, with which o
 
 
 def possible(problem: KernelProblem) -> bool:
-    """Whether interior-point steps know the problem: costs are finite, the sum is 0, features are not too many."""
+    """Whether the method solves the problem: linear kernel, finite costs, sum 0, not too many features."""
     linear = problem.kernel.kind == LINEAR and problem.rows is not None
     if not linear or problem.two_sums or np.any(problem.start) or not 0 < problem.rows.d < FEATURES:
         return False
@@ -73,13 +73,13 @@ def possible(problem: KernelProblem) -> bool:
 
 
 def cost(problem: KernelProblem) -> float:
-    """About what a solution costs, in values of kernel rows that steps of pairs pass over."""
+    """The estimated cost of a solution, in values of kernel rows read by steps of pairs."""
     of_rows = step_cost(RepeatedRows(_with_bias(problem.rows), 1))
     return STEPS * (of_rows + VARIABLE * len(problem.y) + CALLS) / VALUE
 
 
 def minimum(problem: KernelProblem) -> np.ndarray | None:
-    """Feasible a f8[m] close to the minimum; None where the steps fail.  EndedError where the run ends meanwhile."""
+    """Return a feasible a f8[m] close to the minimum, None if the steps fail; EndedError if the run ends meanwhile."""
     n = problem.n
     used = np.flatnonzero(problem.upper[:n] > 0.0)
     if not len(used):
@@ -110,7 +110,7 @@ def _with_bias(rows: CsrRows | DenseRows) -> CsrRows | DenseRows:
 
 
 def _interior(task: Task) -> np.ndarray | None:
-    """The dual point of the smallest gap, with multipliers at their ends where they belong there."""
+    """The dual point of the smallest gap, with multipliers set to their bounds where that is indicated."""
     run, least, idle, found = PowerInterior(task, 1.0), np.inf, 0, None
     nearest = np.inf
     for _ in range(MOST):
@@ -136,10 +136,10 @@ def _interior(task: Task) -> np.ndarray | None:
 class Face:
     """Newton steps of a linear kernel's `state` on the face of the variables between their bounds.
 
-    On it the decision values F of all variables with the same fixed sum are equal.  With their rows centred, A, the
-    change c of y a that makes them so solves A A'c = F centred; of all such c the shortest has each sum 0.  A singular
-    value decomposition of A gives it with the digits of A, not of A A'.  A step ends where a variable comes to a bound.
-    Variables at a bound that violate optimality join the face after a whole step.
+    At its minimum F is equal for all variables with the same fixed sum.  With A, their centred rows, the change c of
+    y a to that point solves A A'c = F centred; the shortest such c has each sum 0.  A singular value decomposition of A
+    gives c with the accuracy of A instead of A A'.  A step ends where a variable reaches a bound.  After a full step
+    the variables at a bound that violate optimality join the face.
     """
 
     def __init__(self, state: Decomposition):
@@ -152,9 +152,9 @@ class Face:
         return problem.kernel.kind == LINEAR and problem.rows is not None and bool(np.all(problem.upper < np.inf))
 
     def settle(self) -> bool:
-        """Steps until rounding is all that is left; False where other steps may bring more, or these take too long.
+        """Step until only round-off is left; return False if other steps may do better or these take too long.
 
-        The state is then the one of the least gap.
+        The state is then the one with the smallest gap.
         """
         state, joining, idle = self.state, False, 0
         least, lowest, best, began, value = np.inf, np.inf, state.a, np.inf, np.inf
@@ -182,7 +182,7 @@ class Face:
         return least == 0.0 or (idle >= IDLE and flat and least <= CLOSE * abs(value))
 
     def _violating(self, rho: float, r: float) -> np.ndarray:
-        """The variables at a bound that may leave it, bool[m], but for those that are much nearer to optimality."""
+        """The variables at a bound that should leave it, bool[m], without those much nearer to optimality."""
         state = self.state
         ahead = state.F + state.problem.y * r + rho  # how far F lies above its level
         beyond = np.where(state.rising, np.maximum(ahead, 0.0), 0.0)
@@ -191,8 +191,7 @@ class Face:
         return beyond > SHARE * float(beyond.max(initial=0.0))
 
     def _step(self, face: np.ndarray) -> tuple[np.ndarray, bool] | None:
-        """The next a f8[m], and whether it is where the whole step leads; None where that would take too long, or no
-        variable can move."""
+        """Return the next a f8[m], and whether the step was full; None if it takes too long or no variable can move."""
         state, p, whole = self.state, self.state.problem, True
         while len(face):
             least, most = sorted((len(face), p.rows.d))
@@ -207,7 +206,7 @@ class Face:
             with np.errstate(over="ignore"):
                 np.divide(room, np.abs(da), out=reach, where=da != 0.0)
             t = float(reach.min())
-            if t <= 0.0:  # those that would leave the box stay at its side
+            if t <= 0.0:  # those that would leave the box stay at their bound
                 face, whole = face[reach > 0.0], False
                 continue
             new = state.a.copy()
@@ -215,15 +214,14 @@ class Face:
             if t < length:
                 first = reach <= t
                 new[face[first]] = np.where(da[first] > 0.0, p.upper[face[first]], 0.0)
-            if not feasible_sums(p, new):  # what roundings of many steps may add up to
+            if not feasible_sums(p, new):  # round-off of many steps
                 for e, total in self._sums:
                     restore_sum(new, e, p.upper, total)
             return new, whole and t >= length
         return None
 
     def _change(self, face: np.ndarray) -> tuple[np.ndarray, float]:
-        """c of the class's text, f8[len(face)], and 1; or where no c makes F equal the part that none changes, along
-        which the value falls without end, and inf."""
+        """Return c (see the class), f8[len(face)], and 1; if no c makes F equal, a direction of descent and inf."""
         state, p = self.state, self.state.problem
         A, right = p.rows.dense_of(p.row[face]), state.F[face].copy()
         for side in state.signs:

@@ -1,4 +1,4 @@
-"""Solves the problem over a working set pair by pair, all other variables fixed, over its block of the kernel matrix.
+"""Solves the problem over a working set by steps of pairs, on its block of the kernel matrix; others are fixed.
 
 The steps are compiled/loops/kernel/working_set_loops.py's; see kernels/decomposition.py for the problem.
 """
@@ -18,53 +18,53 @@ from svmtool.kernels.working_sets import LARGEST, ViolatingSets
 from svmtool.tolerances import MIB
 
 LANES, FAR, MISSING = int(loops.LANES), float(loops.FAR), np.int64(int(loops.MISSING) - 2**64)
-STEPS = 100  # of single pairs for each variable of a working set: a round stays short enough to be interrupted
-INNER = 0.1  # a subproblem is solved to this share of the violation found outside ...
+STEPS = 100  # steps at most for each variable of a working set, so that a round is short enough to be interrupted
+INNER = 0.1  # a subproblem is solved to this share of the violation among all variables ...
 LAST = 0.5  # ... but to no less than this share of the tolerance
 CLEAR = 0.1  # share of the tolerance up to which errors of f do not matter
-PATIENCE = 5  # rounds from an exact f without a smaller violation: rounding rules
-IDLE = 50  # sets within a working set without a smaller violation: f is followed there, and its rounding grows
-EASY = 10  # of these steps are taken among all of them, before they go on ...
-SMALL = 256  # ... within sets of so many, whose block of the kernel matrix takes 256 KB, ...
-MIDDLE = 1024  # ... or where many of them are free up to so many: 4 MB
-WIDEST, FEW_ROWS = 12288, 256  # variables up to which steps go among all of them, if there is space for so many rows:
-# on nine sets of 2,000 to 11,000 rows that took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two
+PATIENCE = 5  # rounds from an exact f without a smaller violation, after which only round-off is left
+IDLE = 50  # sets within a working set without a smaller violation: round-off of f accumulates there
+EASY = 10  # steps for each variable among all of the working set, before they continue ...
+SMALL = 256  # ... within sets of so many variables, whose block of the kernel matrix takes 256 KB, ...
+MIDDLE = 1024  # ... or up to so many if many are free: 4 MB
+WIDEST, FEW_ROWS = 12288, 256  # steps choose among all variables up to so many, if memory holds so many kernel rows:
+# on nine sets of 2,000 to 11,000 rows this took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two
 WHOLE_SHARE, LEAST_MB = 0.6, 2.0  # of the memory for kernel rows: the whole matrix of a pair of classes, whose share of
 # -m is twice as much (training/kernel/fit.py), with its lanes; MB that small problems may take whatever -m says
-WORTH = 1 << 15  # kernel values from which a call that computes rows pays; else it computes one row ...
-AHEAD = 4  # ... for so many that are there, or that a tile of theirs has
-CALL = 5e5  # values that could be passed over in the time that steps within a set take at least, however few they are
+WORTH = 1 << 15  # kernel values that a call computes at least; it computes at least one row ...
+AHEAD = 4  # ... for each so many that are there, or that a tile has
+CALL = 5e5  # fixed cost of a call, in values of kernel rows
 
 _thread = threading.local()  # .room: see _room
 
 
 def capacity_for_rows(m: int, cache_mb: float) -> float:
-    """The part of cache_mb megabytes that the largest block of m variables leaves for kernel rows, at least half."""
+    """The memory for kernel rows: cache_mb without the largest block of m variables, at least half."""
     return max(cache_mb - min(LARGEST, m) ** 2 * 4 / MIB, cache_mb / 2)
 
 
 class PairDescent:
-    """The problem over a working set by steps of single pairs; keeps the memory of the kernel's block.
+    """Solves the problem over a working set by steps of pairs; keeps the memory of the kernel's block.
 
-    A step costs as much as there are variables: where many are needed, they are taken within small sets, chosen from
-    the working set as that is from all variables.
+    The cost of a step is proportional to the number of variables.  If many steps are needed they are made within small
+    sets, chosen from the working set as that is from all variables.
     """
 
     def __init__(self):
         self.room = np.empty(0, np.float32)
-        self.work = 0.0  # values of kernel rows that steps have passed over, or could have in that time
+        self.work = 0.0  # cost so far, in values of kernel rows
 
     def __call__(self, state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
-        """New values f8 of the chosen variables, to a violation of `tolerance` among them."""
+        """Return new values f8 of the chosen variables, with a violation of at most `tolerance` among them."""
         p = state.problem
         place, filled, cut = in_lanes(chosen, state.signs[0])
         if self.room.size < len(filled) ** 2:
-            self.room = np.empty(0, np.float32)  # the system has it back before a larger one is taken
+            self.room = np.empty(0, np.float32)  # freed before a larger one is allocated
             self.room = large_array(len(filled) ** 2)
         K = self.room[: len(filled) ** 2].reshape(len(filled), -1)
         state.rows.block(p.row[filled], K)
         part = _Part(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
-        part.upper[place] = p.upper[chosen]  # what only fills lanes cannot move
+        part.upper[place] = p.upper[chosen]  # padding variables cannot move
         steps = part.descend(tolerance, EASY * len(chosen))
         self.work += float(steps + len(filled)) * len(filled) + CALL
         left = STEPS * len(chosen) - steps
@@ -86,10 +86,10 @@ class PairDescent:
 
 
 def in_lanes(chosen: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Variables in whole lanes, those that are `first` before the others.
+    """Arrange variables in full SIMD lanes, those of the mask `first` before the others.
 
-    Returns the place i8 of each of `chosen`; the variable at each place, the last of a side again where lanes are left
-    over; and where the second side begins.
+    Returns the place i8 of each of `chosen`; the variable at each place, padded with the last one of its side; and
+    where the second side begins.
     """
     order = np.argsort(~first[chosen], kind="stable")
     n_first = int(np.count_nonzero(first[chosen]))
@@ -102,7 +102,7 @@ def in_lanes(chosen: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 class Steps:
-    """The compiled loop of single pairs for a part of the variables (`_Part`, or one like it), with its scratch."""
+    """The compiled loop of pair steps for some variables (`_Part` or WholeDescent), with its work arrays."""
 
     def __init__(self, part: _Part | WholeDescent, diagonal: np.ndarray):
         l = len(part.a)  # noqa: E741  # the paper's letter
@@ -112,7 +112,7 @@ class Steps:
         self.rising, self.falling, self.lanes = np.empty(l), np.empty(l), np.empty((2, 2 * LANES))
 
     def __call__(self, K: np.ndarray, places: np.ndarray, tolerance: float, most: int) -> int:
-        """See the loop: `most` steps to `tolerance` at most; their number.  wanted[0]: the row that is missing."""
+        """Make at most `most` steps to `tolerance`; return their number.  wanted[0]: the kernel row that is missing."""
         p = self.part
         return loops.pair_descent(
             K, self.diagonal, *self.single, p.y, p.a, p.upper, p.F, self.rising, self.falling, *self.lanes, places,
@@ -121,10 +121,10 @@ class Steps:
 
 
 class WholeDescent:
-    """A small problem by steps among all its variables; of the kernel matrix only the rows are computed that they ask
-    for, with those that will most likely be next, and all of them stay.
+    """Solves a small problem by steps among all its variables.
 
-    No step leaves rounding that another sees: y a and F are followed over all variables.
+    Only the kernel rows that steps need are computed, together with those most likely to be needed next, and kept.
+    y a and F are updated for all variables, so that round-off does not accumulate between sets.
     """
 
     def __init__(self, state: Decomposition, cache_mb: float):
@@ -137,22 +137,21 @@ class WholeDescent:
         self.columns = state.rows.tiles.take(self.points)
         self.most = min(state.rows.n, rows_in_memory(self.l, cache_mb))
         self.room = _room(self.l * self.most)
-        self.room[: self.l] = 0.0  # steps begin with one of length 0 along the first row, which is not there yet
+        self.room[: self.l] = 0.0  # the first step has length 0 along a row that is not computed yet
         self.places = np.full(self.l, MISSING)
-        self.count = 0  # rows that are there
+        self.count = 0  # rows computed
         self.diagonal = state.rows.diagonal[self.points].astype(np.float32)
-        self.work = 0.0  # values of kernel rows that steps have passed over
-        self.hard = False  # whether steps of fewer variables are cheaper from here on
+        self.work = 0.0  # cost so far, in values of kernel rows
+        self.hard = False  # whether steps of fewer variables are cheaper from now on
 
     @staticmethod
     def fits(problem: KernelProblem, cache_mb: float) -> bool:
-        """Whether steps cost little, and there is space for some rows of each problem that is solved with few."""
+        """Whether the problem is small enough, and memory holds enough kernel rows."""
         m = len(problem.y)
         return m <= WIDEST and rows_in_memory(m, cache_mb) >= min(FEW_ROWS, problem.n)
 
     def run(self, tolerance: float) -> bool:
-        """Bring the state to a violation of `tolerance`, in some steps for each variable at most; says whether
-        anything has moved."""
+        """Step to a violation of `tolerance`, with a limit of steps for each variable; return whether a changed."""
         state, p = self.state, self.state.problem
         self.a, self.F = state.a[self.filled], state.F[self.filled]
         steps, left = Steps(self, self.diagonal), EASY * min(len(p.y), LARGEST)
@@ -169,7 +168,7 @@ class WholeDescent:
         return state.follow(self.a[self.place], self.F[self.place])
 
     def _compute(self, wanted: int, rising: np.ndarray, falling: np.ndarray) -> None:
-        """The row of the variable `wanted` and of those that violate optimality most among those without one."""
+        """Compute the kernel row of the variable `wanted`, and those of the most violating variables that have none."""
         limits.check()
         known = self.places != MISSING
         more = min(self.most - self.count - 1, max(max(self.count, self.columns.height) // AHEAD, WORTH // self.l)) // 2
@@ -205,9 +204,9 @@ def _whole_mb(cache_mb: float) -> float:
 
 
 def _room(size: int) -> np.ndarray:
-    """f4[size] that the thread's next problem takes again: fresh memory costs more than kernel values."""
+    """f4[size], reused by the thread's next problem: fresh memory costs more than kernel values."""
     if getattr(_thread, "room", np.empty(0)).size < size:
-        _thread.room = np.empty(0, np.float32)  # the system has it back before a larger one is taken
+        _thread.room = np.empty(0, np.float32)  # freed before a larger one is allocated
         _thread.room = large_array(size)
     return _thread.room
 
@@ -220,9 +219,9 @@ def _largest(values: np.ndarray, count: int) -> np.ndarray:
 
 
 class _Part:
-    """Variables in lanes with their block K of the kernel matrix: a problem of its own, as Decomposition is.
+    """Variables in lanes with their block K of the kernel matrix: a small problem like Decomposition.
 
-    Places from `cut` on are the second side, where each sign's sum is fixed.
+    If the sum of each sign is fixed, places from `cut` on are the second side.
     """
 
     def __init__(self, K: np.ndarray, cut: int, y: np.ndarray, upper: np.ndarray, a: np.ndarray, F: np.ndarray):
@@ -231,7 +230,7 @@ class _Part:
         self.signs = [sides, ~sides] if cut < len(y) else [sides]
 
     def certify(self) -> float:
-        """The largest violation; sets the masks."""
+        """Return the largest violation; set the masks."""
         above, below, up = self.a > 0.0, self.a < self.upper, self.y > 0
         movable = self.upper > 0.0
         self.rising, self.falling = np.where(up, below, above) & movable, np.where(up, above, below) & movable
@@ -241,12 +240,12 @@ class _Part:
         return float(max(high - low for high, low in zip(highs, lows, strict=True)))
 
     def descend(self, tolerance: float, most: int) -> int:
-        """Steps of pairs in one compiled call; their number."""
+        """Make steps of pairs in one compiled call; return their number."""
         places = np.arange(len(self.a)) * len(self.a)
         return Steps(self, np.diagonal(self.K).copy())(self.K, places, tolerance, most)
 
     def descend_within(self, inner: np.ndarray, tolerance: float, most: int) -> int:
-        """`descend` with the variables at the places `inner` alone; F follows at all."""
+        """`descend` with the variables at the places `inner` only; updates F at all places."""
         place, filled, cut = in_lanes(inner, self.signs[0])
         block = np.ascontiguousarray(self.K[np.ix_(filled, filled)])
         part = _Part(block, cut, self.y[filled], np.zeros(len(filled)), self.a[filled], self.F[filled])

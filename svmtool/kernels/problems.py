@@ -1,7 +1,7 @@
-"""LIBSVM's five problems as one quadratic programme, and how their solutions are read.
+"""LIBSVM's five problems as one quadratic programme, and the decision functions of their solutions.
 
     min over a of  1/2 a'Qa + p'a,   Q_st = y_s y_t K(x_row(s), x_row(t)),   0 <= a_t <= upper_t,
-    y'a as it is at `start`;   nu-SVC and nu-SVR: the sum over y = +1 and the sum over y = -1, each as at `start`
+    y'a = y'start;   nu-SVC and nu-SVR: the sum over y = +1 and the sum over y = -1, each that of `start`
 
 The decision value of a row x is  sum_i coef_i K(x_i, x) - rho.  With the gradient G = Qa + p at the optimum the
 multipliers of the equalities are r + rho (of y = +1) and r - rho (of y = -1); r is 0 where there is one equality.
@@ -22,12 +22,12 @@ from svmtool.objectives import one_class
 from svmtool.objectives.hard_one_class import AMONG, is_zero
 from svmtool.params import NO_OPTIONS
 
-LEAST = 1e-300  # of `shrunk` where it divides: no losses of inf, times which a loss of 0 were no number
+LEAST = 1e-300  # least divisor in place of `shrunk`: an infinite loss times 0 would not be a number
 SUMS = 4 * np.finfo(float).eps  # rounding of the sum of two numbers, each half a sum of two
 
 
 class Points(NamedTuple):
-    """n rows with a kernel: their features, or for a precomputed kernel all its values (f8 (n, n)) instead."""
+    """n rows with a kernel: their features, or the values f8 (n, n) of a precomputed kernel."""
 
     kernel: Kernel
     rows: Rows | None
@@ -38,7 +38,7 @@ class Points(NamedTuple):
         return self.rows.n if self.rows is not None else len(self.matrix)
 
     def take(self, chosen: np.ndarray) -> Points:
-        """The rows `chosen` (i8); themselves where that is all of them in order."""
+        """The rows `chosen` (i8); the object itself if that is all rows in order."""
         if len(chosen) == self.n and np.array_equal(chosen, np.arange(self.n)):
             return self
         if self.rows is not None:
@@ -46,12 +46,12 @@ class Points(NamedTuple):
         return self._replace(matrix=self.matrix[np.ix_(chosen, chosen)])
 
     def bare(self, chosen: np.ndarray, norms: np.ndarray | None) -> Points:
-        """`take` without what is in the rows: enough for an answer without weights.  norms f8[n]: of all rows."""
+        """`take` with the norms (f8[n], of all rows) in place of the features: enough for a result without weights."""
         return self.take(chosen) if norms is None else self._replace(rows=Norms(norms[chosen]))
 
 
 class Norms:
-    """Rows of which only the norms are asked."""
+    """Rows that have norms only."""
 
     def __init__(self, norms: np.ndarray):
         self.n, self._norms = len(norms), norms
@@ -66,9 +66,9 @@ class Norms:
 
 
 def relative(primal: float, dual: float, floor: float = 0.0) -> float:
-    """(P - D) / |P|: both are positive, or both negative (one-class, nu-SVC).  Infinite where their signs differ.
+    """Return (P - D) / |P|, infinite if the signs of P and D differ.
 
-    floor > 0: P is negative where the rows say anything, and errors are relative to no less than that.
+    floor > 0: P is negative unless w = 0 is optimal, and errors are relative to at least that.
     """
     difference = max(primal - dual, 0.0)
     if difference == 0.0:
@@ -90,17 +90,19 @@ class ForSolver:
 
 
 class KernelProblem(ForSolver):
-    """The quadratic program of the module's text, in m variables over n points.
+    """The quadratic programme of the module, in m variables over n points.
 
-    row i8[m]: the point of a variable; y f8[m] of +-1; p, upper f8[m]; start f8[m]: feasible; two_sums: whether each
-    sign's sum is fixed.  losses f8[m]: what a loss of 1 costs, in values of this program: upper, but where no a_t can
-    reach the bound of the program asked for.  There upper is any bound out of reach, and a is to be `shrunk`, below 1.
-
-    floor: what gaps are relative to at least; above 0 where the optimum is that of w = 0 for rows that say nothing.
+    row       i8[m]: the point of a variable
+    y         f8[m] of +-1
+    p, upper  f8[m]
+    start     f8[m], feasible; two_sums: whether the sum of each sign is fixed
+    losses    f8[m]: cost of a loss of 1: upper; if no a_t can reach its bound, 1 / `shrunk`, and upper is out of reach
+    shrunk    factor of the solution of this programme to that of the problem, below 1 if no a_t can reach its bound
+    floor     least value that gaps are relative to; above 0 if w = 0 can be optimal
     """
 
     floor, shrunk = 0.0, 1.0
-    at_zero: tuple[float, float, float] | None = None  # kernel_zero.value_at_zero, once it was asked for
+    at_zero: tuple[float, float, float] | None = None  # certify.zero_model.value_at_zero, once computed
 
     def __init__(
         self, points: Points, row: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray, start: np.ndarray,
@@ -111,7 +113,7 @@ class KernelProblem(ForSolver):
 
     @property
     def losses(self) -> np.ndarray:
-        """See the class."""
+        """Cost of a loss of 1 for each variable, see the class."""
         return self.upper if self.shrunk == 1.0 else np.full(len(self.upper), 1.0 / max(self.shrunk, LEAST))
 
     @property
@@ -120,8 +122,10 @@ class KernelProblem(ForSolver):
         return self.rows.n if self.rows is not None else len(self.matrix)
 
     def without_losses(self, gradient: np.ndarray) -> tuple[float, float]:
-        """rho and r of the nearest rows: the best beside w where `shrunk` is below 1, since a loss then costs more than
-        a wider margin gains.  gradient f8[m]: Qa + p."""
+        """rho and r without any loss: the best for w if `shrunk` is below 1, because losses cost more than margins.
+
+        gradient f8[m]: Qa + p.
+        """
         if not self.two_sums:
             return float(np.min(gradient)), 0.0
         plus, minus = float(np.min(gradient[self.y > 0])), float(np.min(gradient[self.y < 0]))
@@ -129,11 +133,11 @@ class KernelProblem(ForSolver):
         return 0.5 * (plus - minus), 0.5 * (plus + minus) - room
 
     def gradient(self, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:
-        """Qa + p, f8[m], from the points' decision values without rho, f8[n]."""
+        """Qa + p, f8[m], from decision values of the points without rho, f8[n]."""
         return self.y * f[self.row] + self.p
 
     def relative(self, primal: float, dual: float) -> float:
-        """The gap between two values as a share of the primal one."""
+        """The relative gap of two values."""
         return relative(primal, dual, self.floor)
 
     def diagonal(self) -> np.ndarray:
@@ -148,16 +152,16 @@ class KernelProblem(ForSolver):
         return products[:, 0]
 
     def _floor_of(self, total: float) -> float:
-        """FLOOR of one_class.py times what -D is for rows in one direction, their a summing to `total`.
+        """FLOOR of one_class.py times -D for rows in one direction whose a sum to `total`.
 
-        Of rows of the usual size: one that is far larger says nothing about the others' errors.
+        The size is the median of the rows: a single very large row does not change the errors of the others.
         """
         sizes = np.abs(self.diagonal())
         sizes = sizes[sizes > 0.0]
         return one_class.FLOOR * 0.5 * total * total * (float(np.median(sizes)) if len(sizes) else 0.0)
 
     def answer(self, result: KernelResult) -> Answer:
-        """What a result means."""
+        """The decision function of a result."""
         coef = self.coefficients(result.alpha)
         return self._answer(coef, result, 1.0, self.upper[: len(coef)], self.says(coef, result))
 
@@ -166,12 +170,12 @@ class KernelProblem(ForSolver):
         return self.y * alpha
 
     def says(self, coef: np.ndarray, result: KernelResult) -> str:
-        """The line of this kind of problem."""
+        """The line that LIBSVM prints for this kind of problem."""
         return ""
 
     @staticmethod
     def _answer(coef: np.ndarray, result: KernelResult, scale: float, bound: np.ndarray, says: str) -> Answer:
-        """The Answer of coef; alpha, rho and r are still to be multiplied by `scale`, bound is not."""
+        """The Answer of coef; multiplies rho and the objective by `scale`, but not `bound`."""
         bounded = int(np.count_nonzero((np.abs(coef) >= bound) & (coef != 0)))
         found = Answer(coef, result.rho * scale, 0.0, scale, bounded, says)
         return found._replace(objective=found.worth(result.objective))
@@ -193,8 +197,8 @@ class CSvc(KernelProblem):
 
 
 def _share(nu: float, n: int, weights: np.ndarray | None) -> tuple[float, float, np.ndarray]:
-    """What the a sum to, `shrunk`, and the upper bounds f8[n]: weights, or 1; or out of reach of all that sum to 1, so
-    that whatever is above 0 counts as free."""
+    """Return the sum of a, `shrunk`, and the upper bounds f8[n]: the weights or 1, or values out of reach if the sum is
+    1, so that all a above 0 count as free."""
     if weights is not None:
         return nu * float(np.sum(weights)), 1.0, weights
     shrunk = min(nu * n, 1.0)
@@ -206,8 +210,8 @@ class NuSvc(KernelProblem):
 
     With weights (f8[n] > 0) these are the upper bounds, and their sum stands for n.
 
-    Sums below 1 leave no a_i room to reach its bound: then a and r are `shrunk` times those of sums of 1, which are
-    solved for in their place, and the decision function is the same.  There a loss costs 1 / `shrunk`.
+    If the sums are below 1 no a_i can reach its bound.  Then the problem with sums of 1 is solved, where a loss costs
+    1 / `shrunk`; a and r are `shrunk` times its solution, and the decision function is the same.
     """
 
     def __init__(self, points: Points, y: np.ndarray, nu: float, weights: np.ndarray | None = None):
@@ -223,9 +227,9 @@ class NuSvc(KernelProblem):
     def answer(self, result: KernelResult) -> Answer:
         """See KernelProblem.
 
-        A margin r that is not positive measures nothing.  LIBSVM divides by it all the same, which turns each decision
-        around; here the signs stay, and `doubt` reports it; also where r is above 0 and yet no better than w = 0, whose
-        primal value is 0: then it is what rounding or an early end have left.
+        A margin r that is not positive has no meaning.  LIBSVM divides by it, which inverts each decision; here the
+        signs stay, and `doubt` reports it.  The same holds if r is positive but the primal value is not below 0,
+        that of w = 0: then r is round-off, or the run ended early.
         """
         r, doubt = abs(result.r), ""
         said = np.any(result.alpha) or getattr(result.status, "converged", False)
@@ -233,7 +237,7 @@ class NuSvc(KernelProblem):
             doubt = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
         r = r if 0.0 < r < np.inf else 1.0
         coef = self.y * result.alpha / r
-        full = np.where(result.alpha >= self.upper, 0.0, np.inf)  # exact in alpha, the quotient may be rounded
+        full = np.where(result.alpha >= self.upper, 0.0, np.inf)  # in alpha, because the quotient may be rounded
         margin = self.shrunk * result.r
         C = "inf" if margin == 0.0 else f"{1.0 / margin:f}"
         return self._answer(coef, result, 1.0 / r, full, f"C = {C}\n")._replace(doubt=doubt)
@@ -250,7 +254,7 @@ class OneClass(KernelProblem):
         self.floor = self._floor_of(total)
 
     def answer(self, result: KernelResult) -> Answer:
-        """What a result means."""
+        """The decision function of a result."""
         return self._answer(self.shrunk * result.alpha, result, self.shrunk, self.upper, "")
 
 
@@ -266,29 +270,29 @@ class HardOneClass(KernelProblem):
         self.size = float(np.mean(self.diagonal()))
 
     def answer(self, result: KernelResult) -> Answer:
-        """What a result means."""
+        """The decision function of a result."""
         found = super().answer(result)
         if result.status.converged and is_zero(float(np.min(result.gradient)), result.rho, self.size):
             return found._replace(doubt=AMONG)
         return found
 
     def says(self, coef: np.ndarray, result: KernelResult) -> str:
-        """What a run that examined samples of the rows can say of all of them."""
+        """The statement about all rows after a run by samples."""
         return f"{result.status.advice}\n" if result.status.name == "sample" else ""
 
 
 class Svr(KernelProblem):
-    """Regression: each row stands twice, y = +1 and -1, and coef is the difference of the two.
+    """Regression: each row has two variables, y = +1 and -1, and coef is their difference.
 
     targets f8[n], cost f8[n]; tube: half its width, added to both linear terms.
 
-    The bias is free: the median is subtracted from the targets, because rounding of numbers far from 0 would hide
-    their differences.  rho and the linear terms refer to these, the Answer's rho to the targets as they are.
+    The median is subtracted from the targets, because round-off of numbers far from 0 would hide their differences; the
+    bias is free.  rho and the linear terms refer to these targets, rho of the Answer to the given ones.
     """
 
     def __init__(self, points: Points, targets: np.ndarray, cost: np.ndarray, tube: float, start: np.ndarray, **more):
         n = points.n
-        self.middle = float(np.median(0.5 * targets)) * 2.0 if n else 0.0  # of halves: their sums do not overflow
+        self.middle = float(np.median(0.5 * targets)) * 2.0 if n else 0.0  # of halves, so that no sum overflows
         if not np.all(np.isfinite(targets - self.middle)):
             self.middle = 0.0
         targets = targets - self.middle
@@ -328,7 +332,7 @@ class NuSvr(Svr):
         super().__init__(points, targets, np.full(n, cost), 0.0, filled(total, cost, n), two_sums=True)
 
     def says(self, coef: np.ndarray, result: KernelResult) -> str:
-        """epsilon, half the width of the tube that was found."""
+        """epsilon, half the width of the tube found."""
         return f"epsilon = {-result.r:f}\n"
 
 
@@ -338,8 +342,8 @@ class LeastSquaresSvc(ForSolver):
         min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.f(x_i) + b))^2,   f(x).f(z) = K(x, z)
         min over c of     1/2 c'(K + D) c - y'c,   D_ii = 1 / (2 C_i),  sum c = 0
 
-    Where b is not free 1/2 b^2 joins the first line; the second then has K + 1 in place of K and no equality, and b is
-    the sum of c.  The papers' a is y c.  Of the points those count whose cost is above 0: n, rows, y, cost are theirs.
+    If b is not free, 1/2 b^2 is added to the first line; the second then has K + 1 in place of K and no equality, and b
+    is the sum of c.  The papers' a is y c.  Points of cost 0 are left out: n, rows, y and cost are those of the others.
     """
 
     floor = 0.0
@@ -356,7 +360,7 @@ class LeastSquaresSvc(ForSolver):
         self.start = np.zeros(self.n)
 
     def relative(self, primal: float, dual: float) -> float:
-        """The gap between two values as a share of the primal one."""
+        """The relative gap of two values."""
         return relative(primal, dual)
 
     def coefficients(self, alpha: np.ndarray) -> np.ndarray:
@@ -368,13 +372,13 @@ class LeastSquaresSvc(ForSolver):
         return self.y * (f + 0.5 * self.coefficients(alpha) / self.cost) - 1.0
 
     def answer(self, result: KernelResult) -> Answer:
-        """What a result means."""
+        """The decision function of a result."""
         coef = np.zeros(self.whole)
         coef[self.used] = self.y * result.alpha
         return Answer(coef, result.rho, result.objective, 1.0, 0, "")
 
 
 def filled(total: float, upper: float | np.ndarray, n: int) -> np.ndarray:
-    """f8[n] that sum to `total`: the first at `upper` (f8[n] or a number), then what is left, then zeros."""
+    """Return f8[n] with sum `total`: the first at `upper` (f8[n] or a number), then the remainder, then zeros."""
     before = upper * np.arange(n) if np.ndim(upper) == 0 else np.cumsum(upper) - upper
     return np.clip(total - before, 0.0, upper)

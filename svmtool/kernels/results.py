@@ -35,9 +35,11 @@ class KernelResult(SolverResult):
 class Answer(NamedTuple):
     """A result as a decision function.
 
-    coef f8[n] and rho; objective, and the root of `scale`, by which the program's value becomes it; bounded: how many
-    coef are as large as they may be; says: the line that LIBSVM prints about it, or nothing; doubt: what the user must
-    know.
+    coef, rho  f8[n]; the decision value of x is sum_i coef_i K(x_i, x) - rho
+    objective  the value of the programme times `scale`; root: the square root of `scale`
+    bounded    number of coef at their bounds
+    says       the line that LIBSVM prints about it, or empty
+    doubt      a warning for the user, or empty
     """
 
     coef: np.ndarray
@@ -50,9 +52,9 @@ class Answer(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """What a value of the program is multiplied by."""
+        """The factor from a value of the programme to the objective."""
         return self.root * self.root
 
     def worth(self, value: float) -> float:
-        """A value of the program as one of the answer: the scale may be beyond the numbers where both are not."""
+        """Scale a value of the programme; works also where `scale` itself overflows."""
         return self.root * value * self.root

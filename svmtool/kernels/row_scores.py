@@ -1,7 +1,7 @@
 """Scores w.f(x_i) of training rows for w = sum_j a_j f(x_j) with few nonzero a_j, as FOSVM needs them.
 
-Of a linear problem w itself is kept, in feature space.  With a kernel z follows the changes of a by kernel rows in
-single precision, which are kept as far as memory allows, until it is computed anew in double.
+A linear problem keeps w itself, in the feature space.  With a kernel z is updated by kernel rows in single precision,
+which are cached as far as memory allows, and computed again in double precision when needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from svmtool.kernels.problems import HardOneClass
 
 
 class RowScores(Protocol):
-    """n rows; size: mean K(x, x); z f8[n], of the a last moved to; exact: whether z is free of single precision."""
+    """n rows; size: mean K(x, x); z f8[n] of the last point; exact: whether z was computed in double precision."""
 
     n: int
     size: float
@@ -27,13 +27,13 @@ class RowScores(Protocol):
         """f8 (some, others): K between two sets of rows (i8)."""
 
     def set_point(self, rows: np.ndarray, a: np.ndarray) -> None:
-        """Go to the a that is a_k at row rows[k] (i8, each once) and 0 elsewhere; EndedError leaves a and z alone."""
+        """Set a to a_k at row rows[k] (i8, each once) and 0 elsewhere; EndedError leaves a and z unchanged."""
 
     def refresh(self) -> None:
-        """Make z exact."""
+        """Compute z in double precision."""
 
     def some(self, chosen: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """z f8 of the rows `chosen` (i8) alone, for the a of `rows` as above."""
+        """z f8 of the rows `chosen` (i8) only, for a as in set_point."""
 
 
 def inner_products(rows: Rows, some: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -47,7 +47,7 @@ def inner_products(rows: Rows, some: np.ndarray, others: np.ndarray) -> np.ndarr
 
 
 class LinearRowScores:
-    """See RowScores.  w (length d) is of the a last moved to."""
+    """See RowScores.  w (length d) belongs to the last point."""
 
     exact = True
 
@@ -65,7 +65,7 @@ class LinearRowScores:
         self.rows.margins(self.w, self.ones, self.z)
 
     def refresh(self) -> None:
-        """Nothing is to be done: z always is."""
+        """Nothing to do: z is always exact."""
 
     def some(self, chosen: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
         self._weigh(rows, a)

@@ -18,21 +18,21 @@ from svmtool.kernels.tiles import LINEAR, Tiles, tiles_of
 from svmtool.models.kernel import KernelModel
 from svmtool.tolerances import MIB
 
-WHOLE = 2  # a block of n / WHOLE rows or more is taken from whole rows, which are kept: these cost little more
-PART = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` lays out at a time
+WHOLE = 2  # a block of n / WHOLE rows or more is taken from full rows, which are cached: they cost little more
+PART = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` converts at a time
 
 
-ROUNDING = 5e-7  # several times the error of a kernel value in single precision, beside the root of K_ii K_jj
+ROUNDING = 5e-7  # several times the error of a kernel value in single precision, relative to sqrt(K_ii K_jj)
 
 
 class KernelRows:
-    """Rows K(x_i, .), f4[n] each, for the i asked for; the last used stay in at most `cache_mb` megabytes.
+    """Rows K(x_i, .), f4[n] each, computed on demand; the last used are cached in at most `cache_mb` MiB.
 
-    Methods ask for the run's end between tiles (limits.check); what they were to fill or to change is of no use then,
-    and neither are the rows that are kept.
+    Methods check for the end of the run between tiles (limits.check); their outputs and the cache are invalid after
+    EndedError.
 
-    rounding: the error that `add` makes for c_k = 1, as a share of the root of K_ii K_jj; followed: whether sums that
-    kernel values in single precision give are no worse.
+    rounding: error of `add` for c_k = 1, relative to sqrt(K_ii K_jj).  followed: whether sums updated in single
+    precision are as accurate as those of `add`.
     """
 
     rounding, followed = ROUNDING, True
@@ -41,11 +41,11 @@ class KernelRows:
         self.tiles, self.n = tiles, tiles.n
         self.capacity = int(min(self.n, cache_mb * MIB / (4 * max(self.n, 1))))
         self.store = large_array(self.capacity * self.n)
-        self.slot = np.full(self.n, -1)  # where a row is kept
+        self.slot = np.full(self.n, -1)  # slot of each row in the cache, -1: none
         self.owner = np.full(self.capacity, -1)
-        self.used = np.zeros(self.capacity, np.int64)  # when a kept row was last asked for
+        self.used = np.zeros(self.capacity, np.int64)  # clock of the last use of each slot
         self.clock = 0
-        self.computed = 0  # rows, for those who ask what a run has cost
+        self.computed = 0  # rows computed so far
 
     @cached_property
     def diagonal(self) -> np.ndarray:
@@ -53,7 +53,7 @@ class KernelRows:
         return self.tiles.diagonal()
 
     def values(self, chosen: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """f4 (chosen, columns): K between two sets of rows (i8)."""
+        """Return f4 (chosen, columns): K between two sets of rows (i8)."""
         targets, others = self.tiles.take(chosen), self.tiles.take(columns)
         width = self.tiles.width
         out = np.empty((len(chosen), len(columns)), np.float32)
@@ -69,14 +69,14 @@ class KernelRows:
         return out
 
     def block(self, chosen: np.ndarray, out: np.ndarray) -> None:
-        """out f4 (m, m) = K among the rows `chosen` (i8[m])."""
+        """Fill out f4 (m, m) with K among the rows `chosen` (i8[m])."""
         if self.n <= min(WHOLE * len(chosen), self.capacity):
             return self._stored_block(chosen, out)
         targets = self.tiles.take(chosen)
         width, height, m = self.tiles.width, self.tiles.height, len(chosen)
         parts = [targets.part(first, min(first + height, m)) for first in range(0, m, height)]
 
-        def work(b: int) -> None:  # columns lo .. hi-1 of the upper triangle, and what they are below it
+        def work(b: int) -> None:  # columns lo .. hi-1 of the upper triangle, and their mirror image
             lo, hi = b * width, min((b + 1) * width, m)
             P = np.empty((min(height, m), hi - lo), np.float32)
             for first in range(0, hi, height):
@@ -92,7 +92,7 @@ class KernelRows:
         run_blocks(work, -(-m // width))
 
     def _stored_block(self, chosen: np.ndarray, out: np.ndarray) -> None:
-        """`block` where all rows find space, and stay for the next one."""
+        """`block` if the cache holds all rows."""
         rows = np.unique(chosen)
         missing = rows[self.slot[rows] < 0]
         if len(missing):
@@ -101,9 +101,9 @@ class KernelRows:
         np.copyto(out, stored[np.ix_(self.slot[chosen], chosen)])
 
     def add(self, chosen: np.ndarray, c: np.ndarray, f: np.ndarray, keep: np.ndarray) -> None:
-        """f f8[n] += sum_k c_k K(x_chosen[k], .); chosen i8, each row once; c f8; keep: which rows to keep, if new.
+        """f f8[n] += sum_k c_k K(x_chosen[k], .); chosen i8, each row once; c f8; keep: which new rows to cache.
 
-        Fresh memory costs more than a row's values: rows that will hardly be wanted again had better not be kept.
+        Writing to fresh memory costs more than computing a row, so rows hardly needed again should not be kept.
         """
         slots = self.slot[chosen]
         kept, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
@@ -134,7 +134,7 @@ class KernelRows:
         run_blocks(work, -(-n // width))
 
     def _reserve(self, rows: np.ndarray) -> np.ndarray:
-        """Slots for as many of the new `rows` as there is space for: free ones, then those used longest ago."""
+        """Slots for as many of the new `rows` as possible: free ones, then the least recently used."""
         free = np.flatnonzero(self.used < self.clock)
         count = min(len(rows), len(free))
         if count < len(free):
@@ -148,7 +148,7 @@ class KernelRows:
 
 
 class LinearRows(KernelRows):
-    """The linear kernel's: their sums are products with w = sum_k c_k x_k, in double precision; none is kept."""
+    """Rows of the linear kernel: sums are products with w = sum_k c_k x_k in double precision; nothing is cached."""
 
     rounding, followed = 1e-15, False
 
@@ -157,7 +157,7 @@ class LinearRows(KernelRows):
         self.points, self.ones = rows, np.ones(self.n)
 
     def add(self, chosen: np.ndarray, c: np.ndarray, f: np.ndarray, keep: np.ndarray) -> None:
-        """As of KernelRows; keep means nothing."""
+        """As KernelRows; keep is ignored."""
         u, z = np.zeros(self.n), np.empty(self.n)
         u[chosen] = c
         limits.check()
@@ -174,12 +174,12 @@ def rows_of(problem: KernelProblem, cache_mb: float) -> KernelRows:
 
 
 def large_array(size: int) -> np.ndarray:
-    """f4[size]; the system gives its memory only as it is written to, in large pages where it has them."""
+    """Return f4[size] whose pages are allocated on the first write, large ones if the system has them."""
     memory = mmap.mmap(-1, max(4 * size, 1))
     if hasattr(mmap, "MADV_HUGEPAGE"):
         try:
             memory.madvise(mmap.MADV_HUGEPAGE)
-        except OSError:  # a system built without them
+        except OSError:  # a system without large pages
             pass
     return np.frombuffer(memory, np.float32, size)
 
@@ -189,7 +189,7 @@ def exact_sum(
 ) -> np.ndarray:
     """sum_i coef_i K(x_i, .) over the training rows `of` (i8; None: all) in double precision, f8.
 
-    These are decision values without their rho, as svm-predict computes them.  part: rows that are laid out at a time.
+    These are decision values without their rho, as svm-predict computes them.  part: rows converted at a time.
     """
     used = np.flatnonzero(coef)
     if problem.rows is None:

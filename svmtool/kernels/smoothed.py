@@ -1,4 +1,4 @@
-"""The hinge with a kernel, smoothed as in NESVM, over coefficients of the kernel's columns and a free bias.
+"""The smoothed hinge of NESVM with a kernel, over coefficients of the kernel's columns and a free bias.
 
     F_mu(c, b) = 1/2 c'Kc + max over 0 <= u <= 1 of  sum_i C_i (u_i xi_i - mu/2 (u_i - u0_i)^2)
 
@@ -19,13 +19,13 @@ from svmtool.kernels.problems import LeastSquaresSvc, Points
 from svmtool.linalg.systems import Factored
 
 DIRECT = 2048  # rows in Z whose system is factorised; with more, conjugate gradients
-CLOSE, MOST_CG = 1e-2, 100  # of those: residuals beside the first, and steps
-BALANCING, BALANCED = 20, 1e-15  # rounds in which the slopes' sum becomes 0, but for this share of their sizes
-BIAS = np.ones(1)  # the way of the decision values with b, the same for all rows
+CLOSE, MOST_CG = 1e-2, 100  # of conjugate gradients: residuals relative to the first, and steps at most
+BALANCING, BALANCED = 20, 1e-15  # rounds at most to make the slopes sum to 0, to within this relative error
+BIAS = np.ones(1)  # change of the decision values with b
 
 
 class SmoothedHinge:
-    """F_mu at c and b, from where a Decomposition stands; `settle` takes the slopes there into it, as u0 too.
+    """F_mu at c and b, starting at the point of a Decomposition; `settle` sets that point and u0 to the slopes.
 
     direct: rows in Z up to which the system is factorised; with more, conjugate gradients run until residuals are
     `close` times the first.
@@ -42,11 +42,11 @@ class SmoothedHinge:
         self.begin(1.0)
 
     def begin(self, mu: float) -> None:
-        """A new F_mu, u0 the slopes that have been settled."""
+        """Begin a new F_mu with the settled slopes as u0."""
         a, state = self.state.a, self.state
         self.mu = mu
         self.u0 = np.divide(a, self.C, out=np.zeros(len(a)), where=self.C > 0.0)
-        self.f += state.f - self.settled  # rounding errors that have been set right since
+        self.f += state.f - self.settled  # corrections of round-off since then
         self.settled = state.f
         self.b = self.best_bias()
 
@@ -66,11 +66,11 @@ class SmoothedHinge:
     def _root(
         self, at: np.ndarray, along: np.ndarray, slope: float, curve: float, start: float, low: float, high: float
     ) -> float:
-        """Where slope + t curve - slopes'along, at decision values at + t along, crosses zero between low and high."""
+        """The root t of slope + t curve - slopes'along at decision values at + t along, between low and high."""
         return loops.smoothed_root(at, along, self.y, self.C, self.u0, self.mu, slope, curve, start, low, high)
 
     def newton(self) -> tuple[np.ndarray, float, int]:
-        """Newton's step: the change of c, f8[n], that of b, and the number of rows in Z."""
+        """Return Newton's step: the change of c, f8[n], that of b, and the number of rows in Z."""
         goal = self.slopes(self.b)
         u = np.abs(goal) / np.where(self.C > 0.0, self.C, 1.0)
         Z = np.flatnonzero((u > 0.0) & (u < 1.0))
@@ -86,18 +86,18 @@ class SmoothedHinge:
         return d, b - self.b, len(Z)
 
     def _system(self, Z: np.ndarray, D: np.ndarray, r: np.ndarray, total: float) -> tuple[np.ndarray, float]:
-        """d and b of (K_ZZ + D) d + b = r, sum d = total; SvmtoolError where the matrix is not positive definite."""
+        """Solve (K_ZZ + D) d + b = r, sum d = total; SvmtoolError if the matrix is not positive definite."""
         m = len(Z)
         if m <= self.direct:
             K = np.empty((m, m), np.float32)
             self.state.rows.block(Z, K)
             H = K.astype(np.float64)
             H.flat[:: m + 1] += D
-            # where a kernel's matrix lacks more than its rounding it is indefinite, and the step leads to no minimum
+            # a matrix that needs a larger shift than its round-off is indefinite, and the step leads to no minimum
             rounding = self.state.rows.rounding * m * self.state.size**2
             system = Factored(H, np.inf if self.points.kernel.positive else rounding)
             d, one = system.solve(r), system.solve(np.ones(m))
-            b = float((np.sum(d) - total) / np.sum(one))  # no number where rounding leaves nothing of the sum
+            b = float((np.sum(d) - total) / np.sum(one))  # not a number if the sum is round-off
             return d - b * one, b
         run = Conjugate(LeastSquaresSvc(self.points.take(Z), r, 0.5 / D, True), self.cache_mb)
         at = run.state
@@ -109,7 +109,7 @@ class SmoothedHinge:
         return at.c, at.bias()
 
     def step(self, d: np.ndarray, db: float) -> float:
-        """Go to the minimum of F_mu along (d, db), no further than its end; returns the step's length."""
+        """Step to the minimum of F_mu along (d, db), at most a full step; return the step length."""
         Kd = np.zeros(len(d))
         self._add(d, Kd)
         slope, curve = float(np.sum(self.c * Kd)), float(np.sum(d * Kd))
@@ -120,7 +120,7 @@ class SmoothedHinge:
         return t
 
     def settle(self) -> None:
-        """Take C u, whose sum of y a is 0 at the best b, into the state."""
+        """Set the state to C u, for which y'a = 0 at the best b."""
         state, goal = self.state, self._balanced(self.slopes(self.b))
         f, a = self.f.copy(), self.y * goal
         self._add(goal - self.c, f)
@@ -129,10 +129,10 @@ class SmoothedHinge:
         state.drift += float(change @ change)
 
     def _balanced(self, goal: np.ndarray) -> np.ndarray:
-        """The slopes y C u with a sum of 0, to within rounding, as a bias of higher precision would give them.
+        """The slopes y C u with a sum of 0 to within round-off, as a bias of higher precision would give them.
 
-        Where C / mu is large, one rounding of b changes the slopes of Z by more than the sum that remains, and a point
-        that breaks sum(y a) = 0 has no dual value.
+        If C / mu is large, one rounding of b changes the slopes of Z by more than the remaining sum, and a point with
+        sum(y a) != 0 has no dual value.
         """
         for _ in range(BALANCING):
             u, off = np.abs(goal), float(np.sum(goal))

@@ -15,13 +15,13 @@ GROUP = 512  # targets of a product's tiles
 
 
 class KernelHalf:
-    """The upper triangle of K in tiles, f4; those of the first groups of rows stay, in at most `cache_mb` megabytes."""
+    """The upper triangle of K in tiles, f4; the first groups of rows are cached in at most `cache_mb` MiB."""
 
     def __init__(self, tiles: Tiles, cache_mb: float):
         self.tiles, self.n = tiles, tiles.n
         whole = sum(min(GROUP, self.n - first) * (self.n - first) for first in range(0, self.n, GROUP))
         self.store = large_array(int(min(whole, cache_mb * MIB / 4)))
-        self.filled = 0  # so many values are there
+        self.filled = 0  # values cached so far
 
     def product(self, v: np.ndarray) -> np.ndarray:
         """K v f8[n] for v f8[n]."""
@@ -31,7 +31,7 @@ class KernelHalf:
         return f
 
     def _add_group(self, first: int, last: int, at: int, v: np.ndarray, f: np.ndarray) -> int:
-        """f += what rows first .. last-1 of the triangle bring, kept from place `at` on; the place behind them."""
+        """Add the product of rows first .. last-1 of the triangle to f, cached from place `at` on; return its end."""
         n, width, m = self.n, self.tiles.width, last - first
         end = at + m * (n - first)
         kept, known = end <= len(self.store), end <= self.filled

@@ -1,9 +1,9 @@
 """Tiles of kernel values between two sets of rows in single precision, by the fastest accurate method.
 
-Products of dense rows are BLAS's, products of sparse rows a compiled loop's; RBF turns them into kernel values in the
-same tile.  Single precision carries an error of some 2^-24 gamma |x - c|^2 into RBF's exponent, c the mean, by which
-dense rows are shifted; where that says too little, and for the other kernels, products are taken in double.  Rows of
-few features need none of them: differences, squared, carry an error of some 2^-24 gamma |x - c| |x - z| only.
+BLAS computes products of dense rows, a compiled loop those of sparse rows; for RBF they become kernel values in the
+same tile.  In single precision the exponent of RBF has an error of about 2^-24 gamma |x - c|^2, c the mean by which
+dense rows are shifted.  Where that is too large, and for the other kernels, products are in double precision.  Rows of
+few features need no products: squared differences have an error of about 2^-24 gamma |x - c| |x - z| only.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from svmtool.data.dense import DenseRows
 from svmtool.models.kernel_functions import Kernel
 
 LINEAR, RBF = 0, 2
-LARGEST_EXPONENT = 64.0  # gamma |x - c|^2 up to which RBF's products may be single: an error of some 4e-6 of a value;
-# its root up to which differences may be: with |x - z| of a value that counts, e^-r^2 r, the same error
-LEAST_SINGLE, LARGEST_SINGLE = 1e-20, 1e30  # the largest |x|^2 with which single precision holds all that matters
-NUMBERS_AT_ONCE = 1 << 20  # of rows that are laid out to be subtracted
-FEW = 16  # features up to which differences take less time than products in double
+LARGEST_EXPONENT = 64.0  # gamma |x - c|^2 up to which RBF uses products in single precision: relative error about 4e-6;
+# for differences its root, with the same error
+LEAST_SINGLE, LARGEST_SINGLE = 1e-20, 1e30  # the range of the largest |x|^2 for which single precision is enough
+NUMBERS_AT_ONCE = 1 << 20  # numbers of rows that are copied at a time to be subtracted
+FEW = 16  # features up to which differences are faster than products in double precision
 SPARSE_FROM = 32  # features; with fewer, rows are always held dense
-SPARSE_WORK = 2.5  # a non-zero of a sparse row costs as much as so many features of a dense one
+SPARSE_WORK = 2.5  # cost of a nonzero of a sparse row, in features of a dense one
 
 
 class Tiles(ABC):
     """Rows of one set, as targets of products or as the columns of tiles.  n rows."""
 
     n: int
-    width, height = 1024, 128  # a tile: columns, targets; it stays in the second-level cache
+    width, height = 1024, 128  # columns and targets of a tile, which fits the second-level cache
 
     def width_for(self, m: int) -> int:
-        """The columns of a tile of m targets, if that is as large as others."""
+        """The columns of a tile of m targets that is as large as others."""
         return max(self.width, self.width * self.height // max(m, 1))
 
     @abstractmethod
@@ -70,13 +70,13 @@ class SingleDense(Tiles):
         return SingleDense(self.X[lo:hi], self.norms[lo:hi], self.gamma)
 
     def fill(self, targets: SingleDense, lo: int, hi: int, P: np.ndarray) -> None:
-        with np.errstate(invalid="ignore"):  # BLAS may raise the flag over lanes that hold no numbers of ours
+        with np.errstate(invalid="ignore"):  # BLAS may raise the flag for unused lanes
             np.matmul(targets.X, self.X[lo:hi].T, out=P)
         loops.rbf_tile(P, targets.norms, self.norms, self.gamma, len(P), hi - lo, lo)
 
 
 class Differences(Tiles):
-    """RBF between dense rows of few features, f4 (n, features); by differences, which cancel nothing."""
+    """RBF between dense rows of few features, f4 (n, features), by differences: no cancellation."""
 
     def __init__(self, X: np.ndarray, gamma: float):
         self.X, self.gamma, self.n = X, gamma, len(X)
@@ -100,7 +100,7 @@ class Differences(Tiles):
 class SingleSparse(Tiles):
     """RBF between sparse rows, f4."""
 
-    width, height = 256, 512  # the more targets, the less the columns' preparation weighs
+    width, height = 256, 512  # more targets reduce the share of preparing columns
 
     def __init__(
         self, starts: np.ndarray, columns: np.ndarray, values: np.ndarray, norms: np.ndarray, d: int, gamma: float
@@ -131,7 +131,7 @@ class SingleSparse(Tiles):
         self.finish(targets, lo, hi, P)
 
     def finish(self, targets: SingleSparse, lo: int, hi: int, P: np.ndarray) -> None:
-        """Products become kernel values."""
+        """Turn products into kernel values."""
         loops.rbf_tile(P, targets.norms, self.norms, self.gamma, len(P), hi - lo, lo)
 
 
@@ -139,14 +139,14 @@ class SparseProducts(SingleSparse):
     """The linear kernel between sparse rows, f4; norms f8, gamma unused."""
 
     def finish(self, targets: SingleSparse, lo: int, hi: int, P: np.ndarray) -> None:
-        """Nothing is left to do."""
+        """Nothing to do: products are the values."""
 
     def diagonal(self) -> np.ndarray:
         return self.norms
 
 
 class Double(Tiles):
-    """Any kernel between dense or sparse rows, products in double precision, a block of rows laid out dense."""
+    """Any kernel between dense or sparse rows, by products in double precision; blocks of rows are made dense."""
 
     width, height = 512, 128
 
@@ -154,7 +154,7 @@ class Double(Tiles):
         self.rows, self.norms, self.kernel, self.n = rows, norms, kernel, rows.n
 
     def width_for(self, m: int) -> int:
-        """Columns are laid out dense: no more of them than else."""
+        """As many columns as always, because they are made dense."""
         return self.width
 
     def take(self, chosen: np.ndarray) -> Double:
@@ -174,7 +174,7 @@ class Double(Tiles):
                 self.kernel.set_near(P, pairs, apart(targets.rows, self.rows, lo))
             return
         self.kernel.finish(products, targets.norms, self.norms[lo:hi])
-        with np.errstate(over="ignore"):  # what single precision cannot hold is infinite: solvers end and say so
+        with np.errstate(over="ignore"):  # values beyond single precision become infinite: solvers end and report it
             P[:] = products
 
     def diagonal(self) -> np.ndarray:
@@ -230,7 +230,7 @@ def apart(
 
 
 def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarray | None = None) -> Tiles:
-    """How kernel values among the rows (or those of `matrix`) are computed."""
+    """Return the tiles for kernel values among the rows, or those of `matrix`."""
     if rows is None:
         return Given(matrix, np.arange(len(matrix)))
     norms = rows.square_norms()

@@ -6,15 +6,15 @@ import numpy as np
 
 from svmtool.kernels.decomposition import Decomposition
 
-CROWDED, EARLY = 0.75, 30  # free variables in a set's size from which sets grow, and rounds before that: at first
-# many are free that will not stay so
+CROWDED, EARLY = 0.75, 30  # sets grow if more than this share of their size is free, but not in the first rounds, when
+# many variables are free that will not stay so
 LARGEST = 3072  # variables to which sets grow: their block of the kernel matrix then takes 36 MB
-FIRST = 256  # variables of the first set; sets double up to their full size, for easy problems never need that
-TINY = 1e-12  # curvature in place of one that is not positive
+FIRST = 256  # variables of the first set; sets double up to their full size, which easy problems never need
+TINY = 1e-12  # replaces a curvature that is not positive
 
 
 class ViolatingSets:
-    """Sets of about `full` variables: the newest half of the last one, and those that violate optimality most.
+    """Sets of about `full` variables: the newest half of the last set and the most violating variables.
 
     most: the size that `full` may grow to.
     """
@@ -53,9 +53,9 @@ class PairSets:
     """pWSS: `pairs` pairs by second order, no variable twice; the paper's MinMaxLimiter and minAlphaCheck.
 
     i = argmax F over rising variables, j = argmax over falling ones with F_j < F_i of (F_i - F_j)^2 / (K_ii + K_jj -
-    2 K_ij), its equations (14) and (15).  Variables leave the search that change by less than `delta_alpha` from one
-    visit to the next, that sit at a bound after `min_opt` visits, or that have been chosen `max_opt` times; they
-    all come back when those that are left are optimal.  j is searched for among the `check` smallest F.
+    2 K_ij), its equations (14) and (15).  A variable leaves the search if it changes by less than `delta_alpha` between
+    visits, if it is at a bound after `min_opt` visits, or if it has been chosen `max_opt` times.  All return when the
+    remaining ones are optimal.  j is searched for among the `check` smallest F.
     """
 
     def __init__(self, pairs: int, delta_alpha: float, min_opt: float, max_opt: float, check: int | None):
@@ -64,7 +64,7 @@ class PairSets:
         self.visits: np.ndarray | None = None
 
     def choose(self, state: Decomposition) -> np.ndarray:
-        """The next set, i8; empty where nothing violates optimality."""
+        """The next set, i8; empty if nothing violates optimality."""
         if self.visits is None:
             self._readmit(len(state.F))
         else:

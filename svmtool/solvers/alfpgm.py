@@ -5,13 +5,17 @@ Communications 10 (2022), Algorithm 1: repeat until the global KKT conditions ho
 variables; solve (3) over them, the others fixed; bring f = sum_t a_t y_t K(x_t, .) up to date with the rows of the
 kernel matrix whose variables have changed.  The problem is in kernels/decomposition.py.
 
-By default sets are large (p = 1024), half of a set is the newest half of the one before, and the subproblem is solved
-pair by pair over the l x l block of the matrix.  `paper_form` has the paper's own: p pairs by second order (pWSS,
-kernels/working_sets.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).  Either ends
-when the KKT conditions hold over all variables, with f in double precision where single could hide a violation.
-Where pairs have cost more than a direct solution of the whole (kernels/direct.py), of few variables or of a linear
-kernel in few features, and are expected to cost as much again, they go on from that.  Among several classes the
-problems of pairs of few rows are solved many in one call, by the same steps (training/kernel/pairs_together.py).
+Differs from the paper in:
+ 1. Sets are large (p = 1024), half of a set is the newest half of the last one, and the subproblem is solved by steps
+    of pairs on its l x l block of the matrix.  --paper-form selects the paper's method: p pairs by second order (pWSS,
+    kernels/working_sets.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).
+ 2. Small problems have no sets: steps choose among all variables (METHODS, `plan`).
+ 3. f is computed again in double precision where single precision could hide a violation.
+ 4. If pairs have cost more than a direct solution (kernels/direct.py) and are expected to cost as much again, they
+    continue from that.
+ 5. Of several classes, pairs of few rows are solved many in one call, by the same steps
+    (training/kernel/pairs_together.py).
+Stops when: the KKT conditions hold over all variables to -e, or the certified gap is reached.
 """
 
 from __future__ import annotations
@@ -43,14 +47,14 @@ from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
 MU = 0.1  # the paper's penalty
-POWER_STEPS, SAFETY = 10, 1.1  # of power iteration for the largest eigenvalue, and what it may lack
-OUTER, FAST = 200, 2000  # multiplier steps of a subproblem at most, gradient steps of each
-WHOLE = 0.9  # share of eps to which steps among all variables go: more than rounding may add to the violation
-NOISE = 0.5  # share of the violation from which errors of f send steps astray
+POWER_STEPS, SAFETY = 10, 1.1  # steps of power iteration for the largest eigenvalue, and a factor for its error
+OUTER, FAST = 200, 2000  # multiplier steps of a subproblem, and gradient steps of each, at most
+WHOLE = 0.9  # steps among all variables end at this share of eps, which leaves room for round-off
+NOISE = 0.5  # share of the violation from which errors of f mislead steps
 EVALUATIONS = 128  # rounds before the first check of progress, ...
-POLISH = 8  # ... and from a direct solution on, where no more than rounding is left to them
-ROUND = 30.0  # values of kernel rows that could be passed over in the time that a round takes for each variable, beside
-# its subproblem: 27 and 42 on two sets of 50,000 and 93,000.  Runs on 25 sets (VALUE in kernels/linear_direct.py) take
+POLISH = 8  # ... and after a direct solution, where only round-off is left
+ROUND = 30.0  # cost of a round for each variable without its subproblem, in values of kernel rows:
+# 27 and 42 on two sets of 50,000 and 93,000.  Runs on 25 sets (VALUE in kernels/linear_direct.py) take
 # 11.3 s of CPU time, with a third of it 11.4, with three times that 11.7
 # LIBSVM's own limit of steps, at least and for each of the l variables; as many, of l values each, are the most work
 # with a kernel that may be indefinite, where pairs need not come to an end.  1,500 rows of each of 12 sets, polynomials
@@ -111,7 +115,7 @@ def _decompose(
         among_all = method == "whole" or (method == "direct" and WholeDescent.fits(problem, cache_mb))
         whole = WholeDescent(state, cache_mb) if among_all else None
     best, stalled, moved, progress = np.inf, 0, True, Progress(EVALUATIONS)
-    polishing, least = False, None  # from a direct solution on; the result with the smallest gap since
+    polishing, least = False, None  # after a direct solution; the result with the smallest gap since then
     at_zero, allowed = value_at_zero(problem)[0], (most_allowed(problem) if problem.kernel.positive else -np.inf)
     slower, settled = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0), False
     if method == "direct" and slower.cost == np.inf:
@@ -126,9 +130,9 @@ def _decompose(
         value, gap = state.value_and_gap(rho, r)
         found = problem.relative(gap - value, -value)
         if monitor.gap is not None and at_zero <= gap - value <= allowed:
-            # no better than w = 0 but for rounding, and the dual value says that nothing is
+            # as good as w = 0 to within round-off, and the dual value shows that nothing is better
             found = min(found, problem.relative(at_zero, -value))
-        close = monitor.gap is not None and found <= monitor.gap  # as the certificate will have it: in double precision
+        close = monitor.gap is not None and found <= monitor.gap  # as certified: in double precision
         done = violation <= eps or close
         try:
             doubtful = close or state.error() > (CLEAR * eps if done else NOISE * violation)
@@ -157,7 +161,7 @@ def _decompose(
                     monitor.uses(METHODS["direct"], why)
                     continue
             if status is None and still:
-                if least is not None and least.gap < found:  # rounding makes each round's gap larger or smaller
+                if least is not None and least.gap < found:  # round-off makes the gaps of rounds differ
                     least.iterations = monitor.iterations - 1
                     least.status = OPTIMAL if least.gap <= ROUNDOFF_GAP else PRECISION
                     return least
@@ -183,7 +187,7 @@ def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: fl
     """Algorithm 2: the subproblem (3) by augmented Lagrangian and fast projected gradient, the paper's letters.
 
     g(a) = E a - E a_before with a row of E for each fixed sum; L_mu = 1/2 a'Qa + chi'a - lam'g + mu/2 |g|^2  (7).
-    Returns new values f8 with max(nu, |g|) <= tolerance (10), (11), their sums then set right.
+    Returns new values f8 with max(nu, |g|) <= tolerance (10), (11), then corrected to the fixed sums.
     """
     p = state.problem
     y, upper, before = p.y[chosen], p.upper[chosen], state.a[chosen]
@@ -201,7 +205,7 @@ def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: fl
             limits.check()
             step = np.clip(v - (Q @ v + chi - E.T @ (lam - MU * (E @ v - fixed))) / L, 0.0, upper)
             slope = Q @ step + chi - E.T @ (lam - MU * (E @ step - fixed))
-            if float(np.sum((step - v) * (a - step))) > 0.0:  # momentum that goes uphill is given up
+            if float(np.sum((step - v) * (a - step))) > 0.0:  # momentum uphill is reset
                 t = 1.0
             after = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
             v = step + (t - 1.0) / after * (step - a)
@@ -232,7 +236,7 @@ def _largest_eigenvalue(Q: np.ndarray) -> float:
 
 
 def _multipliers(E: np.ndarray, slope: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """First guess: what makes the slopes of free variables zero on average."""
+    """First guess: the multipliers for which the slopes of free variables are zero on average."""
     used = E * free
     return (used @ slope) / np.maximum(np.sum(used * used, axis=1), 1.0)
 
@@ -250,7 +254,7 @@ def _with_sum(a: np.ndarray, upper: np.ndarray, e: np.ndarray, total: float) -> 
         if not low < 0.5 * (low + high) < high:
             break
     new = np.clip(a + high * e, 0.0, upper)
-    rest = total - float(e @ new)  # what rounding has left goes to a variable that can take it
+    rest = total - float(e @ new)  # the round-off goes to a variable that can take it
     room = np.flatnonzero((e != 0.0) & (new + e * rest >= 0.0) & (new + e * rest <= upper))
     if len(room):
         new[room[0]] += e[room[0]] * rest

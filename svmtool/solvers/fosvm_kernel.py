@@ -1,15 +1,15 @@
 """FOSVM with a kernel: -s 80 and 81 with -t, -g, -d or -r.  Problem and paper: solvers/fosvm.py.
 
 Differs from the paper in, besides 1 to 4 there:
- 5. A row that single precision took for the worst and that double precision does not makes z be computed anew.
- 6. An A of more than MANY rows is no longer solved exactly, since any feasible alpha has its gap.  The
-    dual over all rows, C-SVC's without upper bounds, is decomposed: working sets of half the last one, the rows with
-    the least w.f(x_i) and those of A with the largest, solved pair by pair.  The stored rho is then the one that all
-    of A satisfy.  By samples the same is done over a part of the rows, which doubles until a sample of the others
-    passes; where most of a part carries its plane, a larger one would be nearly all rows, and all are examined.  Where
-    that stalls, or takes far longer than an exact solution would (PAIR_STEPS), A is solved exactly after all.
-Memory: the cache (kernel rows of A; those that do not fit are computed each round; beyond MANY rows the working set's
-block too), 4 vectors of n; of an A solved exactly the kernel matrix and its inverse.
+ 5. z is computed again in double precision if a row that joined because of single precision is not the worst one.
+ 6. An A of more than MANY rows is not solved exactly, because any feasible alpha has its gap.  The dual over all rows,
+    that of C-SVC without upper bounds, is decomposed: a working set has half of the last one, the rows with the least
+    w.f(x_i) and those of A with the largest, and is solved by steps of pairs.  The stored rho is the one that all of A
+    satisfy.  With samples this is done over a part of the rows, which doubles until a sample of the others has no row
+    beyond theta; if most rows of a part carry its plane, all rows are used.  If decomposition stalls, or takes far
+    longer than an exact solution (PAIR_STEPS), A is solved exactly.
+Memory: the cache (kernel rows of A; rows that do not fit are computed each round; beyond MANY rows also the block of a
+working set), 4 vectors of n; for an exact solution the kernel matrix of A and its inverse.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from svmtool.solvers.shared.plan import Plan, begin
 from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import MIB, ROUNDOFF_GAP
 
-MANY = 64  # rows of A beyond which decomposition comes nearer in less time
-GROWTH = 4  # times the support is what joins it as the first part of the rows
-CARRIED = 0.5  # share of a part's rows that carry its plane beyond which all rows are examined
+MANY = 64  # rows of A beyond which decomposition is faster
+GROWTH = 4  # the first part of the rows is the support and so many times as many others
+CARRIED = 0.5  # if more than this share of a part carries its plane, all rows are used
 WORKING = 2048  # rows of a working set
 COSTLY = Status("costly", False, "an exact solution costs less than more rounds")  # internal, never returned
 PAIR_STEPS = 1200.0  # budget of pair steps, in kernel values per m^2 for m rows in A: about four times the cost of the
 # exact solution.  Of 12 sets (m 68 to 3241, gap 1e-3) all were solved within 200; ill-conditioned ones have no bound
-EXACT_BYTES = 32.0  # an exact solution's memory per m^2; decomposition goes on where it exceeds the cache
+EXACT_BYTES = 32.0  # memory of an exact solution per m^2; decomposition continues if that exceeds the cache
 EVALUATIONS = 128  # rounds of decomposition before the first check of progress
 INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
 
@@ -100,10 +100,10 @@ def _grow(
     if status is None:
         alpha = np.zeros(rows.n)
         alpha[run.chosen] = run.small.alpha
-        rows = None  # its memory goes to the working sets
+        rows = None  # free its memory for the working sets
         try:
             result = _decompose(problem, monitor, run.sample, alpha, working)
-        except EndedError:  # before it began
+        except EndedError:  # before the first round
             z, rho = _guessed(len(alpha), run.chosen, run.small.z, run.small.rho), run.small.rho
             gap = gap_of(lead_of(z), rho, problem.size)
             count = monitor.iterations - 1
@@ -112,7 +112,7 @@ def _grow(
             return result
         why = "they are expected to cost less" if result.status is COSTLY else "pairs of rows come to a standstill"
         monitor.uses("exact solutions of the rows chosen", why)
-        rows = KernelRowScores(problem, cache_mb)  # an exact solution goes on from their support
+        rows = KernelRowScores(problem, cache_mb)  # exact solutions continue from the support
         sample = run.sample if result.status is COSTLY else None
         run = CuttingPlanes(rows, monitor, sample, np.flatnonzero(result.alpha))
         status = run.run()
@@ -136,9 +136,9 @@ def _grow(
 
 
 def _guessed(n: int, known: np.ndarray, z: np.ndarray, rho: float) -> np.ndarray:
-    """z f8[n] of a run that ended before it saw all rows: those `known` (i8), the others as if on the plane.
+    """z f8[n] of a run that ended before all rows were examined: z of the rows `known` (i8), rho for the others.
 
-    How far that is wrong the certifier finds by rows that it draws.
+    The certifier computes the error on a sample of rows.
     """
     found = np.full(n, rho)
     found[known] = z
@@ -182,7 +182,7 @@ def _decompose(
             status = monitor.end()
     rho = float(alpha @ z)
     gap = gap_of(lead_of(z), rho, problem.size)
-    inside = lead_of(z[alpha > 0.0])  # the rho that satisfies all rows of A: theirs are only nearly the same
+    inside = lead_of(z[alpha > 0.0])  # the rho that all rows of A satisfy: their values are only nearly equal
     return KernelResult(alpha, inside * (1.0 - INSIDE), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
 
 
@@ -203,7 +203,7 @@ def _descend(
         gap = gap_of(lead - apart, rho + apart, problem.size)
         try:
             if not state.exact and (not moved or (gap > wanted >= gap_of(lead, rho, problem.size))):
-                state.refresh()  # what is in the way may be single precision alone
+                state.refresh()  # it may be round-off of single precision
                 moved = True
                 continue
             if state.exact:

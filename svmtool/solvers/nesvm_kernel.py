@@ -2,12 +2,14 @@
 
 Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010, "Kernel SVMs".
 
-C-SVM (45-48): Algorithm 2, homotopy, with what solvers/nesvm.py changes in it for linear ones: the prox-function's
-centre u0 moves to the last stage's u, so that the smoothing vanishes without mu going to zero; step (33) is taken in
-the metric of F_mu's curvature, to the exact minimiser along its direction (kernels/smoothed.py).
-Among several classes the C-SVMs of pairs of few rows are solved by steps of pairs of variables instead, many in
-one call (training/kernel/pairs_together.py).
-Stops when: the certified relative gap is as small as asked for.
+C-SVM (45-48) by Algorithm 2, homotopy.  Differs from the paper in:
+ 1. The centre u0 of the prox-function moves to the last stage's u, so that the smoothing vanishes without mu going to
+    zero, as in solvers/nesvm.py.
+ 2. Step (33) is taken in the metric of F_mu's curvature, to the exact minimiser along its direction
+    (kernels/smoothed.py).
+ 3. Of several classes, pairs of few rows are solved by steps of pairs of variables, many in one call
+    (training/kernel/pairs_together.py).
+Stops when: the certified relative gap is reached.
 """
 
 from __future__ import annotations
@@ -27,12 +29,12 @@ from svmtool.solvers.shared.plan import Plan, begin
 from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
-MU, MU_RISE, MU_LEAST = 0.3, 1e2, 1e-8  # the first mu, what it is raised by at most where C is large; the last
+MU, MU_RISE, MU_LEAST = 0.3, 1e2, 1e-8  # the first mu, its largest factor for large C, and the least mu
 SHRINK = 0.4  # of mu from stage to stage
-STAGE, STEPS = 0.1, 20  # a stage ends when the gradient is this small beside the way that C u has to go; steps at most
+STAGE, STEPS = 0.1, 20  # a stage ends when the gradient is this share of the change of C u, or after so many steps
 CLEAR = 0.05  # share of the gap's root up to which errors of decision values do not matter
-PATIENCE = 12  # stages without a smaller gap, after which what is left is rounding
-LOST = 4  # stages that one counts for which has neither found F_mu's minimum nor a smaller gap
+PATIENCE = 12  # stages without a smaller gap, after which only round-off is left
+LOST = 4  # a stage that finds neither the minimum of F_mu nor a smaller gap counts as so many
 EVALUATIONS = 8  # stages before the first check of progress
 
 
@@ -84,7 +86,7 @@ def _stages(
         violation, rho, r = state.certify()
         value, gap = state.value_and_gap(rho, r)
         found = problem.relative(gap - value, -value)
-        close = monitor.gap is not None and found <= monitor.gap  # as the certificate will have it: in double precision
+        close = monitor.gap is not None and found <= monitor.gap  # as certified: in double precision
         try:
             doubtful = close or (violation <= eps and state.error() * float(np.sum(C)) > CLEAR * gap)
             if doubtful and not state.exact:
@@ -101,7 +103,7 @@ def _stages(
                     state.refresh()
             if status is None:
                 status = monitor.limit(count)
-            if above_zero(problem, -value):  # the kernel is indefinite: F_mu has no minimum that stages would find
+            if above_zero(problem, -value):  # the kernel is indefinite: F_mu has no minimum
                 beyond = True
             if status is None and (beyond or progress.stalls(gap, -value) or stalled >= PATIENCE):
                 status = OPTIMAL if best.gap <= ROUNDOFF_GAP else PRECISION
@@ -120,9 +122,9 @@ def _stages(
 
 
 def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> tuple[int, bool]:
-    """Steps towards the minimum of F_mu, while Newton's system has a solution in numbers.
+    """Step towards the minimum of F_mu, as long as Newton's system has a finite solution.
 
-    Returns how many, and whether the last is as near to it as a stage is to come.
+    Returns the number of steps, and whether the stage is complete.
     """
     steps, left, way = 0, np.inf, 0.0
     while left > STAGE * way and steps < STEPS and not monitor.ended():

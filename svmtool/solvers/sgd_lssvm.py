@@ -1,14 +1,15 @@
 """LS-SVM with a kernel by steepest sub-gradient: -s 73.
 
 Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015, Algorithm 2: repeat until
-|g|_inf < eps: B = the t largest |g_i|; the best step along g_B.  The problem is kernel_problem.LeastSquaresSvc, its
+|g|_inf < eps: B = the t largest |g_i|; the best step along g_B.  The problem is kernels.problems.LeastSquaresSvc, its
 bias regularised.
 
     paper: a_i, g_i, B, nu, Q     code: y_i c_i, -y_i e_i, chosen, D_i, K + 1 with the signs y_i y_j
 
-With t given the steps are these; rows of the kernel matrix are fetched ahead, for the largest |g_i| at once, and kept.
-By default all of g takes part, and steps are conjugate (kernels/conjugate.py).
-Where single precision could hide what is left of g, g is computed anew in double.  Memory: the cache, 8 vectors of n.
+These steps are used with --sgd-rows t; kernel rows of the largest |g_i| are computed together and cached.
+Differs from the paper in: by default steps use all of g and are conjugate (kernels/conjugate.py); g is computed again
+in double precision where single precision could hide its size.
+Stops when: |g|_inf <= -e, or the certified gap is reached.  Memory: the cache, 8 vectors of n.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from svmtool.solvers.shared.base import Monitor, Rule
 from svmtool.solvers.shared.plan import Plan, begin
 from svmtool.solvers.shared.residual import direct_after, rounds, without_rows
 
-AHEAD = 64  # rows that are fetched at a time
+AHEAD = 64  # kernel rows computed at a time
 T = 1  # variables of a steepest step without --sgd-rows
 METHODS = {**residual.METHODS, "steepest": "steps along the largest entries of the gradient"}
 
@@ -66,14 +67,14 @@ class Steepest:
             raise SvmtoolError(
                 f"ERROR: --sgd-rows {t}: -m has room for {self.ahead} rows of the kernel matrix only: raise it"
             )
-        self.chosen = np.arange(t, dtype=np.uint64)  # what the next step wants
+        self.chosen = np.arange(t, dtype=np.uint64)  # variables of the next step
         self.pull, self.nothing = np.empty(problem.n), np.zeros(problem.n)
 
     def restart(self) -> None:
-        """Nothing is remembered but rows."""
+        """Nothing to do: steps do not depend on the last one."""
 
     def run(self, eps: float, most: int) -> bool:
-        """As many steps as there are rows at hand, `most` at most, or until |g|_inf <= eps."""
+        """Step while the kernel rows are cached, `most` steps at most, or until |g|_inf <= eps."""
         state, rows = self.state, self.state.rows
         now = self.chosen.astype(np.int64)
         if np.any(rows.slot[now] < 0):

@@ -16,7 +16,7 @@ from svmtool.solvers.shared.plan import Plan
 from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
-BURST = 1000  # steps between two checks of the limits and the gap
+BURST = 1000  # steps between two checks of limits and gap
 CLEAR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
 PATIENCE = 5  # rounds from exact residuals without a larger dual value after which only round-off remains
 # A dual value below the start's or above P(0) by more than this share of P(0): round-off, or a negative eigenvalue.
