@@ -45,9 +45,10 @@ experiments: .venv/drawing .venv-peers/installed  ## the papers' experiments; ON
 	$(BIN)/python scripts/experiments --peer-python .venv-peers/bin/python $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) \
 	  $(if $(DATA),--data $(DATA) --data data)
 
-lint: .venv/installed  ## check style and types
+lint: .venv/installed  ## check style, types and docstrings
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/numpydoc lint svmtool/api/*.py svmtool/sklearn/*.py svmtool/liblinearutil.py svmtool/svmutil.py
 
 clean:  ## remove what was built: .venv, compiled loops, results
 	rm -rf .venv .venv-peers .venv-spark* build results *.egg-info svmtool/compiled/loops-*

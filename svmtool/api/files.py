@@ -24,6 +24,16 @@ TINY = np.finfo(float).tiny
 def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model file of svm-train, LIBLINEAR or LIBSVM.
 
+    Parameters
+    ----------
+    path : str or PathLike
+        The file.
+
+    Returns
+    -------
+    LinearModel or KernelModel
+        The model.
+
     Raises
     ------
     OSError
@@ -42,12 +52,19 @@ def _model_in(text: ModelText) -> Model:
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model file that LIBLINEAR or LIBSVM reads; an old file stays whole until the new one is.
+    """Write a model file that LIBLINEAR or LIBSVM reads.
 
     Parameters
     ----------
     model : Fit, LinearModel or KernelModel
+        The model.
     path : str or PathLike
+        The file; an old one stays whole until the new one is.
+
+    Raises
+    ------
+    OSError
+        Where the file cannot be written.
     """
     found = model_of(model)
     with Run(1):
@@ -57,7 +74,22 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def dumps(model: Any) -> str:
     """Return a model as the text of its file, from which `loads` restores it to the bit.
 
-    Support vectors have all their digits there, in files of LIBSVM 8.
+    Parameters
+    ----------
+    model : Fit, LinearModel or KernelModel
+        The model.
+
+    Returns
+    -------
+    str
+        The text.  Support vectors have all their digits there, as in files of LIBSVM 8 they have not.
+
+    Examples
+    --------
+    >>> from svmtool import api
+    >>> done = api.fit([[-1.0], [1.0]], [0, 1])
+    >>> bool((api.loads(api.dumps(done)).W == done.model.W).all())
+    True
     """
     found = model_of(model)
     with Run(1):
@@ -66,7 +98,23 @@ def dumps(model: Any) -> str:
 
 
 def loads(text: str | bytes) -> Model:
-    """Return the model of a text as `dumps` returns it."""
+    """Return the model of a text as `dumps` returns it.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The text.
+
+    Returns
+    -------
+    LinearModel or KernelModel
+        The model.
+
+    Raises
+    ------
+    ValueError
+        For anything that is no model.
+    """
     with Run(1):
         return _model_in(ModelText.of(text.encode() if isinstance(text, str) else text, "<text>"))
 
@@ -88,7 +136,9 @@ def read_svmlight(
     Returns
     -------
     X : scipy.sparse.csr_matrix of float64, (n, features)
+        The rows.
     y : ndarray of float64, (n,)
+        Their labels or target values.
 
     Raises
     ------
@@ -128,16 +178,19 @@ def _source_of(file: Any) -> Source:
 def write_svmlight(X: Any, y: Any, path: str | os.PathLike[str]) -> None:
     """Write rows in LIBSVM's text format; `read_svmlight` reads the same numbers, to the bit.
 
-    Zeros of an array are left out, those of a sparse matrix that it holds are written.
-
     Parameters
     ----------
     X : array or sparse matrix, (n, features)
+        Rows; zeros of an array are left out, those that a sparse matrix holds are written.
     y : array, (n,)
+        Labels or target values.
     path : str or PathLike
+        The file.
 
     Raises
     ------
+    OSError
+        Where the file cannot be written.
     ValueError
         For numbers other than 0 below 2.2e-308 in size, which readers of the format refuse.
     """

@@ -32,22 +32,23 @@ def _rows(model: Model, X: Any) -> Dataset:
 
 
 def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
-    """Return the decision values of rows.
+    """Compute the decision values of rows.
 
     Parameters
     ----------
     model : Fit, LinearModel or KernelModel
+        The model.
     X : array or sparse matrix, (n, features)
-        Features that the model does not know are left out.  Precomputed kernels: the values of each row with all
-        training rows, (n, training rows).
+        Rows; features that the model does not know are left out.  Precomputed kernels: the values of each
+        row with all training rows, (n, training rows).
     threads : int, optional
         As of `fit`.
 
     Returns
     -------
     ndarray, (n, columns)
-        One column for two classes, regressions and one-class models, positive for the model's first label; else one a
-        class, or with a kernel one a pair of classes.
+        One column for two classes, regressions and one-class models, positive for the model's first label;
+        else one for each class, or with a kernel one for each pair of classes.
     """
     found = model_of(model)
     rows = _rows(found, X)
@@ -56,9 +57,22 @@ def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.nda
 
 
 def predict(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
-    """Return predicted labels or values, f8 (n,); one-class models: 1 inside, -1 outside.
+    """Predict the label or value of each row.
 
-    Parameters are those of `decision_values`.
+    Parameters
+    ----------
+    model : Fit, LinearModel or KernelModel
+        The model.
+    X : array or sparse matrix, (n, features)
+        Rows; features that the model does not know are left out.  Precomputed kernels: the values of each
+        row with all training rows, (n, training rows).
+    threads : int, optional
+        As of `fit`.
+
+    Returns
+    -------
+    ndarray of float64, (n,)
+        Labels or values; of one-class models 1 inside and -1 outside.
     """
     found = model_of(model)
     rows = _rows(found, X)
@@ -67,9 +81,22 @@ def predict(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
 
 
 def probabilities(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
-    """Return the probability of each label, f8 (n, labels), in the order of `model.labels`.
+    """Predict the probability of each label.
 
-    Parameters are those of `decision_values`.
+    Parameters
+    ----------
+    model : Fit, LinearModel or KernelModel
+        The model.
+    X : array or sparse matrix, (n, features)
+        Rows; features that the model does not know are left out.  Precomputed kernels: the values of each
+        row with all training rows, (n, training rows).
+    threads : int, optional
+        As of `fit`.
+
+    Returns
+    -------
+    ndarray, (n, labels)
+        In the order of `model.labels`.
 
     Raises
     ------

@@ -22,28 +22,16 @@ class Fit:
     Attributes
     ----------
     model : LinearModel or KernelModel
+        The trained model.
     certificate : Certificate
         `primal` and `dual` value, relative `gap` and KKT `violation`, of several problems sums and the worst; computed
         from the weights, not reported by the solver.
-    status : Status
-        of the problem that fared worst: `name`, `converged` and `advice`.
-    converged : bool
-        whether every problem met its stopping rule.
-    message : str
-        why the run ended, and what to do about it.
-    n_iter : ndarray of int, (problems,)
-    alpha : ndarray or None
-        linear: the dual variables (n, problems) where the solver has them, of a regression their differences.  With a
-        kernel: the coefficients of the support vectors, as the model has them.
-    support : ndarray of int or None
-        the rows that are support vectors, with a kernel in the model's order; None where there is no alpha.
     loo_score : float or None
-        with `loo=True` the leave-one-out accuracy.
+        With `loo=True` the leave-one-out accuracy.
     warnings : tuple of str
+        What the commands print as warnings.
     seconds : float
-        of the whole call.
-    log : str
-        what LIBLINEAR or LIBSVM prints about the run.
+        Duration of the whole call.
     """
 
     __slots__ = (
@@ -78,22 +66,30 @@ class Fit:
 
     @property
     def status(self) -> Status:
+        """`name`, `converged` and `advice` of the problem that fared worst."""
         return worst_status(self._results) or RULE
 
     @property
     def converged(self) -> bool:
+        """Whether every problem met its stopping rule."""
         return self.status.converged
 
     @property
     def message(self) -> str:
+        """Why the run ended, and what to do about it."""
         return in_keywords(advice(self.status, self._row))
 
     @property
     def n_iter(self) -> np.ndarray:
+        """Iterations of each problem, ndarray of int, (problems,)."""
         return np.array([r.iterations for r in self._results], np.int64)
 
     @property
     def alpha(self) -> np.ndarray | None:
+        """The dual variables (n, problems), of a regression their differences; None where the solver has none.
+
+        With a kernel: the coefficients of the support vectors, as the model has them.
+        """
         if isinstance(self.model, KernelModel):
             return self.model.coef
         found = [r.alpha for r in self._results]
@@ -108,6 +104,7 @@ class Fit:
 
     @property
     def support(self) -> np.ndarray | None:
+        """The rows that are support vectors, in the order of a kernel model; None where there is no alpha."""
         if isinstance(self.model, KernelModel):
             return self._support
         alpha = self.alpha
@@ -115,6 +112,7 @@ class Fit:
 
     @property
     def log(self) -> str:
+        """What LIBLINEAR or LIBSVM prints about the run."""
         if self._text is not None:
             return self._text
         return "".join(liblinear_log(self._row, result) for result in self._results)

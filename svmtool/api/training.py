@@ -101,6 +101,7 @@ def fit(
     Returns
     -------
     Fit
+        The model, its certificate and what is known about the run.
 
     Raises
     ------

@@ -31,7 +31,20 @@ Metric = str | Callable[[np.ndarray, np.ndarray], float]
 
 
 def accuracy(y: np.ndarray, predictions: np.ndarray) -> float:
-    """Share of rows whose label is predicted."""
+    """Compute the share of rows whose label is predicted.
+
+    Parameters
+    ----------
+    y : ndarray, (n,)
+        Labels.
+    predictions : ndarray, (n,)
+        Predicted labels.
+
+    Returns
+    -------
+    float
+        The share, from 0 to 1.
+    """
     return float(np.mean(y == predictions))
 
 
@@ -67,17 +80,18 @@ class Validation(NamedTuple):
     Attributes
     ----------
     predictions : ndarray, (n,)
-        of each row, by the model that has not seen it.
+        Prediction of each row by the model that has not seen it.
     decision_values : ndarray, (n, columns), or None
-        of these models, with the columns of a model of all rows; nan where a fold's model lacks a class, None where
-        these have different columns.
+        Decision values of these models, with the columns of a model of all rows; nan where a fold's model lacks a
+        class, None where these have different columns.
     metrics : dict
-        of the measures that were asked for: name to value.
+        Name to value, of the measures that were asked for.
     fold : ndarray of int, (n,)
-        the fold of each row.
+        The fold of each row.
     open_ends : tuple of Status
-        of the folds that did not converge.
+        Statuses of the folds that did not converge.
     warnings : tuple of str
+        What the commands print as warnings.
     """
 
     predictions: np.ndarray
@@ -99,20 +113,39 @@ def cross_validate(
 
     Parameters
     ----------
-    X, y, solver, kernel, sample_weight, threads, one_class : see `fit`
+    X : array or sparse matrix, (n, features)
+        As of `fit`.
+    y : array, (n,)
+        As of `fit`.
+    solver : int or str
+        As of `fit`.
     folds : int
         Number of folds.
     stratified : bool
         Folds with equal shares of each class.
     metrics : str, callable, or several of them, optional
-        Names: accuracy, precision, recall, f1 (means over the classes), mean_squared_error, mean_absolute_error, r2.
-        A callable takes (y, predictions).
+        Names: accuracy, precision, recall, f1 (means over the classes), mean_squared_error,
+        mean_absolute_error, r2. A callable takes (y, predictions).
+    kernel : str, optional
+        As of `fit`.
+    sample_weight : array, (n,), optional
+        As of `fit`.
+    threads : int, optional
+        As of `fit`.
+    one_class : bool
+        As of `fit`.
     **keywords
         Others of `fit`: C, eps, gap, bias, ...
 
     Returns
     -------
     Validation
+        Predictions, decision values, metrics and folds.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As of `fit`; also for unknown metrics.
 
     Examples
     --------
@@ -241,10 +274,24 @@ def search_C(
 
     Parameters
     ----------
-    X, y, solver, sample_weight, threads, one_class : see `fit`
-    folds, stratified : see `cross_validate`
+    X : array or sparse matrix, (n, features)
+        As of `fit`.
+    y : array, (n,)
+        As of `fit`.
+    solver : int or str
+        As of `fit`.
+    folds : int
+        Number of folds.
+    stratified : bool
+        Folds with equal shares of each class.
+    sample_weight : array, (n,), optional
+        As of `fit`.
+    threads : int, optional
+        As of `fit`.
+    one_class : bool
+        As of `fit`.
     callback : callable, optional
-        Receives each value that was tried.
+        Receives each value that was tried, as `Search.tried` has it.
     **keywords
         Others of `fit` for linear models; C and p are the first values.
 
@@ -252,6 +299,20 @@ def search_C(
     -------
     Search
         `best` and `tried`, with p, C, score and open_ends; `ended_at`: where max_seconds ended it.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As of `fit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmtool import api
+    >>> X = np.vstack([np.eye(3), 2 * np.eye(3)])
+    >>> found = api.search_C(X, [1, 2, 2, 1, 2, 2], folds=2)
+    >>> found.best in found.tried, 0.0 <= found.best.score <= 1.0
+    (True, True)
     """
     check_names(keywords, ("sample_weight", "threads", "folds", "stratified", "callback"))
     data = arrays.dataset(X, y)

@@ -16,7 +16,8 @@ except ImportError as e:
 
 from svmtool.sklearn.adaptable import AdaptableLSSVC
 from svmtool.sklearn.kernel import SVC, NuSVC
-from svmtool.sklearn.kernel_values import SVR, FastOneClassSVM, NuSVR, OneClassSVM
+from svmtool.sklearn.kernel_one_class import FastOneClassSVM, OneClassSVM
+from svmtool.sklearn.kernel_regression import SVR, NuSVR
 from svmtool.sklearn.least_squares import LSSVC
 from svmtool.sklearn.linear import LinearSVC, LogisticRegression
 from svmtool.sklearn.one_class import LinearOneClassSVM

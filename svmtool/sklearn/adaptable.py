@@ -28,29 +28,45 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
     """Least-squares SVM that learns (`partial_fit`) and unlearns (`forget`) rows exactly.
 
     After any sequence of both, the model is that of one `fit` on the rows that remain, up to round-off.  What is kept
-    is sums over rows, of size n_features x n_features, and 8 bytes for each row.  The intercept is the weight of a
-    constant feature of value `intercept_scaling`, regularised as the others.
+    is sums over rows, of size n_features x n_features, and 8 bytes for each row.
 
     Parameters
     ----------
     C : float, default=1.0
+        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
     fit_intercept : bool, default=True
+        Whether the model has an intercept.
     intercept_scaling : float, default=1.0
+        Value of the constant feature whose weight makes the intercept, regularised as the others.
     verbose : int, default=0
         1 prints the certificate.
     n_jobs : int or None, default=None
-        Threads; None: as many as the process may use.
+        Number of threads; None: as many as the process may use, -1: all cores.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights; of two classes one row, for `classes_[1]`.
     intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
     classes_ : ndarray of shape (n_classes,)
-        The classes that have rows now; while `partial_fit` was given `classes`, all of these.
+        The classes that have had rows, and those that `partial_fit` was given as `classes`.
     n_samples_seen_ : int
-        Rows in the model.
-    n_iter_, gap_, objective_, certificate_, converged_ :
-        See `LinearSVC`.
+        Number of rows in the model.
+    n_iter_ : int
+        Always 1.
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
+    objective_ : float
+        The primal value P, of several problems their sum.
+    certificate_ : Bunch
+        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
+    converged_ : bool
+        Whether the fit met its stopping rule.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had column names.
 
     Examples
     --------
@@ -82,12 +98,16 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
         y : array-like of shape (n_samples,)
+            The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; a weight of 2 is a row that stands twice.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, y = self._data(X, y)
         self._begin()
@@ -100,14 +120,18 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to add.
         y : array-like of shape (n_samples,)
+            The class of each row.
         classes : array-like of shape (n_classes,), default=None
             All classes that may come; needed where the first rows are of one class.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; a weight of 2 is a row that stands twice.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         first = not hasattr(self, "_sums")
         X, y = self._data(X, y, reset=first)
@@ -124,12 +148,16 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to remove.
         y : array-like of shape (n_samples,)
+            The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; a weight of 2 is a row that stands twice.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,28 @@ FEASIBLE = 0.999  # share of the largest feasible nu: where nu is that, the bias
 
 class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, KernelTraining):
     """Classification: one problem for each pair of classes, with classes in ascending order."""
+
+    _problem: Callable[[], dict[str, Any]]  # the solver and its keywords, as `api.fit` takes them
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; with kernel="precomputed" the kernel's values, (n_samples, n_samples).
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factor of each row's C; a weight of 2 is a row that stands twice.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self._fit_classes(X, y, sample_weight, **self._problem())
 
     def _fit_classes(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Any:
         X, codes, weights = self._checked(X, y, sample_weight)
@@ -65,16 +88,17 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
         return np.stack(rows)
 
     def decision_function(self, X):
-        """Decision values of the rows of X.
+        """Compute the decision values of rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; with kernel="precomputed" the kernel's values of each row with all training rows.
 
         Returns
         -------
         ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
-            By `decision_function_shape`; of two classes a vector, positive for classes_[1].
+            Columns by `decision_function_shape`; of two classes a vector, positive for `classes_[1]`.
         """
         f = self._decisions(X)
         if len(self.classes_) == 2:
@@ -84,11 +108,17 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
         return f
 
     def predict(self, X):
-        """The class of each row of X, ndarray of shape (n_samples,).
+        """Predict the class of each row.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; with kernel="precomputed" the kernel's values of each row with all training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The classes.
         """
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
@@ -117,41 +147,95 @@ CLASSIFIER_CONSTRAINTS: dict[str, list] = {
 class SVC(_KernelClassifier):
     """C-support vector classification, with scikit-learn's interface.
 
+    Several classes are fitted one against another, a problem for each pair.
+
     Parameters
     ----------
     C : float, default=1.0
+        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
     degree : int, default=3
+        Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernel; "scale": 1 / (n_features * variance of X, weighted by rows), "auto": 1 / n_features.
     coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
     shrinking : bool, default=True
+        Accepted for compatibility.
     probability : bool, "sigmoid" or "isotonic", default=False
-        "sigmoid" (True) is LIBSVM's: a sigmoid for each pair of classes, coupled.
+        Add `predict_proba`: "sigmoid" (True) is LIBSVM's, a sigmoid for each pair of classes, coupled; "isotonic" is
+        calibrated one class against the rest.
     tol : float, default=1e-3
-        Violation of the most violating pair at which the fit ends; `gap_` says what certificate that gave.
+        Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
     cache_size : float, default=200
-        Megabytes for kernel values.
-    class_weight : dict or "balanced", default=None
+        Memory for kernel values, in MB.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class).
     verbose : bool or int, default=False
+        1 prints the certificate, 2 each iteration too.
     max_iter : int, default=-1
-        Limit on the solver's rounds, each of which takes many steps of pairs; -1: none.
+        Limit on the solver's rounds, each of many steps of pairs; -1: no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Columns of `decision_function`: one for each class, or one for each pair of classes.
     break_ties : bool, default=False
+        Whether `predict` takes the class of the largest decision value where several classes have as many votes.
     random_state : int, RandomState instance or None, default=None
-        For the folds of the calibration.
+        Seed of the folds of `probability`.
     n_jobs : int or None, default=None
-        Threads; None: as many as the process may use.
+        Number of threads; None: as many as the process may use, -1: all cores.
     max_seconds : float or None, default=None
+        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, fit_status_, shape_fit_, probA_, \
-probB_, class_weight_ :
-        As scikit-learn's.
+    classes_ : ndarray of shape (n_classes,)
+        The classes in ascending order.
+    support_ : ndarray of shape (n_SV,)
+        Row numbers of the support vectors.
+    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
+        The support vectors; empty for a precomputed or callable kernel.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
+        Coefficients of the support vectors.
+    intercept_ : ndarray of shape (n_pairs,)
+        Intercept of each pair of classes.
+    coef_ : ndarray of shape (n_pairs, n_features)
+        Weights, with kernel="linear" only.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C of each class.
+    fit_status_ : int
+        0 if the fit converged, else 1.
+    shape_fit_ : tuple of int
+        Shape of the training rows.
+    probA_ : ndarray of shape (n_pairs,)
+        Slopes of the sigmoids, with probability="sigmoid".
+    probB_ : ndarray of shape (n_pairs,)
+        Offsets of the sigmoids, with probability="sigmoid".
     n_iter_ : ndarray of shape (n_pairs,)
-    gap_, objective_ : float
+        Rounds of each pair of classes.
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
+    objective_ : float
+        The primal value P, of several problems their sum.
     certificate_ : Bunch
+        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
     converged_ : bool
+        Whether the fit met its stopping rule.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from svmtool.sklearn import SVC
+    >>> X, y = make_moons(noise=0.1, random_state=0)
+    >>> model = SVC(C=10.0).fit(X, y)
+    >>> model.score(X, y) > 0.98, model.gap_ < 1e-2
+    (True, True)
     """
 
     _parameter_constraints: dict = {**CLASSIFIER_CONSTRAINTS, "C": [POSITIVE]}
@@ -167,42 +251,101 @@ probB_, class_weight_ :
         self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
         self.random_state, self.n_jobs, self.max_seconds = random_state, n_jobs, max_seconds
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            With kernel="precomputed" the kernel matrix, (n_samples, n_samples).
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_classes(X, y, sample_weight, solver=C_SVC, C=self.C)
+    def _problem(self) -> dict[str, Any]:
+        return {"solver": C_SVC, "C": self.C}
 
 
 class NuSVC(_KernelClassifier):
     """Nu-support vector classification, with scikit-learn's interface but for class_weight, which nu-SVC cannot have.
 
+    Several classes are fitted one against another, a problem for each pair.
+
     Parameters
     ----------
     nu : float, default=0.5
-        Lower bound of the share of support vectors, upper bound of the share of margin errors.  Where the classes are
-        of such different size that it is not feasible, the largest feasible value is used, with a warning.
-    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, verbose, max_iter, \
-decision_function_shape, break_ties, random_state, n_jobs, max_seconds :
-        See `SVC`.
+        Upper bound of the share of margin errors, lower bound of the share of support vectors.  Where the sizes of the
+        classes do not allow it, the largest value that they allow is used, with a warning.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernel; "scale": 1 / (n_features * variance of X, weighted by rows), "auto": 1 / n_features.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    shrinking : bool, default=True
+        Accepted for compatibility.
+    probability : bool, "sigmoid" or "isotonic", default=False
+        Add `predict_proba`: "sigmoid" (True) is LIBSVM's, a sigmoid for each pair of classes, coupled; "isotonic" is
+        calibrated one class against the rest.
+    tol : float, default=1e-3
+        Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
+    cache_size : float, default=200
+        Memory for kernel values, in MB.
+    verbose : bool or int, default=False
+        1 prints the certificate, 2 each iteration too.
+    max_iter : int, default=-1
+        Limit on the solver's rounds, each of many steps of pairs; -1: no limit.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Columns of `decision_function`: one for each class, or one for each pair of classes.
+    break_ties : bool, default=False
+        Whether `predict` takes the class of the largest decision value where several classes have as many votes.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds of `probability`.
+    n_jobs : int or None, default=None
+        Number of threads; None: as many as the process may use, -1: all cores.
+    max_seconds : float or None, default=None
+        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, n_iter_, gap_, objective_, \
-certificate_, converged_ :
-        See `SVC`.
+    classes_ : ndarray of shape (n_classes,)
+        The classes in ascending order.
+    support_ : ndarray of shape (n_SV,)
+        Row numbers of the support vectors.
+    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
+        The support vectors; empty for a precomputed or callable kernel.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
+        Coefficients of the support vectors.
+    intercept_ : ndarray of shape (n_pairs,)
+        Intercept of each pair of classes.
+    coef_ : ndarray of shape (n_pairs, n_features)
+        Weights, with kernel="linear" only.
+    class_weight_ : ndarray of shape (n_classes,)
+        Always 1.
+    fit_status_ : int
+        0 if the fit converged, else 1.
+    shape_fit_ : tuple of int
+        Shape of the training rows.
+    probA_ : ndarray of shape (n_pairs,)
+        Slopes of the sigmoids, with probability="sigmoid".
+    probB_ : ndarray of shape (n_pairs,)
+        Offsets of the sigmoids, with probability="sigmoid".
+    n_iter_ : ndarray of shape (n_pairs,)
+        Rounds of each pair of classes.
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
+    objective_ : float
+        The primal value P, of several problems their sum.
+    certificate_ : Bunch
+        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
+    converged_ : bool
+        Whether the fit met its stopping rule.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from svmtool.sklearn import NuSVC
+    >>> X, y = make_moons(noise=0.1, random_state=0)
+    >>> model = NuSVC(nu=0.2).fit(X, y)
+    >>> len(model.support_) >= 0.2 * len(X)
+    True
     """
 
     _parameter_constraints: dict = {**CLASSIFIER_CONSTRAINTS, "nu": [SHARE]}
@@ -219,10 +362,8 @@ certificate_, converged_ :
         self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
         self.random_state, self.n_jobs, self.max_seconds = random_state, n_jobs, max_seconds
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Fit the model; see `SVC.fit`."""
-        return self._fit_classes(X, y, sample_weight, solver=NU_SVC)
+    def _problem(self) -> dict[str, Any]:
+        return {"solver": NU_SVC}
 
     def _options_for(
         self, codes: np.ndarray, weights: np.ndarray | None, options: dict[str, Any]

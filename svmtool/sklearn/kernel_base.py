@@ -22,8 +22,6 @@ from svmtool.sklearn.base import (
     CertifiedEstimator,
 )
 
-C_SVC, NU_SVC, ONE_CLASS, EPSILON_SVR, NU_SVR, FOSVM, FOSVM_SAMPLE = 0, 1, 2, 3, 4, 80, 81
-
 KERNEL_CONSTRAINTS: dict[str, list] = {
     **COMMON_CONSTRAINTS,
     "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
@@ -106,7 +104,13 @@ class KernelTraining(CertifiedEstimator):
 
     @property
     def coef_(self):
-        """Weights of a linear kernel, ndarray of shape (pairs, n_features)."""
+        """The weights of a linear kernel.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs, n_features)
+            A row for each pair of classes; one row for regression and novelty detection.
+        """
         if self.kernel != "linear":
             raise AttributeError("coef_ is only available when using a linear kernel")
         coef, vectors = self.dual_coef_, self.support_vectors_

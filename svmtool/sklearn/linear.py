@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -75,6 +76,28 @@ class LinearTraining(CertifiedEstimator):
 class LinearClassifier(ProbabilityMixin, LinearClassifierMixin, SparseCoefMixin, ClassifierTraining, LinearTraining):
     """Linear classifiers: two classes have one weight vector, more have one for each class against the rest."""
 
+    _problem: Callable[[], dict[str, Any]]  # the solver and its keywords, as `api.fit` takes them
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factor of each row's C; a weight of 2 is a row that stands twice.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self._fit_classes(X, y, sample_weight, **self._problem())
+
     def _fit_classes(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Any:
         X, codes, weights = self._checked(X, y, sample_weight)
         done = self._run(X, codes, weights, class_weight=self._factors(), init=self._start(), **options)
@@ -103,57 +126,81 @@ class LinearClassifier(ProbabilityMixin, LinearClassifierMixin, SparseCoefMixin,
 class LinearSVC(LinearClassifier):
     """Linear support vector classification, with scikit-learn's interface.
 
-    Minimises 1/2 |w|^2 (or |w|_1) + C sum_i loss_i, several classes one against the rest or by Crammer and Singer.
+    Minimises 1/2 |w|^2 (or |w|_1) + C sum_i loss_i.  Several classes are fitted one against the rest, or by Crammer and
+    Singer's problem.
 
     Parameters
     ----------
     penalty : {"l2", "l1"}, default="l2"
+        Norm of the weights: 1/2 |w|^2 or |w|_1, which gives sparse weights.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        "hinge" with penalty="l1" is `LPSVC`.
+        Square of the hinge, or the hinge; the hinge with penalty="l1" is `LPSVC`.
     dual : bool or "auto", default="auto"
-        Accepted for compatibility; the solver is chosen by measured costs.
+        Accepted for compatibility; the method is chosen by measured costs.
     tol : float, default=1e-4
-        Certified relative gap at which the fit ends (scikit-learn: tolerance of LIBLINEAR's stopping rule).
+        Certified relative gap at which the fit ends.
     C : float, default=1.0
+        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        One class against the rest, or all classes in one problem.
     fit_intercept : bool, default=True
+        Whether the model has an intercept.
     intercept_scaling : float, default=1.0
-        Value of the constant feature whose weight is the regularised intercept.
-    class_weight : dict or "balanced", default=None
+        Value of the constant feature whose weight makes the intercept, regularised as the others.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class).
     verbose : int, default=0
-        1 prints the certificate, 2 each iteration.
+        1 prints the certificate, 2 each iteration too.
     random_state : int, RandomState instance or None, default=None
+        Seed of the solver's random choices and of the folds of `probability`.
     max_iter : int or None, default=1000
-        Limit on iterations of the solver.
+        Limit on the solver's iterations; None: no limit.
     regularize_intercept : bool, default=True
-        As scikit-learn; False leaves the intercept free ("ovr" only).
+        Whether the intercept is regularised, as in scikit-learn; False needs multi_class="ovr".
     probability : bool, "sigmoid" or "isotonic", default=False
-        Adds `predict_proba`, calibrated by 5-fold cross-validation.
+        Add `predict_proba`, calibrated on decision values of 5-fold cross-validation; True is "sigmoid" (Platt).
     warm_start : bool, default=False
-        Start from the last fit's weights.
+        Start from the weights of the last fit.
     n_jobs : int or None, default=None
-        Threads; None: as many as the process may use.
+        Number of threads; None: as many as the process may use, -1: all cores.
     max_seconds : float or None, default=None
-        Limit on the time of a fit.
+        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights; of two classes one row, for `classes_[1]`.
     intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
     classes_ : ndarray of shape (n_classes,)
+        The classes in ascending order.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C of each class.
     n_iter_ : int
-    gap_, objective_ : float
+        Iterations, of several problems the most.
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
+    objective_ : float
+        The primal value P, of several problems their sum.
     certificate_ : Bunch
+        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
     converged_ : bool
+        Whether the fit met its stopping rule.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had column names.
 
     Examples
     --------
     >>> from sklearn.datasets import make_classification
     >>> from svmtool.sklearn import LinearSVC
     >>> X, y = make_classification(n_features=4, random_state=0)
-    >>> model = LinearSVC(random_state=0).fit(X, y)
+    >>> model = LinearSVC().fit(X, y)
     >>> model.gap_ <= 1e-4
     True
+    >>> model.predict([[0.0, 0.0, 0.0, 1.0]])
+    array([1])
     """
 
     _parameter_constraints: dict = {
@@ -176,21 +223,7 @@ class LinearSVC(LinearClassifier):
         self.regularize_intercept, self.probability = regularize_intercept, probability
         self.warm_start, self.n_jobs, self.max_seconds = warm_start, n_jobs, max_seconds
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-            Factors of C; a weight of 2 is a row that stands twice.
-
-        Returns
-        -------
-        self
-        """
+    def _problem(self) -> dict[str, Any]:
         free = self.fit_intercept and not self.regularize_intercept
         options: dict[str, Any] = {"solver": SQUARED_HINGE}
         if self.multi_class == "crammer_singer":
@@ -206,7 +239,7 @@ class LinearSVC(LinearClassifier):
             options = {"solver": L1_SQUARED_HINGE}
         elif self.loss == "hinge":
             options = {"solver": LP_HINGE, "loss_power": 1.0} if free else {"solver": HINGE}
-        return self._fit_classes(X, y, sample_weight, C=self.C, gap=self.tol, **options, **self._bias(free))
+        return {"C": self.C, "gap": self.tol, **options, **self._bias(free)}
 
 
 class LogisticRegression(LinearClassifier):
@@ -217,33 +250,71 @@ class LogisticRegression(LinearClassifier):
     Parameters
     ----------
     penalty : {"l2", "l1"}, default="l2"
+        Norm of the weights: 1/2 |w|^2 or |w|_1, which gives sparse weights.
     C : float, default=1.0
+        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
     l1_ratio : {None, 0, 1}, default=None
         1 is penalty="l1", 0 is penalty="l2"; values between them are not available.
     dual : bool, default=False
-        Accepted for compatibility.
+        Accepted for compatibility; the method is chosen by measured costs.
     tol : float, default=1e-4
         Certified relative gap at which the fit ends.
     fit_intercept : bool, default=True
-        The intercept is not regularised, except with solver="liblinear", as in scikit-learn.
+        Whether the model has an intercept, which is regularised with solver="liblinear" only.
     intercept_scaling : float, default=1.0
-        With solver="liblinear" only: value of the constant feature.
-    class_weight : dict or "balanced", default=None
+        With solver="liblinear": value of the constant feature whose weight makes the intercept.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class).
     random_state : int, RandomState instance or None, default=None
-    solver : str, default="lbfgs"
-        Accepted for compatibility: "liblinear" regularises the intercept, the others do the same thing.
+        Seed of the solver's random choices.
+    solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="lbfgs"
+        Accepted for compatibility: "liblinear" regularises the intercept, all others are the same.
     max_iter : int or None, default=100
-        Limit on iterations of the solver.
-    verbose, warm_start, n_jobs, max_seconds :
-        See `LinearSVC`.
+        Limit on the solver's iterations; None: no limit.
+    verbose : int, default=0
+        1 prints the certificate, 2 each iteration too.
+    warm_start : bool, default=False
+        Start from the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; None: as many as the process may use, -1: all cores.
+    max_seconds : float or None, default=None
+        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
-    coef_, intercept_, classes_ :
-        See `LinearSVC`.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights; of two classes one row, for `classes_[1]`.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    classes_ : ndarray of shape (n_classes,)
+        The classes in ascending order.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C of each class.
     n_iter_ : ndarray of shape (n_problems,)
-    gap_, objective_, certificate_, converged_ :
-        See `LinearSVC`.
+        Iterations of each problem.
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
+    objective_ : float
+        The primal value P, of several problems their sum.
+    certificate_ : Bunch
+        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
+    converged_ : bool
+        Whether the fit met its stopping rule.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmtool.sklearn import LogisticRegression
+    >>> X, y = make_classification(n_features=4, random_state=0)
+    >>> model = LogisticRegression(C=10.0).fit(X, y)
+    >>> model.predict_proba(X[:3]).shape
+    (3, 2)
+    >>> model.gap_ <= 1e-4
+    True
     """
 
     probability = "logistic"  # the model's own
@@ -267,13 +338,11 @@ class LogisticRegression(LinearClassifier):
         self.random_state, self.solver, self.max_iter, self.verbose = random_state, solver, max_iter, verbose
         self.warm_start, self.n_jobs, self.max_seconds = warm_start, n_jobs, max_seconds
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Fit the model; see `LinearSVC.fit`."""
+    def _problem(self) -> dict[str, Any]:
         l1 = self.l1_ratio == 1 or self.penalty == "l1"
         free = self.fit_intercept and self.solver != "liblinear"
         number = L1_LOGISTIC if l1 else LOGISTIC
-        return self._fit_classes(X, y, sample_weight, solver=number, C=self.C, gap=self.tol, **self._bias(free))
+        return {"solver": number, "C": self.C, "gap": self.tol, **self._bias(free)}
 
     def _take(self, done: api.Fit) -> tuple[np.ndarray, np.ndarray]:
         found = super()._take(done)

@@ -21,19 +21,51 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
     Parameters
     ----------
     nu : float, default=0.5
-        Share of the rows that may lie outside, 0 < nu <= 1.
+        Upper bound of the share of training rows outside, above 0 and at most 1.
     tol : float, default=1e-4
         Certified relative gap at which the fit ends.
-    warm_start, verbose, random_state, max_iter, n_jobs, max_seconds :
-        See `LinearSVC`.
+    warm_start : bool, default=False
+        Start from the weights of the last fit.
+    verbose : int, default=0
+        1 prints the certificate, 2 each iteration too.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the solver's random choices.
+    max_iter : int or None, default=None
+        Limit on the solver's iterations; None: no limit.
+    n_jobs : int or None, default=None
+        Number of threads; None: as many as the process may use, -1: all cores.
+    max_seconds : float or None, default=None
+        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features)
+        Weights.
     offset_ : ndarray of shape (1,)
-        The decision function is coef_.x - offset_.
-    n_iter_, gap_, objective_, certificate_, converged_ :
-        See `LinearSVC`.
+        The decision function is coef_.x less this.
+    n_iter_ : int
+        Iterations of the solver.
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
+    objective_ : float
+        The primal value P, of several problems their sum.
+    certificate_ : Bunch
+        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
+    converged_ : bool
+        Whether the fit met its stopping rule.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmtool.sklearn import LinearOneClassSVM
+    >>> X = np.random.default_rng(0).uniform(1.0, 2.0, (100, 3))
+    >>> model = LinearOneClassSVM(nu=0.05).fit(X)
+    >>> model.predict([[1.5, 1.5, 1.5], [0.0, 0.0, 0.1]])
+    array([ 1, -1])
     """
 
     fit_intercept = False  # the offset takes its place
@@ -57,12 +89,16 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
+            Training rows.
+        y : object, default=None
+            Not used.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; a weight of 2 is a row that stands twice.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X = self._data(X)
         weights = self._weights(sample_weight, X)
@@ -72,17 +108,50 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         return self
 
     def score_samples(self, X):
-        """coef_.x of each row, ndarray of shape (n_samples,)."""
+        """Compute the decision values without the offset.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The value coef_.x of each row.
+        """
         check_is_fitted(self)
         X = self._data(X, reset=False)
         return safe_sparse_dot(X, self.coef_.T)[:, 0]
 
     def decision_function(self, X):
-        """coef_.x - offset_ of each row, ndarray of shape (n_samples,): positive inside."""
+        """Compute the decision values of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positive inside, 0 on the boundary: `score_samples` less `offset_`.
+        """
         return self.score_samples(X) - self.offset_
 
     def predict(self, X):
-        """1 for rows inside and -1 for rows outside, ndarray of shape (n_samples,)."""
+        """Tell rows inside from rows outside; the boundary is inside.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            1 for rows inside, -1 for rows outside.
+        """
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
     def __sklearn_tags__(self):

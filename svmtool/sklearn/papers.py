@@ -18,8 +18,9 @@ ORDINAL, L1_HINGE = 43, 51  # numbers of the solvers in the registry
 
 
 class LpSVC(LinearClassifier):
-    """Lp-SVM by augmented Lagrangian multipliers: sum_i C_i max(0, 1 - y_i (w.x_i + b))^p, 1 <= p <= 2, b free.
+    """Lp-SVM by augmented Lagrangian multipliers: a power of the hinge between 1 and 2, with a free intercept.
 
+    Minimises 1/2 |w|^2 + C sum_i max(0, 1 - y_i (w.x_i + b))^p.
     Source: F. Nie, Y. Huang, X. Wang, H. Huang, New Primal SVM Solver with Linear Computational Cost for Big Data
     Classifications, ICML 2014.
 
@@ -27,13 +28,62 @@ class LpSVC(LinearClassifier):
     ----------
     p : float, default=1.5
         Power of the hinge, from 1 to 2.
-    C, tol, fit_intercept, class_weight, probability, warm_start, verbose, random_state, max_iter, n_jobs, max_seconds :
-        See `LinearSVC`.  The intercept is not regularised.
+    C : float, default=1.0
+        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+    tol : float, default=1e-4
+        Certified relative gap at which the fit ends.
+    fit_intercept : bool, default=True
+        Whether the model has an intercept, which is not regularised.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class).
+    probability : bool, "sigmoid" or "isotonic", default=False
+        Add `predict_proba`, calibrated on decision values of 5-fold cross-validation; True is "sigmoid" (Platt).
+    warm_start : bool, default=False
+        Start from the weights of the last fit.
+    verbose : int, default=0
+        1 prints the certificate, 2 each iteration too.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the solver's random choices and of the folds of `probability`.
+    max_iter : int or None, default=None
+        Limit on the solver's iterations; None: no limit.
+    n_jobs : int or None, default=None
+        Number of threads; None: as many as the process may use, -1: all cores.
+    max_seconds : float or None, default=None
+        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
-    coef_, intercept_, classes_, n_iter_, gap_, objective_, certificate_, converged_ :
-        See `LinearSVC`.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights; of two classes one row, for `classes_[1]`.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    classes_ : ndarray of shape (n_classes,)
+        The classes in ascending order.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C of each class.
+    n_iter_ : int
+        Iterations, of several problems the most.
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
+    objective_ : float
+        The primal value P, of several problems their sum.
+    certificate_ : Bunch
+        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
+    converged_ : bool
+        Whether the fit met its stopping rule.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmtool.sklearn import LpSVC
+    >>> X, y = make_classification(n_features=4, random_state=0)
+    >>> model = LpSVC(p=1.2).fit(X, y)
+    >>> model.converged_
+    True
     """
 
     _parameter_constraints: dict = {
@@ -49,27 +99,75 @@ class LpSVC(LinearClassifier):
         self.verbose, self.random_state, self.max_iter = verbose, random_state, max_iter
         self.n_jobs, self.max_seconds = n_jobs, max_seconds
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Fit the model; see `LinearSVC.fit`."""
-        options = {"C": self.C, "gap": self.tol, "loss_power": self.p, **self._bias(self.fit_intercept)}
-        return self._fit_classes(X, y, sample_weight, solver=LP_HINGE, **options)
+    def _problem(self) -> dict[str, Any]:
+        bias = self._bias(self.fit_intercept)
+        return {"solver": LP_HINGE, "C": self.C, "gap": self.tol, "loss_power": self.p, **bias}
 
 
 class LPSVC(LinearClassifier):
-    """LP-SVM: min |w|_1 + C sum_i max(0, 1 - y_i (w.x_i + b)), sparse weights with the hinge loss, b free.
+    """LP-SVM: the hinge with the L1 norm, which gives sparse weights, and a free intercept.
 
+    Minimises |w|_1 + C sum_i max(0, 1 - y_i (w.x_i + b)).
     Source: T. Zhou, D. Tao, X. Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010.
 
     Parameters
     ----------
-    C, tol, fit_intercept, class_weight, probability, warm_start, verbose, random_state, max_iter, n_jobs, max_seconds :
-        See `LinearSVC`.  The intercept is not regularised.
+    C : float, default=1.0
+        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+    tol : float, default=1e-4
+        Certified relative gap at which the fit ends.
+    fit_intercept : bool, default=True
+        Whether the model has an intercept, which is not regularised.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class).
+    probability : bool, "sigmoid" or "isotonic", default=False
+        Add `predict_proba`, calibrated on decision values of 5-fold cross-validation; True is "sigmoid" (Platt).
+    warm_start : bool, default=False
+        Start from the weights of the last fit.
+    verbose : int, default=0
+        1 prints the certificate, 2 each iteration too.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the solver's random choices and of the folds of `probability`.
+    max_iter : int or None, default=None
+        Limit on the solver's iterations; None: no limit.
+    n_jobs : int or None, default=None
+        Number of threads; None: as many as the process may use, -1: all cores.
+    max_seconds : float or None, default=None
+        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
-    coef_, intercept_, classes_, n_iter_, gap_, objective_, certificate_, converged_ :
-        See `LinearSVC`.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights; of two classes one row, for `classes_[1]`.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    classes_ : ndarray of shape (n_classes,)
+        The classes in ascending order.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C of each class.
+    n_iter_ : int
+        Iterations, of several problems the most.
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
+    objective_ : float
+        The primal value P, of several problems their sum.
+    certificate_ : Bunch
+        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
+    converged_ : bool
+        Whether the fit met its stopping rule.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmtool.sklearn import LPSVC
+    >>> X, y = make_classification(n_features=50, n_informative=3, random_state=0)
+    >>> model = LPSVC(C=0.1).fit(X, y)
+    >>> bool((model.coef_ == 0.0).mean() > 0.5)
+    True
     """
 
     _parameter_constraints: dict = {**LINEAR_CONSTRAINTS, **CLASS_CONSTRAINTS}
@@ -83,11 +181,8 @@ class LPSVC(LinearClassifier):
         self.verbose, self.random_state, self.max_iter = verbose, random_state, max_iter
         self.n_jobs, self.max_seconds = n_jobs, max_seconds
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, sample_weight=None):
-        """Fit the model; see `LinearSVC.fit`."""
-        options = {"C": self.C, "gap": self.tol, **self._bias(self.fit_intercept)}
-        return self._fit_classes(X, y, sample_weight, solver=L1_HINGE, **options)
+    def _problem(self) -> dict[str, Any]:
+        return {"solver": L1_HINGE, "C": self.C, "gap": self.tol, **self._bias(self.fit_intercept)}
 
 
 class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
@@ -98,17 +193,57 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
 
     Parameters
     ----------
-    C, tol, class_weight, warm_start, verbose, random_state, max_iter, n_jobs, max_seconds :
-        See `LinearSVC`.
+    C : float, default=1.0
+        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+    tol : float, default=1e-4
+        Certified relative gap at which the fit ends.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class).
+    warm_start : bool, default=False
+        Start from the weights of the last fit.
+    verbose : int, default=0
+        1 prints the certificate, 2 each iteration too.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the solver's random choices.
+    max_iter : int or None, default=None
+        Limit on the solver's iterations; None: no limit.
+    n_jobs : int or None, default=None
+        Number of threads; None: as many as the process may use, -1: all cores.
+    max_seconds : float or None, default=None
+        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
+        The direction.
     thresholds_ : ndarray of shape (n_classes - 1,)
-        Row x has the rank of the number of thresholds that coef_.x reaches.
+        A row has the rank of the number of thresholds that coef_.x reaches.
     classes_ : ndarray of shape (n_classes,)
-    n_iter_, gap_, objective_, certificate_, converged_ :
-        See `LinearSVC`.
+        The classes in ascending order.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C of each class.
+    n_iter_ : int
+        Iterations, of several problems the most.
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
+    objective_ : float
+        The primal value P, of several problems their sum.
+    certificate_ : Bunch
+        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
+    converged_ : bool
+        Whether the fit met its stopping rule.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had column names.
+
+    Examples
+    --------
+    >>> from svmtool.sklearn import OrdinalSVM
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], ["1 low", "1 low", "2 mid", "2 mid", "3 high", "3 high"]
+    >>> model = OrdinalSVM(C=10.0).fit(X, y)
+    >>> model.predict([[0.5], [2.5], [9.0]]).tolist()
+    ['1 low', '2 mid', '3 high']
     """
 
     fit_intercept = False  # the thresholds take its place
@@ -127,7 +262,24 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
-        """Fit the model; see `LinearSVC.fit`."""
+        """Fit the model.
+
+        The order of the classes is that of their sorted names or numbers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Factor of each row's C; a weight of 2 is a row that stands twice.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         X, codes, weights = self._checked(X, y, sample_weight)
         options = {"class_weight": self._factors(), "init": self._start()}
         done = self._run(X, codes, weights, solver=ORDINAL, C=self.C, gap=self.tol, **options)
@@ -136,16 +288,18 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
         return self
 
     def decision_function(self, X):
-        """coef_.x less the thresholds: a column for each threshold; of two classes a vector.
+        """Compute the decision values of rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Of three or more classes the scores of the classes, whose largest is the prediction.
+            Of two classes coef_.x less the threshold; of more the scores of the classes, whose largest is the
+            prediction.
         """
         check_is_fitted(self)
         X = self._data(X, reset=False)
@@ -155,15 +309,17 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
         return np.hstack([np.zeros((len(f), 1)), np.cumsum(f, axis=1)])
 
     def predict(self, X):
-        """The class of each row.
+        """Predict the class of each row.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            The classes.
         """
         f = self.decision_function(X)
         return self.classes_[(f > 0.0).astype(np.intp) if f.ndim == 1 else np.argmax(f, axis=1)]

@@ -90,16 +90,17 @@ class ProbabilityMixin:
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes.
+        """Predict the probabilities of the classes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`; each row sums to 1.
+            Columns in the order of `classes_`; each row sums to 1.
         """
         check_is_fitted(self)
         return self._probabilities(X)
@@ -117,6 +118,17 @@ class ProbabilityMixin:
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithms of `predict_proba`."""
+        """Predict the logarithms of the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of `classes_`.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))

@@ -21,23 +21,61 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
     Parameters
     ----------
     epsilon : float, default=0.0
+        Half the width of the tube in which errors cost nothing.
     tol : float, default=1e-4
         Certified relative gap at which the fit ends.
     C : float, default=1.0
+        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        Loss outside the tube: the distance from it, or its square.
     fit_intercept : bool, default=True
+        Whether the model has an intercept.
     intercept_scaling : float, default=1.0
+        Value of the constant feature whose weight makes the intercept, regularised as the others.
     dual : bool or "auto", default="auto"
-        Accepted for compatibility.
-    verbose, random_state, max_iter, warm_start, n_jobs, max_seconds :
-        See `LinearSVC`.  The intercept is regularised, as in scikit-learn.
+        Accepted for compatibility; the method is chosen by measured costs.
+    verbose : int, default=0
+        1 prints the certificate, 2 each iteration too.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the solver's random choices.
+    max_iter : int or None, default=1000
+        Limit on the solver's iterations; None: no limit.
+    warm_start : bool, default=False
+        Start from the weights of the last fit.
+    n_jobs : int or None, default=None
+        Number of threads; None: as many as the process may use, -1: all cores.
+    max_seconds : float or None, default=None
+        Limit on the seconds of a fit; None: no limit.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
+        Weights.
     intercept_ : ndarray of shape (1,)
-    n_iter_, gap_, objective_, certificate_, converged_ :
-        See `LinearSVC`.
+        The intercept.
+    n_iter_ : int
+        Iterations of the solver.
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
+    objective_ : float
+        The primal value P, of several problems their sum.
+    certificate_ : Bunch
+        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
+    converged_ : bool
+        Whether the fit met its stopping rule.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had column names.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from svmtool.sklearn import LinearSVR
+    >>> X, y = make_regression(n_features=4, random_state=0)
+    >>> model = LinearSVR(C=100.0).fit(X, y)
+    >>> model.score(X, y) > 0.99
+    True
     """
 
     _parameter_constraints: dict = {
@@ -64,12 +102,16 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
         y : array-like of shape (n_samples,)
+            The target value of each row.
         sample_weight : array-like of shape (n_samples,), default=None
+            Factor of each row's C; a weight of 2 is a row that stands twice.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, y = self._data(X, y, y_numeric=True)
         weights = self._weights(sample_weight, X)

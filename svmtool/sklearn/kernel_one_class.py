@@ -1,0 +1,301 @@
+"""Novelty detection with kernels: OneClassSVM and FastOneClassSVM."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import OutlierMixin, _fit_context
+from sklearn.utils._param_validation import Interval
+
+from svmtool.sklearn.base import SHARE, inside_offset
+from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
+
+ONE_CLASS, FOSVM, FOSVM_SAMPLE = 2, 80, 81  # LIBSVM's number, and the registry's
+
+
+class _KernelOneClass(OutlierMixin, KernelTraining):
+    """Novelty detection with a kernel."""
+
+    def _fit_rows_alone(self, X: Any, sample_weight: Any, **options: Any) -> Any:
+        X = self._data(X)
+        weights = self._weights(sample_weight, X)
+        self._train(X, None, weights, **options)
+        self._store(X)
+        self.n_support_ = np.array([len(self.support_)], np.int32)
+        self.dual_coef_ = np.array(self._model.coef).reshape(1, -1)
+        self.offset_ = inside_offset(float(np.asarray(self._model.rho)[0]))
+        self.intercept_ = np.array([-self.offset_])
+        self.fit_status_ = 0 if self.converged_ else 1
+        return self
+
+    def decision_function(self, X):
+        """Compute the decision values of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; with kernel="precomputed" the kernel's values of each row with all training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positive inside, 0 on the boundary: `score_samples` less `offset_`.
+        """
+        return self.score_samples(X) - self.offset_
+
+    def score_samples(self, X):
+        """Compute the decision values without the offset.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; with kernel="precomputed" the kernel's values of each row with all training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The value w.f(x) of each row.
+        """
+        return self._decisions(X)[:, 0] + float(np.asarray(self._model.rho)[0])
+
+    def predict(self, X):
+        """Tell rows inside from rows outside; the boundary is inside.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; with kernel="precomputed" the kernel's values of each row with all training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            1 for rows inside, -1 for rows outside.
+        """
+        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+
+
+class OneClassSVM(_KernelOneClass):
+    """One-class SVM for novelty detection, with scikit-learn's interface.
+
+    Rows on the boundary are inside: `predict` gives 1 where the decision function is 0.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernel; "scale": 1 / (n_features * variance of X, weighted by rows), "auto": 1 / n_features.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    tol : float, default=1e-3
+        Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
+    nu : float, default=0.5
+        Upper bound of the share of training rows outside, lower bound of the share of support vectors.
+    shrinking : bool, default=True
+        Accepted for compatibility.
+    cache_size : float, default=200
+        Memory for kernel values, in MB.
+    verbose : bool or int, default=False
+        1 prints the certificate, 2 each iteration too.
+    max_iter : int, default=-1
+        Limit on the solver's rounds, each of many steps of pairs; -1: no limit.
+    n_jobs : int or None, default=None
+        Number of threads; None: as many as the process may use, -1: all cores.
+    max_seconds : float or None, default=None
+        Limit on the seconds of a fit; None: no limit.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_SV,)
+        Row numbers of the support vectors.
+    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
+        The support vectors; empty for a precomputed or callable kernel.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Coefficients of the support vectors.
+    intercept_ : ndarray of shape (1,)
+        `offset_` with the opposite sign.
+    coef_ : ndarray of shape (1, n_features)
+        Weights, with kernel="linear" only.
+    offset_ : float
+        The decision function is `score_samples` less this.
+    fit_status_ : int
+        0 if the fit converged, else 1.
+    shape_fit_ : tuple of int
+        Shape of the training rows.
+    n_iter_ : int
+        Rounds of the solver.
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
+    objective_ : float
+        The primal value P, of several problems their sum.
+    certificate_ : Bunch
+        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
+    converged_ : bool
+        Whether the fit met its stopping rule.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmtool.sklearn import OneClassSVM
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = OneClassSVM(nu=0.1).fit(X)
+    >>> model.predict([[0.0, 0.0], [9.0, 9.0]])
+    array([ 1, -1])
+    """
+
+    _parameter_constraints: dict = {**KERNEL_CONSTRAINTS, "nu": [SHARE]}
+    _parameter_constraints.pop("random_state")
+
+    def __init__(
+        self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3, nu=0.5, shrinking=True, cache_size=200,
+        verbose=False, max_iter=-1, n_jobs=None, max_seconds=None,
+    ):  # fmt: skip
+        self.kernel, self.degree, self.gamma, self.coef0, self.tol, self.nu = kernel, degree, gamma, coef0, tol, nu
+        self.shrinking, self.cache_size = shrinking, cache_size
+        self.verbose, self.max_iter, self.n_jobs, self.max_seconds = verbose, max_iter, n_jobs, max_seconds
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; with kernel="precomputed" the kernel's values, (n_samples, n_samples).
+        y : object, default=None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row; a weight of 2 is a row that stands twice.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self._fit_rows_alone(X, sample_weight, solver=ONE_CLASS, nu=self.nu, eps=self.tol)
+
+
+class FastOneClassSVM(_KernelOneClass):
+    """One-class SVM without slack by cutting planes (FOSVM): all rows lie inside, up to a share theta of the distance.
+
+    Minimises 1/2 |w|^2 - rho subject to w.f(x_i) >= rho.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernel; "scale": 1 / (n_features * variance of X, weighted by rows), "auto": 1 / n_features.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    theta : float, default=0.1
+        Accuracy: the fit ends when no row has w.f(x) < (1 - theta) rho.
+    sample : int or None, default=None
+        Look for violating rows in samples of so many rows, without a certificate; None: in all rows.
+    cache_size : float, default=200
+        Memory for kernel values, in MB.
+    verbose : bool or int, default=False
+        1 prints the certificate, 2 each iteration too.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the samples.
+    max_iter : int, default=-1
+        Limit on the solver's iterations; -1: no limit.
+    n_jobs : int or None, default=None
+        Number of threads; None: as many as the process may use, -1: all cores.
+    max_seconds : float or None, default=None
+        Limit on the seconds of a fit; None: no limit.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_SV,)
+        Row numbers of the support vectors.
+    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
+        The support vectors; empty for a precomputed or callable kernel.
+    n_support_ : ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Coefficients of the support vectors.
+    intercept_ : ndarray of shape (1,)
+        `offset_` with the opposite sign.
+    coef_ : ndarray of shape (1, n_features)
+        Weights, with kernel="linear" only.
+    offset_ : float
+        The decision function is `score_samples` less this.
+    fit_status_ : int
+        0 if the fit converged, else 1.
+    shape_fit_ : tuple of int
+        Shape of the training rows.
+    n_iter_ : int
+        Rounds of the solver.
+    gap_ : float
+        Certified relative gap (P - D) / P: the objective exceeds its minimum by at most this share of itself.
+    objective_ : float
+        The primal value P, of several problems their sum.
+    certificate_ : Bunch
+        `primal`, `dual`, `gap` and KKT `violation`; of several problems sums, and the largest gap and violation.
+    converged_ : bool
+        Whether the fit met its stopping rule.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X had column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmtool.sklearn import FastOneClassSVM
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = FastOneClassSVM(gamma=0.5, theta=0.01).fit(X)
+    >>> model.predict([[0.0, 0.0], [9.0, 9.0]])
+    array([ 1, -1])
+    """
+
+    shrinking = True
+    _parameter_constraints: dict = {
+        **KERNEL_CONSTRAINTS,
+        "theta": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "sample": [None, Interval(Integral, 1, None, closed="left")],
+    }
+    for _name in ("shrinking", "tol"):
+        _parameter_constraints.pop(_name)
+
+    def __init__(
+        self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, theta=0.1, sample=None, cache_size=200,
+        verbose=False, random_state=None, max_iter=-1, n_jobs=None, max_seconds=None,
+    ):  # fmt: skip
+        self.kernel, self.degree, self.gamma, self.coef0, self.theta = kernel, degree, gamma, coef0, theta
+        self.sample, self.cache_size, self.verbose, self.random_state = sample, cache_size, verbose, random_state
+        self.max_iter, self.n_jobs, self.max_seconds = max_iter, n_jobs, max_seconds
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows; with kernel="precomputed" the kernel's values, (n_samples, n_samples).
+        y : object, default=None
+            Not used.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        options: dict[str, Any] = {"solver": FOSVM}
+        if self.sample is not None:
+            options = {"solver": FOSVM_SAMPLE, "sample": int(self.sample)}
+        return self._fit_rows_alone(X, None, theta=float(self.theta), **options)
