@@ -7,7 +7,7 @@ states how far from its optimum the result is.
 
 Notation   paper: P   Q = P x   a     code: P - Z'Z (solvers' scale: the inverse of 2 C G)   q   a / 2C
 Differs from the paper in:
- 1. The first row is added whatever its side (w = 0 has none on the wrong side), and so is every other until w is not 0.
+ 1. The first row is added on either side (w = 0 has none on the wrong side), and so is every other until w is not 0.
  2. P is changed for a block of rows at once: until then their vectors are kept in Z.
  3. w changes along +P'x (y - w.x), as Eq. 6 has it; the sign in Algorithm 2 is a slip.
  4. --passes: so many passes, each in an order of its own; a row on the wrong side again is added again.

@@ -41,15 +41,15 @@ from svmtool.tolerances import GRAM_BELOW
 MU, SHRINK = 1.0, 0.5  # the first mu, and how mu and the proximal term's weight shrink
 RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i; see shared/smoothing.py
 EVALUATION_STEPS = 8  # steps between two evaluations of the gap within a stage
-BACK = 0.1  # how far mu goes back when columns come in
+BACK = 0.1  # factor by which mu goes back when columns enter
 PASSES_WORTH = 1e4  # d^3 operations of a step beside the non-zeros, from which steps without them are faster
-FEW_COLUMNS = 200  # stages begin where no more columns than this ask to come in at first
+FEW_COLUMNS = 200  # up to so many violated dual constraints at the start column generation comes first
 
 METHODS = {
     "bias": BIAS,
     "plain": PLAIN,
     "stages": "stages of the smoothed loss and norm, over all columns",
-    "wide": f"restarted PDHG if more than {FEW_COLUMNS} columns ask to come in, else column generation",
+    "wide": f"restarted PDHG if more than {FEW_COLUMNS} dual constraints are violated, else column generation",
     "pdhg": "restarted PDHG, then column generation if that is slow",
     "columns": "column generation, by stages of the smoothed loss and norm",
 }
@@ -92,12 +92,12 @@ def lp_svm(
         return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
     whole = L1Columns(task)
     best, w = Best(whole), np.zeros(whole.d) if start is None else start
-    pull, _, alpha = whole.feasible(whole.slopes(w))  # the answer where C is small
+    pull, _, alpha = whole.feasible(whole.slopes(w))  # the solution where C is small
     best.take(whole.primal(w), w, float(whole.target @ alpha), alpha)
     ended = monitor.step(best.primal, best.dual, gradient=0.0, active=0, cg=0, step=0.0)
     if method == "wide":
         method = "pdhg" if np.count_nonzero(np.abs(pull) > 1.0) > FEW_COLUMNS else "columns"
-        monitor.uses(METHODS[method], "by the columns that ask to come in")
+        monitor.uses(METHODS[method], "by the number of violated dual constraints at the start")
     if ended is None and method == "pdhg":
         ended = in_rounds(task, monitor, best, fewest)
     if ended is None:
@@ -135,7 +135,7 @@ class LpHomotopy(Homotopy):
         self.best.alpha = np.zeros(task.rows.n)
 
     def follow(self, alpha: np.ndarray, pull: np.ndarray, other: LpHomotopy | None) -> None:
-        """Take over a dual point, pull (f8[m]) its sums, and from a run on other columns mu, some way back."""
+        """Take over a dual point, its sums `pull` (f8[m]), and from a run on other columns a somewhat larger mu."""
         o = self.objective
         o.take_multipliers(alpha, pull)
         if other is not None:

@@ -12,10 +12,10 @@ has converged.
 Differs from the paper in:
  1. c_i for each row.
  2. It begins at the vertex of the rows that are extreme in a direction learned on a sample, not of the first rows.
- 3. The pairs' order is that of the violations up to factors of two, which costs no sort.
+ 3. The pairs' order is that of the violations up to factors of two, which needs no sort.
  4. Where rounds are slow, the rows between their ends are settled by one factorised system (Newton on the face).
- 5. Where the origin lies among the rows w = 0 is the answer: one system with a row a feature finds multipliers with it.
- 6. It ends by a certified gap, alone or besides the violation; the answer is the best multiple of w and its best rho.
+ 5. Where the origin lies among the rows w = 0 is the solution: one system of the features finds its multipliers.
+ 6. It ends by a certified gap, alone or besides the violation; the result is the best multiple of w and its best rho.
 Stops when: the certified relative gap (objectives/one_class.py) is as small as asked for; with -e, where
 max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule), and a gap of RULE_MIN_GAP besides.
 Memory: 9 vectors of n, 3 of d.

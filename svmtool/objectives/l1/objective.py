@@ -142,11 +142,6 @@ class L1Objective(Losses):
         columns = Columns(self.rows, kept[: len(kept) - (self.rows.bias >= 0)])
         return type(self)(columns, self.y, self.cost, self.free_bias, self.one_of_several)
 
-    @property
-    def narrow(self) -> bool:
-        """Whether this is a problem made by `narrowed`."""
-        return self.rows is self._columns
-
     def violations(self, g: np.ndarray) -> np.ndarray:
         """The optimality violation of each weight, |smallest subgradient of f|; g as returned by gradient()."""
         return violations_at(self.w, g, self.penalty)

@@ -24,9 +24,9 @@ from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import OPTIMAL_GAP
 
-COLUMNS = 200  # at least so many columns come in at a time
-NEARLY = 0.8  # sums from which a column comes in, where there are any above 1
-IDLE = 0.8  # sums below which a column whose weight is zero leaves again, ...
+COLUMNS = 200  # least number of columns that enter at a time
+NEARLY = 0.8  # sums from which a column enters, if any sum is above 1
+IDLE = 0.8  # sums below which a column of weight zero leaves again, ...
 PROGRESS = 0.95  # ... but only where the gap has fallen to this share since some last did: none comes and goes for ever
 INNER_GAP = 0.3  # share of the whole gap to which a choice of columns is solved
 
@@ -42,8 +42,8 @@ def by_columns(
     whole = L1Columns(task)
     w, last, pull = best.w, best.alpha, whole.pull(best.alpha)
     run: Any = None  # the last choice's stages
-    used, left, wished = np.flatnonzero(w[:m]), best.gap, 1.0  # left: the gap of the last choice's answer
-    support, least = w[:m] != 0.0, 1.0  # weights of the last answer that are not zero; the gap when columns left last
+    used, left, wished = np.flatnonzero(w[:m]), best.gap, 1.0  # left: the gap of the last choice
+    support, least = w[:m] != 0.0, 1.0  # non-zero weights of the last choice; the gap when columns left last
     status = None
     while status is None:
         size = np.abs(pull)
@@ -58,7 +58,7 @@ def by_columns(
         at = np.append(used, m) if rows.bias >= 0 else used
         part = Task(rows.columns(used), task.y, task.cost, task.free_bias, task.target)
         before, wished = wished, max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0))
-        if not len(wanted):  # more columns would not make the gap smaller
+        if not len(wanted):  # no column to enter: solve this choice more accurately
             wished = min(wished, 0.1 * before)
         inner = monitor.child(wished)
         kept, run = run, stages(part, inner, w[at], run)

@@ -1,6 +1,6 @@
 """The quadratic model of proximal_newton.py over weighted columns of a working set that is too large for a matrix.
 
-Coordinate passes over the columns; between these the weights that are not zero move together, by conjugate gradients.
+Epochs of coordinate descent over the columns; between them the non-zero weights move together, by conjugate gradients.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from svmtool.solvers.shared.base import Monitor
 
 FIRST_SET = 200  # least size of a working set
 INNER_TIGHT = 0.03  # as INNER_MATRIX, of columns: INNER_LOOSE at first and after a short step; halved where ...
-# ... passes over columns alone got there, down to the latter
+# ... epochs alone reached it, down to the latter
 EPOCHS_COLUMNS = 5  # over columns between two such systems
-PASSES_DESCENT = 5  # a step shorter than SHORT is followed by passes on f itself (hinge): twice so many, ...
+PASSES_DESCENT = 5  # a step shorter than SHORT is followed by epochs on f itself (hinge): twice so many, ...
 DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left, ...
 MOST_DESCENT = 5120  # ... and so many at most
 CG_FAR = 8  # as long as a step lowers f by FAR a model has one system, by so many steps of ...
@@ -41,7 +41,7 @@ LATE = 0.003  # largest violation from which a working set that is small enough 
 
 
 class ColumnsModel:
-    """passes f8[2]: coordinate passes of the last model, conjugate gradients as so many; see step_of_matrix."""
+    """epochs f8[2]: epochs of the last model, conjugate gradients counted as epochs too; see step_of_matrix."""
 
     held = False  # see MatrixModel: this one makes no matrix over all weights
     most = np.inf

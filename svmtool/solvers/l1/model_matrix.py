@@ -2,7 +2,7 @@
 
     q(v) = g.(v - w) + (v - w)'H (v - w) / 2 + sum_j penalty_j |v_j|
 
-Coordinate passes over H, each few of them followed by a factorised system of the weights that are not zero.
+A few epochs of coordinate descent over H, then a factorised system of the non-zero weights, in turn.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ RIDGE_FALL, RIDGE_LEAST = 0.1, 1e-15
 # squared hinge w8a took four times as long.
 INNER_LOOSE, FAR = 0.5, 1e-3
 # While a step reduces f by more than STEEP, each weight's violation counts by its own curvature: a feature of small
-# values may lag behind, for which the passes would otherwise be many.  Ten sets (madelon, dna, mushrooms, w8a,
+# values may lag behind, which would take many epochs otherwise.  Ten sets (madelon, dna, mushrooms, w8a,
 # adult.raw, a9a, gas-drift, kdd99, connect-4, isolet1; -s 5 and 6, C = 1 and 100): 0.96 of the time in geometric mean
 # (0.8 to 1.1 of those above a second), gaps as before; from a start far away with C = 1e6 a fifth of it.  With a STEEP
 # of 0.1 or less some end with a gap of 0.1 or more, where that was 1e-3
 STEEP = 0.3
-# A model of more than LARGE_FACE weights is left as it is once a turn of passes and systems has lowered it by no more
+# A model of more than LARGE_FACE weights ends once a turn of epochs and systems has lowered it by no more
 # than this share of its fall so far.  Those ten sets: 0.88 of the time of the 12 runs above a second in geometric
 # mean (0.59 to 1.07), no gap above 1e-3 that was not; 295 rows of 36 classes at C = 1e6: a quarter
 LITTLE = 0.1
@@ -65,7 +65,7 @@ class LastStep(NamedTuple):
 
 
 class MatrixModel:
-    """passes f8[2]: coordinate passes of the last model, and multiplications (see step_of_matrix).
+    """epochs f8[2]: epochs of the last model, and multiplications (see step_of_matrix).
 
     held: whether that was the matrix of `L1Objective.hessian`; most: multiplications from which on a model is left as
     it is then.
@@ -113,7 +113,7 @@ def step_of_matrix(
 ) -> np.ndarray:  # fmt: skip
     """p = v - w for the minimiser v of the model with the matrix H, or for what `most` multiplications found.
 
-    passes[0] += coordinate passes, passes[1] += multiplications of them and of the systems, about.
+    epochs[0] += epochs, epochs[1] += about the multiplications of epochs and systems.
 
     far: whether a less accurate minimiser is sufficient; fall: share of f by which the last step lowered it; little:
     LITTLE.
@@ -164,7 +164,7 @@ def step_of_matrix(
 def next_ridge(ridge: float, t: float) -> float:
     """The share of its diagonal that is added to the next system of a face, after a step of length t.
 
-    Where columns depend on each other, as where they are more than rows, a step to the minimum of the face leads far
+    Where columns depend on each other, as where they are more than rows, a step to the minimum of the face goes far
     away, and the first weight that reaches zero ends it at once; a larger ridge bends it.
     """
     if t < SHORT_FACE:

@@ -10,15 +10,15 @@ Differs from the papers in:
     (LEAST_CURVATURE in compiled/loops/loss/logistic_loops.py), which holds whatever the scale of the features.  A step
     ends where f falls no more on the search direction (at t = 1 at most), not by Armijo's rule on powers of a constant.
  3. Where d is small the model is held as a matrix; for dense rows over the weights that it can move alone, where
-    these are few.  Coordinate passes over it cost little beside a pass over the rows.  A factorised system of the
+    these are few.  Epochs over it cost little beside a pass over the rows.  A factorised system of the
     non-zero weights ends them, as far as the first weight that becomes zero.  The logistic loss keeps its matrix for
     the next step while violations fall fast, and adds to it only what rows whose curvature changed by much bring.
- 4. Where d is large coordinate passes go over the columns of a working set: weights that are not zero, and the
+ 4. Where d is large epochs go over the columns of a working set: weights that are not zero, and the
     largest violations, as many as there are non-zero weights.  Violations take the place of Celer's distances.
-    Between passes the weights that are not zero move together, by conjugate gradients on the model's matrix plus a
+    Between epochs the weights that are not zero move together, by conjugate gradients on the model's matrix plus a
     share of its diagonal: columns that depend on each other (one-hot features) would else make long steps that the
     breakpoints of |w|_1 cut short.  Weights that reach zero stay there while the others go on.
- 5. Where rows abound the first guess is the answer for a random subset; where d is large, that for smaller costs,
+ 5. With many rows the first guess is the solution for a random subset; where d is large, that for smaller costs,
     which grow tenfold.
  6. Models are solved less accurately far from the end, where each holds for a part of the way only.  After a step
     that its model made too long the logistic loss has a model that lies above it (L1Logistic.widen).
@@ -171,7 +171,7 @@ class _Run(Run):
         self._fused, self._text = method.startswith("fused"), METHODS[method]
 
     def from_weights(self, w: np.ndarray) -> Status:
-        """Minimise from w (length d, overwritten by the answer); returns why it ended."""
+        """Minimise from w (f8[d], overwritten by the solution); returns why the run ended."""
         o = self.objective
         status = self._in_one_call(w) if self._fused else None
         if status is None:
@@ -197,7 +197,7 @@ class _Run(Run):
             w[:] = self._along_path(float(np.abs(g).max(initial=0.0)))
 
     def _along_path(self, steepest: float) -> np.ndarray:
-        """A first guess: the answer for smaller costs, found from that for still smaller ones.
+        """A first guess: the solution for smaller costs, found from that for still smaller ones.
 
         steepest: the largest slope at zero weights.
         """

@@ -44,7 +44,7 @@ BIAS_WHY = "a free bias, and labels that one value of it meets"
 
 
 def bias_alone(task: Task, monitor: Monitor) -> Result:
-    """The answer where a free bias alone gives it."""
+    """Return the solution that a free bias alone gives."""
     monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
     return Result(task.one_sided_answer(ONE_SIDED), base.OPTIMAL, monitor.iterations, monitor.history)
 

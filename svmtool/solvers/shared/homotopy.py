@@ -84,7 +84,7 @@ class Homotopy:
     def _step(self, g: np.ndarray, flat: int) -> tuple[np.ndarray, int]:
         """(33) in the metric of F_mu's curvature, and the number of products that it took.
 
-        flat: steps so far that brought nothing: systems of rows may have lost their digits where numbers are large.
+        flat: steps without progress so far: systems of rows may have lost their digits where numbers are large.
         """
         o = self.objective
         if o.d <= GRAM_BELOW:

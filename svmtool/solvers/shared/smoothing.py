@@ -44,7 +44,7 @@ def rise(task: Task) -> float:
 
 
 def bias_alone(task: Task, monitor: Monitor) -> Result:
-    """The answer where a free bias alone gives it: f is 0 there, and nothing can be said relative to it."""
+    """Return the solution that a free bias alone gives: f is 0 there, and no gap can be relative to it."""
     monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
     answer = task.one_sided_answer()
     return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
