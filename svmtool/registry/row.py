@@ -46,11 +46,6 @@ class Solver(NamedTuple):
     sums_below: int = -1  # features up to which normal equations are formed; -1: never
 
     @property
-    def method(self) -> str:
-        """The method's name in the solver log until the solver reports another: the module's name."""
-        return self.module.rpartition(".")[2]
-
-    @property
     def default(self) -> str:
         """The stopping option and value that apply when none is given; empty if there is none."""
         if self.eps_default is None and self.gap_default is None:

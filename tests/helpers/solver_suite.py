@@ -7,7 +7,6 @@ POWERS.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -58,9 +57,7 @@ POWERS = (1.0, 1.3, 1.5, 1.7, 2.0)
 
 
 def methods_of(row: registry.Solver) -> list[str]:
-    """The methods of a row's solver for two-class problems; empty if it has no METHODS."""
-    if not hasattr(importlib.import_module(row.module), "METHODS"):
-        return []
+    """The methods of a row's solver for two-class problems."""
     return [method for method in registry.methods(row) if method != "bias"]
 
 
@@ -80,7 +77,7 @@ def serves(row: registry.Solver, method: str, task: Task) -> bool:
 def force(problems: Reduction, method: str) -> None:
     """Make the solver begin with this method if it applies; otherwise it uses its plan."""
     problems.prepare()
-    known, task = registry.methods(problems.method) if methods_of(problems.method) else {}, problems.task(0)
+    known, task = registry.methods(problems.method), problems.task(0)
     at_bias = "bias" in known and applies("bias", task)
     used = method in known and serves(problems.method, method, task) and not at_bias
     problems.solver_method = method if used else None

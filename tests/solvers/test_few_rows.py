@@ -114,13 +114,13 @@ def test_few_rows_are_held_sparse_for_solvers_with_systems_of_rows(solver, spars
         assert isinstance(problems.rows, CsrRows) == held
 
 
-def test_the_fallback_has_no_system_of_rows_where_the_bias_is_free(monkeypatch):
-    monkeypatch.setattr(fallback, "FACTORISED", 0)
+def test_the_fallback_has_no_system_of_rows_where_the_bias_is_free():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 60)) * 10.0 ** np.linspace(-3, 3, 60), np.where(rng.random(40) < 0.5, 1.0, -1.0)
     free = Settings.of(solver=31, bias=1.0, regularize_bias=False)
     problems = OneVsRest(reference.table_of(X, y), free, np.full(40, 1e4))
-    found = problems.solve_anew(0, problems.zero_weights(), 1e-4, base.Monitor())
+    begun = problems.zero_weights()
+    found = fallback.solve(problems.task(0), problems.loss, False, begun, 1e-4, base.Monitor(), factorised=0)
     assert problems.certify(0, found).gap <= 1e-4
 
 
@@ -184,22 +184,22 @@ def test_least_squares_of_such_rows_too(solver):
     assert certificate.gap <= 1e-11
 
 
-def test_what_orthogonal_factorisations_found_is_kept_beside_worse_answers(monkeypatch):
+def test_what_orthogonal_factorisations_found_is_kept_beside_worse_answers():
     """Conjugate gradients come after them, and do not lead far here."""
-    monkeypatch.setattr(fallback, "MOST", 20)
     X, y = sensors()
     problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=40), np.full(len(y), 1e3))
     [result] = problems.fit()
-    found = problems.solve_anew(0, result.w, 0.0, base.Monitor())
+    found = fallback.solve(problems.task(0), problems.loss, False, result.w, 0.0, base.Monitor(), most=20)
     assert problems.certify(0, found).gap <= 1e-9
 
 
-def test_conjugate_gradients_that_are_dear_do_not_turn_to_systems_of_dense_rows(monkeypatch):
-    monkeypatch.setattr(fallback, "possible", lambda rows: False)
+def test_conjugate_gradients_that_are_dear_do_not_turn_to_systems_of_dense_rows():
     X, y = sensors()
     problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=40, gap=1e-9), np.full(len(y), 1e3))
     assert isinstance(problems.rows, DenseRows)
-    problems.fit_and_certify()
+    [result] = problems.fit()
+    found = fallback.solve(problems.task(0), problems.loss, False, result.w, 1e-9, base.Monitor(), orthogonal=False)
+    assert found.w.shape == result.w.shape and np.all(np.isfinite(found.w))
 
 
 @pytest.mark.parametrize("solver", [1, 2, 40])

@@ -99,7 +99,7 @@ class Monitor:
     def uses(self, method: str, why: str = "") -> None:
         """Name the method of the next steps; the first record after a change includes the reason `why`."""
         if self.sink and method != self._method.get("method"):
-            self._method = {"method": method, "why": why} if why else {"method": method}
+            self._method = {**self._method, "method": method, **({"why": why} if why else {})}
 
     def step(self, objective: float, bound: float, gap: float | None = None, **fields: Any) -> Status | None:
         """Record one iteration; return a Status if the run must end.

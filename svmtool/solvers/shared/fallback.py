@@ -24,7 +24,6 @@ import contextlib
 import numpy as np
 
 from svmtool.coordinate.hinge import DualCoordinateDescent
-from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.objectives.augmented import Augmented
@@ -50,12 +49,18 @@ DUAL_ROWS = 4000  # active rows up to which their system is factorised
 RISE = 1e-3  # of the dual value, as a share of the gap: the hinge ends when as many epochs as before brought no more
 
 
-def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
+def solve(
+    task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor, most: int = MOST,
+    factorised: int = FACTORISED, orthogonal: bool = True,
+) -> Result | None:  # fmt: skip
     """Minimise from `start` (length d); the status is PRECISION or that of a limit: the certifier decides.
 
+    most: iterations or epochs; factorised: features up to which their matrix is factorised; orthogonal: whether
+    orthogonal factorisations of the rows may be used.
     None where no method is available: a hinge with |w|_1, or with a free bias and many features.
     """
-    most = max(10, int(min(MOST, MOST_VISITS / max(task.rows.nnz, 1))))
+    most = max(10, int(min(most, MOST_VISITS / max(task.rows.nnz, 1))))
+    orthogonal = orthogonal and possible(task.rows)
     interior = None
     if loss.hinge_power is not None and loss.hinge_power < 2.0 and not l1 and possible_interior(task):
         interior, left = _by_interior(task, loss.hinge_power, gap, monitor)
@@ -65,9 +70,9 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
         other = None if l1 else _by_coordinates(task, gap, monitor, most)
         return interior if other is None else other
     if loss.hinge_power == 2.0 and not l1:
-        refined, f, bound = _refined(task, start, gap, monitor)
+        refined, f, bound = _refined(task, start, gap, monitor, factorised, orthogonal)
         return refined if f - bound <= gap * f < np.inf else _by_rows(task, refined, f, bound, gap, monitor, most)
-    if loss.floor < 0.0 and not l1 and possible(task.rows):
+    if loss.floor < 0.0 and not l1 and orthogonal:
         with contextlib.suppress(SvmtoolError, EndedError):
             w, alpha = all_rows(task)
             return Result(w, base.PRECISION, monitor.iterations, monitor.history, alpha)
@@ -88,13 +93,15 @@ def _by_interior(task: Task, p: float, gap: float, monitor: Monitor) -> tuple[Re
     return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha), best.gap
 
 
-def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tuple[Result, float, float]:
+def _refined(
+    task: Task, start: np.ndarray, gap: float, monitor: Monitor, factorised: int, orthogonal: bool
+) -> tuple[Result, float, float]:
     """Return the result of factorised steps from freshly computed margins at `start`, its f, and a lower bound of f.
 
     Most results that come here are correct except for round-off accumulated in their margins over many steps.  Where a
     Gram matrix of the features loses its digits too, an orthogonal factorisation may still keep them.
     """
-    if task.rows.d > FACTORISED:
+    if task.rows.d > factorised:
         return Result(start, base.PRECISION, monitor.iterations, monitor.history), np.inf, -np.inf
     objective = task.objective(SquaredHinge, target=task.target)
     objective.set_point(start)
@@ -102,7 +109,7 @@ def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tup
         newton_steps(objective, monitor.child(CLEARLY * gap, REFINING), Rule(), "primal")
     objective.set_point(objective.w.copy())
     f, _ = objective.gradient()
-    if f - objective.bound > gap * f and possible(objective.rows):
+    if f - objective.bound > gap * f and orthogonal:
         with contextlib.suppress(SvmtoolError, EndedError):
             Orthogonal(objective).settle(CLEARLY * gap)
         f, _ = objective.gradient()
@@ -115,7 +122,7 @@ def _by_rows(task: Task, known: Result, least: float, bound: float, gap: float, 
 
     known: a result with f(known.w) = least and a dual point of value `bound`.
     """
-    rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) else task.rows
+    rows = task.rows.as_sparse()
     objective = SquaredHinge(rows, task.y, task.cost, task.free_bias, target=task.target)
     system, most_rows = ("dual", DUAL_ROWS) if objective.has_dual_system else ("cg", 0)
     best, alpha = known.w, known.alpha
@@ -195,7 +202,7 @@ class _Scaled:
 
 def _by_coordinates(task: Task, gap: float, monitor: Monitor, most: int) -> Result | None:
     """Run dual coordinate descent for the hinge; None where it is not possible."""
-    rows = task.rows.as_csr() if isinstance(task.rows, DenseRows) else task.rows
+    rows = task.rows.as_sparse()
     if not DualCoordinateDescent.possible(rows, task.cost, task.free_bias):
         return None
     descent, before = DualCoordinateDescent.of_power(rows, task.y, task.cost, 1.0, 1, task.target), -np.inf

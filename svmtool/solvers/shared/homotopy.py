@@ -11,6 +11,7 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.opposite_duplicates import cancelling
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
+from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
@@ -116,41 +117,62 @@ class Homotopy:
 
         None where they are too slow: stages take over.
         """
-        o, best, monitor = self.objective, self.best, self.monitor
-        rows, free = self._sparse_rows(), o.free_bias
+        o, rows = self.objective, self._sparse_rows()
         alpha = cancelling(rows, o.y, o.cost)
-        run = DualCoordinateDescent(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
-        tolerance, visits, evaluated, spent = 1.0, 0.0, 0.0, 0.0
-        for _ in range(MOST_EPOCHS):
-            visits += run.share
-            spent += run.run()
-            if free:  # the centre of the bias's proximal term
-                run.target -= run.w[-1] * rows.bias * o.y
-            if run.pg_range <= tolerance:
-                if not run.complete:
-                    run.unshrink()
-                else:
-                    tolerance *= 0.3
-            limit = monitor.limit(run.count)
-            if visits - evaluated < max(1.0, EVALUATIONS * visits) and limit is None:
-                continue
-            evaluated = visits
-            w = run.w
-            if free:
-                o.set_point(np.append(w[:-1], 0.0))
-                w = np.append(w[:-1], o.best_bias())
-            # where C is large P of w is far above D though w is short of a few margins only
-            o.step(o.best_multiple(w), w)
-            o.value()
-            best.take(o.primal, o.w, o.dual_value(run.alpha), run.alpha)
-            status = monitor.step(best.primal, best.dual, gradient=0.0, active=o.support, cg=0, step=1.0)
-            if status is None:
-                status = limit or (base.OPTIMAL if best.gap <= OPTIMAL_GAP else None)
-            if status is not None:
-                return status
-            run.unshrink()  # rows that have left too early hold the primal side up
-            if run.enough(PATIENCE * spent, DUAL_ROWS):
-                break
-        o.beta[:] = run.alpha / o.cost
-        o.set_point(np.append(run.w[:-1], o.w[-1]) if free else run.w)
-        return None
+        descent = DualCoordinateDescent(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
+        status = CentredEpochs(descent, o, self.best, self.monitor, rows.bias).run(most_epochs=MOST_EPOCHS)
+        if status is None:
+            o.beta[:] = descent.alpha / o.cost
+            o.set_point(np.append(descent.w[:-1], o.w[-1]) if o.free_bias else descent.w)
+        return status
+
+
+class CentredEpochs(Epochs):
+    """Epochs until the gap holds, or Newton steps are cheaper; a free bias has a proximal term, whose centre moves.
+
+    bias: the value of the bias feature.
+    """
+
+    def __init__(self, descent: DualCoordinateDescent, objective: Augmented, best: Best, monitor: Monitor, bias: float):
+        super().__init__(descent)
+        self.objective, self.best, self.monitor, self.bias = objective, best, monitor, bias
+        self.tolerance, self.visits, self.evaluated = 1.0, 0.0, 0.0
+
+    def begin(self) -> None:
+        self.visits += self.descent.share
+
+    def measure(self) -> None:
+        descent, o = self.descent, self.objective
+        if o.free_bias:
+            descent.target -= descent.w[-1] * self.bias * o.y
+        if descent.pg_range <= self.tolerance:
+            if not descent.complete:
+                descent.unshrink()
+            else:
+                self.tolerance *= 0.3
+        self.limit = self.monitor.limit(descent.count)
+
+    def unshrinks(self) -> bool:
+        return False
+
+    def due(self) -> bool:
+        return self.visits - self.evaluated >= max(1.0, EVALUATIONS * self.visits) or self.limit is not None
+
+    def evaluate(self) -> Status | None:
+        o, best, descent = self.objective, self.best, self.descent
+        self.evaluated = self.visits
+        w = descent.w
+        if o.free_bias:
+            o.set_point(np.append(w[:-1], 0.0))
+            w = np.append(w[:-1], o.best_bias())
+        # where C is large P of w is far above D though w is short of a few margins only
+        o.step(o.best_multiple(w), w)
+        o.value()
+        best.take(o.primal, o.w, o.dual_value(descent.alpha), descent.alpha)
+        status = self.monitor.step(best.primal, best.dual, gradient=0.0, active=o.support, cg=0, step=1.0)
+        if status is None:
+            status = self.limit or (base.OPTIMAL if best.gap <= OPTIMAL_GAP else None)
+        if status is not None:
+            return status
+        descent.unshrink()  # rows that have left too early hold the primal side up
+        return GIVES_WAY if descent.enough(PATIENCE * self.spent, DUAL_ROWS) else None

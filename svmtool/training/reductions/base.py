@@ -315,9 +315,7 @@ class Reduction(ABC):
         gap = self.settings.target
         progress = Progress(FIRST_EVALUATION) if self.solver.optimal else None
         aim = None if gap is None else SURELY * gap
-        monitor = Monitor(aim, self.settings.stopping.max_iter, sink=sink, stop=stop, progress=progress)
-        monitor.uses(self.solver.method)
-        return monitor
+        return Monitor(aim, self.settings.stopping.max_iter, sink=sink, stop=stop, progress=progress)
 
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
         """The answer w (None: zeros) of problem k, which the run had no time for; None: its solver gives it."""
@@ -355,8 +353,7 @@ class Reduction(ABC):
         solve = registry.entry(self.method)
         rule = self._rule(k)
         with until(monitor.ended):
-            forced = {} if self.solver_method is None else {"method": self.solver_method}
-            result = solve(task, monitor, rule, w, 1 if s.run.seed is None else s.run.seed % 2**31, **forced)
+            result = solve(task, monitor, rule, w, 1 if s.run.seed is None else s.run.seed % 2**31, self.solver_method)
         if used is not None:
             n = whole.rows.n
             result.alpha, result.taken = _spread(result.alpha, used, n), _spread(result.taken, used, n)
