@@ -20,12 +20,17 @@ def scale() -> None:
     _run("scale")
 
 
-def _run(command: str) -> None:
+def umbrella() -> None:
+    """svmtool with any other word: inspect, convert, export, report, bench, completion."""
+    _run("umbrella", "svmtool")
+
+
+def _run(command: str, name: str = "") -> None:
     import sys
 
     from svmtool.cli.entry import leave, start
 
-    _set_process_name(f"svm-{command}")
+    _set_process_name(name or f"svm-{command}")
     leave(start(command, sys.argv[1:]))
 
 

@@ -37,7 +37,7 @@ def leave(status: int) -> NoReturn:
 
 
 def start(command: str, argv: list[str]) -> int:
-    """Run one command (train, predict or scale) in this process; returns its exit status.
+    """Run one command (train, predict, scale or umbrella) in this process; returns its exit status.
 
     BLAS gets one thread: it starts faster, its sums do not depend on the machine, and this package's loops have
     their own threads (--threads, OMP_NUM_THREADS).
@@ -56,6 +56,9 @@ def _main_of(command: str) -> Callable[[list[str]], int]:
     elif command == "train":
         memory_limit.require()
         from svmtool.cli.train import main
+    elif command == "umbrella":
+        memory_limit.require()
+        from svmtool.cli.umbrella.group import main
     else:
         memory_limit.require()
         from svmtool.cli.scale import main

@@ -18,9 +18,9 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # The wings from the lowest to the highest: each may import those above it in this list, never those below.
 ORDER = (
-    "errors integers interrupts limits tolerances", "compiled registry", "numbers params request metrics",
+    "charts errors integers interrupts limits tolerances", "compiled registry", "numbers params request metrics",
     "kernel_params", "models", "data", "linalg", "objectives", "coordinate", "kernels", "certify", "solvers",
-    "formats", "scaling", "training", "api distributed", "sklearn cli", "compat",
+    "formats", "inspection scaling", "training", "api distributed", "sklearn cli", "compat",
     "liblinearutil svmutil", "start", "__main__",
 )  # fmt: skip
 LEVEL = {part: level for level, parts in enumerate(ORDER) for part in parts.split()}

@@ -1,0 +1,12 @@
+"""File arguments and options that several subcommands share."""
+
+from __future__ import annotations
+
+import click
+
+FILE = click.Path(allow_dash=True)  # for completion; files are opened by the readers, whose messages name them
+names_option = click.option(
+    "--names", metavar="FILE", type=FILE,
+    help="Names of features and labels, as svmtool convert writes them, or one feature name a line "
+    "(default: MODEL.names if it exists).",
+)  # fmt: skip

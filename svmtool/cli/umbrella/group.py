@@ -1,0 +1,71 @@
+"""The command `svmtool`: its subcommands, help, completion and error messages."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from typing import Any
+
+import click
+
+from svmtool import __version__, interrupts
+from svmtool.cli.console import error_line
+from svmtool.cli.umbrella.passed_on import passed_on
+from svmtool.errors import SvmtoolError
+
+# Each subcommand is the object `command` of a module of its own, imported when it is run.
+MODULES = {name: f"svmtool.cli.umbrella.{name}" for name in ("inspect", "completion")}
+PASSED_ON = {
+    "train": "Train a model (svm-train).",
+    "predict": "Predict with a model (svm-predict).",
+    "scale": "Scale features (svm-scale).",
+}
+ORDER = (*PASSED_ON, *MODULES)
+
+
+class Subcommands(click.Group):
+    """A group that imports a subcommand when it is used, and suggests the closest name for an unknown one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(ORDER)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in PASSED_ON:
+            return passed_on(cmd_name, PASSED_ON[cmd_name])
+        return importlib.import_module(MODULES[cmd_name]).command if cmd_name in MODULES else None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if not ctx.resilient_parsing and args and args[0] not in ORDER:
+            close = difflib.get_close_matches(args[0], ORDER, 1)
+            hint = f"did you mean {close[0]}?" if close else f"use one of {', '.join(ORDER)}"
+            raise SvmtoolError(f"svmtool: there is no command {args[0]!r}: {hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=Subcommands, no_args_is_help=False, invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip
+@click.version_option(__version__, prog_name="svmtool")
+@click.pass_context
+def umbrella(ctx: click.Context) -> int | None:
+    """Support vector machines: train and predict, look into models, convert data, export models, write reports."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        return 1
+    return None
+
+
+def main(argv: list[str]) -> int:
+    """Run `svmtool` with these arguments (without the program's name); returns the exit status."""
+    interrupts.raise_from_now_on()
+    try:
+        return umbrella.main(argv, prog_name="svmtool", standalone_mode=False) or 0
+    except click.ClickException as e:
+        ctx = getattr(e, "ctx", None)
+        path = ctx.command_path if ctx is not None else "svmtool"
+        message = " ".join(e.format_message().split()).rstrip(".")
+        error_line(f"{path}: {message}; {path} --help shows the usage")
+        return 1
+    except click.Abort:
+        raise KeyboardInterrupt from None

@@ -1,0 +1,92 @@
+"""`svmtool inspect MODEL`: what a model is, its certificate, its largest weights or its support vectors."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from svmtool.cli import overwriting
+from svmtool.cli.umbrella.files import FILE, names_option
+from svmtool.errors import SvmtoolError
+
+EACH_CLASS = 10  # up to so many classes each has a table of its own
+
+
+@click.command("inspect")
+@click.argument("model", type=FILE)
+@names_option
+@click.option("--top", metavar="N", type=click.IntRange(0), default=20, show_default=True, help="Show N weights.")
+@click.option("--class", "chosen", metavar="LABEL", help="Show the weights of this class only, by label or name.")
+@click.option("--plot", metavar="FILE.svg", type=FILE, help="Draw the largest weights as bars.")
+def command(model: str, names: str | None, top: int, chosen: str | None, plot: str | None) -> None:
+    """Show what MODEL is: problem, solver, classes, certificate, largest weights, support vectors.
+
+    MODEL is a file of svm-train, LIBLINEAR or LIBSVM.  Models of several classes show the largest weights of each
+    class; those of more than 10 classes the largest of all, unless --class names one.
+    """
+    from svmtool.formats import names as names_file
+    from svmtool.formats.models.any_model import read
+    from svmtool.inspection.facts import facts
+    from svmtool.inspection.weights import columns
+
+    if plot is not None and os.path.splitext(plot)[1].lower() != ".svg":
+        raise SvmtoolError(f"--plot writes SVG: name the file {os.path.splitext(plot)[0] or 'weights'}.svg")
+    beside = model + names_file.SUFFIX
+    overwriting.refuse([("the model", model), ("--names", names), ("the names", beside)], [("--plot", plot)])
+    found, called = read(model), names_file.find(names, model)
+    every = columns(found, called)
+    if chosen is not None:
+        kept = [c for c in every if c.label is not None and chosen in (str(c.label), called.of_class(c.label))]
+        if not kept:
+            raise SvmtoolError(f"{model} has no weights of a class {chosen}: svmtool inspect {model} lists the classes")
+        every = kept
+    tables = largest_of(every, called, top)
+    if plot is not None:
+        draw(tables, plot, os.path.basename(model))
+    click.echo(model)
+    lines = facts(found, called, model)
+    width = max(len(name) for name, _ in lines)
+    for name, text in lines:
+        click.echo(f"  {name:<{width}}  {text}")
+    for heading, rows in tables:
+        if not rows:
+            continue
+        click.echo(f"\n{heading}")
+        for name, weight in rows:
+            click.echo(f"  {weight:>12.6g}  {name}")
+    if tables and not called.features:
+        click.echo("\nFeatures have no names here: --names FILE gives them, and svmtool convert writes such files.")
+
+
+def largest_of(every, called, top: int) -> list[tuple[str, list[tuple[str, float]]]]:
+    """Tables (heading, [(feature, weight)]): one for each class, or one of all where there are many."""
+    from svmtool.inspection.weights import largest
+
+    if len(every) <= EACH_CLASS:
+        return [
+            (
+                f"largest weights, positive for {c.meaning}",
+                [(called.feature(j), float(c.w[j])) for j in largest(c.w, top).tolist()],
+            )
+            for c in every
+        ]
+    best = sorted(
+        ((abs(float(c.w[j])), k, j) for k, c in enumerate(every) for j in largest(c.w, top).tolist()),
+        key=lambda entry: (-entry[0], entry[1], entry[2]),
+    )
+    rows = [(f"{called.feature(j)}, for {every[k].meaning}", float(every[k].w[j])) for _, k, j in best[:top]]
+    return [(f"largest weights of all {len(every)} decision values", rows)]
+
+
+def draw(tables, path: str, title: str) -> None:
+    """Write the bars of the tables; SvmtoolError if there are none."""
+    from svmtool.charts.bars import Group, horizontal_bars
+    from svmtool.formats.output import replacing
+
+    groups = [Group(heading if len(tables) > 1 else "", rows) for heading, rows in tables if rows]
+    if not groups:
+        raise SvmtoolError("--plot: the model has no weights to draw (its kernel is not linear, or all are zero)")
+    about = tables[0][0] if len(tables) == 1 else "largest weights of each class"
+    with replacing(path) as file:
+        file.write(horizontal_bars(groups, f"{title}: {about}").encode() + b"\n")

@@ -1,0 +1,111 @@
+"""Names of features and labels: a JSON file beside data or a model, DATA.names or MODEL.names.
+
+    {"format": "svmtool names", "version": 1,
+     "label": "species",                       name of the label column, or null
+     "classes": {"1": "setosa", "2": "virginica"},   string of each integer label; absent if labels are numbers
+     "features": ["length", "color=blue", "color=red"],   names of features 1, 2, 3 ..
+     "one_hot": {"color": ["blue", "red"]}}    columns of strings, one feature COLUMN=VALUE for each value
+
+A text file with one feature name on each line is accepted too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import NamedTuple
+
+from svmtool.errors import SvmtoolError
+from svmtool.formats.output import replacing
+from svmtool.formats.source import open_source
+
+SUFFIX = ".names"
+FORMAT, VERSION = "svmtool names", 1
+LARGEST = 1 << 28  # bytes
+
+
+class Names(NamedTuple):
+    """Names of features in order, strings of integer labels, the label column and the values of one-hot columns."""
+
+    features: tuple[str, ...] = ()
+    classes: dict[int, str] = {}
+    label: str | None = None
+    one_hot: dict[str, tuple[str, ...]] = {}
+
+    def feature(self, index: int) -> str:
+        """Name of the feature with this index, from 0 on."""
+        return self.features[index] if index < len(self.features) else f"feature {index + 1}"
+
+    def of_class(self, label: float) -> str:
+        """String of a label; the number itself if it has none."""
+        number = f"{label:.17g}"
+        return self.classes.get(int(label), number) if label == label // 1 else number
+
+
+def write(path: str, names: Names) -> None:
+    """Write the file atomically."""
+    content = {
+        "format": FORMAT, "version": VERSION, "label": names.label,
+        **({"classes": {str(k): v for k, v in names.classes.items()}} if names.classes else {}),
+        "features": list(names.features),
+        **({"one_hot": {k: list(v) for k, v in names.one_hot.items()}} if names.one_hot else {}),
+    }  # fmt: skip
+    with replacing(path) as file:
+        file.write(json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
+
+
+def read(path: str) -> Names:
+    """Read names; SvmtoolError for a file that is neither JSON of this format nor lines of text."""
+    with open_source(path, "can't open names file") as source:
+        buffer, held = bytearray(1 << 16), 0
+        while n := source.read_into(memoryview(buffer)[held:]):
+            held += n
+            if held == len(buffer):
+                if held >= LARGEST:
+                    raise SvmtoolError(f"{path} is no file of names: it is larger than {LARGEST >> 20} MB")
+                buffer += bytes(held)
+    try:
+        text = bytes(buffer[:held]).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise SvmtoolError(f"{path} is no file of names: it is not UTF-8 text") from None
+    if not text.lstrip().startswith("{"):
+        return Names(tuple(line.strip() for line in text.splitlines()))
+    try:
+        return _checked(json.loads(text))
+    except (ValueError, RecursionError) as e:
+        raise SvmtoolError(f"{path} is no file of names: {e}") from None
+
+
+def _checked(content: dict) -> Names:
+    """Names of a JSON object; ValueError if it has another form."""
+    if content.get("format") != FORMAT or content.get("version") != VERSION:
+        raise ValueError(f'it lacks "format": "{FORMAT}" and "version": {VERSION}')
+    features, classes = content.get("features", []), content.get("classes", {})
+    one_hot, label = content.get("one_hot", {}), content.get("label")
+    if not _are_strings(features):
+        raise ValueError('"features" must be a list of strings')
+    if not isinstance(classes, dict) or not _are_strings(list(classes.values())):
+        raise ValueError('"classes" must be an object of strings')
+    if not isinstance(one_hot, dict) or not all(map(_are_strings, one_hot.values())):
+        raise ValueError('"one_hot" must be an object of lists of strings')
+    if label is not None and not isinstance(label, str):
+        raise ValueError('"label" must be a string or null')
+    try:
+        numbers = {int(k): v for k, v in classes.items()}
+    except ValueError:
+        raise ValueError('the keys of "classes" must be integers') from None
+    return Names(tuple(features), numbers, label, {k: tuple(v) for k, v in one_hot.items()})
+
+
+def _are_strings(values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(v, str) for v in values)
+
+
+def find(given: str | None, *beside: str) -> Names:
+    """The names of `given`, else of the first existing file FILE.names beside these files, else none."""
+    if given is not None:
+        return read(given)
+    for path in beside:
+        if path != "-" and os.path.exists(path + SUFFIX):
+            return read(path + SUFFIX)
+    return Names()

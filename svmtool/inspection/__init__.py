@@ -1,0 +1,1 @@
+"""What a model file contains: facts and largest weights."""

@@ -1,0 +1,172 @@
+"""Facts about a model, as pairs of a name and a text."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import numpy as np
+
+from svmtool import registry
+from svmtool.errors import SvmtoolError
+from svmtool.formats.adaptable import names as state_names
+from svmtool.formats.names import Names
+from svmtool.models.kernel import KernelModel
+from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, WITH_COEF0, WITH_DEGREE, WITH_GAMMA
+from svmtool.models.linear import LinearModel
+from svmtool.models.words import LOGISTIC_WORDS, sigmoids_of
+from svmtool.registry.row import Solver
+
+Fact = tuple[str, str]
+COMMAND = re.compile(r"# svmtool (\S+): -s (\d+) \(([^)]*)\) ?(.*)")
+CERTIFICATE, STOPPED = "# Certified relative gap = ", "# Stopped: "
+SHOWN = 12  # classes named in one line
+TASKS = {"classification": "classifier", "regression": "regression", "one-class": "one-class model"}
+
+
+def facts(model: LinearModel | KernelModel, names: Names, path: str) -> list[Fact]:
+    """What the model is, how it was trained, its classes, certificate and size; path: for the state beside it."""
+    linear = isinstance(model, LinearModel)
+    found: list[Fact] = [("model", _kind(model))]
+    found += _training(model)
+    if model.labels is not None:
+        found.append(("classes", _classes(model, names)))
+    found += _linear(model) if linear else _kernel(model, names)
+    found.append(("probabilities", _probabilities(model)))
+    for note in model.notes:
+        for name, start in (("certificate", CERTIFICATE), ("stopped", STOPPED)):
+            if note.startswith(start):
+                found.append((name, ("relative gap " if name == "certificate" else "") + note[len(start) :]))
+    if not any(name == "certificate" for name, _ in found):
+        found.append(("certificate", "none: the file holds no line of svm-train about it"))
+    return found + _state(path)
+
+
+def solver_of(model: LinearModel | KernelModel) -> tuple[Solver | None, str, str]:
+    """The registry's row of the solver that trained a model, its options, and svmtool's version; from the notes.
+
+    Models of LIBLINEAR and LIBSVM have no notes: their first word names the solver.
+    """
+    linear = isinstance(model, LinearModel)
+    for note in model.notes:
+        if match := COMMAND.match(note):
+            try:
+                number = int(match[2])
+                row = registry.find(number) if linear else registry.find_kernel(number)
+            except SvmtoolError:
+                row = None
+            return row, match[4], match[1]
+    rows = registry.SOLVERS if linear else registry.KERNEL_SOLVERS
+    word = model.word if isinstance(model, LinearModel) else model.svm_type
+    return next((row for row in rows if row.word == word), None), "", ""
+
+
+def certificate_of(model: LinearModel | KernelModel) -> str:
+    """The certificate's text; empty if the file has none."""
+    return next((n[len(CERTIFICATE) :] for n in model.notes if n.startswith(CERTIFICATE)), "")
+
+
+def _kind(model: LinearModel | KernelModel) -> str:
+    task = "ordinal regression" if model.is_ordinal else TASKS[model.task]
+    if isinstance(model, LinearModel):
+        return f"linear {task} ({model.word})"
+    return f"{NAMES[model.kernel.kind]} kernel {task} ({model.svm_type})"
+
+
+def _training(model: LinearModel | KernelModel) -> list[Fact]:
+    row, options, version = solver_of(model)
+    found = []
+    if row is not None:
+        found.append(("solver", f"-s {row.number} ({row.name}): {row.help}"))
+    if options:
+        found.append(("options", options))
+    found.append(("trained by", f"svmtool {version}" if version else "not by svmtool, or with its notes removed"))
+    return found
+
+
+def _classes(model: LinearModel | KernelModel, names: Names) -> str:
+    def text(label: int) -> str:
+        return f"{label} {names.classes[label]}" if label in names.classes else str(label)
+
+    shown = ", ".join(text(label) for label in model.labels[:SHOWN])
+    more = len(model.labels) - SHOWN
+    return f"{len(model.labels)}: {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def _linear(model: LinearModel) -> list[Fact]:
+    W = model.W[: model.n_features]
+    zeros = int(W.size - np.count_nonzero(W))
+    unused = int(model.n_features - np.count_nonzero(np.any(W != 0.0, axis=1)))
+    found = [("features", str(model.n_features))]
+    if model.bias >= 0:
+        weights = model.W[model.n_features] * model.bias
+        terms = ", ".join(f"{b:.6g}" for b in weights[:SHOWN]) + (", .." if len(weights) > SHOWN else "")
+        found.append(("bias", f"feature of value {model.bias:g}; it adds {terms} to the decision values"))
+    else:
+        found.append(("bias", "none"))
+    if model.rho is not None and model.task == "one-class":
+        found.append(("rho", f"{model.rho:.6g}"))
+    share = f"{100 * zeros / W.size:.3g} %" if W.size else "0 %"
+    found.append(("weights", f"{W.size}, of which {zeros} ({share}) are zero; {unused} features have no weight"))
+    return found
+
+
+def _kernel(model: KernelModel, names: Names) -> list[Fact]:
+    kernel = model.kernel
+    terms = [
+        f"{name} = {value:g}"
+        for name, value, kinds in (
+            ("gamma", kernel.gamma, WITH_GAMMA), ("degree", kernel.degree, WITH_DEGREE),
+            ("coef0", kernel.coef0, WITH_COEF0),
+        )
+        if kernel.kind in kinds
+    ]  # fmt: skip
+    found = [("kernel", ", ".join([NAMES[kernel.kind], *terms]))]
+    if kernel.kind != PRECOMPUTED:
+        largest = int(model.indices.max()) + 1 if model.indices.size else 0
+        found.append(("features", f"up to {largest} in the support vectors"))
+    count = str(model.total_sv)
+    if model.nr_sv is not None and model.labels is not None:
+        pairs = list(zip(model.labels, model.nr_sv, strict=True))
+        each = ", ".join(f"{n} of {names.of_class(label)}" for label, n in pairs[:SHOWN])
+        count += f": {each}" + (f" and those of {len(pairs) - SHOWN} more" if len(pairs) > SHOWN else "")
+    found.append(("support vectors", count))
+    size = model.total_sv * (int(model.indices.max()) + 1) if model.indices.size else 0
+    if size and kernel.kind != PRECOMPUTED:
+        found.append(("sparsity", f"{100 * model.indices.size / size:.3g} % of the support vectors' values are stored"))
+    offsets = ", ".join(f"{-r:.6g}" for r in model.rho[:SHOWN]) + (", .." if len(model.rho) > SHOWN else "")
+    found.append(("bias", f"{offsets} (the negative of rho)"))
+    return found
+
+
+def _probabilities(model: LinearModel | KernelModel) -> str:
+    if not model.gives_probabilities:
+        return "none: train with -b 1 or a logistic solver"
+    if isinstance(model, LinearModel) and model.word in LOGISTIC_WORDS:
+        return "by the logistic function of the decision values"
+    if model.task == "regression":
+        return "Laplace distribution of the errors"
+    if model.task == "one-class":
+        return "by ten marks of the decision values"
+    count = len(sigmoids_of(model)) if isinstance(model, LinearModel) else len(model.probA)
+    return f"by {count} sigmoid{'s' if count != 1 else ''} (-b 1)"
+
+
+def _state(path: str) -> list[Fact]:
+    """The adaptable state beside the model."""
+    if not os.path.exists(path + state_names.STATE):
+        return []
+    from svmtool.formats.adaptable import state
+
+    found = state.read(path)
+    size = sum(os.path.getsize(path + kept) for kept in state_names.KEPT if os.path.exists(path + kept))
+    counts = ", ".join(
+        f"{int(n)} of label {label}" for label, n in zip(found.sums.labels[:SHOWN], found.sums.count, strict=False)
+    )
+    more = ", .." if len(found.sums.labels) > SHOWN else ""
+    return [
+        (
+            "state",
+            f"adaptable by --add and --remove: {found.sums.n} rows ({counts}{more}), {size / 1e6:.3g} MB beside it",
+        )
+    ]

@@ -1,0 +1,166 @@
+"""`svmtool inspect`: facts, certificate, largest weights by name, and the plot."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.dom.minidom
+
+import numpy as np
+import pytest
+
+from svmtool import api
+from svmtool.formats import names as names_file
+from svmtool.formats.models.any_model import read
+from svmtool.inspection.weights import columns, largest
+
+
+@pytest.fixture
+def inspect(tmp_path, monkeypatch):
+    """Run `svmtool inspect` in this process in the temporary folder; its output, or the error's sentence."""
+    from click.testing import CliRunner
+
+    from svmtool.cli.umbrella.inspect import command
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*argv) -> str:
+        done = CliRunner().invoke(command, [str(a) for a in argv])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            return f"{type(done.exception).__name__}: {done.exception}"
+        return done.output
+
+    return run
+
+
+def trained(svm_train, *options, data):
+    assert svm_train("-q", *options, data, "m")[0] == 0
+
+
+def fields(text: str) -> dict[str, str]:
+    return dict(re.findall(r"^  ([a-z]+(?: [a-z]+)?)  +(\S.*)$", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("solver", [1, 3, 5])
+def test_linear_model(inspect, svm_train, data, solver):
+    trained(svm_train, "-s", solver, "-c", 0.01, "-B", 1, data=data / "digits")
+    text = inspect("m", "--top", 4)
+    found = fields(text)
+    model = read("m")
+    assert found["model"].startswith("linear classifier")
+    assert found["solver"].startswith(f"-s {solver} ")
+    assert found["classes"].startswith("10: ")
+    assert found["features"] == "64"
+    zeros = np.count_nonzero(model.W[:64] == 0)
+    assert found["weights"].startswith(f"640, of which {zeros} ")
+    certificate = next(note for note in model.notes if "Certified" in note)
+    assert found["certificate"] == "relative gap " + certificate.partition(" = ")[2]
+    for column in columns(model, names_file.Names()):
+        block = text.split(f"positive for {column.meaning}\n")[1].split("\n\n")[0].splitlines()
+        shown = [(float(line.split()[0]), line.split()[1:]) for line in block]
+        best = np.sort(np.abs(column.w))[::-1][:4]
+        np.testing.assert_allclose([abs(w) for w, _ in shown], best, rtol=1e-5)
+        for w, (_, index) in shown:
+            assert column.w[int(index) - 1] == pytest.approx(w, rel=1e-5)
+
+
+def test_names_and_one_class(inspect, svm_train, data):
+    trained(svm_train, "-s", 2, data=data / "breast_cancer")
+    features = [f"mean of {k}" for k in range(30)]
+    names_file.write("m.names", names_file.Names(tuple(features), {1: "malignant", -1: "benign"}))
+    text = inspect("m", "--top", 2)
+    assert "2: 1 malignant, -1 benign" in text and "positive for malignant (negative: benign)" in text
+    j = largest(read("m").W[:, 0], 1)[0]
+    assert text.rstrip().splitlines()[-2].endswith(f"  {features[j]}")
+    with open("plain", "w") as file:
+        file.write("\n".join(features))
+    assert features[j] in inspect("m", "--names", "plain")
+    assert "has no weights of a class 7" in inspect("m", "--class", 7)
+    assert "positive for malignant" in inspect("m", "--class", "malignant")
+
+
+def test_kernel_models(inspect, svm_train, data):
+    trained(svm_train, "-t", 2, "-b", 1, data=data / "breast_cancer")
+    found, model = fields(inspect("m")), read("m")
+    assert found["model"] == "rbf kernel classifier (c_svc)"
+    assert found["support vectors"] == f"{model.total_sv}: {model.nr_sv[0]} of 1, {model.nr_sv[1]} of -1"
+    assert found["probabilities"] == "by 1 sigmoid (-b 1)"
+    assert "no weights to draw" in inspect("m", "--plot", "w.svg")
+
+
+def test_weights_of_a_linear_kernel_give_its_decision_values(svm_train, data, tmp_path):
+    trained(svm_train, "-t", 0, "-c", 0.01, data=data / "digits")
+    model = read("m")
+    X, _ = api.read_svmlight(data / "digits.t")
+    every = columns(model, names_file.Names())
+    assert len(every) == 45
+    W = np.column_stack([c.w for c in every])
+    np.testing.assert_allclose(X[:, : len(W)] @ W - model.rho, api.decision_values(model, X), rtol=1e-8, atol=1e-8)
+
+
+def test_many_classes_have_one_table(inspect, svm_train, tmp_path):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 5))
+    lines = [f"{i % 12} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(row)) for i, row in enumerate(X)]
+    (tmp_path / "d").write_text("\n".join(lines) + "\n")
+    trained(svm_train, "-s", 2, data="d")
+    text = inspect("m", "--top", 6)
+    assert "largest weights of all 12 decision values" in text
+    best = np.sort(np.abs(read("m").W).ravel())[::-1][:6]
+    shown = [abs(float(line.split()[0])) for line in text.splitlines() if ", for " in line]
+    np.testing.assert_allclose(shown, best, rtol=1e-5)
+
+
+def test_adaptable_state_and_ranks(inspect, svm_train, data):
+    trained(svm_train, "-s", 71, data=data / "breast_cancer")
+    assert "400 rows (" in fields(inspect("m"))["state"]
+    trained(svm_train, "-s", 43, data=data / "digits")
+    assert "positive for a higher rank" in inspect("m")
+
+
+def test_models_of_the_originals_have_no_notes(inspect, tmp_path):
+    (tmp_path / "m").write_text("solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias -1\nw\n0.8 \n0 \n")
+    found = fields(inspect("m"))
+    assert found["certificate"].startswith("none")
+    assert found["weights"].startswith("2, of which 1 (50 %) are zero; 1 features")
+    assert found["probabilities"].startswith("by the logistic function")
+
+
+@pytest.mark.parametrize("options, groups", [(["-s", "2"], 1), (["-s", "11"], 1)])
+def test_plot_is_svg_with_the_names(inspect, svm_train, data, tmp_path, options, groups):
+    trained(svm_train, *options, data=data / "breast_cancer")
+    (tmp_path / "n").write_text("a <b> & c\n" * 30)
+    inspect("m", "--names", "n", "--top", 5, "--plot", "w.svg")
+    document = xml.dom.minidom.parse(str(tmp_path / "w.svg"))
+    assert len(document.getElementsByTagName("rect")) == 5 * groups
+    assert "a <b> & c" in "".join(
+        node.data for text in document.getElementsByTagName("text") for node in text.childNodes if node.nodeType == 3
+    )
+
+
+def test_plot_does_not_replace_an_input(inspect, svm_train, data, tmp_path):
+    trained(svm_train, "-s", 2, data=data / "breast_cancer")
+    (tmp_path / "m").rename(tmp_path / "m.svg")
+    before = (tmp_path / "m.svg").read_bytes()
+    assert "would overwrite the model" in inspect("m.svg", "--plot", "m.svg")
+    assert (tmp_path / "m.svg").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "content, reason",
+    [
+        ("{", "is no file of names"),
+        ("{}", 'it lacks "format"'),
+        ('{"format": "svmtool names", "version": 2}', 'it lacks "format"'),
+        (json.dumps({"format": "svmtool names", "version": 1, "features": [1]}), "list of strings"),
+        (json.dumps({"format": "svmtool names", "version": 1, "classes": {"x": "y"}}), "must be integers"),
+        ("[" * 100000, ""),
+    ],
+)
+def test_bad_names_are_refused(tmp_path, content, reason):
+    (tmp_path / "n").write_text(content)
+    if content.startswith("["):
+        assert names_file.read(str(tmp_path / "n")).features == (content,)
+        return
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        names_file.read(str(tmp_path / "n"))

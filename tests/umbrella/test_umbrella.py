@@ -1,0 +1,92 @@
+"""The command `svmtool`: help, errors, completion, and what its fast subcommands import."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def svmtool(command, tmp_path):
+    """Run `svmtool` in the temporary folder; status, stdout, stderr as texts."""
+
+    def run(*argv, **options) -> tuple[int, str, str]:
+        done = command(*argv, **options)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    return run
+
+
+def test_help_lists_every_subcommand(svmtool):
+    status, out, err = svmtool("--help")
+    assert (status, err) == (0, "")
+    for name in ("train", "predict", "scale", "inspect", "completion"):
+        assert f"\n  {name} " in out
+
+
+def test_no_arguments_print_the_usage_and_exit_with_1():
+    done = subprocess.run([sys.executable, "-m", "svmtool"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and done.stdout == "" and done.stderr.startswith("Usage: svmtool")
+
+
+@pytest.mark.parametrize(
+    "argv, sentence",
+    [
+        (["inspetc"], "svmtool: there is no command 'inspetc': did you mean inspect?\n"),
+        (["inspect"], "svmtool inspect: Missing argument 'MODEL'; svmtool inspect --help shows the usage\n"),
+        (["inspect", "absent"], "can't open model file absent\n"),
+        (["inspect", "--plot", "w.png", "absent"], "--plot writes SVG: name the file w.svg\n"),
+        (["--nothing"], None),
+        (["completion", "tcsh"], None),
+    ],
+)
+def test_errors_are_one_line(svmtool, argv, sentence):
+    status, out, err = svmtool(*argv)
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert sentence is None or err == sentence
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(svmtool, shell, tmp_path):
+    status, out, _ = svmtool("completion", shell)
+    assert status == 0 and "_SVMTOOL_COMPLETE" in out
+    if shutil.which(shell):
+        (tmp_path / "script").write_text(out)
+        assert subprocess.run([shell, "-n", str(tmp_path / "script")], timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "words, offered",
+    [("svmtool ins", "inspect"), ("svmtool train --max-s", "--max-seconds"), ("svmtool inspect --t", "--top")],
+)
+def test_completions(words, offered):
+    environment = {
+        **os.environ,
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+        "_SVMTOOL_COMPLETE": "bash_complete",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "svmtool"], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == f"plain,{offered}\n"
+
+
+def test_train_imports_neither_click_nor_the_new_subcommands(tmp_path):
+    (tmp_path / "d").write_text("+1 1:1\n-1 1:-1\n")
+    code = (
+        "import sys, os\nfrom svmtool import __main__\n"
+        "sys.argv = ['svmtool', 'train', 'd', 'm']\n"
+        "from svmtool.cli import entry\n"
+        "def leave(status): sys.stderr.write(' '.join(sys.modules)); raise SystemExit(status)\n"
+        "entry.leave = leave\n__main__.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stderr.split())
+    assert "svmtool.cli.train" in loaded
+    assert not {"click", "svmtool.cli.umbrella", "svmtool.charts", "svmtool.inspection"} & loaded
