@@ -3,8 +3,8 @@
     P(W) = 1/2 |W|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)
     D(a) = sum_i a_{i y_i} - 1/2 |sum_i x_i a_i'|^2,   sum_m a_im = 0,  a_{i y_i} <= C_i,  a_im <= 0 for m != y_i
 
-D(a) <= min P for each feasible a.  Where a given point is not quite feasible the judge makes it so: what is above zero
-off the own class becomes zero, the own class takes minus the sum of the rest, and rows with more than C_i are scaled.
+D(a) <= min P for each feasible a.  The certifier makes a point feasible first: positive entries of other classes become
+zero, the own class becomes minus the sum of the rest, and rows with more than C_i are scaled.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import numpy as np
 from svmtool.certify.linear import Certificate
 from svmtool.data.blocks import Rows
 
-ROUNDING = 1e-12  # a row whose multipliers add up to C_i but for this is full
+ROUNDING = 1e-12  # relative error up to which multipliers that sum to C_i count as full
 
 
 class CrammerSingerCertifier:
-    """Judges weights for one problem: rows, number (i8[n] the class of each row), cost (f8[n], zeros allowed)."""
+    """Certifies weights for one problem: rows, number (i8[n] the class of each row), cost (f8[n], zeros allowed)."""
 
     def __init__(self, rows: Rows, number: np.ndarray, k: int, cost: np.ndarray):
         self.rows, self.number, self.k, self.cost = rows, number, k, np.maximum(cost, 0.0)
 
     def certify(self, W: np.ndarray, a: np.ndarray) -> Certificate:
-        """Certifier W (d x k) by the dual point a (n x k)."""
+        """Certify W (d x k) by the dual point a (n x k)."""
         if not a.size:
             return Certificate(0.0, 0.0, 0.0)
         own = np.arange(len(a)), self.number
@@ -52,7 +52,7 @@ class CrammerSingerCertifier:
         return 0.5 * float(np.sum(W * W)) + float(self.cost @ (loss.max(axis=1) - own))
 
     def value_at_zero(self) -> float:
-        """P(0): each row has another class one away."""
+        """P(0): each row has a loss of 1."""
         return float(np.sum(self.cost)) if self.k > 1 else 0.0
 
     def _gradient(self, W: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ def gap_of(lead: float, square: float, size: float) -> float:
 
 
 def certify(z: np.ndarray, alpha: np.ndarray, size: float, apart: float = 0.0) -> Certificate:
-    """Certifier alpha f8[n] >= 0 by z = K alpha f8[n], right to within `apart`; both are divided by alpha's sum.
+    """Certify alpha f8[n] >= 0 by z = K alpha f8[n], exact to within `apart`; both are divided by alpha's sum.
 
     violation: the largest of rho - z_i, and of |z_i - rho| where alpha_i > 0.
     """
@@ -38,7 +38,7 @@ def _certificate(lead: float, square: float, size: float) -> Certificate:
 
 
 def certify_linear(rows: Rows, alpha: np.ndarray) -> Certificate:
-    """Certifier alpha f8[n] of a linear problem."""
+    """Certify alpha f8[n] of a linear problem."""
     z = np.empty(rows.n)
     rows.margins(rows.transpose_product(alpha), np.ones(rows.n), z)
     return certify(z, alpha, float(np.mean(rows.square_norms())) if rows.n else 0.0)

@@ -1,21 +1,20 @@
-"""Certifier of kernel problems: how far can this point be from the optimum?
+"""Certifier of kernel problems: an upper bound of the distance of a point to the optimum.
 
 For any multipliers of the equalities, r + rho (of y = +1) and r - rho (of y = -1), and s = Qa + p - (r + y rho):
 
     f(a) - min f  <=  sum_t  a_t max(0, s_t) + (upper_t - a_t) max(0, -s_t)
 
-which is the duality gap: the training error of the decision function that is stored, with its rho, is the primal
-value.  Where a loss costs something else than upper_t (KernelProblem.losses) that stands in its place.  In the terms of
-a primal problem the dual value is D = -f(a), the primal one P = D + gap.
+which is the duality gap: D = -f(a) is the dual value, and P = D + gap the primal value of the stored decision function
+with its rho.  If a loss has another cost than upper_t (KernelProblem.losses), that cost replaces it.
 
-One-class without slack has a certifier of its own, objectives/hard_one_class.py.
+One-class without slack has its own certifier, certify/hard_one_class.py.
 For least squares the same s gives  P - D = sum_i C_i s_i^2,  and 1/2 (rho + y'a)^2 more where the bias is not free.
 
-Qa needs the decision values of all training rows, which cost as much as a prediction of them: often half of training.
-`certify` computes them itself, with the code of svm-predict, for all rows where that is quick, else for a sample. What
-the solver says of the other rows is believed to the largest difference found in the sample, by which all s are moved
-to the worse before they enter the gap and the values; where that would widen it by much, all rows are computed after
-all.  Of a run that a limit has ended a sample is all that is computed.
+Qa needs the decision values of all training rows, which cost as much as their prediction: often half of training.
+`certify` computes them with the code of svm-predict, for all rows if that is quick, otherwise for a sample.  The
+solver's values of the other rows are taken to be exact to within the largest difference in the sample; every s changes
+by that difference in the unfavourable direction.  If this would increase the gap by much, all rows are computed.
+After a limit only a sample is computed.  A certificate from a sample is called estimated.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from svmtool.kernels.gap import feasible_sums, gap_of
 from svmtool.kernels.problems import HardOneClass, KernelProblem, LeastSquaresSvc
 from svmtool.kernels.rows import exact_sum
 
-SAMPLE = 1024  # rows at least: faults in one row of a hundred stay unseen once in 30,000 runs
+SAMPLE = 1024  # rows at least: errors in one row of a hundred stay unseen once in 30,000 runs
 VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundredths of a second
 FEW = 64  # rows at least after a limit
 WIDER = 0.5  # share of the gap that the sample's differences may add to it
-ROUNDING = 1e-9  # or so much of the value
+ROUNDING = 1e-9  # or this share of the value
 SEED = 1
 
 
@@ -49,14 +48,14 @@ def certify(
     least: int = SAMPLE,
     quick: int = VALUES,
 ) -> Certificate:
-    """Certify a feasible point, see the module; gradient f8[m]: what the solver says that Qa + p is.
+    """Certify a feasible point, see the module; gradient f8[m]: Qa + p according to the solver.
 
-    The values are multiplied by `scale` (Answer.scale).  late: a limit has ended the run.  target: the gap that was
-    asked for, below 0 if none was: a sample must not hide that it is reached.  quick: kernel values up to which all
+    The values are multiplied by `scale` (Answer.scale).  late: a limit has ended the run.  target: the requested
+    gap, below 0 if there is none: a sample must not hide that it is reached.  quick: kernel values up to which all
     rows are computed again; of more, a sample of `least` rows or more.
     """
     n, coef = problem.n, problem.coefficients(alpha)
-    # of rows, of which one is computed
+    # one row of each group is computed
     group = n // max(FEW if late else least, quick // max(np.count_nonzero(coef), 1))
     if group > 1:
         of = np.concatenate((draw_rows(n, group, SEED), np.arange(n - n % group, n)))
@@ -78,7 +77,7 @@ def certify(
 def _recomputed(
     problem: KernelProblem | LeastSquaresSvc, alpha: np.ndarray, coef: np.ndarray, gradient: np.ndarray, of: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """The gradient with what the rows `of` (i8) really have in place of what it says, and the largest difference."""
+    """Return the gradient with recomputed values for the rows `of` (i8), and the largest difference."""
     n = problem.n
     f, some = np.zeros(n), np.zeros(n, bool)
     some[of] = True
@@ -96,7 +95,7 @@ def certificate_of(
     scale: float = 1.0,
     apart: float = 0.0,
 ) -> Certificate:
-    """What follows for a feasible point from its gradient Qa + p, f8[m], right to within `apart`."""
+    """The certificate of a feasible point from its gradient Qa + p, f8[m], exact to within `apart`."""
     if isinstance(problem, LeastSquaresSvc):
         return _least_squares(problem, alpha, gradient, rho, apart)
     if isinstance(problem, HardOneClass):
@@ -107,9 +106,9 @@ def certificate_of(
         alpha <= 0.0, np.maximum(-s, 0.0), np.where(alpha >= problem.upper, np.maximum(s, 0.0), abs(s))
     )
     violation[problem.upper <= 0.0] = 0.0
-    error = 0.5 * apart * float(np.sum(np.abs(alpha)))  # of the value, to the worse of either side
+    error = 0.5 * apart * float(np.sum(np.abs(alpha)))  # of the value, in the unfavourable direction
     primal = error - value + gap_of(problem, alpha, gradient, rho, r, apart, problem.losses)
-    at_zero = -np.inf if np.any(problem.start) else 0.0  # the dual value of a = 0 where it is feasible
+    at_zero = -np.inf if np.any(problem.start) else 0.0  # the dual value of a = 0 if that is feasible
     sums = feasible_sums(problem, alpha)
     if not sums:  # no dual point
         primal += float((r + problem.y * rho) @ (alpha - problem.start))
@@ -122,7 +121,7 @@ def certificate_of(
 def _least_squares(
     problem: LeastSquaresSvc, alpha: np.ndarray, gradient: np.ndarray, rho: float, apart: float
 ) -> Certificate:
-    """`certificate_of` alpha = y c; gradient = Qa - 1 with Q_ij = y_i y_j (K_ij + D_ij), which knows of no bias."""
+    """`certificate_of` alpha = y c; gradient = Qa - 1 with Q_ij = y_i y_j (K_ij + D_ij), without the bias."""
     total = float(problem.y @ alpha)
     s = np.abs(gradient - problem.y * rho) + apart
     value = 0.5 * float(alpha @ (1.0 - gradient)) - 0.5 * problem.shift * total * total

@@ -1,14 +1,13 @@
-"""Certifier of linear models: how far can these weights be from the optimum?  Shares no code with the solvers' loops.
+"""Certifier of linear models: an upper bound of the distance to the optimum; shares no code with the solvers' loops.
 
     P(w) = 1/2 w'Rw + sum_i C_i l(xi_i),   xi_i = target_i - y_i x_i.w
     D(a) = sum_i target_i a_i - 1/2 |v|^2 - sum_i C_i l*(a_i / C_i),   0 <= a_i <= C_i cap,   v = sum_i a_i y_i x_i
 
 or, with |w|_1 in place of 1/2 w'Rw, D without 1/2 |v|^2 for a with all |v_j| <= 1.
 
-D(a) <= min P for each feasible a, whoever found it: (P - D) / P bounds the
-relative error of P.  Without a dual point from the solver the slopes a_i = C_i l'(xi_i)
-(MFN paper, Section 4.7) and their best multiple are tried.  A free bias asks
-for sum_i a_i y_i = 0, which is reached by shrinking the heavier side.
+D(a) <= min P for each feasible a: (P - D) / P is an upper bound of the relative error of P.  Without a dual point from
+the solver the slopes a_i = C_i l'(xi_i) (MFN paper, Section 4.7) and their best multiple are used.  A free bias needs
+sum_i a_i y_i = 0, which is reached by scaling down the heavier side.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from svmtool.data.blocks import Rows
 from svmtool.objectives.duality import best_multiple, relative_gap
 from svmtool.objectives.losses import Loss
 
-NEAR = 0.5  # share of rows up to which it pays to pick them out of a product with all
-TINY = 1e-20  # multipliers per unit of cost that are nothing: their powers would leave the range of numbers
+NEAR = 0.5  # share of rows up to which a product with these rows only is cheaper
+TINY = 1e-20  # multipliers per unit of cost that count as zero, because their powers would underflow
 
 
 class Certificate:
     """primal, dual: values; gap: (primal - dual) / primal; violation: largest KKT violation of the dual point.
 
-    sampled: what the user must know where the certifier has not computed all of it alone, else empty.
-    seen: of a kernel problem, the gradient (f8[m]) that it was measured by, and how far that may be off.
+    sampled: a statement for the user if part of it rests on a sample, else empty.
+    seen: for a kernel problem, the gradient (f8[m]) used and its largest error.
     """
 
     sampled = ""
@@ -52,7 +51,7 @@ class Certificate:
 
 
 class Certifier:
-    """Judges weights for one problem: rows, loss, signs y (+-1), cost, targets (f8[n] each; None: 1), free bias.
+    """Certifies weights for one problem: rows, loss, signs y (+-1), cost, targets (f8[n] each; None: 1), free bias.
 
     l1: whether the regulariser is |w|_1.
     """
@@ -68,16 +67,16 @@ class Certifier:
         self.target = 1.0 if target is None else target
 
     def certify(self, w: np.ndarray, alpha: np.ndarray | None = None) -> Certificate:
-        """Certifier w (length d); alpha (length n, >= 0) is a dual point to try as well."""
+        """Certify w (length d); alpha (length n, >= 0) is a further dual point to use."""
         xi = self._slack(w)
         primal = self._primal(w, xi)
         best = None
         for candidate in (self.cost * self.loss.slope(xi), alpha):
             if candidate is None or (candidate is not alpha and alpha is not None and self.loss.degree == 1.0):
-                continue  # the slopes of a loss with a breakpoint are not determined on rows that lie at it
+                continue  # the slope of a loss is not determined at a breakpoint
             with np.errstate(over="ignore", invalid="ignore"):
                 dual, violation = self._dual_value(candidate, xi, w)
-            if not dual >= 0.0:  # sums that overflow: zero is a dual point too, of value 0
+            if not dual >= 0.0:  # overflow: a = 0 is a dual point of value 0
                 dual = 0.0
             if best is None or dual > best.dual:
                 best = Certificate(primal, dual, violation)
@@ -88,7 +87,7 @@ class Certifier:
         return self._primal(w, self._slack(w))
 
     def certify_untouched(self, primal: float) -> Certificate:
-        """Of weights with that P, by the dual point 0: it costs no product, which many problems without time lack."""
+        """The certificate of weights with that P by the dual point 0: no product, for many problems after a limit."""
         rest = self.target - float(self.loss.conjugate_slope(np.zeros(1))[0])
         rest = np.broadcast_to(rest if self.loss.floor == 0.0 else np.abs(rest), self.cost.shape)
         return Certificate(primal, 0.0, max(float(np.max(rest, where=self.cost > 0.0, initial=0.0)), 0.0))
@@ -113,9 +112,9 @@ class Certifier:
         return np.subtract(self.target, z, out=z)
 
     def _slack_near(self, v: np.ndarray, w: np.ndarray, xi: np.ndarray, at_zero: np.ndarray) -> np.ndarray:
-        """`_slack` of v, but that of w (xi) for rows at_zero whose slack at v cannot be positive either.
+        """`_slack` of v, or that of w (xi) for rows at_zero whose slack at v cannot be positive either.
 
-        |x_i.(v - w)| <= max |x_ij| |v - w|_1; most rows lie beyond that where v and w are close.
+        |x_i.(v - w)| <= max |x_ij| |v - w|_1, which excludes most rows if v and w are close.
         """
         if self.free_bias or self.rows.largest_value == np.inf:
             return self._slack(v)
@@ -130,7 +129,7 @@ class Certifier:
     def _dual_value(self, a: np.ndarray, xi: np.ndarray, w: np.ndarray) -> tuple[float, float]:
         """D at the best multiple of `a` (made feasible), and the largest KKT violation of `a` itself.
 
-        xi: the slacks at the primal point w, which with |w|_1 do not follow from a dual point.
+        xi: the slacks at the primal point w; with |w|_1 a dual point does not determine them.
         """
         cost, y = self.cost, self.y
         if not self.all_used:
@@ -158,7 +157,7 @@ class Certifier:
             dual = best_multiple(linear, square, float(cost @ self.loss.conjugate(b)), self.loss.degree, room)
 
         g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack_near(v, w, xi, at_zero))
-        if self.free_bias:  # the multiplier of sum a y = 0: the bias that fits the free rows best
+        if self.free_bias:  # the multiplier of sum a y = 0: the best bias for the free rows
             free = ~(at_zero | at_cap)
             if np.any(free):
                 g += y * (-float(np.median((g * y)[free])))
@@ -182,7 +181,7 @@ def _balance(a: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def worst(parts: list[Certificate]) -> Certificate:
-    """One certificate for several problems: values summed, gap and violation of the worst."""
+    """One certificate for several problems: sums of the values, the worst gap and violation."""
     whole = Certificate(
         sum(p.primal for p in parts), sum(p.dual for p in parts), max((p.violation for p in parts), default=0.0)
     )

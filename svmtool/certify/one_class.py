@@ -10,15 +10,15 @@ from svmtool.objectives.one_class import gap_of, scale_of
 
 
 class OneClassCertifier:
-    """Judges (w, rho) for one problem; shares nothing with the passes but the text above."""
+    """Certifies (w, rho) for one problem; shares no code with the solver."""
 
     def __init__(self, rows: Rows, cost: np.ndarray, nu: float):
         self.rows, self.cost, self.nu = rows, cost, nu
 
     def certify(self, w: np.ndarray, rho: float, alpha: np.ndarray) -> Certificate:
-        """Certifier w (length d) and rho; alpha (f8[n], within its bounds) is made to sum to k.
+        """Certify w (length d) and rho; alpha (f8[n], within its bounds) is made to sum to k.
 
-        An infinite rho is measured by the limit of P, which is finite for k = 0 and k = sum c only.
+        For an infinite rho the limit of P is used, which is finite for k = 0 and k = sum c only.
         """
         cost = self.cost
         k, primal = self.nu * float(np.sum(cost)), self.primal(w, rho)
@@ -30,7 +30,7 @@ class OneClassCertifier:
         return whole
 
     def primal(self, w: np.ndarray, rho: float) -> float:
-        """P(w, rho), or its limit where rho is infinite."""
+        """P(w, rho), or its limit if rho is infinite."""
         cost, n = self.cost, self.rows.n
         total = float(np.sum(cost))
         k = self.nu * total
@@ -45,7 +45,7 @@ class OneClassCertifier:
         return 0.5 * float(w @ w) + loss
 
     def _violation(self, v: np.ndarray, a: np.ndarray) -> float:
-        """How far a row that may shrink lies beyond one that may grow: LIBLINEAR's measure."""
+        """The largest violation by a pair of rows, LIBLINEAR's measure."""
         z = np.empty(self.rows.n)
         self.rows.margins(v, np.ones(self.rows.n), z)
         grows = float(np.min(z, where=a < self.cost, initial=np.inf))
@@ -54,7 +54,7 @@ class OneClassCertifier:
 
 
 def _summing_to(a: np.ndarray, cost: np.ndarray, k: float) -> np.ndarray:
-    """Scale a, or what it leaves of its bounds, so that it sums to k and stays within them."""
+    """Scale a, or its distance to the bounds, so that it sums to k and stays within them."""
     held, total = float(np.sum(a)), float(np.sum(cost))
     if held > k:
         return a * (k / held)

@@ -1,4 +1,4 @@
-"""The zero model, w = 0 with the best constant: a lower bar for every other result, and its multipliers.
+"""The zero model, w = 0 with the best constant, which no result may be worse than, and its multipliers.
 
 With w = 0 the primal value of  min 1/2 a'Qa + p'a  over 0 <= a <= u and the equalities is  -min p'a  over the same a,
 a knapsack for each equality: variables are filled in the order of their p, and the multiplier is the p of the last.
@@ -16,26 +16,25 @@ from svmtool.kernels.problems import CSvc, HardOneClass, KernelProblem, LeastSqu
 from svmtool.kernels.results import KernelResult
 from svmtool.objectives.one_class import FLOOR
 
-ROUNDING = 1e-9  # share of a value that may be rounding
+ROUNDING = 1e-9  # relative error of a value that counts as round-off
 HALVINGS = 40
 
 
 def value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, float, float]:
-    """The primal value at w = 0, with the rho and the r that it takes (kernels/problems.py)."""
+    """The primal value at w = 0 and its rho and r (kernels/problems.py)."""
     if problem.at_zero is None:
         problem.at_zero = _value_at_zero(problem)
     return problem.at_zero
 
 
 def most_allowed(problem: KernelProblem | LeastSquaresSvc) -> float:
-    """The largest primal value that counts as no worse than that at w = 0."""
+    """The largest primal value that counts as no worse than the one at w = 0."""
     value, _, _ = value_at_zero(problem)
     return value + ROUNDING * max(abs(value), problem.floor / FLOOR)
 
 
 def above_zero(problem: KernelProblem | LeastSquaresSvc, dual: float) -> bool:
-    """Whether the dual value of a feasible point proves that the kernel is not positive semidefinite on the rows: else
-    none is above the primal value at w = 0."""
+    """Whether a dual value is above the primal value at w = 0, which proves that the kernel matrix is indefinite."""
     value, _, _ = value_at_zero(problem)
     return not problem.kernel.positive and dual > value + max(ROUNDING * abs(value), problem.floor)
 
@@ -47,7 +46,7 @@ def _value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, flo
         total, pull = float(np.sum(problem.cost)), float(problem.cost @ problem.y)
         b = pull / total if problem.free_bias and total > 0.0 else 0.0
         return total - b * pull, 0.0 - b, 0.0
-    if isinstance(problem, CSvc):  # of thousands of pairs of classes this is all that a limit leaves time for
+    if isinstance(problem, CSvc):  # must be quick: after a limit it is computed for thousands of pairs of classes
         plus = problem.y > 0
         first, second = float(np.sum(problem.upper[plus])), float(np.sum(problem.upper[~plus]))
         return 2.0 * min(first, second), float((second > first) - (second < first)), 0.0
@@ -55,9 +54,9 @@ def _value_at_zero(problem: KernelProblem | LeastSquaresSvc) -> tuple[float, flo
 
 
 def best_constant(problem: KernelProblem, p: np.ndarray) -> tuple[float, float, float]:
-    """-min p'a over the feasible a, with the rho and the r that it takes.
+    """Return -min p'a over the feasible a, and its rho and r.
 
-    Of the gradient Qa + p at some a these are the rho and the r with the least primal value beside its w.
+    For p = Qa + p at some a these are the rho and r of the least primal value with its w.
     """
     y, upper, start = problem.y, problem.upper, problem.start
     if problem.two_sums:
@@ -65,7 +64,7 @@ def best_constant(problem: KernelProblem, p: np.ndarray) -> tuple[float, float, 
             _filled(p[side], upper[side], float(np.sum(start[side]))) for side in (y > 0, y < 0)
         )
         return 0.0 - first - second, 0.5 * (plus - minus), 0.5 * (plus + minus)
-    below = y < 0  # where u - a is filled
+    below = y < 0  # there u - a is filled
     total = float(y @ start) + float(np.sum(upper[below]))
     level, value = _filled(y * p, upper, total)
     return 0.0 - value - float(p[below] @ upper[below]), level, 0.0
@@ -87,7 +86,7 @@ def _filled(cost: np.ndarray, upper: np.ndarray, total: float) -> tuple[float, f
 
 
 def zero(problem: KernelProblem | LeastSquaresSvc, status: Any) -> KernelResult:
-    """w = 0 as a solver's answer."""
+    """w = 0 as the result of a solver."""
     value, rho, r = value_at_zero(problem)
     alpha = np.zeros(len(problem.row))
     linear = -1.0 if isinstance(problem, LeastSquaresSvc) else problem.p
@@ -95,10 +94,9 @@ def zero(problem: KernelProblem | LeastSquaresSvc, status: Any) -> KernelResult:
 
 
 def best_multiple(problem: KernelProblem | LeastSquaresSvc, result: KernelResult) -> KernelResult | None:
-    """The best of s alpha, s = 1, 1/2, 1/4 .., with its best constant; None where they are not feasible, or no better
-    than w = 0.
+    """The best of s alpha, s = 1, 1/2, 1/4 .., with its best constant; None if none is feasible and better than w = 0.
 
-    result.gradient is believed.  A run that ends early with a large cost has the direction of w long before its size.
+    Uses result.gradient.  A run that ends early at a large cost has found the direction of w, but not its size.
     """
     least, _, _ = value_at_zero(problem)
     squares = isinstance(problem, LeastSquaresSvc)
@@ -122,9 +120,9 @@ def best_multiple(problem: KernelProblem | LeastSquaresSvc, result: KernelResult
 
 
 def certified_zero(problem: KernelProblem | LeastSquaresSvc, known: float = -np.inf) -> Certificate:
-    """The certificate of w = 0: nothing is computed for it.
+    """The certificate of w = 0, almost without computation.
 
-    Its dual value is that of a point which is `known`, or what the start is worth at least.
+    Its dual value is `known`, that of some point, or a lower bound of that of problem.start.
     """
     value, _, _ = value_at_zero(problem)
     dual, start = 0.0, problem.start
@@ -132,7 +130,7 @@ def certified_zero(problem: KernelProblem | LeastSquaresSvc, known: float = -np.
         coef = problem.coefficients(start)
         size = float(np.abs(coef) @ np.sqrt(np.abs(problem.diagonal()))) if np.any(coef) else 0.0
         dual = -0.5 * size * size - float(problem.p @ start)
-    if dual < known <= value:  # a kernel that is not positive semidefinite has points beyond
+    if dual < known <= value:  # with an indefinite kernel it may be larger
         dual = known
     found = Certificate(value, dual, 0.0)
     found.gap = problem.relative(value, dual)

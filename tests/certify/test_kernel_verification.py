@@ -25,7 +25,7 @@ from svmtool.solvers import alfpgm, nesvm_kernel
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor
 from svmtool.solvers.shared.progress import Progress
 from svmtool.training.kernel.fit import Fitting
-from svmtool.training.kernel.laws import acceptable, lawful
+from svmtool.training.kernel.verify import acceptable, verify
 
 every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
 QUADRATIC = ["c-svc", "nu-svc", "one-class", "epsilon-svr", "nu-svr"]
@@ -311,7 +311,7 @@ def test_an_exact_minimiser_that_misses_the_gap_asked_for_is_no_convergence():
     asked = []
     for target, status in ((1e-6, OPTIMAL), (1e-300, PRECISION)):
         found.status = OPTIMAL
-        _, result, certificate = lawful(problem, found, target, lambda: asked.append(1))
+        _, result, certificate = verify(problem, found, target, lambda: asked.append(1))
         assert result.status is status and certificate.gap > 1e-300
         assert len(asked) == (status is PRECISION), "another method is tried"
 

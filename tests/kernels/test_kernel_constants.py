@@ -14,7 +14,7 @@ from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import GAP, PRECISION, RULE
-from svmtool.training.kernel import laws
+from svmtool.training.kernel import verify
 from svmtool.training.kernel.fit import Fitting
 
 
@@ -45,7 +45,7 @@ def test_constants_are_the_best_where_w_is_worse_than_none(number):
     problem = random_data().problem(registry.find_kernel(number), KERNELS["rbf"])
     good = Fitting(Settings.of_kernel(solver=number, nu=NU, gap=1e-9)).solve(problem).result
     bad = KernelResult(good.alpha, good.rho + 5.0, good.r, 0.0, 0.0, 1, RULE, good.gradient)
-    _, found = laws.certified(problem, bad)
+    _, found = verify.certified(problem, bad)
     assert found.gap <= 1e-9 and bad.rho == pytest.approx(good.rho) and bad.r == pytest.approx(good.r, abs=1e-6)
 
 
@@ -58,7 +58,7 @@ def test_a_gap_that_the_certificate_does_not_confirm_is_no_end(number):
     assert early.result.status is GAP
     target = early.certificate.gap / 1.5
     found = Fitting(settings.replace(gap=target)).verified(problem, early.result)
-    assert found.certificate.gap <= target * laws.PRINTED or found.result.status is PRECISION
+    assert found.certificate.gap <= target * verify.PRINTED or found.result.status is PRECISION
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 50, 52, 73])
@@ -66,7 +66,7 @@ def test_a_gap_that_the_certificate_does_not_confirm_is_no_end(number):
 def test_the_gap_asked_for_is_the_one_certified(number, gap):
     problem = random_data(200).problem(registry.find_kernel(number), KERNELS["rbf"])
     found = Fitting(Settings.of_kernel(solver=number, C=30.0, nu=NU, gap=gap)).solve(problem)
-    assert found.result.status is GAP and found.certificate.gap <= laws.PRINTED * gap
+    assert found.result.status is GAP and found.certificate.gap <= verify.PRINTED * gap
 
 
 def test_values_of_a_model_are_told_where_their_scale_is_no_number(svm_train):
@@ -95,10 +95,10 @@ def test_the_bound_of_an_answer_that_is_worse_than_none_serves_the_one_that_is_n
 def test_a_bound_follows_from_feasible_points_alone():
     problem = random_data().problem(registry.find_kernel(0), KERNELS["rbf"])
     good = Fitting(Settings.of_kernel(C=1.3, gap=1e-6)).solve(problem).result
-    word = laws.certified(problem, good)[1]
-    assert laws._bound(problem, good, word) == word.dual
+    word = verify.certified(problem, good)[1]
+    assert verify._bound(problem, good, word) == word.dual
     for alpha in (good.alpha + np.where(problem.y > 0, 1e-6, 0.0), good.alpha - 2.0):
         other = KernelResult(alpha, good.rho, good.r, 0.0, 0.0, 1, RULE, good.gradient)
-        assert laws._bound(problem, other, word) == -np.inf
+        assert verify._bound(problem, other, word) == -np.inf
     problem.kernel = Kernel(3, 1.0, 3, 1.0)
-    assert laws._bound(problem, good, word) == -np.inf
+    assert verify._bound(problem, good, word) == -np.inf

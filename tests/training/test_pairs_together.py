@@ -19,7 +19,7 @@ from svmtool.params import Settings
 from svmtool.solvers.alfpgm import solve
 from svmtool.solvers.shared.base import GAP, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
 from svmtool.solvers.shared.residual import INDEFINITE
-from svmtool.training.kernel import laws, pairs_apart, pairs_together
+from svmtool.training.kernel import pairs_apart, pairs_together, verify
 from svmtool.training.kernel.class_pairs import ClassPairs, pair_problem
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting
@@ -243,7 +243,7 @@ def test_pairs_are_certified_together_as_alone(row):
         (alpha, gradient), (rho, r) = batch.answer_of(k), batch.out[k, 6:8].tolist()
         together, alone = (KernelResult(alpha, rho, r, 0.0, 0.0, 1, RULE, gradient) for _ in range(2))
         _, one = batch.certified(k, batch._problem(k), together)
-        _, other = laws.certified(batch._whole(k), alone)
+        _, other = verify.certified(batch._whole(k), alone)
         assert one.primal == pytest.approx(other.primal, rel=1e-9)
         assert one.gap == pytest.approx(other.gap, rel=1e-6, abs=1e-9)
         assert (together.rho, together.r) == pytest.approx((alone.rho, alone.r), rel=1e-6, abs=1e-9)

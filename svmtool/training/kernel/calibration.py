@@ -1,9 +1,9 @@
 """-b 1 with kernels, as LIBSVM: a sigmoid for each pair of classes, the error width of a regression, density marks.
 
     classes:     P(first | f) = 1 / (1 + exp(A f + B)), fitted to decision values of rows held out in five folds
-    regression:  the errors of rows held out in five folds are taken as Laplace, of scale mean |error|, those beyond
-                 five standard deviations left out
-    one class:   ten marks that cut the training rows' decision values, below and above 0, into five parts each
+    regression:  a Laplace distribution of the errors of rows held out in five folds, of scale mean |error|, without
+                 those beyond five standard deviations
+    one class:   ten marks that divide the training rows' decision values below and above 0 into five parts each
 
 Source: Chang and Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2 (2011) 27, Section 8; Lin and Weng,
 Simple Probabilistic Predictions for Support Vector Regression (2004); Que and Lin, One-class SVM Probabilistic
@@ -32,7 +32,7 @@ Train = Callable[[KernelSet, Fitting], KernelTraining]
 
 
 def held_out(data: KernelSet, order: np.ndarray, starts: np.ndarray, fitting: Fitting, train: Train):
-    """For each fold the rows held out (i8), and the training without them."""
+    """Yield for each fold the rows held out (i8) and the training without them."""
     for k in range(len(starts) - 1):
         inside, outside = fold_rows(order, starts, k)
         training = train(data.take(inside), fitting)
@@ -46,7 +46,7 @@ def held_out(data: KernelSet, order: np.ndarray, starts: np.ndarray, fitting: Fi
 def pair_sigmoid(
     pair: KernelSet, costs: tuple[float, float], fitting: Fitting, train: Train, rand: GlibcRand
 ) -> tuple[float, float, str]:
-    """(A, B) of a pair of classes, labelled +1 and -1, whose rows cost costs[0] and costs[1]; LIBSVM's text."""
+    """Return A, B and LIBSVM's text of a pair of classes, labelled +1 and -1, whose rows cost costs[0] and costs[1]."""
     n = len(pair)
     weights = ((1, costs[0]), (-1, costs[1]))
     inner = fitting.within(probability=0, C=1.0, class_weights=weights)
@@ -61,7 +61,7 @@ def pair_sigmoid(
         text += done.text
         if done.solved:
             values[outside] = done.model.decision_values(pair.take(outside).table)[:, 0]
-        else:  # without rows of the other class LIBSVM gives them the label itself
+        else:  # without rows of the other class LIBSVM uses the label as the value
             values[outside] = done.model.labels[0]
     A, B = fit_sigmoid(values, pair.labels > 0, np.ones(n))
     return A, B, text
@@ -86,7 +86,7 @@ def laplace_scale(data: KernelSet, fitting: Fitting, train: Train, rand: GlibcRa
 
 
 def density_marks(values: np.ndarray) -> np.ndarray:
-    """The ten marks of decision values f8[n].  NotCalibratedError, LIBSVM's sentence, where they are too few."""
+    """Return the ten marks of decision values f8[n]; NotCalibratedError with LIBSVM's sentence if they are too few."""
     values, half = np.sort(values), MARKS // 2
     below = int(np.searchsorted(values, 0.0))
     above = len(values) - below

@@ -15,15 +15,17 @@ from svmtool.params import Settings
 from svmtool.training.reductions.base import DENSE_BELOW
 from svmtool.training.used_features import on_used, used_features
 
-SYMMETRIC = 1e-6  # by how much of their size two kernel values may differ that should be equal: text is rounded
-LARGEST = 290  # decimal digits that sums may have
+SYMMETRIC = 1e-6  # relative difference of two kernel values that should be equal: text is rounded
+LARGEST = 290  # decimal digits that sums may have at most
 NO_SERIAL = "Wrong input format: first column must be 0:sample_serial_number"
 BAD_SERIAL = "Wrong input format: sample_serial_number out of range"
 
 
 class KernelSet:
-    """n labelled rows as a Dataset, and a kernel.  Of a precomputed kernel a row holds its serial number, then all
-    its kernel values: K(x_i, x_j) is the element of row i whose index is the serial number of row j.
+    """n labelled rows as a Dataset, and a kernel.
+
+    With a precomputed kernel a row holds its serial number, then all its kernel values: K(x_i, x_j) is the element of
+    row i whose index is the serial number of row j.
 
     weights: f8[n] > 0, factors of the rows' costs, for problems that have costs; None: all 1.
     """
@@ -48,18 +50,18 @@ class KernelSet:
         return KernelSet(self.table.with_labels(labels), self.kernel, self.weights)
 
     def points(self) -> Points:
-        """The rows as a solver takes them."""
+        """The rows for a solver."""
         t = self.table
         if self.kernel.kind == PRECOMPUTED:
             first = t.indptr[:-1]
             serial = t.values[first].astype(np.int64)
             return Points(self.kernel, None, t.values[first[:, None] + serial])
         used = used_features(t)
-        t = t if used is None else on_used(t, used)  # no kernel sees more of the others
+        t = t if used is None else on_used(t, used)  # features without nonzeros change no kernel value
         return Points(self.kernel, t.rows(-1.0, DENSE_BELOW), None)
 
     def support(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows `chosen` (i8) as CSR arrays for a model; of a precomputed kernel their serial numbers alone."""
+        """The rows `chosen` (i8) as CSR arrays for a model; with a precomputed kernel only their serial numbers."""
         if self.kernel.kind != PRECOMPUTED:
             return self.table.csr(chosen)
         some = self.table.take(chosen)
@@ -67,8 +69,10 @@ class KernelSet:
 
 
 def kernel_set(table: Dataset, settings: Settings, file: str) -> KernelSet:
-    """The training set of a table, with the gamma that -g left open; SvmtoolError where a precomputed kernel lacks
-    what it needs."""
+    """Return the training set of a table, with the default gamma if -g is not given.
+
+    SvmtoolError if a precomputed kernel is incomplete.
+    """
     s = kernel_of(settings)
     if s.kernel_type == PRECOMPUTED:
         _check_serials(table, file)
@@ -77,7 +81,7 @@ def kernel_set(table: Dataset, settings: Settings, file: str) -> KernelSet:
 
 
 def _check_serials(table: Dataset, file: str) -> None:
-    """Each row begins with 0:serial and goes on 1:K(x, x_1) 2:K(x, x_2) ... up to the largest serial at least."""
+    """Check that each row is 0:serial 1:K(x, x_1) 2:K(x, x_2) ... up to the largest serial at least."""
 
     def refuse(sentence: str, wrong: np.ndarray, reason: str) -> None:
         if np.any(wrong):
@@ -97,7 +101,7 @@ def _check_serials(table: Dataset, file: str) -> None:
     gaps[np.repeat(np.arange(len(table)), lengths)[table.indices != place]] = True
     needed = int(serial.max(initial=0))
     refuse("Wrong input format", gaps | (lengths <= needed), f"-t 4 wants all kernel values from 1: to {needed}:")
-    K = 0.25 * table.values[heads[:, None] + serial.astype(np.int64)]  # sums and differences stay numbers
+    K = 0.25 * table.values[heads[:, None] + serial.astype(np.int64)]  # so that sums and differences do not overflow
     root = np.sqrt(np.abs(np.diag(K)))
     size = np.outer(root, root) + np.abs(K)
     uneven = np.abs(K - K.T) > SYMMETRIC * size
@@ -108,7 +112,7 @@ COSTLESS = ("nu_svc", "one_class")  # words of models whose problems have no -c 
 
 
 def refuse_overflow(data: KernelSet, settings: Settings) -> None:
-    """SvmtoolError where kernel values, or their sums with costs, would leave the range of numbers."""
+    """Raise SvmtoolError if kernel values, or their sums with costs, would overflow."""
     table, kernel = data.table, data.kernel
     largest = float(np.abs(table.values).max(initial=1.0))
     longest = int(np.diff(table.indptr).max(initial=1))

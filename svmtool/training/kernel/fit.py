@@ -1,4 +1,4 @@
-"""Solves one kernel problem: what the problems of a run share, and the result of each."""
+"""Solves kernel problems, one or several side by side, and verifies and certifies each result."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from svmtool.params import NO_OPTIONS, Settings
 from svmtool.solvers.shared import residual
 from svmtool.solvers.shared.base import CONFIRMED, TIME, Monitor, RangeRule, Rule, Status
 from svmtool.tolerances import MIB
-from svmtool.training.kernel.laws import lawful
+from svmtool.training.kernel.verify import verify
 from svmtool.training.outcome import worst_status
 
-SOUND = 60  # the row whose solver takes over from others
-WORTH = 0.05  # share of the time at the last turn of all problems that another is taken for
-AT_ONCE = 2  # problems that -m has space for at least where there are several
+SOUND = 60  # number of the solver that takes over from others
+WORTH = 0.05  # share of the time left before a round of all problems that makes another round worthwhile
+AT_ONCE = 2  # problems that share -m at least, if there are several
 
 
 class Solved(NamedTuple):
@@ -38,7 +38,7 @@ class Solved(NamedTuple):
     certificate: Certificate
 
     def text(self) -> str:
-        """What LIBSVM prints about it; the star stands where its marks of progress do."""
+        """The text that LIBSVM prints about it; the star stands for its marks of progress."""
         a = self.answer
         return (
             f"*\noptimization finished, #iter = {self.result.iterations}\n{a.says}"
@@ -48,9 +48,14 @@ class Solved(NamedTuple):
 
 
 class KernelTraining(NamedTuple):
-    """What training gives: the model (without notes), all its solved problems, LIBSVM's text, messages for stderr,
-    `lacking`: why there are no probabilities although they were asked for, else empty, and `support`: the rows that
-    are support vectors, i8, in the model's order."""
+    """The result of a training.
+
+    model     without notes
+    solved    its problems
+    text      LIBSVM's text; warnings: messages for stderr
+    lacking   why there are no probabilities although they were requested, or empty
+    support   the rows that are support vectors, i8, in the model's order
+    """
 
     model: KernelModel
     solved: list[Solved]
@@ -61,17 +66,17 @@ class KernelTraining(NamedTuple):
 
     @property
     def certificate(self) -> Certificate:
-        """The certificate of all problems: values summed, the worst gap and violation."""
+        """The certificate of all problems: sums of the values, the worst gap and violation."""
         return worst([s.certificate for s in self.solved])
 
     @property
     def results(self) -> list[KernelResult]:
-        """The solvers' results, one a problem."""
+        """The results of the solver, one for each problem."""
         return [s.result for s in self.solved]
 
     @property
     def status(self) -> Status | None:
-        """The status of the problem that fared worst, None where there was none to solve."""
+        """The worst status of the problems, None if there was no problem."""
         return worst_status(self.results)
 
 
@@ -79,7 +84,7 @@ class Fitting:
     """What the problems of a run share.
 
     report: called with each record of a solver.
-    stop: what ends the run; None: settings.stopping.max_seconds count from here on.
+    stop: ends the run; None: settings.stopping.max_seconds count from now on.
     together: rows of a pair of classes up to which pairs are solved many in one call; None: the measured limit.
     """
 
@@ -103,7 +108,7 @@ class Fitting:
         """
         s, stop = self.settings, self.stop if stop is None else stop
         problem.cache_mb, problem.options = s.run.cache_mb if cache_mb is None else cache_mb, s.run.options
-        if stop.ended():  # thousands of remaining problems must finish cheaply
+        if stop.ended():  # thousands of remaining problems must end at no cost
             result = zero(problem, Monitor(stop=stop, started=self.started).end())
         else:
             result = self._run(registry.entry(s.row), problem, s.target, tolerance(s), label, stop, start)
@@ -113,12 +118,12 @@ class Fitting:
         self, problem: KernelProblem | LeastSquaresSvc, result: KernelResult, label: str | None = None,
         stop: StopFlag | None = None,
     ) -> Solved:  # fmt: skip
-        """A solver's result with its certificate, or that of a second method where the first must not stand."""
+        """Verify and certify a solver's result; a second method replaces it where needed."""
         s, stop = self.settings, self.stop if stop is None else stop
         sound = registry.find_kernel(SOUND)
 
         def other() -> KernelResult | None:
-            same = s.row.module == sound.module  # then what -e ended too early goes on to a gap
+            same = s.row.module == sound.module  # with -e it continues to a gap
             if isinstance(problem, HardOneClass) or (same and s.target is not None):
                 return None
             if isinstance(problem, LeastSquaresSvc):
@@ -127,7 +132,7 @@ class Fitting:
             gap = CONFIRMED if s.target is None else s.target
             return self._run(registry.entry(sound), problem, gap, 0.0, label, stop)
 
-        solved = Solved(*lawful(problem, result, s.target, other))
+        solved = Solved(*verify(problem, result, s.target, other))
         solved.result.certified_gap = solved.certificate.gap
         return solved
 
@@ -135,7 +140,7 @@ class Fitting:
         self, solver: Callable[..., Any], problem: KernelProblem | LeastSquaresSvc, gap: float | None,
         eps: float, label: str | None, stop: StopFlag, start: np.ndarray | None = None,
     ) -> KernelResult:  # fmt: skip
-        """The result of one solver, w = 0 where the run ends before there is any."""
+        """Run one solver; w = 0 if the run ends before there is a result."""
         s = self.settings
 
         def sink(**record: Any) -> None:
@@ -144,7 +149,7 @@ class Fitting:
 
         monitor = Monitor(gap, s.stopping.max_iter, None, None if self.report is None else sink, stop, self.started)
         try:
-            with limits.until(monitor.ended), np.errstate(all="ignore"):  # the certifier finds what is not finite
+            with limits.until(monitor.ended), np.errstate(all="ignore"):  # the certifier finds nan and inf
                 return solver(problem, monitor, rule_of(eps), start, 1 if s.run.seed is None else s.run.seed)
         except EndedError:
             return zero(problem, monitor.end())
@@ -153,11 +158,11 @@ class Fitting:
         self, problem: Callable[[int], KernelProblem | LeastSquaresSvc], sizes: list[int], labels: list[str | None],
         row_mb: float,
     ) -> list[Solved]:  # fmt: skip
-        """Solve problem(k), of sizes[k] rows, for each k: side by side as far as -m has space, the largest first.
+        """Solve problem(k), of sizes[k] rows, for each k, side by side as far as -m allows, the largest first.
 
-        How much of -m one is given depends on its size alone, so that any number of threads gives the same bits.  Of
-        several each has a copy of its rows, of row_mb MB a row, which comes out of its share, up to half of that.
-        Each has a fair share of the time that there is; those that it cuts short go on while others leave some.
+        The share of -m of a problem depends on its size only, so that any number of threads gives the same bits.  If
+        there are several problems the copy of a problem's rows, of row_mb MB a row, is taken from its share, up to half
+        of it.  Each problem gets an equal share of the time; those that need more continue with what others leave.
         """
         whole = self.settings.run.cache_mb
         if len(sizes) == 1:
@@ -184,7 +189,7 @@ class Fitting:
         return solved
 
     def _take_turns(self, one: Callable[[int, StopFlag], None], problems: list[int], mapped: list[float]) -> None:
-        """one(k, what ends it) for each k of `problems`, which need so much `room` in MB."""
+        """Call one(k, stop) for each k of `problems`, which take `mapped` MB each."""
         arranged, count = groups(mapped, self.settings.run.cache_mb), threads.count()
         beside = [min(count, len(group)) if count < AT_ONCE * len(group) else 1 for group in arranged]
         shares = TimeShares(self.stop, len(problems), max(beside))
@@ -195,35 +200,35 @@ class Fitting:
         for group, at_once in zip(arranged, beside, strict=True):
             if at_once > 1:
                 threads.run_blocks(lambda b, group=group: work(group[b]), len(group))
-            else:  # few problems: the threads serve one better
+            else:  # few problems: the threads work on one of them
                 for at in group:
                     work(at)
 
     def within(self, **changes) -> Fitting:
-        """For runs inside this one, with other settings: unreported, ended by what ends this one."""
+        """A Fitting with changed settings for a run within this one: no reports, the same stop."""
         inner = Fitting(self.settings.replace(**changes), None, self.stop, self.together)
         inner.started = self.started
         return inner
 
 
 def rule_of(eps: float) -> Rule:
-    """The rule that stops at a violation of eps, 0: at none."""
+    """The rule that stops at a violation of eps; 0: no rule."""
     return Rule(dual=RangeRule(eps) if eps > 0.0 else None)
 
 
 def shares_of(whole: float, sizes: list[int], row_mb: float) -> tuple[list[float], list[float]]:
-    """What each of several problems takes of `whole` MB, and what of that is for kernel rows: see solve_several."""
+    """Shares of `whole` MB for several problems, and the part of each for kernel rows: see solve_several."""
     taken = [min(whole / AT_ONCE, enough_mb(n) + n * row_mb) for n in sizes]
     return taken, [max(mb / 2, mb - n * row_mb) for mb, n in zip(taken, sizes, strict=True)]
 
 
 def enough_mb(n: int) -> float:
-    """MB with which a solver can keep all rows of a kernel matrix of n rows, and a working set of them all beside."""
+    """MB for all rows of a kernel matrix of n rows and a working set of all of them."""
     return (8 * n * n + 64 * n) / MIB
 
 
 def groups(mapped: list[float], whole: float) -> list[list[int]]:
-    """The places in `room`, largest first, in groups that take no more than `whole` together."""
+    """Return the places in `mapped`, largest first, in groups that take at most `whole` together."""
     found: list[list[int]] = []
     left = 0.0
     for k in sorted(range(len(mapped)), key=lambda k: -mapped[k]):

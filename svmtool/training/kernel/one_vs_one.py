@@ -1,7 +1,7 @@
 """Trains classifiers with kernels: one problem for each pair of classes (class_pairs.py), and their model.
 
-A row's coefficient in the pair of its class with another stands in the column of the other class, counted without its
-own.
+In the model the coefficient of a row for the pair of its class with another is in the column of the other class, where
+the row's own class has no column.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ONE_CLASS = "WARNING: training data in only one class. See README for details.\n
 
 
 def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
-    """Train on the rows of `data`; rand draws the folds that -b 1 needs, in LIBSVM's order."""
+    """Train on the rows of `data`; rand draws the folds of -b 1 in LIBSVM's order."""
     pairs = ClassPairs(data, fitting.settings)
     del data
     solved = pairs_together.solve(pairs, fitting)
@@ -70,8 +70,8 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
 def _model(
     pairs: ClassPairs, solved: list[Solved], sigmoids: list[tuple[float, float]] | None
 ) -> tuple[KernelModel, np.ndarray]:
-    """The model of all pairs, and which rows of pairs.data are its support vectors, i8: those that have a coefficient
-    other than 0 in any pair."""
+    """Return the model of all pairs and its support vectors as rows of pairs.data, i8: those with a nonzero coefficient
+    in some pair."""
     data, count = pairs.data, len(pairs.ends) - 1
     number = np.repeat(np.arange(count), np.diff(pairs.ends))
     coef = np.zeros((max(1, count - 1), len(data)))

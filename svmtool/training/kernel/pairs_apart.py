@@ -1,4 +1,4 @@
-"""How far the decision values of pairs solved together (pairs_together.py) are from those of svm-predict."""
+"""Compares the decision values of pairs solved together (pairs_together.py) with those of svm-predict."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, Kernel
 if TYPE_CHECKING:
     from typing import Any
 
-CHECKED = 1 << 20  # kernel values, and decision values, that are computed a second time; ...
-LEAST = 64  # ... rows at least
-# What judging takes, in multiplications: a kernel value beside those of its rows' numbers, and a pair alone beside its
+CHECKED = 1 << 20  # kernel values and decision values that are computed a second time, ...
+LEAST = 64  # ... but of at least so many rows
+# Costs of certifying, in multiplications: of a kernel value besides those of its features, and of one pair besides its
 # kernel values.  On 13 sets (3 to 26 classes, 10 to 617 features, 180 to 1,500 rows) one took 0.15 to 0.52 ns; `exact`
-VALUE, ALONE = 10.0, float(1 << 19)  # is chosen on all, and judging pairs alone took 1.3 to 2.9 times as long
+VALUE, ALONE = 10.0, float(1 << 19)  # is chosen on all, and certifying pairs alone took 1.3 to 2.9 times as long
 SEED = 1
 
 
 def apart(batch: Any) -> tuple[float, str]:
-    """How far decision values lie from those of svm-predict at most, as a share of what their terms can add up to;
-    and what the user must know of it."""
+    """Return the largest difference of decision values to those of svm-predict, relative to the sum of the sizes of
+    their terms, and a statement for the user if only a sample was compared."""
     points, n = batch.points, batch.points.n
     if points.rows is None or not batch.done:
         return 0.0, ""
@@ -44,8 +44,8 @@ def apart(batch: Any) -> tuple[float, str]:
 
 
 def exact(batch: Any, alone: float = ALONE) -> np.ndarray | None:
-    """Batch.F from the decision values of svm-predict, of all rows; None where that costs more than one pair after the
-    other: `alone` multiplications each, beside its kernel values."""
+    """Batch.F from the decision values of svm-predict for all rows; None if that costs more than certifying the pairs
+    one by one, which takes `alone` multiplications each besides its kernel values."""
     n = batch.points.n
     if batch.points.rows is None:
         return batch.F
@@ -61,8 +61,10 @@ def exact(batch: Any, alone: float = ALONE) -> np.ndarray | None:
 
 
 class _Scores:
-    """Decision values of all pairs by svm-predict's code.  used: support vectors; at_once: rows per block, to bound
-    memory."""
+    """Decision values of all pairs by svm-predict's code.
+
+    used: number of support vectors; at_once: rows of a block, which limits memory.
+    """
 
     def __init__(self, batch: Any):
         points, self.batch = batch.points, batch
@@ -74,7 +76,7 @@ class _Scores:
         self.used, self.number = len(support), np.repeat(np.arange(batch.count), batch.sizes)
         self.at_once = max(LEAST, CHECKED // max(self.used, len(batch.pairs)))
         vectors = as_csr(points.rows.take(support))
-        kernel = Kernel(POLYNOMIAL, 1.0, 1, 0.0) if points.kernel.kind == LINEAR else points.kernel  # no weights kept
+        kernel = Kernel(POLYNOMIAL, 1.0, 1, 0.0) if points.kernel.kind == LINEAR else points.kernel  # no weights
         self.scores = KernelModel(
             "c_svc", kernel, tuple(range(batch.count)), batch.count, np.zeros(len(batch.pairs)),
             np.ascontiguousarray(coef[:, support]),
@@ -83,7 +85,7 @@ class _Scores:
         ).scores  # fmt: skip
 
     def of_classes(self, of: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """For each class among the rows `of` (i8): these rows, its pairs, and Batch.F of both."""
+        """Yield for each class among the rows `of` (i8): these rows, its pairs, and Batch.F of both."""
         batch, p = self.batch, (0.0 if self.batch.nu else -1.0)
         rows = as_csr(batch.points.rows.take(of))
         decisions = np.empty((rows.n, len(batch.pairs)))
@@ -95,7 +97,7 @@ class _Scores:
 
 
 def _sizes(batch: Any) -> np.ndarray:
-    """What the terms of a pair's decision values can add up to, f8[pairs]."""
+    """Upper bounds of the sum of the sizes of the terms of a pair's decision values, f8[pairs]."""
     totals = np.add.reduceat(np.abs(batch.a), batch.ends[:-1], axis=1)  # of class c beside the other of its column
     return np.array([
         (totals[j - 1, i] + totals[i, j]) * max(batch.largest[i], batch.largest[j]) for i, j in batch.pairs

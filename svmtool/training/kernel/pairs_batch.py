@@ -1,7 +1,7 @@
 """Small pairs of classes of a training set, solved many at a time: their kernel values and results.
 
-The kernel values of a class with the classes behind it are computed once, in double precision, and used for one pair
-after the other; the blocks within classes stay.  What solves them is in pairs_together.py and pairs_squares.py.
+The kernel values of a class with the following classes are computed once, in double precision, and used for one pair
+after the other; the blocks within classes are kept.  pairs_together.py and pairs_squares.py solve the pairs.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ from svmtool.tolerances import MIB
 from svmtool.training.kernel import pairs_apart
 from svmtool.training.kernel.class_pairs import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved
-from svmtool.training.kernel.laws import certified
+from svmtool.training.kernel.verify import certified
 
-MOST_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten took less time so, by up to 6 times, six about as much
-MOST_DOUBLE = 2048  # where its own flow computes kernel values in double precision too: with up to 2048 in all cases
-# two such sets took 0.4 and 0.6 of the time, three others 1.1 to 1.7 times as long
-STRIP = 1 << 20  # kernel values between a class and some others that are held at a time: 8 MB
+MOST_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten were faster so, up to 6 times, six about equal
+MOST_DOUBLE = 2048  # if a single pair also uses kernel values in double precision: with 2048 in all cases two such sets
+# took 0.4 and 0.6 of the time, three others 1.1 to 1.7 times as long
+STRIP = 1 << 20  # kernel values between a class and some others computed at a time: 8 MB
 METHOD = "pairs of classes, many in one compiled call"
-SHARE = 0.5  # of -m that the blocks within classes may take
+SHARE = 0.5  # share of -m for the blocks within classes
 
 
 class Batch(ABC):
     """The pairs of one training set that are solved together.
 
-    partners: of each class the classes behind it with which it makes a pair of few rows; done: the pairs, by their
-    place in the order of `combinations`.  a, F f8 (count - 1, n): as the coefficients of a KernelModel, but alpha and
-    -y (Qa + p); out f8 (pairs, FIELDS): see the loop.
+    partners  for each class the following classes with which it has a pair of few rows
+    done      pairs solved, by their place in the order of `combinations`
+    a, F      f8 (count - 1, n): alpha and -y (Qa + p), arranged as the coefficients of a KernelModel
+    out       f8 (pairs, FIELDS): see the loop
     """
 
     def __init__(self, pairs: ClassPairs, fitting: Fitting):
@@ -60,7 +61,7 @@ class Batch(ABC):
             self.out = np.zeros((len(self.pairs), loops.FIELDS))
 
     def _partners(self) -> list[list[int]]:
-        """Pairs of few rows, whose classes' own blocks fit into their share of -m: those of the smallest."""
+        """Pairs of few rows whose classes' blocks fit into the share of -m, smallest classes first."""
         order = np.argsort(self.sizes, kind="stable")
         fit = np.cumsum(8.0 * self.sizes[order].astype(float) ** 2) <= SHARE * self.s.run.cache_mb * MIB
         few = np.zeros(self.count, bool)
@@ -87,7 +88,7 @@ class Batch(ABC):
         return f"at most {self.most_rows} rows, and -m has space for their kernel values"
 
     def run(self) -> None:
-        """Solve them, until the run's end at most."""
+        """Solve the pairs until the run ends."""
         stop, lock = self.fitting.stop, threading.Lock()
         own: dict[int, np.ndarray] = {}
         parts: dict[int, Points] = {}
@@ -113,7 +114,7 @@ class Batch(ABC):
         self.done.sort()
 
     def _report(self, finished: list[int]) -> None:
-        """The solver's record of each pair."""
+        """Report one record for each finished pair."""
         if self.fitting.report is None:
             return
         seconds = time.perf_counter() - self.fitting.started
@@ -125,7 +126,7 @@ class Batch(ABC):
             )  # fmt: skip
 
     def _groups(self, i: int) -> list[list[int]]:
-        """The partners of class i, as many together as a strip holds."""
+        """The partners of class i in groups that fill a strip."""
         groups: list[list[int]] = []
         width = 0
         for j in self.partners[i]:
@@ -158,20 +159,20 @@ class Batch(ABC):
 
     @abstractmethod
     def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:
-        """The pairs of class i, whose rows are `part`, with the classes `some`, until the run's end at most.
+        """Solve the pairs of class i, whose rows are `part`, with the classes `some`, until the run ends.
 
-        own: the classes' own blocks.  Returns the pairs that are done.
+        own: the blocks within classes.  Returns the pairs solved.
         """
 
     @abstractmethod
     def solved(self, k: int, apart: tuple[float, str]) -> Solved | None:
-        """Pair k as its own flow would leave it; None where the laws do not let it pass.
+        """The verified result of pair k; None if it must be solved alone.
 
         apart: see pairs_apart.py.
         """
 
     def _problem(self, k: int) -> KernelProblem:
-        """Pair k without its rows: their number and their norms are all that an answer asks for."""
+        """Pair k without its rows: an answer needs only their number and norms."""
         if k not in self._problems:
             self._problems[k] = self._problem_of(k)
         return self._problems[k]
@@ -188,7 +189,7 @@ class Batch(ABC):
         return self.problem(self.points.take(np.r_[self._rows_of(k)]), k)
 
     def answer_of(self, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """alpha, and the gradient of its program, of pair k."""
+        """alpha of pair k and the gradient of its programme."""
         return self._alpha_of(k), self._gradient_of(k, self.F)
 
     def _alpha_of(self, k: int) -> np.ndarray:
@@ -196,12 +197,12 @@ class Batch(ABC):
         return np.concatenate((self.a[j - 1, mine], self.a[i, theirs]))
 
     def _gradient_of(self, k: int, F: np.ndarray) -> np.ndarray:
-        """The gradient of pair k's program, f8[rows], from F f8 (count - 1, n), laid out like self.F."""
+        """The gradient of pair k's programme, f8[rows], from F f8 (count - 1, n), arranged like self.F."""
         (i, j), (mine, theirs) = self.pairs[k], self._rows_of(k)
         return np.concatenate((-F[j - 1, mine], F[i, theirs]))
 
     def certified(self, k: int, problem: KernelProblem, result: KernelResult) -> tuple[Answer, Certificate]:
-        """kernel_laws.measured for pair k, from decision values of all pairs at once where that does not take long.
+        """verify.certified for pair k, from decision values of all pairs at once if that is not slow.
 
         problem: pair k, with its rows or without.
         """

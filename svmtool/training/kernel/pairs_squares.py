@@ -1,7 +1,7 @@
 """LS-SVMs of small pairs of classes: one linear system each, over shared kernel values.
 
-A solution by a factor of the matrix (kernels/interior.py) counts as one iteration.  What that cannot solve, and answers
-that the laws of training/kernel/laws.py do not accept, are left to each pair's own flow.
+A solution by a factor of the matrix (kernels/interior.py) counts as one iteration.  Pairs that it cannot solve, and
+results that training/kernel/verify.py does not accept, are solved alone.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from svmtool.kernels.results import KernelResult
 from svmtool.solvers.shared.base import GAP, OPTIMAL, RULE
 from svmtool.tolerances import ROUNDOFF_GAP
 from svmtool.training.kernel.fit import Solved
-from svmtool.training.kernel.laws import PRINTED, acceptable, proven_indefinite
 from svmtool.training.kernel.pairs_batch import Batch
+from svmtool.training.kernel.verify import PRINTED, acceptable, proven_indefinite
 
 
 class Squares(Batch):
     """Pairs with the least-squares loss."""
 
     def _partners(self) -> list[list[int]]:
-        """As Batch's, less classes without costs, whose rows are in no problem."""
+        """As Batch's, without classes of cost 0, whose rows are in no problem."""
         if self.s.stopping.max_iter is not None and self.s.stopping.max_iter < 1:
             return [[] for _ in range(self.count)]
         used = [cost > 0.0 for cost in self.costs]
@@ -44,13 +44,13 @@ class Squares(Batch):
             K[:n, n:] = cross[:, column : column + m]
             K[n:, :n] = K[:n, n:].T
             column += m
-            with np.errstate(all="ignore"):  # what is not finite is left to others
+            with np.errstate(all="ignore"):  # pairs that are not finite are solved alone
                 if self._solve(k, K, n):
                     done.append(k)
         return done
 
     def _solve(self, k: int, K: np.ndarray, n: int) -> bool:
-        """Solve pair k, the first n of whose rows have y = +1; says whether there is a solution."""
+        """Solve pair k, whose first n rows have y = +1; return whether there is a solution."""
         i, j = self.pairs[k]
         y = np.repeat((1.0, -1.0), (n, len(K) - n))
         cost = np.repeat((self.costs[i], self.costs[j]), (n, len(K) - n))
@@ -97,7 +97,7 @@ class Squares(Batch):
         answer = problem.answer(result)
         plain = certificate_of(problem, alpha, gradient, rho)
         if not word.primal - word.dual - (plain.primal - plain.dual) <= ROUNDING * abs(word.primal):
-            answer, word = self.certified(k, problem, result)  # the value of the model itself is wanted
+            answer, word = self.certified(k, problem, result)  # the value of the model itself is needed
         if not (word.gap < np.inf and acceptable(problem, result, word)) or proven_indefinite(problem, word):
             return None
         if not word.gap <= (PRINTED * self.s.target if result.status is GAP else ROUNDOFF_GAP):
@@ -106,5 +106,5 @@ class Squares(Batch):
         return Solved(answer, result, word)
 
 
-OPTIMUM = -1.0  # why, beside those of the loop
+OPTIMUM = -1.0  # a reason to end besides those of the loop
 STATUS = {float(loops.GAP): GAP, float(loops.RULE): RULE, OPTIMUM: OPTIMAL}

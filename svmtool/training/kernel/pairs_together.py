@@ -1,11 +1,11 @@
-"""Solves small pairs of classes in one compiled call: their own flow would cost more than their steps.
+"""Solves small pairs of classes in one compiled call, because solving each alone would cost more than its steps.
 
-The kernel values are pairs_batch.py's, least squares pairs_squares.py's.  The certifier's gradients are sums over these
-values, from the answers alone; of a sample of rows, or all if they are few, they are computed a second time by the code
-of svm-predict, and the largest difference goes to the gaps, as in certify/kernel.py.  Where that would widen a
-gap, all decision values are computed so (pairs_apart.exact).  What the laws of
-training/kernel/laws.py do not accept, and what a limit on steps has left open, is solved again in its own flow.
---max-iter counts checks of all variables, as there; pairs that it ends keep what the laws leave of them.
+pairs_batch.py has the kernel values, pairs_squares.py the least-squares problems.  The gradients for certificates are
+sums over these values, from the results alone.  For a sample of rows, or all if they are few, they are computed again
+by the code of svm-predict, and the largest difference enters the gaps, as in certify/kernel.py.  If that would increase
+a gap by much, all decision values are computed so (pairs_apart.exact).  Pairs that training/kernel/verify.py does not
+accept, and those that a limit on steps has left open, are solved alone.
+--max-iter counts checks of all variables, as for a single pair; pairs that it ends keep their verified results.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from svmtool.solvers.shared.residual import INDEFINITE
 from svmtool.training.kernel import pairs_apart
 from svmtool.training.kernel.class_pairs import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved
-from svmtool.training.kernel.laws import PRINTED, STATIONARY, lawful
 from svmtool.training.kernel.pairs_batch import Batch
 from svmtool.training.kernel.pairs_squares import Squares
+from svmtool.training.kernel.verify import PRINTED, STATIONARY, verify
 
 CLASSES = 3  # at least
-MOST_ROUNDS = 1 << 30  # where --max-iter sets no limit
-CALL = 1 << 24  # steps times variables after which a call ends: some hundredths of a second
+MOST_ROUNDS = 1 << 30  # without --max-iter
+CALL = 1 << 24  # steps times variables of one call: some hundredths of a second
 STATUS = {float(loops.RULE): RULE, float(loops.GAP): GAP, float(loops.LIMIT): ITERATIONS}
 
 
 def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
-    """The problem of each pair of classes; None where it has to be solved otherwise."""
+    """The result of each pair of classes; None for those that must be solved alone."""
     found: list[Solved | None] = [None] * len(pairs.pairs)
     batch = batch_of(pairs, fitting)
     if batch is None:
         return found
     batch.run()
-    with np.errstate(all="ignore"):  # what is not finite is not lawful
+    with np.errstate(all="ignore"):  # verification finds values that are not finite
         apart = pairs_apart.apart(batch)
         for k in batch.done:
             found[k] = batch.solved(k, apart)
@@ -55,7 +55,7 @@ def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
 
 
 def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
-    """The pairs that are to be solved together, not solved yet; None if there are none."""
+    """The pairs to be solved together; None if there are none."""
     s = fitting.settings
     if len(pairs.ends) - 1 < CLASSES or pairs.data.weights is not None or not suitable(s):
         return None  # with weights the rows of a class differ in cost
@@ -65,13 +65,13 @@ def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
 
 
 def suitable(s: Settings) -> bool:
-    """Whether these are problems whose steps nobody has asked for by name."""
+    """Whether no option selects the steps of a solver."""
     options = s.run.options
     return not (options.paper_form or options.pairs or options.sgd_rows)
 
 
 class Hinges(Batch):
-    """Pairs with the hinge loss: C-SVMs and nu-SVMs.  most f8[pairs]: the primal value that law 1 allows."""
+    """Pairs with the hinge loss: C-SVMs and nu-SVMs.  most f8[pairs]: the largest primal value, rule 1 of verify.py."""
 
     def __init__(self, *of: Any):
         super().__init__(*of)
@@ -97,7 +97,7 @@ class Hinges(Batch):
         )  # fmt: skip
         gap = -1.0 if self.s.target is None else self.s.target
         most = MOST_ROUNDS if self.s.stopping.max_iter is None else min(self.s.stopping.max_iter, MOST_ROUNDS)
-        sure = CONFIRMED if self.points.kernel.positive else np.inf  # else w = 0 need be no worse at the optimum either
+        sure = CONFIRMED if self.points.kernel.positive else np.inf  # else the optimum may be worse than w = 0
         p, done = (0.0 if self.nu else -1.0), 0
         while done < len(some) and not stop.ended():
             done = call(n, width, p, self.nu, tolerance(self.s), gap, sure, most, done, CALL)
@@ -110,7 +110,7 @@ class Hinges(Batch):
         return at[:done]
 
     def _limits(self, i: int, j: int) -> tuple[float, float, float, float]:
-        """Costs of a row of either class, the floor of gaps, and the primal value that law 1 allows."""
+        """Costs of a row of either class, the floor of gaps, and the largest primal value by rule 1 of verify.py."""
         if self.nu:
             problem = self._problem(self.place[i, j])
             bound = float(problem.upper[0])
@@ -150,7 +150,7 @@ class Hinges(Batch):
         result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS[why], gradient)
         result.replaced = replaced
         result.primal = gap - value
-        found = self._lawful(k, problem, result, gap, violation, apart)
+        found = self._verified(k, problem, result, gap, violation, apart)
         if found is None and result.status is ITERATIONS:
             return self._kept(k, result)
         if found is not None:
@@ -158,14 +158,16 @@ class Hinges(Batch):
         return found
 
     def _kept(self, k: int, result: KernelResult) -> Solved:
-        """The result of pair k as the laws have it, without a second method."""
-        found = Solved(*lawful(self._whole(k), result, self.s.target, lambda: None))
+        """The verified result of pair k, without a second method."""
+        found = Solved(*verify(self._whole(k), result, self.s.target, lambda: None))
         found.result.certified_gap = found.certificate.gap
         return found
 
     def _uncertified(self, problem: KernelProblem, result: KernelResult, word: Certificate) -> Solved:
-        """The result of a pair that proves the kernel indefinite, with what its own steps say of it: after a limit,
-        when thousands of them may have to end."""
+        """The result of a pair that proves the kernel indefinite, with the values of its own steps.
+
+        Used after a limit, when thousands of pairs may have to end.
+        """
         result.status = INDEFINITE if result.status.converged else result.status
         if problem.shrunk < 1.0:
             result.rho, result.r = problem.without_losses(result.gradient)
@@ -176,13 +178,15 @@ class Hinges(Batch):
         return Solved(answer, result, word)
 
     def _indefinite(self, k: int) -> bool:
-        """Whether pair k proves the kernel indefinite (kernel_laws.proven_indefinite): no other method does better."""
+        """Whether pair k proves the kernel indefinite (verify.proven_indefinite): no other method does better."""
         _, _, value, _, relative, *_ = self.out[k].tolist()
         return not self.points.kernel.positive and relative <= STATIONARY and -value > self.most[k]
 
     def _directly(self, k: int, rounds: int) -> Solved | None:
-        """Pair k, whose steps of pairs of variables have got nowhere: of few rows a direct solution costs less than the
-        steps that its own flow would take before one.  None where it is not as near to the optimum as was asked for."""
+        """Solve pair k directly after steps of pairs made no progress: with few rows cheaper than solving it alone.
+
+        None if the result is not as close to the optimum as requested.
+        """
         stop, target = self.fitting.stop, self.s.target
         rows = sum(self.sizes[c] for c in self.pairs[k])
         small = interior.DIRECT * rows**3 <= interior.ONCE and self.points.kernel.positive
@@ -198,16 +202,16 @@ class Hinges(Batch):
                 return None
         _, rho, r = state.certify()
         result = state.result(*state.value_and_gap(rho, r), rho, r, rounds, TAKEN_OVER if target is None else GAP)
-        found = Solved(*lawful(problem, result, target, lambda: None))
+        found = Solved(*verify(problem, result, target, lambda: None))
         found.result.certified_gap = found.certificate.gap
         near = CONFIRMED if target is None else PRINTED * target
         return found if result.status.converged and found.certificate.gap <= near else None
 
-    def _lawful(
+    def _verified(
         self, k: int, problem: KernelProblem, result: KernelResult, gap: float, violation: float,
         apart: tuple[float, str],
     ) -> Solved | None:  # fmt: skip
-        """The result of pair k with its certificate, None where that breaks a law."""
+        """The result of pair k with its certificate, None if it breaks a rule of verify.py."""
         value, (i, j), most = result.objective, self.pairs[k], self.most[k]
         answer = problem.answer(result)
         error = apart[0] * float(np.sum(result.alpha)) * max(self.largest[i], self.largest[j])
@@ -217,7 +221,7 @@ class Hinges(Batch):
             word = Certificate(gap - value + wider, -value, violation + error)
             word.gap = problem.relative(word.primal, word.dual)
             word.sampled = f"{apart[1]}: within {error:.1g}" if apart[1] else ""
-        else:  # the value of the model itself is wanted, not a bound of it, or better constants
+        else:  # the value of the model itself, not a bound of it, or better constants
             before = result.rho, result.r
             answer, word = self.certified(k, problem, result)
             if (result.rho, result.r) != before and result.status is not ITERATIONS and not word.gap <= CONFIRMED:

@@ -29,14 +29,14 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
 
 def _run(s: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
     rows = checked(s, data)
-    stop = StopFlag(s.stopping.max_seconds)  # the time begins here, once for all that the command does
+    stop = StopFlag(s.stopping.max_seconds)  # the time of the whole command starts here
     rand = GlibcRand(1 if s.run.seed is None else s.run.seed)
     if request.folds is not None:
         from svmtool.training.kernel.validation import cross_validate
 
         with Interruptible(stop):
             return cross_validate(rows, Fitting(s, None, stop), rand, request, console)
-    sets = [rows]  # the only reference, so that training may give its memory back
+    sets = [rows]  # the only reference, so that training can free its memory
     del rows
     with Recorder(request, s.target, console) as recorder, Interruptible(stop):
         done = trainer(s)(sets.pop(), Fitting(s, recorder.record, stop), rand)
@@ -66,7 +66,7 @@ def checked(settings: Settings, data: Reading) -> KernelSet:
 
 
 def notes(s: Settings, done: KernelTraining) -> tuple[str, ...]:
-    """What only we know, for the lines behind the support vectors."""
+    """Lines for the model file behind the support vectors: version, options, certificate, status."""
     number = kernel_of(s).kernel_type
     asked = f"-s {s.row.number} ({s.row.name}) -t {number} ({KERNEL_NAMES[number]})"
     asked += f" -c {s.problem.C:.17g}" if "-c" in registry.supported_options(s.row) else ""

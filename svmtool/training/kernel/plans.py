@@ -1,4 +1,4 @@
-"""Which methods training with a kernel would begin with on a data file, and why: --explain."""
+"""The methods with which training with a kernel would begin on a data file, and the reasons, for --explain."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def methods(settings: Settings, data: Reading) -> list[str]:
 
 
 def plan_of(problem: KernelProblem | LeastSquaresSvc, settings: Settings, cache_mb: float) -> Plan:
-    """The plan of the settings' solver for one problem, which has so much memory for kernel rows."""
+    """The plan of the settings' solver for one problem, which has cache_mb for kernel rows."""
     problem.cache_mb, problem.options = cache_mb, settings.run.options
     return registry.planner(settings.row)(problem, rule_of(tolerance(settings)))
 

@@ -12,7 +12,7 @@ from svmtool.training.validation.folds import GlibcRand
 
 
 def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
-    """Train on the rows of `data`; rand draws the folds that -b 1 needs."""
+    """Train on the rows of `data`; rand draws the folds of -b 1."""
     s = fitting.settings
     fit = fitting.solve(problem(data, fitting))
     support = np.flatnonzero(fit.answer.coef)
@@ -38,7 +38,7 @@ def train(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> K
 
 
 def problem(data: KernelSet, fitting: Fitting) -> KernelProblem:
-    """The problem of the set."""
+    """The problem of the training set."""
     row, s, points = fitting.settings.row, fitting.settings.problem, data.points()
     if row.task == "hard one-class":
         return HardOneClass(points)

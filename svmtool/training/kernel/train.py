@@ -1,4 +1,4 @@
-"""Selects how a training set with a kernel is trained, by its task."""
+"""Selects the training function for a task with a kernel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from svmtool.training.kernel.fit import KernelTraining
 
 
 def trainer(settings: Settings) -> Callable[..., KernelTraining]:
-    """train(data, fitting, rand) of the settings' task; it gives the memory of `data` back where the caller does."""
+    """Return train(data, fitting, rand) for the settings' task; it frees `data` if the caller keeps no reference."""
     if settings.row.task == "classification":
         from svmtool.training.kernel.one_vs_one import train
     else:

@@ -44,7 +44,7 @@ class Folds:
 
 
 def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, request: Request, console: Any) -> int:
-    """Train without each fold and predict it; the result lines stand on stdout also when quiet."""
+    """Train without each fold and predict it; the result lines are printed even if quiet."""
     return run_validation(data, fitting, rand, request, console)[1]
 
 
@@ -90,7 +90,7 @@ def evaluate(
         within = Fitting(s, fitting.report, shares.next())
         done = train(data.take(inside), within, rand if classifies else None)
         if fitting.stop.set:
-            raise KeyboardInterrupt  # half a cross-validation says nothing
+            raise KeyboardInterrupt  # a part of a cross-validation has no result
         if done.lacking:
             raise SvmtoolError(f"ERROR: -v with -b 1: {done.lacking}")
         if done.status is not None and not done.status.converged:

@@ -1,14 +1,14 @@
-"""Checks that every solution of a kernel problem must pass, whichever solver found it.
+"""Verifies the result of a kernel solver: two rules that hold for every solver.
 
-1. No answer is worse than w = 0.  Where the certifier says that one is, or that it is no number at all, a sound method
-   takes over, decomposition by pairs or a direct solution; where that fails too a multiple of it or w = 0 is the
-   answer, not converged.
-   Where rounding ends a run its answer is that of such a method, if its gap is smaller.
-   A kernel that is not positive semidefinite is an exception: a dual value above that of w = 0 proves that the rows'
-   is not.  Then primal values mean nothing, and the answer stays, as LIBSVM's does, with a warning and no gap.
-   Where no bound limits a nu type's sums the best rho and r are not the solver's (KernelProblem.without_losses).
-2. "optimal" and "gap" are kept where the judge confirms them, and none ends as converged without a finite gap; nor by
-   its own rule with a gap above ENOUGH where its own constants left it worse than w = 0.
+1. No result is worse than w = 0.  If the certifier finds that one is, or is not finite, a second method takes over:
+   decomposition by pairs or a direct solution.  If that fails too the result is a multiple of the first one or w = 0,
+   with a status that is not converged.
+   If round-off ends a run, the second method's result is used if its gap is smaller.
+   Exception: a dual value above the primal value of w = 0 proves that the kernel matrix is not positive semidefinite.
+   Then primal values have no meaning, and the result stays, as in LIBSVM, with a warning and without a gap.
+   If no bound limits the sums of a nu type, rho and r are replaced by better ones (KernelProblem.without_losses).
+2. The statuses "optimal" and "gap" stay only if the certificate confirms them.  No status is converged without a finite
+   gap, or by the solver's own rule with a gap above ENOUGH if its own constants made it worse than w = 0.
 """
 
 from __future__ import annotations
@@ -47,34 +47,34 @@ from svmtool.solvers.shared.base import (
 from svmtool.solvers.shared.residual import INDEFINITE
 from svmtool.tolerances import ENOUGH
 
-STATIONARY = 0.1  # gap up to which a point counts as one where solvers end, whatever the kernel
-APART = 2.0  # times CONFIRMED: a certifier who has drawn a sample adds up to half of the gap, and single precision
-PRINTED = 1.0005  # times the gap asked for: what its three printed digits leave open
+STATIONARY = 0.1  # relative difference of the values up to which a point counts as stationary, for any kernel
+APART = 2.0  # factor of CONFIRMED: a certificate from a sample adds up to half of the gap, and single precision
+PRINTED = 1.0005  # factor of the requested gap within its three printed digits
 
 
-def lawful(
+def verify(
     problem: KernelProblem | LeastSquaresSvc,
     result: KernelResult,
     target: float | None,
     other: Callable[[], KernelResult | None],
 ) -> tuple[Answer, KernelResult, Certificate]:
-    """The answer that the laws leave, and its certificate, in values of the answer (Answer.scale).
+    """Return the verified result, its decision function, and its certificate, scaled as the answer (Answer.scale).
 
-    The laws themselves examine values of the program: times the scale of an answer they may be too small for a number.
-    target: the gap that was asked for, if one was; other: an answer by a sound method, None where there is none.
+    The rules are checked on values of the programme, because scaled values may underflow.
+    target: the requested gap, if any; other: returns the result of a second method, None if there is none.
     """
-    answer, result, certificate = _lawful(problem, result, target, other)
+    answer, result, certificate = _verify(problem, result, target, other)
     certificate.primal, certificate.dual = answer.worth(certificate.primal), answer.worth(certificate.dual)
     return answer, result, certificate
 
 
-def _lawful(
+def _verify(
     problem: KernelProblem | LeastSquaresSvc,
     result: KernelResult,
     target: float | None,
     other: Callable[[], KernelResult | None],
 ) -> tuple[Answer, KernelResult, Certificate]:
-    """`lawful`, in values of the program."""
+    """`verify`, in values of the programme."""
     if result.status in (TIME, INTERRUPTED) and not np.any(result.alpha):
         return _nothing(problem, result)
     asked = -1.0 if target is None else target
@@ -120,7 +120,7 @@ def _lawful(
 def _smaller(
     problem: KernelProblem | LeastSquaresSvc, result: KernelResult
 ) -> tuple[Answer, KernelResult, Certificate]:
-    """The best multiple of an answer that is worse than w = 0, or w = 0, with its certificate."""
+    """The best multiple of a result that is worse than w = 0, or w = 0, with its certificate."""
     status = PRECISION if result.status.converged else result.status
     smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
     if smaller is not None:
@@ -133,8 +133,10 @@ def _smaller(
 
 
 def _bound(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certificate: Certificate) -> float:
-    """The dual value of a result, which no primal value is below whatever its own is worth; -inf where none follows:
-    of a kernel that may not be positive semidefinite, or of a point that is not feasible."""
+    """The dual value of a result as a lower bound of all primal values.
+
+    -inf if it is none: the kernel may be indefinite, or the point is not feasible.
+    """
     a = result.alpha
     if not problem.kernel.positive or not _finite(a, certificate.dual) or isinstance(problem, HardOneClass):
         return -np.inf
@@ -149,8 +151,10 @@ def _bound(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certi
 def _nothing(
     problem: KernelProblem | LeastSquaresSvc, result: KernelResult
 ) -> tuple[Answer, KernelResult, Certificate]:
-    """What is left of a run that a limit has ended before there were any weights: nothing is computed for it, since
-    thousands of problems may have to end so.  Such a solver has not searched for the best constants."""
+    """The result of a run that a limit ended before there were weights: w = 0 with its best constants.
+
+    It costs nothing, because thousands of problems may end so.
+    """
     found = certified_zero(problem)
     if not isinstance(problem, HardOneClass):
         _, result.rho, result.r = value_at_zero(problem)
@@ -161,10 +165,10 @@ def certified(
     problem: KernelProblem | LeastSquaresSvc, result: KernelResult, target: float = -1.0,
     exact: np.ndarray | None = None,
 ) -> tuple[Answer, Certificate]:  # fmt: skip
-    """What a result means, and its certificate, in values of the program.
+    """Return the decision function of a result and its certificate, in values of the programme.
 
-    target: the gap that was asked for, below 0 if none was.  exact: the gradient by decision values as svm-predict
-    computes them, where the caller has them; the problem's rows then need not be there.
+    target: the requested gap, below 0 if there is none.  exact: the gradient by decision values as svm-predict computes
+    them, if the caller has it; then the problem needs no rows.
     """
     late = result.status is TIME or result.status is INTERRUPTED
     if isinstance(problem, KernelProblem) and problem.shrunk < 1.0 and _finite(result.alpha) and np.any(result.alpha):
@@ -174,7 +178,7 @@ def certified(
             result.rho, result.r = problem.without_losses(exact)
     if not _finite(result.alpha, result.rho, result.r):
         return problem.answer(result), Certificate(np.nan, np.nan, np.nan)
-    with np.errstate(all="ignore"):  # what is not finite shows in the gap
+    with np.errstate(all="ignore"):  # values that are not finite show in the gap
         if exact is None:
             found = certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late, target)
         else:
@@ -189,9 +193,9 @@ def certified(
 def _with_best_constants(
     problem: KernelProblem | LeastSquaresSvc, result: KernelResult, found: Certificate
 ) -> Certificate:
-    """The certificate of the result with the constants that are best beside its w, which it takes if it is better so.
+    """The certificate with the best constants for w, which replace those of the result if they are better.
 
-    A solver's are those of rows between their bounds; where these are too few to tell, or near w = 0, that costs more
+    A solver takes its constants from rows between their bounds.  With few such rows, or near w = 0, they may cost more
     than w gains.
     """
     if not isinstance(problem, KernelProblem) or isinstance(problem, HardOneClass) or problem.shrunk < 1.0:
@@ -207,7 +211,7 @@ def _with_best_constants(
 
 
 def acceptable(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certificate: Certificate) -> bool:
-    """Law 1 for one answer."""
+    """Whether a result fulfils rule 1."""
     if not _finite(result.alpha, result.rho, result.r, certificate.primal, certificate.dual):
         return False
     if proven_indefinite(problem, certificate):
@@ -216,8 +220,7 @@ def acceptable(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, c
 
 
 def proven_indefinite(problem: KernelProblem | LeastSquaresSvc, certificate: Certificate) -> bool:
-    """Whether a point that solves the program, but for its minimum, has a dual value that no positive semidefinite
-    kernel allows."""
+    """Whether a stationary point has a dual value that is impossible for a positive semidefinite kernel."""
     stationary = relative(certificate.primal, certificate.dual) <= STATIONARY
     return bool(stationary) and above_zero(problem, certificate.dual)
 
