@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from svmtool import api
+from svmtool.api.settings import in_keywords
 from svmtool.sklearn.versions import validate_data
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
@@ -111,7 +112,8 @@ class CertifiedEstimator(BaseEstimator):
         if self.verbose:
             print(found.line())
         if not converged:
-            self._warn(f"{done.message}.")
+            looser = f" or {'theta' if hasattr(self, 'theta') else 'tol'}" if done.status.early else ""
+            self._warn(f"{in_keywords(done.status.advice)}{looser}.")
         return done
 
     def _limit(self) -> int | None:
