@@ -1,12 +1,12 @@
-"""Data that nobody tuned on, for a given time: every registry row, the laws of an answer, and every breach told.
+"""Stress test: trains every solver on random data for a given time, checks the results and reports breaches.
 
     python scripts/stress [--minutes M] [--seed N] [--jobs J] [--only FAMILY] [--solver S] [--results DIR]
     python scripts/stress --fuzz [--minutes M] [--inputs N] [--rows N] [--lines N] [--kills N] [--interrupts N] ..
 
-With --fuzz files, folders of rows and command lines that mean harm, kills, Ctrl-C and full disks instead: all kinds for
-so many minutes, or those that are named, so many of each.  LIBLINEAR_DIR and LIBSVM_DIR are folders with the built
-programs; without them Debian's are used where they are.  Exit status 1 when there was a breach.
-`python scripts/stress --list` names families and solvers.
+With --fuzz: hostile files, folders of rows and command lines, kills, Ctrl-C and full disks; all kinds for the given
+minutes, or the given number of each named kind.  LIBLINEAR_DIR and LIBSVM_DIR are folders with the built programs;
+otherwise Debian's are used, if installed.  Exit status 1 if there was a breach.
+`python scripts/stress --list` lists families and solvers.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ SHARED = REPOSITORY.parent / "shared"
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="stress", description="Data that nobody tuned on against every solver, and the laws of an answer.",
+        prog="stress", description="Train every solver on random data and check the results.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("--minutes", type=float, default=None, help="how long it runs; 10 unless numbers are given")
-    parser.add_argument("--trials", type=int, default=None, help="end after so many trials, whatever the time")
+    parser.add_argument("--minutes", type=float, default=None, help="duration; 10 unless numbers are given")
+    parser.add_argument("--trials", type=int, default=None, help="end after so many trials, without a time limit")
     parser.add_argument("--first", type=int, default=0, help="number of the first trial: repeats a part of a run")
-    parser.add_argument("--seed", type=int, default=1, help="another seed, other data")
-    parser.add_argument("--jobs", type=int, default=machine.cores() or 1, help="workers side by side")
-    parser.add_argument("--only", default="", metavar="FAMILY", help="families whose names begin so")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the data")
+    parser.add_argument("--jobs", type=int, default=machine.cores() or 1, help="parallel workers")
+    parser.add_argument("--only", default="", metavar="FAMILY", help="families whose names begin with this")
     parser.add_argument("--solver", default="", metavar="S,..", help="numbers (60k: with kernels) or names of -s")
-    parser.add_argument("--factor", type=float, default=20.0, help="a breach: longer than so many times the peer")
-    parser.add_argument("--room", type=float, default=5.0, help=".. and so many seconds")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds in which any command comes to an end")
+    parser.add_argument("--factor", type=float, default=20.0, help="a breach: time above so many times the peer's")
+    parser.add_argument("--room", type=float, default=5.0, help="plus so many seconds")
+    parser.add_argument("--limit", type=float, default=60.0, help="time limit of each command in seconds")
     parser.add_argument("--shared", default=str(SHARED), help="folder with data/*.xz and hostile/*")
-    parser.add_argument("--untimed", action="store_true", help="no clock, no peers: as the tests' sample")
-    parser.add_argument("--results", default=str(REPOSITORY / "results" / "stress"), help="folder of breaches")
+    parser.add_argument("--untimed", action="store_true", help="without checks of time and without peers")
+    parser.add_argument("--results", default=str(REPOSITORY / "results" / "stress"), help="folder for breaches")
     fuzzing = parser.add_argument_group("hostile input and faults", "with --fuzz; each a number of trials")
-    fuzzing.add_argument("--fuzz", action="store_true", help="try these instead of solvers")
+    fuzzing.add_argument("--fuzz", action="store_true", help="run these instead of solvers")
     for kind, words in fuzz.KINDS.items():
         fuzzing.add_argument(f"--{kind}", type=int, default=None, metavar="N", help=words)
-    fuzzing.add_argument("--again", nargs=2, metavar=("KIND", "FILE"), help="read a mutated file that was kept")
+    fuzzing.add_argument("--again", nargs=2, metavar=("KIND", "FILE"), help="read a saved mutated file")
     parser.add_argument("--list", action="store_true", help="list families and solvers")
     return parser.parse_args()
 
@@ -78,7 +78,7 @@ def main() -> int:
     try:
         (run_fuzz if chosen.fuzz else run_trials)(chosen, plan, report)
     except KeyboardInterrupt:
-        print("\ninterrupted: what was found so far", file=sys.stderr)
+        print("\ninterrupted; results so far", file=sys.stderr)
     print(report.text())
     return 1 if report.breaches else 0
 
@@ -92,11 +92,11 @@ def plan_of(chosen: argparse.Namespace) -> trial.Plan:
 
 
 def run_trials(chosen: argparse.Namespace, plan: trial.Plan, report: Report) -> None:
-    tell_what_is_missing(plan)
+    warn_of_missing(plan)
     jobs = session.trials(plan, chosen.first)
     if chosen.trials is not None:
         jobs = (job for _, job in zip(range(chosen.trials), jobs, strict=False))
-    session.run(jobs, chosen.jobs, report, end(chosen.minutes or 10.0), teller(report))
+    session.run(jobs, chosen.jobs, report, end(chosen.minutes or 10.0), progress_printer(report))
 
 
 def run_fuzz(chosen: argparse.Namespace, plan: trial.Plan, report: Report) -> None:
@@ -104,15 +104,15 @@ def run_fuzz(chosen: argparse.Namespace, plan: trial.Plan, report: Report) -> No
     named = any(number is not None for number in numbers.values())
     wanted = {kind: float(number or 0) if named else math.inf for kind, number in numbers.items()}
     minutes = chosen.minutes or (math.inf if named else 10.0)
-    fuzz.run(wanted, chosen.seed, chosen.first, chosen.jobs, report, end(minutes), teller(report))
+    fuzz.run(wanted, chosen.seed, chosen.first, chosen.jobs, report, end(minutes), progress_printer(report))
 
 
 def end(minutes: float) -> float:
     return time.monotonic() + 60.0 * minutes
 
 
-def teller(report: Report) -> Callable[[Done, list[str]], None]:
-    """Says of each trial what is new, and keeps a line of progress on a terminal."""
+def progress_printer(report: Report) -> Callable[[Done, list[str]], None]:
+    """A function that prints new breaches, and on a terminal a progress line."""
 
     def say(done: Done, lines: list[str]) -> None:
         if sys.stderr.isatty():
@@ -127,15 +127,15 @@ def teller(report: Report) -> Callable[[Done, list[str]], None]:
     return say
 
 
-def tell_what_is_missing(plan: trial.Plan) -> None:
-    """A sentence for each thing without which less is tried."""
+def warn_of_missing(plan: trial.Plan) -> None:
+    """Print a line for each missing set or program that reduces the tests."""
     if not any(name.startswith("real:") for name in plan.families()) and not plan.family:
-        print(f"{plan.shared}/data is absent: no real sets are tried", file=sys.stderr)
+        print(f"{plan.shared}/data is missing: no real sets are tried", file=sys.stderr)
     if not any(name.startswith("hostile:") for name in plan.families()) and not plan.family:
-        print(f"{plan.shared}/hostile is absent: its small sets are left out", file=sys.stderr)
+        print(f"{plan.shared}/hostile is missing: its small sets are left out", file=sys.stderr)
     for name, path in (("LIBLINEAR", plan.peers.liblinear), ("LIBSVM", plan.peers.libsvm)):
         if path is None and plan.timed:
-            print(f"{name} is absent: no dual value and no time is held against it", file=sys.stderr)
+            print(f"{name} is missing: dual values and times are not compared with it", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What is asked of one data file: a registry row, those that solve the same problem, a cost and options all obey."""
+"""Draws the commands of a trial: a registry row, others for the same problem, and options that all of them support."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from svmtool import registry
 from svmtool.kernel_params import POLYNOMIAL, SIGMOID
 from svmtool.registry import Solver
 
-MATES = 2  # rows of the same problem that are asked beside the first
+MATES = 2  # further rows of the registry for the same problem
 MOST_KERNEL_ROWS = 400
-MOST_KERNEL_CLASSES = 15  # in most cases: a problem for each pair of them
+MOST_KERNEL_CLASSES = 15  # in most cases, because there is a problem for each pair
 COSTS = [10.0**k for k in range(-6, 7)]
 BIASES = ("0", "1", "1", "1", "10", "0.001")
 FACTORS = ("0", "1e-6", "0.1", "5", "100", "1e4")
@@ -26,8 +26,8 @@ WEIGHTS, START, DATA, MODEL = "weights", "start", "data", "model"  # names of fi
 
 
 class Run(NamedTuple):
-    """One command: its row, arguments without data and model, and what they ask for (of objective or
-    kernel_objective); gap, seconds: those of --gap and --max-seconds."""
+    """One command: its row, arguments without data and model, and its problem (Asked of objective or kernel_objective);
+    gap, seconds: of --gap and --max-seconds."""
 
     row: Solver
     argv: tuple[str, ...]
@@ -42,13 +42,13 @@ class Run(NamedTuple):
 
     @property
     def problem(self) -> tuple:
-        """Equal for runs that minimise the same function."""
+        """A key that is equal for runs with the same objective."""
         return (self.row.kernel, self.asked)
 
 
     @property
     def convex(self) -> bool:
-        """Whether there is a minimum to speak of: some kernels have no feature space, and stationary points alone."""
+        """Whether the problem is convex; with some kernels there are only stationary points."""
         if not self.row.kernel:
             return True
         negative = "-r" in self.argv and float(self.argv[self.argv.index("-r") + 1]) < 0
@@ -56,8 +56,8 @@ class Run(NamedTuple):
 
 
 class Case(NamedTuple):
-    """The runs of one trial on rows; start: arguments of the command whose model `-i` takes, none without it;
-    weights: those of --weights, one a row."""
+    """The runs of one trial on rows; start: arguments of the command that trains the model of `-i`, empty without it;
+    weights: of --weights, one for each row."""
 
     rows: Rows
     runs: tuple[Run, ...]
@@ -70,19 +70,19 @@ def rows_of_registry() -> list[Solver]:
 
 
 def mates_of(row: Solver) -> list[Solver]:
-    """Rows that solve the same problem, the row itself left out."""
+    """Other rows of the registry for the same problem."""
     table = registry.KERNEL_SOLVERS if row.kernel else registry.SOLVERS
     same = [other for other in table if other.number != row.number and registry.same_problem(row, other)]
     return [other for other in same if not row.kernel or other.word == row.word]
 
 
 def name_of(row: Solver) -> str:
-    """How --solver names a row: its number, with a k behind it for kernels."""
+    """The name of a row for --solver: its number, followed by k for kernels."""
     return f"{row.number}{'k' if row.kernel else ''}"
 
 
 def draw(rng: Generator, rows: Rows, targets: np.ndarray, solvers: list[Solver], timed: bool) -> Case:
-    """A case on these rows; solvers: rows of the registry to choose from; timed: whether the clock may decide."""
+    """Draw a case on these rows; solvers: rows of the registry to choose from; timed: whether times are checked."""
     row = solvers[rng.integers(len(solvers))]
     mates = mates_of(row)
     chosen = [row, *(mates[k] for k in rng.permutation(len(mates))[:MATES])]
@@ -103,7 +103,7 @@ def _common(chosen: list[Solver], option: str) -> bool:
 
 
 def _problem_options(rng: Generator, rows: Rows, chosen: list[Solver]) -> tuple[list[str], dict]:
-    """Options that change the problem, of those that all obey, and the fields of Asked that say the same."""
+    """Options that change the problem and that all support, and the corresponding fields of Asked."""
     argv: list[str] = []
     asked: dict = {}
     if _common(chosen, "-c"):
@@ -126,7 +126,7 @@ def _problem_options(rng: Generator, rows: Rows, chosen: list[Solver]) -> tuple[
 
 
 def _stopping(rng: Generator, row: Solver, timed: bool) -> tuple[list[str], float | None, float | None]:
-    """Options that say when a run ends; the gap and the seconds of them."""
+    """Options for when a run ends, and the gap and the seconds in them."""
     argv: list[str] = []
     gap = seconds = None
     kind = rng.random()
@@ -168,7 +168,7 @@ def _linear(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> Ca
     start: tuple[str, ...] = ()
     if _common(chosen, "--initial-model") and rng.random() < 0.2:
         start = ("-s", str(first.number), *argv)
-        if "-c" in argv:  # the model of another cost
+        if "-c" in argv:  # a model of another cost
             at, cost = argv.index("-c") + 1, f"{COSTS[rng.integers(len(COSTS))]:g}"
             start = ("-s", str(first.number), *argv[:at], cost, *argv[at + 1 :])
         argv += ["-i", START]

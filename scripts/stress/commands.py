@@ -1,6 +1,6 @@
-"""A command run in this process as the shell would run it: what it printed, how it ended, how long it took.
+"""Runs commands in this process and records their output, exit status and time.
 
-Everything that it writes is caught at the file descriptors, so that the words of libraries are caught too.
+Output is captured at the file descriptors, which includes that of libraries.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy  # noqa: F401  first of all: a command that imports it would count the time
+import numpy  # noqa: F401  imported first, so that commands do not count its time
 
-OUT, ERR = "stdout", "stderr"  # files of the folder that the streams of a command go to
+OUT, ERR = "stdout", "stderr"  # files in the folder that receive the streams
 
 
 class Ended(NamedTuple):
-    """status: None where an exception got out; seconds: the lesser of the clock's and the processor's, for other
-    programs may hold the clock up; model: its text, None where there is none."""
+    """A finished command.
+
+    status: None after an uncaught exception.  seconds: the smaller of clock and processor time, because other programs
+    may delay the clock.  model: its text, None without one.
+    """
 
     status: int | None
     out: str
@@ -32,7 +35,7 @@ class Ended(NamedTuple):
 
 
 class Catcher:
-    """Runs commands in a folder, with the streams of this process turned into files there."""
+    """Runs commands in a folder, with this process's streams redirected to files there."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -44,7 +47,7 @@ class Catcher:
         sys.stderr = os.fdopen(2, "w", closefd=False)
 
     def train(self, argv: Sequence[str], model: str) -> Ended:
-        """svm-train ARGV in the folder; argv ends with data and model, whose name is given once more."""
+        """Run svm-train in the folder; argv ends with data and model; model: its name."""
         from svmtool.cli.entry import guarded
         from svmtool.cli.train import main
 
@@ -63,7 +66,7 @@ class Catcher:
         seconds = min(time.perf_counter() - began, time.process_time() - busy)
         sys.stdout.flush()
         sys.stderr.flush()
-        gc.unfreeze()  # a command freezes what it has imported; here that would be all that was left by the one before
+        gc.unfreeze()  # commands freeze imported objects, which here would include those of the previous command
         out, err = ((self.folder / name).read_text("utf-8", "replace") for name in (OUT, ERR))
         path = Path(model)
         return Ended(status, out, err, seconds, path.read_text() if path.exists() else None)

@@ -1,7 +1,7 @@
-"""The families of data: each a function of a random generator, all of them made; real and hostile sets: sets.py.
+"""Families of synthetic data, each a function of a random generator; sets.py has real and hostile sets.
 
-A family's labels are classes (whole numbers) or, where its Sample says so, numbers for a regression.  They are small:
-what breaks on thousands of rows mostly breaks on a hundred, and a hundred times as many are tried.
+Labels are classes (whole numbers); a Sample may add numbers for a regression.  Sets are small: most failures on
+thousands of rows also occur on a hundred rows, and a hundred times as many sets can be tried.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Generator = np.random.Generator
 
 
 class Sample(NamedTuple):
-    """Rows with classes as labels, and numbers for the same rows to predict by a regression."""
+    """Rows with classes as labels, and targets of a regression for the same rows."""
 
     rows: Rows
     targets: np.ndarray
@@ -27,7 +27,7 @@ FAMILIES: dict[str, Callable[[Generator], Sample]] = {}
 
 
 def family(make: Callable[[Generator], Sample | Rows]) -> Callable[[Generator], Sample]:
-    """Register a family under its name with dashes; rows alone get numbers of a linear law with noise."""
+    """Register a family under its name with dashes; plain rows get targets that are linear with noise."""
 
     def sample(rng: Generator) -> Sample:
         made = make(rng)
@@ -38,7 +38,7 @@ def family(make: Callable[[Generator], Sample | Rows]) -> Callable[[Generator], 
 
 
 def numbers(rng: Generator, rows: Rows) -> np.ndarray:
-    """Labels of a regression: linear in the rows, with noise and of some random size."""
+    """Targets of a regression: linear in the rows, with noise and a random scale."""
     z, _ = rows.products(rng.normal(size=rows.d))
     spread = float(np.std(z)) if rows.n else 1.0
     z = z / spread if 0 < spread < np.inf else np.zeros(rows.n)
@@ -46,7 +46,7 @@ def numbers(rng: Generator, rows: Rows) -> np.ndarray:
 
 
 def signs(rng: Generator, X: np.ndarray, noise: float = 0.5) -> np.ndarray:
-    """Two noisy halves, both there where there are two rows."""
+    """Noisy labels +-1; both occur if there are at least two rows."""
     z = X @ rng.normal(size=X.shape[1])
     z = z / max(float(np.std(z)), 1e-300)
     y = np.where(z + noise * rng.normal(size=len(z)) > 0, 1.0, -1.0)
@@ -55,7 +55,7 @@ def signs(rng: Generator, X: np.ndarray, noise: float = 0.5) -> np.ndarray:
 
 
 def size(rng: Generator, least: int, most: int) -> int:
-    """A whole number, small ones as often as large ones."""
+    """A random integer, uniform on a logarithmic scale."""
     return int(round(np.exp(rng.uniform(np.log(least), np.log(most)))))
 
 
@@ -67,7 +67,7 @@ def gaussian(rng):
 
 @family
 def raw_counts(rng):
-    """Words of Zipf's law, counted."""
+    """Counts of words with Zipf's distribution."""
     n, d = size(rng, 20, 300), size(rng, 100, 5000)
     k = int(rng.choice([2, 2, 2, 5]))
     y = rng.integers(0, k, n)
@@ -75,7 +75,7 @@ def raw_counts(rng):
 
 
 def _words(rng: Generator, d: int, length: int, c: int) -> dict[int, float]:
-    """Counts of `length` words of Zipf's law; the classes shift some of them."""
+    """Counts of `length` words with Zipf's distribution, shifted by the class."""
     words = np.minimum(rng.zipf(1.4, length), d).astype(int) - 1
     words = np.where(rng.random(length) < 0.1, (words * 7 + 13 * c) % d, words)
     found, counts = np.unique(words, return_counts=True)
@@ -89,7 +89,7 @@ def _classes(rng: Generator, number: np.ndarray, k: int) -> np.ndarray:
 
 @family
 def one_hot(rng):
-    """Few columns, many rows, a one for each of some factors; many rows are the same."""
+    """One-hot codes of some factors: few columns, many rows, many of them equal."""
     n, factors, levels = size(rng, 200, 3000), int(rng.integers(1, 8)), size(rng, 2, 20)
     codes = rng.integers(0, levels, (n, factors))
     X = np.zeros((n, factors * levels))
@@ -122,7 +122,7 @@ def opposite_twins(rng):
 
 @family
 def tiny_margin(rng):
-    """Separable, by a margin that is small beside the rows."""
+    """Separable by a margin that is small relative to the rows."""
     n, d = size(rng, 10, 200), size(rng, 2, 20)
     X, w = rng.normal(size=(n, d)), rng.normal(size=d)
     w /= np.linalg.norm(w)
@@ -141,7 +141,7 @@ def mixed_scales(rng):
 
 @family
 def huge_constants(rng):
-    """Columns of one large number beside small ones that tell the classes."""
+    """Columns with one large constant, and small ones that determine the classes."""
     X = rng.normal(size=(size(rng, 10, 150), size(rng, 2, 15)))
     y = signs(rng, X)
     chosen = rng.random(X.shape[1]) < 0.5
@@ -182,7 +182,7 @@ def hundred_classes(rng):
 
 @family
 def rare_positives(rng):
-    """One row of a thousand, or a single one."""
+    """One positive row in a thousand, or only one."""
     n, d = size(rng, 300, 2000), size(rng, 2, 15)
     X, y = rng.normal(size=(n, d)), -np.ones(n)
     y[: max(1, n // 1000)] = 1.0
@@ -193,7 +193,7 @@ def rare_positives(rng):
 
 @family
 def heavy_tails(rng):
-    """Numbers with tails of Cauchy's law to predict."""
+    """Targets with the tails of a Cauchy distribution."""
     X = rng.normal(size=(size(rng, 10, 300), size(rng, 1, 30)))
     t = X @ rng.normal(size=X.shape[1]) + rng.standard_cauchy(len(X)) * 10.0 ** rng.integers(-1, 5)
     return Sample(of_dense(X, signs(rng, X)), t)
@@ -209,7 +209,7 @@ def negative_sparse(rng):
 
 @family
 def saturated_columns(rng):
-    """Raw counts with columns of one to five large values, in rows that other columns decide."""
+    """Raw counts, and columns with one to five large values in rows whose class other columns determine."""
     n, d = size(rng, 50, 300), size(rng, 50, 1000)
     y = np.where(rng.random(n) < rng.choice([0.05, 0.5]), 1.0, -1.0)
     rows = [_words(rng, d, size(rng, 3, 100), int(c > 0)) for c in y]
@@ -251,7 +251,7 @@ def one_huge_row(rng):
 
 @family
 def identical_rows(rng):
-    """Few different rows, each many times, with labels of both kinds."""
+    """Few different rows, each repeated with both labels."""
     some = rng.normal(size=(int(rng.integers(1, 4)), size(rng, 1, 10)))
     X = some[rng.integers(0, len(some), size(rng, 4, 200))]
     y = np.where(rng.random(len(X)) < rng.choice([0.5, 0.9]), 1.0, -1.0)
@@ -260,7 +260,7 @@ def identical_rows(rng):
 
 @family
 def empty_rows(rng):
-    """Rows and columns without a value; at times nothing else."""
+    """Rows and columns without values, sometimes only such."""
     X = rng.normal(size=(size(rng, 3, 60), size(rng, 1, 20)))
     X[rng.random(len(X)) < rng.choice([0.3, 0.9, 1.0])] = 0.0
     return of_dense(X, signs(rng, X))
@@ -274,7 +274,7 @@ def all_positive(rng):
 
 @family
 def near_whole_large(rng):
-    """Few rows of few columns that differ by little beside their size."""
+    """Few rows of few columns with differences that are small relative to their values."""
     X = 10.0 ** rng.integers(5, 9) + rng.integers(0, 9, (size(rng, 3, 12), int(rng.integers(1, 4))))
     X[:, 1:] -= X[:, :1] * (rng.random() < 0.5)
     y = rng.choice([-1.0, 1.0], len(X))

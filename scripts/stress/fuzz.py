@@ -1,6 +1,6 @@
-"""What `--fuzz` tries: mutated files and folders of rows, kills, Ctrl-C, full disks, command lines; into a report.
+"""Trials of `--fuzz`: mutated files and folders of rows, kills, Ctrl-C, full disks and random command lines.
 
-One kind after another, each with its share of the time.  A trial is known by its kind, the seed and its number.
+Kinds are tried one after the other, each with its share of the time.  Kind, seed and number identify a trial.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ KINDS = {
     "interrupts": "commands interrupted by Ctrl-C",
     "inputs": "mutated files through the readers",
 }
-SECONDS = 5.0 * fuzz_commands.ENDS  # of a trial, whose commands end in less
+SECONDS = 5.0 * fuzz_commands.ENDS  # limit of a trial, more than its commands take
 
 Job = tuple[str, int, int, int]  # kind, seed, number, and inputs in it
 
 
-def attempt(tell: Callable[..., None], folder: str, kind: str, seed: int, number: int, inputs: int) -> Tally:
-    """One trial, or a batch of inputs; runs in a worker, in its folder."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # what is ignored here, commands would ignore too
-    tell(fuzz_files.HANG + 30.0 if kind == "inputs" else SECONDS, kind=kind)
+def attempt(announce: Callable[..., None], folder: str, kind: str, seed: int, number: int, inputs: int) -> Tally:
+    """Run one trial, or a batch of inputs, in a worker's folder."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # commands would inherit an ignored signal
+    announce(fuzz_files.HANG + 30.0 if kind == "inputs" else SECONDS, kind=kind)
     tally = Tally()
     if kind == "inputs":
         counts, found = fuzz_files.attempt(seed, number, folder, inputs)
@@ -81,12 +81,12 @@ def _empty(folder: str) -> Path:
 
 @lru_cache
 def _stage(folder: str) -> fuzz_commands.Stage:
-    """One for the life of the worker."""
+    """The worker's stage, created at the first call."""
     return fuzz_commands.Stage(folder)
 
 
 def of_loss(done: Done) -> Tally:
-    """The breach of a trial that had to be killed, or that took its worker with it; its input where it left one."""
+    """The breach of a trial that was killed or ended its worker, with its input if there is one."""
     tally = Tally()
     kind, seed, number, _ = done.job
     law, words = ("no hang", "no end") if done.lost == "hang" else ("no crash", f"the process ended: {done.lost}")
@@ -104,14 +104,14 @@ def run(
     wanted: dict[str, float], seed: int, first: int, workers: int, report: Report, until: float = math.inf,
     say: Callable[[Done, list[str]], None] | None = None,
 ) -> None:  # fmt: skip
-    """So many trials of each kind (inf: as time allows), until then by time.monotonic(); say as in session.run."""
+    """Run the given number of trials of each kind (inf: unlimited) until a time.monotonic(); say: see session.run."""
     kinds = [kind for kind in wanted if wanted[kind]]
     for place, kind in enumerate(kinds):
         now = time.monotonic()
         share = now + (until - now) / (len(kinds) - place)
         for done in pool.run(attempt, _jobs(kind, seed, first, wanted[kind]), workers, share):
             if done.fault:
-                raise RuntimeError(f"{kind}, trial {done.job[2]}: the stress itself failed:\n{done.fault}")
+                raise RuntimeError(f"{kind}, trial {done.job[2]}: the stress test itself failed:\n{done.fault}")
             lines = report.add(done.result if done.lost is None else of_loss(done))
             if say is not None:
                 say(done, lines)
@@ -126,7 +126,7 @@ def _jobs(kind: str, seed: int, first: int, wanted: float) -> Iterator[Job]:
 
 
 def again(kind: str, path: str) -> int:
-    """Read a file that was kept; prints how it ended, returns the exit status."""
+    """Read a saved file; prints the result and returns the exit status."""
     ending, found = fuzz_files.again(kind, path)
     print(ending if found is None else f"{found.law}: {found.words}")
     return 0 if found is None else 1

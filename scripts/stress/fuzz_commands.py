@@ -1,7 +1,7 @@
-"""Commands that are killed, interrupted, short of disk or called with random words: nothing lost, one sentence.
+"""Trials of commands that are killed, interrupted, run out of disk space or get random arguments.
 
-`kill`, `interrupt`, `full` and `line` are one trial each: they take a Stage and a random.Random, and give how it ended
-and the breaches.
+No file may be lost, and an error is one message.  `kill`, `interrupt`, `full` and `line` run one trial each: they take
+a Stage and a random.Random, and return how it ended and the breaches.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from typing import NamedTuple
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
-ENDS = 60  # seconds in which any command comes to an end
+ENDS = 60  # seconds within which every command must end
 HUNG = f"no end within {ENDS} s"
 STATUSES = (0, 1, 2, 130, 255)
-# What the installed scripts do; the first byte says that Python has come so far.
+# As the installed scripts; the first byte signals that Python has started.
 SCRIPT = "from svmtool import start\nimport os, sys\nos.write(2, b'!')\ngetattr(start, sys.argv.pop(1))()"
 
 
 class Found(NamedTuple):
-    """A breach: law, what was done, in words, and the command line."""
+    """A breach: the law, what was done and found, and the command line."""
 
     law: str
     what: str
@@ -39,14 +39,14 @@ class Found(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """How a trial ended, in a word or two, and what was wrong."""
+    """How a trial ended, and its breaches."""
 
     ending: str
     found: list[Found]
 
 
 class Job(NamedTuple):
-    """A command and the files that it makes or replaces."""
+    """A command and the files that it creates or replaces."""
 
     command: str
     argv: tuple[str, ...]
@@ -67,9 +67,9 @@ JOBS = (
 
 
 class Stage:
-    """A folder with data, a model, and old outputs, put back for each trial.
+    """A folder with data, a model and old outputs, restored for each trial.
 
-    whole: what each job makes undisturbed; seconds: in which it did, from its first byte.
+    whole: the outputs of each undisturbed job; seconds: its time from the first byte.
     """
 
     def __init__(self, folder: str, seed: int = 1):
@@ -94,15 +94,15 @@ class Stage:
                        stderr=subprocess.DEVNULL)  # fmt: skip
 
     def reset(self) -> Path:
-        """The folder of a trial as it is at first."""
+        """Restore the initial folder of a trial."""
         shutil.rmtree(self.fresh, ignore_errors=True)
         shutil.copytree(self.fixed, self.fresh)
         return self.fresh
 
     def prepare(self, k: int) -> Path:
-        """The folder for a trial of job k, which has run undisturbed once.
+        """The folder for a trial of job k, after one undisturbed run.
 
-        It always makes the same, but for the log's number in a state, and the seconds in a log.
+        Outputs are always the same, except for the log's number in a state and the times in a log.
         """
         if k not in self.whole:
             folder = self.reset()
@@ -113,7 +113,7 @@ class Stage:
         return self.reset()
 
     def begin(self, job: Job, folder: Path, limit: int | None = None) -> subprocess.Popen:
-        """The command as a process, after its first byte; limit: bytes that a file may have."""
+        """Start the command and wait for its first byte; limit: of the size of files, in bytes."""
 
         def confine() -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -127,15 +127,15 @@ class Stage:
         process.stderr.read(1)
         return process
 
-    def look(self, k: int, folder: Path, what: str, finished: bool) -> list[Found]:
-        """Each output is the old file or the new one, and all of the inputs are as they were."""
+    def check_files(self, k: int, folder: Path, what: str, finished: bool) -> list[Found]:
+        """Check that each output is the old file or the new one, and that inputs are unchanged."""
         found, line = [], shown(JOBS[k])
         for name, new in self.whole[k].items():
             if name == "log" or name.endswith((".npz", ".rows")):
-                continue  # never the same twice; that state, log and model go together the next run states
+                continue  # varies; the next run checks that state, log and model match
             content, old = (path.read_bytes() if (path := f / name).exists() else None for f in (folder, self.fixed))
             if finished and content != new:
-                found.append(Found("a finished run's files", what, f"{name} is not what it should be", line))
+                found.append(Found("a finished run's files", what, f"{name} differs from an undisturbed run's", line))
             elif content not in (old, new):
                 found.append(Found("the old file or the new one", what, f"{name} is neither", line))
         for name in ("d", "small", "wide", "model"):
@@ -144,7 +144,7 @@ class Stage:
         return found
 
     def again(self, k: int, folder: Path, what: str) -> list[Found]:
-        """The same command works afterwards, and leaves nothing that is not its own."""
+        """Check that the same command works afterwards and leaves no other files."""
         status, err = finish(self.begin(JOBS[k], folder))
         found = []
         if status != 0:
@@ -164,7 +164,7 @@ def finish(process: subprocess.Popen) -> tuple[int | None, str]:
 
 
 def left(folder: Path, what: str, line: str) -> list[Found]:
-    """Nothing of a run that has ended stays but its files."""
+    """Check that an ended run leaves only its files."""
     names = [p.name for p in folder.iterdir() if p.name.endswith((".tmp", ".lock", ".new"))]
     return [Found("nothing is left", what, f"{names}", line)] if names else []
 
@@ -178,7 +178,7 @@ def shown(job: Job) -> str:
 
 
 def spoken(err: str, status: int | None, what: str, line: str) -> list[Found]:
-    """An end, no traceback, no words of others."""
+    """Check that the command ended, without a traceback or other output."""
     if status is None:
         return [Found("no hang", what, HUNG, line)]
     if "Traceback" in err or '.py"' in err or "Fatal" in err or status not in STATUSES:
@@ -196,7 +196,7 @@ def kill(stage: Stage, rng: random.Random) -> Tried:
     process.kill()
     status, _ = finish(process)
     what = f"kill after {1000 * delay:.0f} ms"
-    found = stage.look(k, folder, what, status == 0) + stage.again(k, folder, what)
+    found = stage.check_files(k, folder, what, status == 0) + stage.again(k, folder, what)
     return Tried("over before" if status == 0 else "killed", found)
 
 
@@ -219,15 +219,15 @@ def interrupt(stage: Stage, rng: random.Random) -> Tried:
         found.append(Found("0 or 130", what, f"status {status}: {err[-300:]}", line))
     if not found and status == 130 and len(said) != 1:
         found.append(Found("one line", what, err[-300:], line))
-    best = bool(said) and said[0] != "interrupted"  # then the model is the best so far
+    best = bool(said) and said[0] != "interrupted"  # the model is the best so far
     if not best:
-        found += stage.look(k, folder, what, status == 0)
+        found += stage.check_files(k, folder, what, status == 0)
     found += left(folder, what, line) + stage.again(k, folder, what)
     return Tried("over before" if status == 0 else "interrupted", found)
 
 
 def full(stage: Stage, rng: random.Random) -> Tried:
-    """No file may be longer than some bytes: the disk is full there."""
+    """Limit the size of files, as on a full disk."""
     k = rng.randrange(len(JOBS))
     folder, limit = stage.prepare(k), int(2 ** rng.uniform(0.0, 17.0))
     status, err = finish(stage.begin(JOBS[k], folder, limit))
@@ -236,9 +236,9 @@ def full(stage: Stage, rng: random.Random) -> Tried:
     if not found and status not in (0, 1):
         found.append(Found("0 or 1", what, f"status {status}: {err[-300:]}", line))
     if status == 1 and not [text for text in err.splitlines() if text.strip()]:
-        found.append(Found("one sentence", what, "nothing is said", line))
-    found += stage.look(k, folder, what, status == 0) + stage.again(k, folder, what)
-    return Tried("room enough" if status == 0 else "refused", found)
+        found.append(Found("one sentence", what, "no message", line))
+    found += stage.check_files(k, folder, what, status == 0) + stage.again(k, folder, what)
+    return Tried("enough space" if status == 0 else "refused", found)
 
 
 OPTIONS = {
@@ -259,7 +259,7 @@ VALUES = [
 
 
 def line(stage: Stage, rng: random.Random) -> Tried:
-    """A random command line, in this process."""
+    """Run a random command line in this process."""
     command = rng.choice(("train", "train", "train", "predict", "scale"))
     argv: list[str] = []
     for _ in range(rng.choice((0, 1, 1, 2, 3, 5))):

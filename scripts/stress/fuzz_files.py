@@ -1,6 +1,6 @@
-"""Mutated files through every reader, in this process: SvmtoolError or success, nothing else, and no hang.
+"""Reads mutated files with every reader, in this process: only success or SvmtoolError is allowed, and no hang.
 
-`attempt` is one batch, repeated by its seed and index; `again` reads one file that was kept.
+`attempt` runs one batch, identified by seed and index; `again` reads one saved file.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from svmtool.scaling import range_file
 from svmtool.scaling.rescale import LineReader
 
 BATCH = 500  # inputs of an attempt
-HANG = 60  # seconds that no input may take
-INPUT = "input of "  # how the name of a file begins that is read
+HANG = 60  # time limit of an input in seconds
+INPUT = "input of "  # prefix of the name of the file being read
 
 TRAIN = b"1 1:0.5 3:-1e-3 7:2\n-1 2:1 3:0x1p3\n+1 1:1\n-1\n2.5 1:1 2:2 3:3 4:4 5:5\n"
 RANGE = b"y\n-1 1\n0 10\nx\n-1 1\n1 0 2\n2 -1 1\n+7 0.25 1e3\n"
@@ -52,7 +52,7 @@ NUMBER = re.compile(rb"[0-9]+")
 
 
 class Found(NamedTuple):
-    """A breach: law, kind of file, in words, and the input."""
+    """A breach: the law, the kind of file, what was found, and the input."""
 
     law: str
     kind: str
@@ -61,7 +61,7 @@ class Found(NamedTuple):
 
 
 class _Hang(BaseException):
-    """An input took too long; no SvmtoolError may hide it."""
+    """An input took too long; a BaseException, so that no handler hides it."""
 
 
 def _read_data(path: str) -> None:
@@ -69,11 +69,11 @@ def _read_data(path: str) -> None:
         ends = table.indptr
         sound = ends[0] == 0 and np.all(np.diff(ends) >= 0) and ends[-1] == len(table.indices) == len(table.values)
         inside = np.ones(len(table.indices), bool)
-        inside[ends[:-1][np.diff(ends) > 0]] = False  # the first of each row follows no other
+        inside[ends[:-1][np.diff(ends) > 0]] = False  # the first of a row has no predecessor
         sound = sound and np.all(np.diff(table.indices, prepend=-1)[inside] > 0) and np.all(table.indices >= 0)
         sound = sound and np.all(np.isfinite(table.values)) and np.all(np.isfinite(table.labels))
         if not sound or table.indices.max(initial=-1) >= table.n_features:
-            raise AssertionError("the table that was read is none")
+            raise AssertionError("the table is invalid")
 
 
 def _read_precomputed(path: str) -> None:
@@ -83,7 +83,7 @@ def _read_precomputed(path: str) -> None:
 def _read_to_scale(path: str) -> None:
     reader = LineReader(lambda text: None)
     with open_source(path) as source:
-        for _ in svmlight.tables(source, odd_line=reader.read):
+        for _ in svmlight.tables(source, slow_line=reader.read):
             pass
     reader.report()
 
@@ -96,7 +96,7 @@ def _read_model(path: str) -> None:
     else:
         model = linear_model.read(path)
         words.sigmoids_of(model)
-    if getattr(model, "n_features", 0) > 10_000 or model.nr_class > 1000:  # decisions of such take long, no more
+    if getattr(model, "n_features", 0) > 10_000 or model.nr_class > 1000:  # predictions would only take long
         return
     labels = np.zeros(2)
     table = Dataset(labels, np.array([0, 1, 3]), np.array([0, 0, 2], np.int32), np.array([1.0, 0.5, -2.0]), 3)
@@ -125,7 +125,7 @@ def _read_log(path: str) -> None:
 
 
 def _trained(folder: Path, *options: str) -> bytes:
-    """The model of TRAIN as classes, and its state where it has one."""
+    """The model trained on TRAIN, followed by its state if it has one."""
     from svmtool.cli.train import main
 
     data, model = folder / "data", folder / "model"
@@ -135,7 +135,7 @@ def _trained(folder: Path, *options: str) -> bytes:
 
 
 class Kind(NamedTuple):
-    """A kind of file: the end of its name, what reads it; pack: makes the file of a mutation."""
+    """A kind of file: the suffix of its name and its reader; pack: converts a mutated text to the file."""
 
     suffix: str
     read: Callable[[str], None]
@@ -144,7 +144,7 @@ class Kind(NamedTuple):
 
 @lru_cache
 def seeds(folder: Path) -> dict[str, list[bytes]]:
-    """What is mutated, for each of KINDS; made in a folder."""
+    """The files to mutate for each of KINDS, created in a folder."""
     linear = [_trained(folder, "-s", s) for s in ("0", "1", "4", "43")] + [_trained(folder, "-s", "1", "-b", "1")]
     linear += [_trained(folder, "-s", s) for s in ("11", "21")]
     kernel = [_trained(folder, "-t", t) for t in ("0", "1", "2", "3")]
@@ -169,7 +169,7 @@ def seeds(folder: Path) -> dict[str, list[bytes]]:
 
 
 def _with_checksums(text: bytes) -> bytes:
-    """A mutated state with each member packed anew, so that the mutation gets past zip's checksums."""
+    """A mutated state with each member packed again, so that zip's checksums are valid."""
     import zipfile
 
     out = io.BytesIO()
@@ -179,7 +179,7 @@ def _with_checksums(text: bytes) -> bytes:
             name = piece[26 : 26 + int.from_bytes(piece[22:24], "little")].decode("latin-1")
             if at >= 0 and name:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # the same name twice is part of the game
+                    warnings.simplefilter("ignore")  # mutations may repeat a name
                     archive.writestr(zipfile.ZipInfo(name), piece[at:].split(b"PK\x01\x02")[0])
     return out.getvalue()
 
@@ -202,7 +202,7 @@ KINDS = {
 
 
 def mutated(rng: random.Random, text: bytes) -> bytes:
-    """One to six changes: bytes, slices, lines, numbers, words of the formats."""
+    """Make one to six changes: bytes, slices, lines, numbers, words of the formats."""
     out = bytearray(text)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
         at, what = rng.randrange(len(out) + 1), rng.randrange(9)
@@ -237,9 +237,9 @@ def mutated(rng: random.Random, text: bytes) -> bytes:
 
 
 def attempt(seed: int, index: int, folder: str, inputs: int = BATCH) -> tuple[Counter, list[Found]]:
-    """So many mutated inputs, written to files in `folder` in turn; counts by kind and ending, and breaches.
+    """Read `inputs` mutated files, written to `folder`; returns counts by kind and ending, and breaches.
 
-    The input of a crash or a hang that ends the process is the file `INPUT*` that is left there.
+    After a crash or a hang the input is the remaining file `INPUT*`.
     """
     place = Path(folder)
     texts = seeds(place)
@@ -261,7 +261,7 @@ def attempt(seed: int, index: int, folder: str, inputs: int = BATCH) -> tuple[Co
 
 
 def again(name: str, path: str) -> tuple[str, Found | None]:
-    """Read a file of that kind: how it ended, `read`, `refused` or `breach`, and what is wrong if anything is."""
+    """Read a file of that kind; returns `read`, `refused` or `breach`, and the breach if there is one."""
     law, words = "", ""
     signal.signal(signal.SIGALRM, _too_long)
     signal.alarm(HANG)

@@ -1,7 +1,7 @@
-"""Folders of rows (--memory), damaged in every way that files can be: each is made anew, and the model is the same.
+"""Damages folders of rows (--memory): a damaged folder must be written again, and the model must be the same.
 
-`draw(rng)` draws damages, `run(case, folder)` tries them in processes of their own, because what it looks for are loops
-that leave their arrays; it returns what went wrong, or "".
+`draw(rng)` draws damages, `run(case, folder)` tries them in separate processes, because damaged indices could crash
+compiled loops; it returns what went wrong, or "".
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NAMES = (*arrays.ARRAYS, arrays.HEADER)
 
 
 class Case(NamedTuple):
-    """seed: of the data and of what the damages leave open; number: of -s; damages: names of functions below."""
+    """seed: of the data and the random choices of damages; number: of -s; damages: names of functions below."""
 
     seed: int
     number: int
@@ -43,7 +43,7 @@ class Case(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """What is done to a folder, and whether a run may use what it leaves: true checksums over other numbers."""
+    """A damage to a folder; forged: the checksums are valid, so that a run may use the changed numbers."""
 
     work: Callable[[np.random.Generator, Path], None]
     forged: bool = False
@@ -55,15 +55,15 @@ def draw(rng: np.random.Generator) -> Case:
 
 
 def run(case: Case, folder: Path) -> str:
-    """Make data and a folder of rows, damage that, and train on it; `folder` is empty, and emptied again."""
+    """Create data and a folder of rows, damage it, and train on it; `folder` is empty before and after."""
     rng = np.random.default_rng(case.seed)
     try:
         (folder / DATA).write_text(_text(rng))
         status, said = _trained(folder, case.number, CLEAN)
         if status or not (folder / ROWS / arrays.HEADER).exists():
             return f"without any damage: status {status}: {said}"
-        clean = (folder / CLEAN).read_bytes()  # damages may be written through a link to it
-        for name in case.damages:  # one may not fit behind another
+        clean = (folder / CLEAN).read_bytes()  # damages may follow a link to it
+        for name in case.damages:  # one may be impossible after another
             with contextlib.suppress(OSError, ValueError, LookupError, OverflowError, TypeError, RecursionError):
                 DAMAGES[name].work(rng, folder / ROWS)
         status, said = _trained(folder, case.number, MODEL)
@@ -78,7 +78,7 @@ def run(case: Case, folder: Path) -> str:
             status, said = _trained(folder, case.number, MODEL)
             if status < 0 or "Traceback" in said or ((status or said) and not forged):
                 return f"a later run, status {status}: {said}"
-        return f"left behind: {left}" if (left := list(folder.glob(".*.tmp"))) else ""
+        return f"files left: {left}" if (left := list(folder.glob(".*.tmp"))) else ""
     finally:
         for path in folder.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -94,7 +94,7 @@ def _text(rng: np.random.Generator) -> str:
 
 
 def _trained(folder: Path, number: int, model: str) -> tuple[int, str]:
-    """svm-train --memory in a child: its exit status, minus its signal, or -99 for a hang; and what it said."""
+    """Run svm-train --memory in a child; returns its exit status (minus a signal, -99 for a hang) and its output."""
     said = folder / "said"
     child = os.fork()
     if child == 0:
@@ -105,7 +105,7 @@ def _trained(folder: Path, number: int, model: str) -> tuple[int, str]:
             os.dup2(out, 2)
             sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
             os.chdir(folder)
-            row_folder.BYTES_A_BYTE = 1e9  # however small the file is, its rows go to disk
+            row_folder.BYTES_A_BYTE = 1e9  # puts the rows of any file on disk
             status = main(["-q", "-s", str(number), "--threads", "1", "--memory", "1G", DATA, model])
         except BaseException:
             import traceback
@@ -128,7 +128,7 @@ def _trained(folder: Path, number: int, model: str) -> tuple[int, str]:
         time.sleep(0.002)
 
 
-# Damages: each takes a generator and the folder of rows.
+# Damages; each takes a generator and the folder of rows.
 
 
 def _array(rng: np.random.Generator) -> str:
@@ -136,7 +136,7 @@ def _array(rng: np.random.Generator) -> str:
 
 
 def flip(rng: np.random.Generator, rows: Path) -> None:
-    """Some bits in a file."""
+    """Flip some bits in a file."""
     path = rows / str(rng.choice(NAMES))
     data = bytearray(path.read_bytes())
     for _ in range(int(rng.integers(1, 4))):
@@ -145,7 +145,7 @@ def flip(rng: np.random.Generator, rows: Path) -> None:
 
 
 def entry(rng: np.random.Generator, rows: Path, forge: bool = False) -> None:
-    """Another number in an array, with its checksum in the header if that is forged."""
+    """Change a number in an array; forge: also its checksum in the header."""
     name = _array(rng)
     array = np.fromfile(rows / name, arrays.ARRAYS[name])
     value = NASTY[int(rng.integers(19))]
@@ -168,7 +168,7 @@ def _sign(rows: Path, header: dict) -> None:
 
 
 def field(rng: np.random.Generator, rows: Path) -> None:
-    """Something else in a field of the header, or none, its digest true."""
+    """Change or remove a field of the header; the digest is valid."""
     header = json.loads((rows / arrays.HEADER).read_text())
     name = str(rng.choice(list(header)))
     header[name] = NASTY[int(rng.integers(len(NASTY)))]
@@ -178,19 +178,19 @@ def field(rng: np.random.Generator, rows: Path) -> None:
 
 
 def text(rng: np.random.Generator, rows: Path) -> None:
-    """A header that is none."""
+    """Replace the header by invalid text."""
     made = ("", "[" * 10_000, '{"a":' * 3000, "null", "{}", " " * 100_000, '{"rows": ' + "9" * 6000 + "}", "\x00" * 50)
     (rows / arrays.HEADER).write_text(made[int(rng.integers(len(made)))])
 
 
 def length(rng: np.random.Generator, rows: Path) -> None:
-    """A file cut short, or with more behind it."""
+    """Truncate or extend a file."""
     path = rows / str(rng.choice(NAMES))
     os.truncate(path, int(rng.choice((0, 1, path.stat().st_size - 1, path.stat().st_size + 8, 10**9))))
 
 
 def exchange(rng: np.random.Generator, rows: Path) -> None:
-    """Two files under each other's name."""
+    """Exchange two files."""
     a, b = (rows / str(name) for name in rng.choice(NAMES, 2, replace=False))
     a.rename(rows / "x")
     b.rename(a)
@@ -198,7 +198,7 @@ def exchange(rng: np.random.Generator, rows: Path) -> None:
 
 
 def kind(rng: np.random.Generator, rows: Path) -> None:
-    """A pipe, a folder, a link or nothing in a file's place."""
+    """Replace a file by a pipe, a folder, a link or nothing."""
     path = rows / str(rng.choice(NAMES))
     path.unlink()
     made = ("pipe", "folder", "link", "loop", "device", "nothing")[int(rng.integers(6))]
@@ -211,13 +211,13 @@ def kind(rng: np.random.Generator, rows: Path) -> None:
 
 
 def rights(rng: np.random.Generator, rows: Path) -> None:
-    """Others may write, or nobody may read."""
+    """Make a file writable by others, or unreadable."""
     path = (rows, *(rows / name for name in NAMES))[int(rng.integers(len(NAMES) + 1))]
     path.chmod(int(rng.choice((0o000, 0o666, 0o777))) | (0o700 if path == rows else 0))
 
 
 def stranger(rng: np.random.Generator, rows: Path) -> None:
-    """A file that is none of rows."""
+    """Add a file that does not belong to the folder."""
     (rows / "thesis.txt").write_text("mine")
 
 

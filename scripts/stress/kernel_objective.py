@@ -1,4 +1,4 @@
-"""Objectives of kernel models, computed anew from the model file and the data, as objective.py does for linear ones."""
+"""Recomputes the objectives of kernel models from model file and data, as objective.py does for linear models."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from stress.models import Model
 from stress.objective import Value
 from stress.rows import EPS, Rows
 
-MOST_DIFFERENCES = 100_000_000  # numbers: a fraction of a second
+MOST_DIFFERENCES = 100_000_000  # numbers; takes a fraction of a second
 
 
 class Asked(NamedTuple):
-    """What a command with a kernel asks for; word: LIBSVM's; free: whether the bias is not regularised."""
+    """The problem of a command with a kernel; word: LIBSVM's; free: whether the bias is not regularised."""
 
     word: str
     loss: str
@@ -30,7 +30,7 @@ class Asked(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """Kernel values f8 (n, n), and how far each may be off."""
+    """Kernel values f8 (n, n), and bounds of their errors."""
 
     K: np.ndarray
     off: np.ndarray
@@ -39,13 +39,13 @@ class Matrix(NamedTuple):
         return Matrix(self.K[np.ix_(some, some)], self.off[np.ix_(some, some)])
 
     def decide(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """K coef and a bound of its rounding."""
+        """K coef and a bound of its round-off."""
         size = np.abs(coef)
         return self.K @ coef, self.off @ size + EPS * (np.count_nonzero(coef) + 8) * (np.abs(self.K) @ size)
 
 
 def matrix(rows: Rows, model: Model) -> Matrix:
-    """The kernel of the model's header, at the rows it was trained on."""
+    """The kernel matrix of the training rows."""
     X = rows.dense()
     most = int(np.diff(rows.indptr).max(initial=0)) + 4
     products, sizes = X @ X.T, np.abs(X) @ np.abs(X).T
@@ -68,8 +68,7 @@ def matrix(rows: Rows, model: Model) -> Matrix:
 
 
 def _distances(X: np.ndarray, products: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """|x_i - x_j|^2 and how far each may be off: from differences, in which large rows do not cancel, but where these
-    are too many numbers from products."""
+    """|x_i - x_j|^2 and bounds of the errors, from differences, or from products if there are too many differences."""
     n, d = X.shape
     if n * n * d <= MOST_DIFFERENCES:
         apart = np.array([np.sum((X - x) ** 2, axis=1) for x in X]).reshape(n, n)
@@ -80,7 +79,7 @@ def _distances(X: np.ndarray, products: np.ndarray, most: int) -> tuple[np.ndarr
 
 
 def values(asked: Asked, rows: Rows, model: Model) -> list[Value] | None:
-    """P of each problem of the model, in its order of pairs; None where the model leaves open which rows it holds."""
+    """P of each problem of the model, in the order of pairs; None if the model does not determine its rows."""
     coef = model.coefficients(rows)
     if coef is None:
         return None
@@ -103,7 +102,7 @@ def values(asked: Asked, rows: Rows, model: Model) -> list[Value] | None:
 
 
 def _square(M: Matrix, coef: np.ndarray) -> tuple[float, float]:
-    """1/2 c'Kc and its rounding."""
+    """1/2 c'Kc and its round-off."""
     f, off = M.decide(coef)
     return 0.5 * float(coef @ f), float(np.abs(coef) @ (off + EPS * (len(f) + 8) * np.abs(f)))
 
@@ -127,9 +126,9 @@ def _classes(asked: Asked, M: Matrix, coef, rho: float, y, cost) -> Value:
 
 
 def _nu_classes(asked: Asked, M: Matrix, coef, rho: float, y, cost) -> Value:
-    """1/2 |w|^2 - nu n q + sum max(0, q - y (f - rho)), of which the model holds all divided by q = r, scaled so."""
+    """1/2 |w|^2 - nu n q + sum max(0, q - y (f - rho)); the model contains all terms divided by q = r."""
     n, total = len(y), float(np.sum(np.abs(coef)))
-    if total == 0.0:  # w = 0, and q = 0 with it
+    if total == 0.0:  # w = 0 and q = 0
         return Value(0.0, 0.0, 0.0)
     r = asked.nu * n / total
     f, off = M.decide(coef)
@@ -151,7 +150,7 @@ def _one_class(asked: Asked, M: Matrix, coef, rho: float, labels) -> Value:
 
 
 def _size(M: Matrix, total: float) -> float:
-    """-D of rows of the usual size in one direction, their a summing to `total`."""
+    """-D for rows of average length in one direction with sum a = `total`."""
     sizes = np.abs(np.diag(M.K))
     sizes = sizes[sizes > 0.0]
     return 0.5 * total * total * float(np.median(sizes)) if len(sizes) else 0.0
@@ -164,12 +163,12 @@ def _hard(asked: Asked, M: Matrix, coef, rho: float, labels) -> Value:
     square, lead, most = 2 * square, max(float(f.min(initial=np.inf)), 0.0), float(off.max(initial=0.0))
     if square <= 0.0:
         return Value(0.0, 0.0, 0.0)
-    best = lead / square  # products, for a power of 1e200 is an error and no infinity
+    best = lead / square  # a product, because a power of 1e200 raises an error
     return Value(-0.5 * lead * best, (lead + most) * most / square + best * best * apart, 0.0)
 
 
 def _regression(asked: Asked, M: Matrix, coef, rho: float, t) -> Value:
-    """nu-SVR's tube, which the model does not hold, is the best one."""
+    """For nu-SVR, whose tube is not in the model, the optimal tube is used."""
     n, C = len(t), asked.C
     f, off = M.decide(coef)
     off = off + EPS * (np.abs(f) + abs(rho) + np.abs(t) + asked.p)

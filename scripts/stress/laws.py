@@ -1,4 +1,4 @@
-"""The laws that every run keeps, each in one place: what is examined, and the message that reports a breach."""
+"""The laws that every run must satisfy: each checks one property and gives the message for a breach."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from stress.commands import Ended
 from stress.models import SHOWN, SHOWN_GAP, Model
 from stress.objective import Value
 
-TELLING_GAP = 1e-2  # from here on a converged run says on stderr how far the optimum may be
-WORSE = 1e-9  # relative: the product's own promise of P(w) <= P(0)
-AGREES = 1e-6  # relative: the certificate's primal value and ours; ...
-ROUNDS = 1e-14  # ... and of P(0) and the terms in it: what is left is a difference of numbers of that size
+TELLING_GAP = 1e-2  # from this gap on a converged run must print a warning on stderr
+WORSE = 1e-9  # relative tolerance of the guarantee P(w) <= P(0)
+AGREES = 1e-6  # relative tolerance of the certificate's primal value
+ROUNDS = 1e-14  # and its tolerance relative to P(0), for differences of numbers of that size
 
 ENDS, FINITE, CERTIFIED = "ends well", "finite model", "finite certificate"
 ZERO, START, PRIMAL = "no worse than w = 0", "no worse than the start", "primal as certified"
 TELLS, ASKED, SAME, DUAL = "tells of a wide gap", "gap asked for", "same problem", "dual bound holds"
 THREADS, TIME, LIMIT = "same for 1 and 2 threads", "time beside the peer", "--max-seconds"
 HANG, CRASH = "comes to an end", "does not crash"
-CHECKED = "can be checked"  # of the stress itself: its sums took too long
+CHECKED = "can be checked"  # of the stress test itself: its sums took too long
 
 
-class Told(NamedTuple):
-    """One law examined: words are empty where it holds."""
+class Check(NamedTuple):
+    """Result of one law: words are empty if it holds."""
 
     law: str
     words: str
 
 
 class Certified(NamedTuple):
-    """A run with what came of it; values: P of each problem, None where there is no model to examine."""
+    """A run and its results; values: P of each problem, None without a model to check."""
 
     run: Run
     ended: Ended
@@ -58,7 +58,7 @@ class Certified(NamedTuple):
 def values_of(run: Run, rows, model: Model) -> list[Value] | None:
     """The objective value of each binary problem at the model's weights; the model may be a peer's.
 
-    None where the model does not tell: kernel_objective.py.
+    None if the model does not determine it: kernel_objective.py.
     """
     with np.errstate(all="ignore"):
         if model.kernel:
@@ -66,37 +66,37 @@ def values_of(run: Run, rows, model: Model) -> list[Value] | None:
         return objective.values(run.asked, rows, model)
 
 
-def certified(run: Run, case: Case, ended: Ended) -> tuple[Certified, list[Told]]:
-    """Examine one run alone."""
-    told = [Told(ENDS, how_it_ended(run, ended))]
+def certified(run: Run, case: Case, ended: Ended) -> tuple[Certified, list[Check]]:
+    """Check the laws of a single run."""
+    checks = [Check(ENDS, how_it_ended(run, ended))]
     if ended.model is None:
-        return Certified(run, ended, None, None), told
+        return Certified(run, ended, None, None), checks
     model = models.parse(ended.model)
     wrong = model.not_finite()
     if wrong and all(note in ("rho",) for note in _keys_of(model, wrong)) and _rho_may_be_infinite(run, case):
         wrong = []
-    told.append(Told(FINITE, f"{len(wrong)} numbers such as {wrong[0]} in the model" if wrong else ""))
+    checks.append(Check(FINITE, f"{len(wrong)} numbers such as {wrong[0]} in the model" if wrong else ""))
     seen = Certified(run, ended, model, None if wrong else values_of(run, case.rows, model))
     certificate = model.certificate
-    told += _certified(seen, certificate)
+    checks += _certified(seen, certificate)
     if seen.values is not None and certificate is not None:
-        told += [_no_worse_than_zero(seen), _as_certified(seen, certificate)]
-    return seen, told
+        checks += [_no_worse_than_zero(seen), _as_certified(seen, certificate)]
+    return seen, checks
 
 
 def _keys_of(model: Model, wrong: Sequence[str]) -> list[str]:
-    """Where the words that are no numbers stand."""
+    """The keys of values that are not numbers."""
     found = [key for key, tokens in model.header.items() if any(t in wrong for t in tokens)]
     return found if len(wrong) == sum(t in wrong for key in found for t in model.header[key]) else [*found, "weights"]
 
 
 def _rho_may_be_infinite(run: Run, case: Case) -> bool:
-    """LIBLINEAR's own answers for a share of no rows or of all."""
+    """LIBLINEAR's rho for nu = 0 or 1."""
     return run.row.task == "one-class" and not run.row.kernel and (case.rows.n == 0 or run.asked.nu in (0.0, 1.0))
 
 
 def how_it_ended(run: Run, ended: Ended) -> str:
-    """Empty for a good end: a model and no noise, or one sentence and none."""
+    """Empty for a valid end: a model, or one error message, and no other output."""
     err = ended.err
     if ended.status is None or "Traceback" in err:
         last = [line for line in err.splitlines() if line.strip()]
@@ -115,31 +115,31 @@ def how_it_ended(run: Run, ended: Ended) -> str:
     return "" if len(sentences) == 1 else f"exit status 1 with {len(sentences)} lines on stderr"
 
 
-def _certified(seen: Certified, certificate: models.Certificate | None) -> list[Told]:
+def _certified(seen: Certified, certificate: models.Certificate | None) -> list[Check]:
     """Check that the certificate is finite, a requested gap is met, and a gap above TELLING_GAP is reported."""
     run, converged = seen.run, seen.converged
     if certificate is None:
-        return [Told(CERTIFIED, "the model has no certificate")]
-    told = []
+        return [Check(CERTIFIED, "the model has no certificate")]
+    checks = []
     if converged:
         good = all(np.isfinite(certificate)) or not run.convex
-        told.append(Told(CERTIFIED, "" if good else f"converged, and {certificate}"))
+        checks.append(Check(CERTIFIED, "" if good else f"converged, and {certificate}"))
         asked = run.gap if run.gap is not None else run.row.gap_default if "-e" not in run.argv else None
         if asked is not None and "sample" not in run.row.name:
             within = certificate.gap <= asked * (1 + SHOWN_GAP)
-            words = f"converged at a gap of {certificate.gap:g}, {asked:g} was asked for ({seen.model.stopped})"
-            told.append(Told(ASKED, "" if within else words))
+            words = f"converged at a gap of {certificate.gap:g}, requested {asked:g} ({seen.model.stopped})"
+            checks.append(Check(ASKED, "" if within else words))
         elif not run.quiet and run.row.optimal and "sample" not in run.row.name:
             silent = not certificate.gap <= TELLING_GAP and "--gap" not in seen.ended.err
-            words = f"not a word about a gap of {certificate.gap:g} ({seen.model.stopped})"
-            told.append(Told(TELLS, words if silent else ""))
-    return told
+            words = f"no message about a gap of {certificate.gap:g} ({seen.model.stopped})"
+            checks.append(Check(TELLS, words if silent else ""))
+    return checks
 
 
-def _no_worse_than_zero(seen: Certified) -> Told:
-    """Of rows that go to an optimum: what learns from some rows alone is not measured by all."""
+def _no_worse_than_zero(seen: Certified) -> Check:
+    """For rows of the registry that reach an optimum; those that use only some rows are not checked."""
     if not seen.run.row.optimal or not seen.run.convex:
-        return Told(ZERO, "")
+        return Check(ZERO, "")
     for k, v in enumerate(seen.values):
         if "finds no margin" in seen.ended.err:
             break
@@ -147,54 +147,57 @@ def _no_worse_than_zero(seen: Certified) -> Told:
         scale = v.scale if row.task == "one-class" or row.word == "nu_svc" else 0.0
         if not v.value <= v.zero + WORSE * max(abs(v.zero), scale) + v.rounding:
             how = "converged" if seen.converged else "not converged"
-            return Told(ZERO, f"problem {k + 1}: P = {v.value:.9g}, {v.zero:.9g} without weights ({how})")
-    return Told(ZERO, "")
+            return Check(ZERO, f"problem {k + 1}: P = {v.value:.9g}, {v.zero:.9g} without weights ({how})")
+    return Check(ZERO, "")
 
 
-def _as_certified(seen: Certified, certificate: models.Certificate) -> Told:
-    """The certificate's primal value is that of the model; nu-SVC without a margin has none of its own, and of
-    nu-SVR, whose tube the model does not hold, the best tube has the least."""
+def _as_certified(seen: Certified, certificate: models.Certificate) -> Check:
+    """The certificate's primal value is the model's.
+
+    nu-SVC without a margin has no certificate.  The tube of nu-SVR is not in the model; the optimal tube gives a lower
+    bound.
+    """
     apart, zero = seen.value - certificate.primal, sum(abs(v.zero) + v.scale for v in seen.values)
     if seen.run.row.word != "nu_svr":
         apart = abs(apart)
     if "finds no margin" in seen.ended.err or apart <= AGREES * abs(seen.value) + ROUNDS * zero + seen.rounding:
-        return Told(PRIMAL, "")
+        return Check(PRIMAL, "")
     words = f"P = {seen.value:.9g} by the model, {certificate.primal:.9g} by the certificate"
-    return Told(PRIMAL, f"{words} (rounding {seen.rounding:.2g})")
+    return Check(PRIMAL, f"{words} (rounding {seen.rounding:.2g})")
 
 
-def no_worse_than_start(seen: Certified, start: list[Value]) -> Told:
-    """Of a run with -i; start: P of its model."""
+def no_worse_than_start(seen: Certified, start: list[Value]) -> Check:
+    """For a run with -i; start: P of its model."""
     for k, (mine, theirs) in enumerate(zip(seen.values, start, strict=True)):
         if not mine.value <= theirs.value + WORSE * abs(theirs.value) + mine.rounding + theirs.rounding:
-            return Told(START, f"problem {k + 1}: P = {mine.value:.9g}, {theirs.value:.9g} at the start")
-    return Told(START, "")
+            return Check(START, f"problem {k + 1}: P = {mine.value:.9g}, {theirs.value:.9g} at the start")
+    return Check(START, "")
 
 
-def bound_holds(law: str, seen: Certified, other: float, rounding: float, whose: str) -> Told:
-    """No point is below the dual value that a run certifies; other: P of some point, `whose` in words.
+def bound_holds(law: str, seen: Certified, other: float, rounding: float, whose: str) -> Check:
+    """No point has a lower value than the certified dual value; other: P of some point, described by `whose`.
 
-    Printed digits, and twice the rounding of either primal value, are granted.
+    Tolerance: the precision of printed digits, and twice the round-off of both primal values.
     """
     certificate = seen.model.certificate
     mapped = SHOWN * (abs(certificate.dual) + abs(other)) + 2 * (seen.rounding + rounding)
     if not np.isfinite(other) or other >= certificate.dual - mapped:
-        return Told(law, "")
+        return Check(law, "")
     words = f"{whose} has P = {other:.9g}, below the dual value {certificate.dual:.9g} certified"
     mine = f"P = {seen.value:.9g}, gap {certificate.gap:.3g}, rounding {seen.rounding + rounding:.2g}"
-    return Told(law, f"{words} ({mine})")
+    return Check(law, f"{words} ({mine})")
 
 
-def same_for_threads(one: Ended, two: Ended) -> Told:
-    return Told(THREADS, "" if one.model == two.model else "the models of --threads 1 and 2 differ")
+def same_for_threads(one: Ended, two: Ended) -> Check:
+    return Check(THREADS, "" if one.model == two.model else "the models of --threads 1 and 2 differ")
 
 
-def within_limit(run: Run, seconds: float) -> Told:
-    """--max-seconds: one second more at most; a pass over such small data is nothing."""
+def within_limit(run: Run, seconds: float) -> Check:
+    """--max-seconds may be exceeded by at most one second; passes over such small data are short."""
     over = seconds - run.seconds
-    return Told(LIMIT, "" if over <= 1.0 else f"took {seconds:.1f} s with --max-seconds {run.seconds:g}")
+    return Check(LIMIT, "" if over <= 1.0 else f"took {seconds:.1f} s with --max-seconds {run.seconds:g}")
 
 
-def in_good_time(seconds: float, peer: float, factor: float, mapped: float) -> Told:
+def in_good_time(seconds: float, peer: float, factor: float, mapped: float) -> Check:
     over = seconds > factor * peer + mapped
-    return Told(TIME, f"took {seconds:.1f} s, the peer {peer:.2f} s" if over else "")
+    return Check(TIME, f"took {seconds:.1f} s, the peer {peer:.2f} s" if over else "")

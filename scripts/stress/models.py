@@ -1,4 +1,4 @@
-"""Model files read by their words, with nothing of the package: what the laws examine is what a user gets."""
+"""Reads model files without code of the package, so that checks see what a user gets."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf|nan)"
 CERTIFICATE = re.compile(
     rf"(?:Certified|Estimated) relative gap = ({NUMBER}) \(primal ({NUMBER}), dual ({NUMBER}), KKT violation ({NUMBER})"
 )
-SHOWN_GAP, SHOWN = 0.006, 1e-8  # what the digits of a printed gap, and of the other numbers, leave open
+SHOWN_GAP, SHOWN = 0.006, 1e-8  # precision of a printed gap, and of other printed numbers
 LISTS = ("label", "rho", "nr_sv", "probA", "probB", "prob_density_marks")
 
 
 class Certificate(NamedTuple):
-    """What the line says: each number as printed."""
+    """The numbers of the certificate line."""
 
     gap: float
     primal: float
@@ -29,8 +29,8 @@ class Certificate(NamedTuple):
 
 
 class Model(NamedTuple):
-    """header: the words before the weights, lists as tuples of text; body: the numbers of the lines behind `w` or the
-    text of those behind `SV`; notes: the lines that start with '#'."""
+    """A model.  header: the words before the weights, lists as tuples of text; body: the numbers after `w` or the lines
+    after `SV`; notes: the lines that start with '#'."""
 
     header: dict[str, tuple[str, ...]]
     body: list[str]
@@ -62,7 +62,7 @@ class Model(NamedTuple):
 
     @property
     def stopped(self) -> str:
-        """Why the runs ended, in the model's words."""
+        """The model's note on why the runs ended."""
         return next((note for note in self.notes if note.startswith("# Stopped:")), "")
 
     @property
@@ -71,16 +71,16 @@ class Model(NamedTuple):
         return Certificate(*map(float, hits[0].groups())) if hits else None
 
     def not_finite(self) -> list[str]:
-        """The words of the model that are no finite numbers although they are to be."""
+        """The words of the model that should be finite numbers and are not."""
         lines = [" ".join((key, *tokens)) for key, tokens in self.header.items() if key in (*LISTS, "gamma", "coef0")]
         tokens = " ".join([*lines, *self.body]).replace(":", " ").split()
         return [t for t in tokens if t.lstrip("-+").lower() in ("nan", "inf", "infinity")]
 
     def coefficients(self, rows: Rows) -> np.ndarray | None:
-        """f8 (max(1, classes - 1), n) of a kernel model: those of the rows it was trained on.
+        """f8 (max(1, classes - 1), n) of a kernel model: coefficients of all training rows.
 
-        Support vectors stand in the order of the rows, class after class, in eight digits.  None where these do not
-        tell which rows they are.
+        Support vectors are in the order of the rows, class after class, with eight digits.  None if these do not
+        determine the rows.
         """
         columns = max(1, int(self.header["nr_class"][0]) - 1)
         coef = np.zeros((columns, rows.n))
@@ -100,13 +100,13 @@ class Model(NamedTuple):
                 coef[:, group[at]] = [float(t) for t in numbers[:columns]]
                 at += 1
                 taken[pairs] += 1
-            if not _told_apart(rows, group, texts, taken):
+            if not _are_distinguishable(rows, group, texts, taken):
                 return None
         return coef
 
 
-def _told_apart(rows: Rows, group: np.ndarray, texts: list[str], taken: Counter[str]) -> bool:
-    """Whether the rows of `group` that are printed alike are equal, or all or none of them `taken`."""
+def _are_distinguishable(rows: Rows, group: np.ndarray, texts: list[str], taken: Counter[str]) -> bool:
+    """Whether rows of `group` with equal text are equal, or all or none of them are `taken`."""
     alike: dict[str, list[int]] = {}
     for i in group.tolist():
         if texts[i] in taken:
@@ -119,13 +119,13 @@ def _told_apart(rows: Rows, group: np.ndarray, texts: list[str], taken: Counter[
 
 
 def _rounded(rows: Rows) -> list[str]:
-    """The pairs of each row as a model prints them."""
+    """The pairs of each row as printed in a model."""
     pairs = [f"{j + 1}:{v:.8g}" for j, v in zip(rows.indices.tolist(), rows.values.tolist(), strict=True)]
     return [" ".join(pairs[a:b]) for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)]
 
 
 def parse(text: str) -> Model:
-    """A model of either kind; what stands behind the weights of LIBLINEAR's and LIBSVM's is nothing."""
+    """Parse a linear or kernel model, of svmtool, LIBLINEAR or LIBSVM."""
     header: dict[str, tuple[str, ...]] = {}
     lines = text.splitlines()
     at = 0

@@ -1,8 +1,8 @@
-"""Objectives of linear models, computed anew from the model file and the data: slow, obvious, and with their rounding.
+"""Recomputes the objectives of linear models from model file and data: slow and simple, with bounds of the round-off.
 
-Each value carries the most by which any evaluation in double precision, whatever the order of its sums, may be wrong:
-the products x_i.w are off by eps (non-zeros + 4) sum_j |x_ij w_j|, a convex loss then by its rise over twice that.
-It is this that data of a huge dynamic range are granted, and eps P(0): what is less is nothing.
+The bound holds for any evaluation in double precision and any order of sums: the products x_i.w have an error of up to
+eps (non-zeros + 4) sum_j |x_ij w_j|, a convex loss then its increase over twice that.  Checks allow this error, which
+is large for data of a huge dynamic range, and eps P(0).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from stress.rows import EPS, Rows
 
 
 class Value(NamedTuple):
-    """P at the weights, how far rounding may move it, and P where there are no weights.
+    """P at the weights, a bound of its round-off, and P at w = 0.
 
-    scale: what errors are relative to where P may be 0: of one-class problems -D with all rows in one direction, of
+    scale: errors are relative to it if P may be 0: for one-class problems -D with all rows in one direction, for
     regressions the cost of all targets.
     """
 
@@ -30,7 +30,7 @@ class Value(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What a command asks for, as far as it makes the problem; bias < 0: none; weights: --weights, one a row."""
+    """The problem of a command; bias < 0: none; weights: --weights, one for each row."""
 
     task: str
     loss: str
@@ -57,7 +57,7 @@ LOSSES: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
 
 
 def values(asked: Asked, rows: Rows, model: Model) -> list[Value]:
-    """P of each problem that the model answers, in the order of its columns."""
+    """P of each problem of the model, in the order of its columns."""
     if asked.weights is not None:
         kept = np.flatnonzero(np.array(asked.weights) > 0)
         rows, asked = rows.take(kept), asked._replace(weights=tuple(np.array(asked.weights)[kept].tolist()))
@@ -84,7 +84,7 @@ def _size(asked: Asked, w: np.ndarray) -> float:
 
 
 def _losses(asked: Asked, xi: np.ndarray, apart: np.ndarray, cost: np.ndarray) -> tuple[float, float]:
-    """sum C_i l(xi_i), and the most that slacks off by `apart` and the sum's own rounding do to it."""
+    """sum C_i l(xi_i), and a bound of its error, given errors `apart` of the slacks and the round-off of the sum."""
     loss = LOSSES[asked.loss]
     each = loss(xi, asked.power)
     ends = [loss(xi - apart, asked.power), loss(xi + apart, asked.power)]
@@ -101,7 +101,7 @@ def _value(asked: Asked, w: np.ndarray, xi, apart, cost, at_zero) -> Value:
 
 
 def _classes(asked: Asked, rows: Rows, model: Model) -> list[Value]:
-    """Two classes: the first label is +1; else each label in turn, against the rest, whose costs have no factor."""
+    """Two classes: the first label is +1; else each label against the rest, whose costs have no factor."""
     found, names, W = [], model.labels, model.W
     weights = _row_weights(asked, rows)
     for k in range(W.shape[1]):
@@ -126,7 +126,7 @@ def _regression(asked: Asked, rows: Rows, model: Model) -> list[Value]:
 
 
 def _ordinal(asked: Asked, rows: Rows, model: Model) -> list[Value]:
-    """w and thresholds b out of the columns (s - 1) w and -(b_1 + .. + b_{s-1}), or of w and -b for two ranks."""
+    """w and thresholds b from the columns (s - 1) w and -(b_1 + .. + b_{s-1}), or w and -b for two ranks."""
     W, ranks = model.W, np.unique(rows.labels)
     if len(ranks) < 2:  # no threshold, no loss
         return [Value(0.5 * float(np.sum(W * W)), 0.0, 0.0)]
@@ -168,7 +168,7 @@ def _all_classes(asked: Asked, rows: Rows, model: Model) -> list[Value]:
 
 
 def _one_class(asked: Asked, rows: Rows, model: Model) -> list[Value]:
-    """At the model's rho; where that is infinite (nu of 0 or 1) at the limit."""
+    """P at the model's rho; the limit if it is infinite (nu = 0 or 1)."""
     w, rho, cost = model.W[:, 0], float(model.rho[0]), _row_weights(asked, rows)
     z, apart = rows.products(w)
     k = asked.nu * float(np.sum(cost))
@@ -183,7 +183,7 @@ def _one_class(asked: Asked, rows: Rows, model: Model) -> list[Value]:
 
 
 def _hard(asked: Asked, rows: Rows, model: Model) -> list[Value]:
-    """w is sum a_i x_i with sum a_i = 1: the best multiple of it has -1/2 lead^2 / |w|^2, lead the least w.x_i."""
+    """w = sum a_i x_i with sum a_i = 1; P = -1/2 lead^2 / |w|^2 at its best multiple, where lead = min w.x_i."""
     w = model.W[:, 0]
     z, apart = rows.products(w)
     lead, square = max(float(np.asarray(z, float).min(initial=np.inf)), 0.0), float(w @ w)

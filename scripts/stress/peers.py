@@ -1,4 +1,4 @@
-"""LIBLINEAR's and LIBSVM's programs, where they are: models at a tight tolerance, and how long a run takes them."""
+"""Runs LIBLINEAR's and LIBSVM's programs, if installed: models at a tight tolerance, and times."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from svmtool import registry
 TIGHT = "1e-6"
 LINEAR_TAKES = {"-s", "-c", "-p", "-n", "-e", "-B", "-R", "-q"}
 KERNEL_TAKES = {"-s", "-t", "-c", "-p", "-n", "-e", "-g", "-d", "-r", "-q"}
-LONE = {"-R", "-q", "-C", "--strict"}  # options without a value
+FLAGS = {"-R", "-q", "-C", "--strict"}  # options without a value
 
 
 class Peers(NamedTuple):
-    """Paths, None where a program is absent; numbers: what LIBLINEAR's -s knows; free: whether it knows -R."""
+    """Paths of programs, None if absent; numbers: solvers of LIBLINEAR's -s; free: whether it has -R."""
 
     liblinear: str | None
     libsvm: str | None
@@ -28,15 +28,15 @@ class Peers(NamedTuple):
     free: bool = False
 
 
-class Answer(NamedTuple):
-    """What a peer made of a problem: seconds, model text (None: it failed or took too long)."""
+class PeerResult(NamedTuple):
+    """A peer's time in seconds and its model text (None: it failed or took too long)."""
 
     seconds: float
     model: str | None
 
 
 def find() -> Peers:
-    """From LIBLINEAR_DIR and LIBSVM_DIR, else Debian's on PATH."""
+    """Find the programs in LIBLINEAR_DIR and LIBSVM_DIR, else Debian's on PATH."""
     linear = _program("LIBLINEAR_DIR", "train", "liblinear-train")
     kernel = _program("LIBSVM_DIR", "svm-train", "svm-train")
     if linear is None:
@@ -55,7 +55,7 @@ def _program(variable: str, name: str, debian: str) -> str | None:
 
 
 def counterpart(run: Run, peers: Peers) -> list[str] | None:
-    """The arguments by which a peer solves the run's problem, without a tolerance; None where it cannot."""
+    """A peer's arguments for the run's problem, without a tolerance; None if it cannot solve it."""
     if run.row.kernel:
         rows = [r for r in registry.KERNEL_SOLVERS if r.number < 5 and _same(r, run)]
         path, takes = peers.libsvm, KERNEL_TAKES
@@ -72,7 +72,7 @@ def counterpart(run: Run, peers: Peers) -> list[str] | None:
     argv, at = [path, "-s", str(row.number)], 0
     while at < len(run.argv):
         option = run.argv[at]
-        width = 1 if option in LONE else 2
+        width = 1 if option in FLAGS else 2
         if option != "-s" and option != "-e" and (option in takes or option.startswith("-w")):
             argv += run.argv[at : at + width]
         at += width
@@ -84,11 +84,11 @@ def _same(row: registry.Solver, run: Run) -> bool:
     if mine.kernel:
         return row.word == mine.word and registry.same_problem(row, mine)
     loss = {("Lp hinge", 1.0): "hinge", ("Lp hinge", 2.0): "squared hinge"}.get((mine.loss, run.asked.power), mine.loss)
-    free_by_itself = mine.free_bias and run.asked.free and "-R" not in run.argv  # the peer would want it said
+    free_by_itself = mine.free_bias and run.asked.free and "-R" not in run.argv  # the peer needs the option
     return (row.task, row.loss, row.regulariser) == (mine.task, loss, mine.regulariser) and not free_by_itself
 
 
-def answer(argv: list[str], limit: float, tolerance: str | None = TIGHT, model: str = "peer") -> Answer:
+def run(argv: list[str], limit: float, tolerance: str | None = TIGHT, model: str = "peer") -> PeerResult:
     """Run a peer in this folder, for `limit` seconds at most."""
     rule = [] if tolerance is None else ["-e", tolerance]
     Path(model).unlink(missing_ok=True)
@@ -100,4 +100,4 @@ def answer(argv: list[str], limit: float, tolerance: str | None = TIGHT, model: 
         good = False
     seconds = time.perf_counter() - began
     path = Path(model)
-    return Answer(seconds, path.read_text() if good and path.exists() else None)
+    return PeerResult(seconds, path.read_text() if good and path.exists() else None)

@@ -1,9 +1,9 @@
 """A pool of worker processes that runs jobs with a time limit each; hangs and crashes are reported, workers replaced.
 
-Independent of what is tried: a job is a function of this package with its arguments, called as
-work(tell, folder, *arguments) in a worker, where tell(seconds, **what) announces the next step and the seconds of a
-processor it may take: the clock's would count other programs too.  A worker that dies or exceeds them is killed with
-all its children; its last announcement says which step that was.
+A job is a function of this package with its arguments, called as work(announce, folder, *arguments) in a worker.
+announce(seconds, **what) announces the next step and its limit of processor time, which unlike the clock does not
+depend on other programs.  A worker that dies or exceeds the limit is killed with all its children; its last
+announcement identifies the step.
 """
 
 from __future__ import annotations
@@ -22,15 +22,18 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
-START_SECONDS = 60.0  # in which a worker imports what a job needs, and makes its data
-PATIENCE = 5.0  # other programs may hold a worker up: so many times its seconds pass by the clock at most
+START_SECONDS = 60.0  # for a worker's imports and its data
+PATIENCE = 5.0  # limit of the clock time, as a multiple of the limit of the processor time
 _HIDDEN = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # as the commands set it
 
 
 class Done(NamedTuple):
-    """result: what the job returned; lost: None, or how its worker was lost (`hang` or a signal's words); fault: the
-    traceback of a job that failed by itself, or empty; doing: what was announced last; files: of the worker's folder
-    at a loss, name to bytes; seconds: of the job."""
+    """A finished job.
+
+    result: what the job returned.  lost: None, or how its worker was lost (`hang` or the signal).  fault: the traceback
+    of a job that raised an exception, or empty.  doing: the last announcement.  files: of the worker's folder if it was
+    lost, name to bytes.  seconds: time of the job.
+    """
 
     job: tuple
     result: Any
@@ -62,13 +65,13 @@ class _Worker:
         self.pipe.send(job)
 
     def _allow(self, seconds: float) -> None:
-        """From now on the worker may take so many seconds of a processor, and PATIENCE times as many of the clock."""
+        """Limit the worker to so much processor time from now on, and PATIENCE times as much clock time."""
         now = time.monotonic()
         self.deadline, self.last = now + seconds, now + PATIENCE * seconds
         self.busy = self._processor() + seconds
 
     def _processor(self) -> float:
-        """Seconds of a processor that it has taken; infinite where the system does not tell."""
+        """Processor time used by the worker; infinite if the system does not report it."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
@@ -77,7 +80,7 @@ class _Worker:
 
     @property
     def late(self) -> bool:
-        """Whether it is to be given up; else, once its deadline is past, it has another second."""
+        """Whether the worker has exceeded its limit; past the deadline but below the limit it gets another second."""
         now = time.monotonic()
         if now <= self.deadline:
             return False
@@ -87,7 +90,7 @@ class _Worker:
         return False
 
     def receive(self) -> Done | None:
-        """What the pipe holds: a finished job, or None for an announcement."""
+        """Receive a finished job, or None for an announcement."""
         try:
             kind, *rest = self.pipe.recv()
         except (EOFError, ConnectionResetError):
@@ -110,7 +113,7 @@ class _Worker:
         return done
 
     def kill(self) -> None:
-        """End it and all that it started."""
+        """Kill the worker and all its children."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
@@ -119,11 +122,11 @@ class _Worker:
 
 
 def _serve(pipe: Connection, work: Callable, folder: str) -> None:
-    """The life of a worker: jobs until the pipe closes."""
+    """Run jobs in a worker until the pipe is closed."""
     os.setsid()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who started us ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the workers
 
-    def tell(seconds: float, **what: Any) -> None:
+    def announce(seconds: float, **what: Any) -> None:
         pipe.send(("doing", seconds, what))
 
     while True:
@@ -132,15 +135,15 @@ def _serve(pipe: Connection, work: Callable, folder: str) -> None:
         except EOFError:
             return
         try:
-            pipe.send(("done", work(tell, folder, *job), ""))
-        except Exception:  # not swallowed: the traceback goes to the parent, which reports it as a fault
+            pipe.send(("done", work(announce, folder, *job), ""))
+        except Exception:  # the parent reports the traceback
             pipe.send(("done", None, traceback.format_exc()))
 
 
 def run(work: Callable, jobs: Iterator[tuple], workers: int, until: float = math.inf) -> Iterator[Done]:
-    """work(tell, folder, *job) for each job, side by side, as they end; `jobs` may go on for ever.
+    """Yield the results of work(announce, folder, *job) as jobs end; `jobs` may be infinite.
 
-    Nothing goes on after `until`, by time.monotonic().  Leaving the loop over this ends all workers.
+    All jobs end at `until`, by time.monotonic().  Leaving the loop over this ends all workers.
     """
     os.environ.update(_HIDDEN)
     mapped = Path(tempfile.mkdtemp(prefix="stress-"))

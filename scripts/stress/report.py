@@ -1,4 +1,4 @@
-"""What came of trials: counts, breaches in groups, their folders, and the tables at the end."""
+"""Reports of trials: counts, breaches in groups, their folders, and the final tables."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-KEPT = 3  # breaches of one law by one solver on one family that are kept with their data
+KEPT = 3  # breaches of one law by one solver on one family that are saved with their data
 
 
 class Breach(NamedTuple):
-    """words: what is wrong; command: what repeats it beside `files`, name to bytes."""
+    """A violated law.  words: what is wrong; command: repeats it, given `files`, name to bytes."""
 
     law: str
     solver: str
@@ -28,8 +28,11 @@ class Breach(NamedTuple):
 
 @dataclasses.dataclass
 class Tally:
-    """Counts of commands by family, by solver and of laws examined by (family, law); messages with exit status 1;
-    of what is fuzzed by (kind, how it ended); and breaches."""
+    """Results of trials.
+
+    Counts of commands by family and by solver, of laws checked by (family, law), of error messages and of fuzzed inputs
+    by (kind, ending); the breaches.
+    """
 
     commands: Counter = dataclasses.field(default_factory=Counter)
     solvers: Counter = dataclasses.field(default_factory=Counter)
@@ -39,19 +42,19 @@ class Tally:
     breaches: list[Breach] = dataclasses.field(default_factory=list)
 
     def ran(self, family: str, solver: str, status: int | None, err: str) -> None:
-        """Count a command; its sentence where it was refused."""
+        """Count a command, and its message if it failed."""
         self.commands[family] += 1
         self.solvers[solver] += 1
         if status == 1:
             words = [line for line in err.splitlines() if line.strip() and not line.startswith("WARNING")]
             self.refusals[" ".join("#" if any(c.isdigit() for c in t) else t for t in " ".join(words).split())] += 1
 
-    def looked(self, family: str, law: str) -> None:
+    def checked(self, family: str, law: str) -> None:
         self.laws[family, law] += 1
 
 
 class Report:
-    """All tallies together; writes the folder of each breach that is kept, `folder`/1, 2 .."""
+    """The sum of all tallies; saves breaches in `folder`/1, 2 .."""
 
     def __init__(self, folder: Path):
         self.folder, self.total = folder, Tally()
@@ -60,7 +63,7 @@ class Report:
         self.written = 0
 
     def add(self, tally: Tally) -> list[str]:
-        """Take a tally in; returns a line for each breach of a group that was not known."""
+        """Add a tally; returns a line for each breach of a new group."""
         for field in ("commands", "solvers", "laws", "refusals", "endings"):
             getattr(self.total, field).update(getattr(tally, field))
         new = []
@@ -74,7 +77,7 @@ class Report:
         return new
 
     def _keep(self, breach: Breach) -> str:
-        """Write what repeats it; the command line that does."""
+        """Save a breach; returns the command line that repeats it."""
         self.written += 1
         place = self.folder / str(self.written)
         place.mkdir(parents=True, exist_ok=True)
@@ -90,7 +93,7 @@ class Report:
 
     @property
     def tried(self) -> str:
-        """How much there was, in words."""
+        """The number of trials or commands as text."""
         tried = self.total.endings.total()
         return f"{tried} trials" if tried else f"{self.commands} commands"
 
@@ -113,8 +116,8 @@ class Report:
             kinds.setdefault(kind, {})[ending] = count
         lines = ["", f"{'kind':32} {'tried':>9}  how it ended"]
         for kind, endings in kinds.items():
-            told = ", ".join(f"{count} {ending}" for ending, count in endings.items())
-            lines.append(f"{kind:32} {sum(endings.values()):9}  {told}")
+            shown = ", ".join(f"{count} {ending}" for ending, count in endings.items())
+            lines.append(f"{kind:32} {sum(endings.values()):9}  {shown}")
         return lines
 
     def _commands(self) -> list[str]:
@@ -126,10 +129,10 @@ class Report:
             laws = sum(count for (f, _), count in self.total.laws.items() if f == family)
             wrong = sum(count for (f, _), count in broken.items() if f == family)
             lines.append(f"{family:32} {self.total.commands[family]:9} {laws:9} {wrong:9}")
-        lines += ["", f"{'law':32} {'looked at':>9} {'breaches':>9}"]
+        lines += ["", f"{'law':32} {'checked':>9} {'breaches':>9}"]
         for law in dict.fromkeys([law for _, law in self.total.laws] + [group[0] for group in self.counts]):
-            looked = sum(count for (_, other), count in self.total.laws.items() if other == law)
-            lines.append(f"{law:32} {looked:9} {sum(c for (_, o), c in broken.items() if o == law):9}")
+            checked = sum(count for (_, other), count in self.total.laws.items() if other == law)
+            lines.append(f"{law:32} {checked:9} {sum(c for (_, o), c in broken.items() if o == law):9}")
         lines += ["", f"{'solver':32} {'commands':>9}"]
         lines += [f"{solver:32} {count:9}" for solver, count in sorted(self.total.solvers.items())]
         if self.total.refusals:

@@ -1,4 +1,4 @@
-"""Labelled rows as the stress runs hold them, their text, and products with weights that tell their own rounding."""
+"""Labelled rows, their text, and products with weights with bounds of the round-off."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class Rows(NamedTuple):
-    """labels f8[n]; indptr i8[n + 1], indices i8[nnz] from 0 on and ascending in a row, values f8[nnz]."""
+    """labels f8[n]; indptr i8[n + 1], indices i8[nnz] starting at 0, ascending in a row, values f8[nnz]."""
 
     labels: np.ndarray
     indptr: np.ndarray
@@ -24,7 +24,7 @@ class Rows(NamedTuple):
 
     @property
     def d(self) -> int:
-        """The largest index of the file."""
+        """Number of features: the largest index."""
         return int(self.indices.max(initial=-1)) + 1
 
     @property
@@ -40,7 +40,7 @@ class Rows(NamedTuple):
         return Rows(self.labels[chosen], indptr, self.indices[at], self.values[at])
 
     def only_columns(self, kept: np.ndarray) -> Rows:
-        """The columns `kept` (i8, ascending), numbered anew from 0 on."""
+        """The columns `kept` (i8, ascending), renumbered from 0."""
         place = np.full(max(self.d, int(kept.max(initial=-1)) + 1), -1)
         place[kept] = np.arange(len(kept))
         to = place[self.indices]
@@ -53,9 +53,9 @@ class Rows(NamedTuple):
         return self._replace(labels=np.asarray(labels, dtype=np.float64))
 
     def products(self, w: np.ndarray, bias: float = -1.0) -> tuple[np.ndarray, np.ndarray]:
-        """x_i.w f8[n] and a bound of its rounding, whatever the order of the sum; w is cut or padded to the rows.
+        """x_i.w f8[n] and a bound of its round-off for any order of the sum; w is truncated or padded.
 
-        bias >= 0: the value of a last feature, whose weight is the last of w.
+        bias >= 0: the value of an additional feature, whose weight is the last of w.
         """
         inner = w[:-1] if bias >= 0 else w
         weights = np.zeros(max(self.d, len(inner)))
@@ -91,7 +91,7 @@ def of_dense(X: np.ndarray, labels: np.ndarray) -> Rows:
 
 
 def of_lists(rows: list[dict[int, float]], labels: np.ndarray) -> Rows:
-    """Rows given as {index from 0 on: value}."""
+    """Rows given as {index starting at 0: value}."""
     columns = [sorted(row) for row in rows]
     indptr = np.concatenate(([0], np.cumsum([len(c) for c in columns]))).astype(np.int64)
     indices = np.array([j for c in columns for j in c], dtype=np.int64)
@@ -100,7 +100,7 @@ def of_lists(rows: list[dict[int, float]], labels: np.ndarray) -> Rows:
 
 
 def parse(text: str) -> Rows:
-    """The rows of a data file of which nothing is wrong."""
+    """The rows of a valid data file."""
     labels, rows = [], []
     for line in text.splitlines():
         label, *pairs = line.split()

@@ -1,4 +1,4 @@
-"""Families from files: real sets, subsampled by rows and columns, and small sets on which something gave way."""
+"""Families from files: real sets, subsampled by rows and columns, and small sets that once caused failures."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 from stress.families import Sample, numbers, size
 from stress.rows import Rows, parse, read
 
-MOST_LINES = 20_000  # of a real set that are examined: unpacking takes the time of a hundred trials
+MOST_LINES = 20_000  # read of a real set, because decompressing all takes the time of a hundred trials
 REAL, HOSTILE = "real:", "hostile:"
 
 
 def found(folder: Path) -> dict[str, Callable[[np.random.Generator], Sample]]:
-    """Families of a folder with data/*.xz and hostile/*, by name; none where it is absent."""
+    """Families of a folder with data/*.xz and hostile/*, by name; empty if it is missing."""
     made: dict[str, Callable[[np.random.Generator], Sample]] = {}
     for path in sorted((folder / "data").glob("*.xz")):
         made[REAL + path.stem] = lambda rng, path=path: part_of(rng, path)
@@ -55,6 +55,6 @@ def _lines(path: Path) -> list[str]:
 
 
 def whole(rng: np.random.Generator, path: Path) -> Sample:
-    """A small set as it is."""
+    """A small set without changes."""
     rows: Rows = read(path)
     return Sample(rows, rows.labels if rng.random() < 0.5 else numbers(rng, rows))

@@ -1,4 +1,4 @@
-"""One trial: data of a family, a case on them, all its commands, and the laws; runs in a worker."""
+"""One trial: draws data of a family and a case, runs its commands and checks the laws; runs in a worker."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ import numpy as np
 from stress import cases, families, laws, models, peers, sets
 from stress.cases import DATA, MODEL, START, WEIGHTS, Case, Run
 from stress.commands import Catcher, Ended
-from stress.laws import Certified, Told
+from stress.laws import Certified, Check
 from stress.report import Breach, Tally
 
 PEER_SECONDS = 20.0
-OUR_SECONDS = 60.0  # for what is done beside a command
-THREADS_SHARE = 0.3  # of cases whose first run is done again with another number of threads
+OUR_SECONDS = 60.0  # time limit of the checks of a command
+THREADS_SHARE = 0.3  # of cases whose first run is repeated with another number of threads
 
 
 class Plan(NamedTuple):
-    """What all trials share: the seed, the family and the solvers (with commas between them) to keep to (empty: all),
-    the folder of real and hostile sets, the peers, whether the clock may decide anything, the time bound, which is
-    factor times the peer's and `room` seconds, and the seconds in which a command comes to an end."""
+    """Settings of all trials.
+
+    seed; family and solvers (separated by commas) to restrict to (empty: all); folder of real and hostile sets; peers;
+    whether times are checked; the bound of a time, factor times the peer's plus `room` seconds; limit of a command.
+    """
 
     seed: int
     family: str
@@ -48,12 +50,12 @@ class Plan(NamedTuple):
 
 @lru_cache
 def _catcher(folder: str) -> Catcher:
-    """One for the life of the worker."""
+    """The worker's catcher, created at the first call."""
     return Catcher(Path(folder))
 
 
-def attempt(tell: Callable[..., None], folder: str, plan: Plan, index: int) -> Tally:
-    """Trial number `index`; tell(seconds, **what) announces each command before it runs."""
+def attempt(announce: Callable[..., None], folder: str, plan: Plan, index: int) -> Tally:
+    """Run trial number `index`; announce(seconds, **what) is called before each command."""
     known = plan.families()
     generator = np.random.default_rng([plan.seed, index])
     name = list(known)[index % len(known)]
@@ -61,11 +63,11 @@ def attempt(tell: Callable[..., None], folder: str, plan: Plan, index: int) -> T
     with np.errstate(all="ignore"):
         sample = known[name](generator)
         case = cases.draw(generator, sample.rows, sample.targets, plan.solvers(), plan.timed)
-    return Trial(tell, catcher, plan, name, case).run(generator)
+    return Trial(announce, catcher, plan, name, case).run(generator)
 
 
 class Point(NamedTuple):
-    """The value of some answer to a problem, its rounding, what made it in words, and the run that did, if one did."""
+    """The value of a solution, its round-off, a description of its origin, and the run that computed it, if any."""
 
     law: str
     problem: tuple
@@ -76,14 +78,14 @@ class Point(NamedTuple):
 
 
 class Trial:
-    """The commands of one case in the catcher's folder, and what is reported of them."""
+    """Runs the commands of one case in the catcher's folder and collects the results."""
 
-    def __init__(self, tell: Callable[..., None], catcher: Catcher, plan: Plan, family: str, case: Case):
-        self.announce, self.catcher, self.plan, self.family, self.case = tell, catcher, plan, family, case
+    def __init__(self, announce: Callable[..., None], catcher: Catcher, plan: Plan, family: str, case: Case):
+        self.announce, self.catcher, self.plan, self.family, self.case = announce, catcher, plan, family, case
         self.tally = Tally()
 
     def run(self, generator: np.random.Generator) -> Tally:
-        """Do all of it."""
+        """Run all commands and checks."""
         Path(DATA).write_text(self.case.rows.text())
         if self.case.weights is not None:
             Path(WEIGHTS).write_text("\n".join(f"{x:g}" for x in self.case.weights) + "\n")
@@ -95,14 +97,14 @@ class Trial:
         for mine in seen:
             for point in points:
                 if point.problem == mine.run.problem and point.of is not mine:
-                    told = laws.bound_holds(point.law, mine, point.value, point.rounding, point.words)
-                    self.note(mine.run, told, mine.ended)
+                    check = laws.bound_holds(point.law, mine, point.value, point.rounding, point.words)
+                    self.note(mine.run, check, mine.ended)
         if seen and generator.random() < THREADS_SHARE:
             self._threads(seen[0])
         return self.tally
 
     def _start(self) -> models.Model | None:
-        """The model of -i, if the case wants one and it could be made."""
+        """The model of -i, if the case has one and its training succeeded."""
         Path(START).unlink(missing_ok=True)
         if not self.case.start:
             return None
@@ -117,12 +119,12 @@ class Trial:
         return self.catcher.train([*argv, DATA, model], model)
 
     def _one(self, run: Run, start: models.Model | None) -> Certified | None:
-        """Run and examine one command; None where it left nothing to compare with."""
+        """Run and check one command; None if there is no result to compare with."""
         ended = self._train(run.argv, MODEL, run)
         self.announce(OUR_SECONDS, family=self.family, solver=run.name, argv=[*run.argv, DATA, MODEL], checking=True)
         self.tally.ran(self.family, run.name, ended.status, ended.err)
-        seen, told = laws.certified(run, self.case, ended)
-        for one in told:
+        seen, check = laws.certified(run, self.case, ended)
+        for one in check:
             self.note(run, one, ended)
         if seen.values is not None and start is not None:
             before = laws.values_of(run, self.case.rows, start)
@@ -136,35 +138,35 @@ class Trial:
         return seen if good and np.isfinite(seen.model.certificate.dual) else None
 
     def _time(self, run: Run, ended: Ended) -> None:
-        """The peer's time is only asked for where ours is so long that it can matter.
+        """Compare the time with the peer's, which is measured only if ours could be too long.
 
-        Programs beside this one cost it caches too: what took too long counts if it does so twice.
+        Other programs on the machine may slow a run down: a time that is too long counts if it is so twice.
         """
         seconds = ended.seconds
         if seconds <= self.plan.mapped:
-            self.note(run, Told(laws.TIME, ""), ended)
+            self.note(run, Check(laws.TIME, ""), ended)
             return
         argv = peers.counterpart(run, self.plan.peers)
         if argv is None:
             return
         limit = (seconds - self.plan.mapped) / self.plan.factor
         self.announce(limit + OUR_SECONDS, family=self.family, solver=run.name, argv=argv)
-        theirs = peers.answer(argv, limit + 1.0, None)
-        told = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.mapped)
-        if told.words:
+        theirs = peers.run(argv, limit + 1.0, None)
+        check = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.mapped)
+        if check.words:
             seconds = min(seconds, self._train(run.argv, MODEL, run).seconds)
-            told = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.mapped)
-        self.note(run, told, ended)
+            check = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.mapped)
+        self.note(run, check, ended)
 
     def _points(self, seen: list[Certified]) -> list[Point]:
-        """Values that no certified dual value may exceed: those of all runs, and of the first one's peer."""
+        """Values that no certified dual value may exceed: those of all runs and of the first run's peer."""
         found = [Point(laws.SAME, m.run.problem, m.value, m.rounding, " ".join(m.run.argv), m) for m in seen]
         argv = peers.counterpart(seen[0].run, self.plan.peers) if seen else None
         if argv is None or len(np.unique(self.case.rows.labels)) < 2:
             return found
         mine = seen[0]
         self.announce(PEER_SECONDS + OUR_SECONDS, family=self.family, solver=mine.run.name, argv=argv)
-        theirs = peers.answer([*argv, "-q"], PEER_SECONDS)
+        theirs = peers.run([*argv, "-q"], PEER_SECONDS)
         model = None if theirs.model is None else models.parse(theirs.model)
         if model is None or model.not_finite():
             return found
@@ -177,23 +179,23 @@ class Trial:
 
     @staticmethod
     def _comparable(mine: Certified, values: list) -> bool:
-        """nu-SVC's values are divided by a number of each model's own."""
+        """Whether values can be compared; nu-SVC's are scaled by a number that depends on the model."""
         return mine.run.row.word != "nu_svc" and len(values) == len(mine.values)
 
     def _threads(self, mine: Certified) -> None:
-        """The first run once more with one thread and with two; a run that the clock ended may differ."""
+        """Repeat the first run with one and with two threads; runs ended by a time limit may differ."""
         if mine.run.seconds is not None:
             return
         one, two = (self._train(("--threads", t, *mine.run.argv), MODEL, mine.run) for t in ("1", "2"))
         self.note(mine.run, laws.same_for_threads(one, two), one)
 
-    def note(self, run: Run, told: Told, ended: Ended) -> None:
-        """Count a law, and keep what breaks it, with its files."""
-        self.tally.looked(self.family, told.law)
-        if told.words:
+    def note(self, run: Run, check: Check, ended: Ended) -> None:
+        """Count a check, and save a breach with its files."""
+        self.tally.checked(self.family, check.law)
+        if check.words:
             names = [name for name in (DATA, WEIGHTS, START) if name == DATA or name in run.argv]
             files = {name: Path(name).read_bytes() for name in names}
             if ended.model is not None:
                 files[MODEL] = ended.model.encode()
             command = shlex.join(["svm-train", *run.argv, DATA, MODEL])
-            self.tally.breaches.append(Breach(told.law, run.name, self.family, told.words, command, files))
+            self.tally.breaches.append(Breach(check.law, run.name, self.family, check.words, command, files))

@@ -48,8 +48,8 @@ def test_a_reader_that_gives_way_is_found_and_its_file_kept(tmp_path, monkeypatc
     (tmp_path / "room").mkdir()
     report = Report(tmp_path / "breaches")
     tally = fuzz.attempt(lambda *_, **__: None, str(tmp_path / "room"), "inputs", 7, 0, 3000)
-    [told, *_] = report.add(tally)
-    assert "SvmtoolError or success" in told and "4300 digits" in told
+    [text, *_] = report.add(tally)
+    assert "SvmtoolError or success" in text and "4300 digits" in text
     command = shlex.split((tmp_path / "breaches" / "1" / "command").read_text())
     kind, name = command[command.index("--again") + 1 :]
     assert fuzz.again(kind, str(tmp_path / "breaches" / "1" / name)) == 1
@@ -74,7 +74,7 @@ def test_a_broken_file_is_found(tmp_path):
     (folder / "out").write_bytes(stage.whole[k]["out"][:-1])
     (folder / "d").write_text("1 1:1\n")
     (folder / ".out.1-00000000.tmp").touch()
-    found = stage.look(k, folder, "", finished=False) + fuzz_commands.left(folder, "", "")
+    found = stage.check_files(k, folder, "", finished=False) + fuzz_commands.left(folder, "", "")
     assert [one.law for one in found] == ["the old file or the new one", "inputs stay", "nothing is left"]
 
 

@@ -70,8 +70,8 @@ def certified_as(
     row = registry.find(number)
     run = cases.Run(row, argv, asked(row), 1e-3 if "--gap" in argv else None)
     ended = Ended(status, "", err, 0.1, linear_model(w, certificate, "the stopping rule of -e holds"))
-    _, told = laws.certified(run, cases.Case(rows, (run,), (), None), ended)
-    return {one.law: one.words for one in told}
+    _, text = laws.certified(run, cases.Case(rows, (run,), (), None), ended)
+    return {one.law: one.words for one in text}
 
 
 def best() -> tuple[np.ndarray, float]:
@@ -95,9 +95,9 @@ def test_each_law_of_one_run_can_be_broken():
     far = 1e3 * np.ones(4)
     assert "P = " in certified_as(far, line(value, value))[laws.ZERO]
     assert "by the certificate" in certified_as(w, line(value * 1.01, value))[laws.PRIMAL]
-    assert "not a word" in certified_as(w, line(value, 0.9 * value))[laws.TELLS]
+    assert "no message" in certified_as(w, line(value, 0.9 * value))[laws.TELLS]
     assert not certified_as(w, line(value, 0.9 * value), "WARNING: .. use --gap 1e-3 ..\n")[laws.TELLS]
-    assert "asked for" in certified_as(w, line(value, 0.9 * value), argv=("-s", "2", "--gap", "1e-3"))[laws.ASKED]
+    assert "requested" in certified_as(w, line(value, 0.9 * value), argv=("-s", "2", "--gap", "1e-3"))[laws.ASKED]
     assert "converged, and" in certified_as(w, line(value, value, float("nan")))[laws.CERTIFIED]
     assert "no certificate" in certified_as(w, "")[laws.CERTIFIED]
     assert "nan" in certified_as(np.array([1.0, np.nan, 0.0, 0.0]), line(value, value))[laws.FINITE]
@@ -116,9 +116,9 @@ def test_a_dual_value_above_any_point_is_a_breach():
     assert not laws.bound_holds(laws.SAME, seen, value * 1.05, 0.0, "x").words
 
 
-def sleepy(tell, folder, kind: str) -> str:
+def sleepy(announce, folder, kind: str) -> str:
     """A job that ends, hangs, fails or takes its process with it."""
-    tell(1.0, family="f", solver="s", argv=[kind])
+    announce(1.0, family="f", solver="s", argv=[kind])
     if kind == "hang":
         end = time.monotonic() + 60
         while time.monotonic() < end:
@@ -143,14 +143,14 @@ def test_a_loss_is_a_breach_with_its_command(tmp_path):
     plan = trial.Plan(1, "", "", "", peers.Peers(None, None))
     lost = pool.Done((plan, 7), None, "hang", "", {"family": "f", "solver": "-s 2", "argv": ["-s", "2"]}, {}, 1.0)
     known = report.Report(tmp_path)
-    [told] = known.add(session.tally_of_loss(lost))
-    assert laws.HANG in told and "svm-train -s 2" in told
+    [text] = known.add(session.tally_of_loss(lost))
+    assert laws.HANG in text and "svm-train -s 2" in text
     assert known.breaches == 1 and not known.add(session.tally_of_loss(lost))
     assert (tmp_path / "1" / "command").read_text() == "svm-train -s 2\n"
     assert "f  " in known.text()
     slow = lost._replace(doing={**lost.doing, "checking": True})
-    [told] = known.add(session.tally_of_loss(slow))
-    assert laws.CHECKED in told and laws.HANG not in told
+    [text] = known.add(session.tally_of_loss(slow))
+    assert laws.CHECKED in text and laws.HANG not in text
 
 
 def test_what_took_too_long_once_is_no_breach(tmp_path, monkeypatch):
@@ -158,7 +158,7 @@ def test_what_took_too_long_once_is_no_breach(tmp_path, monkeypatch):
     plan = trial.Plan(1, "", "", "", peers.Peers("train", None, frozenset({2})))
     rows, _ = two_classes()
     run = cases.Run(registry.find(2), ("-s", "2"), objective.Asked("classification", "squared hinge", False))
-    monkeypatch.setattr(peers, "answer", lambda *_: peers.Answer(0.1, None))
+    monkeypatch.setattr(peers, "run", lambda *_: peers.PeerResult(0.1, None))
     for again, breaches in ((1.0, 0), (90.0, 1)):
         case = cases.Case(rows, (run,), (), None)
         one = trial.Trial(lambda *_, **__: None, None, plan, "f", case)
@@ -192,7 +192,7 @@ def kernel_text(support: str) -> str:
 
 
 def test_rows_that_a_model_prints_alike_are_not_guessed():
-    """Eight digits make one of 100000003 and 100000004: which of them is the support vector nobody can tell."""
+    """Eight digits make one of 100000003 and 100000004: the support vector may be either."""
     rows = parse("1 1:100000003\n1 1:100000004\n-1 1:5\n")
     model = models.parse(kernel_text("0.5 1:1e+08 \n-0.5 1:5 \n"))
     assert model.coefficients(rows) is None
@@ -204,7 +204,7 @@ def test_rows_that_a_model_prints_alike_are_not_guessed():
 
 
 @pytest.mark.parametrize("most", [10**8, 0], ids=["differences", "products"])
-def test_rbf_of_a_large_row_is_off_by_no_more_than_told(most, monkeypatch):
+def test_rbf_of_a_large_row_is_within_its_bound(most, monkeypatch):
     """Its product with itself cancels to nothing known; the kernel's value is 1."""
     monkeypatch.setattr(kernel_objective, "MOST_DIFFERENCES", most)
     rows = of_dense(np.array([[1.0, 2.0], [1.1, 2.0], [3.1e9, 1.7e9], [3.1e9, 1.7e9 + 0.5]]), np.ones(4))
