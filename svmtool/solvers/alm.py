@@ -23,8 +23,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled.loops.fused import fused_alm_loops
-from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent, chunk_of, random_state
+from svmtool.coordinate import fused_hinge
+from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent
 from svmtool.data.blocks import Rows
 from svmtool.data.replicated import of_data
 from svmtool.objectives.augmented import Augmented
@@ -133,26 +133,18 @@ def _unit(task: Task) -> float:
 
 
 def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
-    """All of `exact` in one compiled call; the signs and targets as there.  status None: more than a call may do."""
-    rows, n, d = of_data(task.rows), task.rows.n, task.rows.d
-    chunk, unit = chunk_of(rows), _unit(task)
+    """Run all of `exact` in one compiled call; status None: it made as many records as a call may."""
+    nnz, unit = of_data(task.rows).nnz, _unit(task)
     gap = rule.certified.gap if monitor.gap is None else monitor.gap
-    w = np.zeros(d) if start is None else start.copy()
-    alpha, target = np.zeros(n), np.ones(n) if task.target is None else task.target
-    descent = EPOCHS if start is None else 0
-    most = min(FUSED_RECORDS, FUSED_VISITS // max(rows.nnz, 1))
+    pg_range = -1.0 if rule.dual is None else SAFETY * rule.dual.most
+    w = np.zeros(task.rows.d) if start is None else start.copy()
+    most = min(FUSED_RECORDS, FUSED_VISITS // max(nnz, 1))
     most = most if monitor.max_iter is None else min(most, monitor.max_iter)
-    history = np.empty((most + 2, fused_alm_loops.FIELDS))
-    code = fused_alm_loops.fused_hinge(
-        *rows.csr_arrays, task.y, task.cost, target, w, alpha,
-        np.empty(6 * n + 2 * d * d + 3 * d + 17), np.empty(rows.n + rows.n // chunk + 1, np.int64),
-        random_state(rows.n, seed),
-        history, gap, -1.0 if rule.dual is None else SAFETY * rule.dual.most,
-        SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MOST / unit, GROWTH, INNER,
-        chunk, descent, epochs_worth(d, rows.nnz), most,
-    )  # fmt: skip
+    rounds = fused_hinge.Rounds(SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MOST / unit, GROWTH, INNER)
+    epochs, worth = EPOCHS if start is None else 0, epochs_worth(task.rows.d, nnz)
+    records, code, alpha = fused_hinge.fused_hinge(task, w, gap, pg_range, rounds, epochs, worth, most, seed)
     status, count = None, 0
-    for f, bound, norm, support, t, epochs_so_far in history[: int(history[-1, 0])].tolist():
+    for f, bound, norm, support, t, epochs_so_far in records:
         status = monitor.step(f, bound, gradient=norm, active=int(support), cg=0, step=t)
         count = int(epochs_so_far)
     if code == 4:

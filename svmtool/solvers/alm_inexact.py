@@ -36,9 +36,9 @@ from svmtool.limits import EndedError
 from svmtool.linalg.costs import VISIT
 from svmtool.linalg.systems import Factored, conjugate_gradient, mirror
 from svmtool.objectives.admm import Admm
-from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior
 from svmtool.objectives.task import Task
+from svmtool.solvers.alm_inexact_mean import Average
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.incumbent import Best
@@ -55,8 +55,6 @@ SIGMA_FIRST = 0.3  # mu(1) / C_i, which the paper leaves open
 SIGMA_MOST = 1e5  # the paper's cap on mu
 BALANCE, BALANCE_STEP = 2.0, 4.0  # the residuals may differ so much; the most that mu changes at once
 BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least so many, and this share of all so far
-# iterations after a restart when the mean is examined, and between evaluations
-FIRST_EVALUATION, EVALUATION_GROWTH = 20, 1.5
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MOST_ITERATIONS = 10000
 PRODUCTS, SQUARE = 3.0, 2.0  # of an iteration with a factor: products with the rows, and what takes d^2 besides
@@ -124,7 +122,7 @@ def iterations(
         _first_guess(o, best, seed, monitor)
     o.begin()
     step = _Step(o, task.options.inner_steps, RELAXED if ours else 1.0, monitor, method == "features")
-    average = _Average(o, step)
+    average = Average(o, step.left)
     balanced, merit, before = BALANCE_EVERY, 0.0, 1.0
     direct = interior and ours and possible(task)
     slower = Slower(task, PRODUCTS * VISIT * o.rows.nnz + SQUARE * o.d * o.d, monitor.gap or RULE_MIN_GAP)
@@ -259,52 +257,3 @@ class _Step:
         tolerance, most = (TOLERANCE, MOST_STEPS) if self.steps is None else (1e-8, self.steps)
         p, self.cg, _ = conjugate_gradient(product, g, diagonal, tolerance, most, self.monitor.ended)
         return p
-
-
-class _Average:
-    """The mean of the points since the last restart, from which to go on where its gap is less than that of the last.
-
-    With few rows between their ends the points circle about the answer.  All that a point consists of is linear in
-    (w, beta): a mean costs no product, only the check of it does.
-    """
-
-    def __init__(self, o: Admm, step: _Step):
-        self.o = o
-        self._point = o.w, step.left  # what of it is no row's; `o` has the rest
-        self._sums = [np.zeros_like(x) for x in self._point]
-        self._count, self._evaluation_due = 0, FIRST_EVALUATION
-
-    def add(self) -> None:
-        """Take the present point into the mean."""
-        for total, x in zip(self._sums, self._point, strict=True):
-            total += x
-        self.o.add_point()
-        self._count += 1
-
-    @property
-    def due(self) -> bool:
-        """Whether it is time for an evaluation."""
-        return self._count >= self._evaluation_due
-
-    def restart(self, best: Best) -> np.ndarray | None:
-        """Go to the mean and return the gradient there if it is better than the present point; else None."""
-        o = self.o
-        here = relative_gap(o.primal, o.bound)
-        kept = [x.copy() for x in self._point]
-        for x, total in zip(self._point, self._sums, strict=True):
-            np.divide(total, self._count, out=x)
-        o.go_to_mean(self._count)
-        _, g = o.gradient()
-        best.keep()
-        if relative_gap(o.primal, o.bound) < here:
-            for total in self._sums:
-                total[:] = 0.0
-            o.forget_points()
-            self._count, self._evaluation_due = 0, FIRST_EVALUATION
-            return g
-        for x, old in zip(self._point, kept, strict=True):
-            x[:] = old
-        o.go_back()
-        o.gradient()
-        self._evaluation_due = int(EVALUATION_GROWTH * self._count) + 1
-        return None

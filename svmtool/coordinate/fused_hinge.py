@@ -1,0 +1,51 @@
+"""Coordinate descent and multiplier rounds of a small hinge problem in one compiled call; see solvers/alm.py."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from svmtool.compiled.loops.fused import fused_alm_loops
+from svmtool.coordinate.hinge import chunk_of, random_state
+from svmtool.data.replicated import of_data
+from svmtool.objectives.task import Task
+
+
+class Rounds(NamedTuple):
+    """Parameters of the multiplier rounds: sigma without and with first epochs, its largest value and its growth, and
+    the share `inner` at which a round ends."""
+
+    cold: float
+    warm: float
+    largest: float
+    growth: float
+    inner: float
+
+
+def fused_hinge(
+    task: Task,
+    w: np.ndarray,
+    gap: float,
+    pg_range: float,
+    rounds: Rounds,
+    epochs: int,
+    worth: int,
+    most: int,
+    seed: int,
+) -> tuple[list[list[float]], int, np.ndarray]:
+    """Minimise from w (length d, overwritten by the best weights) within `most` records; rows without a bias feature.
+
+    pg_range: of the projected gradients, at which a run ends; epochs: before the rounds; worth: how many may be tried.
+    Returns a record for each step (f, lower bound, |gradient|, rows with a multiplier, step, epochs so far), the code
+    of why it ended (0 the limit of records, 1 the minimum, 2 the gap, 3 pg_range, 4 round-off) and the best dual point.
+    """
+    rows, n, d = of_data(task.rows), task.rows.n, task.rows.d
+    chunk, alpha = chunk_of(rows), np.zeros(n)
+    history = np.empty((most + 2, fused_alm_loops.FIELDS))
+    code = fused_alm_loops.fused_hinge(
+        *rows.csr_arrays, task.y, task.cost, np.ones(n) if task.target is None else task.target, w, alpha,
+        np.empty(6 * n + 2 * d * d + 3 * d + 17), np.empty(rows.n + rows.n // chunk + 1, np.int64),
+        random_state(rows.n, seed), history, gap, pg_range, *rounds, chunk, epochs, worth, most,
+    )  # fmt: skip
+    return history[: int(history[-1, 0])].tolist(), code, alpha
