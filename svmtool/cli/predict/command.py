@@ -21,6 +21,7 @@ TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from svmtool.cli.predict.plain import Plain
     from svmtool.cli.predict.report import Report
+    from svmtool.formats.names import Names
 
 
 def main(argv: list[str]) -> int:
@@ -32,8 +33,20 @@ def main(argv: list[str]) -> int:
         if options.page is not None:
             console.out(options.page)
             return 0
-        report = predict(options)
-        console.out(("" if options.quiet else report.result_lines()) + report.metric_lines())
+        names = None
+        if options.names is not None:
+            from svmtool.formats.names import read
+
+            names = read(options.names)
+            if not names.classes:
+                raise SvmtoolError(f"ERROR: --names {options.names}: the file holds no strings of labels")
+        report = predict(options, names)
+        lines = report.metric_lines()
+        if names is not None:
+            from svmtool.cli.predict.named_labels import named_metrics
+
+            lines = named_metrics(lines, names)
+        console.out(("" if options.quiet else report.result_lines()) + lines)
         for warning in [] if options.quiet else report.warnings():
             console.warn(warning)
         return 0
@@ -41,7 +54,7 @@ def main(argv: list[str]) -> int:
     return console.run(work, lambda: USAGE)
 
 
-def predict(options: Options) -> Plain | Report:
+def predict(options: Options, names: Names | None = None) -> Plain | Report:
     """Predict; returns the report with accuracy and metrics.
 
     Checks are made in LIBLINEAR's order: test file, output file, model, probabilities, then the rows.
@@ -66,6 +79,10 @@ def predict(options: Options) -> Plain | Report:
             job = job_of(text, options)
         del text
         scores = stack.enter_context(replacing(options.scores)) if options.scores is not None else None
+        if names is not None:
+            from svmtool.cli.predict.named_labels import NamedLabels
+
+            output = NamedLabels(output, names)
         report = job.report(output, scores)
         for block in job.blocks(source):
             report.add(block)

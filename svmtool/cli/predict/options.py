@@ -32,6 +32,8 @@ output_file may be - (standard output).  Options stand before the files.
                    where rows not labelled 1 count as outliers); mean
                    absolute error in ranks (models of -s 43); mean
                    absolute error and R2 (regression)
+  --names FILE     write the strings of labels that FILE (DATA.names of svmtool
+                   convert) has for the integers; fields separated by tabs
   --threads N      use N threads (default: all cores, or OMP_NUM_THREADS)
   --spark MASTER   predict with Spark (local[N], spark://HOST:PORT, yarn, ..):
                    test_file is a file, directory or pattern as Spark reads
@@ -39,17 +41,18 @@ output_file may be - (standard output).  Options stand before the files.
                    part files hold the lines in the order of the input
   --version, --help
 """
-VALUED = ("--scores", "--threads", "--spark")
+VALUED = ("--scores", "--names", "--threads", "--spark")
 
 
 class Options:
     """The parsed command line; `page` is the text of --help or --version, if given."""
 
-    __slots__ = ("probabilities", "quiet", "scores", "metrics", "threads", "spark", "files", "page")
+    __slots__ = ("probabilities", "quiet", "scores", "names", "metrics", "threads", "spark", "files", "page")
 
     def __init__(self) -> None:
         self.probabilities = self.quiet = self.metrics = False
         self.scores: str | None = None
+        self.names: str | None = None
         self.spark: str | None = None
         self.threads: int | None = None
         self.files: list[str] = []
@@ -88,8 +91,11 @@ def parse(argv: list[str]) -> Options:
     test, model, output = [*options.files, None][:3]
     if options.scores is not None and options.scores == output:
         raise SvmtoolError(f"ERROR: --scores and output_file are both {options.scores}")
+    if options.names is not None and options.spark is not None:
+        raise SvmtoolError("ERROR: --names does not apply to --spark")
     overwriting.refuse(
-        [("test_file", test), ("model_file", model)], [("output_file", output), ("--scores", options.scores)]
+        [("test_file", test), ("model_file", model), ("--names", options.names)],
+       [("output_file", output), ("--scores", options.scores)],
     )
     return options
 
@@ -114,6 +120,8 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
             if not value:
                 raise SvmtoolError("ERROR: --scores needs a file name")
             options.scores = value
+        elif name == "--names":
+            options.names = value
         elif name == "--spark":
             options.spark = value
         else:

@@ -1,0 +1,1 @@
+"""Conversion between LIBSVM's text format and CSV, TSV, npz and Parquet."""

@@ -1,0 +1,96 @@
+"""Reads a file of one format and writes another, with the names of features and labels beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from svmtool.conversion import delimited, encoding, npz, parquet
+from svmtool.data.dataset import Dataset
+from svmtool.errors import SvmtoolError
+from svmtool.formats import names as names_file
+from svmtool.formats.names import Names
+from svmtool.formats.source import COMPRESSED
+from svmtool.formats.svmlight import table as svmlight
+from svmtool.formats.svmlight import writing
+
+SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".npz": "npz", ".parquet": "parquet", ".pq": "parquet"}
+FORMATS = ("libsvm", "csv", "tsv", "npz", "parquet")
+NEEDS_NAMES = ("libsvm", "npz")  # formats that hold no names themselves
+
+
+class Choices(NamedTuple):
+    """What the user has chosen; None: found from the file."""
+
+    source: str | None = None  # of FORMATS
+    target: str | None = None
+    label: str | None = None  # name or number of the label column
+    no_label: bool = False
+    one_hot: bool = False
+    drop: tuple[str, ...] = ()
+    names: str | None = None  # file of names to apply
+    delimiter: str | None = None
+    header: bool | None = None
+
+
+def format_of(path: str, chosen: str | None) -> str:
+    """The format of a file: the chosen one, else by its suffix, else LIBSVM's text."""
+    if chosen is not None:
+        return chosen
+    base, suffix = os.path.splitext(path.lower())
+    if suffix in COMPRESSED:
+        suffix = os.path.splitext(base)[1]
+    return SUFFIXES.get(suffix, "libsvm")
+
+
+def convert(source: str, target: str, choices: Choices, say: Callable[[str], None]) -> None:
+    """Convert the file `source` to `target`; say: prints one line for the user."""
+    kind = format_of(target, choices.target)
+    if os.path.splitext(target)[1] in COMPRESSED:
+        raise SvmtoolError(f"{target}: output is not compressed: leave the suffix out and run gzip or xz afterwards")
+    rows, names = _read(source, choices, say)
+    width = max(rows.n_features, len(names.features))
+    features = [names.features[j] if j < len(names.features) else f"feature {j + 1}" for j in range(width)]
+    label = names.label or "label"
+    if kind == "libsvm":
+        writing.write(target, rows)
+    elif kind == "npz":
+        npz.write(target, rows, width)
+    elif kind == "parquet":
+        texts = [names.of_class(x) for x in rows.labels.tolist()] if names.classes else rows.labels
+        parquet.write(target, features, label, rows, texts)
+    else:
+        texts = [names.classes.get(int(x), "") or delimited.text_of(x) for x in rows.labels.tolist()]
+        delimiter = choices.delimiter or ("\t" if kind == "tsv" else ",")
+        delimited.write(target, delimiter, features, label, rows, texts)
+    done = f"{target}: {len(rows)} rows, {width} features"
+    if kind in NEEDS_NAMES and names != Names():
+        if target == "-":
+            done += "; names of features and labels are not kept, since standard output has no file beside it"
+        else:
+            names_file.write(target + names_file.SUFFIX, names)
+            done += f"; names in {target}{names_file.SUFFIX}"
+    say(done)
+
+
+def _read(source: str, choices: Choices, say: Callable[[str], None]) -> tuple[Dataset, Names]:
+    kind = format_of(source, choices.source)
+    if kind in NEEDS_NAMES:
+        rows = npz.read(source, choices.no_label) if kind == "npz" else svmlight.read(source)
+        if kind == "libsvm" and not np.all(np.isfinite(rows.values)):
+            raise SvmtoolError(f"{source} holds values that are not finite")
+        return rows, names_file.find(choices.names, source)
+    given = names_file.read(choices.names) if choices.names is not None else None
+    text = [*given.one_hot, *([given.label] if given.classes and given.label else [])] if given is not None else []
+    if kind == "parquet":
+        table = parquet.read(source, text)
+    else:
+        delimiter = choices.delimiter or ("\t" if kind == "tsv" else None)
+        table = delimited.read(source, delimiter, choices.header, text)
+    if given is not None:
+        return encoding.applied(table, given, say), given
+    label = None if choices.no_label else encoding.label_column(table, choices.label, say)
+    return encoding.fitted(table, label, choices.one_hot, choices.drop, say)

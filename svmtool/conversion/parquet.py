@@ -1,0 +1,121 @@
+"""Reads and writes Parquet files through pyarrow, or through pandas with its own engine."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from svmtool.conversion.table import Column, Table, missing, refuse_nonfinite, refuse_repeated_names
+from svmtool.data.dataset import Dataset
+from svmtool.errors import SvmtoolError, clipped
+from svmtool.formats.output import replacing
+
+NEEDED = "Parquet needs pyarrow, or pandas with fastparquet: pip install pyarrow"
+MOST_CELLS = 500_000_000  # of a file that is written, all at once
+
+
+def read(path: str, text: Collection[str] = ()) -> Table:
+    """Read all columns; `text`: names of those that are strings even if they hold numbers.
+
+    Raises SvmtoolError for missing values, columns that are neither numbers, truth values nor strings, and where no
+    package that reads Parquet is installed.
+    """
+    try:
+        names, columns = _by_pyarrow(path)
+    except ImportError:
+        names, columns = _by_pandas(path)
+    refuse_repeated_names(path, names)
+
+    def place(row: int) -> str:
+        return f"row {row + 1}"
+
+    found: list[Column] = []
+    for name, values in zip(names, columns, strict=True):
+        if values.dtype.kind in "iufb" and name not in text:
+            numbers = values.astype(np.float64)
+            refuse_nonfinite(path, numbers, name, place)
+            found.append(numbers)
+            continue
+        cells = values.tolist()
+        for row, cell in enumerate(cells):
+            if cell is None or cell != cell or cell == "":
+                raise missing(path, place(row), name, "" if cell == "" else str(cell))
+            if not isinstance(cell, (str, bool, int, float)):
+                kind = type(cell).__name__
+                raise SvmtoolError(f"{path}: column {clipped(name)!r} holds values of type {kind}: use numbers or text")
+        found.append([cell if isinstance(cell, str) else f"{cell}" for cell in cells])
+    if not found or not len(found[0]):
+        raise SvmtoolError(f"{path} holds no rows")
+    return Table(path, names, found, place)
+
+
+def _by_pyarrow(path: str) -> tuple[list[str], list[np.ndarray]]:
+    from pyarrow import ArrowException, parquet
+
+    try:
+        table = parquet.read_table(path)
+    except FileNotFoundError:
+        raise SvmtoolError(f"can't open input file {path}") from None
+    except (ArrowException, OSError, ValueError) as e:
+        raise SvmtoolError(f"can't read {path} as Parquet: {' '.join(str(e).split())}") from None
+    columns = []
+    for column in table.columns:
+        if column.null_count:  # integers with nulls would become numbers with nan; keep the cells as they are
+            columns.append(np.array(column.to_pylist(), dtype=object))
+        else:
+            columns.append(_array(column.to_pylist()) if str(column.type).startswith("dict") else column.to_numpy())
+    return list(table.column_names), columns
+
+
+def _array(cells: list[Any]) -> np.ndarray:
+    found = np.empty(len(cells), dtype=object)
+    found[:] = cells
+    return found
+
+
+def _by_pandas(path: str) -> tuple[list[str], list[np.ndarray]]:
+    try:
+        import pandas
+    except ImportError:
+        raise SvmtoolError(NEEDED) from None
+    try:
+        frame = pandas.read_parquet(path)
+    except ImportError:
+        raise SvmtoolError(NEEDED) from None
+    except FileNotFoundError:
+        raise SvmtoolError(f"can't open input file {path}") from None
+    except Exception as e:  # the engine's own types
+        raise SvmtoolError(f"can't read {path} as Parquet: {' '.join(str(e).split())}") from None
+    return list(map(str, frame.columns)), [frame[name].to_numpy() for name in frame.columns]
+
+
+def write(path: str, names: list[str], label: str, rows: Dataset, labels: np.ndarray | list[str]) -> None:
+    """Write rows as a table: the features in columns `names`, the label in the last column."""
+    width = len(names)
+    if len(rows) * width > MOST_CELLS:
+        raise SvmtoolError(
+            f"{path} would have {len(rows)} rows of {width} columns, most of them zero: choose .npz, which is sparse"
+        )
+    refuse_repeated_names(path, [*names, label])
+    X = np.zeros((width, len(rows)))
+    X[rows.indices, np.repeat(np.arange(len(rows)), np.diff(rows.indptr))] = rows.values
+    columns: dict[str, Any] = {**dict(zip(names, X, strict=True)), label: labels}
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        pass
+    else:
+        with replacing(path) as file:
+            parquet.write_table(pyarrow.table(columns), file)
+        return
+    try:
+        import pandas
+
+        frame = pandas.DataFrame(columns)
+        with replacing(path) as file:
+            frame.to_parquet(file, index=False)
+    except ImportError:
+        raise SvmtoolError(NEEDED) from None
