@@ -23,7 +23,7 @@ STEP, ROW, FACTOR = 0.5e6, 60.0, 0.06  # of a Newton step: its calls, a class of
 NEWTON_STEPS = 20  # usual; 36 to 90 where C is large (pendigits, poker, satimage), so that only ...
 VAIN = 5.0  # ... so many times as many do not end a run
 PRODUCT_STEPS = 30  # of those by conjugate gradients, or from the rows' side, usual
-PATIENCE = 0.2  # share of the Newton steps' cost that passes may take first ...
+PATIENCE = 0.2  # share of the Newton steps' cost that epochs may take first ...
 PATIENCE_LATER = 1.0  # ... and after such steps have not ended the run, when as many more are expected as this says:
 MORE_STEPS = 2.0
 SHARPER = 0.5  # how much smaller the violation must be the next time that all classes of all rows come back
@@ -77,22 +77,22 @@ class CrammerSingerDescent:
 
     @property
     def share(self) -> float:
-        """Share of the rows' classes that the next pass will visit."""
+        """Share of the rows' classes that the next epoch will visit."""
         return float(self.state[2]) / (self.n * self.rows.k) if self.n else 1.0
 
     @property
     def pg_range(self) -> float:
-        """The largest violation that the last pass met."""
+        """The largest violation that the last epoch met."""
         return float(self.limits[0])
 
     @property
     def left(self) -> float:
-        """About the relative gap: of the rows that the last pass visited, as it met them."""
+        """Estimate of the relative gap, from the rows that the last epoch visited."""
         met, linear = self.limits[1:].tolist()
         return met / max(met + linear - 0.5 * float(self._W @ self._W), 1e-300)
 
     def run(self) -> float:
-        """One pass over what is not shrunk away; returns about what it cost."""
+        """Run one epoch over what is not shrunk away; return its approximate cost."""
         self.count += 1
         self.visits += self.share
         rows, classes = float(self.state[0]), float(self.state[2])
@@ -108,19 +108,19 @@ class CrammerSingerDescent:
 
     @property
     def evaluate(self) -> float:
-        """About what `primal_value` costs."""
+        """Approximate cost of `primal_value`."""
         return 0.5 * self.n * (VISIT * self.row_length + PLACE * self.rows.wide)
 
     @property
     def newton(self) -> float:
-        """About what Newton steps from here to the answer cost."""
+        """Expected cost of Newton steps from here to the minimiser."""
         if not self.factorised:
             return self.newton_share * self.steps * self._usual_step
         return self.newton_share * self.steps * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
 
     @property
     def _usual_step(self) -> float:
-        """About what a Newton step here costs that no matrix of features is factorised for."""
+        """Approximate cost of a Newton step without a factorised matrix of the features."""
         sizes = np.count_nonzero(self._P.reshape(self.n, -1), axis=1)
         active, faces = int(np.count_nonzero(sizes > 1)), int(np.sum(sizes, where=sizes > 1))
         return min(step_cost(self.rows, active), system_cost(self.rows, active, faces))
@@ -131,7 +131,7 @@ class CrammerSingerDescent:
 
     @property
     def usual_cost(self) -> float:
-        """About what a usual Newton step costs."""
+        """Approximate cost of a usual Newton step."""
         return self.newton / self.steps
 
     @property
@@ -149,11 +149,11 @@ class CrammerSingerDescent:
         self.steps, self.patience = MORE_STEPS * self.steps, PATIENCE_LATER
 
     def enough(self, spent: float, expected: float) -> bool:
-        """Whether passes that cost `spent`, and are expected to cost so much more, are to end for Newton steps."""
+        """Whether Newton steps should replace epochs that cost `spent` and are expected to cost `expected` more."""
         return spent > self.patience * self.newton and expected > self.newton
 
     def resume(self, multipliers: np.ndarray, steps: int) -> None:
-        """Go on from these multipliers, which `steps` other iterations have led to."""
+        """Continue from these multipliers, the result of `steps` other iterations."""
         self._P[:], self.count = multipliers, self.count + steps
         self._W[:] = self.rows.widened(self.rows.transpose_product(self.alpha))
         own = np.arange(self.n) * self.rows.wide + self.number
@@ -166,7 +166,7 @@ class CrammerSingerDescent:
         self.state[0], self.state[2] = self.n, self.n * self.rows.k
 
     def scale(self, t: float) -> None:
-        """Go to t times the dual point, t >= 0, or as far as it stays feasible."""
+        """Multiply the dual point by t >= 0, or by the largest factor at which it stays feasible."""
         own = np.arange(self.n) * self.rows.wide + self.number
         t = min(t, 1.0 / max(float(np.max(1.0 - self._P[own], initial=0.0)), 1e-300))
         self._P *= t

@@ -126,7 +126,7 @@ class DualCoordinateDescent:
         self.chunk = chunk_of(data)
         self.active, self._chunks = np.arange(data.n), np.empty(data.n // self.chunk + 1, np.int64)
         self.limits = np.array([np.inf, -np.inf, 0.0, 0.0, 0.0])
-        self._first = 0.0  # limits[4] after the first pass
+        self._first = 0.0  # limits[4] after the first epoch
         self.state = random_state(data.n, seed)
         self._face: FaceSteps | None = None
         self._turn_at = face_first if data.mapped is None else np.inf  # visits at which conjugate gradients come next,

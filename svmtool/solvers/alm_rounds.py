@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.objectives.crammer_singer import CrammerSingerLoss
 
-DUAL_ROWS = 4000  # free rows up to which Newton systems have a row for each, in place of further passes
+DUAL_ROWS = 4000  # free rows up to which Newton systems have a row for each, in place of further epochs
 SIGMA_COLD = 3.0  # first sigma without multipliers from elsewhere
 GROWTH, SIGMA_MOST = 3.0, 1e8
 INNER = 1.0  # a round ends when the gradient is this small beside the distance by which the multipliers would move
@@ -31,8 +31,8 @@ INNER = 1.0  # a round ends when the gradient is this small beside the distance 
 STALL_RTOL, STALL_STEPS = 1e-13, 12
 IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last of them at the largest sigma
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
-SMOOTH = 0.9  # weight of the spreads before in their mean, for a single one wavers
-RECENT_RANGES = 4  # share of all looks, one in so many, over which the fall of the spread is measured
+SMOOTH = 0.9  # weight of the earlier ranges in their mean: a single one varies much
+RECENT_RANGES = 4  # share of all evaluations, one in so many, over which the fall of the range is measured
 WINDOW = 4  # evaluations over which the fall of the gap is measured where it wavers
 
 
@@ -57,7 +57,7 @@ class Rounds:
 
     @cached_property
     def best(self) -> Best:
-        """Not before rounds need it: passes that end a run do without."""
+        """The best points so far; created at first use, since epochs that end a run need none."""
         return Best(self.objective)
 
     @property
