@@ -17,8 +17,8 @@ DEPENDENT = 1e-12  # keeps the inner products of dependent rows positive definit
 class OneClassDescent:
     """A feasible dual point `alpha` (f8[n]) and w = sum alpha_i x_i (length d), improved by moving pairs of rows.
 
-    After look(): relative `gap` with the best multiple of w, `violation` of LIBLINEAR's rule (largest w.x_i of a row
-    that may shrink minus the smallest of one that may grow), `primal`, `dual`.  rounds: so far.
+    After evaluate(): relative `gap` with the best multiple of w, `violation` of LIBLINEAR's rule (largest w.x_i of a
+    row that may shrink minus the smallest of one that may grow), `primal`, `dual`.  rounds: so far.
     """
 
     def __init__(self, rows: CsrRows, cost: np.ndarray, nu: float):
@@ -37,7 +37,7 @@ class OneClassDescent:
         )  # fmt: skip
 
     def begin(self, order: np.ndarray | None = None) -> None:
-        """Go to the vertex that fills the rows in this order (i8[n]; None: theirs)."""
+        """Set alpha to the vertex that fills the rows in this order (i8[n]; None: as stored)."""
         cost = self.cost if order is None else self.cost[order]
         filled = np.clip(self.k - (np.cumsum(cost) - cost), 0.0, cost)
         if order is None:
@@ -47,7 +47,7 @@ class OneClassDescent:
         self.w[:] = self.rows.transpose_product(self.alpha)
 
     def begin_towards(self, direction: np.ndarray) -> None:
-        """Go where w along a direction (length d) leads: rows with small products full, those next to rho in part."""
+        """Set alpha from a direction of w (length d): rows with small products full, those next to rho in part."""
         self.rows.margins(np.ascontiguousarray(direction), self._ones, self.z)
         rho, _ = best_rho(self.z, self.cost, self.k)
         if not np.isfinite(rho):
@@ -122,7 +122,7 @@ class OneClassDescent:
             used, z, Q = used[rest], z[rest], np.ascontiguousarray(Q[np.ix_(rest, rest)])
 
     def settle_at_zero(self) -> bool:
-        """Move the rows between their ends to where w = 0, if they reach it; returns whether they did.  After look().
+        """Move the rows between their ends to w = 0 if they reach it; return whether they did.  After evaluate().
 
         More of them than features, and all that rounds do is to halve |w|.  With room r_i to the nearer end the
         smallest s in sum (s_i / r_i)^2 with sum_i s_i (x_i, 1) = (-w, 0) is s_i = r_i^2 (x_i.q + t), as the steps of
