@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -48,19 +49,19 @@ def _inside_joblib() -> bool:
 class Run:
     """A block that is one run.
 
-    `stop` ends it: after max_seconds, or at Ctrl-C in the main thread.  Behind the block Ctrl-C is a KeyboardInterrupt,
-    and a SvmtoolError that is not about a file a ValueError that names keywords.
+    `stop` ends it: after max_seconds, or at Ctrl-C in the main thread where it is `interruptible`.  Behind the block
+    Ctrl-C is a KeyboardInterrupt, and a SvmtoolError that is not about a file a ValueError that names keywords.
     """
 
     __slots__ = ("stop", "_threads", "_interruptible", "_errors")
 
-    def __init__(self, threads: int | None, max_seconds: float | None = None):
+    def __init__(self, threads: int | None, max_seconds: float | None = None, interruptible: bool = True):
         self._threads = pool.Limited(thread_count(threads))
         self.stop = StopFlag(max_seconds)
+        self._interruptible = Interruptible(self.stop) if interruptible else nullcontext()
 
     def __enter__(self) -> Run:
         self._errors = np.errstate(all="ignore")  # certificates find what is not finite
-        self._interruptible = Interruptible(self.stop)
         self._threads.__enter__()
         self._errors.__enter__()
         blas.begin()
@@ -68,7 +69,7 @@ class Run:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self._interruptible.__exit__()
+        self._interruptible.__exit__(kind, error, trace)
         blas.end()
         self._errors.__exit__(kind, error, trace)
         self._threads.__exit__(kind, error, trace)

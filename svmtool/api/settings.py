@@ -83,13 +83,13 @@ def check_names(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
 
 
 def settings_of(
-    data: Dataset, solver: int | str, kernel: str | None, given: Mapping[str, Any], also: tuple[str, ...] = ()
+    data: Dataset | None, solver: int | str, kernel: str | None, given: Mapping[str, Any], also: tuple[str, ...] = ()
 ) -> Settings:
     """The settings of a run.
 
     Parameters
     ----------
-    data : the rows, for `solver="auto"` and `class_weight="balanced"`
+    data : the rows; needed only for `solver="auto"` and `class_weight="balanced"`
     given : keywords, those at their defaults included; their names are checked
     also : names in `CHECKED` of what else the solver must support
 

@@ -40,9 +40,7 @@ class Frame(Text):
         for column in numbers:
             if not _is_number(types[column]):
                 raise SvmtoolError(f"{name}: column {column} must hold numbers, not {types[column].simpleString()}")
-        kind = types[features]
-        if kind.typeName() != "vectorudt" and not (kind.typeName() == "array" and _is_number(kind.elementType)):
-            raise SvmtoolError(f"{name}: column {features} must hold vectors, not {kind.simpleString()}")
+        check_features(types[features], features, name)
         self.place = frame.columns.index(label) if label in types else None, frame.columns.index(features)
         self.splits = frame.rdd.mapPartitions(Lines(*self.place))
         found = self.splits.getNumPartitions()
@@ -86,14 +84,18 @@ class Lines:
         label, vector = 0 if self.label is None else row[self.label], row[self.features]
         if label is None or vector is None:
             return b"null" if label is None else b"%r null" % label
-        if hasattr(vector, "indices"):
-            indices, values = vector.indices, vector.values
-        else:
-            whole = vector.toArray() if hasattr(vector, "toArray") else np.array(vector, np.float64)
-            indices = np.flatnonzero(whole)
-            values = whole[indices]
+        indices, values = entries_of(vector)
         pairs = zip((indices + 1).tolist(), values.tolist(), strict=True)
         return " ".join([str(label), *(f"{k}:{value!r}" for k, value in pairs)]).encode()
+
+
+def entries_of(vector: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Indices, from 0 on, and values of the entries of an MLlib vector or of an array of numbers."""
+    if hasattr(vector, "indices"):
+        return vector.indices, vector.values
+    whole = vector.toArray() if hasattr(vector, "toArray") else np.array(vector, np.float64)
+    indices = np.flatnonzero(whole)
+    return indices, whole[indices]
 
 
 def source_of(
@@ -119,6 +121,12 @@ def is_parquet(session: Session, path: str) -> bool:
         return True
     with spark_errors():
         return path not in ("", "-") and bool(matches(session.context, f"{path.rstrip('/')}/*.parquet"))
+
+
+def check_features(kind: Any, column: str, name: str) -> None:
+    """Raise SvmtoolError for a column type that holds neither vectors nor arrays of numbers."""
+    if kind.typeName() != "vectorudt" and not (kind.typeName() == "array" and _is_number(kind.elementType)):
+        raise SvmtoolError(f"{name}: column {column} must hold vectors, not {kind.simpleString()}")
 
 
 def _is_number(kind: Any) -> bool:

@@ -119,7 +119,7 @@ class Session:
         self.master, self.context, self._gateway, self._own = context.master, context, None, False
         self._folder = tempfile.mkdtemp(prefix="svmtool-spark-")
         if not LOCAL.match(self.master):
-            context.addPyFile(_archive(self._folder))
+            context.addArchive(f"{_archive(self._folder, whole=False)}#{PACKAGE.name}")  # on the executors' path
         self._read_settings()
         return self
 
@@ -268,13 +268,16 @@ def _check_java() -> None:
         raise SvmtoolError("ERROR: --spark needs Java 17: there is no java on the PATH, and JAVA_HOME is not set")
 
 
-def _archive(folder: str) -> str:
-    """Write the package to a zip file for executors that cannot read the driver's folder; returns its path."""
+def _archive(folder: str, whole: bool = True) -> str:
+    """Write the package to a zip file for executors that cannot read the driver's folder; returns its path.
+
+    whole: with the package's own folder; False: only what is in it.
+    """
     path = os.path.join(folder, "package.zip")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         for source in sorted(PACKAGE.rglob("*")):
             if source.is_file() and "__pycache__" not in source.parts:
-                file.write(source, Path(PACKAGE.name, source.relative_to(PACKAGE)))
+                file.write(source, source.relative_to(PACKAGE.parent if whole else PACKAGE))
     return path
 
 

@@ -49,8 +49,7 @@ def trained(
 ) -> tuple[Training, BarrierStage, bool]:  # fmt: skip
     """Train on the rows of a Text or Frame; returns the training, its closed stage, and whether Ctrl-C ended it.
 
-    weights: a file on this machine with a number for each row.  A notebook can call this with its own data frame and
-    Session.over.
+    weights: a file on this machine with a number for each row.
     """
     found = source.weights()  # a Spark job, which must run before the stage takes all cores
     with contextlib.closing(BarrierStage(session, source, console.reading)) as stage:
