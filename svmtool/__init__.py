@@ -3,7 +3,7 @@
 The functions of `svmtool.api` are loaded at first use: `svmtool.fit`, `svmtool.predict` and the others.
 """
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 # Their types are in __init__.pyi.  Importing this package loads nothing else: the commands start with it.
 __all__ = [
