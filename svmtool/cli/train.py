@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gc
+from typing import TYPE_CHECKING
 
 from svmtool import interrupts, registry
 from svmtool.cli.arguments import linear as options
 from svmtool.cli.console import Console
 from svmtool.formats.adaptable import names
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

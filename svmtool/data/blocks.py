@@ -7,13 +7,13 @@ pieces, with a check of the memory after each (mapped_arrays.py).  The layouts a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from svmtool.compiled.loops.rows import row_loops as loops
 from svmtool.compiled.threads import alone, run_blocks
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from typing import Any
 

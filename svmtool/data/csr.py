@@ -7,6 +7,7 @@ objective, which calls the passes below.  The bias feature is not stored; passes
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from svmtool.compiled.threads import run_blocks
 from svmtool.data import blocks
 from svmtool.data.blocks import Rows
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
 

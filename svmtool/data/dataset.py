@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from svmtool.data.blocks import Rows
@@ -9,7 +11,6 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.data.rows import dense_is_faster, from_csr
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from svmtool import limits
@@ -9,7 +11,6 @@ from svmtool.data import blocks
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from svmtool.compiled.loops.rows import row_loops as loops
@@ -10,7 +12,6 @@ from svmtool.data import blocks
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
 

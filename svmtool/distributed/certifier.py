@@ -6,7 +6,7 @@ a dual point does not determine a free bias, its multiplier is the mean over the
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from svmtool.data.blocks import Rows
 from svmtool.objectives.duality import best_multiple
 from svmtool.objectives.losses import Loss
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.distributed.collective import Collective
 

@@ -20,6 +20,8 @@ Measured on 25 sets of 4 to 500 features and 300 to 2,000 rows, most of them raw
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from svmtool import limits
@@ -36,7 +38,6 @@ from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
 from svmtool.tolerances import GRAM_BELOW
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.kernels.decomposition import Decomposition
 

@@ -12,6 +12,8 @@ This is one positive definite system with an unknown for each class of each face
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from svmtool import limits
@@ -21,7 +23,6 @@ from svmtool.linalg.systems import Factored
 from svmtool.objectives.class_rows import ClassRows
 from svmtool.tolerances import GRAM_BELOW
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

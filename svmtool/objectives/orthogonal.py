@@ -12,6 +12,7 @@ and Hanson (Solving Least Squares Problems, 1974, chapter 23) on the dual, whose
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from svmtool.data.replicated import data_of
 from svmtool.linalg.pivots import ROUNDS
 from svmtool.linalg.systems import least_squares
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

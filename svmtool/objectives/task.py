@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from svmtool.data.blocks import Rows
 from svmtool.params import NO_OPTIONS, Options
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

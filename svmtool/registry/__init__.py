@@ -10,12 +10,12 @@ Solver modules are named by strings, so that reading this table imports none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from svmtool.errors import SvmtoolError
 from svmtool.registry import liblinear, libsvm, papers
 from svmtool.registry.row import Solver
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

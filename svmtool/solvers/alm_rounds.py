@@ -10,6 +10,7 @@ each active row, where it is large.  sigma grows geometrically, or by Eq. 29.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +20,6 @@ from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.tolerances import OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.objectives.crammer_singer import CrammerSingerLoss
 

@@ -10,6 +10,8 @@ not converge either, the run is reported as not converged.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from svmtool.certify.linear import Certificate
@@ -18,7 +20,6 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import CONFIRMED, Monitor, Result
 from svmtool.tolerances import ENOUGH
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

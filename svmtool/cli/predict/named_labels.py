@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from typing import BinaryIO
 

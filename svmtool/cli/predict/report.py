@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from svmtool.formats.scored_text import Scored
 from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors, quotient, rank_places
 from svmtool.numbers import format_numbers, format_rows
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from svmtool.models.kernel import KernelModel
     from svmtool.models.linear import LinearModel

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from svmtool.cli.predict.jobs import job_of
 from svmtool.compiled import threads
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models.text import ModelText, load
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from svmtool.cli.predict.options import Options
     from svmtool.cli.predict.plain import Plain

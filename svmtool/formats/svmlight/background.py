@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import sys
 import threading
+from typing import TYPE_CHECKING
 
 from svmtool.compiled import ahead_of_time
 from svmtool.formats.source import open_source
 from svmtool.formats.svmlight.table import RawTable, joined, read_raw
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.data.dataset import Dataset
 

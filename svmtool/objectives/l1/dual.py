@@ -14,14 +14,13 @@ identifies the active rows and weights, and Newton steps do the rest.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.cd import l1_dual_loops as loops
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.objectives.l1.objective import L1SquaredHinge
 

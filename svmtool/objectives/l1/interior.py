@@ -20,7 +20,7 @@ c'da = -c'a.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.linalg.systems import Factored, reach
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.objectives.l1.objective import L1SquaredHinge
 

@@ -6,6 +6,8 @@ expected remaining cost of the other method.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from svmtool.coordinate.hinge import still_needed
@@ -20,7 +22,6 @@ from svmtool.solvers.shared.base import Monitor, Status
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.objectives.class_interior import ClassInterior
 

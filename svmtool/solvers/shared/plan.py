@@ -8,9 +8,8 @@ costs little beside a pass over the rows.  Decisions by costs measured during th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.solvers.shared.base import Monitor
 

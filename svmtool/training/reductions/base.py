@@ -12,7 +12,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,7 +34,6 @@ from svmtool.training import verify
 from svmtool.training.range_checks import refuse_overflow
 from svmtool.training.reductions import starts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
 

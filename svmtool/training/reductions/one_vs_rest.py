@@ -7,6 +7,8 @@ differ between classes after the first step.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from svmtool import limits
@@ -21,7 +23,6 @@ from svmtool.params import Settings
 from svmtool.solvers.shared.base import LATE, GapRule, GradientRule, RangeRule, Result, Rule
 from svmtool.training.reductions.base import Reduction
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
     from svmtool.objectives.normal_equations import NormalEquations
