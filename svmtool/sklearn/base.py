@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Bunch, check_random_state
-from sklearn.utils._param_validation import Interval, Options
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
@@ -25,8 +25,6 @@ from svmtool.sklearn.versions import validate_data
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 SHARE = Interval(Real, 0.0, 1.0, closed="right")
-COUNT = Interval(Integral, 1, None, closed="left")
-SIGMOID_METHODS = Options(object, {"sigmoid", "isotonic", True, False})
 
 # Problems of so few values are solved to about round-off, whatever `tol` is: it costs little, and a weight of 2 then
 # means a row that stands twice to all digits.
@@ -111,6 +109,8 @@ class CertifiedEstimator(BaseEstimator):
         self._certify(found.primal, found.dual, found.gap, found.violation, converged)
         if self.verbose:
             print(found.line())
+        for sentence in done.warnings:
+            warnings.warn(sentence.removeprefix("WARNING: "), UserWarning, stacklevel=3)
         if not converged:
             looser = f" or {'theta' if hasattr(self, 'theta') else 'tol'}" if done.status.early else ""
             self._warn(f"{in_keywords(done.status.advice)}{looser}.")

@@ -72,7 +72,7 @@ def _systems_of_rows(solver: registry.Solver) -> bool:
 class Reduction(ABC):
     """What the kinds of task share.
 
-    table is used up: its arrays become the rows (and may be given back to the system).
+    The arrays of `table` become the rows; they are never changed, and mapped ones may be released.
     row_weights f8[n] multiply C; rows of weight zero or below take no part.
 
     A kind says: `task`, `rule`, `model`, `start_from`; where it wants also `name`, `finish`, `dual_point`, `summary`.
