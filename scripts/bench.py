@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times our commands against LIBLINEAR, LIBSVM's, scikit-learn and oneDAL, side by side in one run.
+"""Benchmark: times svmtool's commands against LIBLINEAR, LIBSVM, scikit-learn and oneDAL, alternating in one run.
 
     python scripts/bench.py --liblinear DIR --libsvm DIR --peer-python PYTHON [--only train,predict] [FILE ...]
 
@@ -78,7 +78,7 @@ ONLY_ASKED_FOR = ("on-disk",)  # takes gigabytes of disk
 
 
 def options(argv: list[str] | None = None) -> argparse.Namespace:
-    """What the command line, or argv, asks for."""
+    """Parse the command line, or argv."""
     parser = argparse.ArgumentParser(
         description=__doc__.partition("\n")[0] if __doc__ else None,
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
@@ -117,7 +117,7 @@ def options(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--memory", default="1G", help="what `on-disk` gives svm-train")
     parser.add_argument("--made-mb", type=int, default=4000, help="text that `on-disk` makes, MB")
     parser.add_argument(
-        "--made-folder", default=None, help="where it does (default: the cache), with 4 times as much room"
+        "--made-folder", default=None, help="where it does (default: the cache), with 4 times its size free"
     )
     parser.add_argument("--plots", default=None, help="folder for pictures (default: the cache)")
     parser.add_argument("--json", default=None, help="file for the results (default: bench.json in the cache)")
@@ -131,7 +131,7 @@ def options(argv: list[str] | None = None) -> argparse.Namespace:
 
 
 def circumstances() -> dict:
-    """What the figures were taken on."""
+    """Describe the machine and the versions."""
     return {
         "date": datetime.date.today().isoformat(),
         "processor": machine.processor(),

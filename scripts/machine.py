@@ -1,4 +1,4 @@
-"""What figures are taken on, for whoever measures here."""
+"""Describes the machine for reports of measurements."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import platform
 
 
 def processor() -> str:
-    """Its name, as far as the system states."""
+    """Name of the processor, if the system reports it."""
     try:
         with open("/proc/cpuinfo") as f:
             names = (line.split(":")[1].strip() for line in f if line.startswith("model name"))
             return next(names, platform.processor())
-    except OSError:  # not Linux: what platform knows must do
+    except OSError:  # not Linux
         return platform.processor()
 
 
 def cores() -> int | None:
-    """Those that this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

@@ -1,4 +1,4 @@
-"""Writes the sets in data/: real, small, in LIBSVM's text form, from those that scikit-learn carries.
+"""Writes the sets in data/, small real sets of scikit-learn in LIBSVM's text format.
 
     python scripts/make_data.py [folder]          (needs scikit-learn; the same bytes every time)
 

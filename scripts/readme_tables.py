@@ -1,4 +1,4 @@
-"""Keeps the README's tables equal to the registry and the table of options.
+"""Writes the README's tables from the registry and the options.
 
 python scripts/readme_tables.py            rewrites README.md between its markers
 python scripts/readme_tables.py --bench F  the same, and the table of speed from a JSON file of scripts/bench.py
@@ -80,7 +80,7 @@ def figures(paths: list[str]) -> str:
     return where + "\n\n" + "\n\n".join(tables)
 
 
-# part of the benchmark -> what its table of tools, side by side, shows
+# part of the benchmark -> title of its table
 SIDE_BY_SIDE = {
     "kernel": "training with a kernel, s",
     "kernel-predict": "prediction with a kernel, s",
@@ -94,7 +94,7 @@ FOSVM_TOOLS = {"80": "-s 80", "81": "-s 81", "2": "LIBSVM -s 2"}
 
 
 def tool_figures(sections: list[dict]) -> list[str]:
-    """The tables of tools side by side, and of working sets of p pairs, where they were measured."""
+    """The tables that compare tools, and those of working sets of p pairs, if they were measured."""
     found = []
     for section in sections:
         name = section["name"]
@@ -118,7 +118,7 @@ def tool_figures(sections: list[dict]) -> list[str]:
 
 
 def spark_costs(rows: list[dict]) -> str:
-    """What Spark's seconds go to, here and on more nodes."""
+    """The parts of Spark's time, here and on more nodes."""
     cells = []
     for row in rows:
         where = f"{row['nodes']} nodes, computed" if row["nodes"] > 1 else "here, measured"
@@ -128,7 +128,7 @@ def spark_costs(rows: list[dict]) -> str:
 
 
 def tools_of(row: dict) -> dict[str, dict]:
-    """What a row of the benchmark says of each tool: seconds, and more that `cell` knows."""
+    """The results of each tool in a row of the benchmark: seconds, and what `cell` adds."""
     if "d" in row:
         return {tool: {"seconds": seconds} for tool, seconds in row["seconds"].items()}
     if "runs" in row and "best" in row:
@@ -137,7 +137,7 @@ def tools_of(row: dict) -> dict[str, dict]:
 
 
 def cell(run: dict | None) -> str:
-    """Of one tool in a row, with a word where its budget ended it."""
+    """The text for one tool in a row; marks runs ended by the budget."""
     if run is None or "failed" in run:
         return "-" if run is None else "failed"
     words = [f"{'over ' if run.get('over') else ''}{run['seconds']:.3g}"]
@@ -163,7 +163,7 @@ MEASURED = {
 
 
 def replaced(text: str, name: str, fresh: str) -> str:
-    """README text with a fresh table between `<!-- name -->` and `<!-- end name -->`."""
+    """README text with a new table between `<!-- name -->` and `<!-- end name -->`."""
     pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
     if len(pattern.findall(text)) != 1:
         raise SystemExit(f"README.md: the markers of the table `{name}` are missing or doubled")
@@ -171,7 +171,7 @@ def replaced(text: str, name: str, fresh: str) -> str:
 
 
 def rendered(text: str) -> str:
-    """README text with fresh tables of all that needs no measuring."""
+    """README text with new tables that need no measurements."""
     for name, make in TABLES.items():
         text = replaced(text, name, make())
     return text

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A standalone Spark cluster on this machine's loopback, out of pip's pyspark: a master and its workers.
+"""Starts a standalone Spark cluster on the loopback interface from pip's pyspark: a master and its workers.
 
     python scripts/spark_cluster.py                     prints the master's URL, ends with Ctrl-C
     python scripts/spark_cluster.py COMMAND [ARG ...]   runs a command with the URL in SPARK_MASTER, ends with it
@@ -23,8 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HOST = "127.0.0.1"
-QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # of Java programs that do little
-START_SECONDS = 60.0  # for a master or a worker to say that it is there
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for short-lived Java programs
+START_SECONDS = 60.0  # for a master or a worker to start
 STOP_SECONDS = 10.0
 MASTER_IS_THERE = r"Starting Spark master at (spark://\S+)"
 WORKER_IS_THERE = r"(Successfully registered) with master"
@@ -32,7 +32,7 @@ WORKER_IS_THERE = r"(Successfully registered) with master"
 
 @contextlib.contextmanager
 def cluster(workers: int = 2, cores: int = 1, memory: str = "1g") -> Iterator[str]:
-    """The URL of a master with so many workers of so many cores and so much memory for executors; ends all at exit.
+    """Start a master with so many workers, cores and memory for executors; yields its URL and ends all at exit.
 
     Raises RuntimeError with the last line of the log of what did not start.
     """
@@ -40,7 +40,7 @@ def cluster(workers: int = 2, cores: int = 1, memory: str = "1g") -> Iterator[st
     running: list[subprocess.Popen] = []
 
     def start(name: str, words: list[str]) -> Path:
-        """Start a class of Spark's; returns its log."""
+        """Start a Spark daemon; returns its log."""
         log = folder / f"{name}.log"
         with open(log, "wb") as sink:
             argv = [str(spark_class()), *words]
@@ -64,7 +64,7 @@ def cluster(workers: int = 2, cores: int = 1, memory: str = "1g") -> Iterator[st
 
 
 def spark_class() -> Path:
-    """The program of pip's pyspark that starts a class of Spark's."""
+    """The spark-class program of pip's pyspark."""
     try:
         import pyspark
     except ImportError:
@@ -73,14 +73,14 @@ def spark_class() -> Path:
 
 
 def environment() -> dict[str, str]:
-    """Without what would lead to another Spark; the daemons themselves, not their executors, are to start soon."""
+    """The environment without settings of another Spark, with options for a quick start of the daemons."""
     env = {name: value for name, value in os.environ.items() if name not in ("SPARK_HOME", "SPARK_CONF_DIR")}
     daemons = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": QUICK_START, "SPARK_LAUNCHER_OPTS": QUICK_START}
     return {**env, "SPARK_LOCAL_IP": HOST, **daemons}
 
 
 def await_sign(log: Path, sign: str, running: list[subprocess.Popen]) -> str:
-    """What the first group of `sign` finds in the log, as soon as it is there; RuntimeError once one has ended."""
+    """Wait until `sign` matches in the log; returns its first group.  RuntimeError if a process has ended."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and all(process.poll() is None for process in running):
         if found := re.search(sign, log.read_text(errors="replace")):
@@ -113,7 +113,7 @@ def options(argv: list[str]) -> argparse.Namespace:
 
 def main() -> int:
     chosen = options(sys.argv[1:])
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that nothing is left running
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends all processes
     try:
         with cluster(chosen.workers, chosen.cores, chosen.memory) as url:
             if chosen.command:

@@ -1,4 +1,4 @@
-"""Every set that is found, by every number of LIBLINEAR's: a random sample of the pairs, as large as the time allows.
+"""All available sets with all of LIBLINEAR's solver numbers: a random sample of the pairs, within a time limit.
 
 Nothing is chosen: the pairs (set, -s, -c) come in an order that only the seed decides, until the minutes are over.
 Each is kept in a file as it is measured, so that the next run goes on behind it, and what was measured on another
@@ -28,7 +28,7 @@ REGRESSION = "regression"  # the catalogue's word for targets that are numbers
 
 
 def all_sets(ctx: Context) -> None:
-    """Whole process, time to LIBLINEAR's objective, certified gap and memory over all pairs that the time allows."""
+    """Measure whole commands, time to LIBLINEAR's objective, certified gap and memory within the time limit."""
     ctx.report.section("all-sets", "Every set found, in random order: LIBLINEAR's time / ours")
     if not ctx.liblinear:
         ctx.report.show("   left out, for no LIBLINEAR folder was given")
@@ -61,16 +61,16 @@ def all_sets(ctx: Context) -> None:
             results.add(row)
             ctx.report.row(spread.line_of(row), **row)
     finally:  # after Ctrl-C too
-        told = spread.Told(results.header, results.rows)
-        for line in told.text().splitlines():
+        evaluation = spread.Evaluation(results.header, results.rows)
+        for line in evaluation.text().splitlines():
             ctx.report.show(line)
-        for bar in told.bars():
+        for bar in evaluation.bars():
             ctx.report.bar(*bar)
         ctx.report.show(f"\nkept: {results.path}")
 
 
 def sets_of(ctx: Context) -> dict[str, DataSet]:
-    """All sets that are there and can be read; what they hold is kept beside the unpacked ones."""
+    """All sets that can be read; their sizes are stored beside the unpacked files."""
     catalogue = _catalogue(ctx)
     kept_in = ctx.cache / "facts.json"
     try:
@@ -100,7 +100,7 @@ def sets_of(ctx: Context) -> dict[str, DataSet]:
 
 
 def _catalogue(ctx: Context) -> dict[str, dict]:
-    """What CATALOG.tsv of the data folders says of their sets: labels alone do not tell 29 classes from 29 values."""
+    """The entries of CATALOG.tsv in the data folders, which distinguish classes from targets."""
     listed = {}
     for folder in ctx.data:
         if (folder / "CATALOG.tsv").is_file():
@@ -110,24 +110,24 @@ def _catalogue(ctx: Context) -> dict[str, dict]:
 
 
 def pairs_of(data: DataSet) -> list[Pair]:
-    """The commands that fit a set's labels."""
+    """The commands that suit a set's labels."""
     solvers = (*(bars.ALL_SETS_SOLVERS if data.classes else ()), *(bars.ALL_SETS_NUMBERS if data.numbers else ()))
     return [Pair(data.name, solver, C) for solver in solvers for C in bars.COSTS]
 
 
 def in_order(pairs: list[Pair], seed: int) -> list[Pair]:
-    """A random order that a set more or less does not change for the others."""
+    """A random order in which adding or removing a set does not change that of the others."""
     return sorted(pairs, key=lambda pair: hashlib.sha256(f"{seed} {pair.command}".encode()).digest())
 
 
 def circumstances(ctx: Context) -> dict:
-    """What figures must have in common to stand in one table."""
+    """The conditions under which results are comparable."""
     assert ctx.liblinear is not None
     code = hashlib.sha256()
     for path in sorted((REPOSITORY / "svmtool").rglob("*.py")):
         code.update(path.read_bytes())
     theirs = hashlib.sha256()
-    for path in (ctx.liblinear / "train", ctx.liblinear / LIBRARY):  # without a library one question is not answered
+    for path in (ctx.liblinear / "train", ctx.liblinear / LIBRARY):  # without the library one question is skipped
         theirs.update(path.read_bytes() if path.exists() else b"")
     return {
         "processor": machine.processor(), "cores": machine.cores(), "limit": ctx.limit,
@@ -136,7 +136,7 @@ def circumstances(ctx: Context) -> dict:
 
 
 class Results:
-    """The file of results: a head for each run, a line for each pair; rows: those of these circumstances."""
+    """The file of results: a header for each run, a line for each pair; rows: those under the same conditions."""
 
     def __init__(self, path: Path, on: dict, sets: list[str], pairs: int):
         self.path, self.on = path, on
@@ -144,14 +144,14 @@ class Results:
         mine = [entry for entry in entries if entry["on"] == on]
         self.rows = spread.rows_of(mine)
         self.strangers = sum("set" in entry for entry in entries) - sum("set" in entry for entry in mine)
-        if broken:  # the last line of a run that was killed
+        if broken:  # the incomplete last line of a killed run
             with open(path, "a", encoding="utf-8") as f:
                 f.write("\n")
         self.header = {"sets": sets, "pairs": pairs}
         self._write(self.header)
 
     def add(self, row: dict) -> None:
-        """Keep a row at once; one that was there for the same pair gives way."""
+        """Save a row immediately, replacing an earlier one of the same pair."""
         row["date"] = datetime.date.today().isoformat()
         self._write(row)
         self.rows = spread.rows_of([*self.rows, row])

@@ -1,4 +1,4 @@
-"""One pair of a set and a command, -s and -c: what the part `all-sets` measures of it, ours and LIBLINEAR's in turn."""
+"""One pair of a set and a command, -s and -c: measurements of the part `all-sets`, ours and LIBLINEAR's alternating."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from bench_parts.alone import HERE
 from bench_parts.context import Context
 from bench_parts.measure import CommandFailed, OverTimeError, Sample, child_json, environment, ours, run_once
 
-ENOUGH_SECONDS, MOST_RUNS = 3.0, 5  # runs in turn go on while the next ones fit, and so often at most
-RULE_MIN_GAP = ("--gap", "1e-6")  # where our default ends above LIBLINEAR's objective
+ENOUGH_SECONDS, MOST_RUNS = 3.0, 5  # time and number of repeated runs, at most
+RULE_MIN_GAP = ("--gap", "1e-6")  # used if our default ends above LIBLINEAR's objective
 LIBRARY = "liblinear.so.6"  # in LIBLINEAR's folder, for training alone
 NOT_CONVERGED = 2  # exit status with --strict
 CHUNK = 1 << 20
 
 
 class DataSet(NamedTuple):
-    """A set and what it holds; megabytes: of its text; classes, numbers: whether its labels serve as such."""
+    """A set; megabytes: of its text; classes, numbers: whether its labels can be used as such."""
 
     name: str
     path: str
@@ -46,7 +46,7 @@ class Pair(NamedTuple):
 
 
 def measure(ctx: Context, pair: Pair, data: DataSet) -> dict:
-    """All that the questions ask of a pair: {"runs": by whom, "objective": ...}, each run as `_run_of` states it."""
+    """Measure a pair: {"runs": by tool, "objective": ...}, each run as from `_run_of`."""
     warm(data.path)
     common = ["-q", "-s", str(pair.solver), "-c", f"{pair.C:g}"]
     mine = [*ours("train"), *common]
@@ -65,14 +65,14 @@ def measure(ctx: Context, pair: Pair, data: DataSet) -> dict:
 
 
 def warm(path: str) -> None:
-    """Read a file, so that the first command does not wait for the disk."""
+    """Read a file, so that it is in the page cache."""
     with open(path, "rb") as f:
         while f.read(CHUNK):
             pass
 
 
 def in_turn(jobs: dict[str, list[str]], limit: float) -> dict[str, dict]:
-    """Run commands A B C A B C, in as many rounds as ENOUGH_SECONDS hold, at least one.
+    """Run commands alternately, A B C A B C, for ENOUGH_SECONDS, at least one round.
 
     One that fails or is ended by the limit is not run again.
     """
@@ -101,16 +101,16 @@ def in_turn(jobs: dict[str, list[str]], limit: float) -> dict[str, dict]:
 
 def _run_of(sample: Sample, ended: str, words: str) -> dict:
     """Medians of a command's runs; ended: yes, over (the limit did it), short (of --gap) or failed, with its words."""
-    told = {"words": words} if words else {}
+    failure = {"words": words} if words else {}
     seconds = sample.seconds if ended == "yes" else sample.seconds[-1:]
     return {
         "seconds": statistics.median(seconds) if seconds else None, "times": len(sample.seconds),
-        "peak_mb": sample.peak_mb, "ended": ended, **told,
+        "peak_mb": sample.peak_mb, "ended": ended, **failure,
     }  # fmt: skip
 
 
 def _objective(ctx: Context, pair: Pair, data: DataSet, mine: list[str]) -> dict:
-    """Training alone, seconds to the objective with which LIBLINEAR's default ends: ours by the solver log."""
+    """Training time to the final objective of LIBLINEAR's default; ours from the solver log."""
     assert ctx.liblinear is not None
     if not (ctx.liblinear / LIBRARY).exists():
         return {"left_out": f"no {LIBRARY} (make lib)"}
@@ -142,7 +142,7 @@ def _objective(ctx: Context, pair: Pair, data: DataSet, mine: list[str]) -> dict
         try:
             run_once(argv, Sample(), environment(), limit=ctx.limit)
         except OverTimeError:
-            pass  # what it had reached till then counts
+            pass  # the records so far count
         except CommandFailed as e:
             found["words"] = str(e)[-500:]
         found |= {"ours": seconds_to(log, target, _columns(pair, data)), "with": list(more)}
@@ -152,12 +152,12 @@ def _objective(ctx: Context, pair: Pair, data: DataSet, mine: list[str]) -> dict
 
 
 def _columns(pair: Pair, data: DataSet) -> int:
-    """The problems that a command solves one by one, each with its own records in the log."""
+    """Number of problems of a command, each with its own records in the log."""
     return 1 if pair.solver in (4, 11, 12, 13) else data.columns
 
 
 def seconds_to(log: Path, target: float, columns: int) -> float | None:
-    """Seconds until the best objectives so far, summed over the `columns` problems of a log, are at most the target.
+    """Time until the sum of best objectives over the `columns` problems of a log reaches the target.
 
     None where they never are: a problem without a record yet is infinitely far.
     """
@@ -165,7 +165,7 @@ def seconds_to(log: Path, target: float, columns: int) -> float | None:
     for line in log.read_text().splitlines() if log.exists() else ():
         try:
             record = json.loads(line)
-        except ValueError:  # the last one, of a run that was ended
+        except ValueError:  # the incomplete last line of an ended run
             continue
         if record["objective"] is not None:
             records.append((record["seconds"], str(record.get("label")), record["objective"]))

@@ -1,4 +1,4 @@
-"""Parts of the work alone, measured inside child processes: reading, training to a target, growth with the rows."""
+"""Reading, training to a target and growth with the rows, measured inside child processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 
 def read(ctx: Context) -> None:
-    """Reading text into rows, one thread and two."""
+    """Measure reading of text with one and two threads."""
     ctx.report.section("read", "Reading, MB/s (median in one process)")
     for name, path in ctx.sets(bars.QUICK["read"] if ctx.quick else bars.READ_SETS):
         speeds = {
@@ -35,7 +35,7 @@ def read(ctx: Context) -> None:
 
 
 def runs_of(ctx: Context, path: str, costs, budget: float) -> dict[str, list[dict]]:
-    """All runs on one set: for each tool a list of {C, solver, e, seconds, objective}."""
+    """All runs on one set: a list of {C, solver, e, seconds, objective} for each tool."""
     order = {
         "costs": list(costs),
         "ladders": {str(solver): list(bars.LADDERS[solver]) for solver in (1, 2)},
@@ -51,18 +51,18 @@ def runs_of(ctx: Context, path: str, costs, budget: float) -> dict[str, list[dic
 
 
 def fastest(runs: list[dict], C: float, best: float) -> dict | None:
-    """The quickest run at C whose objective is within the target of the best known."""
+    """The fastest run at C whose objective is within the target of the best known."""
     good = [r for r in runs if r["C"] == C and r["objective"] <= best * (1 + bars.ALONE_TARGET)]
     return min(good, key=lambda r: r["seconds"], default=None)
 
 
 def step_of(run: dict) -> str:
-    """`-e 0.1` or `--gap 0.001`: the step of a ladder that a run took."""
+    """The tolerance of a run, as `-e 0.1` or `--gap 0.001`."""
     return f"{'--gap' if run['solver'] in bars.OUR_GAPS else '-e'} {run['e']:g}"
 
 
 def alone(ctx: Context) -> None:
-    """Training alone to an objective within the target of the best known, several C."""
+    """Compare training times, without reading, to an objective within the target of the best known, for several C."""
     ctx.report.section(
         "alone", f"Training alone to within {bars.ALONE_TARGET:g} of the best known objective (ratio: ours / theirs)"
     )
@@ -82,7 +82,7 @@ def alone(ctx: Context) -> None:
             mine, other = chosen["ours"], chosen.get("theirs")
             ratio = None
             if other:
-                ratio = mine["seconds"] / other["seconds"] if mine else 1e9  # never: as good as infinitely slow
+                ratio = mine["seconds"] / other["seconds"] if mine else 1e9  # not reached: counts as infinitely slow
                 worst = ratio if math.isnan(worst) else max(worst, ratio)
                 ratios.append(ratio)
             shown = "" if ratio is None else f"  ratio {ratio:6.2f}{'  ABOVE' if ratio > bars.ALONE_EACH else ''}"

@@ -1,4 +1,4 @@
-"""What the measurements must show.  Every bar of the project stands here and nowhere else."""
+"""The bars: limits that measurements must meet, all in this file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ FIRST_RUN = 2.0  # the first run after installation against later ones: at most
 READ_MB_S = 250.0  # reading, megabytes a second and core: at least
 READ_THREADS = 1.6  # reading, two threads against one: at least
 TRAIN_EACH = 1.0  # whole svm-train on large sets, LIBLINEAR's time over ours: above, on each
-WHOLE_SECONDS = 120.0  # what a run of the part `whole` may take: a tool that needs longer is left out
+WHOLE_SECONDS = 120.0  # limit of a run of the part `whole`; slower tools are left out
 TRAIN_MEAN = 2.0  # the same in geometric mean: at least
 ALONE_MEAN = 1.0  # training alone to the target, our time over LIBLINEAR's best, geometric mean: at most
 ALONE_EACH = 2.0  # the same on each: at most
@@ -41,9 +41,9 @@ POWERS = (1.0, 2.0)
 POWER_COSTS = (1.0, 1e2, 1e4, 1e6)
 HINGE_GAPS = (1e-4, 1e-6)
 COSTS = (0.01, 1.0, 100.0)
-NUS = (0.01, 0.1, 0.5)  # in place of C, which says nothing to one-class
+NUS = (0.01, 0.1, 0.5)  # instead of C for one-class
 
-# Ladders of -e for the comparison of training alone: each tool is taken at its fastest step that reaches the target.
+# Ladders of -e for training times: each tool counts with its fastest step that reaches the target.
 LADDERS = {
     1: (1.0, 0.3, 0.1, 0.03, 0.01, 0.001),
     2: (0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5),
@@ -71,14 +71,14 @@ ADAPT_ROWS = (1_000_000, 1_000, 54)  # rows of the model, rows added, features
 ADAPT_FASTER = 100.0  # --add against training again: at least so many times faster
 ADAPT_EQUAL = 1e-8  # relative distance of the weights: at most
 LSSVM_DIMS = ("imdb.tfidf", (50, 100, 200, 300, 500, 700, 1000, 1500, 2000))
-OUR_GAPS = {40: (1e-2, 1e-3, 1e-4)}  # and the steps of --gap, which LIBLINEAR lacks
+OUR_GAPS = {40: (1e-2, 1e-3, 1e-4)}  # steps of --gap, for solvers that LIBLINEAR does not have
 
 KERNEL_CASES = (  # set, C, gamma (None: one over the number of features, the default)
     ("a9a", 1.0, 0.05), ("a9a", 100.0, 0.05), ("w8a", 8.0, 0.05), ("ijcnn1", 32.0, 2.0), ("magic04_scale", 100.0, 0.5),
     ("cod-rna.std", 100.0, 0.1), ("shuttle.scale", 100.0, 1.0), ("bank-additional", 1.0, None),
     ("connect-4", 1.0, None), ("mnist.scale", 10.0, 0.02), ("imdb.tfidf", 1.0, 1.0),
 )  # fmt: skip
-KERNEL_FIRST = {"mnist.scale": 20_000, "imdb.tfidf": 10_000}  # so many rows of a set are taken, the first
+KERNEL_FIRST = {"mnist.scale": 20_000, "imdb.tfidf": 10_000}  # number of first rows that are used
 KERNEL_SPLIT = {"mnist.scale": 4}  # labels up to this against those above, as two classes
 KERNEL_EPS, KERNEL_TIGHT, KERNEL_CACHE_MB = 1e-3, 1e-5, 1000
 KERNEL_LIBSVM_MEAN = 3.0  # svm-train with a kernel, LIBSVM's time over ours, geometric mean: at least
@@ -89,7 +89,7 @@ KERNEL_MEMORY_MB = 150.0  # peak memory above -m and the data: at most
 KERNEL_MEMORY_CASES = (("a9a", 1.0, 0.05, 100), ("w8a", 8.0, 0.05, 100))  # and -m, which is less than all rows take
 KERNEL_PREDICT_EACH = 5.0  # whole svm-predict with a kernel model, LIBSVM's time over ours: at least
 KERNEL_PREDICT_CASES = (("a9a", "a9a.t", 1.0, 0.05, None), ("mnist.scale", "mnist.scale.t", 10.0, 0.02, 20_000))
-KERNEL_LS_CASES = (  # the sets of SGD-LSSVM's Dataset II that are there
+KERNEL_LS_CASES = (  # the available sets of SGD-LSSVM's Dataset II
     ("a9a", 1.0, 0.05), ("mushrooms", 1.0, 0.05), ("svmguide1", 1.0, 0.001), ("shuttle.scale", 100.0, 1.0),
     ("ijcnn1", 32.0, 2.0), ("cod-rna.std", 100.0, 0.1), ("splice_scale", 1.0, 0.05),
 )  # fmt: skip
@@ -101,11 +101,11 @@ FOSVM_CASES = (("shuttle.scale", 1), ("mnist.scale", 1), ("satimage.scale", 1), 
                ("mammography", -1))  # fmt: skip
 FOSVM_GAMMAS = (1.0, 3.0, 10.0, 30.0, 100.0)  # times 1 / features
 FOSVM_SIZES, FOSVM_CURVE = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000), 10.0
-FOSVM_LARGE = 20_000  # training rows from which the next bar is asked
-FOSVM_FASTER = 10.0  # LIBSVM's -s 2 / -s 80, alone, each at the gamma that serves it best: at least
+FOSVM_LARGE = 20_000  # training rows from which the next bar applies
+FOSVM_FASTER = 10.0  # training time of LIBSVM's -s 2 over -s 80's, each at its best gamma: at least
 FOSVM_AUC = 0.01  # by which the area under the ROC curve may be below LIBSVM's: at most
 
-ON_DISK_SLOWER = 2.0  # svm-train --memory, its folder there, over the same in memory: at most
+ON_DISK_SLOWER = 2.0  # svm-train --memory with an existing folder over training in memory: at most
 ON_DISK_APART = 1.0  # difference of the two objectives, over the sum of their certified gaps: at most
 
 # `all-sets`: LIBLINEAR's time over ours unless stated otherwise; the classes are megabytes of text
@@ -122,10 +122,10 @@ ALL_SETS_GAP_MEAN = 5.0  # seconds to it, ours over LIBLINEAR's default, geometr
 ALL_SETS_GAP_SECONDS, ALL_SETS_GAP_NONZEROS = 30.0, 3_000_000  # certified in so many seconds, sets of so many numbers
 ALL_SETS_GAP_SOLVERS = (1, 2, 3, 5, 6)
 ALL_SETS_MEMORY_MB, ALL_SETS_MEMORY_DATA = 60.0, 1.5  # above LIBLINEAR's peak, and times the data: at most
-ALL_SETS_NUMBER_BYTES = 12  # of a number that is not 0, in memory
+ALL_SETS_NUMBER_BYTES = 12  # of a non-zero number in memory
 
 SPARK_MASTER, SPARK_MEMORY = "local[2]", "12g"  # of both tools
-SPARK_SETS, SPARK_ROWS = ("imdb.tfidf",), (2_000_000, 100)  # and a made set of so many rows and features
+SPARK_SETS, SPARK_ROWS = ("imdb.tfidf",), (2_000_000, 100)  # and a synthetic set of so many rows and features
 SPARK_GAP = 1e-3  # relative distance of the objective from the optimum
 SPARK_FASTER = 2.0  # MLlib's time to it over ours, rows cached: at least
 

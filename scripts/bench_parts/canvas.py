@@ -1,4 +1,4 @@
-"""What the child processes that draw share: curves as JSON on stdin, a figure, the SVG file that the argument names.
+"""Shared by child processes that draw: curves as JSON on stdin, a figure, and the SVG file named by the argument.
 
 They are processes of their own, for matplotlib would make the measuring one large.
 """
@@ -22,7 +22,7 @@ from svmtool.formats import output
 
 
 def picture(name: str, draw: Callable[[Figure, dict], None]) -> None:
-    """Let `draw` put the curves on a figure, and write it: equal curves and name give equal files."""
+    """Draw the curves with `draw` and write the figure reproducibly."""
     matplotlib.rcParams["svg.hashsalt"] = name
     figure = Figure(layout="constrained")
     draw(figure, json.load(sys.stdin))

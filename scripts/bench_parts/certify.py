@@ -1,4 +1,4 @@
-"""The neutral evaluator of both tools: LIBLINEAR's objectives of a weight matrix, summed over one-vs-rest classes.
+"""Neutral evaluator for all tools: LIBLINEAR's objectives of a weight matrix, summed over one-vs-rest problems.
 
 Also the loop over costs and tolerances that both measuring children share.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-ENOUGH_SECONDS = 0.3  # a run is repeated until so much time is spent, or five times and at least SOME_SECONDS
+ENOUGH_SECONDS = 0.3  # a run is repeated for so long, or five times and at least SOME_SECONDS
 SOME_SECONDS = 0.02
 
 
@@ -21,12 +21,12 @@ REGRESSION, ONE_CLASS, JOINT, L1 = (11, 12, 13), (21,), (4,), (5, 6)
 
 
 def varied(solver: int) -> str:
-    """Which setting takes the place of C in what follows: C itself, or nu for one-class."""
+    """The varied setting: C, or nu for one-class."""
     return "nu" if solver in ONE_CLASS else "C"
 
 
 def unlabelled(order: dict) -> bool:
-    """Whether an order's solvers take labels as numbers, or not at all."""
+    """Whether the solvers use labels as numbers or not at all."""
     return {int(s) for s in order["ladders"]} <= {*REGRESSION, *ONE_CLASS}
 
 
@@ -40,7 +40,7 @@ POINTWISE = {
 
 
 def value_of(solver: int, X, y: np.ndarray, W: np.ndarray, labels: list[int], C: float) -> float:
-    """What LIBLINEAR's number `solver` minimises, at W (d, k); X (n, d) is a scipy CSR matrix, y the labels.
+    """The objective of LIBLINEAR's solver number at W (d, k); X (n, d) is a scipy CSR matrix, y the labels.
 
     C: or nu, as `varied` says.
     """
@@ -50,7 +50,7 @@ def value_of(solver: int, X, y: np.ndarray, W: np.ndarray, labels: list[int], C:
         return norm + C * float(np.sum(POINTWISE[solver](y - Z[:, 0])))
     if solver in ONE_CLASS:
         z = np.sort(Z[:, 0])
-        rho = z[min(int(C * len(z)), len(z) - 1)]  # the sum's slope in rho changes sign there
+        rho = z[min(int(C * len(z)), len(z) - 1)]  # the minimiser in rho
         return norm + float(np.sum(np.maximum(0.0, rho - z))) - C * len(z) * float(rho)
     own = np.searchsorted(np.sort(labels), y)
     column = np.argsort(labels)[np.minimum(own, len(labels) - 1)]
@@ -65,13 +65,13 @@ def value_of(solver: int, X, y: np.ndarray, W: np.ndarray, labels: list[int], C:
 
 
 def climb(order: dict, fit: Callable, value: Callable) -> list[dict]:
-    """Run every step of every ladder at every C, while the budget of seconds for a ladder lasts.
+    """Run every step of every ladder at every C, within the time budget of a ladder.
 
     fit(solver, C, e) -> (seconds, solution); value(solution, C) -> objective.
     """
     runs = []
     first = next(iter(order["ladders"]))
-    fit(int(first), order["costs"][0], order["ladders"][first][0])  # warm-up: libraries are loaded, caches filled
+    fit(int(first), order["costs"][0], order["ladders"][first][0])  # warm-up
     for C in order["costs"]:
         for solver, steps in order["ladders"].items():
             spent = time.perf_counter()
@@ -94,7 +94,7 @@ def climb(order: dict, fit: Callable, value: Callable) -> list[dict]:
 
 
 def rows_of(path: str, regression: bool = False):
-    """(X as scipy CSR, labels, cut to whole numbers unless `regression`) of a data file, read by our reader."""
+    """Read a data file with our reader: X as scipy CSR, and labels, truncated unless `regression`."""
     import scipy.sparse
 
     from svmtool.formats.svmlight import table as svmlight
@@ -107,5 +107,5 @@ def rows_of(path: str, regression: bool = False):
 
 
 def answer(runs: list[dict]) -> None:
-    """Hand the runs to the benchmark."""
+    """Print the runs for the parent process."""
     print(json.dumps(runs))

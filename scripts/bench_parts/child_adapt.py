@@ -1,4 +1,4 @@
-"""Child process: rows are made and written, a model is trained, rows are added and removed.  Its argument in JSON:
+"""Child process: creates and writes rows, trains a model, adds and removes rows.  Its argument in JSON:
 
 {"rows": n, "new": rows to add, "d": features, "many": file for n rows, "some": file for the new ones, "model": path}
 -> {training, adding, removing: seconds alone, without files, apart: relative distance from training again}
@@ -30,7 +30,7 @@ ROWS_A_BLOCK, REPEATS = 20_000, 5
 
 
 def make(path: str, n: int, d: int, seed: int) -> None:
-    """n rows with labels that a plane states, but for noise."""
+    """n rows with labels given by a hyperplane and noise."""
     rng, w = np.random.default_rng(seed), np.random.default_rng(0).normal(size=d)
     with open(path, "w") as file:
         for start in range(0, n, ROWS_A_BLOCK):
@@ -60,7 +60,7 @@ def main() -> None:
     adding, removing = [], []
     for _ in range(REPEATS):
         adaptable = adapt.Adaptable(settings, order["model"], order["model"] + ".other", Console(True))
-        adaptable.log_at_target()  # copied from where the old model stays: not a part of what a change takes
+        adaptable.log_at_target()  # the copy of the log is not part of the measured change
         start = time.perf_counter()
         adaptable.add(new)
         model, _ = adaptable.solve()

@@ -1,4 +1,4 @@
-"""Child process: what a data set is.  Its one argument is a data file; prints {rows, nonzeros, labels, values}.
+"""Child process: describes a data set.  Its argument is a data file; prints {rows, nonzeros, labels, values}.
 
 labels: two, many, real or one, as `-s auto` sees them; values: how many different ones.
 """

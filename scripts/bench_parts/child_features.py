@@ -1,4 +1,4 @@
-"""Child process: writes the rows of a set with their d most frequent features alone, for several d.  JSON argument:
+"""Child process: writes the rows of a set restricted to the d most frequent features, for several d.  JSON argument:
 
 {"path": data file, "sizes": [d, ..], "targets": [file, ..]} -> the number of non-zeros of each
 """

@@ -1,4 +1,4 @@
-"""Child process: svmtool's training alone with given settings.  Its one argument is an order in JSON:
+"""Child process: times svmtool's training with given settings.  Its argument is a JSON object:
 
 {"path": data file, "runs": [settings as keywords, ...], "test": file for accuracies, null for the first}
 -> [{seconds, objective, gap, converged, accuracy}, ...]
@@ -35,7 +35,7 @@ def main() -> None:
         while True:
             rows = Dataset(table.labels, table.indptr, table.indices, table.values, table.n_features)
             done = pipeline.train(rows, chosen)
-            if first:  # libraries are loaded, caches filled
+            if first:  # warm-up
                 first = False
                 continue
             seconds.append(done.seconds)

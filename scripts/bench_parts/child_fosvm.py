@@ -1,6 +1,6 @@
-"""Child process: FOSVM alone on one class of a set as the normal one, the other classes thinned to a tenth of it.
+"""Child process: times FOSVM with one class as normal and the other classes thinned to a tenth of it.
 
-Its one argument is an order in JSON: {"path": data file, "normal": label, and one of
+Its argument is a JSON object: {"path": data file, "normal": label, and one of
 "train": file to write, "gammas": [..], "limit": seconds} -> {rows, features, runs: [{solver, gamma, seconds, rounds,
     rejected, valid, test, converged}, ..]}
 "model": file, of LIBSVM's -> {rejected, valid, test}
@@ -36,7 +36,7 @@ SOLVERS = (80, 81)
 
 
 class Split:
-    """Training rows, and two sets of rows to tell apart with whether they are normal."""
+    """Training rows, and two test sets with whether each row is normal."""
 
     def __init__(self, path: str, normal: float):
         self.table = svmlight.read(path)
@@ -52,7 +52,7 @@ class Split:
             self.asked.append((self.table.take(rows), np.where(np.arange(len(rows)) < tenth, 1.0, -1.0)))
 
     def certify(self, model) -> dict:
-        """What a model makes of all three."""
+        """Results of a model on all three sets."""
         areas = []
         for rows, labels in self.asked:
             curve = RankCurve(1.0)
@@ -63,7 +63,7 @@ class Split:
 
 
 def fit(table, solver: int, gamma: float, limit: float | None = None) -> tuple:
-    """The training, and its seconds alone."""
+    """Train; returns the training and its time."""
     settings = Settings.of_kernel(solver=solver, gamma=gamma, max_seconds=limit)
     data = kernel_set(table, settings.replace(gap=settings.row.gap_default), "rows")
     start = time.perf_counter()
@@ -79,7 +79,7 @@ def main() -> None:
         answer(split.certify(kernel.read(order["model"])))
         return
     runs = []
-    fit(table.take(np.arange(min(len(table), 100))), 80, 1.0)  # libraries are loaded
+    fit(table.take(np.arange(min(len(table), 100))), 80, 1.0)  # warm-up
     if "sizes" in order:
         for n, solver in itertools.product(order["sizes"], SOLVERS):
             done, seconds = fit(table.take(np.arange(min(n, len(table)))), solver, order["gamma"])

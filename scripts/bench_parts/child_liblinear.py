@@ -1,4 +1,4 @@
-"""Child process: LIBLINEAR's train() in memory, over ladders of -e.  Its one argument is an order in JSON.
+"""Child process: LIBLINEAR's train() in memory, over ladders of -e.  Its argument is a JSON object.
 
 LIBLINEAR's own Python files and shared library are taken from the folder in the order.
 """

@@ -1,4 +1,4 @@
-"""Child process: makes a set of rows of two classes, which a plane parts but for noise.
+"""Child process: writes a synthetic set of two classes, separable by a hyperplane except for noise.
 
 Arguments: file, rows, features.  Every feature is there in every row, with three digits; the same bytes every time.
 """
@@ -14,7 +14,7 @@ DIGITS, AT_ONCE, NOISE = 5, 20_000, 1.5  # bytes of a number; rows; beside a pla
 
 
 def empty_line(d: int) -> bytes:
-    """A row whose numbers are all 0."""
+    """The text of a row whose numbers are all 0."""
     return b"+1" + b"".join(b" %d:0.000" % j for j in range(1, d + 1)) + b"\n"
 
 

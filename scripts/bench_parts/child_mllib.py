@@ -1,6 +1,6 @@
-"""Child process: Spark MLlib's LinearSVC and LogisticRegression alone, on rows that are cached and counted before.
+"""Child process: times Spark MLlib's LinearSVC and LogisticRegression on cached rows.
 
-Its one argument is an order in JSON:
+Its argument is a JSON object:
 {"master", "memory" of the driver, "path", "features", "C", "target": relative gap, "budget": seconds a fit, "repeats",
  "problems": [{"loss": "hinge" | "logistic", "optimum", "weights": file for them}, ...]}
 -> {"rows", "reading": seconds, "runs": [{"loss", "seconds", "steps", "there"}, ...]}
@@ -45,7 +45,7 @@ class Fits:
         return seconds, model, [self.scale * value for value in summary.objectiveHistory]
 
     def best(self, budget: float, repeats: int):
-        """(seconds, model, iterations, whether they get there), as few iterations as get there.
+        """(seconds, model, iterations, whether the target is reached) with the fewest iterations that reach it.
 
         Where the budget does not last for that, the longest fit that it had space for.
         """
@@ -56,7 +56,7 @@ class Fits:
             if enough is not None:
                 runs = [self.fit(enough) for _ in range(repeats)]
                 return statistics.median(run[0] for run in runs), runs[-1][1], enough, True
-            if 2 * seconds > budget or len(values) <= steps:  # or it has ended by itself
+            if 2 * seconds > budget or len(values) <= steps:  # or it has converged
                 return seconds, model, len(values) - 1, False
             steps *= 2
 

@@ -1,4 +1,4 @@
-"""Child process: svmtool's training alone, over ladders.  Its one argument is an order in JSON.
+"""Child process: times svmtool's training over ladders of tolerances.  Its argument is a JSON object.
 
 A step of a ladder is a value of -e (None: the default), or of --gap for the solvers in bars.OUR_GAPS and in
 an order with "by": "gap".
@@ -27,7 +27,7 @@ def main() -> None:
     def fit(solver: int, C: float, e: float | None):
         rows = Dataset(
             y.copy(), X.indptr.astype("i8"), X.indices.copy(), X.data.copy(), X.shape[1]
-        )  # training uses it up
+        )  # a copy, because training consumes it
         by_gap = e is not None and (solver in bars.OUR_GAPS or order.get("by") == "gap")
         asked = {varied(solver): C, "gap" if by_gap else "eps": e, "max_seconds": order.get("limit")}
         done = pipeline.train(rows, Settings.of(solver=solver, **asked))

@@ -1,4 +1,4 @@
-"""Child process: svmtool's kernel solver alone, with working sets of p pairs.  Its one argument is an order in JSON:
+"""Child process: times svmtool's kernel solver with working sets of p pairs.  Its argument is a JSON object:
 
 {"path": data file, "C": .., "gamma": .. or null, "eps": .., "cache_mb": .., "limit": seconds of a run,
 "runs": [{"paper": bool, "pairs": p or null}, ...]}
@@ -28,7 +28,7 @@ from svmtool.training.kernel.fit import Fitting, Solved
 
 
 class PairFitting(Fitting):
-    """Solves with given options, and adds up seconds of the solver alone, of all pairs of classes."""
+    """Solves with given options and sums the solver's time over all pairs of classes."""
 
     def __init__(self, settings: Settings, options: Options):
         super().__init__(settings)

@@ -16,7 +16,7 @@ def main() -> None:
         from svmtool.formats.svmlight.table import read
 
         threads.set_count(count)
-        read(path)  # the file is in the page cache from here on
+        read(path)  # fills the page cache
     else:
         from sklearn.datasets import load_svmlight_file as read
     seconds = []

@@ -1,4 +1,4 @@
-"""Child process: scikit-learn on the same problem, reading included.  Arguments: file, solver (1: dual, 2: primal)."""
+"""Child process: scikit-learn on the same problem, including reading.  Arguments: file, solver (1: dual, 2: primal)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sklearn.svm import LinearSVC
 
 def main() -> None:
     X, y = load_svmlight_file(sys.argv[1])
-    X.indices, X.indptr = X.indices.astype("i4"), X.indptr.astype("i4")  # LinearSVC takes no others
+    X.indices, X.indptr = X.indices.astype("i4"), X.indptr.astype("i4")  # required by LinearSVC
     dual = sys.argv[2] == "1"
-    warnings.simplefilter("ignore", ConvergenceWarning)  # LIBLINEAR's own cap, which its train hides by changing solver
+    warnings.simplefilter("ignore", ConvergenceWarning)  # of LIBLINEAR's iteration limit
     LinearSVC(C=1.0, dual=dual, tol=0.1 if dual else 0.01, fit_intercept=False, max_iter=300 if dual else 1000).fit(
         X, y
     )

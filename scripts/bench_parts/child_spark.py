@@ -1,4 +1,4 @@
-"""Child process: svm-train --spark from the moment its rows are in the executors.  Its argument is an order in JSON:
+"""Child process: svm-train --spark from the moment its rows are in the executors.  Its argument is a JSON object:
 
 {"master", "memory" of the driver, "path", "repeats",
  "runs": [{"loss", "settings": as keywords, "model": file for it}, ...]}
@@ -32,11 +32,11 @@ from svmtool.formats.models import linear
 from svmtool.params import Settings
 from svmtool.training.pipeline import fitted
 
-ASKED = 50  # times that a pass is made to measure what it costs the driver
+ASKED = 50  # passes made to measure the driver's time
 
 
 class Watched(BarrierStage):
-    """Counts the numbers in vectors and matrices that every partition is sent, and that are added up over them."""
+    """Counts the numbers in vectors and matrices that are sent to each partition and summed over them."""
 
     numbers = 0
 
@@ -51,14 +51,14 @@ class Watched(BarrierStage):
 
 
 def size_of(what: Any) -> int:
-    """Numbers in the arrays of calls or of an answer."""
+    """Count the numbers in the arrays of calls or of a result."""
     if isinstance(what, np.ndarray):
         return what.size
     return sum(map(size_of, what)) if isinstance(what, (list, tuple)) else 0
 
 
 def driver_seconds(stage: BarrierStage, d: int) -> tuple[float, float]:
-    """Processor seconds of the driver for a pass of few numbers, and for each number in vectors beyond that."""
+    """The driver's processor time for a pass without large vectors, and for each number in vectors."""
 
     def pass_of(before_it: Callable[[], None], question: str) -> float:
         before = time.process_time()

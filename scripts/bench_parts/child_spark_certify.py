@@ -1,6 +1,6 @@
 """Child process: the objectives |w|^2/2 + C sum of losses of linear classifiers on a set of any size, read in blocks.
 
-Its one argument is an order in JSON:
+Its argument is a JSON object:
 {"path", "C", "candidates": [{"loss": "hinge" | "logistic", "weights": file of numpy's, the bias last}
                              or {"loss", "model": file}, ...]} -> [objective, ...]
 The bias is free: it is no part of w.
@@ -26,7 +26,7 @@ LOSSES = {"hinge": POINTWISE[3], "logistic": POINTWISE[0]}
 
 
 def weights_of(candidate: dict) -> np.ndarray:
-    """Weights and the bias behind them, for labels above 0 against the others."""
+    """Weights followed by the bias, for labels above 0 against the others."""
     if "weights" in candidate:
         return np.load(candidate["weights"])
     model = linear.read(candidate["model"])

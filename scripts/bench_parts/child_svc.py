@@ -1,4 +1,4 @@
-"""Child process: SVC.fit alone, of scikit-learn or of oneDAL.  Its one argument is an order in JSON:
+"""Child process: times SVC.fit of scikit-learn or oneDAL.  Its argument is a JSON object:
 
 {"path": data file, "peer": "sklearn" or "sklearnex", "C": .., "gamma": .. or null, "eps": .., "cache_mb": ..,
 "budget": seconds that the fit may take: SIGALRM ends the process then} -> {seconds, support}
@@ -15,7 +15,7 @@ import time
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 
-DENSE = 0.1  # share of numbers other than 0 from which both peers are faster on dense rows
+DENSE = 0.1  # share of non-zeros from which both peers are faster on dense rows
 
 
 def main() -> None:
@@ -25,10 +25,10 @@ def main() -> None:
     if X.nnz > DENSE * X.shape[0] * X.shape[1]:
         X = X.toarray()
     else:
-        X.indices, X.indptr = X.indices.astype("i4"), X.indptr.astype("i4")  # oneDAL takes no others
+        X.indices, X.indptr = X.indices.astype("i4"), X.indptr.astype("i4")  # required by oneDAL
     gamma = 1.0 / X.shape[1] if order["gamma"] is None else order["gamma"]
     few = np.concatenate([np.flatnonzero(y == label)[:2] for label in np.unique(y)])
-    peer.SVC(C=order["C"], gamma=gamma).fit(X[few], y[few])  # libraries are loaded
+    peer.SVC(C=order["C"], gamma=gamma).fit(X[few], y[few])  # warm-up
     machine = peer.SVC(C=order["C"], gamma=gamma, tol=order["eps"], cache_size=order["cache_mb"])
     signal.setitimer(signal.ITIMER_REAL, order["budget"])
     start = time.perf_counter()

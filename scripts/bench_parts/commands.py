@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 
 def startup(ctx: Context) -> None:
-    """Small jobs against the imports that nobody can avoid, and the first run against later ones."""
+    """Compare small jobs with unavoidable imports, and the first run with later ones."""
     ctx.report.section("startup", "Start-up, whole process, milliseconds")
     heart = ctx.find("heart_scale")
     if heart is None:
@@ -46,7 +46,7 @@ def startup(ctx: Context) -> None:
 
 
 def compare(ctx: Context, label: str, jobs: dict, outputs: dict | None = None) -> float | None:
-    """Run `ours` beside `theirs` (and `sklearn`); prints a row and returns theirs / ours."""
+    """Time `ours`, `theirs` and `sklearn` alternately; prints a row and returns theirs / ours."""
     jobs = {name: argv for name, argv in jobs.items() if argv and argv[0]}
     samples = alternate(jobs, ctx.repeats, outputs)
     ratio = None
@@ -120,7 +120,7 @@ def multiclass(ctx: Context) -> None:
 
 
 def predict(ctx: Context) -> None:
-    """svm-predict with a model that both tools get."""
+    """svm-predict with the same model for both tools."""
     ctx.report.section("predict", "svm-predict, whole process (ratio: LIBLINEAR / ours)")
     for train_name, test_name in bars.QUICK["predict"] if ctx.quick else bars.PREDICT_SETS:
         train_set, test_set = ctx.find(train_name), ctx.find(test_name)

@@ -1,4 +1,4 @@
-"""What every part of the benchmark needs: tools to compare with, data sets, scratch space."""
+"""Context of all parts of the benchmark: peers, data sets and scratch folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Context:
         self.plots = Path(options.plots) if options.plots else self.cache
 
     def find(self, name: str) -> str | None:
-        """Path of a data set by name, unpacked to the cache if need be; None (and a word) where it is absent."""
+        """Path of a data set by name, decompressed to the cache if necessary; None (and a message) if it is missing."""
         for folder in self.data:
             if (folder / name).is_file():
                 return str(folder / name)
@@ -47,7 +47,7 @@ class Context:
                 target = self.cache / "data" / name
                 if not target.exists() or target.stat().st_mtime < packed.stat().st_mtime:
                     target.parent.mkdir(parents=True, exist_ok=True)
-                    unfinished = target.with_name(name + ".part")  # half a file must not pass for the set
+                    unfinished = target.with_name(name + ".part")  # an incomplete file must not be used
                     with lzma.open(packed) as source, open(unfinished, "wb") as sink:
                         shutil.copyfileobj(source, sink, 1 << 20)
                     unfinished.replace(target)
@@ -56,7 +56,7 @@ class Context:
         return None
 
     def sets(self, names) -> list[tuple[str, str]]:
-        """(name, path) of those that are there; files given on the command line take the place of the list."""
+        """(name, path) of available sets; files of the command line replace the list."""
         if self.files:
             return [(f.name, str(f)) for f in self.files]
         return [(name, path) for name in names if (path := self.find(name)) is not None]
@@ -77,7 +77,7 @@ class Context:
         return str(self.scratch / name)
 
     def draw(self, script: str, name: str, curves: dict) -> None:
-        """Let a script of this folder draw curves into a file of that name among the plots; says what came of it."""
+        """Run a drawing script of this folder for a plot of this name; prints the result."""
         self.plots.mkdir(parents=True, exist_ok=True)
         target = self.plots / name
         argv = [sys.executable, str(Path(__file__).with_name(script)), str(target)]
@@ -87,7 +87,7 @@ class Context:
         )
 
     def reference(self, tool: str) -> str | None:
-        """LIBLINEAR's train or predict, LIBSVM's svm-train and so on; None where no folder was given."""
+        """Path of LIBLINEAR's train or predict, LIBSVM's svm-train and others; None without a folder."""
         folder = self.libsvm if tool.startswith("svm-") else self.liblinear
         return None if folder is None else str(folder / tool)
 
@@ -101,7 +101,7 @@ def _folder(path: str | None, tool: str) -> Path | None:
 
 
 def imports(python: str | None, module: str) -> bool:
-    """Whether a Python has a module."""
+    """Whether a Python interpreter has a module."""
     if not python:
         return False
     return subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0

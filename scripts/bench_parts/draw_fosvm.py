@@ -6,7 +6,7 @@ from canvas import Figure, picture
 
 
 def draw(figure: Figure, curves: dict) -> None:
-    """Rounds and seconds side by side, a colour for each set."""
+    """Plot rounds and seconds, with a colour for each set."""
     figure.set_size_inches(9, 4)
     for side, what in zip(figure.subplots(1, 2), ("rounds", "seconds"), strict=True):
         for k, (name, runs) in enumerate(curves.items()):

@@ -8,7 +8,7 @@ NAMES = {"ours": "ours", "paper": "the paper's form"}
 
 
 def draw(figure: Figure, curves: dict) -> None:
-    """A set in each row, seconds and rounds side by side."""
+    """One row of plots for each set: seconds and rounds."""
     figure.set_size_inches(9, 3.2 * len(curves))
     for axes, (name, forms) in zip(figure.subplots(len(curves), 2, squeeze=False), curves.items(), strict=True):
         for side, what in zip(axes, ("seconds", "rounds"), strict=True):
@@ -23,7 +23,7 @@ def draw(figure: Figure, curves: dict) -> None:
 
 
 def draw_form(axes, colour: str, name: str, what: str, runs: list[dict]) -> None:
-    """One form: a line over p, hollow where the limit of time ended the run; its default p as a level line."""
+    """Plot one form over p, with hollow marks for runs ended by the time limit and a line at the default p."""
     axes.set_xscale("log")
     axes.set_yscale("log")
     chosen = [r for r in runs if r["pairs"] is not None]

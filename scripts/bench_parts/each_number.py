@@ -1,4 +1,4 @@
-"""Each of LIBLINEAR's numbers: the objective at the default -e, and training alone to a target, beside LIBLINEAR."""
+"""Each of LIBLINEAR's solver numbers: objective at the default -e and training time to a target, both tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIMIT = 5.0  # seconds that one run of ours may take, for each of the budget's
 
 
 def sets_for(ctx: Context, solver: int) -> list[str]:
-    """The sets that fit a number: labels are numbers for a regression, classes else, and nothing for one-class."""
+    """The sets for a solver number: labels are numbers for regression, classes otherwise, unused for one-class."""
     if ctx.quick:
         return ["abalone_scale" if solver in REGRESSION else "heart_scale"]
     if solver in REGRESSION:
@@ -26,7 +26,7 @@ def sets_for(ctx: Context, solver: int) -> list[str]:
 
 
 def values_for(solver: int) -> tuple[float, ...]:
-    """Of C, or of what takes its place."""
+    """The values of C, or of nu."""
     return bars.NUS if varied(solver) == "nu" else bars.COSTS
 
 
@@ -45,7 +45,7 @@ def runs_of(ctx: Context, path: str, solver: int) -> dict[str, list[dict]]:
 
 
 def relative(value: float, best: float) -> float:
-    """How far a value lies above the best; one-class objectives are negative."""
+    """Relative distance of a value above the best; one-class objectives are negative."""
     return (value - best) / max(abs(best), 1e-300)
 
 
@@ -69,10 +69,10 @@ def each_number(ctx: Context) -> None:
                     for side, some in found.items()
                 }
                 mine, other = (min(near[s], key=lambda r: r["seconds"], default=None) for s in ("ours", "theirs"))
-                # a tool that never gets there is shown by its longest try: it would have taken longer
+                # a tool that never reaches it counts with its longest run
                 shown = other or max(found["theirs"], key=lambda r: r["seconds"])
                 ratio = mine["seconds"] / shown["seconds"] if mine else float("inf")
-                ratios.append(ratio)  # whichever way it turns out
+                ratios.append(ratio)  # included whatever the result
                 if other:
                     reached.append(ratio)
                 ms = 1e3 * mine["seconds"] if mine else float("inf")

@@ -1,4 +1,4 @@
-"""-s 80 and -s 81 beside LIBSVM's -s 2 by their paper's protocol: one class is normal, the others are thinned.
+"""-s 80 and -s 81 compared with LIBSVM's -s 2 by the paper's protocol: one class is normal, the others are thinned.
 
 At each gamma LIBSVM's nu is the share of training rows that -s 80 rejects; each of the three then takes the gamma that
 serves it best on the validation rows.
@@ -18,12 +18,12 @@ from bench_parts.kernel import side_by_side, within
 from bench_parts.measure import child_json
 
 LEAST_NU = 1e-3
-READING = ["-n", "1e-6", "-e", "1e9"]  # LIBSVM reads, sets up its cache and has nothing left to do
+READING = ["-n", "1e-6", "-e", "1e9"]  # LIBSVM only reads and sets up its cache
 NAMES = {80: "-s 80", 81: "-s 81", 2: "LIBSVM"}
 
 
 def fosvm(ctx: Context) -> None:
-    """Seconds alone and the area under the ROC curve of each at its best gamma; rounds over the number of rows."""
+    """Training time and area under the ROC curve of each at its best gamma; rounds over the number of rows."""
     report = ctx.report
     report.section(
         "fosvm",
@@ -65,7 +65,7 @@ def _child(order: dict):
 
 
 def _libsvm(ctx: Context, order: dict, train: str, ours: list[dict]) -> list[dict]:
-    """LIBSVM at the gammas and rejected shares of our runs; of its seconds those that it only reads are taken off."""
+    """Run LIBSVM at the gammas and rejected shares of our runs; the time of reading is subtracted."""
     found = []
     for run in ours:
         model = ctx.path("fosvm.libsvm")

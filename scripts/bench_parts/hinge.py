@@ -1,4 +1,4 @@
-"""The hinge and its powers, and the epsilon-insensitive loss: training alone, inside child processes."""
+"""Hinge loss, its powers and the epsilon-insensitive loss: training times, measured inside child processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bench_parts.measure import child_json, geometric_mean
 
 
 def ours(path: str, runs: list[dict], test: str | None = None) -> list[dict]:
-    """Runs of child_fit.py; accuracies on the file `test`, else on the one trained on."""
+    """Runs of child_fit.py, with accuracies on `test`, or on the training file."""
     return child_json([sys.executable, HERE / "child_fit.py", json.dumps({"path": path, "runs": runs, "test": test})])
 
 
@@ -29,7 +29,7 @@ def theirs(ctx: Context, path: str, solver: int, costs) -> list[dict]:
 
 
 def against(ctx: Context, name: str, C: float, mine: dict, ladder: list[dict]) -> tuple[float, bool]:
-    """Show our run beside LIBLINEAR's fastest step that reaches our objective.
+    """Show our run and LIBLINEAR's fastest step that reaches our objective.
 
     Returns the ratio of times, ours / theirs, and whether any step gets there.  Where none does (its passes are
     capped, or the budget is), its slowest one stands for it: it would have taken longer.
@@ -81,7 +81,7 @@ def hinge(ctx: Context) -> None:
 
 
 def free(solver: int, p: float, C: float, **more) -> dict:
-    """Settings of an ALM solver as the paper has it, with a free bias."""
+    """Settings of an ALM solver as in the paper, with a free bias."""
     return {"solver": solver, "loss_power": p, "C": C, "bias": 1.0, "regularize_bias": False, **more}
 
 

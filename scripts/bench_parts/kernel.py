@@ -1,4 +1,4 @@
-"""svm-train with the Gaussian kernel beside LIBSVM's, and beside SVC of scikit-learn and of oneDAL."""
+"""svm-train with the Gaussian kernel compared with LIBSVM's and with SVC of scikit-learn and oneDAL."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from bench_parts.context import Context, imports
 from bench_parts.measure import CommandFailed, OverTimeError, Sample, environment, geometric_mean, ours, run_once
 
 HERE = Path(__file__).parent
-SLOW = 5.0  # seconds from which two rounds must do
-NEVER = 1e-9  # ratio where ours did not finish: as good as infinitely slow
-PEERS = {"scikit-learn": "sklearn", "oneDAL": "sklearnex"}  # and the module that has their SVC
+SLOW = 5.0  # above so many seconds there are only two rounds
+NEVER = 1e-9  # ratio if ours did not finish
+PEERS = {"scikit-learn": "sklearn", "oneDAL": "sklearnex"}  # name and module of their SVC
 
 
 class Case(NamedTuple):
-    """A prepared set with the settings that it is trained at; gamma None: the default."""
+    """A prepared set with its training settings; gamma None: the default."""
 
     label: str
     path: str
@@ -29,7 +29,7 @@ class Case(NamedTuple):
     gamma: float | None
 
     def options(self, eps: float = bars.KERNEL_EPS, cache_mb: int = bars.KERNEL_CACHE_MB) -> list[str]:
-        """Of svm-train, ours and LIBSVM's."""
+        """Options of svm-train, ours and LIBSVM's."""
         words = ["-t", "2", "-c", f"{self.C:g}", "-e", f"{eps:g}", "-m", str(cache_mb)]
         return words if self.gamma is None else [*words, "-g", f"{self.gamma:g}"]
 
@@ -57,7 +57,7 @@ class Run(Sample):
 
 
 def cases(ctx: Context, wanted: Iterable[tuple]) -> list[Case]:
-    """Those of (set, C, gamma) that are there; files given on the command line take their place, at the defaults."""
+    """The available ones of (set, C, gamma), or files of the command line at the defaults."""
     if ctx.files:
         return [Case(f.name, str(f), 1.0, None) for f in ctx.files]
     found = []
@@ -85,7 +85,7 @@ def prepared(ctx: Context, path: str, first: int | None, split: int | None = Non
 
 
 def side_by_side(jobs: Mapping[str, Sequence], budget: float, repeats: int, output: str) -> dict[str, Run]:
-    """Run the commands in turn, A B A B: a Run for each.  What failed or was over the budget is not run again.
+    """Run the commands alternately, A B A B; returns a Run for each.  Failed or too slow ones are not repeated.
 
     Where one takes longer than SLOW there are two rounds at most; else the first of them does not count.  A command
     whose stdout is JSON with "seconds" has measured itself.
@@ -121,12 +121,12 @@ def side_by_side(jobs: Mapping[str, Sequence], budget: float, repeats: int, outp
 
 
 def within(budget: float, argv: Sequence) -> list[str]:
-    """A command that is ended after so many seconds."""
+    """A command with a time limit."""
     return ["timeout", "-k", "5", f"{budget:g}", *map(str, argv)]
 
 
 def trainers(ctx: Context, case: Case) -> dict[str, list[str]]:
-    """What trains on a case, by name."""
+    """The commands that train on a case, by name."""
     jobs = {"ours": within(ctx.budget, [*ours("train"), *case.options(), case.path, ctx.path("ours.model")])}
     if ctx.libsvm:
         argv = [ctx.reference("svm-train"), *case.options(), case.path, ctx.path("theirs.model")]
@@ -142,7 +142,7 @@ def trainers(ctx: Context, case: Case) -> dict[str, list[str]]:
 
 
 def ratio_of(mine: Run, theirs: Run | None) -> float | None:
-    """Their time over ours, a lower bound where theirs was over the budget.
+    """Their time over ours, a lower bound if theirs exceeded the budget.
 
     None where theirs is absent or failed, or where both were over: then nothing can be said.
     """
@@ -152,12 +152,12 @@ def ratio_of(mine: Run, theirs: Run | None) -> float | None:
 
 
 def objectives(text: str) -> list[float]:
-    """What svm-train printed of its problems, one for each pair of classes."""
+    """The objectives that svm-train printed, one for each pair of classes."""
     return [float(value) for value in re.findall(r"^obj = (\S+),", text, re.MULTILINE)]
 
 
 def apart(found: list[float], best: list[float]) -> tuple[float, float]:
-    """Relative differences of objectives: of their sums, and the worst of one problem."""
+    """Relative differences of objectives: of the sums, and the largest of one problem."""
     if len(found) != len(best) or not best:
         raise CommandFailed(f"{len(found)} objectives beside LIBSVM's {len(best)}")
     return _relative(sum(found), sum(best)), max(map(_relative, found, best), key=abs)
@@ -177,7 +177,7 @@ def data_mb(path: str) -> float:
 
 
 def kernel(ctx: Context) -> None:
-    """Whole training of each case by each tool; objectives beside a tight run of LIBSVM's; peak memory."""
+    """Training time of each case and tool; objectives relative to a tight run of LIBSVM; peak memory."""
     report = ctx.report
     report.section(
         "kernel",
@@ -225,7 +225,7 @@ def kernel(ctx: Context) -> None:
 
 
 def _objective(ctx: Context, case: Case, runs: dict[str, Run]) -> float | None:
-    """Show our objective, and LIBSVM's, beside that of its tight run; ours' relative distance, None if that is over."""
+    """Show our objective and LIBSVM's relative to its tight run; returns our distance, None without that run."""
     argv = [ctx.reference("svm-train"), *case.options(bars.KERNEL_TIGHT), case.path, ctx.path("theirs.model")]
     tight = side_by_side({"tight": within(ctx.budget, argv)}, ctx.budget, 0, ctx.path("kernel.out"))["tight"]
     job = f"{case.label} objective"
@@ -249,7 +249,7 @@ def _objective(ctx: Context, case: Case, runs: dict[str, Run]) -> float | None:
 
 
 def _small_cache(ctx: Context) -> None:
-    """Peak memory of ours where -m is less than the rows of the kernel matrix that training asks for."""
+    """Our peak memory with -m smaller than the rows of the kernel matrix that training uses."""
     wanted = bars.QUICK["kernel-memory"] if ctx.quick else bars.KERNEL_MEMORY_CASES
     for *which, cache_mb in wanted if not ctx.files else ():
         for case in cases(ctx, [tuple(which)]):

@@ -1,4 +1,4 @@
-"""The kernel least-squares solvers on the sets of SGD-LSSVM's Dataset II, beside C-SVC of ours and of LIBSVM."""
+"""The kernel least-squares solvers on the sets of SGD-LSSVM's Dataset II, compared with our C-SVC and LIBSVM's."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from bench_parts.context import Context
 from bench_parts.kernel import Case, Run, side_by_side, within
 from bench_parts.measure import ours
 
-OURS = {"-s 73": "73", "-s 52": "52", "-s 60": "60"}  # ours, by what -s is given
-TESTED = 5  # without a test file one row of so many is held out
+OURS = {"-s 73": "73", "-s 52": "52", "-s 60": "60"}  # our solvers by name
+TESTED = 5  # without a test file one of so many rows is held out
 
 
 def kernel_ls(ctx: Context) -> None:
-    """Whole svm-train, and the accuracy of each tool's model on rows that it has not seen, at the same C and gamma."""
+    """Time of svm-train and accuracy on held-out rows of each tool, at the same C and gamma."""
     ctx.report.section(
         "kernel-ls",
         f"Gaussian kernel: least squares (-s 73, 52) beside C-SVC (-s 60, LIBSVM), whole training and accuracy on "
@@ -35,7 +35,7 @@ def kernel_ls(ctx: Context) -> None:
 
 
 def parted(ctx: Context, name: str, path: str) -> tuple[str, str]:
-    """A set and its test file; where that is absent, four fifths of its rows, drawn at random, and the rest."""
+    """A set and its test file, or a random split into four fifths and the rest."""
     test = ctx.find(f"{name}.t")
     if test is not None:
         return path, test
@@ -65,19 +65,19 @@ def _model(ctx: Context, tool: str) -> str:
 
 
 def _facts(ctx: Context, tool: str, run: Run, test: str) -> dict:
-    """A run's facts, with the accuracy of its model and the certified gap that the run told."""
+    """A run's results with the accuracy of its model and the certified gap that it printed."""
     facts = run.facts()
     if not run.failed and not run.over:
         argv = [*ours("predict"), test, _model(ctx, tool), ctx.path("kernel.predictions")]
         said = side_by_side({"predict": argv}, ctx.budget, 0, ctx.path("kernel.out"))["predict"].text
         facts["accuracy"] = float(re.search(r"Accuracy = (\S+)%", said)[1]) / 100
         gap = re.search(r"(?:Certified|Estimated) relative gap = (\S+)", run.text)
-        facts["gap"] = float(gap[1]) if gap else None  # LIBSVM states none
+        facts["gap"] = float(gap[1]) if gap else None  # LIBSVM prints none
     return facts
 
 
 def _cell(run: Run, facts: dict) -> str:
     if "accuracy" not in facts:
         return str(run)
-    told = "" if facts["gap"] is None else f" gap {facts['gap']:.0e}"
-    return f"{run.median:.3g} s {100 * facts['accuracy']:.2f}%{told}"
+    gap_text = "" if facts["gap"] is None else f" gap {facts['gap']:.0e}"
+    return f"{run.median:.3g} s {100 * facts['accuracy']:.2f}%{gap_text}"

@@ -13,7 +13,7 @@ from bench_parts.measure import child_json
 
 
 def forms_of(ctx: Context, case: Case) -> dict[str, list[dict]]:
-    """The runs over p of either form."""
+    """The runs over p of both forms."""
     order = {
         "path": case.path, "C": case.C, "gamma": case.gamma, "eps": bars.KERNEL_EPS,
         "cache_mb": bars.KERNEL_CACHE_MB, "limit": ctx.budget,
@@ -24,7 +24,7 @@ def forms_of(ctx: Context, case: Case) -> dict[str, list[dict]]:
 
 
 def kernel_pairs(ctx: Context) -> None:
-    """Seconds and rounds at each p; a run that its limit of time ends is shown with the violation it has left."""
+    """Seconds and rounds at each p; runs ended by the time limit are shown with their violation."""
     report = ctx.report
     report.section(
         "kernel-pairs",

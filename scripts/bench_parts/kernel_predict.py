@@ -1,4 +1,4 @@
-"""svm-predict with a kernel model, ours beside LIBSVM's."""
+"""svm-predict with a kernel model compared with LIBSVM's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench_parts.measure import Sample, environment, ours, run_once
 
 
 def kernel_predict(ctx: Context) -> None:
-    """Whole processes with one model, which ours trains; how many predictions differ."""
+    """Time whole commands with a model trained by ours, and count different predictions."""
     ctx.report.section(
         "kernel-predict",
         f"svm-predict with a kernel model, whole process, nothing longer than {ctx.budget:g} s (ratio: LIBSVM / ours)",

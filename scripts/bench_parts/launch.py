@@ -1,4 +1,4 @@
-"""Runs one command and says what it took: python -I -S launch.py PIPE LIMIT COMMAND ..., by file, without a package.
+"""Runs one command and reports its time and memory: python -I -S launch.py PIPE LIMIT COMMAND ...
 
 Writes "seconds status peak_KB over" to the file descriptor PIPE; over: 1 where LIMIT seconds (0: none) ended it.  This
 process is kept small: the peak memory that the system reports for a command includes what its parent had at the moment
@@ -12,8 +12,8 @@ import signal
 import sys
 import time
 
-GRACE = 5.0  # seconds between the polite end and the other
-NOT_FOUND = 127  # the shell's status for it
+GRACE = 5.0  # seconds between SIGTERM and SIGKILL
+NOT_FOUND = 127  # as a shell reports it
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ def main() -> None:
             os._exit(NOT_FOUND)
 
     def end(number: int, _frame: object) -> None:
-        """At the limit, or because the benchmark is over: ask the command to end, and next time make it."""
+        """End the command at the limit or with the benchmark: SIGTERM first, then SIGKILL."""
         nonlocal over, asked
         over = over or number == signal.SIGALRM
         os.kill(child, signal.SIGKILL if asked else signal.SIGTERM)
@@ -43,8 +43,8 @@ def main() -> None:
     _, status, usage = os.wait4(child, 0)
     seconds = time.perf_counter() - began
     signal.setitimer(signal.ITIMER_REAL, 0.0)
-    told = f"{seconds!r} {os.waitstatus_to_exitcode(status)} {usage.ru_maxrss} {int(over)}\n"
-    os.write(pipe, told.encode())
+    report = f"{seconds!r} {os.waitstatus_to_exitcode(status)} {usage.ru_maxrss} {int(over)}\n"
+    os.write(pipe, report.encode())
 
 
 if __name__ == "__main__":

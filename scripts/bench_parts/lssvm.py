@@ -1,4 +1,4 @@
-"""The least-squares solvers -s 70, 71 and 72: the paper's table, rows added to a large model, and growth with d."""
+"""Least-squares solvers -s 70, 71 and 72: the paper's table, rows added to a large model, and growth with d."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def halves(ctx: Context, name: str, path: str) -> tuple[str, str]:
 
 
 def liblinear_run(ctx: Context, solver: int, train: str, test: str | None = None) -> dict:
-    """Seconds of training alone at LIBLINEAR's default -e and C = 1, and the accuracy of its program's model."""
+    """LIBLINEAR's training time, without reading, at default -e and C = 1, and the accuracy of its model."""
     order = {
         "costs": [1.0], "ladders": {str(solver): [bars.DEFAULT_EPS[solver]]}, "budget": ctx.budget, "path": train,
         "liblinear": str(ctx.liblinear),
@@ -51,7 +51,7 @@ def liblinear_run(ctx: Context, solver: int, train: str, test: str | None = None
 
 
 def lssvm(ctx: Context) -> None:
-    """Seconds of training alone and accuracy on a fifth of the rows held out, C = 1: each solver beside its peers."""
+    """Training time and accuracy on a held-out fifth of the rows, C = 1, of each solver and its peers."""
     report = ctx.report
     report.section("lssvm", "Training alone in ms, accuracy on a fifth held out; C = 1, a bias feature in the data")
     for name, path in ctx.sets(bars.QUICK["lssvm"] if ctx.quick else bars.LSSVM_SETS):
@@ -71,7 +71,7 @@ def lssvm(ctx: Context) -> None:
 
 
 def adapt(ctx: Context) -> None:
-    """Rows added to a model of many made rows, against training again: alone, and as whole commands."""
+    """Adding rows to a model of many synthetic rows compared with training again: in memory, and as whole commands."""
     rows, new, d = bars.QUICK["adapt"] if ctx.quick else bars.ADAPT_ROWS
     report = ctx.report
     report.section("adapt", f"{new} rows into {rows} made rows of d = {d}")
@@ -109,7 +109,7 @@ def adapt(ctx: Context) -> None:
 
 
 def dimensions(ctx: Context) -> None:
-    """Training alone over the d most frequent features of a set, and where LIBLINEAR becomes the faster one."""
+    """Training time over the d most frequent features of a set, and the d from which LIBLINEAR is faster."""
     report = ctx.report
     name, sizes = bars.QUICK["lssvm-dims"] if ctx.quick else bars.LSSVM_DIMS
     report.section("lssvm-dims", f"Training alone in ms on the d most frequent features of {name}, C = 1")
@@ -135,7 +135,7 @@ def dimensions(ctx: Context) -> None:
 
 
 def crossing(mine: list, theirs: list) -> str:
-    """Where the first is not the faster one."""
+    """The points at which the first is not faster."""
     slower = [d for (d, a), (_, b) in zip(mine, theirs, strict=True) if a > b]
     if not slower:
         return "faster everywhere"

@@ -1,4 +1,4 @@
-"""Running commands side by side and measuring them: wall seconds and peak memory of whole processes."""
+"""Runs commands alternately and measures wall time and peak memory of whole processes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 LAUNCHER = str(Path(__file__).with_name("launch.py"))
-TIMEOUT_STATUS = 124  # of `timeout` where it ended the command
+TIMEOUT_STATUS = 124  # of `timeout`
 
 
 class CommandFailed(RuntimeError):
-    """A command ended with a status other than 0 (`status`, where it is known); the text holds its own words."""
+    """A command failed with exit status `status`, if known; the text contains its output."""
 
     def __init__(self, text: str, status: int | None = None):
         super().__init__(text)
@@ -25,11 +25,11 @@ class CommandFailed(RuntimeError):
 
 
 class OverTimeError(CommandFailed):
-    """The limit of time ended a command: `timeout`, or its own alarm."""
+    """A command was ended by the time limit."""
 
 
 class Sample:
-    """Repeated measurements of one command: seconds of each run, and the largest peak memory in MB."""
+    """Measurements of one command: seconds of each run, and the largest peak memory in MB."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -41,7 +41,7 @@ class Sample:
 
 
 def environment(**extra: str) -> dict[str, str]:
-    """What children see: the package of this repository, bytecode kept on disk as after an installation."""
+    """The environment of children: this repository's package, with bytecode on disk as after an installation."""
     env = dict(os.environ)
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     env["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), *filter(None, [env.get("PYTHONPATH")])])
@@ -50,7 +50,7 @@ def environment(**extra: str) -> dict[str, str]:
 
 
 def ours(command: str) -> list[str]:
-    """The beginning of our command line: the installed svm-train and so on, else `python -m svmtool train`."""
+    """The beginning of our command line: the installed command, else `python -m svmtool train`."""
     script = Path(sys.executable).parent / f"svm-{command}"
     return [str(script)] if script.exists() else [sys.executable, "-m", "svmtool", command]
 
@@ -60,8 +60,8 @@ def run_once(
 ) -> None:
     """Run a command once, stdout into `output`, for `limit` seconds at most (0: no limit); raises CommandFailed."""
     words = list(map(str, argv))
-    told, pipe = os.pipe()
-    with open(told) as answer, open(output, "wb") as sink:
+    reading, pipe = os.pipe()
+    with open(reading) as answer, open(output, "wb") as sink:
         launcher = [sys.executable, "-I", "-S", LAUNCHER, str(pipe), repr(limit)]
         child = subprocess.Popen(
             [*launcher, *words], stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.PIPE, env=dict(env),
@@ -70,7 +70,7 @@ def run_once(
         os.close(pipe)
         try:
             _, errors = child.communicate()
-        except BaseException:  # Ctrl-C: the launcher ends the command
+        except BaseException:  # the launcher ends the command
             child.terminate()
             child.wait()
             raise
@@ -117,12 +117,12 @@ def alternate(
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:
-    """nan for no ratios at all."""
+    """Geometric mean; nan without ratios."""
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
 
 
 def child_json(argv: Sequence[str], limit: float | None = None, **extra: str):
-    """Run a measuring child, for `limit` seconds at most, and take the JSON from the last line of its stdout."""
+    """Run a measuring child for at most `limit` seconds; returns the JSON of its last line of output."""
     import json
 
     words = list(map(str, argv))
@@ -136,7 +136,7 @@ def child_json(argv: Sequence[str], limit: float | None = None, **extra: str):
 
 
 class Report:
-    """Collects tables and bars, prints them as they come, and becomes the JSON file."""
+    """Collects and prints tables and bars, and writes the JSON file."""
 
     def __init__(self, show: Callable[[str], None] = print):
         self.show, self.sections = show, []
@@ -150,7 +150,7 @@ class Report:
         self.show(text)
 
     def bar(self, text: str, value: float, relation: str, limit: float) -> None:
-        """State whether a bar holds; nan counts as not measured."""
+        """Record whether a bar is met; nan counts as not measured."""
         good = None if math.isnan(value) else value <= limit if relation == "<=" else value >= limit
         word = {None: "not measured", True: "holds", False: "FAILS"}[good]
         self.sections[-1]["bars"].append(
@@ -165,7 +165,7 @@ class Report:
         self.show(f"   bar: {text}: {value:.3g} {relation} {limit:g}: {word}")
 
     def summary(self) -> bool:
-        """Print all bars together; whether none fails."""
+        """Print all bars; returns whether none fails."""
         bars = [bar for section in self.sections for bar in section["bars"]]
         self.show("\n## Bars")
         for bar in bars:

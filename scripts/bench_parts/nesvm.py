@@ -8,7 +8,7 @@ from bench_parts.hinge import ours
 
 
 def nesvm(ctx: Context) -> None:
-    """Seconds at each C, no run longer than the budget; the longest beside the shortest, and the worst gap."""
+    """Time at each C within the budget, ratio of longest to shortest, and the worst gap."""
     solvers = [s for s in ctx.numbers or bars.NESVM if s in bars.NESVM]
     names = bars.QUICK["nesvm"] if ctx.quick else [n for n in ctx.all_sets() if n not in bars.REGRESSION_SETS]
     for solver in solvers:

@@ -1,4 +1,4 @@
-"""svm-train --memory on a made file whose rows are larger: peak memory, and time beside training in memory."""
+"""svm-train --memory on a synthetic file larger than the limit: peak memory and time against training in memory."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from bench_parts.measure import Sample, environment, ours, run_once
 
 NUMBERS = (1, 2, 3, 0, 11, 30, 31, 40, 50, 70)
 FEATURES = 100
-PRINTED = 1e-8  # what the primal's printed digits leave open, relative
+PRINTED = 1e-8  # relative precision of the printed primal value
 LETTERS = {"K": 1e3, "M": 1e6, "G": 1e9}
 CERTIFICATE = re.compile(r"Certified relative gap = (\S+) \(primal (\S+), dual")
 
 
 def on_disk(ctx: Context) -> None:
-    """Each number in memory, with --memory and no folder yet, and with --memory again."""
+    """Each solver number in memory, with --memory for the first time, and with --memory again."""
     limit = float(ctx.memory[:-1]) * LETTERS[ctx.memory[-1]]
     path = Path(ctx.made_folder or ctx.scratch) / f"made-{ctx.made_mb}"
     if not path.exists():

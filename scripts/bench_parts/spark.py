@@ -1,4 +1,4 @@
-"""Training on Spark beside MLlib's LinearSVC and LogisticRegression, rows cached; what the cost is made of."""
+"""Training on Spark compared with MLlib's LinearSVC and LogisticRegression, with cached rows, and its cost in parts."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ PROBLEMS = {
 }
 C = 1.0
 
-# Of the cluster that costs are computed for: nodes like this machine, on one switch.
+# The cluster that costs are extrapolated to: nodes like this machine, on one switch.
 LATENCY = 0.5e-3  # seconds for a message from node to node
 BANDWIDTH = 1.25e9  # bytes a second into a node: 10 Gbit/s
 NODES = (10, 100)
 
 
 def spark(ctx: Context) -> None:
-    """Seconds to a relative gap on each set and for each loss; what those of ours go to, here and on more nodes."""
+    """Time to a relative gap on each set and for each loss, and its parts, here and extrapolated to more nodes."""
     report = ctx.report
     report.section(
         "spark",
@@ -53,7 +53,7 @@ def spark(ctx: Context) -> None:
 
 
 def spark_sets(ctx: Context) -> list[tuple[str, str]]:
-    """The usual sets, and one of made rows."""
+    """The standard sets and a synthetic one."""
     names, (rows, d) = bars.QUICK["spark"] if ctx.quick else (bars.SPARK_SETS, bars.SPARK_ROWS)
     found = ctx.sets(names)
     if not ctx.files:
@@ -67,7 +67,7 @@ def spark_sets(ctx: Context) -> list[tuple[str, str]]:
 
 
 def optimum(ctx: Context, loss: str, path: str) -> dict:
-    """A model in memory at a hundredth of the gap asked for, its value and its number of features."""
+    """Train in memory to a hundredth of the requested gap; returns the model, its objective and number of features."""
     model = ctx.path(f"best.{loss}.model")
     run_once([*our_command("train"), "-q", *words(loss, bars.SPARK_GAP / 100), path, model], Sample(), environment())
     text = Path(model).read_text()
@@ -79,7 +79,7 @@ def optimum(ctx: Context, loss: str, path: str) -> dict:
 
 
 def words(loss: str, gap: float) -> list[str]:
-    """Our options for a loss; the bias of the hinge is free without more words."""
+    """Our options for a loss; the bias of the hinge is free by default."""
     settings = PROBLEMS[loss][0]
     power = ["--loss-power", f"{settings['loss_power']:g}"] if "loss_power" in settings else []
     return ["-s", str(settings["solver"]), *power, "-c", f"{C:g}", "--gap", f"{gap:g}"]
@@ -102,14 +102,14 @@ def mllib(ctx: Context, path: str, best: dict) -> dict[str, dict]:
 
 
 def certified(path: str, loss: str, models: list[str], best: str) -> list[float]:
-    """Objectives of models and weights by the evaluator of the benchmark, that of the best known model last."""
+    """Objectives of models and weights by the benchmark's evaluator, the best known model's last."""
     candidates = [{"loss": loss, "weights" if m.endswith(".npy") else "model": m} for m in [*models, best]]
     order = {"path": path, "C": C, "candidates": candidates}
     return child_json([sys.executable, HERE / "child_spark_certify.py", json.dumps(order)])
 
 
 def ours(ctx: Context, path: str) -> dict[str, dict]:
-    """Our fits of both losses on one cached set, and what they cost."""
+    """Our fits of both losses on one cached set, and their costs."""
     order = {
         "master": bars.SPARK_MASTER, "memory": bars.SPARK_MEMORY, "path": path, "repeats": ctx.repeats,
         "runs": [
@@ -124,7 +124,7 @@ def ours(ctx: Context, path: str) -> dict[str, dict]:
 
 
 def whole(ctx: Context, loss: str, path: str) -> dict:
-    """svm-train --spark as a command: Spark's start, reading, training, certificate."""
+    """Time the command svm-train --spark: start of Spark, reading, training, certificate."""
     sample, model = Sample(), ctx.path(f"whole.{loss}.model")
     argv = [ctx.spark_python, "-m", "svmtool", "train", "-q", "--spark", bars.SPARK_MASTER]
     submit = f"--driver-memory {bars.SPARK_MEMORY} pyspark-shell"
@@ -133,7 +133,7 @@ def whole(ctx: Context, loss: str, path: str) -> dict:
 
 
 def show(ctx: Context, job: str, runs: dict[str, dict], peer: str) -> None:
-    """One row for each tool, and the bars."""
+    """Print one row for each tool, and check the bars."""
     mine = runs["ours"]
     for tool, run in runs.items():
         ratio, run["over"] = run["seconds"] / mine["seconds"], run["reached"] > bars.SPARK_GAP
@@ -149,7 +149,7 @@ def show(ctx: Context, job: str, runs: dict[str, dict], peer: str) -> None:
 
 
 def cost_table(ctx: Context, costs: list[tuple[str, dict]]) -> None:
-    """What a run of ours is made of, as measured, and what it would be on more nodes."""
+    """Print the parts of our run's time, measured here and extrapolated to more nodes."""
     ctx.report.section("spark-costs", "Spark, seconds of ours: measured here, and computed for more nodes")
     for job, run in costs:
         for nodes in (1, *NODES):
@@ -164,7 +164,7 @@ def cost_table(ctx: Context, costs: list[tuple[str, dict]]) -> None:
 
 
 def shares(costs: dict, nodes: int) -> dict[str, float]:
-    """Seconds of a run on so many nodes like this one, by what they go to; on one node they are measured.
+    """The parts of a run's time on so many nodes like this one; for one node they are measured.
 
     costs: of child_spark.py.  Assumed: the same rows, spread evenly, a partition a core as here, and as many passes.
     Partitions then take a share of the time.  The driver sends each pass to the tasks below it, one after another, and
@@ -186,7 +186,7 @@ def shares(costs: dict, nodes: int) -> dict[str, float]:
 
 
 def longest_way(partitions: int) -> tuple[int, int]:
-    """Levels of the tree of so many tasks, and connections to those below that are served on the longest way down."""
+    """Levels of the tree of so many tasks, and the number of connections on its longest path."""
     first, places = topology(partitions)
 
     def way(below: tuple[int, ...]) -> tuple[int, int]:

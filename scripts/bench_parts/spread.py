@@ -1,4 +1,4 @@
-"""What the part `all-sets` found, told as distributions: from its file of results to tables and bars."""
+"""Tables and bars of the part `all-sets` from its file of results, as distributions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bench_parts.measure import geometric_mean
 
 MB = 1 << 20
 FAR = float("inf")
-NAMED = 12  # commands that are named where something did not end
+NAMED = 12  # number of commands named among those that did not end
 Row = dict
 
 
@@ -31,17 +31,17 @@ def entries_of(path: Path) -> tuple[list[dict], bool]:
 
 
 def rows_of(entries: Iterable[dict]) -> list[Row]:
-    """The latest row of each pair, in the order in which they came first."""
+    """The latest row of each pair, in the order of first occurrence."""
     return list({(e["set"], e["solver"], e["C"]): e for e in entries if "set" in e}.values())
 
 
-def latest(path: Path) -> Told:
-    """What a file of results says: the rows of the last run's circumstances."""
+def latest(path: Path) -> Evaluation:
+    """Read a file of results: the rows measured under the conditions of the last run."""
     entries, _ = entries_of(path)
     heads = [entry for entry in entries if "sets" in entry]
     if not heads:
         raise SystemExit(f"{path}: no results")
-    return Told(heads[-1], rows_of(e for e in entries if e["on"] == heads[-1]["on"]))
+    return Evaluation(heads[-1], rows_of(e for e in entries if e["on"] == heads[-1]["on"]))
 
 
 def command_of(row: Row) -> str:
@@ -49,12 +49,12 @@ def command_of(row: Row) -> str:
 
 
 def time_of(run: dict, limit: float) -> float:
-    """Seconds that count for a run: what did not come to its end counts as long as it might have taken."""
+    """The time that counts for a run: one that did not end counts with its limit."""
     return run["seconds"] if run["ended"] == "yes" else max(limit, run["seconds"] or 0.0)
 
 
 def ratio(row: Row, by: str) -> float | None:
-    """LIBLINEAR's default over ours; None where LIBLINEAR failed, or neither came to its end."""
+    """LIBLINEAR's time over ours at the defaults; None if LIBLINEAR failed or neither ended."""
     theirs, mine, limit = row["runs"]["theirs"], row["runs"][by], row["on"]["limit"]
     if theirs["ended"] == "failed" or (theirs["ended"] != "yes" and mine["ended"] != "yes"):
         return None
@@ -62,7 +62,7 @@ def ratio(row: Row, by: str) -> float | None:
 
 
 def objective_ratio(row: Row) -> float | None:
-    """The same for training alone to LIBLINEAR's objective; ours counts with the limit where it is not reached."""
+    """The same for training to LIBLINEAR's objective; ours counts with the limit if it is not reached."""
     found = row["objective"]
     if "left_out" in found:
         return None
@@ -71,7 +71,7 @@ def objective_ratio(row: Row) -> float | None:
 
 
 def certified(row: Row) -> float | None:
-    """Seconds to the certified gap over those that it may take, FAR without one; None where none is asked for."""
+    """Time to the certified gap over the allowed time, FAR if it was not reached; None if not requested."""
     asked = row["solver"] in bars.ALL_SETS_GAP_SOLVERS and row["nonzeros"] <= bars.ALL_SETS_GAP_NONZEROS
     run = row["runs"]["gap"]
     if not asked:
@@ -80,7 +80,7 @@ def certified(row: Row) -> float | None:
 
 
 def memory(row: Row) -> float | None:
-    """MB above what is allowed; None where a run failed."""
+    """MB above the limit; None if a run failed."""
     mine, theirs = row["runs"]["ours"], row["runs"]["theirs"]
     if "failed" in (mine["ended"], theirs["ended"]):
         return None
@@ -89,7 +89,7 @@ def memory(row: Row) -> float | None:
 
 
 class Spread(NamedTuple):
-    """One question's values, each with its row; asked: what they must be, in words."""
+    """The values of one question with their rows; asked: the required relation as text."""
 
     title: str
     pairs: list[tuple[float, Row]]
@@ -107,7 +107,7 @@ class Spread(NamedTuple):
         return sum(map(holds, self.values)) / len(self.pairs) if self.pairs else float("nan")
 
     def end(self, most: bool = False) -> tuple[float, Row] | None:
-        """The smallest value with its row, or the largest; None where there are none."""
+        """The smallest or largest value with its row; None without values."""
         return (max if most else min)(self.pairs, key=lambda pair: pair[0], default=None)
 
     def worst(self, most: bool = False) -> float:
@@ -115,8 +115,8 @@ class Spread(NamedTuple):
         return found[0] if found else float("nan")
 
 
-class Told:
-    """Rows of one set of circumstances, and what they say."""
+class Evaluation:
+    """Rows measured under the same conditions, and their evaluation."""
 
     def __init__(self, header: dict, rows: list[Row]):
         self.header, self.all_rows = header, rows
@@ -140,7 +140,7 @@ class Told:
         self.memory = self._spread("memory", memory)
 
     def _spread(self, title: str, value: Callable[[Row], float | None], low: float = 0.0, high: float = FAR) -> Spread:
-        """Of the sets of so many megabytes; rows that have no such value are left out."""
+        """Restrict to sets of this size; rows without a value are left out."""
         found = ((value(row), row) for row in self.rows if low <= row["mb"] < high)
         return Spread(title, [(v, row) for v, row in found if v is not None])
 
@@ -159,7 +159,7 @@ class Told:
         ]
 
     def ratios(self) -> list[Spread]:
-        """The questions whose answer is LIBLINEAR's time over ours."""
+        """The questions about LIBLINEAR's time over ours."""
         whole = [self.large, *self.costs.values(), self.middle, self.small]
         return [*whole, self.objective, *self.objectives, self.gap, *self.gaps]
 
@@ -215,7 +215,7 @@ class Told:
         return "\n\n".join([" ".join(words), *tables, f"The sets: {', '.join(self.header['sets'])}."])
 
     def _unfinished(self, limit: float) -> list[str]:
-        """Sentences on what failed or did not come to its end; nothing is left out in silence."""
+        """Sentences about runs that failed or did not end."""
 
         def those(tool: str, *ends: str, other: str | None = None) -> list[Row]:
             found = (row for row in self.rows if row["runs"][tool]["ended"] in ends)
@@ -223,7 +223,7 @@ class Told:
 
         neither = [row for row in those("theirs", "over") if row["runs"]["ours"]["ended"] != "yes"]
         counts = f"and counts with {limit:g} s"
-        told = [
+        sentences = [
             _sentence(f"LIBLINEAR does not end {counts}", those("theirs", "over", other="ours")),
             _sentence(f"Ours does not end {counts}", those("ours", "over", other="theirs")),
             _sentence("Neither ends, which counts for nobody", neither),
@@ -238,7 +238,7 @@ class Told:
                 reasons.setdefault(f"LIBLINEAR's objective is not reached {counts}", []).append(row)
             elif "left_out" in row["objective"]:
                 reasons.setdefault(f"No time to the objective: {row['objective']['left_out']}", []).append(row)
-        return [sentence for sentence in [*told, *(_sentence(*reason) for reason in reasons.items())] if sentence]
+        return [sentence for sentence in [*sentences, *(_sentence(*reason) for reason in reasons.items())] if sentence]
 
 
 def _sentence(what: str, rows: list[Row]) -> str:
@@ -266,7 +266,7 @@ def _bound_cells(title: str, found: Spread, offset: float, unit: str) -> tuple[s
 
 
 def line_of(row: Row) -> str:
-    """A pair in one line, as it is measured."""
+    """One line for a pair, printed when it is measured."""
     if "failed" in row:
         return f"{command_of(row):52} could not be measured: {row['failed']}"
     cells = []

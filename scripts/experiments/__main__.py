@@ -81,7 +81,7 @@ def main() -> int:
             return outcomes
 
         first = {name: run(name, known[name].cells(chosen.quick)) for name in names}
-        for name, outcomes in first.items():  # the other rounds come after all first ones: far from them in time
+        for name, outcomes in first.items():  # further rounds follow all first ones, at a distance in time
             finding = known[name].conclude(outcomes)
             if not chosen.quick:
                 finding = rounds.settled(known[name].conclude, outcomes, functools.partial(run, name))

@@ -1,4 +1,4 @@
-"""The neutral evaluator: one function for all tools computes the objective and the accuracy of what they give.
+"""Neutral evaluator: computes objective and accuracy of every tool's result with the same code.
 
 X is a scipy CSR matrix (n, d), y f8[n] of -1 and 1 (of numbers where classes are as they are), w f8[d], b a number.
 """
@@ -63,12 +63,12 @@ def kernel_values(support, coefficients: np.ndarray, gamma: float, X, size: int 
 
 
 def area(y: np.ndarray, decision: np.ndarray) -> float:
-    """Under the ROC curve: the chance that a row of class 1 lies above one of the other, ties half."""
+    """Area under the ROC curve: the probability that a row of class 1 scores above another row, ties count half."""
     curve = RankCurve(1.0)
     curve.add(y, decision)
     return curve.area()
 
 
 def accuracy(y: np.ndarray, decision: np.ndarray) -> float:
-    """Share of rows on their own side; a decision value of 0 counts for class 1."""
+    """Share of correct predictions; a decision value of 0 predicts class 1."""
     return float(np.mean(np.where(decision >= 0.0, 1.0, -1.0) == y))

@@ -17,7 +17,7 @@ from typing import Any
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path = [os.path.dirname(HERE), *(p for p in sys.path if os.path.abspath(p) != HERE)]  # its names are not ours
 os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as our commands do
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads of LIBSVM else hold up the busy ones
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # else idle threads of LIBSVM slow down the busy ones
 
 import numpy as np  # noqa: E402
 import scipy.sparse  # noqa: E402
@@ -25,12 +25,12 @@ import scipy.sparse  # noqa: E402
 from experiments import certify  # noqa: E402
 from experiments.problem import SEED, Fitted, Problem  # noqa: E402
 
-SHORT = 0.3  # seconds; what takes less is repeated,
-MOST = 5  # so often at most, and its time is the median
+SHORT = 0.3  # seconds; shorter runs are repeated
+MOST = 5  # at most; the median of the times counts
 
 
 def decision(found: Fitted, X: Any) -> np.ndarray | None:
-    """Decision values of rows; None for an answer that has none."""
+    """Decision values of rows; None for a result without any."""
     if found.w is not None:
         return X @ found.w + found.b
     if found.kernel is not None:
@@ -40,7 +40,7 @@ def decision(found: Fitted, X: Any) -> np.ndarray | None:
 
 
 def certified(problem: Problem, found: Fitted, name: str, settings: dict) -> dict[str, Any]:
-    """Objective and accuracy of an answer."""
+    """Objective and accuracy of a result."""
     rows, features = problem.X.shape
     facts: dict[str, Any] = {"seconds": found.seconds, "rows": rows, "features": features, **found.facts}
     if name and found.w is not None:
@@ -64,7 +64,7 @@ def certified(problem: Problem, found: Fitted, name: str, settings: dict) -> dic
 
 
 def measured(fit: Callable[[], Fitted]) -> Fitted:
-    """An answer, and the median of its seconds over some repetitions where these are few."""
+    """A result, and the median time of repetitions for short runs."""
     found = fit()
     times = [found.seconds]
     while len(times) < MOST and sum(times) < SHORT:
@@ -74,7 +74,7 @@ def measured(fit: Callable[[], Fitted]) -> Fitted:
 
 
 def validated(problem: Problem, folds: int, fit: Callable[[Problem], Fitted]) -> float:
-    """Share of rows that a model trained on the other folds puts on their own side; the folds are always the same."""
+    """Cross-validation accuracy with fixed folds."""
     order = np.random.default_rng(SEED).permutation(len(problem.y))
     right = 0.0
     for k in range(folds):
@@ -113,7 +113,7 @@ def main() -> None:
         def fit(problem: Problem, asked: Any = asked, settings: dict = settings) -> Fitted:
             return tool.fit(problem, method, asked, settings)
 
-        signal.setitimer(signal.ITIMER_REAL, left)  # its signal ends the process, whatever library is at work
+        signal.setitimer(signal.ITIMER_REAL, left)  # the signal ends the process inside any library
         if at == 0:
             fit(problem.few())
         found = measured(partial(fit, problem))

@@ -1,4 +1,4 @@
-"""What an experiment is declared with: data, cells, and what is made of their results.
+"""Declaration of experiments: data, cells, and evaluation of their results.
 
 A study (one small file in studies/) holds one `Experiment`.  Its cells are run by runner.py, each in a process of its
 own; `conclude` makes a `Finding` of what they gave, which report.py prints.  Nothing here imports numpy.
@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclasses.dataclass(frozen=True)
 class Data:
-    """A set by its name, and what is done to it.
+    """A data set by name and its preparation.
 
     rows        so many rows, drawn with a fixed seed; None: all
     features    so many of the features that most rows have; None: all
@@ -44,7 +44,7 @@ class Data:
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One tool, one method, one problem: a process that is run, bounded and kept.
+    """One tool, method and problem: run in a process with limits, whose result is stored.
 
     tool, method   a module of tools/ and one of its METHODS
     objective      what certify.py is to compute, e.g. "hinge"; "" for none
@@ -71,7 +71,7 @@ class Cell:
     run: int = 1
 
     def order(self) -> dict[str, Any]:
-        """Everything that determines it, as JSON values."""
+        """All parameters as JSON values."""
         return dataclasses.asdict(self)
 
     def key(self, version: str) -> str:
@@ -85,7 +85,7 @@ class Cell:
 
 @dataclasses.dataclass
 class Outcome:
-    """What a cell gave.
+    """The result of a cell.
 
     steps   a dict for each step that ended: "step", "seconds" (of training alone), "rows", "features", "objective",
             "accuracy" (of the test rows), "validated" with folds, and what the tool adds; with a kernel "support"
@@ -129,7 +129,7 @@ class Plot:
 
 @dataclasses.dataclass
 class Finding:
-    """What came of an experiment.
+    """The result of an experiment.
 
     measured   one sentence with the figures that the claim is measured by
     holds      "yes", "no", "partly" or "not measured"

@@ -1,4 +1,4 @@
-"""Plots as SVG text, by matplotlib."""
+"""Draws plots as SVG text with matplotlib."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import io
 from experiments.declare import Plot
 
 MARKS = "osv^D<>pXP*h"
-FEW_DECADES = 2.5  # up to which 2 and 5 times a power of ten have numbers as well
+FEW_DECADES = 2.5  # up to so many decades ticks at 2 and 5 are labelled too
 
 
 def svg(plot: Plot) -> str:
-    """A picture of a plot; empty where matplotlib is not installed."""
+    """Draw a plot; empty without matplotlib."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
@@ -39,7 +39,7 @@ def svg(plot: Plot) -> str:
 
 
 def _logarithmic(set_scale, axis) -> None:
-    """A logarithmic axis with numbers that can be read."""
+    """Set a logarithmic axis with readable labels."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     set_scale("log")

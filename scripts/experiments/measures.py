@@ -1,4 +1,4 @@
-"""What several studies make of outcomes: optima, times to an accuracy, means, slopes."""
+"""Evaluation shared by studies: optima, times to an accuracy, means, slopes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 from experiments.declare import Outcome
 
-LINEAR, CONSTANT = 1.25, 0.25  # slopes over the rows, log-log, up to which a time grows linearly, or not at all
+LINEAR, CONSTANT = 1.25, 0.25  # log-log slopes up to which a time counts as linear, or constant, in the rows
 
 
 def optimum(outcomes: Iterable[Outcome]) -> float:
-    """The least objective that any of them reached on their common problem; nan where none did."""
+    """The least objective that any of them reached on their common problem; nan if none did."""
     values = [step["objective"] for o in outcomes for step in o.steps if "objective" in step]
     return min(values, default=math.nan)
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """nan for none."""
+    """Mean; nan without values."""
     return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
 
 
@@ -33,7 +33,7 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 
 def shown(outcome: Outcome, seconds: float) -> str | float:
-    """A time for a table: the seconds, or why there are none."""
+    """A time for a table: the seconds, or why there is none."""
     if math.isfinite(seconds):
         return seconds
     if outcome.ended == "over time":
@@ -42,41 +42,41 @@ def shown(outcome: Outcome, seconds: float) -> str | float:
 
 
 def by_name(outcomes: Sequence[Outcome], names: Sequence[str]) -> list[dict[str, Outcome]]:
-    """Outcomes in groups of so many names: those of one problem, by name of what was run on it."""
+    """Outcomes in groups of the given names: those of one problem, by name."""
     size = len(names)
     return [dict(zip(names, outcomes[at : at + size], strict=True)) for at in range(0, len(outcomes), size)]
 
 
 def seconds(outcome: Outcome) -> float:
-    """Of its last step; inf where it did not end."""
+    """Seconds of its last step; inf if it did not end."""
     return outcome.last["seconds"] if outcome.ended == "done" and outcome.last else math.inf
 
 
 def fact(outcome: Outcome, name: str) -> float:
-    """Of its last step; nan where it did not end."""
+    """Accuracy of its last step; nan if it did not end."""
     return outcome.last.get(name, math.nan) if outcome.ended == "done" and outcome.last else math.nan
 
 
 def ratios(over: Sequence[Outcome], under: Sequence[Outcome]) -> list[float]:
-    """Seconds of the ones over those of the others, for the problems on which both ended."""
+    """Ratios of seconds, for problems on which both ended."""
     pairs = [(seconds(a), seconds(b)) for a, b in zip(over, under, strict=True)]
     return [a / b for a, b in pairs if math.isfinite(a) and math.isfinite(b)]
 
 
 def verdict(checks: Sequence[bool]) -> str:
-    """Whether a claim holds: in all, some or none of what was checked."""
+    """Whether a claim holds in all, some or none of the checks."""
     if not checks:
         return "not measured"
     return "yes" if all(checks) else "partly" if any(checks) else "no"
 
 
 def points(outcome: Outcome, x: str, y: str) -> list[tuple[float, float]]:
-    """(x, y) of its steps, for a curve; those that lack either are left out."""
+    """(x, y) of its steps for a curve, without steps that have no x or y."""
     return [(s[x], s[y]) for s in outcome.steps if x in s and y in s]
 
 
 def costs_of_steps(step: dict[str, Any]) -> str:
-    """What the steps of a run of ours over linear rows cost, beside a pass of coordinate descent over the same rows."""
+    """Cost of our steps over linear rows relative to an epoch of coordinate descent."""
     k = step["iterations"]
     each, of_pass = 1e3 * step["seconds"] / max(k, 1), 2 * step["nonzeros"]
     return (

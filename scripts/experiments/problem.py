@@ -1,4 +1,4 @@
-"""What a tool is given, and what it gives back."""
+"""Input and result of a tool."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 SEED = 1
-WARM_ROWS = 100  # of the run that loads libraries and fills caches
+WARM_ROWS = 100  # of the warm-up run
 
 
 @dataclasses.dataclass
@@ -24,11 +24,11 @@ class Problem:
     run: int
 
     def take(self, rows: np.ndarray) -> Problem:
-        """The problem of some of its training rows."""
+        """The problem restricted to some training rows."""
         return dataclasses.replace(self, X=self.X[rows], y=self.y[rows])
 
     def first(self, count: int) -> Problem:
-        """The problem of the first rows of one random order: a larger one holds those of a smaller one."""
+        """The problem of the first rows of one random order, so that larger ones contain smaller ones."""
         return self.take(np.sort(np.random.default_rng(SEED).permutation(len(self.y))[:count]))
 
     def few(self) -> Problem:

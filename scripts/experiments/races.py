@@ -1,4 +1,4 @@
-"""Who comes near the optimum first: what the studies of training times share.
+"""Shared by studies of training times: who reaches the neighbourhood of the optimum first.
 
 Tools that solve different problems (a bias that is free or costs) are each held against the least objective of their
 own.
@@ -15,7 +15,7 @@ from experiments.measures import geometric_mean, verdict
 
 
 def problem_of(cell: Cell, step: Any = None) -> tuple:
-    """What distinguishes one problem from another; `step` is examined where it belongs to the problem."""
+    """The key of a problem; `step` is included if it belongs to the problem."""
     settings = {"C": 1.0, "loss_power": 2.0, **cell.settings, **({cell.vary: step} if cell.vary else {})}
     power = settings["loss_power"] if cell.objective == "power" else None
     return cell.data, cell.objective, settings["C"], power, settings.get("rows")
@@ -38,13 +38,13 @@ def error(cell: Cell, step: dict[str, Any], least: dict[tuple, float]) -> float:
 
 
 def seconds_within(outcome: Outcome, least: dict[tuple, float], share: float) -> float:
-    """The seconds of its quickest step within `share` of the least objective; inf where none is."""
+    """Time of its fastest step within `share` of the least objective; inf if there is none."""
     near = (s["seconds"] for s in outcome.steps if error(outcome.cell, s, least) <= share)
     return min(near, default=math.inf)
 
 
 class Race:
-    """Our times against the best of the peers' on the same problem, collected over problems.
+    """Our times and the best peers' times on the same problem, collected over problems.
 
     ratios: the best peer's seconds over ours, where both got there; won: whether we were first; lost: where not.
     """
@@ -55,7 +55,7 @@ class Race:
         self.lost: list[str] = []
 
     def add(self, where: str, ours: dict[str, float], peers: dict[str, float]) -> bool:
-        """Seconds by name, inf where it did not get there; of those that were run.  Whether none of them beat ours."""
+        """Seconds by name, inf if not reached, and whether no peer was faster than ours."""
         own, best = min(ours.values(), default=math.inf), min(peers.values(), default=math.inf)
         if not peers or math.isinf(own) and math.isinf(best):
             return True

@@ -1,4 +1,4 @@
-"""The report: EXPERIMENTS.md, and a page with the tables and pictures that opens without a network."""
+"""Writes the report: EXPERIMENTS.md, and a self-contained page with tables and pictures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ nav a { margin-right: .8em } h2 { border-top: 1px solid #ccc; padding-top: 1em }
 
 
 def number(value: Any) -> str:
-    """A cell of a table."""
+    """The text of a table cell."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     if isinstance(value, int):
@@ -96,6 +96,6 @@ def page(facts: dict[str, str], found: list[tuple[Experiment, Finding]]) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Write a file atomically."""
     with output.replacing(str(path)) as file:
         file.write(text.encode())

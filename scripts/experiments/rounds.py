@@ -1,4 +1,4 @@
-"""How sure a verdict is: cells are measured in rounds, and a verdict is asked again under the noise that is left.
+"""Confidence of verdicts: cells are measured in rounds, and verdicts are repeated under the remaining noise.
 
 Times on one machine differ from hour to hour.  What decides a verdict only within that noise must not be told as if it
 were known: `verdicts` says which verdicts the noise leaves.  Where it leaves several, quick cells are measured again,
@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from experiments.declare import Cell, Finding, Outcome
 
 ROUNDS = 3
-SHORT = 3.0  # seconds of a cell's steps together, up to which it is repeated
-# Standard deviations of the logarithm of a time: of what all steps of a cell have in common, and of each step beside.
+SHORT = 3.0  # cells are repeated if their steps take up to so many seconds in total
+# Standard deviations of the logarithm of a time: common to all steps of a cell, and of each step in addition.
 # From 2,000 steps of 342 cells that were measured twice, an hour apart, on a machine that others use as well (the
 # differences' median absolute deviations, 0.26 and 0.12, over the square root of 2).
 OF_A_CELL, OF_A_STEP = 0.18, 0.09
@@ -31,7 +31,7 @@ SEED = 20
 def settled(
     conclude: Callable[[list[Outcome]], Finding], first: list[Outcome], run: Callable[[list[Cell]], list[Outcome]]
 ) -> Finding:
-    """What comes of the first round, or of all rounds where noise could turn its verdict.
+    """The result of the first round, or of all rounds if noise could change its verdict.
 
     run: gives the outcomes of further cells.
     """
@@ -52,12 +52,12 @@ def settled(
 
 
 def is_short(outcome: Outcome) -> bool:
-    """Whether its cell is to be repeated; its further rounds have other seeds."""
+    """Whether a cell is repeated; further rounds have other seeds."""
     return outcome.ended == "done" and sum(step["seconds"] for step in outcome.steps) <= SHORT
 
 
 def combined(rounds: Sequence[Outcome]) -> Outcome:
-    """One outcome of several rounds: medians of the numbers that all of them give for a step."""
+    """Combine outcomes of several rounds: medians of the numbers that all of them have for a step."""
     steps = []
     for same in zip(*(o.steps for o in rounds), strict=True):
         steps.append(dict(same[0]))
@@ -69,7 +69,7 @@ def combined(rounds: Sequence[Outcome]) -> Outcome:
 
 
 def noisy(outcome: Outcome, rounds: int, generator: random.Random) -> Outcome:
-    """The outcome as it might have been measured, a median of so many rounds."""
+    """A random outcome under the noise of a median of so many rounds."""
     of_cell, of_step = (sd / math.sqrt(rounds) for sd in (OF_A_CELL, OF_A_STEP))
     common = generator.gauss(0.0, of_cell)
     steps = [{**s, "seconds": s["seconds"] * math.exp(common + generator.gauss(0.0, of_step))} for s in outcome.steps]
@@ -79,7 +79,7 @@ def noisy(outcome: Outcome, rounds: int, generator: random.Random) -> Outcome:
 def verdicts(
     conclude: Callable[[list[Outcome]], Finding], outcomes: Sequence[Outcome], rounds: Sequence[int]
 ) -> list[str]:
-    """The verdicts that the noise of the times leaves, from the worst for the claim to the best.
+    """The possible verdicts under the noise of the times, from the worst for the claim to the best.
 
     outcomes, rounds: of each cell what was found, and in how many rounds.
     """

@@ -1,4 +1,4 @@
-"""Runs cells one after another, each in a process of its own, and keeps what they gave.
+"""Runs cells one after the other, each in its own process, and stores the results.
 
 A cell whose result is kept is not run again; a change of the cell, of its tool's version, or of the code that runs and
 evaluates it makes it another one.
@@ -22,11 +22,11 @@ from experiments.declare import Cell, Outcome
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-OURS = "ours"  # names of tools that run under our own Python begin so
-WATCH_INTERVAL = 0.05  # seconds from one check of a child to the next
-BESIDE = 60.0  # seconds that a child may take beside its fits, mostly for the evaluator
+OURS = "ours"  # prefix of tools that run under our Python
+WATCH_INTERVAL = 0.05  # seconds between two checks of a child
+BESIDE = 60.0  # seconds for a child in addition to its fits, mostly for the evaluator
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-LAST_WORDS = 400  # characters of what a failed cell said
+LAST_WORDS = 400  # characters of a failed cell's output
 
 
 class Runner:
@@ -41,7 +41,7 @@ class Runner:
         return sys.executable if tool.startswith(OURS) else self.peer_python
 
     def version(self, tool: str) -> str:
-        """A tool's own words; empty where it is not installed."""
+        """A tool's version; empty if it is not installed."""
         if tool not in self.versions:
             code = f"from experiments.tools import {tool}; print({tool}.VERSION())"
             done = subprocess.run([self.python(tool), "-c", code], capture_output=True, text=True, env=_environment())
@@ -49,7 +49,7 @@ class Runner:
         return self.versions[tool]
 
     def code(self, tool: str) -> str:
-        """A digest of what a cell's process is made of, as far as it is ours."""
+        """A digest of our code in a cell's process."""
         if tool not in self._codes:
             files = [HERE / name for name in ("child.py", "certify.py", "problem.py", f"tools/{tool}.py")]
             if tool.startswith(OURS):
@@ -61,7 +61,7 @@ class Runner:
         return self._codes[tool]
 
     def run(self, cell: Cell) -> Outcome:
-        """What the cell gives, now or before."""
+        """Run a cell, or return its stored result."""
         version = self.version(cell.tool)
         if not version:
             return Outcome(cell, [], "absent", f"{cell.tool} is not installed")
@@ -118,7 +118,7 @@ def _environment() -> dict[str, str]:
 
 
 def _resident(pid: int) -> float:
-    """Megabytes of a process; 0 where the system does not tell."""
+    """Resident megabytes of a process; 0 if unknown."""
     try:
         with open(f"/proc/{pid}/statm") as f:
             return int(f.read().split()[1]) * PAGE / 1e6

@@ -1,4 +1,4 @@
-"""Data sets by name, split and cut as a study asks, kept as .npz for the children of all tools."""
+"""Prepares data sets by name for a study and stores them as .npz for the children of all tools."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SEED = 1
 
 
 class AbsentError(Exception):
-    """A set that no folder has."""
+    """A set that is in no folder."""
 
 
 def find(name: str, folders: list[Path]) -> Path | None:
-    """The file of a set, plain or packed; None where no folder has it."""
+    """The file of a set, plain or compressed; None if no folder has it."""
     for folder in folders:
         for ending in ("", ".xz"):
             if (folder / (name + ending)).is_file():
@@ -95,7 +95,7 @@ def _parts(data: Data, path: Path, test: Path | None) -> dict[str, np.ndarray]:
 
 
 def _thinned(normal: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Rows in random order: all normal ones, a tenth as many of the others."""
+    """Rows in random order: all normal ones and a tenth as many others."""
     others = random.permutation(np.flatnonzero(~normal))[: max(np.count_nonzero(normal) // 10, 1)]
     return random.permutation(np.concatenate((np.flatnonzero(normal), others)))
 

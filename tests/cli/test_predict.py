@@ -366,7 +366,7 @@ def test_correlation_of_any_scale_and_place(a, b, blocks):
 
 @pytest.mark.parametrize("blocks", [1, 2, 5])
 def test_correlation_of_what_is_constant(blocks):
-    """LIBLINEAR's -nan; told where it comes from the predictions.  0.1 has a sum that is not 7 times 0.1."""
+    """LIBLINEAR's -nan; with a warning if the predictions are equal.  0.1 has a sum that is not 7 times 0.1."""
     y, same = [1.0, 2.0, 1.0, 3.0, 1.0, 2.0, 1.0], [0.1] * 7
     for labels, predictions, warnings in ((y, same, [SAME_PREDICTIONS]), (same, y, []), (same, same, []), ([], [], [])):
         errors = errors_of(labels, predictions, blocks)

@@ -116,7 +116,7 @@ def test_model_slopes(logistic):
 @pytest.mark.parametrize("logistic", [False, True])
 @pytest.mark.parametrize("n, d", [(1, 1), (7, 3), (40, 9), (60, 30)])
 def test_step(n, d, logistic):
-    """l1_loops.l1_step(...) ends at t = 1, or where f's slope along the ray is a small share of what it was."""
+    """l1_loops.l1_step(...) ends at t = 1, or where f's slope along the direction is a small share of that at 0."""
     for seed in range(20):
         rng = np.random.default_rng(seed)
         X, y, cost = rng.normal(size=(n, d)), rng.choice([-1.0, 1.0], n), rng.random(n) + 0.1

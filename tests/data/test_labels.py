@@ -33,14 +33,14 @@ def test_number_classes(n, classes):
 
 
 @pytest.mark.parametrize(
-    "labels", [[1.0, 2.0, 3.0], [1.0, 1.5], [np.nan], [np.inf], [1e300]], ids=["no room", "half", "nan", "inf", "large"]
+    "labels", [[1.0, 2.0, 3.0], [1.0, 1.5], [np.nan], [np.inf], [1e300]], ids=["three", "half", "nan", "inf", "large"]
 )
 def test_number_classes_leaves_the_odd_to_others(labels):
     values, number, counts = np.empty(2), np.empty(len(labels), np.int64), np.zeros(2, np.int64)
     assert label_loops.number_classes(np.array(labels), values, number, counts) == -1
 
 
-@pytest.mark.parametrize("few", [0, 5, 40], ids=["sorted", "some room", "room for all"])
+@pytest.mark.parametrize("few", [0, 5, 40], ids=["sorted", "some places", "places for all"])
 @pytest.mark.parametrize("classes", [2, 5, 40])
 def test_classes_do_not_depend_on_how_they_are_found(classes, few, monkeypatch):
     monkeypatch.setattr(labels_module, "FEW", few)

@@ -1,4 +1,4 @@
-"""svm-train --spark: rows in blocks give what rows in memory give, whatever becomes of the blocks.
+"""svm-train --spark: training on rows in blocks gives the results of rows in memory, also after losses of blocks.
 
 No Spark is needed here: blocks of this process stand in for those in executors.
 """

@@ -1,4 +1,4 @@
-"""The minimiser along a ray from what blocks say of their kinks: against the search of memory, and numpy's sums."""
+"""The line search from the blocks' breakpoints against the line search in memory, and against sums by numpy."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_kinks_tell_the_slope_at_the_ends_of_all_bins(kind, on_breakpoints, low,
         t = low + k * step
         before = at[:count] < t
         wanted = start[0] + start[1] * (t - low) + float(bend[:count][before] @ (t - at[:count][before]))
-        told = start[0] + (start[1] + sums[: 2 * k : 2].sum()) * (t - low) - sums[1 : 2 * k : 2].sum()
-        close(np.array([told, wanted]), np.array([slope_of(o, t)] * 2))
+        found = start[0] + (start[1] + sums[: 2 * k : 2].sum()) * (t - low) - sums[1 : 2 * k : 2].sum()
+        close(np.array([found, wanted]), np.array([slope_of(o, t)] * 2))
 
 
 @every_kind

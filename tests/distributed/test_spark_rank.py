@@ -46,7 +46,7 @@ class Mortal:
 
 
 class Threads(Ranks):
-    """Ranks in threads of this process; where one dies all begin again with blocks made anew, as Spark does it.
+    """Ranks in threads of this process; if one fails all start again with new blocks, as in Spark.
 
     deaths: pairs of attempt, from 0, rank and question before whose answer it dies.
     """
@@ -190,9 +190,9 @@ def test_of_faults_the_first_in_order_is_reported(bad):
             raise DataError(index, "d", "1:x", "made up")
         return Number(index)
 
-    with contextlib.closing(Threads(make, 20)) as ranks, pytest.raises(DataError) as told:
+    with contextlib.closing(Threads(make, 20)) as ranks, pytest.raises(DataError) as error:
         ranks.sum("sum")
-    assert told.value.line == min(bad)
+    assert error.value.line == min(bad)
 
 
 def test_what_a_block_cannot_do_is_reported_with_its_reason():

@@ -134,7 +134,7 @@ def test_a_missing_file_is_reported(ready, name):
 def test_a_state_that_does_not_belong_to_the_model_is_refused(ready, svm_train):
     assert svm_train("-q", "-s", 71, "-c", 3, "d", "other")[0] == 0
     Path("m").write_bytes(Path("other").read_bytes())
-    refused(ready, "m.state.npz does not belong to m: train anew", "--add", "new", "-i", "m")
+    refused(ready, "m.state.npz does not belong to m: train again", "--add", "new", "-i", "m")
     Path("m.state.npz").write_bytes(Path("other.state.npz").read_bytes())
     refused(ready, "m.state.rows does not belong to the model's state", "--add", "new", "-i", "m")
 
@@ -171,7 +171,7 @@ def test_a_state_of_another_version_is_refused(ready, monkeypatch):
 
 @pytest.mark.parametrize("moment", ["log", "state", "model"])
 def test_a_run_ended_between_two_files_is_repaired(ready, moment, monkeypatch):
-    """Ended before the state: the old model; before the model: it is written anew, with a word."""
+    """Ended before the state: the old model; before the model: it is written again, with a message."""
 
     class EndedError(Exception):
         pass

@@ -69,10 +69,10 @@ def test_refused_early(read, begun, goes_on, sentence, tmp_path, monkeypatch):
 
     sender = threading.Thread(target=send)
     sender.start()
-    with pytest.raises(SvmtoolError) as told:
+    with pytest.raises(SvmtoolError) as error:
         read(path)
     sender.join(60)
-    assert str(told.value).startswith(sentence.replace("PATH", path))
+    assert str(error.value).startswith(sentence.replace("PATH", path))
     assert sent - len(begun) < 1 << 25
 
 

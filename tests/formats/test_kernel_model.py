@@ -191,8 +191,8 @@ FAULTS = {
         "the model has no classes",
     ),  # fmt: skip
     "negative classes": (GOOD.replace("nr_class 2", "nr_class -1"), "unknown text in model file: [1]"),
-    "no room for rho": (GOOD.replace("nr_class 2", "nr_class 60"), EARLY + "1770 numbers after rho expected"),
-    "no room for labels": (
+    "file too short for rho": (GOOD.replace("nr_class 2", "nr_class 60"), EARLY + "1770 numbers after rho expected"),
+    "file too short for labels": (
         GOOD.replace("rho 0.25\n", "").replace("nr_class 2", "nr_class 2000000000"),
         EARLY + "2000000000 numbers after label expected, the file",
     ),

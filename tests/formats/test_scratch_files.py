@@ -1,4 +1,4 @@
-"""What a killed run has left under a temporary name goes with the next one; nobody else's files do."""
+"""The next run removes temporary files of killed runs, and no others."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ every_order = pytest.mark.parametrize("d", [1, 2, SMALL, SMALL + 1, IN_PANELS + 
 
 
 def upper_of(H: np.ndarray) -> np.ndarray:
-    """H with numbers below its diagonal that nobody may read."""
+    """H with numbers below its diagonal that must not be read."""
     return np.triu(H) + np.tril(np.full_like(H, np.nan), -1)
 
 

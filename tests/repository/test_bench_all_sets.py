@@ -33,8 +33,8 @@ def row(name, solver=2, C=1.0, mb=5.0, ours=1.0, theirs=2.0, gap=1.0, objective=
     }  # fmt: skip
 
 
-def told(*rows):
-    return spread.Told({"sets": ["a", "b"], "pairs": 40, "on": ON}, list(rows))
+def evaluate(*rows):
+    return spread.Evaluation({"sets": ["a", "b"], "pairs": 40, "on": ON}, list(rows))
 
 
 def test_the_order_is_random_and_another_set_does_not_change_it():
@@ -119,7 +119,7 @@ def test_runs_in_turn_stop_at_what_fails(monkeypatch):
 
 
 def test_what_does_not_end_counts_with_the_limit_and_is_named():
-    ends = told(
+    ends = evaluate(
         row("a", ours=1.0, theirs=60.1, ends={"theirs": "over"}),
         row("b", C=100.0, ours=60.0, theirs=3.0, ends={"ours": "over"}),
     )
@@ -133,7 +133,7 @@ def test_what_says_nothing_is_left_out_and_named():
     neither = row("a", ours=60.0, theirs=60.0, ends={"ours": "over", "theirs": "over"})
     broken, theirs = row("b", ours=0.1, ends={"ours": "failed"}), row("c", ends={"theirs": "failed"})
     unmeasured = {key: row("d")[key] for key in ("set", "solver", "C", "date", "on")} | {"failed": "alas"}
-    found = told(neither, broken, theirs, unmeasured)
+    found = evaluate(neither, broken, theirs, unmeasured)
     assert found.large.values == [pytest.approx(2.0 / 60.0)]  # ours failed: as slow as it may be
     text = found.text()
     for words in ("Neither ends", "Ours fails", "LIBLINEAR fails", "Could not be measured"):
@@ -145,7 +145,7 @@ def test_distributions_and_bars():
     reached = {"theirs": 3.0, "ours": 1.0, "target": 1.0, "e": 0.01, "with": []}
     large = row("a", C=0.01, theirs=4.0, objective=reached)
     large["runs"]["ours"]["peak_mb"] = 100.0
-    found = told(
+    found = evaluate(
         large,
         row("a", C=1.0, theirs=1.0, objective={**reached, "ours": None}),
         row("b", C=100.0, ours=4.0, theirs=2.0, gap=40.0),
@@ -164,7 +164,7 @@ def test_distributions_and_bars():
     assert bar["share certified within 30 s"] == pytest.approx(4 / 6)  # -s 4 is not asked for
     allowed = 10.0 + 60.0 + 1.5 * 12 * 1000 / 2**20
     assert bar["MB above LIBLINEAR's and what is allowed, worst"] == pytest.approx(100.0 - allowed)
-    assert math.isnan({text: value for text, value, _, _ in told().bars()}["all sets from 3 MB, worst"])
+    assert math.isnan({text: value for text, value, _, _ in evaluate().bars()}["all sets from 3 MB, worst"])
 
 
 @pytest.fixture
@@ -214,7 +214,7 @@ def test_pairs_are_measured_kept_and_not_measured_again(few, tmp_path, reference
 
 @pytest.mark.parametrize("end", [59.5, 1e-9])
 def test_objective_of_liblinear_is_looked_for_in_our_log(few, tmp_path, monkeypatch, end):
-    """The second is one that nobody reaches."""
+    """The second is never reached."""
     fake = put_train(tmp_path / "peer", "#!/bin/sh\nexit 0\n")
     (tmp_path / "peer" / all_sets_pair.LIBRARY).touch()
     steps = [(0.1, 4.0, 59.9), (0.03, 5.0, end), (0.01, 6.0, end)]
@@ -257,7 +257,7 @@ def test_a_peer_that_fails_is_reported_and_ctrl_c_leaves_the_summary(few, tmp_pa
 
 def test_a_pair_that_cannot_be_measured_is_counted_and_tried_again(few, tmp_path, monkeypatch):
     def broken(*what):
-        raise OSError("no room")
+        raise OSError("disk full")
 
     ctx = context(tmp_path, few, liblinear=put_train(tmp_path / "peer", "#!/bin/sh\nexit 0\n"))
     monkeypatch.setattr(all_sets, "measure", broken)

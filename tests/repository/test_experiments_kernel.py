@@ -119,7 +119,7 @@ KNOWN = {
 }  # fmt: skip
 
 
-def told(cell: Cell) -> Outcome:
+def outcome_of(cell: Cell) -> Outcome:
     """A run of ours that ended, with what it may tell; peers are not installed."""
     if cell.tool != "ours":
         return Outcome(cell, [], "absent")
@@ -136,7 +136,7 @@ MINE = [name for name in studies.all_of_them() if name.startswith(("alfpgm", "al
 @pytest.mark.parametrize("name", MINE)
 def test_without_peers_our_figures_are_reported(name):
     e = studies.all_of_them()[name]
-    finding = e.conclude([told(cell) for cell in e.cells(True)])
+    finding = e.conclude([outcome_of(cell) for cell in e.cells(True)])
     text = report.markdown({}, [(e, finding)])
     assert finding.measured in text and "nan" not in finding.measured and "inf" not in finding.measured
     assert finding.tables or finding.plots
@@ -145,4 +145,4 @@ def test_without_peers_our_figures_are_reported(name):
 @pytest.mark.parametrize("name", COMPARED)
 def test_without_peers_no_comparison_is_claimed(name):
     e = studies.all_of_them()[name]
-    assert e.conclude([told(cell) for cell in e.cells(True)]).holds == "not measured"
+    assert e.conclude([outcome_of(cell) for cell in e.cells(True)]).holds == "not measured"

@@ -45,9 +45,9 @@ def test_a_reader_that_gives_way_is_found_and_its_file_kept(tmp_path, monkeypatc
     monkeypatch.setattr(slow_line, "parse_integer", int)
     kind = "data to scale"  # alone: states differ from run to run, and with them all inputs that are drawn after one
     monkeypatch.setattr(fuzz_files, "KINDS", {kind: fuzz_files.KINDS[kind]})
-    (tmp_path / "room").mkdir()
+    (tmp_path / "work").mkdir()
     report = Report(tmp_path / "breaches")
-    tally = fuzz.attempt(lambda *_, **__: None, str(tmp_path / "room"), "inputs", 7, 0, 3000)
+    tally = fuzz.attempt(lambda *_, **__: None, str(tmp_path / "work"), "inputs", 7, 0, 3000)
     [text, *_] = report.add(tally)
     assert "SvmtoolError or success" in text and "4300 digits" in text
     command = shlex.split((tmp_path / "breaches" / "1" / "command").read_text())

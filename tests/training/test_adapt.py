@@ -160,7 +160,7 @@ def test_rounding_that_spoils_a_model_is_reported(svm_train):
         file.write(text_of_rows(large))
     assert svm_train("-q", "-s", 71, "--add", "new", "-i", "m")[0] == 0
     status, _, err = svm_train("-q", "-s", 71, "--remove", "new", "-i", "m")
-    assert status == 0 and "train anew" in err
+    assert status == 0 and "train again" in err
     off = apart(weights_in("m"), batch(small, 1e6))
     told = float(err.partition("weights by ")[2].split()[0])
     assert off > EQUAL and off <= 30 * told

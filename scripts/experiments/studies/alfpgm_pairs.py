@@ -8,7 +8,7 @@ from experiments.measures import by_name, points, verdict
 SETS = ("htru2_scale", "magic04_scale", "w8a")
 ROWS = 2000  # of each, so that the paper's form ends at every p
 PAIRS = (10, 25, 50, 100, 200)
-BEST = (50, 100)  # where the paper has its optimum
+BEST = (50, 100)  # the paper's optimum
 NOISE = 1.1  # times that differ by no more are equal
 FORMS = {"the paper's form": True, "svmtool's form": False}
 PAPER = "the paper's form"

@@ -32,7 +32,7 @@ def cells(quick: bool) -> list[Cell]:
 
 
 def quicker(group: dict[str, Outcome], one: str, other: str) -> bool | None:
-    """Whether one took less time than another; None where that cannot be said."""
+    """Whether one took less time than another; None if unknown."""
     a, b = group[one], group[other]
     for first, second, answer in ((a, b, True), (b, a, False)):
         cut = second.ended == "over time" and seconds(first) <= second.cell.seconds
@@ -42,7 +42,7 @@ def quicker(group: dict[str, Outcome], one: str, other: str) -> bool | None:
 
 
 def against(groups: list[dict[str, Outcome]], one: str, other: str) -> tuple[list[bool], str]:
-    """Where one is the quicker one, and a message about it."""
+    """The points where one is faster, and a message."""
     won = [found for g in groups if (found := quicker(g, one, other)) is not None]
     times = ratios([g[other] for g in groups], [g[one] for g in groups])
     if not won:

@@ -14,9 +14,9 @@ FORMS = {
     "inexact, p = 2": ("-s 30", "squared", 2.0),
     "exact, p = 2": ("-s 31", "squared", 2.0),
 }
-NEAR = 0.01  # relative gap, as near as the paper's tables go
+NEAR = 0.01  # relative gap of the paper's tables
 COSTS = tuple(10.0**k for k in range(7))
-POINTS = 2.0  # of accuracy, that the paper's picture spans
+POINTS = 2.0  # of accuracy, the range of the paper's figure
 
 
 def size_cells(quick: bool) -> list[Cell]:

@@ -7,7 +7,7 @@ from experiments.measures import by_name, seconds, shown, verdict
 
 SIZES = {"imdb.tfidf": (50, 100, 200, 500, 1000, 2000), "farm-ads": (50, 100, 200, 500, 1000, 2000)}
 QUICK = {"digits": (10, 30, 60)}
-FEW = 1000  # features below which FALSVM is to be the faster one
+FEW = 1000  # features below which FALSVM should be faster
 TOOLS = {
     "ALSVM": ("ours", "-s 71"),
     "FALSVM": ("ours", "-s 72"),

@@ -24,7 +24,7 @@ SETS = (
 )  # fmt: skip
 QUICK = ("breast_cancer", "diabetes")
 POINT = 0.01  # accuracies that differ by no more are comparable
-TENS = 10.0  # times faster: what "tens of times" asks at least
+TENS = 10.0  # "tens of times faster" means at least this
 TOOLS = {
     "ALSVM": ("ours", "-s 71", None),
     "FALSVM": ("ours", "-s 72", None),
@@ -34,7 +34,7 @@ TOOLS = {
     "LIBLINEAR -s 2": ("liblinear", "-s 2", None),
     "RidgeClassifier": ("sklearn", "RidgeClassifier", None),
 }
-PAPERS = ("LIBLINEAR -s 3", "Pegasos")  # that it compares with
+PAPERS = ("LIBLINEAR -s 3", "Pegasos")  # that the paper compares with
 SIZES = {
     "covtype.binary.scale01.part": (7_500, 15_000, 30_000, 45_000, 60_000, 74_000),
     "cod-rna.std": (5_000, 10_000, 20_000, 30_000, 40_000, 47_000),
@@ -86,7 +86,7 @@ def table(outcomes: list[Outcome]) -> Finding:
 
 
 def slower(groups: list[dict[str, Outcome]]) -> str:
-    """What FALSVM's rows cost where it takes longer than ALSVM: multiplications, by the rows that each counted."""
+    """Multiplications of FALSVM and ALSVM where FALSVM takes longer."""
     lost, shares, over = [], [], []
     for group in groups:
         own = group["FALSVM"].last

@@ -20,7 +20,7 @@ QUICK = {"breast_cancer": (-1, 10)}
 ROWS = 12_000  # of larger classes
 GAMMAS = (1.0, 3.0, 10.0, 30.0)  # times one over the features
 FOSVM1, FOSVM2, OCSVM, OURS, NYSTROEM = "FOSVM1", "FOSVM2", "OCSVM (LIBSVM)", "OCSVM (svmtool)", "Nystroem"
-TOOLS = {  # of cells with the same name the better one counts
+TOOLS = {  # of cells with the same name the best one counts
     "-s 80": (FOSVM1, "ours", "kernel -s 80", {"theta": 0.1}),
     "-s 80, theta 0.3": (FOSVM1, "ours", "kernel -s 80", {"theta": 0.3}),
     "-s 81": (FOSVM2, "ours", "kernel -s 81", {"theta": 0.1}),
@@ -61,7 +61,7 @@ def growth_cells(quick: bool) -> list[Cell]:
 
 
 def chosen(group: dict[str, Outcome], name: str) -> dict[str, Any] | None:
-    """The step that serves one best on the first half of the test rows, of all its cells."""
+    """The best step of all cells on the first half of the test rows."""
     steps = [step for key, o in group.items() if TOOLS[key][0] == name for step in o.steps]
     return max(steps, key=lambda step: step["valid"], default=None)
 

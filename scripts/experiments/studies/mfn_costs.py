@@ -23,13 +23,13 @@ TOOLS = {
     "LIBSVM, hinge": ("libsvm", "-s 0 -t 0", "hinge", 1e-3),
 }
 OWN = "MFN (-s 40)"
-UNFOLDED = "LIBSVM, hinge"  # ten folds more would take hours
-AS_GOOD = 0.002  # share of rows by which a cross-validation error may exceed the best and be as good
+UNFOLDED = "LIBSVM, hinge"  # ten more folds would take hours
+AS_GOOD = 0.002  # cross-validation errors up to this above the best count as equal
 
 
 def cell(name: str, label: str, settings: dict, steps: tuple, vary: str, seconds: float, folds: int = 0) -> Cell:
     tool, method, objective, tolerance = TOOLS[label]
-    data = linear_set(name, bias=label != "LIBSVM, hinge")  # its own bias is free
+    data = linear_set(name, bias=label != "LIBSVM, hinge")  # its bias is free
     return Cell(tool, method, data, objective, {"tolerance": tolerance, **settings}, steps, vary, folds, seconds)
 
 
@@ -59,8 +59,8 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
     table.append(["largest relative error"])
     for name in TOOLS:
         table[-1] += [worst[name], *([] if name == UNFOLDED else [""])]
-    folded = {name: found for name, found in steps.items() if found and name != UNFOLDED}
-    best = {name: max(found.values(), key=lambda s: s["validated"]) for name, found in folded.items()}
+    complete = {name: found for name, found in steps.items() if found and name != UNFOLDED}
+    best = {name: max(found.values(), key=lambda s: s["validated"]) for name, found in complete.items()}
     title = f"{row[OWN].cell.data.name}: seconds and error of {FOLDS} folds"
     plot = Plot(
         f"{row[OWN].cell.data.name}: training time",

@@ -29,7 +29,7 @@ TOOLS = {
     "svmtool -s 3": ("ours", "-s 3", GAPS, {}, False),
 }
 PEERS = ("LIBSVM", "Pegasos", "DCD")
-STALL_RTOL = 10.0  # ratio of the longest to the shortest time that still is "nearly flat", over a millionfold of C
+STALL_RTOL = 10.0  # ratio of longest to shortest time over a millionfold range of C that counts as "nearly flat"
 FEW, MANY = 5000, 10_000  # rows: below, NESVM is said to be first; above, Pegasos
 
 
@@ -60,7 +60,7 @@ def drawn(outcomes: list[Outcome], xs: list[float], label: str, title: str) -> t
 
 
 def one_smoothing(times: list[dict[str, float]]) -> str:
-    """What the paper's own choice of mu comes to."""
+    """Results of the paper's choice of mu."""
     reached = sum(math.isfinite(t["NESVM, one smoothing"]) for t in times)
     return f" With one smoothing, mu = 5 as in the paper, it comes within 1% in {reached} of {len(times)} cases."
 

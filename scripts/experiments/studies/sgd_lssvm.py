@@ -86,7 +86,7 @@ def table(outcomes: list[Outcome]) -> Finding:
 
 
 def blocks_lost(groups: list[dict[str, Outcome]]) -> str:
-    """Where LIBSVM is faster than our blocks, and the share of rows that it makes support vectors."""
+    """Where LIBSVM is faster than our blocks, and its share of support vectors."""
     lost = [g for g in groups if g[LIBSVM].last and g[BLOCKS].last and seconds(g[LIBSVM]) < seconds(g[BLOCKS])]
     if not lost:
         return ""

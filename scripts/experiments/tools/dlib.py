@@ -1,4 +1,4 @@
-"""dlib's svm_c_trainer_linear: the hinge by cutting planes (OCA), as SVMperf and BMRM, which no package provides, do.
+"""dlib's svm_c_trainer_linear: the hinge by cutting planes (OCA), as SVMperf and BMRM, which have no packages.
 
 The method is "cutting planes".  A step is epsilon; settings: C (its own is C n).  It adds a feature of 1 of
 its own, whose weight costs: that takes the place of the rows' last one (Data.bias), which they must have.
@@ -14,7 +14,7 @@ import numpy as np
 from experiments.problem import Fitted, Problem
 
 METHODS = ("cutting planes",)
-DENSE = 0.2  # share of values that are not 0 from which its dense vectors are the faster
+DENSE = 0.2  # share of non-zeros from which its dense vectors are faster
 
 
 def VERSION() -> str:

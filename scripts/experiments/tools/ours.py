@@ -29,7 +29,7 @@ def VERSION() -> str:
 
 
 def table_of(X, y: np.ndarray) -> Dataset:
-    """Training uses a table up: this is a copy."""
+    """A copy, because training consumes a table."""
     return Dataset(y.copy(), X.indptr.astype("i8"), X.indices.astype("i4"), X.data.copy(), X.shape[1])
 
 

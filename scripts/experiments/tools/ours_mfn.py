@@ -1,4 +1,4 @@
-"""MFN as its paper's Appendix A has it, on our loops: conjugate gradients in every round, heuristics to be chosen.
+"""MFN as in Appendix A of the paper, on our loops: conjugate gradients in every round, optional heuristics.
 
 -s 40 factorises where there are few features and knows other first guesses: what the heuristics bring is seen in the
 plain form only.  The method is "MFN"; a step is the paper's eps (1e-6).  Settings: C; H1: the first least squares has

@@ -29,7 +29,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
     from sklearn.linear_model import RidgeClassifier, SGDClassifier
     from sklearn.svm import SVC, LinearSVC
 
-    warnings.simplefilter("ignore")  # that a run of few epochs has not converged is what the evaluator says
+    warnings.simplefilter("ignore")  # the evaluator reports runs that have not converged
     if method == "SGDOneClassSVM":
         return _novelty(problem, settings)
     tolerance = {} if step is None else {"tol": step}

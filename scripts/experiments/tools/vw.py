@@ -1,4 +1,4 @@
-"""Vowpal Wabbit: the hinge loss with l2, online, from its own binary cache, which is the quickest way into it.
+"""Vowpal Wabbit: the hinge loss with l2, online, from its binary cache, its fastest input.
 
 The method is "hinge".  A step is more of its options, say "--sgd --passes 10".  Settings: C (its --l2 is a row's
 share: 1 / (C n)).  The text and the cache are made before the clock starts.
@@ -48,7 +48,7 @@ _last: tuple[Any, tempfile.TemporaryDirectory] | None = None  # rows, and the fo
 
 
 def cached(problem: Problem, asked: str) -> Path:
-    """The binary cache of the rows, made once for all steps."""
+    """The binary cache of the rows, created once for all steps."""
     global _last
     from vowpalwabbit import Workspace
 
@@ -61,7 +61,7 @@ def cached(problem: Problem, asked: str) -> Path:
 
 
 def text_of(problem: Problem) -> bytes:
-    """The rows as its text: the label, a bar, and index:value pairs from 0."""
+    """The rows as Vowpal Wabbit's text: label, bar, and index:value pairs starting at 0."""
     from sklearn.datasets import dump_svmlight_file
 
     text = io.BytesIO()

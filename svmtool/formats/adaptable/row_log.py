@@ -86,7 +86,7 @@ class RowLog:
             raise ModelError(f"can't open the model's rows {path}: {e.strerror}") from None
         if os.fstat(fd).st_size < ENTRY.itemsize * (1 + entries) or _number_in(fd) != number:
             os.close(fd)
-            raise ModelError(f"{path} does not belong to the model's state: train anew")
+            raise ModelError(f"{path} does not belong to the model's state: train again")
         return cls(path, number, entries, fd, waits=False)
 
     def copied(self, path: str) -> RowLog:

@@ -85,7 +85,7 @@ class Adaptable:
         if signature(content) != state.before:
             if content is None:
                 raise ModelError(f"can't open model file {source}")
-            raise ModelError(f"{source}{names.STATE} does not belong to {source}: train anew")
+            raise ModelError(f"{source}{names.STATE} does not belong to {source}: train again")
         linear.parse(ModelText.of(state.model, source + names.STATE))
         self.console.warn(f"{source} is older than its state: a run ended before it was written; it is written anew")
         linear.write_text(source, [state.model])
@@ -96,7 +96,7 @@ class Adaptable:
         if s.solver != state.solver:
             raise SvmtoolError(f"the model was trained by -s {state.solver}, not -s {s.solver}")
         if s.class_weights and s.class_weights != state.class_weights:
-            raise SvmtoolError("-w differs from the class weights of the model: train anew")
+            raise SvmtoolError("-w differs from the class weights of the model: train again")
         state.C = s.C if "-c" in self.given else state.C
         state.bias = s.bias if "-B" in self.given else state.bias
 
@@ -205,7 +205,7 @@ class Adaptable:
         if error > ACCURATE:
             self.console.warn(
                 f"WARNING: rounding in sums over rows added and removed may have moved the weights by {error:.1g} of "
-                "their size: train anew where that matters"
+                "their size: train again where that matters"
             )
         return LinearModel(row.word, tuple(labels), sums.m, bias, W, notes=notes), certificate
 
@@ -234,7 +234,7 @@ class Adaptable:
             linear.write_text(self.target, [state.model])
         if calibrated:
             self.console.warn(
-                f"WARNING: {self.target} holds no probabilities (-b 1) any more: they take all rows, train anew"
+                f"WARNING: {self.target} holds no probabilities (-b 1) any more: they take all rows, train again"
             )
 
 

@@ -38,7 +38,7 @@ class FastAdaptable(Adaptable):
         if len(known) > MOST_LABELS:
             raise SvmtoolError(
                 f"label {known[MOST_LABELS]} is a third one beside {known[0]} and {known[1]}: it would need the rows "
-                "that were skipped: train anew, or use -s 71"
+                "that were skipped: train again, or use -s 71"
             )
 
     def add(self, table: Dataset, weights: np.ndarray | None = None) -> str:
