@@ -20,7 +20,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = (
     "charts errors integers interrupts limits tolerances", "compiled registry", "numbers params request metrics",
     "kernel_params", "models", "data", "linalg", "objectives", "coordinate", "kernels", "certify", "solvers",
-    "formats", "conversion inspection scaling", "training", "api distributed", "sklearn spark cli", "compat",
+    "formats", "conversion inspection scaling", "export",
+    "training", "api distributed", "sklearn spark cli", "compat",
     "liblinearutil svmutil", "start", "__main__",
 )  # fmt: skip
 LEVEL = {part: level for level, parts in enumerate(ORDER) for part in parts.split()}

@@ -1,0 +1,1 @@
+"""Models in other forms: C source, ONNX graphs, JSON."""

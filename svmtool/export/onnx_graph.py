@@ -1,0 +1,117 @@
+"""A model as an ONNX graph of the operators of ai.onnx.ml, whose numbers have single precision.
+
+Input `x`: f4 (rows, features).  Outputs `label`: i8 (rows), or f4 for a regression, and `scores`: f4 (rows, values).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmtool.errors import ModelError, SvmtoolError
+from svmtool.export.c_source import refuse_unusable
+from svmtool.models.kernel import KernelModel
+from svmtool.models.kernel_functions import NAMES
+from svmtool.models.linear import LinearModel
+
+NEEDED = "--onnx needs the package onnx: pip install onnx"
+ML = "ai.onnx.ml"
+OPSETS = (("", 15), (ML, 3))
+IR_VERSION = 8
+FLOAT, INT64 = 1, 7  # TensorProto's numbers
+MOST_NUMBERS = 400_000_000  # a message of protobuf holds 2 GB
+KERNELS = {"linear": "LINEAR", "polynomial": "POLY", "rbf": "RBF", "sigmoid": "SIGMOID"}
+
+
+def onnx_bytes(model: LinearModel | KernelModel, about: str) -> bytes:
+    """The serialised graph; SvmtoolError without the package onnx."""
+    try:
+        from onnx import checker, helper
+    except ImportError:
+        raise SvmtoolError(NEEDED) from None
+    refuse_unusable(model)
+    nodes, features, values = _linear(model) if isinstance(model, LinearModel) else _kernel(model)
+    is_value = model.task == "regression"
+    outputs = [
+        helper.make_tensor_value_info("label", FLOAT if is_value else INT64, ["rows", 1] if is_value else ["rows"])
+    ]
+    if not is_value:
+        outputs.append(helper.make_tensor_value_info("scores", FLOAT, ["rows", values]))
+    made_nodes = [
+        helper.make_node(kind, inputs, outs, domain=domain, **attributes)
+        for kind, inputs, outs, domain, attributes in nodes
+    ]
+    x = helper.make_tensor_value_info("x", FLOAT, ["rows", features])
+    graph = helper.make_graph(made_nodes, "svmtool", [x], outputs)
+    made = helper.make_model(
+        graph, producer_name="svmtool", doc_string=about, ir_version=IR_VERSION,
+        opset_imports=[helper.make_operatorsetid(domain, version) for domain, version in OPSETS],
+    )  # fmt: skip
+    checker.check_model(made)
+    return made.SerializeToString()
+
+
+Node = tuple[str, list[str], list[str], str, dict[str, Any]]
+
+
+def _linear(model: LinearModel) -> tuple[list[Node], int, int]:
+    """Nodes, number of features, number of scores; the scores of two classes are -f and f, the second label's first."""
+    W = model.W[: model.n_features].T
+    offsets = model.W[model.n_features] * model.bias if model.bias >= 0 else np.zeros(model.columns)
+    if model.task == "one-class":
+        offsets = offsets - (model.rho or 0.0)
+    labels = (1, -1) if model.labels is None else model.labels
+    if model.task == "regression":
+        node = ("LinearRegressor", ["x"], ["label"], ML, {"coefficients": _floats(W), "intercepts": _floats(offsets)})
+        return [node], model.n_features, 1
+    if model.nr_class == 2:  # f = 0 is the second label's, and the first largest score wins
+        W, offsets = np.stack([-W[0], W[0]]), np.array([-offsets[0], offsets[0]])
+        labels = labels[::-1]
+    attributes = {
+        "coefficients": _floats(W), "intercepts": _floats(offsets), "classlabels_ints": list(labels),
+        "multi_class": 1, "post_transform": "NONE",
+    }  # fmt: skip
+    return [("LinearClassifier", ["x"], ["label", "scores"], ML, attributes)], model.n_features, len(labels)
+
+
+def _kernel(model: KernelModel) -> tuple[list[Node], int, int]:
+    """Nodes, number of features, number of scores."""
+    kernel = model.kernel
+    features = int(model.indices.max()) + 1 if model.indices.size else 1
+    if model.total_sv * features > MOST_NUMBERS:
+        raise ModelError("ONNX stores support vectors densely, and these are too many: use --c or --json")
+    if model.total_sv == 0:
+        raise ModelError("the model has no support vectors, and ONNX needs one")
+    vectors = np.zeros((model.total_sv, features))
+    vectors[np.repeat(np.arange(model.total_sv), np.diff(model.indptr)), model.indices] = model.values
+    shared = {
+        "coefficients": _floats(model.coef), "kernel_type": KERNELS[NAMES[kernel.kind]],
+        "kernel_params": [float(kernel.gamma), float(kernel.coef0), float(kernel.degree)],
+        "support_vectors": _floats(vectors), "rho": _floats(-model.rho), "post_transform": "NONE",
+    }  # fmt: skip
+    if model.task == "classification":
+        attributes = {
+            **shared, "classlabels_ints": list(model.labels or ()), "vectors_per_class": list(model.nr_sv or ()),
+        }  # fmt: skip
+        return [("SVMClassifier", ["x"], ["label", "scores"], ML, attributes)], features, max(2, model.columns)
+    shared["n_supports"] = model.total_sv
+    if model.task == "regression":
+        return [("SVMRegressor", ["x"], ["label"], ML, shared)], features, 1
+    nodes: list[Node] = [  # 1 where the score is above 0, else -1
+        ("SVMRegressor", ["x"], ["scores"], ML, shared),
+        ("Constant", [], ["zero"], "", {"value_float": 0.0}),
+        ("Greater", ["scores", "zero"], ["above"], "", {}),
+        ("Cast", ["above"], ["inside"], "", {"to": INT64}),
+        ("Constant", [], ["two"], "", {"value_int": 2}),
+        ("Constant", [], ["one"], "", {"value_int": 1}),
+        ("Mul", ["inside", "two"], ["twice"], "", {}),
+        ("Sub", ["twice", "one"], ["signs"], "", {}),
+        ("Constant", [], ["flat"], "", {"value_ints": [-1]}),
+        ("Reshape", ["signs", "flat"], ["label"], "", {}),
+    ]
+    return nodes, features, 1
+
+
+def _floats(numbers: np.ndarray) -> list[float]:
+    return np.asarray(numbers, np.float64).ravel().tolist()

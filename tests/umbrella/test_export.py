@@ -1,0 +1,241 @@
+"""`svmtool export`: C source that is compiled and run, ONNX graphs and JSON that predict as svm-predict does."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import lzma
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import SHARED
+
+from svmtool import api
+from svmtool.errors import ModelError, SvmtoolError
+from svmtool.export.c_source import c_source
+from svmtool.export.json_text import json_text
+from svmtool.export.onnx_graph import onnx_bytes
+from svmtool.formats.models.any_model import read
+from svmtool.formats.names import Names
+
+CLASSIFIERS = [
+    ["-s", "1"], ["-s", "3", "-B", "1"], ["-s", "4"], ["-s", "0"], ["-t", "0", "-c", "0.1"],
+    ["-t", "1", "-d", "2", "-r", "1"], ["-t", "2"],
+    ["-t", "3", "-g", "0.0003", "-c", "100"], ["-s", "1", "-t", "2", "-n", "0.1"],
+]  # fmt: skip
+OTHERS = [
+    ["-s", "11"],
+    ["-s", "13", "-B", "1"],
+    ["-s", "21"],
+    ["-s", "3", "-t", "2"],
+    ["-s", "2", "-t", "2"],
+    ["-s", "43"],
+]
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory, request):
+    """A set of several classes: segment.scale (7 classes), or digits where the shared folder is absent."""
+    target = tmp_path_factory.mktemp("set") / "set"
+    packed = SHARED / "data" / "segment.scale.xz"
+    if packed.exists():
+        target.write_bytes(lzma.decompress(packed.read_bytes()))
+        return target
+    return request.getfixturevalue("data") / "digits"
+
+
+class Compiled:
+    """The functions of an exported source, compiled to a shared library."""
+
+    def __init__(self, model, folder, prefix="svm"):
+        source, self.path = folder / "m.c", folder / "m.so"
+        source.write_text("".join(c_source(model, "a */ comment\nof two lines", prefix)))
+        compiler = shutil.which("cc")
+        if compiler is None:
+            pytest.skip("there is no C compiler")
+        flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
+        subprocess.run([compiler, *flags, str(source), "-o", str(self.path), "-lm"], check=True, timeout=300)
+        library = ctypes.CDLL(str(self.path))
+        self.library, self.prefix = library, prefix
+        for name in ("predict", "predict_sparse"):
+            getattr(library, f"{prefix}_{name}").restype = ctypes.c_double
+        text = source.read_text()
+        self.features = int(text.split(f"define {prefix.upper()}_FEATURES ")[1].split()[0])
+        self.values = int(text.split(f"define {prefix.upper()}_VALUES ")[1].split("\n")[0])
+
+    def _of(self, name):
+        return getattr(self.library, f"{self.prefix}_{name}")
+
+    def predict(self, X):
+        """Labels from dense and from sparse rows, and decision values from both."""
+        pointer = ctypes.POINTER(ctypes.c_double)
+        dense, sparse, values, values_sparse = [], [], [], []
+        wide = np.zeros((X.shape[0], max(self.features, X.shape[1], 1)))
+        wide[:, : X.shape[1]] = X.toarray()
+        for i, row in enumerate(wide):
+            row = np.ascontiguousarray(row)
+            dense.append(self._of("predict")(row.ctypes.data_as(pointer)))
+            here = slice(X.indptr[i], X.indptr[i + 1])
+            index, value = (X.indices[here] + 1).astype(np.int32), np.ascontiguousarray(X.data[here])
+            pairs = len(index), index.ctypes.data_as(ctypes.POINTER(ctypes.c_int)), value.ctypes.data_as(pointer)
+            sparse.append(self._of("predict_sparse")(*pairs))
+            for found, name, arguments in [
+                (values, "decision_values", [row.ctypes.data_as(pointer)]),
+                (values_sparse, "decision_values_sparse", pairs),
+            ]:
+                f = np.empty(self.values)
+                self._of(name)(*arguments, f.ctypes.data_as(pointer))
+                found.append(f)
+        return np.array(dense), np.array(sparse), np.array(values), np.array(values_sparse)
+
+
+def trained(svm_train, options, data):
+    assert svm_train("-q", *options, data, "m")[0] == 0
+    return read("m")
+
+
+@pytest.mark.parametrize("options", CLASSIFIERS, ids=" ".join)
+def test_c_gives_the_labels_of_svm_predict(svm_train, command, several, tmp_path, options):
+    model = trained(svm_train, options, several)
+    assert command("predict", "-q", several, "m", "out").returncode == 0
+    labels = np.loadtxt(tmp_path / "out")
+    X, _ = api.read_svmlight(several)
+    dense, sparse, values, values_sparse = Compiled(model, tmp_path).predict(X)
+    np.testing.assert_array_equal(dense, labels)
+    np.testing.assert_array_equal(sparse, labels)
+    expected = api.decision_values(model, X)
+    np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(values_sparse, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("options", OTHERS, ids=" ".join)
+def test_c_of_other_models(svm_train, data, tmp_path, options):
+    name = "digits" if options == ["-s", "43"] else "diabetes"
+    model = trained(svm_train, options, data / name)
+    X, _ = api.read_svmlight(data / name)
+    dense, sparse, _, _ = Compiled(model, tmp_path, "my_model2").predict(X)
+    expected = api.predict(model, X)
+    np.testing.assert_allclose(dense, expected, rtol=1e-9)
+    np.testing.assert_allclose(sparse, expected, rtol=1e-9)
+
+
+def test_c_ignores_features_that_a_linear_model_lacks(svm_train, tmp_path):
+    assert svm_train("-q", "-s", 2, "d", "m", data="1 1:1 3:2\n-1 1:-1 2:1\n")[0] == 0
+    (tmp_path / "t").write_text("1 2:0.5 3:1 9:5\n-1 1:-3 7:2\n")
+    X, _ = api.read_svmlight("t")
+    model = read("m")
+    dense, sparse, _, _ = Compiled(model, tmp_path).predict(X)
+    np.testing.assert_array_equal(sparse, api.predict(model, X))
+    np.testing.assert_array_equal(dense, sparse)
+
+
+def test_rbf_counts_features_that_support_vectors_lack(svm_train, tmp_path):
+    assert svm_train("-q", "-t", 2, "-g", 0.5, "d", "m", data="1 1:1\n-1 1:-1\n1 2:2\n")[0] == 0
+    (tmp_path / "t").write_text("1 2:0.5 9:1\n-1 1:-3 7:2\n1 4:1\n")
+    X, _ = api.read_svmlight("t")
+    _, sparse, _, values = Compiled(read("m"), tmp_path).predict(X)
+    np.testing.assert_allclose(values, api.decision_values(read("m"), X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("options", CLASSIFIERS + OTHERS, ids=" ".join)
+def test_json_holds_the_model_to_the_bit(svm_train, data, options):
+    name = "digits" if options in CLASSIFIERS or options == ["-s", "43"] else "diabetes"
+    model = trained(svm_train, options, data / name)
+    found = json.loads(json_text(model, Names(("a", "b"), {1: "one"})))
+    assert found["format"] == "svmtool model" and found["version"] == 1
+    assert found["feature_names"][:3] == ["a", "b", "feature 3"]
+    if model.labels is not None:
+        assert found["labels"] == list(model.labels)
+        assert found["label_names"][model.labels.index(1)] == "one"
+    assert found["certificate"] in " ".join(model.notes)
+    if found["kind"] == "linear":
+        np.testing.assert_array_equal(found["weights"], model.W[: model.n_features])
+        return
+    vectors = found["support_vectors"]
+    np.testing.assert_array_equal(found["coefficients"], model.coef)
+    np.testing.assert_array_equal(found["rho"], model.rho)
+    np.testing.assert_array_equal(vectors["values"], model.values)
+    np.testing.assert_array_equal(np.array(vectors["indices"]) - 1, model.indices)
+    np.testing.assert_array_equal(vectors["starts"], model.indptr)
+
+
+def run_onnx(graph: bytes, x: np.ndarray) -> list[np.ndarray]:
+    """The outputs of a graph by onnxruntime, or by the slow evaluator of onnx."""
+    try:
+        import onnxruntime
+    except ImportError:
+        onnx = pytest.importorskip("onnx", reason="the evaluator is onnx's")
+        from onnx.reference import ReferenceEvaluator
+
+        return ReferenceEvaluator(onnx.load_from_string(graph)).run(None, {"x": x})
+    return onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"]).run(None, {"x": x})
+
+
+@pytest.mark.parametrize("options", CLASSIFIERS + OTHERS, ids=" ".join)
+def test_onnx_predicts_the_same_within_single_precision(svm_train, data, several, options):
+    pytest.importorskip("onnx", reason="export --onnx needs onnx")
+    path = several if options in CLASSIFIERS else data / ("digits" if options == ["-s", "43"] else "diabetes")
+    model = trained(svm_train, options, path)
+    X, _ = api.read_svmlight(path)
+    graph = onnx_bytes(model, "about")
+    x = X.toarray().astype(np.float32)
+    label = run_onnx(graph, x)[0].reshape(-1)
+    expected = api.predict(model, x.astype(float))
+    if model.task == "regression":
+        np.testing.assert_allclose(label, expected, rtol=1e-4, atol=1e-3 * np.ptp(expected))
+        return
+    decisions = api.decision_values(model, x.astype(float))
+    size = np.abs(decisions).max()
+    near = np.min(np.abs(decisions), axis=1) < 1e-4 * size  # signs that single precision may turn
+    if decisions.shape[1] > 1 and not hasattr(model, "kernel"):
+        best = np.sort(decisions, axis=1)
+        near = best[:, -1] - best[:, -2] < 1e-4 * size
+    assert near.mean() < 0.5
+    np.testing.assert_array_equal(label[~near], expected[~near])
+
+
+def test_onnx_of_two_classes(svm_train, data):
+    pytest.importorskip("onnx", reason="export --onnx needs onnx")
+    X, _ = api.read_svmlight(data / "breast_cancer.t")
+    x = (X.toarray() / 100).astype(np.float32)
+    api.write_svmlight(x.astype(float), api.read_svmlight(data / "breast_cancer.t")[1], "d")
+    for options in (["-s", "2", "-B", "1"], ["-t", "2", "-g", "1"]):
+        model = trained(svm_train, options, "d")
+        label, _ = run_onnx(onnx_bytes(model, ""), x)
+        assert np.mean(label.reshape(-1) == api.predict(model, x.astype(float))) > 0.98
+
+
+def test_precomputed_kernels_are_refused(svm_train):
+    rows = "1 0:1 1:1 2:0\n-1 0:2 1:0 2:1\n"
+    assert svm_train("-q", "-t", 4, "d", "m", data=rows)[0] == 0
+    for work in (lambda m: list(c_source(m, "")), lambda m: json_text(m, Names())):
+        with pytest.raises(ModelError, match="precomputed kernel"):
+            work(read("m"))
+
+
+def test_command_line(command, tmp_path, data):
+    assert command("train", "-q", "-s", 2, data / "breast_cancer", "m").returncode == 0
+    for argv, sentence in [
+        (["m"], "choose one of --c, --onnx and --json"),
+        (["m", "--c", "-o", "m"], "would overwrite the model"),
+        (["m", "--onnx"], "name it by -o"),
+        (["m", "--c", "--prefix", "a b"], "must be a name in C"),
+        (["absent", "--c"], "can't open model file absent"),
+    ]:
+        done = command("export", *argv)
+        assert done.returncode == 1 and sentence in done.stderr.decode() and done.stderr.count(b"\n") == 1
+    done = command("export", "m", "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["type"] == "L2R_L2LOSS_SVC"
+    assert command("export", "m", "--c", "-o", "m.c").returncode == 0
+    assert b"svm_predict(const double *x)" in (tmp_path / "m.c").read_bytes()
+
+
+def test_onnx_without_the_package_says_so(svm_train, data, monkeypatch):
+    import sys
+
+    model = trained(svm_train, ["-s", "2"], data / "breast_cancer")
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(SvmtoolError, match="pip install onnx"):
+        onnx_bytes(model, "")
