@@ -13,6 +13,9 @@ COMMANDS = {
     "svm-scale": "scale",
     "liblinear-train": "train",
     "liblinear-predict": "predict",
+    "libsvm-train": "libsvm-train",
+    "libsvm-predict": "libsvm-predict",
+    "libsvm-scale": "libsvm-scale",
 }
 
 # Until a line of ours runs, Python answers Ctrl-C with a traceback, for a tenth of the time that a short run takes.  So
@@ -75,7 +78,7 @@ setup(
     entry_points={
         "console_scripts": [
             "svmtool = svmtool.__main__:main",
-            *(f"{name} = svmtool.start:{command}" for name, command in named.items()),
+            *(f"{name} = svmtool.start:{command.replace('-', '_')}" for name, command in named.items()),
         ]
     },
 )

@@ -3,7 +3,14 @@
 from svmtool import start  # first of all: it installs the Ctrl-C handler  # isort: skip
 import sys
 
-COMMANDS = {"train": start.train, "predict": start.predict, "scale": start.scale}
+COMMANDS = {
+    "train": start.train,
+    "predict": start.predict,
+    "scale": start.scale,
+    "libsvm-train": start.libsvm_train,
+    "libsvm-predict": start.libsvm_predict,
+    "libsvm-scale": start.libsvm_scale,
+}
 
 
 def main() -> None:

@@ -20,6 +20,21 @@ def scale() -> None:
     _run("scale")
 
 
+def libsvm_train() -> None:
+    """libsvm-train: svm-train that always reads LIBSVM's command line."""
+    _run("libsvm-train", "libsvm-train")
+
+
+def libsvm_predict() -> None:
+    """libsvm-predict."""
+    _run("libsvm-predict", "libsvm-predict")
+
+
+def libsvm_scale() -> None:
+    """libsvm-scale: the same as svm-scale."""
+    _run("scale", "libsvm-scale")
+
+
 def umbrella() -> None:
     """svmtool with any other word: inspect, convert, export, report, bench, completion."""
     _run("umbrella", "svmtool")

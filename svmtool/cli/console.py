@@ -55,14 +55,17 @@ class Console:
         self.close()
         error_line(text)
 
-    def run(self, work: Callable[[], int], usage: Callable[[], str]) -> int:
-        """Call `work` and print its errors on stderr (and usage on stdout); returns the exit status."""
+    def run(self, work: Callable[[], int], usage: Callable[[], str], brief: str) -> int:
+        """Call `work` and print its errors on stderr; returns the exit status.
+
+        A UsageError also prints a text on stdout, before its message: brief, or usage() for an empty message.
+        """
         try:
             status = work()
         except UsageError as e:
+            self.out(brief if str(e) else usage())
             if str(e):
                 self.warn(str(e))
-            self.out(usage())
             status = e.exit_code
         except SvmtoolError as e:
             self.warn(str(e))

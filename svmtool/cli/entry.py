@@ -37,7 +37,9 @@ def leave(status: int) -> NoReturn:
 
 
 def start(command: str, argv: list[str]) -> int:
-    """Run one command (train, predict, scale or umbrella) in this process; returns its exit status.
+    """Run one command in this process; returns its exit status.
+
+    command: train, predict, scale, libsvm-train, libsvm-predict or umbrella.
 
     BLAS gets one thread: it starts faster, its sums do not depend on the machine, and this package's loops have
     their own threads (--threads, OMP_NUM_THREADS).
@@ -51,9 +53,9 @@ def start(command: str, argv: list[str]) -> int:
 
 
 def _main_of(command: str) -> Callable[[list[str]], int]:
-    if command == "predict":  # often needs no numpy
+    if command in ("predict", "libsvm-predict"):  # often need no numpy
         from svmtool.cli.predict.command import main
-    elif command == "train":
+    elif command in ("train", "libsvm-train"):
         memory_limit.require()
         from svmtool.cli.train import main
     elif command == "umbrella":
@@ -62,9 +64,11 @@ def _main_of(command: str) -> Callable[[list[str]], int]:
     else:
         memory_limit.require()
         from svmtool.cli.scale import main
-    if command != "train":  # train has more to import
+    if not command.endswith("train"):  # train has more to import
         gc.freeze()
         gc.enable()
+    if command.startswith("libsvm-"):
+        return lambda argv: main(argv, libsvm=True)
     return main
 
 

@@ -66,7 +66,7 @@ def parse(argv: list[str]) -> Options | str:
 
                 return f"svm-scale (svmtool) {__version__}\n"
             if name != "--threads":
-                raise UsageError(f"unknown option: {word}" if len(word) > 3 else "unknown option")
+                raise _unknown(word)
             if "=" not in word:
                 value, i = (argv[i] if i < len(argv) else ""), i + 1
             options.threads = parse_count(value)
@@ -74,13 +74,13 @@ def parse(argv: list[str]) -> Options | str:
                 raise SvmtoolError(f"--threads needs a number of at least 1, not {clipped(value)!r}")
             continue
         if letter not in "luysr":
-            raise UsageError("unknown option")
+            raise _unknown(word)
         values = argv[i : i + 2 if letter == "y" else i + 1]
         i += 2 if letter == "y" else 1
         if i > len(argv):
             if letter in "sr":
                 break  # LIBSVM checks the limits first
-            raise UsageError("")
+            raise UsageError(f"-{letter} needs {'two values' if letter == 'y' else 'a value'}")
         if letter == "l":
             options.lower = parse_prefix(values[0])
         elif letter == "u":
@@ -96,7 +96,7 @@ def parse(argv: list[str]) -> Options | str:
     if options.save is not None and options.restore is not None:
         raise SvmtoolError("cannot use -r and -s simultaneously")
     if i + 1 != len(argv):
-        raise UsageError("")
+        raise UsageError(_wrong_files(argv, i))
     if not all(map(_finite, (options.lower, options.upper, *(options.y or ())))):
         raise SvmtoolError("inconsistent lower/upper specification: a limit is not finite")
     options.file = argv[i]
@@ -106,6 +106,23 @@ def parse(argv: list[str]) -> Options | str:
         [("the data", options.file), ("-r", options.restore)], [("-s", options.save), ("the scaled rows", "-")]
     )
     return options
+
+
+def _unknown(word: str) -> UsageError:
+    from svmtool.cli.suggestions import unknown
+
+    return UsageError(unknown(word, "svm-scale"))
+
+
+def _wrong_files(argv: list[str], first: int) -> str:
+    """Why the arguments from `first` on are not one data file; empty where there are no arguments at all."""
+    if not argv:
+        return ""
+    if first > len(argv):
+        return f"{argv[-1]} needs a file name"
+    if first == len(argv):
+        return "the data file is missing: it stands after the options"
+    return f"one data file is expected, but {clipped(argv[first + 1])} follows {clipped(argv[first])}"
 
 
 def _finite(x: float) -> bool:
@@ -130,4 +147,4 @@ def main(argv: list[str]) -> int:
         rescale.run(options, console.warn)
         return 0
 
-    return console.run(work, lambda: USAGE)
+    return console.run(work, lambda: USAGE, USAGE)

@@ -14,24 +14,31 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def main(argv: list[str]) -> int:
-    """Run svm-train with these arguments (without the program's name); returns the exit status."""
+USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
+BRIEF = f"{USAGE_LINE}\nsvm-train --help lists the options\n"
+
+
+def main(argv: list[str], libsvm: bool = False) -> int:
+    """Run svm-train with these arguments (without the program's name); returns the exit status.
+
+    libsvm: always read LIBSVM's command line.
+    """
     console = Console()
 
     def work() -> int:
-        command = options.parse(argv)
+        command = options.parse(argv, libsvm)
         console.quiet = command.request.quiet
         for note in command.notes:
             console.warn(note)
         return run(command, console)
 
-    return console.run(work, _usage)
+    return console.run(work, _usage, BRIEF)
 
 
 def _usage() -> str:
     from svmtool.cli.help import texts
 
-    return texts.usage()
+    return f"{USAGE_LINE}\n{texts.usage()}"
 
 
 def run(command: options.Command, console: Console) -> int:
@@ -47,7 +54,10 @@ def run(command: options.Command, console: Console) -> int:
         return 0
     from svmtool.cli.help import texts
 
-    console.out(texts.help_text() if command.action == "help" else texts.explain(command.settings))
+    if command.action == "explain":
+        console.out(texts.explain(command.settings))
+    else:
+        console.out(texts.help_text() if command.action == "help" else texts.whole_help())
     if command.action == "explain" and command.data:
         console.out(texts.methods(_methods(command, console)))
     return 0

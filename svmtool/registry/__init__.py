@@ -40,7 +40,18 @@ def find(key: int | str) -> Solver:
     row = _BY_KEY.get(key)
     if row is not None:
         return row
-    raise SvmtoolError(f"ERROR: unknown solver type: {key}: use -s {in_words(SOLVERS)}")
+    advice = closest(str(key), SOLVERS) or f"use -s {in_words(SOLVERS)}"
+    raise SvmtoolError(f"ERROR: unknown solver type: {key}: {advice}")
+
+
+def closest(name: str, rows: Iterable[Solver]) -> str:
+    """`did you mean NAME (-s NUMBER)?` for a mistyped name of one of these rows, else empty."""
+    import difflib
+
+    numbers = {row.name: row.number for row in rows}
+    for found in difflib.get_close_matches(name, numbers, 1):
+        return f"did you mean {found} (-s {numbers[found]})?"
+    return ""
 
 
 def find_kernel(key: int | str) -> Solver | None:

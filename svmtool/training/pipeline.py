@@ -22,6 +22,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.params import Settings, check_after_reading
 from svmtool.request import Request
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Status
+from svmtool.training import intent
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.liblinear_log import liblinear_log
 from svmtool.training.outcome import Recorder, advice, exit_status, worst_status
@@ -147,6 +148,8 @@ def _run(settings: Settings, request: Request, data: Reading, model_path: str, c
         settings, line = auto_select.settle(settings, request.given, table)
         console.solver(line)
     check_after_reading(settings)
+    if warning := intent.of_labels(settings, request.given, table.labels, data.path):
+        console.warn(warning)
     row_weights = weight_file.read(request.weights, len(table)) if request.weights else None
     n_features, used = table.n_features, None if "--add" in settings.row.supported else used_features(table)
     if used is not None:

@@ -22,7 +22,10 @@ sys.path.insert(0, {str(REPOSITORY)!r})
 from svmtool.__main__ import main
 sys.exit(main())
 """
-NAMES = ("liblinear-predict", "liblinear-train", "svm-predict", "svm-scale", "svm-train")
+NAMES = (
+    "liblinear-predict", "liblinear-train", "libsvm-predict", "libsvm-scale", "libsvm-train", "svm-predict",
+    "svm-scale", "svm-train",
+)  # fmt: skip
 
 
 def env_can_hold() -> bool:

@@ -9,7 +9,7 @@ from svmtool import kernel_params, registry
 from svmtool.cli.arguments import linear as options
 from svmtool.cli.arguments.linear import parse
 from svmtool.cli.help import texts
-from svmtool.cli.train import main
+from svmtool.cli.train import BRIEF, main
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.models import kernel_functions
 from svmtool.params import Settings
@@ -92,17 +92,19 @@ def test_options_are_read(line, expected):
         ("-t 2 -B 1 d", "Unknown option: -B"),
         ("-t 2 -R d e", "Unknown option: -R"),
         ("-t 2 -v 1 d", "n-fold cross validation: n must >= 2"),
-        ("-t 2 -c10 d", ""),
-        ("-t 2", ""),
+        ("-t 2 -c10 d", "the training file is missing: it stands after the options"),
+        ("-t 2", "the training file is missing: it stands after the options"),
+        ("-t 2 --gama 1 d", "Unknown option: --gama: did you mean -g?"),
+        ("-t 2 -g", "-g needs a value"),
     ],
 )
-def test_faulty_options_show_the_usage(line, sentence, capsys):
+def test_faulty_options_are_named(line, sentence, capsys):
     with pytest.raises(UsageError) as e:
         parse(line.split())
     assert str(e.value) == sentence
     assert main(line.split()) == 1
     out, err = capsys.readouterr()
-    assert out == texts.usage() and err == (sentence + "\n" if sentence else "")
+    assert out == BRIEF and err == f"{sentence}\n"
 
 
 @pytest.mark.parametrize(
@@ -182,7 +184,7 @@ def test_rows_are_found_and_told_of(row):
     assert registry.find_kernel(row.number) is registry.find_kernel(row.name) is row
     assert callable(registry.entry(row))
     line = f"-s {row.number}, {row.name}"
-    assert line in texts.help_text() and line in texts.usage()
+    assert line in texts.whole_help() and line in texts.usage()
     explained = texts.explain(Settings.of_kernel(solver=row.number))
     for part in (row.objective, row.stopping, row.paper, row.word, "exp(-GAMMA |x-z|^2)"):
         assert part in explained

@@ -55,6 +55,7 @@ def run(tmp_path, monkeypatch):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_predict_does_what_libsvm_did(case, tmp_path, monkeypatch):
     compat_cases.check_prediction(case, tmp_path, monkeypatch)
+    compat_cases.check_prediction(case, tmp_path, monkeypatch, libsvm=True)
 
 
 NUMBER = re.compile(rb"-?[0-9][0-9.e+-]*")

@@ -17,6 +17,9 @@ from svmtool.cli.train import main
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.params import Settings
 
+NO_FILE = "the training file is missing: it stands after the options"
+OF_LIBSVM = "an option of LIBSVM, whose command line needs -t, -g, -d or -r (-t 2: RBF kernel)"
+
 
 def changed(line: str) -> dict:
     """Settings that differ from the defaults."""
@@ -103,15 +106,20 @@ def test_empty_argument_is_a_file_name():
     "line, sentence",
     [
         ("", ""),
-        ("-q", ""),
-        ("-C", ""),
-        ("-h", ""),
-        ("--foo", ""),
-        ("-q -s", ""),
-        ("-s 2", ""),
+        ("-q", NO_FILE),
+        ("-C", NO_FILE),
+        ("-h", f"unknown option: -h: {OF_LIBSVM}"),
+        ("--foo", "unknown option: --foo"),
+        ("-q -s", "-s needs a value"),
+        ("-s 2", NO_FILE),
         ("-z d", "unknown option: -z"),
-        ("-h d", "unknown option: -h"),
+        ("-h d", f"unknown option: -h: {OF_LIBSVM}"),
+        ("-l 0 d", "unknown option: -l: it is an option of svm-scale"),
         ("--foo d", "unknown option: --foo"),
+        ("--cost 10 d", "unknown option: --cost: use -c"),
+        ("--cost=10 d", "unknown option: --cost=10: use -c"),
+        ("--max-second 10 d", "unknown option: --max-second: did you mean --max-seconds?"),
+        ("--scores s d", "unknown option: --scores: it is an option of svm-predict"),
         ("-v 1 d", "n-fold cross validation: n must >= 2"),
         ("-v x d", "n-fold cross validation: n must >= 2"),
         ("-v 1 -z d", "n-fold cross validation: n must >= 2"),
@@ -129,6 +137,7 @@ def test_usage_is_shown(line, sentence, capsys):
     out, err = capsys.readouterr()
     assert err == (sentence + "\n" if sentence else "")
     assert out.startswith("Usage: train [options] training_set_file [model_file]\n")
+    assert sentence == "" or out.count("\n") + err.count("\n") <= 5, "the message is not lost behind the usage"
 
 
 @pytest.mark.parametrize(
@@ -147,7 +156,10 @@ def test_usage_is_shown(line, sentence, capsys):
         ("-s abc d", f"unknown solver type: abc: use -s {registry.in_words(registry.SOLVERS)}"),
         ("-s 99999999999 d", "not an integer of 32 bits"),
         ("-w3000000000 1 d", "not an integer of 32 bits"),
-        ("-m 4 d", "use --threads N"),
+        ("-s mfm d", "unknown solver type: mfm: did you mean mfn (-s 40)?"),
+        ("-t 0 -s epsilon-svr d", "has no kernel: did you mean epsilon_svr (-s 3)?"),
+        ("-m 1 d", "use --threads N"),
+        ("-m 100000 d", "use -t 2 for LIBSVM's line, where -m is the cache size in MB, or --threads N"),
         ("-M 1 d", "use --threads N"),
         ("--gap 0 d", "--gap 0: must be a number > 0"),
         ("--gap nan d", "--gap nan: must be a number > 0"),
@@ -200,6 +212,7 @@ def test_value_that_c_reads_in_part_is_named():
     "line, beginning",
     [
         ("--help", "Usage: svm-train "),
+        ("--help-all", "Usage: svm-train "),
         ("-s 2 --help d", "Usage: svm-train "),
         ("--version", "svmtool "),
         ("--explain", "solver       -s 1, l2svc-dual: "),

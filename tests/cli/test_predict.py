@@ -100,18 +100,31 @@ def test_options_are_read_as_the_reference_reads_them(run, tmp_path):
     assert (tmp_path / "o").read_text() == ANSWERS
 
 
-@pytest.mark.parametrize("argv", [("-b",), ("-q",), ("t",), ("-b", "1"), ("-q", "t")])
-def test_too_little_shows_usage(argv, run):
+@pytest.mark.parametrize(
+    "argv, missing",
+    [
+        ((), ""), (("-b",), "-b needs a value: 0 or 1"), (("-q",), "test_file is missing"),
+        (("t",), "model_file is missing"), (("-b", "1"), "test_file is missing"),
+        (("-q", "t"), "model_file is missing"),
+    ],
+)  # fmt: skip
+def test_too_little_shows_usage(argv, missing, run):
     got = run(*argv)
-    assert (got.exit, got.stderr) == (1, "")
+    assert got.exit == 1 and got.stderr.startswith(missing) and got.stderr.count("\n") == bool(argv)
     assert got.stdout.startswith("Usage: predict [options] test_file model_file output_file\n")
 
 
-@pytest.mark.parametrize("argv", [("--score", "x"), ("-z",), ("--thread=2",)])
-def test_unknown_options_are_named(argv, run):
+@pytest.mark.parametrize(
+    "argv, advice",
+    [
+        (("--score", "x"), ": did you mean --scores?"), (("-z",), ""), (("--thread=2",), ": did you mean --threads?"),
+        (("-c", "1"), ": it is an option of svm-train"), (("--gap=1",), ": it is an option of svm-train"),
+    ],
+)  # fmt: skip
+def test_unknown_options_are_named(argv, advice, run):
     got = run(*argv, "t", "m", "o")
-    assert got.exit == 1
-    assert got.stderr == f"unknown option: {argv[0]}\n"
+    assert got.exit == 1 and got.stdout.count("\n") == 2
+    assert got.stderr == f"unknown option: {argv[0]}{advice}\n"
 
 
 @pytest.mark.parametrize("argv", [("--threads", "0"), ("--threads=x",), ("--scores",), ("--scores=",)])

@@ -9,6 +9,7 @@ from conftest import SHARED
 CASES = [case for case in compat_cases.cases("liblinear") if case["tool"] == "train"]
 LIBSVM_CASES = [case for case in compat_cases.cases("libsvm") if case["tool"] == "svm-train"]
 CHOOSES_KERNEL = {"-t", "-g", "-d", "-r"}
+LIBSVM_AS_PROCESS = ("train_svr", "train_cv_heart", "train_bad_C")
 AS_PROCESS = ("train_usage", "train_missing_file", "train_default_model_name", "cv_s2_heart", "reader_index_zero")
 
 
@@ -34,6 +35,21 @@ def test_train_does_what_liblinear_did(case, tmp_path, monkeypatch):
 def test_train_as_a_process(case, tmp_path, command):
     compat_cases.lay_out(case, tmp_path)
     done = command("train", *case["args"])
+    got = compat_cases.Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+    compat_cases.check(case, got, tmp_path)
+
+
+@pytest.mark.parametrize("case", LIBSVM_CASES, ids=by_name)
+def test_libsvm_train_does_what_libsvm_did(case, tmp_path, monkeypatch):
+    """Under this name the line is LIBSVM's with and without an option of kernels."""
+    compat_cases.lay_out(case, tmp_path)
+    compat_cases.check(case, compat_cases.run_inside(case, tmp_path, monkeypatch, libsvm=True), tmp_path)
+
+
+@pytest.mark.parametrize("case", [c for c in LIBSVM_CASES if c["name"] in LIBSVM_AS_PROCESS], ids=by_name)
+def test_libsvm_train_as_a_process(case, tmp_path, command):
+    compat_cases.lay_out(case, tmp_path)
+    done = command("libsvm-train", *case["args"])
     got = compat_cases.Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
     compat_cases.check(case, got, tmp_path)
 

@@ -73,11 +73,17 @@ def test_back_end_has_solve(row):
 
 
 def test_help_and_usage_list_what_works():
-    for text in (texts.help_text(), texts.usage()):
+    for text in (texts.whole_help(), texts.usage()):
         for row in registry.SOLVERS:
             assert f"-s {row.number}, {row.name}" in text
         for name in LONG_OPTIONS:
-            assert name in texts.help_text()
+            assert name in texts.whole_help()
+
+
+def test_help_fits_on_two_screens():
+    lines = texts.help_text().splitlines()
+    assert len(lines) <= 60 and max(map(len, lines)) <= 100
+    assert "--help-all" in lines[-1]
 
 
 @every_row

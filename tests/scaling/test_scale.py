@@ -38,9 +38,10 @@ DEVIATIONS = {
         "LIBSVM drops the rest of the label silently; we say so",
     ),
     "scale_restore_not_a_range": Deviation(
-        "WARNING: r has no scaling factors for labels or features: a is scaled by its own range\n",
+        "WARNING: r has no scaling factors for labels or features: a is scaled by its own ranges\n",
         "LIBSVM ignores such a file silently; we say so",
     ),
+    "scale_unknown_option": Deviation("unknown option: -z\n", "LIBSVM's words, then the option"),
     "scale_restore_bad": Deviation(
         "ERROR: failed to read scaling parameters: r: 'foo' is not a number\n", "LIBSVM's sentence, then the reason"
     ),
@@ -265,15 +266,17 @@ def test_lines_that_train_refuses_and_scale_takes(tmp_path, capfdbinary, monkeyp
 
 COMMAND_LINES = [
     ([], 1, "Usage", ""),
-    (["-l"], 1, "Usage", ""),
-    (["-y", "0"], 1, "Usage", ""),
-    (["-s"], 1, "Usage", ""),
-    (["-r"], 1, "Usage", ""),
-    (["-l0", "a"], 1, "Usage", ""),
-    (["a", "-l", "0"], 1, "Usage", ""),
-    (["-z", "a"], 1, "Usage", "unknown option\n"),
-    (["-h"], 1, "Usage", "unknown option\n"),
-    (["--l", "a"], 1, "Usage", "unknown option\n"),
+    (["-l"], 1, "Usage", "-l needs a value\n"),
+    (["-y", "0"], 1, "Usage", "-y needs two values\n"),
+    (["-s"], 1, "Usage", "-s needs a file name\n"),
+    (["-r"], 1, "Usage", "-r needs a file name\n"),
+    (["-l0", "a"], 1, "Usage", "the data file is missing: it stands after the options\n"),
+    (["a", "-l", "0"], 1, "Usage", "one data file is expected, but -l follows a\n"),
+    (["-z", "a"], 1, "Usage", "unknown option: -z\n"),
+    (["-h"], 1, "Usage", "unknown option: -h: it is an option of svm-train\n"),
+    (["-b", "1", "a"], 1, "Usage", "unknown option: -b: it is an option of svm-train and svm-predict\n"),
+    (["--l", "a"], 1, "Usage", "unknown option: --l\n"),
+    (["--low", "a"], 1, "Usage", "unknown option: --low: did you mean -l?\n"),
     (["--frob", "a"], 1, "Usage", "unknown option: --frob\n"),
     (["-l", "1", "-u", "1"], 1, "", "inconsistent lower/upper specification\n"),
     (["-l", "nan", "a"], 1, "", "inconsistent lower/upper specification\n"),

@@ -12,7 +12,7 @@ from typing import Any
 from svmtool import registry
 from svmtool.cli.arguments import scan
 from svmtool.cli.arguments.scan import Command, atof, atoi, strict_int, strict_real
-from svmtool.errors import SvmtoolError, UsageError
+from svmtool.errors import SvmtoolError
 from svmtool.kernel_params import LINEAR, RBF
 from svmtool.params import Settings
 from svmtool.request import Request
@@ -25,6 +25,7 @@ class _KernelScan(scan.Scan):
     """Reads the arguments up to the data file."""
 
     rows = registry.KERNEL_SOLVERS
+    letters = frozenset({"q", "s", "v", "w", *_REALS, *_INTEGERS})
     elsewhere = "is for linear models: remove it, or remove -t, -g, -d and -r"
 
     def settings(self, values: dict[str, Any]) -> Settings:
@@ -49,7 +50,7 @@ class _KernelScan(scan.Scan):
         elif letter in _INTEGERS:
             self.set(option, **{_INTEGERS[letter]: self.number(option, value, atoi, strict_int)})
         else:
-            raise UsageError(f"Unknown option: {option}")
+            raise scan.unknown(argument, "Unknown option")
 
     def solver(self, value: str) -> int:
         """The solver number of -s VALUE."""
@@ -67,10 +68,12 @@ class _KernelScan(scan.Scan):
 
     def refuse(self, name: str) -> None:
         """Raise: -s NAME is not a kernel solver."""
-        known = ", ".join(f"{row.number} ({row.name})" for row in registry.KERNEL_SOLVERS)
-        raise SvmtoolError(
-            f"ERROR: -s {name} has no kernel: with -t, -g, -d or -r the solvers are -s {known}"
-        )
+        rows = registry.KERNEL_SOLVERS
+        advice = registry.closest(name, rows)
+        if not advice:
+            known = ", ".join(f"{row.number} ({row.name})" for row in rows)
+            advice = f"with -t, -g, -d or -r the solvers are -s {known}"
+        raise SvmtoolError(f"ERROR: -s {name} has no kernel: {advice}")
 
 
 def parse(argv: list[str]) -> Command:
@@ -81,14 +84,14 @@ def parse(argv: list[str]) -> Command:
     found = _KernelScan(argv)
     found.run()
     settings, request = found.parts()
-    if found.action in ("help", "version"):
+    if found.action in scan.TEXTS:
         return Command(found.action, settings, request)
     files = argv[found.i :]
     _check(settings, request)
     if found.action == "explain":
         return Command("explain", settings, request, files[0] if files else "", notes=tuple(found.notes))
     if not files:
-        raise UsageError("")
+        raise scan.no_files(argv)
     return scan.training(settings, request, files, tuple(found.notes))
 
 

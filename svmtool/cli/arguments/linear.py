@@ -12,12 +12,14 @@ from __future__ import annotations
 from svmtool import registry
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.cli.arguments.scan import (
+    TEXTS,
     VALUELESS,
     Command,
     Scan,
     check_stopping,
     check_validation,
     is_long,
+    no_files,
     of_one_model,
     training,
 )
@@ -45,26 +47,26 @@ def is_kernel_line(argv: list[str]) -> bool:
     return any(solver == row.name or (solver == str(row.number) and row.number >= 30) for row in rows)
 
 
-def parse(argv: list[str]) -> Command:
-    """Parse the arguments (without the program's name).
+def parse(argv: list[str], libsvm: bool = False) -> Command:
+    """Parse the arguments (without the program's name); libsvm: as LIBSVM's whatever they are.
 
     Raises UsageError where LIBLINEAR prints its usage, and SvmtoolError for other errors.
     """
-    if is_kernel_line(argv):
+    if libsvm or is_kernel_line(argv):
         from svmtool.cli.arguments import kernel
 
         return kernel.parse(argv)
     scan = Scan(argv)
     scan.run()
     settings, request = scan.parts()
-    if scan.action in ("help", "version"):
+    if scan.action in TEXTS:
         return Command(scan.action, settings, request)
     files = argv[scan.i :]
     adapts = request.add is not None or request.remove is not None
     if not files and scan.action == "train" and not adapts:
-        raise UsageError("")
+        raise no_files(argv)
     settings, search_note = _choose_for_search(settings, request)
-    notes = (*scan.notes, *search_note)
+    notes = (*scan.notes, *search_note, *_likely_intent(settings, request))
     if not request.auto:
         if "-B" not in request.given:
             settings = settings.with_default_bias()
@@ -95,6 +97,16 @@ def _choose_for_search(settings: Settings, request: Request) -> tuple[Settings, 
     if settings.problem.solver not in (0, 2, 11) and settings.problem.solver not in ours:
         raise UsageError("Warm-start parameter search only available for -s 0, -s 2 and -s 11")
     return settings, ()
+
+
+def _likely_intent(settings: Settings, request: Request) -> list[str]:
+    """A warning where the line is probably LIBSVM's."""
+    if not {"-n", "-p"}.intersection(request.given) or request.auto:
+        return []
+    from svmtool.training import intent
+
+    warning = intent.of_options(settings, request.given)
+    return [warning] if warning else []
 
 
 def _check_solver(settings: Settings, request: Request) -> None:

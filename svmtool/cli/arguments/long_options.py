@@ -171,5 +171,6 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--plot": LongOption("plot", "FILE", _file, "draw gap and objective against time (needs matplotlib)"),
     "--explain": LongOption("", "", None, "print the problem, stopping rule, options and paper of -s, and exit"),
     "--version": LongOption("", "", None, "print the version and exit"),
-    "--help": LongOption("", "", None, "print this help and exit"),
+    "--help": LongOption("", "", None, "print the most used options and exit"),
+    "--help-all": LongOption("", "", None, "print all options and solvers and exit"),
 }

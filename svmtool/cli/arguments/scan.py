@@ -76,6 +76,21 @@ VALUELESS: dict[str, dict[str, Any]] = {
 }
 
 
+TEXTS = ("help", "help-all", "version")  # actions that print a text and need no data
+
+
+def no_files(argv: list[str]) -> UsageError:
+    """The error for a line without a data file; an empty message where there are no arguments at all."""
+    return UsageError("the training file is missing: it stands after the options" if argv else "")
+
+
+def unknown(argument: str, sentence: str = "unknown option") -> UsageError:
+    """The error for an unknown option, with the closest known one."""
+    from svmtool.cli import suggestions
+
+    return UsageError(suggestions.unknown(argument, "svm-train", sentence))
+
+
 def is_long(argument: str) -> bool:
     """Whether it is a long option of svmtool, with or without =value."""
     return argument.partition("=")[0] in LONG_OPTIONS
@@ -91,6 +106,7 @@ class Scan:
     """
 
     rows = registry.SOLVERS
+    letters = frozenset({"s", "v", "w", *_REALS, *VALUELESS, *_LETTERS})
     elsewhere = "needs a kernel: give -t, -g, -d or -r, or remove it"  # error for long options that no row supports
 
     def __init__(self, argv: list[str]):
@@ -119,14 +135,21 @@ class Scan:
             argument = self.argv[self.i]
             if is_long(argument):
                 self.long(argument)
-                if self.action in ("help", "version"):
+                if self.action in TEXTS:
                     return
             elif argument.startswith("-") and argument != "-":
                 if self.i + 1 >= len(self.argv):
-                    raise UsageError("")
+                    raise self.last(argument)
                 self.short(argument)
             else:
                 return
+
+    def last(self, argument: str) -> UsageError:
+        """The error for an option that no argument follows."""
+        letter = argument[1]
+        if letter in self.letters:
+            return no_files(self.argv) if letter in VALUELESS else UsageError(f"-{letter} needs a value")
+        return unknown(argument)
 
     def long(self, argument: str) -> None:
         name, equals, value = argument.partition("=")
@@ -197,11 +220,22 @@ class Scan:
             long = LONG_OPTIONS[name]
             assert long.read is not None
             self.set(name, **{long.setting: long.read(option, value)})
+        elif letter == "m" and self.number(option, value, atof, strict_real) > cores():
+            raise SvmtoolError(
+                f"ERROR: -m {clipped(value)} is more threads than the {cores()} cores: "
+                "use -t 2 for LIBSVM's line, where -m is the cache size in MB, or --threads N"
+            )
         elif letter in "mM":
             raise SvmtoolError(f"ERROR: {option} is an option of multi-core LIBLINEAR: use --threads N")
         else:
-            shown = argument if argument.startswith("--") else option
-            raise UsageError(f"unknown option: {shown}")
+            raise unknown(argument)
+
+
+def cores() -> int:
+    """Number of cores of this machine."""
+    import os
+
+    return os.cpu_count() or 1
 
 
 def training(settings: Settings, request: Request, files: list[str], notes: tuple[str, ...]) -> Command:

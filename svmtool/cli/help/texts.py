@@ -6,8 +6,17 @@ from svmtool import registry
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.cli.help import kernel_texts
 from svmtool.params import Settings
+from svmtool.registry import liblinear, libsvm
 
 USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
+MOST_USED = (
+    "--probability", "--weights", "--gap", "--max-seconds", "--memory", "--threads", "--strict", "--explain",
+    "--help-all",
+)  # fmt: skip
+KERNEL_FLAGS = ("-t", "-d", "-g", "-r", "-m")
+SHORTER = {
+    "support vector classification": "SVC", "support vector regression": "SVR", "support vector machine": "SVM",
+}  # fmt: skip
 
 # LIBLINEAR's options that some solver supports: flag, value, meaning.
 LIBLINEAR_OPTIONS = (
@@ -78,14 +87,46 @@ def usage() -> str:
 
 
 def help_text() -> str:
-    """The text of --help, formatted by click."""
+    """The text of --help: what most users need, at most 60 lines of 100 columns."""
+    lines = [
+        "Usage: svm-train [options] training_set_file [model_file]",
+        "",
+        "Trains a support vector machine on a LIBSVM text file (may be compressed; - is",
+        "standard input) and certifies the gap between its objective and the minimum.",
+        "The model is DATA.model in the current directory unless it is named.",
+    ]
+    flags = {name: option for name, option in LONG_OPTIONS.items() if name in MOST_USED}
+    parts = (
+        ("Linear solvers (-s)", [(f"{r.number} {r.name}", _shorter(r.help)) for r in liblinear.ROWS]),
+        ("Options, before the data file", [(f"{o} {v}".strip(), text) for o, v, text in LIBLINEAR_OPTIONS]),
+        ("Solvers with a kernel (-s with -t, -g, -d or -r)", [(f"{r.number} {r.name}", r.help) for r in libsvm.ROWS]),
+        ("Options with a kernel", [(f"{o} {v}", text) for o, v, text in kernel_texts.OPTIONS if o in KERNEL_FLAGS]),
+        ("More options", [(f"{name} {option.metavar}".strip(), option.help) for name, option in flags.items()]),
+    )
+    for title, rows in parts:
+        lines += ["", f"{title}:", *(f"  {left:<17} {text}" for left, text in rows)]
+        if rows is parts[0][1]:
+            lines.append(f"  {'30 to 81, auto':<17} solvers of five papers (--help-all); a choice by data and options")
+    return "\n".join(lines) + "\n"
+
+
+def _shorter(text: str) -> str:
+    """A solver's problem with its long names abbreviated."""
+    for name, short in SHORTER.items():
+        text = text.replace(name, short)
+    return text
+
+
+def whole_help() -> str:
+    """The text of --help-all, formatted by click."""
     import click
 
     page = click.HelpFormatter(max_width=100)
     page.write_usage("svm-train", "[options] training_set_file [model_file]")
     page.write_paragraph()
     page.write_text(
-        "Trains a support vector machine from a LIBSVM text file (plain, .gz, .bz2, .xz or - for standard input): a "
+        "Trains a support vector machine from a LIBSVM text file (- for standard input; plain or compressed by gzip, "
+        "bzip2, xz or zstd): a "
         "linear one, whose model LIBLINEAR's predict reads, or one with a kernel, as LIBSVM does. The model "
         "file defaults to the data file's base name + .model in the current directory."
     )

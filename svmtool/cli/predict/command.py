@@ -14,7 +14,7 @@ import contextlib
 from svmtool import interrupts
 from svmtool.cli.console import Console
 from svmtool.cli.predict.jobs import job_of
-from svmtool.cli.predict.options import USAGE, Options, parse
+from svmtool.cli.predict.options import BRIEF, USAGE, Options, parse
 from svmtool.errors import SvmtoolError
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
     from svmtool.formats.names import Names
 
 
-def main(argv: list[str]) -> int:
-    """Run svm-predict with these arguments (without the program's name); returns the exit status."""
+def main(argv: list[str], libsvm: bool = False) -> int:
+    """Run svm-predict with these arguments (without the program's name); returns the exit status.
+
+    libsvm: read the command line as LIBSVM's svm-predict.
+    """
     console = Console()
 
     def work() -> int:
-        options = parse(argv)
+        options = parse(argv, libsvm)
         if options.page is not None:
             console.out(options.page)
             return 0
@@ -51,7 +54,8 @@ def main(argv: list[str]) -> int:
             console.warn(warning)
         return 0
 
-    return console.run(work, lambda: USAGE)
+    name = "svm-predict" if libsvm else "predict"
+    return console.run(work, lambda: USAGE.format(name), BRIEF.format(name))
 
 
 def predict(options: Options, names: Names | None = None) -> Plain | Report:

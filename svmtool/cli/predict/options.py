@@ -6,8 +6,12 @@ from svmtool.cli import overwriting
 from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.integers import parse_count
 
+BRIEF = """\
+Usage: {} [options] test_file model_file output_file
+svm-predict --help lists the options
+"""
 USAGE = """\
-Usage: predict [options] test_file model_file output_file
+Usage: {} [options] test_file model_file output_file
 options:
 -b 0|1 : write probabilities (logistic models and models of svm-train -b 1; default 0)
 -q : quiet mode (no result lines)
@@ -19,8 +23,8 @@ Usage: svm-predict [options] test_file model_file output_file
 Predicts the rows of a LIBSVM text file with a model of svm-train, LIBLINEAR or
 LIBSVM, and prints the accuracy (or the errors of a regression).
 
-test_file may be - (standard input), a pipe, or end in .gz, .bz2 or .xz;
-output_file may be - (standard output).  Options stand before the files.
+test_file may be - (standard input) or a pipe, and compressed by gzip, bzip2, xz
+or zstd; output_file may be - (standard output).  Options stand before the files.
 
   -b 0|1           write probabilities (logistic models and models trained
                    with -b 1; default 0)
@@ -59,9 +63,10 @@ class Options:
         self.page: str | None = None
 
 
-def parse(argv: list[str]) -> Options:
+def parse(argv: list[str], libsvm: bool = False) -> Options:
     """Parse the arguments as LIBLINEAR's predict does: only the character after the dash counts.
 
+    libsvm: in LIBSVM's words, and the output file must be named.
     Raises UsageError (an empty text: usage only), or SvmtoolError for svmtool's own options.
     """
     options = Options()
@@ -76,16 +81,17 @@ def parse(argv: list[str]) -> Options:
             options.quiet = True
         elif word[1] == "b":
             if i == len(argv):
-                raise UsageError("")
+                raise UsageError("-b needs a value: 0 or 1")
             from svmtool.numbers import parse_int_prefix
 
             options.probabilities = parse_int_prefix(argv[i]) != 0
             i += 1
         else:
-            raise UsageError(f"unknown option: -{word[1]}")
+            raise _unknown(word, libsvm)
     options.files = argv[i : i + 3]
-    if len(options.files) < 2:
-        raise UsageError("")
+    if len(options.files) < (3 if libsvm else 2):
+        missing = ("test_file", "model_file", "output_file")[len(options.files)]
+        raise UsageError(f"{missing} is missing: the files are test_file model_file output_file" if argv else "")
     if options.files[:2] == ["-", "-"]:
         raise SvmtoolError("ERROR: test_file and model_file cannot both be standard input")
     test, model, output = [*options.files, None][:3]
@@ -98,6 +104,12 @@ def parse(argv: list[str]) -> Options:
        [("output_file", output), ("--scores", options.scores)],
     )
     return options
+
+
+def _unknown(word: str, libsvm: bool) -> UsageError:
+    from svmtool.cli.suggestions import unknown
+
+    return UsageError(unknown(word, "svm-predict", "Unknown option" if libsvm else "unknown option"))
 
 
 def _long(options: Options, argv: list[str], word: str, i: int) -> int:
@@ -129,5 +141,5 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
             if options.threads < 1:
                 raise SvmtoolError(f"ERROR: --threads needs a number of at least 1, not {clipped(value)!r}")
     else:
-        raise UsageError(f"unknown option: {word}")
+        raise _unknown(word, False)
     return i

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from svmtool import __version__, registry
@@ -13,6 +14,7 @@ from svmtool.kernel_params import KERNEL_NAMES, check_after_reading, check_feasi
 from svmtool.limits import StopFlag
 from svmtool.params import Settings
 from svmtool.request import Request
+from svmtool.training import intent
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel.fit import Fitting, KernelTraining
@@ -28,7 +30,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
 
 
 def _run(s: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
-    rows = checked(s, data)
+    rows = checked(s, data, console.warn)
     stop = StopFlag(s.stopping.max_seconds)  # the time of the whole command starts here
     rand = GlibcRand(1 if s.run.seed is None else s.run.seed)
     if request.folds is not None:
@@ -52,14 +54,20 @@ def _run(s: Settings, request: Request, data: Reading, model_path: str, console:
     return exit_status(s.row, request, done, model_path, stop.set, console)
 
 
-def checked(settings: Settings, data: Reading) -> KernelSet:
-    """The training set, after the checks in LIBSVM's order; SvmtoolError for the first fault."""
+def checked(settings: Settings, data: Reading, warn: Callable[[str], None] | None = None) -> KernelSet:
+    """The training set, after the checks in LIBSVM's order; SvmtoolError for the first fault.
+
+    warn: called with a warning about the labels.
+    """
     table = data.table()
     if not len(table):
         raise SvmtoolError(f"{data.path} has no rows: there is nothing to train on")
     rows = kernel_set(table, settings, data.path)
     check_after_reading(settings)
     refuse_overflow(rows, settings)
+    warning = intent.of_labels(settings, (), table.labels, data.path)
+    if warn is not None and warning:
+        warn(warning)
     if settings.row.task == "classification":
         check_feasible(settings, Classes(table.labels).counts.tolist())
     return rows

@@ -1,0 +1,64 @@
+"""Warnings where a line or its data are probably another problem's; stdout, exit status and model stay the same."""
+
+from __future__ import annotations
+
+import pytest
+
+LINES = "1 1:1 2:0.5\n-1 1:-1\n1 1:0.5\n-1 2:-1\n"
+REAL = "1.5 1:1\n-2.5 1:-1\n0 2:1\n"
+REGRESSION = "use -s 11 for regression\n"
+SVR = "use -t 2 for LIBSVM's -s 3 (epsilon-SVR), -s 11 for linear regression\n"
+
+
+@pytest.mark.parametrize(
+    "argv, beginning, advice",
+    [
+        ("-s 3 -p 0.1", "WARNING: -s 3 (l1svc-dual, linear) ignores -p: ", SVR),
+        ("-s 4 -n 0.5", "WARNING: -s 4 (crammer-singer, linear) ignores -n: ", "-s 11 for linear regression\n"),
+        ("-s 4 -p 0.5", "WARNING: -s 4 (crammer-singer, linear) ignores -p: ", "-s 11 for linear regression\n"),
+        ("-s 1 -n 0.5", "WARNING: -s 1 (l2svc-dual, linear) ignores -n: ", "use -t 2 for LIBSVM's -s 1 (nu-SVC)\n"),
+        ("-s 2 -n 0.5", "WARNING: -s 2 (l2svc, linear) ignores -n: ", "-t 2 for LIBSVM's -s 2 (one-class SVM)\n"),
+    ],
+)
+def test_options_of_libsvms_problem(argv, beginning, advice, svm_train, tmp_path):
+    plain = argv.split()[:2]
+    status, out, err = svm_train(*argv.split(), "d", "m", data=LINES)
+    assert err.startswith(beginning) and err.endswith(advice) and err.count("\n") == 1
+    written = (tmp_path / "m").read_bytes()
+    assert svm_train(*plain, "d", "m") == (status, out, "")
+    assert (tmp_path / "m").read_bytes() == written
+    assert svm_train("-q", *argv.split(), "d", "m")[2] == err, "-q silences stdout only"
+
+
+@pytest.mark.parametrize(
+    "argv, advice",
+    [("-s 3", SVR), ("-s 1", REGRESSION), ("-s 40", REGRESSION), ("-t 2", "use -s 3 for regression\n"),
+     ("-s 4", "use -t 2 for LIBSVM's -s 4 (nu-SVR), -s 11 for linear regression\n")],
+)  # fmt: skip
+def test_labels_that_are_targets(argv, advice, svm_train):
+    status, _, err = svm_train("-q", *argv.split(), "d", "m", data=REAL)
+    assert status == 0 and err.count("\n") == 1
+    assert err.startswith("WARNING: d has the label 1.5, which is not a whole number, and -s ") and err.endswith(advice)
+    many = "".join(f"{k} 1:{k}\n" for k in range(101))
+    status, _, err = svm_train("-q", *argv.split(), "d", "m", data=many)
+    assert status == 0 and err.endswith(advice)
+    assert err.startswith("WARNING: d has 101 different labels, and -s ") and " makes each label a class: " in err
+    assert "101" not in svm_train("-q", *argv.split(), "d", "m", data=many.partition("\n")[2])[2]
+
+
+def test_one_warning_is_enough(svm_train):
+    assert svm_train("-q", "-s", 3, "-p", 0.1, "d", "m", data=REAL)[2].count("\n") == 1
+
+
+def test_labels_that_would_be_merged_name_the_regression(svm_train):
+    status, out, err = svm_train("-s", 3, "d", "m", data="1.2 1:1\n1.9 1:2\n")
+    assert (status, out) == (1, "")
+    assert err == (
+        "d: labels 1.2 and 1.9 would both become class 1: use whole numbers as labels, or " + SVR.removeprefix("use ")
+    )
+
+
+@pytest.mark.parametrize("argv", ["-s 11", "-s 13", "-s 21", "-t 2 -s 3", "-t 2 -s 4", "-t 2 -s 2", "-s auto"])
+def test_other_problems_take_any_labels(argv, svm_train):
+    status, _, err = svm_train("-q", *argv.split(), "-c", 0.1, "d", "m", data=REAL)
+    assert status == 0 and "class" not in err
