@@ -1,4 +1,4 @@
-"""The installed commands' scripts: Ctrl-C while Python starts waits until it can be answered."""
+"""The installed commands' scripts: Ctrl-C while Python starts is handled later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from conftest import REPOSITORY
 from shell_commands import put_script
 
-# In the place of the script that pip makes: it states when Python runs, and goes on once it may.
+# replaces the script made by pip: reports that Python runs, and waits
 SVMTOOL = f"""#!{sys.executable}
 import os, sys
 os.write(2, b"!")
@@ -29,7 +29,7 @@ NAMES = (
 
 
 def env_can_hold() -> bool:
-    """Whether this system's env has the option by which the scripts hold Ctrl-C back."""
+    """Whether this system's env can block signals."""
     return subprocess.run(["env", "--block-signal=INT", "true"], capture_output=True).returncode == 0
 
 
@@ -79,7 +79,7 @@ def test_where_it_is_ignored_it_stays_so(made):
 
 
 def test_words_and_names(made, tmp_path):
-    """Through a link, by a name without a folder, from a folder with = in its name; words arrive as they are."""
+    """Through a link, by a name without a folder, from a folder with = in its name; arguments are unchanged."""
     (tmp_path / "a=b").mkdir()
     for name in ("svm-predict", "svmtool"):
         (tmp_path / "a=b" / name).write_bytes((made / name).read_bytes())
@@ -98,7 +98,7 @@ def test_words_and_names(made, tmp_path):
 @pytest.mark.parametrize("env", ["echo \"env: illegal option -- -\" >&2; exit 1", "exit 125", None])
 @pytest.mark.parametrize("name", NAMES)
 def test_where_env_cannot_hold_it_back(name, env, made, tmp_path):
-    """Wherever the package was built: with another system's env, or none, the command runs, its words as they are."""
+    """With another system's env, or none, the command runs with the same arguments."""
     for program in ("sh", "readlink"):
         (tmp_path / program).symlink_to(shutil.which(program))
     if env is not None:

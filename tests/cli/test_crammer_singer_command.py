@@ -1,4 +1,4 @@
-"""-s 4 from the command line: LIBLINEAR's lines and models, folds, weights, odd input, what is refused."""
+"""-s 4 from the command line: LIBLINEAR's lines and models, folds, weights, unusual input, errors."""
 
 from __future__ import annotations
 

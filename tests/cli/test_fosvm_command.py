@@ -1,4 +1,4 @@
-"""-s 80 and -s 81 from the command line: models that LIBLINEAR and LIBSVM read alike, what is refused, metrics."""
+"""-s 80 and -s 81 from the command line: models that LIBLINEAR and LIBSVM can read, errors, metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""svm-train with kernels as a command: LIBSVM's lines, models, folds and probabilities, and what we refuse."""
+"""svm-train with kernels: LIBSVM's lines, models, folds and probabilities, and errors."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_scale_of_errors_is_libsvms(svm_type, sets, svm_train):
 
 
 def test_density_marks():
-    """Below 0 stand 10 values, above it 20: each part holds a fifth of its side."""
+    """There are 10 values below 0 and 20 above; each part has a fifth of its side."""
     values = np.concatenate((np.arange(-10.0, 0.0), np.arange(1.0, 21.0)))
     ends = np.array([-10, -8, -6, -4, -2, 0, 4, 8, 12, 16, 20])
     marks = calibration.density_marks(np.random.default_rng(0).permutation(values))
@@ -180,7 +180,7 @@ def test_one_class_with_too_few_rows_for_marks(svm_train, tmp_path):
 
 
 def test_columns_of_coefficients(svm_train, tmp_path):
-    """Four classes of one row each, as LIBSVM writes them."""
+    """Four classes of one row each give LIBSVM's model."""
     svm_train("-q", "-t", "0", "d", "m", data="4 4:1\n2 2:1\n9 9:1\n1 1:1\n")
     model = without_notes((tmp_path / "m").read_text())
     assert model == (
@@ -299,7 +299,7 @@ def test_malformed_kernel_values(data, sentence, svm_train, tmp_path):
     assert not (tmp_path / "m").exists()
 
 
-# What is refused, and what is reported
+# Errors and warnings
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_a_margin_of_nothing_is_reported(svm_train, tmp_path):
 
 
 def test_warnings_about_pairs_of_classes_name_a_few(svm_train):
-    """Five classes at one point: no pair has a margin."""
+    """Five classes with identical rows: no pair has a margin."""
     data = "".join(f"{label} 1:1\n" for label in range(5))
     status, _, err = svm_train("-t", "2", "-s", "1", "d", "m", data=data)
     assert status == 0
@@ -383,7 +383,7 @@ def test_limits_are_reported(limit, sets, svm_train):
 
 
 def test_ctrl_c_leaves_a_model(sets):
-    """The first record sets the flag: no other pair is solved, and there is no calibration."""
+    """The first record sets the stop flag: no other pair is solved, and there is no calibration."""
     s, stop = Settings.of_kernel(probability=1, eps=1e-9), StopFlag()
     data = kernel_set(table.read(str(sets / "four")), s, "four")
     fitting = Fitting(s, lambda **_: setattr(stop, "set", True), stop, together=0)
@@ -402,7 +402,7 @@ def test_records_go_to_the_log(sets, svm_train):
 
 @pytest.mark.parametrize("argv", [["-s", "0"], ["-s", "2"], ["-s", "3"], ["-s", "1", "-n", "0.3"], ["-b", "1"]])
 def test_the_reference_reads_our_models(argv, sets, svm_train):
-    """LIBSVM's svm-predict says of the training rows what our decision function says of them."""
+    """LIBSVM's svm-predict and our decision function agree on the training rows."""
     reference = libsvm_program("svm-predict")
     file = "numbers" if argv[-1] == "3" else "four"
     assert svm_train("-q", "-t", "2", *argv, file, "m")[0] == 0

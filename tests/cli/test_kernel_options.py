@@ -1,4 +1,4 @@
-"""Command lines of svm-train with kernels: which they are, how they are read, what is refused."""
+"""Command lines of svm-train with kernels: how they are recognised and parsed, and errors."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_what_makes_no_sense_is_refused(line, sentence):
     assert sentence in str(e.value) and not isinstance(e.value, UsageError)
 
 
-# In LIBSVM's order: each fault comes before all that follow it.
+# in LIBSVM's order: each error is reported before the following ones
 CHECKS = [
     ("-s 7", "ERROR: unknown svm type"),
     ("-t 5", "ERROR: unknown kernel type"),
@@ -192,7 +192,7 @@ def test_rows_are_found_and_told_of(row):
 
 
 def test_kernels_have_one_set_of_names():
-    """The settings do without the loops that kernel_functions.py loads."""
+    """The settings do not load the loops of kernel_functions.py."""
     assert kernel_params.KERNEL_NAMES == kernel_functions.NAMES
     words = ("LINEAR", "POLYNOMIAL", "RBF", "SIGMOID", "PRECOMPUTED")
     assert [getattr(kernel_params, w) for w in words] == [getattr(kernel_functions, w) for w in words] == list(range(5))

@@ -1,4 +1,4 @@
-"""svm-predict with kernel models against LIBSVM's own, and what it does beyond that."""
+"""svm-predict with kernel models compared with LIBSVM's, and its own options."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run(tmp_path, monkeypatch):
     return call
 
 
-# What LIBSVM does
+# Like LIBSVM
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
@@ -203,7 +203,7 @@ def test_a_model_of_one_class_always_says_it(run, tmp_path):
 
 
 def test_the_plain_job_needs_no_numpy(tmp_path):
-    """The loops' own package decides whether it imports numpy, so that is set aside."""
+    """Loops compiled just in time import numpy, so that case is excluded."""
     from svmtool.compiled import _library
 
     if _library is None:

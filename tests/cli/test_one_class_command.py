@@ -1,4 +1,4 @@
-"""-s 21 from the command line: LIBLINEAR's lines and models, folds, weights, odd input, what is refused."""
+"""-s 21 from the command line: LIBLINEAR's lines and models, folds, weights, unusual input, errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_lines_model_and_predictions(row, svm_train, command):
 
 @every_row
 def test_the_edges_of_nu(row, svm_train):
-    """Nothing is left out, or everything, as in LIBLINEAR, whose inf stands in the file as the largest number."""
+    """No outliers, or only outliers, as in LIBLINEAR, whose inf is written as the largest number."""
     X = np.array([[1.0, 3.0], [2.0, 0.0], [0.0, 1.0]])
     for nu, w, rho in ((0, [0.0, 0.0], -np.inf), (1, [3.0, 4.0], np.inf)):
         status, out, err = svm_train("-s", row.number, "-n", nu, "d", "m", data=text_of(X, np.ones(3)))

@@ -1,4 +1,4 @@
-"""The command line of svm-train, LIBLINEAR's way of reading it and our long options."""
+"""The command line of svm-train: parsed as by LIBLINEAR, with our long options."""
 
 from __future__ import annotations
 

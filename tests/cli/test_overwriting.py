@@ -1,4 +1,4 @@
-"""No command writes over what it reads, by whatever name; pipes, devices and a warm start into the same model go on."""
+"""No command overwrites its input, under any name; pipes, devices and a warm start into the same model are allowed."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def run(line: str) -> subprocess.CompletedProcess:
 
 
 def test_standard_input_and_output_are_files_too():
-    """`-` is what the shell has put there."""
+    """`-` is the file to which the shell redirects."""
     for line, sentence in (
         ("svm-train - in < in", "the model in would overwrite the data -"),
         ("svm-predict in - out < out", "output_file out would overwrite model_file -"),

@@ -1,4 +1,4 @@
-"""svm-predict against what LIBLINEAR 2.50's predict did, and what it does beyond that."""
+"""svm-predict compared with recorded runs of LIBLINEAR 2.50's predict, and its own options."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(tmp_path, monkeypatch):
     return call
 
 
-# What the reference did, case by case
+# Recorded cases of LIBLINEAR
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
@@ -71,7 +71,7 @@ def test_every_kind_of_model_gives_the_bytes_of_liblinear(solver, options, refer
 
 
 def test_the_plain_job_needs_no_numpy(tmp_path, heart_scale):
-    """Classification without extras; the loops' own package decides whether it imports numpy, so that is set aside."""
+    """Classification without extras; loops compiled just in time import numpy, so that case is excluded."""
     (tmp_path / "m").write_text(TWO)
     code = (
         "import sys, svmtool.compiled; had = 'numpy' in sys.modules\n"
@@ -346,7 +346,7 @@ def test_area_against_all_pairs():
 
 
 def errors_of(labels, predictions, blocks: int = 1) -> RegressionErrors:
-    """Gathered block by block, each other one by another process."""
+    """Accumulated block by block, half of them merged from another object."""
     whole, other = RegressionErrors(), RegressionErrors()
     parts = (np.array_split(np.array(values, float), blocks) for values in (labels, predictions))
     for k, (y, p) in enumerate(zip(*parts, strict=True)):
@@ -367,7 +367,7 @@ def test_determination_of_constant_targets_is_unknown():
     "a, b", [(1.0, 0.0), (1.0, 2.0**40), (1e150, 0.0), (1e-150, 0.0), (1e300, -1e300), (5e-320, 0.0)], ids=str
 )
 def test_correlation_of_any_scale_and_place(a, b, blocks):
-    """Sums of squares, as LIBLINEAR takes them, have no digit left, overflow or vanish at all but the first."""
+    """For all cases but the first LIBLINEAR's sums of squares lose all digits, overflow or underflow."""
     rng = np.random.default_rng(1)
     y = rng.integers(-8, 9, 50) / 8
     p = y + rng.integers(-8, 9, 50) / 16

@@ -1,4 +1,4 @@
-"""-s 11, 12 and 13 from the command line: LIBLINEAR's lines, files and predictions, odd data, what is refused."""
+"""-s 11, 12 and 13 from the command line: LIBLINEAR's lines, files and predictions, unusual data, errors."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_cross_validation_is_a_loop_over_folds(row, svm_train):
 
 @every_row
 def test_row_weights_and_class_weights(row, svm_train, tmp_path):
-    """--weights multiply C; -w speaks of classes, which a regression has not, and is silent as in LIBLINEAR."""
+    """--weights multiply C; -w is for classes and is ignored in a regression, as in LIBLINEAR."""
     p = PROBLEMS["tall"].of(row)
     (tmp_path / "weights").write_text("".join(f"{c:g}\n" for c in p.cost))
     text = text_of(p.X, p.t)

@@ -1,4 +1,4 @@
-"""svm-train against what LIBLINEAR 2.50's train and LIBSVM 3.37's svm-train did, case by case."""
+"""svm-train compared with recorded runs of LIBLINEAR 2.50's train and LIBSVM 3.37's svm-train."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_libsvm_train_as_a_process(case, tmp_path, command):
 
 @pytest.mark.parametrize("case", LIBSVM_CASES, ids=by_name)
 def test_train_does_what_libsvm_did(case, tmp_path, monkeypatch):
-    """Without an option that makes the line LIBSVM's it gets LIBSVM's default kernel, spelled out."""
+    """A command line without a LIBSVM option gets LIBSVM's default kernel explicitly."""
     if not CHOOSES_KERNEL.intersection(case["args"]):
         case = {**case, "args": ["-t", "2", *case["args"]]}
     compat_cases.lay_out(case, tmp_path)

@@ -25,7 +25,7 @@ NOISE = np.random.default_rng(1)
 
 
 def begin(folder: Path, *argv) -> subprocess.Popen:
-    """svm-train as a process that signals can be sent to."""
+    """Start svm-train as a process that can receive signals."""
     return subprocess.Popen(
         [sys.executable, "-m", "svmtool", "train", *map(str, argv)],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -33,7 +33,7 @@ def begin(folder: Path, *argv) -> subprocess.Popen:
 
 
 def wait_for(condition, process: subprocess.Popen, seconds: float = 60.0) -> None:
-    """Until the condition holds; fails where the process ends before."""
+    """Wait for the condition; fails if the process ends before."""
     until = time.monotonic() + seconds
     while not condition():
         assert process.poll() is None, process.communicate()[1].decode()
@@ -43,7 +43,7 @@ def wait_for(condition, process: subprocess.Popen, seconds: float = 60.0) -> Non
 
 @contextmanager
 def ended(process: subprocess.Popen):
-    """Whatever happens, the process does not outlive the test."""
+    """Ends the process after the test in any case."""
     try:
         yield process
     finally:
@@ -64,7 +64,7 @@ linear_model.write(sys.argv[1], model)
 
 
 def test_kill_while_the_model_is_written_leaves_the_old_one_or_the_new(tmp_path):
-    """A dozen kills at random moments of some 0.2 s of writing."""
+    """Kills the process a dozen times at random moments while it writes for some 0.2 s."""
     target = tmp_path / "m"
     draw = random.Random(5)
     call = [sys.executable, "-c", WRITER, str(target)]
@@ -117,7 +117,7 @@ def hard_problem() -> str:
     return _text[0]
 
 
-# With an impossible gap it goes on for many seconds; a record a round states us how far it is.
+# With an impossible gap it runs for many seconds; the log shows its progress.
 FOREVER = ["-s", 2, "-R", "-B", 1, "-c", 1e9, "--gap", 1e-300, "--solver-log", "log"]
 
 
@@ -145,7 +145,7 @@ def test_ctrl_c_writes_the_best_model_and_exits_130(rounds, tmp_path):
 
 
 def test_ctrl_c_while_reading_stops_at_once(tmp_path):
-    """Before the solver starts there is nothing to keep: no model, one word, 130."""
+    """Before the solver starts: no model, one message, status 130."""
     (tmp_path / "m").write_text("the old model")
     os.mkfifo(tmp_path / "d")
     with ended(begin(tmp_path, "d", "m")) as process:
@@ -177,7 +177,7 @@ def test_ctrl_c_during_cross_validation(tmp_path):
 
 @contextmanager
 def tiny_disk(folder: Path):
-    """A file system of 64 KiB; skips where this user may not mount one."""
+    """A file system of 64 KiB; skips if this user may not mount one."""
     folder.mkdir()
     done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True)
     if done.returncode:
@@ -248,7 +248,7 @@ def test_folder_that_cannot_be_written(command, tmp_path):
 
 
 def test_predictions_of_a_model_that_was_interrupted(tmp_path, command):
-    """What Ctrl-C left is a model like any other."""
+    """The model after Ctrl-C is valid."""
     table = Dataset(np.array([1.0, -1.0]), np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([1.0, -1.0]), 1)
     (tmp_path / "d").write_text("1 1:1\n-1 1:-1\n")
     note = "# Stopped: interrupted: the best model so far is kept"

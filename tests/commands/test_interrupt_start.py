@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment from our first line on: one line and 130, no other text, nothing left behind."""
+"""Ctrl-C at any moment: one line, status 130, no other output and no files left."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svmtool import interrupts
 from svmtool.formats import output
 from svmtool.formats.adaptable.lock import ModelLock
 
-# What the installed scripts do, and a word as soon as the first import is over.
+# As the installed scripts, with a message after the first import.
 SCRIPT = "from svmtool import start\nimport os, sys\nos.write(2, b'!')\ngetattr(start, sys.argv.pop(1))()"
 
 JOBS = {
@@ -70,7 +70,7 @@ SELF = "os.kill(os.getpid(), signal.SIGINT)\n"
 @pytest.mark.parametrize(
     "code",
     [
-        # an import that turns every exception into its own text, as numpy's does
+        # an import that replaces every exception by its own, as numpy's does
         "try:\n    " + SELF + "except BaseException:\n    sys.exit('a long text')",
         "class Late:\n    def __del__(self): " + SELF + "Late()\nprint('goes on')",
     ],
@@ -81,7 +81,7 @@ def test_it_is_no_exception(code, tmp_path):
 
 
 def test_files_that_are_not_whole_go(tmp_path):
-    """Temporary ones and the lock, not what is finished or belongs to others."""
+    """Temporary files and the lock, not finished files or those of others."""
     code = (
         "from svmtool.formats import output; from svmtool.formats.adaptable.lock import ModelLock\n"
         "with output.replacing('whole') as f: f.write(b'whole')\n"
@@ -116,7 +116,7 @@ def test_a_file_that_has_just_been_made(made, tmp_path):
 
 
 def test_another_one_while_the_first_is_being_answered(tmp_path):
-    """In the midst of writing the line, and of taking files away."""
+    """While the message is written, and while files are removed."""
     code = "unlink, write = os.unlink, os.write\ninterrupts.begin_file('m')\n"
     code += "def twice(real):\n    def work(*a):\n        " + SELF + "        return real(*a)\n    return work\n"
     (tmp_path / "m").touch()
@@ -134,7 +134,7 @@ def test_ctrl_c_ends_the_process_after_an_uninterrupted_block(tmp_path):
 @pytest.mark.parametrize("before", [[], ["m", "m.state.npz", "m.state.rows"]])
 @pytest.mark.parametrize("renamed", ["m", "m.state.npz", "m.state.rows"])
 def test_model_state_and_log_go_together(before, renamed, tmp_path):
-    """Ctrl-C when one of the three gets its name: the others get theirs too, and nothing waits for the next run."""
+    """Ctrl-C when one of the three files is renamed: the others are renamed too."""
     (tmp_path / "d").write_text("1 1:1\n-1 1:-1\n")
     train = "from svmtool.cli.train import main\n"
     if before:
@@ -148,13 +148,13 @@ def test_model_state_and_log_go_together(before, renamed, tmp_path):
 
 
 def work_until(end: str) -> str:
-    """A function `work` that Ctrl-C interrupts by an exception; end: the clause that follows its `try`."""
+    """A function `work` that Ctrl-C interrupts by an exception; end: the clause after its `try`."""
     return "def work():\n    interrupts.raise_from_now_on()\n    try:\n        " + SELF + "    " + end
 
 
 @pytest.mark.parametrize("code", ["raise ImportError('a long text') from None", "raise KeyboardInterrupt", "return 0"])
 def test_work_that_cleans_up(code, tmp_path):
-    """There Ctrl-C is an exception, and what it has become when it leaves the work makes no difference."""
+    """There Ctrl-C raises an exception, which may turn into another one."""
     clause = "except KeyboardInterrupt:\n        print('in order', file=sys.stderr); " + code + "\n"
     done = run("from svmtool.cli.entry import guarded\n" + work_until(clause) + "sys.exit(guarded(work))", tmp_path)
     went_on = code == "return 0"
@@ -164,7 +164,7 @@ def test_work_that_cleans_up(code, tmp_path):
 
 @pytest.mark.parametrize("where", ["during the clean-up", "during its line", "at the very end"])
 def test_a_second_one_during_the_clean_up(where, tmp_path):
-    """Nothing but the first one's line, and the work is cleaned up as if there had been no other."""
+    """Only the first Ctrl-C prints a message, and clean-up is complete."""
     again = SELF if where == "during the clean-up" else "pass\n"
     work = (
         "from svmtool.cli import console, entry\n"
@@ -205,7 +205,7 @@ def test_the_library_leaves_ctrl_c_alone():
 
 @pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_take_no_file(closed, folder, tmp_path):
-    """A file that is opened first must not get the number of standard error: texts would land in it."""
+    """The first opened file must not get the descriptor of standard error."""
     for name, argv in (("train", f"{folder}/d m"), ("predict", f"{folder}/no m o"), ("scale", f"-s r {folder}/no")):
         line = f"exec {sys.executable} -m svmtool {name} {argv} {closed}"
         done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, timeout=60)

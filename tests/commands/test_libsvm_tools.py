@@ -32,7 +32,7 @@ def found(tool: str) -> Path | None:
 
 @pytest.fixture
 def libsvm(tmp_path, data):
-    """A folder laid out as LIBSVM's: our commands, tools/ below it with the sets beside them; run(tool, ...)."""
+    """A folder like LIBSVM's: our commands, and tools/ with the sets; run(tool, ...)."""
     put_commands(tmp_path, OURS)
     folder, names = tmp_path / "tools", tmp_path / "names"
     folder.mkdir()
@@ -58,7 +58,7 @@ def libsvm(tmp_path, data):
 
 
 def rate_of(libsvm, *argv) -> float:
-    """What our own cross-validation prints."""
+    """The output of our cross-validation."""
     return float(re.search(r"Cross Validation Accuracy = (\S+)%", libsvm.ours("svm-train", *argv).stdout)[1])
 
 
@@ -84,7 +84,7 @@ def test_grid_searches_c(libsvm, quiet):
 
 
 def test_grid_goes_on_where_it_was(libsvm):
-    """-resume takes the rates of the first search; of five values of C two are new."""
+    """-resume reuses the rates of the first search; of five values of C two are new."""
     common = ("-log2g", "null", "-v", 3, "-gnuplot", "null", "-s", "2")
     assert libsvm("grid", "-log2c", "-9,-1,4", *common, "breast_cancer").returncode == 0
     done = libsvm("grid", "-log2c", "-9,-1,2", *common, "-resume", "breast_cancer.out", "breast_cancer")
@@ -94,7 +94,7 @@ def test_grid_goes_on_where_it_was(libsvm):
 
 
 def test_the_steps_of_easy_with_a_linear_model(libsvm):
-    """What easy.py does, command by command, without the -g that it adds to all."""
+    """The commands of easy.py, without the -g that it adds to all."""
     folder = libsvm.folder
     scaled = libsvm.ours("svm-scale", "-s", "breast_cancer.range", "breast_cancer")
     (folder / "breast_cancer.scale").write_text(scaled.stdout)
@@ -110,7 +110,7 @@ def test_the_steps_of_easy_with_a_linear_model(libsvm):
 
 
 def test_grid_searches_c_and_gamma(libsvm):
-    """Its rates are LIBSVM's own: both draw the same folds."""
+    """Its rates equal LIBSVM's, because both draw the same folds."""
     done = libsvm(
         "grid", "-log2c", "-1,3,4", "-log2g", "-5,-1,4", "-v", 3, "-gnuplot", "null", "-m", 300, "breast_cancer"
     )
@@ -128,7 +128,7 @@ def test_grid_searches_c_and_gamma(libsvm):
 
 
 def test_the_steps_of_easy(libsvm):
-    """What easy.py does, command by command, with a smaller search."""
+    """The commands of easy.py, with a smaller search."""
     folder = libsvm.folder
     scaled = libsvm.ours("svm-scale", "-s", "breast_cancer.range", "breast_cancer")
     (folder / "breast_cancer.scale").write_text(scaled.stdout)
@@ -180,7 +180,7 @@ def test_checkdata_accepts_what_we_write(libsvm):
     ],
 )  # fmt: skip
 def test_checkdata_and_our_reader_agree(libsvm, line):
-    """On what is an error, and in which line."""
+    """It agrees on errors and their lines."""
     (libsvm.folder / "d").write_text(f"1 1:1\n-1 1:2\n{line}\n")
     theirs = libsvm("checkdata", "d")
     ours = libsvm.ours("svm-train", "-q", "d", "m")

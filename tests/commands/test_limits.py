@@ -1,4 +1,4 @@
-"""Limits and Ctrl-C: one time for a command, and an end wherever a solver is, with the best model so far."""
+"""Time limits and Ctrl-C: one limit for a command, which ends every solver with its best model so far."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GENEROUS = 30.0  # seconds: far beyond a limit of a fraction of one, on a machin
 
 
 class AfterLooks(StopFlag):
-    """A Ctrl-C that comes when it has been asked for so many times."""
+    """A stop flag that is set after so many checks."""
 
     def __init__(self, looks: int):
         self.ends, self.looks = np.inf, looks
@@ -44,7 +44,7 @@ class AfterLooks(StopFlag):
 
 
 def made(n: int, d: int, classes: int = 3):
-    """Rows whose labels are chance: no solver is soon done with them at a large C."""
+    """Rows with random labels, on which no solver is fast for a large C."""
     rng = np.random.default_rng(7)
     X = random_rows(rng, n, d, 0.3)
     X[:, 0] = 1.0
@@ -124,7 +124,7 @@ def test_time_limit_holds_for_all_classes(row, monkeypatch):
 @pytest.mark.parametrize("looks", [0, 1, 2, 3, 5, 8])
 @pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
 def test_a_run_may_be_over_before_its_first_step(row, looks):
-    """Every answer has a record, and as many weights as a model of it wants."""
+    """Every result has a record, and as many weights as its model needs."""
     done = train(table_of(*made(60, 5, 2)), settings_of(row), stop=AfterLooks(looks))
     assert all(result.history for result in done.results)
     assert np.all(np.isfinite(done.model.W))
@@ -160,7 +160,7 @@ def test_folds_in_time_say_nothing():
 
 @every_row
 def test_folds_go_on_where_their_share_has_cut_them_short(row, monkeypatch):
-    """Each of two is cut short once, and goes on from where it was."""
+    """Each of two is ended once and resumed."""
     table, starts = table_of(*made(41, 5, 2)), []
     kind = type(problems_of(table_of(*made(10, 2, 2)), settings_of(row)))
     fit = kind.fit
@@ -211,7 +211,7 @@ def test_search_without_time_tells_what_one_value_gives(number):
 
 @pytest.mark.parametrize("number", [2, 11])
 def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
-    """Three values of C, at the last of which rounding ended a fold."""
+    """Three values of C; at the last one round-off ended a fold."""
     table, seen = table_of(*made(40, 5, 2)), []
     evaluate = cross_validation.Folds.evaluate
 
@@ -238,7 +238,7 @@ def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
         assert (", also at the best" in told) == ("Best C = 2 " in console.text)
 
 
-# What goes with a model
+# With a model
 
 
 def test_no_probabilities_where_the_time_is_over():
@@ -253,7 +253,7 @@ def test_no_leave_one_out_where_the_time_is_over():
 
 
 def test_no_adaptable_model_without_its_sums(svm_train, tmp_path):
-    """Its state would hold no row of those that its log reports."""
+    """Its state would not contain the rows of its log."""
     data, model = tmp_path / "data", tmp_path / "model"
     data.write_text(text_of(*made(60, 5, 2)))
     status, _, err = svm_train("-s", 71, "--max-seconds", 1e-9, data, model)
@@ -262,7 +262,7 @@ def test_no_adaptable_model_without_its_sums(svm_train, tmp_path):
 
 
 def test_equations_are_not_formed_once_the_time_is_over(monkeypatch):
-    """They are a copy of the sums, which in thousands of features takes a second."""
+    """They are computed from a copy of the sums, which takes a second for thousands of features."""
     stop = StopFlag()
     change = ClassStatistics.change
     monkeypatch.setattr(ClassStatistics, "change", lambda *a: change(*a) or setattr(stop, "set", True))
@@ -321,7 +321,7 @@ def test_solvers_end_wherever_they_are(row, looks, monkeypatch):
 
 
 def test_a_compiled_call_that_is_cut_goes_on_to_the_same_answer(monkeypatch):
-    """Small problems: where a call may do little, steps from Python end the run."""
+    """Small problems: calls are limited, and steps from Python end the run."""
     for module, name, number in (
         ("shared.fused", "SMALL_WORK", 2), ("shared.fused", "SMALL_WORK", 0),
         ("l1.proximal_newton", "SMALL_WORK", 5), ("alm", "FUSED_VISITS", 3),

@@ -1,4 +1,4 @@
-"""svm-train on odd data and odd numbers, and what its limits do: an answer or one sentence, never a traceback."""
+"""svm-train on unusual data and numbers, and its limits: a result or one message, never a traceback."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 @every_number
 def test_odd_data_end_well_or_in_one_sentence(number, name, options, svm_train):
-    """A model of finite numbers with a true certificate, or exit 1 with a message and no model."""
+    """A finite model with a correct certificate, or exit status 1 with a message and no model."""
     status, out, err = svm_train("-s", number, *options, "d", "m", data=ODD[name])
     if status == 1:
         assert err.count("\n") == 1 and err[-2] not in ".:", err
@@ -145,7 +145,7 @@ WIDE = {"narrow": (80, 6, 0.6), "dense": (80, 40, 0.9), "wide": (60, 2000, 0.03)
 
 @pytest.fixture(params=WIDE)
 def shaped(request):
-    """(text, options) of each way that problems take through the solver."""
+    """(text, options) for each method of the solver."""
     n, d, density = WIDE[request.param]
     rng = np.random.default_rng(11)
     X = random_rows(rng, n, d, density)

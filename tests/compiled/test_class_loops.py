@@ -1,4 +1,4 @@
-"""The compiled loops over rows with a number for each class, against their twins in numpy."""
+"""The compiled loops over rows with a number for each class, compared with numpy."""
 
 from __future__ import annotations
 

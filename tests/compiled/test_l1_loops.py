@@ -1,4 +1,4 @@
-"""Each compiled loop of |w|_1 against its plain twin; see test_loops.py."""
+"""Each compiled loop of |w|_1 compared with a simple implementation; see test_loops.py."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def passes(H, v, slope, penalty, most, tolerance):
 
 @pytest.mark.parametrize("s", [1.0, 1.0 - 1e-12, 0.7, 1e-3, 1e-300])
 def test_logistic_dual(s):
-    """Each row by itself: a sum would hide the small ones."""
+    """Each row separately, because a sum would hide small ones."""
     for z in MARGINS[np.abs(MARGINS) <= 650.0]:
         b = reference.logistic(z)[1]
         rest = float(reference.logistic(-z)[1] + (1.0 - s) * b)  # 1 - s b without cancellation

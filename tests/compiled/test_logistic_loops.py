@@ -1,4 +1,4 @@
-"""Each compiled loop of the logistic loss against its plain twin; see loop_suite.py."""
+"""Each compiled loop of the logistic loss compared with a simple implementation; see loop_suite.py."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_each_loop_has_a_test_here():
     check_each_loop_is_called(__file__, logistic_loops, fused_logistic_loops)
 
 
-# Margins of all sizes, of both signs, and where exp leaves the range of numbers or does nothing to 1.
+# margins of all sizes and both signs, also where exp overflows or underflows
 MARGINS = np.concatenate(
     [s * np.concatenate([np.logspace(-300, 3, 400), [0.0, 36.7, 707.9, 708.1, 1e300]]) for s in (1, -1)]
 )
@@ -45,7 +45,7 @@ def test_logistic_state():
 
 
 def test_logistic_loss_of_one_row():
-    """Each number by itself: a sum would hide the small ones."""
+    """Each number separately, because a sum would hide small ones."""
     one, u, c = np.ones(1), np.empty(1), np.empty(1)
     for z in MARGINS:
         loss = logistic_loops.logistic_state(np.array([z]), one, one, u, c, 0, 1)

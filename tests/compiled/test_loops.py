@@ -1,4 +1,4 @@
-"""Every compiled loop of the hinges' solvers against its twin in numpy (reference.py); see test_row_loops.py."""
+"""Every compiled loop of the hinges' solvers compared with numpy (reference.py); see test_row_loops.py."""
 
 from __future__ import annotations
 
@@ -355,7 +355,7 @@ def test_cholesky_tells_the_pivot_that_fails():
     ids=["gaps", "columns first", "single precision", "whole numbers"],
 )
 def test_unfit_arrays_are_refused(wrong):
-    """A loop would read or write beyond them."""
+    """The loop must not access memory beyond its arrays."""
     right = np.ones(4)
     hinge_loops.add_scaled(right, right, 1.0, 0, 4)
     with pytest.raises(TypeError, match="add_scaled"):

@@ -1,4 +1,4 @@
-"""Each compiled loop of the one-class SVM against its plain twin; see test_loops.py."""
+"""Each compiled loop of the one-class SVM compared with a simple implementation; see test_loops.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks of work on several threads: each once, faults raised, and second turns only when no first one is left."""
+"""Blocks of work on several threads: each runs once, exceptions are raised, and second stages follow first ones."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_first_fault_is_raised_and_work_goes_on_afterwards(count, use):
 @every_count
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 30])
 def test_turns(n, count, use):
-    """Each k has both turns, the second behind its first; on one thread all first turns come first."""
+    """Each k runs both stages in order; on one thread all first stages run first."""
     use(count)
     log, lock = [], threading.Lock()
 

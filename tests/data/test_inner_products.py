@@ -1,4 +1,4 @@
-"""Inner products among rows, kept as long as they are few; systems of rows that are made of them."""
+"""The cache of inner products of rows, and systems of rows made from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels of a file and their numbers of classes, against plain twins."""
+"""Labels and their class numbers, compared with simple implementations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_each_loop_has_a_test_here():
 
 
 def by_appearance(labels):
-    """Values, number of each row, rows of each."""
+    """Labels, the index of each row's label, and their row counts."""
     values = list(dict.fromkeys(labels))
     return values, [values.index(label) for label in labels], [labels.count(value) for value in values]
 

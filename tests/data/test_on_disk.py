@@ -1,4 +1,4 @@
-"""--memory: rows on disk give the models that rows in memory give, and no more than so much stays resident."""
+"""--memory: rows on disk give the models of rows in memory, within the limit of resident memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MEMORY = ("--memory", "1G")
 
 @pytest.fixture
 def on_disk(monkeypatch):
-    """However small a file is, its rows go to disk; pages are given back at every look, and pieces are small."""
+    """Puts the rows of any file on disk, releases pages at every check, and makes pieces small."""
     monkeypatch.setattr(row_folder, "BYTES_A_BYTE", np.inf)
     monkeypatch.setattr(mapped_arrays, "LARGEST_RESERVE", np.inf)
     monkeypatch.setattr(mapped_arrays, "RESERVE", 1.0)
@@ -38,7 +38,7 @@ def on_disk(monkeypatch):
 
 @pytest.fixture
 def parses(monkeypatch) -> list[str]:
-    """Names of the sources that are parsed into folders from now on."""
+    """Records the names of sources that are parsed into folders."""
     found = []
 
     def noted(source, *args, **more):
@@ -60,7 +60,7 @@ def test_the_issue_names_these():
 
 
 def signed(header, **changes) -> None:
-    """Change a header so that its digest is true."""
+    """Change a header and its digest."""
     changed = {**json.loads(header.read_text()), **changes}
     del changed[arrays.CHECK]
     header.write_text(json.dumps({**changed, arrays.CHECK: arrays._digest(changed)}))
@@ -231,7 +231,7 @@ def test_pages_are_given_back(tmp_path, monkeypatch):
 
 
 def strange(kind: str, path) -> None:
-    """Something at `path` that is no folder of rows."""
+    """Create something at `path` that is no folder of rows."""
     if kind == "file":
         path.write_text("mine")
     elif kind == "link":
@@ -296,7 +296,7 @@ def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_di
 
 
 def test_rows_taken_from_here_and_there_come_by_where_they_lie(on_disk, monkeypatch, tmp_path):
-    """However few they are, no more of the file is touched between two checks of the memory than a piece of it."""
+    """Between two checks of the memory at most one piece of the file is accessed."""
     looks = []
     monkeypatch.setattr(MappedArrays, "check", lambda self: looks.append(1))
     monkeypatch.setattr("svmtool.data.blocks.PIECE", 40)
@@ -327,7 +327,7 @@ def test_standard_input_leaves_a_folder_of_that_name_alone(command, tmp_path):
 
 
 def test_a_pipe_may_stand_where_nobody_can_write(tmp_path):
-    """As the shell's <(zcat FILE) does, in /dev/fd."""
+    """A path in /dev/fd, as from the shell's <(zcat FILE)."""
     read, write = os.pipe()
     os.write(write, b"1 1:1\n-1 1:2\n")
     os.close(write)
@@ -390,7 +390,7 @@ def test_a_killed_run_leaves_nothing_that_the_next_does_not_take_away(data, svm_
 
 @pytest.mark.parametrize("when", ["read", "mapped", "made"])
 def test_runs_that_share_a_folder_do_not_meet(when, data, svm_train, on_disk, monkeypatch, tmp_path):
-    """Another run removes the folder, or has made it, at each moment at which that would matter.
+    """Another run removes or creates the folder at each critical moment.
 
     What is open by then is used on."""
     (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())

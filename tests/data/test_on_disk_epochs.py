@@ -1,4 +1,4 @@
-"""Random passes over rows on disk go in pieces, between which the memory that they take is examined."""
+"""Random passes over rows on disk use pieces, with a check of the memory after each."""
 
 from __future__ import annotations
 

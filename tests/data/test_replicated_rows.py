@@ -1,4 +1,4 @@
-"""Rows that stand for several terms against the same rows written out, in both layouts."""
+"""Repeated rows compared with the same rows written out, in both layouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every compiled pass over the rows (row_loops) against its twin in numpy."""
+"""Every compiled pass over the rows (row_loops) compared with numpy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_margins(n, d):
 @every_shape
 @pytest.mark.parametrize("terms", [1, 2])
 def test_hinge(n, d, terms):
-    """One term a row, or two: the rows of data once more."""
+    """One or two terms for each row."""
     rng, X, csr = made(n, d)
     w, y = rng.normal(size=d), rng.choice([-1.0, 1.0], terms * n)
     target, cost = rng.normal(size=terms * n), rng.random(terms * n)
@@ -127,7 +127,7 @@ def test_curvature_product(n, d):
 @pytest.mark.parametrize("bias", [-1.0, 0.5])
 @pytest.mark.parametrize("used", [0, 7, 60, 300])
 def test_gram_of_dense_rows(used, bias):
-    """Few rows that come and go in one product, many by parts."""
+    """Few changed rows are updated in one product, many in parts."""
     rng = np.random.default_rng(used)
     X, c = rng.normal(size=(300, 66)), np.zeros(300)
     c[rng.permutation(300)[:used]] = rng.normal(size=used)

@@ -1,4 +1,4 @@
-"""Features that no row has: the model lists their zeros, and nothing in between is as long as the largest index."""
+"""Unused features: the model lists their zeros, and no array is as long as the largest index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NUMBERS = [0, 1, 2, 3, 5, 6, 7, 21, 30, 40, 43, 50]
 
 
 def weights(path) -> tuple[np.ndarray, str]:
-    """All weights of a model file, and what stands around them."""
+    """All weights of a model file, and the text around them."""
     head, _, rest = path.read_text().partition("\nw\n")
     lines = rest.splitlines()
     notes = [line for line in lines if line.startswith("#")]

@@ -76,7 +76,7 @@ def test_ways_of_the_augmented_lagrangian(number, more, tmp_path):
 
 @pytest.mark.parametrize("number", [0, 2, 11, 40])
 def test_samples_of_many_rows(number, tmp_path):
-    """Where rows abound the first guess comes from a sample, which comes to the driver."""
+    """For many rows the first guess is computed from a sample on the driver."""
     settings, text = settings_of(number), numbers_text(2, n=8000, d=6, density=0.9)
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
 
@@ -84,7 +84,7 @@ def test_samples_of_many_rows(number, tmp_path):
 @pytest.mark.parametrize("spec", [TwoClasses(1, 3.0, 3.0), TwoClasses(2, 1.0, 0.0, 0.0), Tube(2.0, 0.1)])
 @pytest.mark.parametrize("parts", [1, 7, 150])
 def test_a_sample_stands_for_all_rows_however_they_are_cut(spec, parts):
-    """Also where a block has fewer rows than one is drawn of; here all rows that take part have the same cost."""
+    """Also for blocks smaller than a group; all rows here have the same cost."""
     ranks, group = Here(cut(numbers_text(2, n=1500), parts)), 16
     ranks.gather("set_layout", 12, -1.0)
     n = sum(ranks.gather("begin", spec)) // (2 if isinstance(spec, Tube) else 1)
@@ -98,7 +98,7 @@ def test_a_sample_stands_for_all_rows_however_they_are_cut(spec, parts):
 
 @pytest.mark.parametrize("last", ["1 100:1", "1 100000:1"])
 def test_blocks_that_learn_of_more_features(last, tmp_path):
-    """Dense rows that are too short, or not to be held dense at all, once the other blocks are known."""
+    """Dense rows that are too short, or should not be dense, when other blocks have more features."""
     settings, lines = settings_of(2), numbers_text(2, n=90, d=80, density=0.9).splitlines()
     text = "\n".join([*lines[:-1], last]) + "\n"
     ranks = Here(cut(text, 3))
@@ -109,7 +109,7 @@ def test_blocks_that_learn_of_more_features(last, tmp_path):
 
 @pytest.fixture
 def weights(tmp_path) -> str:
-    """A file of weights for 150 rows: some are 0 or below, and those rows take no part."""
+    """A file of weights for 150 rows: some are <= 0, and those rows are left out."""
     rng = np.random.default_rng(4)
     path = tmp_path / "weights"
     path.write_text("".join(f"{v:.3f}\n" for v in np.maximum(rng.uniform(-0.2, 3.0, 150), 0.0)))
@@ -129,7 +129,7 @@ def test_rows_with_weights(number, classes, weights, tmp_path):
 @pytest.mark.parametrize("nu", [0.0, 0.03, 0.3, 0.5, 0.97, 1.0])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_one_class_svm_of_rows_on_one_side_of_the_origin(nu, weighted, weights, tmp_path):
-    """rho is that of memory, too."""
+    """rho equals that of training in memory, too."""
     text = numbers_text(2).replace(":-", ":")
     settings, path = settings_of(21, nu=nu), weights if weighted else None
     found, expected = far(Here(cut(text, 3)), settings, weights=path), in_memory(text, settings, tmp_path, path)
@@ -145,7 +145,7 @@ def test_one_block_or_several_give_the_same(number):
 
 @every_number
 def test_lost_blocks_cost_time_and_no_answer(number):
-    """From the first question to the last, and again while the rows are laid out after a loss."""
+    """At every request from the first to the last, and again while the layout is set after a loss."""
     settings, text = settings_of(number, loss_power=1.0 if number in (30, 31) else 2.0), numbers_text(3)
     whole = Here(cut(text, 3))
     expected = far(whole, settings)
@@ -158,7 +158,7 @@ def test_lost_blocks_cost_time_and_no_answer(number):
 
 
 def test_a_run_goes_on_from_the_best_weights():
-    """It does not begin at zero weights again."""
+    """It does not start from zero weights again."""
     settings, text = settings_of(2).replace(C=100.0), numbers_text(2, n=400, d=40)
     whole = Here(cut(text, 3))
     expected = far(whole, settings)
@@ -171,7 +171,7 @@ def test_a_run_goes_on_from_the_best_weights():
 @every_number
 @pytest.mark.parametrize("name", ODD)
 def test_odd_data_end_as_in_memory(number, name, tmp_path):
-    """A model of finite numbers, or the message that memory has."""
+    """A model of finite numbers, or the message of training in memory."""
     settings = Settings.of(solver=number, max_iter=500).with_default_bias()
     try:
         expected: Training | str = in_memory(ODD[name], settings, tmp_path)

@@ -30,7 +30,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def losses(kind: str, n: int, on_breakpoints: bool, seed: int = 0):
-    """An objective in mid-run, with a line; with kinks at the very t where bins end, and rows that stay, if asked."""
+    """An objective in mid-run with a direction; optionally with breakpoints at ends of bins, and constant rows."""
     rng = np.random.default_rng(seed)
     rows = CsrRows(np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), 1)
     terms = rng.choice([-1.0, 1.0], n), rng.random(n) * (rng.random(n) < 0.9), rng.choice([-0.5, 0.0, 1.0], n)
@@ -73,7 +73,7 @@ def test_kinks_tell_the_slope_at_the_ends_of_all_bins(kind, on_breakpoints, low,
 @pytest.mark.parametrize("b", [1e-9, 1.0, 1e4])
 @pytest.mark.parametrize("zero", [1e-9, 1e-3, 0.7, 1.0, 3.0, 1e5])
 def test_the_zero_is_found_in_few_questions(kind, on_breakpoints, b, zero):
-    """For a slope at 0 that puts the zero anywhere."""
+    """For slopes at 0 that place the zero anywhere."""
     parts, asked = [losses(kind, 400, on_breakpoints, seed) for seed in (1, 2)], []
     kept: list[Breakpoints | None] = [None, None]
     a = -b * zero - sum(slope_of(o, zero) for o in parts)
@@ -93,7 +93,7 @@ def test_the_zero_is_found_in_few_questions(kind, on_breakpoints, b, zero):
 
 
 def test_no_zero_and_no_descent():
-    """A slope that never rises ends where nothing bends; one that rises from the start keeps t = 0."""
+    """A slope that never reaches 0 ends at the last breakpoint; one that is positive at the start gives t = 0."""
     none = np.zeros(2 + 2 * BINS)
     assert search(lambda low, high: none, -1.0, 0.0) == 2.0
     assert search(lambda low, high: none, 1.0, 1.0) == 0.0

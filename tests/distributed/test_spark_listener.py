@@ -1,4 +1,4 @@
-"""Connections between driver and tasks: those with the key are accepted, whatever else connects."""
+"""Connections between driver and tasks: only those with the key are accepted."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ KEY = b"k" * 32
 
 @pytest.fixture
 def opened():
-    """A listener on loopback: its address, and a queue of the connections with their first messages."""
+    """A listener on loopback: its address, and a queue of accepted connections with their first messages."""
     came: queue.Queue = queue.Queue()
     with contextlib.closing(listener.Listener("127.0.0.1", KEY, lambda *caller: came.put(caller))) as opened:
         yield ("127.0.0.1", opened.port), came
 
 
 def connects(address, came, after: float = 0.0) -> None:
-    """Connect with the key and be answered, so many seconds later."""
+    """Connect with the key, and assert an answer within so many seconds."""
     mine = listener.connect(address, KEY)
     mine.send("hello")
     theirs, hello = came.get(timeout=10)

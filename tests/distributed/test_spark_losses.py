@@ -1,4 +1,4 @@
-"""svm-train --spark on a cluster that loses executors, in a process of its own: one Java process serves one session."""
+"""svm-train --spark on a cluster that loses executors, in a separate process with its own Java."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ on_spark = pytest.mark.skipif(bool(without_spark()), reason=without_spark() or "
 
 
 def executors_below(pid: int) -> list[int]:
-    """Processes of executors that a process has started, itself or through others."""
+    """Executor processes among the descendants of a process."""
     listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()[1:]]
     family, found = {pid}, []
@@ -38,7 +38,7 @@ def executors_below(pid: int) -> list[int]:
 @on_spark
 @pytest.mark.parametrize(("executors", "cores"), [(2, 1), (2, 6)])
 def test_executors_are_lost_at_five_moments(executors, cores, tmp_path):
-    """Among few tasks, and among as many as form a tree."""
+    """With few tasks, and with enough for a tree."""
     (tmp_path / "d").write_text(numbers_text(3, n=400))
     test = os.path.abspath(__file__)
     argv = [sys.executable, test, tmp_path / "d", f"local-cluster[{executors},{cores},1024]"]
@@ -60,11 +60,11 @@ MOMENTS = ["reading", "facts", "first", "fifth", "certifier"]
 
 
 def lose_executors(path: str, master: str) -> None:
-    """Train on a cluster once for each moment, at which an executor is killed; prints partitions, restarts, P."""
+    """Train on a cluster, killing an executor at each moment; prints partitions, restarts, P."""
     from svmtool.distributed.session import Session
 
     class Killing(BarrierStage):
-        """Kills an executor before it asks for the facts, or first calls the certifier; or at a record."""
+        """Kills an executor before the first request of that name, or at a record."""
 
         def __init__(self, moment: str, *arguments: Any):
             self.moment, self.records = moment, 0

@@ -32,7 +32,7 @@ TEXT = REPOSITORY / "data" / "breast_cancer"
 
 @pytest.fixture(scope="module")
 def spark():
-    """A session as a notebook has one."""
+    """A session as in a notebook."""
     made = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     yield made
     made.stop()
@@ -89,7 +89,7 @@ def test_arrays_of_numbers_are_vectors(spark, session, near):
 
 
 def test_a_column_of_weights(spark, session):
-    """A weight of 2 is a row that stands twice, and rows of weight 0 take no part."""
+    """A weight of 2 equals a repeated row, and rows of weight 0 are left out."""
     rows = [(*row, float(i % 3)) for i, row in enumerate(rows_of(TEXT))]
     frame = spark.createDataFrame(rows, StructType([*schema().fields, StructField("weight", DoubleType())]))
     settings = Settings.of(solver=2, gap=1e-10)

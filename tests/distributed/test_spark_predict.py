@@ -1,4 +1,4 @@
-"""svm-predict --spark: the lines of the command without it, in part files, and nothing where it fails."""
+"""svm-predict --spark: the output of the command without it, in part files, and none after a failure."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def run(session, tmp_path, monkeypatch, capsys):
 
 
 def joined(folder: Path) -> bytes:
-    """What `cat folder/part-*` prints."""
+    """The output of `cat folder/part-*`."""
     return b"".join(part.read_bytes() for part in sorted(folder.glob("part-*")))
 
 
@@ -193,7 +193,7 @@ def test_options_are_looked_at_before_spark_starts(argv, words, models, monkeypa
 
 
 def copy(source, part):
-    """Lines as they are; counted."""
+    """A scorer that copies and counts lines."""
     buffer = bytearray(1 << 20)
     n = source.read_into(buffer)
     yield (bytes(buffer[:n]),)
@@ -202,7 +202,7 @@ def copy(source, part):
 
 @pytest.fixture(scope="module", autouse=True)
 def this_file_goes_to_executors():
-    """With its functions, which executors cannot import."""
+    """Pickles this module's functions by value, because executors cannot import it."""
     from pyspark import cloudpickle
 
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -262,7 +262,7 @@ def test_of_two_directories_both_are_written_or_none(run, models, tmp_path, monk
 
 
 def test_the_first_of_several_bad_lines_is_named(session, tmp_path):
-    """Whichever partition is done first."""
+    """For any order of the partitions."""
     for name in "abcd":
         (tmp_path / name).write_bytes(b"3 1:1\n" * 100)
     for asked in (f"{tmp_path}/[abcd]", f"{tmp_path}/b,{tmp_path}/a,{tmp_path}/c"):
@@ -272,7 +272,7 @@ def test_the_first_of_several_bad_lines_is_named(session, tmp_path):
 
 
 def bad_but_slow(source, part):
-    """All but the first part are refused at once, that one after some time."""
+    """All parts but the first fail at once, the first after some time."""
     time.sleep(0.0 if part else 1.0)
     raise DataError(7, "", "token", "reason")
     yield
@@ -280,7 +280,7 @@ def bad_but_slow(source, part):
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_fault_is_counted_from_the_beginning_of_its_file(whole, session, tmp_path):
-    """Also where the parts before it are unknown, or several are taken as one, and other files stand before."""
+    """Also if the line counts of earlier parts are unknown, several splits are merged, or other files precede."""
     for name, rows in (("a", 10), ("b", 100)):
         (tmp_path / name).write_bytes(b"x\n" * rows)
     text = Text(session, f"{tmp_path}/a,{tmp_path}/b")
@@ -304,7 +304,7 @@ def test_a_fault_in_a_file_that_is_read_twice(session, tmp_path):
 
 
 def test_the_command_on_a_standalone_cluster(models, tmp_path):
-    """Whole processes: two workers, each with one core."""
+    """Separate processes: two workers with one core each."""
     words = f'exec "{sys.executable}" -m svmtool predict --spark "$SPARK_MASTER" "$@"'
     cluster = [sys.executable, REPOSITORY / "scripts" / "spark_cluster.py", "sh", "-c", words, "svm-predict"]
     data = REPOSITORY / "data" / "digits"

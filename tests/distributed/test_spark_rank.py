@@ -1,4 +1,4 @@
-"""Ranks as threads on loopback, some of which die in mid-run, whereupon all start again.  No Spark is needed."""
+"""Ranks as threads on loopback; some fail in mid-run, and all start again.  Needs no Spark."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 class Killed(BaseException):
-    """The end of a task without a word."""
+    """A task ends without a message."""
 
 
 class Mortal:
-    """A block that dies when it is asked for the n-th time, for each n of `deaths`; those are used up."""
+    """A block that fails at its n-th request, once for each n in `deaths`."""
 
     def __init__(self, block: Any, deaths: set[int]):
         self.block, self.deaths, self.asked = block, deaths, 0
@@ -102,7 +102,7 @@ def blocks_of(text: str, size: int) -> Callable[[int], Block]:
 
 
 class Number:
-    """Answers its index, and a vector whose sum depends on the order; `pause`: seconds before it answers."""
+    """A block that returns its index, and a vector whose sum depends on the order; pause: seconds before it returns."""
 
     def __init__(self, index: int, pause: float = 0.0):
         self.index, self.pause = index, pause
@@ -150,7 +150,7 @@ def test_answers_are_in_the_order_of_the_rows_and_sums_the_same_whenever_they_co
 
 @pytest.mark.parametrize("number", [2, 31])
 def test_lost_ranks_cost_time_and_no_answer(number):
-    """A rank below the driver, one in the middle and one without others below it; two at a time; one as it connects."""
+    """A child of the driver, an inner rank and a leaf; two at the same time; one while it connects."""
     settings, text, size = settings_of(number, loss_power=1.0 if number == 31 else 2.0), numbers_text(2, n=320), 80
     first, places = topology(size)
     middle = next(index for index in range(size) if places[index][0] is not None and places[index][1])
@@ -214,7 +214,7 @@ def test_a_task_reads_no_further_than_a_bad_line(monkeypatch):
 
 
 def test_ranks_of_a_lost_attempt_are_not_taken_for_the_newest():
-    """Its tasks may connect after those of the next, whose numbers are larger."""
+    """Its tasks may connect after those of the next attempt, whose numbers are larger."""
     with contextlib.closing(Ranks("127.0.0.1", 3)) as ranks:
         ends = []
 

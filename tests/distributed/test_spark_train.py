@@ -1,4 +1,4 @@
-"""svm-train --spark as a command: what it refuses, and runs on Spark beside the same runs in memory."""
+"""The command svm-train --spark: its errors, and runs on Spark compared with runs in memory."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_empty_files(spark_train, tmp_path):
 
 @on_spark
 def test_files_of_a_folder_are_taken_by_name(spark_train, tmp_path):
-    """The classes of a model are in the order in which the rows bring them."""
+    """The classes of a model are in the order of appearance in the rows."""
     folder = tmp_path / "parts"
     folder.mkdir()
     for label in (5, 3, 9, 1, 7):
@@ -260,7 +260,7 @@ NAMES += [
 
 @on_spark
 def test_names_that_are_there_are_taken_as_they_are(session, tmp_path):
-    """Whatever they would mean as patterns, each beside all others."""
+    """Names that are patterns too, in one folder."""
     for name in NAMES:
         (tmp_path / name).write_text(f"file {name}")
         (tmp_path / f"f{name}").mkdir()
@@ -323,7 +323,7 @@ def test_ctrl_c_while_java_works_is_no_traceback(session, caplog):
 
 @on_spark
 def test_a_large_file_is_cut_in_as_many_splits_as_tasks(session, tmp_path):
-    """Else all its text would be always_shuffled before the barrier stage."""
+    """Else all its text would be shuffled before the barrier stage."""
     with open(tmp_path / "large", "wb") as f:
         f.truncate(500_000_000)  # a hole: nothing is read
     assert Text(session, str(tmp_path / "large"), few=True).splits.getNumPartitions() == session.slots
@@ -331,7 +331,7 @@ def test_a_large_file_is_cut_in_as_many_splits_as_tasks(session, tmp_path):
 
 @on_spark
 def test_more_splits_than_tasks_are_joined_in_order(session, tmp_path):
-    """A barrier stage has a task for each partition: neighbouring files come together."""
+    """A barrier stage has a task for each partition: neighbouring files are merged."""
     lines = numbers_text(3, n=300).splitlines(keepends=True)
     cuts = [0, 3, 50, 51, 51, 200, 300]
     for k, (low, high) in enumerate(zip(cuts, cuts[1:], strict=False)):

@@ -1,4 +1,4 @@
-"""The files of an adaptable model: what is refused, what a run that was ended half-way leaves, and streams."""
+"""Files of adaptable models: invalid ones, those of runs ended half-way, and streams."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def contents() -> list[bytes]:
 
 
 def refused(ready, sentence: str, *argv) -> None:
-    """The command ends with status 1 and the message, and no file has changed."""
+    """Assert exit status 1, the message, and unchanged files."""
     before, names = contents(), sorted(os.listdir())
     status, _, err = ready(*argv)
     assert status == 1 and sentence in err, err
@@ -69,7 +69,7 @@ def test_rows_that_are_not_there_are_not_removed(ready):
 
 
 def test_a_row_is_the_same_however_it_is_written(ready):
-    """Zeros spelt out, other digits of the same number, a label with a point."""
+    """Explicit zeros, other digits of the same number, a label with a decimal point."""
     Path("old").write_text(
         "".join(f"{r.label}.0 " + " ".join(f"{j + 1}:{v:.25e}" for j, v in enumerate(r.x)) + "\n" for r in ROWS[:5])
     )
@@ -96,7 +96,7 @@ def test_hashes_differ_where_rows_do(tmp_path):
 
 
 def test_log_counts_rows_like_a_multiset(tmp_path):
-    """Against a plain count, over more pieces than one."""
+    """Compared with a simple count, over several pieces."""
     rng, held = np.random.default_rng(2), {}
     keys = rng.integers(0, 2**63, 300, dtype=np.uint64) << np.uint64(1)
     log = RowLog.create(str(tmp_path / "log"))
@@ -140,7 +140,7 @@ def test_a_state_that_does_not_belong_to_the_model_is_refused(ready, svm_train):
 
 
 def test_a_damaged_state_is_refused_or_harmless(ready):
-    """Each bit of a sample flipped: never a traceback, never another state."""
+    """Flips single bits: no traceback and no different state."""
     good, state = Path("m.state.npz").read_bytes(), adaptable_state.read("m")
     refusals = 0
     for at in np.linspace(0, len(good) - 1, 300).astype(int).tolist():
@@ -200,7 +200,7 @@ def test_two_runs_at_a_time_are_refused(ready):
     assert ready("--add", "new", "-i", "m")[0] == 0
 
 
-# The command's arguments behind the number of a step: ends before (even) or after (odd) the rename of that half.
+# The number of a step, then the command's arguments: ends before (even) or after (odd) a rename.
 KILLED = """
 import os, sys
 plain, steps = os.replace, iter(range(100))
@@ -218,7 +218,7 @@ sys.exit(train.main(sys.argv[2:]))
 @pytest.mark.parametrize("step", range(7))
 @pytest.mark.parametrize("argv", ["d2 m", "--add new -i m", "-i other --add new m", "--add - m"])
 def test_a_run_that_is_killed_leaves_the_old_model_or_the_new(ready, argv, step):
-    """The process ends at once at a rename; then the rows are all the old ones or all the new."""
+    """The process is ended at a rename; the rows are then all the old ones or all the new."""
     other = draw(np.random.default_rng(3), 12, 5)
     Path("d2").write_text(text_of_rows(other))
     assert ready("d2", "other")[0] == 0
@@ -238,7 +238,7 @@ def test_a_run_that_is_killed_leaves_the_old_model_or_the_new(ready, argv, step)
 
 @pytest.mark.parametrize("step", range(6))
 def test_training_anew_behind_a_run_that_was_killed(ready, step):
-    """It may be killed too: what the first one had finished is then not lost."""
+    """The next run may be killed too; the first one's change is not lost."""
     Path("d2").write_text(text_of_rows(NEW))
     for at in (step, 0):
         argv = [sys.executable, "-c", KILLED, str(at), "-q", "-s", "71", "d2", "m"]
@@ -327,7 +327,7 @@ def wait_for(condition, process: subprocess.Popen) -> None:
 
 
 def test_a_stream_is_learnt_while_it_runs_and_ended_by_ctrl_c(tmp_path, monkeypatch):
-    """Rows are in the model although the input has not ended; those that came last too, after Ctrl-C."""
+    """Rows are added before the input ends, and the last ones after Ctrl-C."""
     monkeypatch.chdir(tmp_path)
     process = begin(tmp_path, "--every-rows", "20", "m")
     try:

@@ -1,4 +1,4 @@
-"""What stands in the place of a state, of its log of rows or of its lock: refused with a message, never waited for.
+"""Invalid files in the place of a state, its log of rows or its lock are rejected with a message, without waiting.
 
 A training from all rows goes on over a state that is damaged; only what is no file is left as it is.
 """
@@ -120,7 +120,7 @@ def test_an_uncompressed_archive_of_another_hand_is_read(ready):
 
 
 def test_members_that_say_they_are_larger_than_the_file(ready):
-    """What the directory says of a member is compared with the file before memory is taken."""
+    """Sizes in the directory are compared with the file's size before memory is allocated."""
     text = bytearray(Path(STATE).read_bytes())
     at = text.find(b"gram.npy", text.find(b"PK\x01\x02")) - 46
     assert text[at : at + 4] == b"PK\x01\x02"
@@ -134,7 +134,7 @@ def test_members_that_say_they_are_larger_than_the_file(ready):
 @pytest.mark.parametrize("name", [STATE, LOG, LOCK, LOG + NEXT, "m"])
 @pytest.mark.parametrize("kind", ["fifo", "folder"])
 def test_what_is_no_file_is_refused_at_once(ready, name, kind):
-    """Each of these would be waited for without end, were it opened as a file is."""
+    """Opening these like a file would wait forever."""
     with_pipe = os.mkfifo if kind == "fifo" else os.mkdir
     Path(name).unlink(missing_ok=True)
     with_pipe(name)

@@ -1,4 +1,4 @@
-"""Models and ranges that go on and on, as a few bytes of .gz may: refused where it is clear, not when all is read."""
+"""Endless models and ranges, as from a small .gz, are rejected early."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WEIGHT = "ERROR: fscanf failed to read the model: 2000000000 weights expected, n
 VECTOR = "ERROR: fscanf failed to read model: support vector"
 RANGE = "ERROR: failed to read scaling parameters: PATH:"
 
-# what reads it: what it begins with, what goes on, the message
+# reader, beginning, repeated text, message
 CASES = [
     (linear.read, "", "a", NO_TEXT),
     (linear.read, "", "1 ", "unknown text in model file: [1]"),
@@ -50,7 +50,7 @@ CASES = [
 
 @pytest.mark.parametrize("read, begun, goes_on, sentence", CASES)
 def test_refused_early(read, begun, goes_on, sentence, tmp_path, monkeypatch):
-    """What is taken from a pipe without an end, before the message comes: a few windows beyond where it is clear."""
+    """Only a few windows are read from an endless pipe before the message."""
     monkeypatch.setattr(model_text, "LONGEST_LINE", 1 << 23)
     monkeypatch.setattr(kernel, "LONGEST_LINE", 1 << 23)
     path, sent = str(tmp_path / "endless"), 0
@@ -97,7 +97,7 @@ def test_ranges_read_in_pieces(text, tmp_path, monkeypatch):
     (kernel, KERNEL.replace("2000000000", "2").replace("1000000000 1000000000", "1 1") + "1 1:1\n-1 1:2"),
 ])  # fmt: skip
 def test_models_read_in_windows(module, text, tmp_path, monkeypatch):
-    """The same model whatever stands in a window, from files and pipes."""
+    """The same model for any size of the window, from files and pipes."""
     path = tmp_path / "m"
     path.write_text(text)
     whole = module.read(str(path))

@@ -1,4 +1,4 @@
-"""No model with a number that is not finite is written, and faults of range and memory are messages, with the file."""
+"""Models with non-finite numbers are not written; errors of range and memory are messages that name the file."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_linear(tmp_path, place, bad):
 @pytest.mark.parametrize("options", [["-n", 1], ["-n", 0], []], ids=str)
 @pytest.mark.parametrize("data", [SMALL, ""], ids=["rows", "no-rows"])
 def test_rho_of_all_rows_or_none(svm_train, command, options, data):
-    """LIBLINEAR writes inf, -inf, or nan where there are no rows: finite numbers decide the same."""
+    """LIBLINEAR writes inf, -inf, or nan without rows; finite numbers give the same predictions."""
     assert svm_train("-q", "-s", 21, *options, "d", "m", data=data)[0] == 0
     text = Path("m").read_text()
     Path("t").write_text(SMALL)
@@ -87,7 +87,7 @@ def test_state(tmp_path):
 @pytest.mark.parametrize("solver", [r.number for r in registry.SOLVERS if "-c" in registry.supported_options(r)])
 @pytest.mark.parametrize("data", [SMALL, "".join(f"{(-1) ** k} 1:{1000000 + k}\n" for k in range(6))])
 def test_whatever_is_written_is_finite(svm_train, solver, data):
-    """At the edge of what refuse_overflow lets through; the solvers' warnings are the command's to silence."""
+    """At the limit of refuse_overflow; the command silences the solvers' warnings."""
     for c in ("1e6", "1e200"):
         with np.errstate(all="ignore"):
             status, _, err = svm_train("-q", "-s", solver, "-c", c, "--max-seconds", 1, "d", "m", data=data)
@@ -108,7 +108,7 @@ def test_warnings_of_numpy_are_not_shown(command, tmp_path):
     "argv", ["train -q d m", "train -q -t 2 d m", "scale d", "predict --metrics d model o", "predict d model o"]
 )
 def test_too_little_memory_is_one_sentence(kilobytes, argv, svm_train, tmp_path):
-    """Not the words of numpy's libraries."""
+    """No message of numpy's libraries."""
     assert svm_train("-q", "d", "model", data=SMALL)[0] == 0
     line = f"ulimit -v {kilobytes}; exec {sys.executable} -m svmtool {argv}"
     done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=60)

@@ -1,4 +1,4 @@
-"""Integers in text of any length: limits speak, not Python's own."""
+"""Integers of any length: our limits apply, not Python's."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_long_options_of_train(svm_train):
 
 @pytest.mark.parametrize("option", ["-c", "-s"])
 def test_what_c_reads_in_part_is_reported(svm_train, option):
-    """Python alone would read all of 1_0."""
+    """Python's int() would accept 1_0."""
     status, _, err = svm_train("-q", option, "1_0", "d", data="1 1:1\n-1 1:-1\n")
     assert status == 0 and err == f"WARNING: {option} 1_0: read as 1\n"
 

@@ -1,4 +1,4 @@
-"""LIBLINEAR's model files: byte for byte, from any tool's hand, and what is refused."""
+"""LIBLINEAR's model files: equal bytes, files of other tools, and invalid files."""
 
 from __future__ import annotations
 

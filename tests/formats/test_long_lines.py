@@ -1,4 +1,4 @@
-"""Text without an end: refused as soon as that is seen, by every reader; of data with the number of the line."""
+"""Endless text: every reader rejects it early; errors in data give the line number."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NUL = "the line contains a NUL byte: this is not a text file"
 
 
 class Endless(io.RawIOBase):
-    """Good lines, and then one byte for ever; counts what was read."""
+    """A source of good lines followed by one byte repeated endlessly; counts the bytes read."""
 
     def __init__(self, byte: bytes):
         self.byte, self.read_so_far = byte, 0
@@ -45,7 +45,7 @@ class Endless(io.RawIOBase):
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Blocks and the longest line are small."""
+    """Sets small blocks and a small limit of a line."""
     for module, name in ((table, "BLOCK"), (scored_text, "BLOCK"), (scored_text, "STREAM"), (scored_text, "AHEAD")):
         monkeypatch.setattr(module, name, SMALL)
     monkeypatch.setattr(table, "LONGEST_LINE", 1 << 16)
@@ -87,7 +87,7 @@ def test_a_stream_without_an_end(reader, byte, words, tmp_path):
 @pytest.mark.parametrize("before", [b"", GOOD, GOOD * 1000])
 @pytest.mark.parametrize("after", [b"", b"\n" + GOOD * 1000])
 def test_a_file_with_holes(reader, before, after, tmp_path):
-    """However large: a hole takes neither time nor disk."""
+    """Of any size: a sparse file takes neither time nor disk."""
     with open(tmp_path / "d", "wb") as file:
         file.write(before)
         file.truncate(10**10 if not after else 1 << 22)
@@ -127,7 +127,7 @@ def test_rows_on_disk_take_lines_of_a_share_of_the_memory(svm_train, monkeypatch
 
 
 def test_a_long_line_that_only_the_full_grammar_reads_takes_time_as_its_length():
-    """Not as its square: with a copy of the rest for each token this one would take minutes."""
+    """Linear time: copying the rest for each token would take minutes."""
     count = 250_000
     line = b"1 " + b" ".join(b"%d:1" % k for k in range(1, count)) + b" +%d:1" % count
     began = time.process_time()
@@ -150,7 +150,7 @@ def test_ranges_without_an_end(monkeypatch):
 
 
 class Repeated:
-    """A source of the same bytes for ever; counts what was read."""
+    """A source that repeats the same bytes endlessly; counts the bytes read."""
 
     def __init__(self, text: bytes):
         self.text, self.read_so_far = text, 0

@@ -1,4 +1,4 @@
-"""Lines that the reader takes and lines that it refuses, one by one, and that both its readings agree."""
+"""Valid and malformed lines, and that the compiled loop agrees with the slow parser."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ pieces = st.sampled_from(
 @example(b"1 1:0.12345678901234567890e1\r")
 @example(b"1 12345678:1")
 def test_the_compiled_loop_and_the_full_grammar_agree(tmp_path_factory, line):
-    """Whatever the line: the loop takes it as the full grammar does, or leaves it to that."""
+    """For any line the loop gives the result of the full grammar, or leaves it to the slow parser."""
     path = tmp_path_factory.getbasetemp() / "line"
     path.write_bytes(line + b"\n")
     try:

@@ -1,4 +1,4 @@
-"""Numbers and text: printf's %g and %.17g to the letter, strtod, atof, atoi; and the just-in-time twin of the loops."""
+"""Numbers and text: exactly printf's %g and %.17g, strtod, atof, atoi; and the loops compiled just in time."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_separators_rows_and_more_than_one_step():
 
 
 def test_a_number_that_the_loop_leaves_open_is_printed_by_python(monkeypatch):
-    """The loop settles all numbers we know of, so one is declared open here."""
+    """The loop prints all known numbers, so it is made to leave one."""
 
     class Hesitant:
         def bind(self, flat, out, between, end, state):

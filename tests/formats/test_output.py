@@ -1,4 +1,4 @@
-"""Output appears whole or not at all."""
+"""Output files appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_full_disk_is_a_sentence():
 @pytest.mark.parametrize("flags", [[], ["-u"]])
 @pytest.mark.parametrize("name", ["-", "/dev/stdout"])
 def test_standard_output(tmp_path, name, flags):
-    """Also where it is a file: what is printed before and after stays in order, nothing is replaced."""
+    """Also if it is a file: output before and after keeps its order, and nothing is replaced."""
     script = (
         "import sys; from svmtool.formats import output\n"
         "print('before')\n"

@@ -24,11 +24,11 @@ from svmtool.formats.svmlight import table as svmlight
 
 relaxed = settings(deadline=None, max_examples=60)
 
-# --- oracles -----------------------------------------------------------------
+# --- references -----------------------------------------------------------------
 
 
 def naive(rows: list[tuple[float, dict[int, float]]]) -> Dataset:
-    """The Dataset that rows of (label, {index from 1: value}) make."""
+    """The Dataset of rows given as (label, {index starting at 1: value})."""
     labels = np.array([label for label, _ in rows], float)
     indptr = np.cumsum([0] + [len(pairs) for _, pairs in rows]).astype(np.int64)
     indices = np.array([i - 1 for _, pairs in rows for i in pairs], np.int32)
@@ -51,7 +51,7 @@ def assert_same(a: Dataset, b: Dataset) -> None:
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Blocks so small that a few lines make many, and lines are longer than a block."""
+    """Sets blocks so small that lines are longer than a block."""
     monkeypatch.setattr(svmlight, "BLOCK", 40)
     monkeypatch.setattr(svmlight, "STREAM_BLOCK", 24)
 
@@ -102,7 +102,7 @@ def test_round_trip(tmp_path_factory, rows, spelling, data):
 
 
 def parsed(tokens: list[str], path: str) -> np.ndarray:
-    """The values that the reader makes of the tokens, ten a line."""
+    """The values that the reader gives for tokens, ten in a line."""
     with open(path, "w") as f:
         for k in range(0, len(tokens), 10):
             f.write("1 " + " ".join(f"{i + 1}:{t}" for i, t in enumerate(tokens[k : k + 10])) + "\n")
@@ -263,7 +263,7 @@ def test_empty_file(file):
 
 
 def test_memory_is_the_table_and_little_else(tmp_path):
-    """Peak of a process that reads: 12 bytes a pair and 20 MB above one that only imports."""
+    """Peak memory of reading: 12 bytes for each pair and 20 MB more than only importing."""
     path = str(tmp_path / "d")
     line = b"1 " + b" ".join(b"%d:%.6f" % (i, i / 7) for i in range(1, 101)) + b"\n"
     with open(path, "wb") as f:

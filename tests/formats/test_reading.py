@@ -1,4 +1,4 @@
-"""Reading ahead in a thread: the same table, the same messages, and no reading where none is due."""
+"""Reading ahead in a thread: the same table and messages, and no unnecessary reading."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BAD = TEXT + b"1 1:2 1:3\n" + TEXT + b"1 x:1\n"
 
 @pytest.fixture(params=["plain", "gzip"])
 def write(tmp_path, monkeypatch, request):
-    """A function that puts text into a file, plain or compressed; blocks are so small that there are many."""
+    """A function that writes text to a plain or compressed file; blocks are small."""
     monkeypatch.setattr(svmlight, "BLOCK", 1 << 12)
     monkeypatch.setattr(svmlight, "STREAM_BLOCK", 1 << 12)
     monkeypatch.setattr(svmlight, "CHUNK", 1 << 14)
@@ -98,7 +98,7 @@ def test_the_switch_interval_is_put_back(write, text):
 
 @pytest.fixture
 def reads(monkeypatch):
-    """The paths that were read, `True` behind those that a thread of its own has read."""
+    """The paths that were read, each with whether a separate thread read it."""
     found: list[tuple[str, bool]] = []
 
     def noted(source, least):

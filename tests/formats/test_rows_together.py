@@ -1,4 +1,4 @@
-"""Several processes make, use and remove one FILE.rows while the data change: all succeed, and so do later runs."""
+"""Several processes create, use and remove one FILE.rows while the data change: all succeed, and so do later runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FILE.rows is not believed before it was examined: whatever it holds, the model is that of the data file."""
+"""FILE.rows is verified before use: whatever it contains, the model is that of the data file."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ TRAIN = ("-q", "-s", 2, *MEMORY, "d")
 
 @pytest.fixture
 def made(svm_train, on_disk, tmp_path) -> Path:  # noqa: F811
-    """A folder of rows, as a run left it; its model is `m`."""
+    """A folder of rows written by a run; its model is `m`."""
     assert svm_train(*TRAIN, "m", data=TEXT) == (0, "", "")
     return tmp_path / "d.rows"
 
 
 def check_made_anew(svm_train, folder: Path, words: str) -> None:
-    """A run says so, gives the same model, and leaves a folder that the next run uses without a word."""
+    """A run warns, gives the same model, and leaves a folder that the next run uses without a warning."""
     status, _, said = svm_train(*TRAIN, "m2")
     assert status == 0 and MADE_ANEW in said and words in said and said.count("\n") == 1
     assert (folder.parent / "m").read_bytes() == (folder.parent / "m2").read_bytes()
@@ -36,7 +36,7 @@ def check_made_anew(svm_train, folder: Path, words: str) -> None:
 
 
 def change(folder: Path, name: str, place: int, value: float, true_sum: bool = False) -> None:
-    """Another entry in an array; with its checksum in the header where that is to be true."""
+    """Change an entry of an array, and optionally its checksum in the header."""
     array = np.fromfile(folder / name, arrays.ARRAYS[name])
     array[place] = value
     array.tofile(folder / name)
@@ -67,7 +67,7 @@ def test_entries_that_change_places_are_seen(made, svm_train):
     ],
 )  # fmt: skip
 def test_loops_never_see_what_would_lead_them_astray(name, place, value, made, svm_train):
-    """Even where the checksums are true."""
+    """Even with valid checksums."""
     change(made, name, place, value, true_sum=True)
     check_made_anew(svm_train, made, "is damaged")
 
@@ -174,7 +174,7 @@ def test_rows_are_for_their_owner_alone(svm_train, on_disk, tmp_path):  # noqa: 
 
 
 def test_a_planted_link_in_a_new_folder_is_not_written_through(svm_train, on_disk, monkeypatch, tmp_path):  # noqa: F811
-    """Files of rows are created, never opened."""
+    """Files of rows are created; existing ones are never opened for writing."""
     (tmp_path / "precious").write_text("mine")
     partial = shared_folder.partial
 
@@ -199,7 +199,7 @@ def test_a_planted_link_in_a_new_folder_is_not_written_through(svm_train, on_dis
 
 
 def test_the_largest_value_is_known_once_all_were_looked_at(made, svm_train, monkeypatch):
-    """The check of overflow need not pass over them again."""
+    """The check of overflow does not pass over the rows again."""
     seen, was = [], arrays.kept
     monkeypatch.setattr(arrays, "kept", lambda *args: seen.append(was(*args)) or seen[-1])
     assert svm_train(*TRAIN, "m2") == (0, "", "")

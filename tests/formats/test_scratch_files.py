@@ -19,7 +19,7 @@ LEFT = ".m.99999-0123abcd.tmp"
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch, tmp_path):
-    """As in a process that has written nothing yet."""
+    """Resets the state to that of a new process."""
     monkeypatch.setattr(scratch_files, "_tidied", set())
     monkeypatch.chdir(tmp_path)
 
@@ -80,7 +80,7 @@ def test_files_of_another_user_stay(monkeypatch):
 
 
 def test_without_locks_nothing_is_removed(monkeypatch):
-    """On a file system that has none."""
+    """On a file system without locks."""
 
     def none(*_):
         raise OSError(95, "Operation not supported")
@@ -92,7 +92,7 @@ def test_without_locks_nothing_is_removed(monkeypatch):
 
 
 def test_a_file_taken_away_before_its_lock_is_made_again(monkeypatch):
-    """Another run may look between the creation and the lock."""
+    """Another run may check the file between its creation and its lock."""
     plain, taken = fcntl.flock, []
 
     def flock(fd, operation):
@@ -116,7 +116,7 @@ def test_the_new_file_of_a_secret_one_is_never_readable_by_others():
 
 @pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no /dev/shm here")
 def test_files_in_shared_memory_are_files():
-    """Only what is a device is written in place, not all that stands under /dev."""
+    """Only devices are written in place, not all files under /dev."""
     path = Path(f"/dev/shm/svmtool-test-{os.getpid()}")
     path.write_bytes(b"old")
     try:

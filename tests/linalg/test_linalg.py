@@ -1,4 +1,4 @@
-"""Linear systems: against numpy's, and where a matrix is not as positive definite as it should be."""
+"""Linear systems compared with numpy's, also for nearly singular matrices."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_positive_definite(solve, d):
 @either
 @every_order
 def test_singular_by_rounding(solve, d):
-    """One row for every row: H of rank one, and a right-hand side in its range."""
+    """H of rank one, and a right-hand side in its range."""
     H, g = np.full((d, d), 3.0), np.full(d, 6.0)
     p = solve(upper_of(H), g)
     np.testing.assert_allclose(H @ p, g, rtol=1e-6)
@@ -56,7 +56,7 @@ def test_singular_by_rounding(solve, d):
 @either
 @every_order
 def test_no_multiple_of_the_identity_helps(solve, d, number, sentence):
-    """A sentence instead of a search without end.  1e-320: 1e-15 times it is 0."""
+    """An error message instead of an endless search; 1e-15 times 1e-320 is 0."""
     H = np.full((d, d), number)
     H[0, 0] = -number  # not even positive
     with pytest.raises(SvmtoolError, match=sentence):

@@ -1,4 +1,4 @@
-"""The benchmark's part over every set: its order, its limits, its file of results, and what it reports them."""
+"""The benchmark's part over all sets: order, limits, file of results and evaluation."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_numbers_fit_labels():
 
 
 def test_the_catalogue_tells_values_from_classes(tmp_path):
-    """Five different whole numbers look like classes; only the catalogue knows better."""
+    """Five different whole numbers look like classes; the catalogue says they are targets."""
     folder = tmp_path / "sets"
     folder.mkdir()
     for name in ("ages", "stars", "kinds"):

@@ -1,4 +1,4 @@
-"""The benchmark's parts for kernels: what they make of sets, budgets and printed objectives, and small real runs."""
+"""The benchmark's parts for kernels: sets, budgets, printed objectives, and small real runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark's parts for least squares: the files that they make, and where curves cross."""
+"""The benchmark's parts for least squares: their files, and where curves cross."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark's part for rows on disk: the file that it makes, and what it measures."""
+"""The benchmark's part for rows on disk: its file and its measurements."""
 
 from __future__ import annotations
 

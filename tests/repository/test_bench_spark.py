@@ -1,4 +1,4 @@
-"""The benchmark on Spark, as far as it needs no Spark: its made rows, its evaluator, its computed costs."""
+"""The benchmark on Spark, without Spark: synthetic rows, evaluator, extrapolated costs."""
 
 from __future__ import annotations
 

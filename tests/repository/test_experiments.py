@@ -1,4 +1,4 @@
-"""The frame of the papers' experiments: its evaluator, its runner, what is made of outcomes, the report."""
+"""The framework of the papers' experiments: evaluator, runner, evaluation of outcomes, report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXPERIMENTS = studies.all_of_them()
 
 @pytest.fixture
 def runner(tmp_path):
-    """A runner on the repository's own sets, for whose peers no Python has a package."""
+    """A runner on the repository's sets, without packages for peers."""
     lacking = tmp_path / "python"
     lacking.write_text("#!/bin/sh\nexit 1\n")
     lacking.chmod(0o755)

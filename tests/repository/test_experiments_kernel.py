@@ -1,4 +1,4 @@
-"""The experiments of kernels, least squares and novelty: their evaluator, their data, and what is made of cut runs."""
+"""The experiments on kernels, least squares and novelty: evaluator, data, and evaluation of ended runs."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ KNOWN = {
 
 
 def outcome_of(cell: Cell) -> Outcome:
-    """A run of ours that ended, with what it may tell; peers are not installed."""
+    """A finished run of ours with facts; peers are not installed."""
     if cell.tool != "ours":
         return Outcome(cell, [], "absent")
     steps = [{**KNOWN, "step": step, "seconds": 0.1 + k} for k, step in enumerate(cell.steps)]

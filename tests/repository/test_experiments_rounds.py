@@ -1,4 +1,4 @@
-"""What the noise of the times leaves of an experiment's verdict, and when cells are measured again."""
+"""Verdicts of experiments under the noise of times, and when cells are measured again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fixed sample of `make fuzz`, so that it goes on finding nothing, and that what it would find is reported."""
+"""A fixed sample of `make fuzz`: it finds nothing, and a breach would be reported."""
 
 from __future__ import annotations
 
@@ -79,6 +79,6 @@ def test_a_broken_file_is_found(tmp_path):
 
 
 def test_a_model_without_an_end():
-    """/dev/zero, or a few bytes of .gz that unpack to gigabytes."""
+    """/dev/zero, or a small .gz that decompresses to gigabytes."""
     with pytest.raises(ModelError, match="/dev/zero: not a text file: it contains NUL bytes"):
         text.load("/dev/zero")

@@ -1,4 +1,4 @@
-"""Which part may import which, and what each command loads when it starts."""
+"""Import directions of the wings, and the modules that each command loads at start."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_no_import_circles():
 
 
 def solver_files():
-    """Files in solvers/ that a row of the registry names; the others are parts of these."""
+    """Files in solvers/ that the registry names; the others are parts of these."""
     named = {row.module for row in (*registry.SOLVERS, *registry.KERNEL_SOLVERS)}
     return [p for p in (PACKAGE / "solvers").glob("*.py") if module_of(p) in named]
 
@@ -159,7 +159,7 @@ def test_short_answers_load_neither_numpy_nor_click(argv, ready):
 
 
 def test_reading_loads_no_numpy(tmp_path):
-    """A plain file and a stream, with a line that the compiled loop leaves aside; only `table` wants numpy."""
+    """A plain file and a stream with a line for the slow parser; only `table` needs numpy."""
     if not compiled_loops_exist():
         pytest.skip("no loops compiled ahead of time for this machine: numba has to be imported")
     (tmp_path / "d").write_text("+1 1:0x8 2:0.5\n-1 1:-1\n")

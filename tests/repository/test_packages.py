@@ -1,4 +1,4 @@
-"""What stands around the code: version, licence, citation."""
+"""Package data: version, licence, citation."""
 
 from __future__ import annotations
 

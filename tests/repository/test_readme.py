@@ -1,4 +1,4 @@
-"""The README is true: its commands run, its tables come from the registry, its targets exist."""
+"""The README is correct: its commands run, its tables come from the registry, its links exist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROMISES = (REPOSITORY / "docs" / "promises.md").read_text(encoding="utf-8")
 
 
 def commands(text: str, mark: str = "commands") -> list[str]:
-    """The blocks of shell commands behind such marks."""
+    """The blocks of shell commands after such marks."""
     return re.findall(rf"<!-- {mark} -->\n```sh\n(.*?)```", text, re.DOTALL)
 
 
@@ -48,7 +48,7 @@ def shell(tmp_path_factory):
 
 
 def test_commands_run(shell):
-    """All blocks in the order of the README, each command by itself so that a failure names it."""
+    """Run all blocks in the order of the README, each command separately so that a failure names it."""
     assert len(BLOCKS) == 6
     output = {}
     for line in "".join(BLOCKS).splitlines():

@@ -1,4 +1,4 @@
-"""The table of solvers is complete, and everything that is printed about solvers comes from it."""
+"""The registry is complete, and all texts about solvers come from it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svmtool.errors import SvmtoolError, UsageError
 from svmtool.solvers.shared import base
 from svmtool.training.outcome import advice
 
-# Words that LIBLINEAR's predict knows.
+# words that LIBLINEAR's predict accepts
 WORDS = {
     "L2R_LR", "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL", "MCSVM_CS", "L1R_L2LOSS_SVC",
     "L1R_LR", "L2R_LR_DUAL", "L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL", "ONECLASS_SVM",

@@ -1,4 +1,4 @@
-"""Shell scripts and a Makefile as people write them for LIBLINEAR run unchanged on our commands.
+"""Typical shell scripts and a Makefile for LIBLINEAR run unchanged with our commands.
 
 Each file of tests/shell names in its head the solvers that it uses and lines that it must print.  It runs in a
 folder with the sets of data/, and finds `train`, `predict` and `svm-scale` on PATH: ours, and LIBLINEAR's where they
@@ -43,7 +43,7 @@ def run_script(script: Path, folder: Path, data: Path):
 
 @pytest.fixture
 def ours(tmp_path):
-    """A folder with our commands in bin/, under the names that LIBLINEAR and LIBSVM give theirs."""
+    """A folder with our commands in bin/ under LIBLINEAR's and LIBSVM's names."""
     folder = tmp_path / "ours"
     put_commands(folder / "bin", {"train": "train", "predict": "predict", "svm-scale": "scale"})
     return folder
@@ -94,7 +94,7 @@ def test_script_prints_what_it_prints_with_liblinear(script, ours, theirs, refer
 
 
 def test_make_makes_again_what_has_changed(ours, data):
-    """Nothing at first; the model and what rests on it where C changes by hand; all where the data change."""
+    """make rebuilds nothing; after a change of C the model and what depends on it; after a change of data all."""
     script = REPOSITORY / "tests" / "shell" / "Makefile"
     assert run_script(script, ours, data).returncode == 0
 
@@ -115,7 +115,7 @@ def test_make_makes_again_what_has_changed(ours, data):
 
 
 def test_make_leaves_no_half_made_file(ours, data):
-    """A bad row in the data: make stops, the old model and the old report stay."""
+    """A malformed row: make stops, and the old model and report are unchanged."""
     script = REPOSITORY / "tests" / "shell" / "Makefile"
     assert run_script(script, ours, data).returncode == 0
     model = (ours / "model").read_bytes()

@@ -1,4 +1,4 @@
-"""A fixed sample of `make stress`: data of every family against every solver, and the laws of an answer.
+"""A fixed sample of `make stress`: data of every family, every solver, and the checks of results.
 
 Seeds are fixed, no clock decides what is tried, and no other program is asked, so that it says the same everywhere.
 """
@@ -24,7 +24,7 @@ WORKERS = min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity"
 
 
 def sample(tmp_path, family: str, trials: int, shared: str = "") -> Report:
-    """So many trials of the families whose names begin so."""
+    """Run so many trials of the families with this prefix."""
     report = Report(tmp_path / "breaches")
     plan = Plan(SEED, family, "", shared, NOBODY, timed=False, limit=30.0)
     session.run(islice(session.trials(plan), trials), WORKERS, report)

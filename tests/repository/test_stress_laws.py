@@ -1,4 +1,4 @@
-"""What `make stress` rests on: its own objectives, its reading of models, and that each law can be broken."""
+"""The parts of `make stress`: its objectives and its reader of models, and that each law can be broken."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_text_of_rows_is_read_back():
 def certified_as(
     w, certificate: str, err: str = "", argv=("-s", "2"), number: int = 2, status: int = 0
 ) -> dict[str, str]:
-    """What the laws say of a model with these weights: law to words."""
+    """Results of the laws for a model with these weights, by law."""
     rows, _ = two_classes()
     row = registry.find(number)
     run = cases.Run(row, argv, asked(row), 1e-3 if "--gap" in argv else None)
@@ -154,7 +154,7 @@ def test_a_loss_is_a_breach_with_its_command(tmp_path):
 
 
 def test_what_took_too_long_once_is_no_breach(tmp_path, monkeypatch):
-    """The clock of the second run alone is short; a run that is slow both times is a breach."""
+    """Only a run that is slow both times is a breach."""
     plan = trial.Plan(1, "", "", "", peers.Peers("train", None, frozenset({2})))
     rows, _ = two_classes()
     run = cases.Run(registry.find(2), ("-s", "2"), objective.Asked("classification", "squared hinge", False))
@@ -205,7 +205,7 @@ def test_rows_that_a_model_prints_alike_are_not_guessed():
 
 @pytest.mark.parametrize("most", [10**8, 0], ids=["differences", "products"])
 def test_rbf_of_a_large_row_is_within_its_bound(most, monkeypatch):
-    """Its product with itself cancels to nothing known; the kernel's value is 1."""
+    """Its product with itself cancels completely; the kernel's value is 1."""
     monkeypatch.setattr(kernel_objective, "MOST_DIFFERENCES", most)
     rows = of_dense(np.array([[1.0, 2.0], [1.1, 2.0], [3.1e9, 1.7e9], [3.1e9, 1.7e9 + 0.5]]), np.ones(4))
     model = models.parse("svm_type one_class\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 0\nrho 0\nSV\n")

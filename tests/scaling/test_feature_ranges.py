@@ -1,4 +1,4 @@
-"""svm-scale: ranges of features that occur alone, where indices lie far above the number of values."""
+"""svm-scale: ranges of features that occur, for indices much larger than the number of values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from svmtool.scaling import ranges
 
 @pytest.mark.parametrize("wanted", [None, [2, 70, 99]])
 def test_places_of_features_that_occur(monkeypatch, wanted):
-    """Blocks whose indices lie far apart give the ranges that all places give; going to and fro between both too."""
+    """Sparse entries give the same ranges as dense ones, also after changes between both."""
     rng = np.random.default_rng(3)
     blocks = []
     for size in (1, 30, 4, 4, 1, 1, 60, 2, 0, 9):
@@ -50,7 +50,7 @@ def test_places_of_features_that_occur(monkeypatch, wanted):
 
 @pytest.mark.parametrize("saved", [False, True])
 def test_an_index_far_above_the_others(saved, tmp_path, capfdbinary, monkeypatch):
-    """Memory goes with the features that occur, of the data and of the ranges."""
+    """Memory depends on the features that occur in data and ranges."""
     monkeypatch.chdir(tmp_path)
     Path("d").write_text("1 1:1 2147483647:2\n-1 3:1\n")
     if saved:

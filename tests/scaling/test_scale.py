@@ -1,4 +1,4 @@
-"""svm-scale: recorded cases of LIBSVM's, a slow oracle of its rules, refusals, streams, threads."""
+"""svm-scale: recorded cases of LIBSVM's, a slow reference implementation, errors, streams, threads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CASES = sorted((SHARED / "compat_cases" / "libsvm").glob("scale_*.json"))
 
 
 class Deviation(NamedTuple):
-    """What stderr says in addition, and why."""
+    """Additional lines on stderr, and why."""
 
     stderr: str
     reason: str
@@ -49,7 +49,7 @@ DEVIATIONS = {
 
 
 def run(folder, *argv: str, stdin: bytes | None = None) -> subprocess.CompletedProcess:
-    """svm-scale as a process of its own."""
+    """Run svm-scale in a separate process."""
     script = "import sys; from svmtool.cli.scale import main; sys.exit(main(sys.argv[1:]))"
     return subprocess.run([sys.executable, "-c", script, *argv], cwd=folder, input=stdin, capture_output=True)
 
@@ -84,7 +84,7 @@ def test_deviations_name_recorded_cases():
     assert not CASES or DEVIATIONS.keys() <= {p.stem for p in CASES}
 
 
-# --- a slow oracle ---------------------------------------------------------------
+# --- a slow reference ---------------------------------------------------------------
 
 
 def plain(x: float, low: float, high: float, lower: float, upper: float) -> float:
@@ -165,7 +165,7 @@ def test_oracle(tmp_path_factory, rows, x, y, n_threads, small, far):
 
 
 class Standard:
-    """Stands in for sys.stdout: a binary buffer in a file."""
+    """Replaces sys.stdout by a file with a binary buffer."""
 
     def __init__(self, buffer):
         self.buffer = buffer
@@ -223,7 +223,7 @@ def test_bad_range_files(tmp_path, capfdbinary, monkeypatch, content):
     assert (status, bool(out)) == ((0, True) if "WARNING" in wanted else (255 if "ERROR" in wanted else 1, False))
 
 
-# --- refusals --------------------------------------------------------------------
+# --- errors --------------------------------------------------------------------
 
 BAD_LINES = [
     ("", 255, "ERROR: failed to read labels: a: line 2: the line is empty"),
@@ -354,7 +354,7 @@ def test_full_disk(tmp_path):
 
 
 def test_very_wide_rows_go_through_a_small_buffer(tmp_path, capfdbinary, monkeypatch):
-    """One row of output may exceed the buffer by far; the text of absent features is copied in parts."""
+    """One row of output may be much larger than the buffer; the text of absent features is copied in parts."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(rescale, "BUFFER", 4096)
     rows = [(1.0, {2000 * k + 1: 1.0, 100_000: -1.0}) for k in range(4)]
