@@ -29,7 +29,7 @@ def columns(model: Model, names: Names) -> list[Column]:
     if W is None:
         return []
     if model.task != "classification":
-        meaning = "the predicted value" if model.task == "regression" else "a row inside"
+        meaning = "a larger predicted value" if model.task == "regression" else "a row inside"
         return [Column(meaning, None, W[:, 0])]
     if model.is_ordinal:  # its columns are multiples of one vector, less constants
         return [Column("a higher rank", None, (W[:, -1] - W[:, 0]) / (W.shape[1] - 1) if W.shape[1] > 1 else W[:, 0])]

@@ -1,0 +1,33 @@
+"""`svmtool report MODEL TEST -o report.html`: one page about a model on a test set."""
+
+from __future__ import annotations
+
+import click
+
+from svmtool.cli import overwriting
+from svmtool.cli.umbrella.files import FILE, names_option
+
+
+@click.command("report")
+@click.argument("model", type=FILE)
+@click.argument("test", type=FILE)
+@click.option("-o", "--output", metavar="FILE", type=FILE, default="report.html", show_default=True, help="The page.")
+@names_option
+def command(model: str, test: str, output: str, names: str | None) -> None:
+    """Write one HTML page about MODEL on the rows of TEST (LIBSVM's text format).
+
+    Classifiers: accuracy, ROC, precision and recall, calibration (models with probabilities), confusion, each class.
+    Regressions: errors, predicted against true values, residuals.  All: largest weights, certificate.  The page needs
+    no network and no other file.
+    """
+    from svmtool.formats import names as names_file
+    from svmtool.formats.output import replacing
+    from svmtool.report.report import report
+
+    overwriting.refuse(
+        [("the model", model), ("the test data", test), ("--names", names)],
+        [("-o", None if output == "-" else output)],
+    )
+    text = report(model, test, names_file.find(names, model, test))
+    with replacing(output) as file:
+        file.write(text.encode())
