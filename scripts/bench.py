@@ -37,6 +37,7 @@ from bench_parts import (  # noqa: E402
     lssvm,
     nesvm,
     on_disk,
+    python,
     spark,
 )
 from bench_parts.context import Context  # noqa: E402
@@ -73,6 +74,8 @@ PARTS = {
     "kernel-ls": kernel_ls.kernel_ls,
     "on-disk": on_disk.on_disk,
     "spark": spark.spark,
+    "python": python.python,
+    "call": python.call,
 }
 ONLY_ASKED_FOR = ("on-disk",)  # takes gigabytes of disk
 
@@ -111,9 +114,9 @@ def options(argv: list[str] | None = None) -> argparse.Namespace:
         help="folder of data sets, plain or .xz (may be repeated; default: shared/data, data)",
     )
     parser.add_argument("--cache", default=str(REPOSITORY / "results" / "bench"), help="folder for unpacked data")
-    parser.add_argument("--minutes", type=float, default=20.0, help="how long `all-sets` begins new pairs")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds that one run of `all-sets` may take")
-    parser.add_argument("--seed", type=int, default=1, help="of the order in which `all-sets` takes the pairs")
+    parser.add_argument("--minutes", type=float, default=20.0, help="how long `all-sets` and `python` begin new pairs")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds of a run of `all-sets`, a fit of `python`")
+    parser.add_argument("--seed", type=int, default=1, help="of the order of pairs in `all-sets` and `python`")
     parser.add_argument("--memory", default="1G", help="what `on-disk` gives svm-train")
     parser.add_argument("--made-mb", type=int, default=4000, help="text that `on-disk` makes, MB")
     parser.add_argument(

@@ -18,7 +18,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 README = os.path.join(ROOT, "README.md")
 sys.path[:0] = [os.path.join(ROOT, "scripts"), ROOT]
 
-from bench_parts import spread  # noqa: E402
+from bench_parts import python_spread, spread  # noqa: E402
 from svmtool import registry  # noqa: E402
 from svmtool.cli.help import kernel_texts, texts  # noqa: E402
 
@@ -159,6 +159,7 @@ TABLES = {
 MEASURED = {
     "bench": lambda files: figures(files.split(",")),
     "all sets": lambda file: spread.latest(Path(file)).text(),
+    "python": lambda file: python_spread.latest(Path(file)).text(),
 }
 
 

@@ -150,3 +150,11 @@ QUICK = {
     "kernel-pairs": (("heart_scale", 1.0, None),),
     "kernel-predict": (("svmguide1", "svmguide1.t", 100.0, 0.5, None),),
 }
+
+PYTHON_GAP = 1e-4  # certified relative distance from the minimum to which all tools are run
+PYTHON_TOLERANCES = tuple(10.0**-k for k in range(1, 9))  # of the tools, until that is reached
+PYTHON_KERNEL_ROWS = 20_000  # sets of more rows are left out with kernels
+PYTHON_TIMES_OURS, PYTHON_LEAST_SECONDS = 50.0, 2.0  # a peer's fit may take so many times ours, and at least so long
+PYTHON_LINEAR_SVC_MEAN, PYTHON_LINEAR_SVC_EACH = 3.0, 0.8  # LinearSVC's time over ours: at least
+PYTHON_TRAIN_MEAN = 2.0  # liblinear-official's time over ours: at least
+PYTHON_CALL_US, PYTHON_ESTIMATOR_US = 300.0, 1000.0  # a call on 100 x 10 beyond the solver: at most

@@ -37,11 +37,16 @@ def rows_of(entries: Iterable[dict]) -> list[Row]:
 
 def latest(path: Path) -> Evaluation:
     """Read a file of results: the rows measured under the conditions of the last run."""
+    return Evaluation(*latest_rows(path))
+
+
+def latest_rows(path: Path) -> tuple[dict, list[Row]]:
+    """Return the head and the rows of a file of results that were measured under the conditions of the last run."""
     entries, _ = entries_of(path)
     heads = [entry for entry in entries if "sets" in entry]
     if not heads:
         raise SystemExit(f"{path}: no results")
-    return Evaluation(heads[-1], rows_of(e for e in entries if e["on"] == heads[-1]["on"]))
+    return heads[-1], rows_of(e for e in entries if e["on"] == heads[-1]["on"])
 
 
 def command_of(row: Row) -> str:
