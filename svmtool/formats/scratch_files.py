@@ -37,6 +37,7 @@ def create(target: str, mode: int) -> tuple[str, int]:
         if os.fstat(fd).st_nlink:
             return scratch, fd
         os.close(fd)  # another run removed it before it was locked
+        interrupts.end_file(scratch)
 
 
 def end(scratch: str, whole: bool) -> None:
