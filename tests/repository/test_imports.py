@@ -20,7 +20,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = (
     "charts errors integers interrupts limits tolerances", "compiled registry", "numbers params request metrics",
     "kernel_params", "models", "data", "linalg", "objectives", "coordinate", "kernels", "certify", "solvers",
-    "formats", "conversion inspection scaling", "export report",
+    "formats", "conversion inspection scaling", "comparison export report",
     "training", "api distributed", "sklearn spark cli", "compat",
     "liblinearutil svmutil", "start", "__main__",
 )  # fmt: skip

@@ -14,7 +14,9 @@ from svmtool.cli.umbrella.passed_on import passed_on
 from svmtool.errors import SvmtoolError
 
 # Each subcommand is the object `command` of a module of its own, imported when it is run.
-MODULES = {name: f"svmtool.cli.umbrella.{name}" for name in ("inspect", "convert", "export", "report", "completion")}
+MODULES = {
+    name: f"svmtool.cli.umbrella.{name}" for name in ("inspect", "convert", "export", "report", "bench", "completion")
+}
 PASSED_ON = {
     "train": "Train a model (svm-train).",
     "predict": "Predict with a model (svm-predict).",

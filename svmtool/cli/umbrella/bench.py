@@ -1,0 +1,80 @@
+"""`svmtool bench [options of svm-train] DATA`: svm-train beside LIBLINEAR's or LIBSVM's program on one file."""
+
+from __future__ import annotations
+
+import click
+
+from svmtool.cli.umbrella.files import FILE
+
+
+@click.command("bench", context_settings={"ignore_unknown_options": True})
+@click.option("--runs", metavar="N", type=click.IntRange(1), default=3, show_default=True, help="Runs of each program.")
+@click.option("--program", metavar="PATH", type=FILE, multiple=True, help="Another program to run beside; repeatable.")
+@click.argument("words", metavar="[OPTIONS OF SVM-TRAIN] DATA", nargs=-1, type=click.UNPROCESSED)
+def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None:
+    """Time svm-train beside LIBLINEAR's liblinear-train, or with -t beside LIBSVM's svm-train, on DATA.
+
+    Every program on PATH that is not ours runs with the same options, by turns with ours, as a whole command from file
+    to model.  The table has the median of the seconds, the objective value, and how far this is above the lower bound
+    of our certificate, in percent of the bound.
+    """
+    import os
+    import re
+    import statistics
+    import tempfile
+
+    from svmtool.cli.arguments import linear
+    from svmtool.comparison import programs
+    from svmtool.comparison.objective import objective, refuse_others
+    from svmtool.errors import SvmtoolError
+    from svmtool.formats.models.any_model import read
+    from svmtool.formats.svmlight import table
+    from svmtool.inspection.facts import certificate_of
+
+    if not words:
+        raise SvmtoolError("svmtool bench: name a data file")
+    parsed = linear.parse(list(words))
+    data, problem = parsed.data, parsed.settings.problem
+    if not data or words[-1] != data:
+        raise SvmtoolError("svmtool bench: the last word must be the data file, without a model file behind it")
+    refuse_others(problem)
+    rows, options = table.read(data), list(words[:-1])
+    all_programs = [programs.ours(), *programs.others(problem.kernel is not None, program)]
+    seconds: dict[str, list[float]] = {p.name: [] for p in all_programs}
+    values: dict[str, float] = {}
+    failed: dict[str, str] = {}
+    bound = None
+    with tempfile.TemporaryDirectory(prefix="svmtool-bench-") as folder:
+        for _ in range(runs):
+            for p in all_programs:
+                if p.name in failed:
+                    continue
+                path = os.path.join(folder, "model")
+                done = programs.run(p, options, data, path)
+                if done.status:
+                    failed[p.name] = done.message
+                    continue
+                seconds[p.name].append(done.seconds)
+                if p.name not in values:
+                    model = read(path)
+                    values[p.name] = objective(problem, model, rows)
+                    dual = re.search(r"dual (\S+?),", certificate_of(model))
+                    if p is all_programs[0] and dual:  # a lower bound for every program
+                        bound = float(dual[1])
+                os.remove(path)
+    if all_programs[0].name in failed:
+        raise SvmtoolError(f"svm-train failed: {failed[all_programs[0].name]}")
+    width = max(len(p.name) for p in all_programs)
+    click.echo(f"{'program':<{width}}  {'median s':>9}  {'objective':>14}  {'above bound':>12}")
+    for p in all_programs:
+        if p.name in failed:
+            click.echo(f"{p.name:<{width}}  failed: {failed[p.name]}")
+            continue
+        value = values[p.name]
+        above = f"{100 * max(0.0, value - bound) / bound:.3g} %" if bound else "–"
+        click.echo(f"{p.name:<{width}}  {statistics.median(seconds[p.name]):>9.3f}  {value:>14.9g}  {above:>12}")
+    if len(all_programs) == 1:
+        package = "libsvm-tools" if problem.kernel is not None else "liblinear-tools"
+        click.echo(
+            f"No other program is on PATH: install {package} (Debian, Ubuntu), or name one by --program.", err=True
+        )

@@ -1,0 +1,40 @@
+"""docs/tools.md is true: its commands run in their order, and its table names every subcommand."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+from conftest import REPOSITORY
+from shell_commands import put_script
+
+from svmtool.cli.umbrella.group import MODULES
+
+PAGE = (REPOSITORY / "docs" / "tools.md").read_text(encoding="utf-8")
+
+
+def test_commands_of_the_page_run(tmp_path):
+    (tmp_path / "data").symlink_to(REPOSITORY / "data")
+    (tmp_path / "bin").mkdir()
+    put_script(tmp_path / "bin" / "svmtool", f'exec "{sys.executable}" -m svmtool "$@"')
+    path = str(tmp_path / "bin") + os.pathsep + os.environ["PATH"]
+    output = {}
+    for line in "".join(re.findall(r"<!-- commands -->\n```sh\n(.*?)```", PAGE, re.DOTALL)).splitlines():
+        done = subprocess.run(
+            ["bash", "-e", "-c", line], cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True,
+            timeout=300,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        output[line] = done.stdout
+    assert (tmp_path / "answers").read_text() == "setosa\nvirginica\n"
+    shown = output["svmtool inspect --names flowers.names flowers.model"]
+    assert all(name in shown for name in ("length", "colour=blue", "colour=red", "positive for setosa"))
+    assert (tmp_path / "three.svg").read_text().startswith("<svg")
+    assert (tmp_path / "digits.html").stat().st_size > 10_000
+    assert "svmtool train" in output["svmtool bench -s 2 data/digits"]
+
+
+def test_table_names_every_subcommand():
+    assert set(re.findall(r"^\| `svmtool ([a-z]+)", PAGE, re.MULTILINE)) == set(MODULES)
