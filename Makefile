@@ -1,43 +1,42 @@
 # Each target is one visible command or a few; `make help` lists them.
 PYTHON ?= python3
 BIN = .venv/bin
-DEMO = results/demo
 PYSPARK ?= 4.0
 SPARK_ENV = .venv-spark$(if $(filter 4%,$(PYSPARK)),,-$(PYSPARK))
+PIP = $(BIN)/pip install --quiet --disable-pip-version-check
+# The loops are compiled before, so that their progress can be seen; so the build uses the packages in .venv.
+EDITABLE = --no-build-isolation --config-settings editable_mode=compat --editable
+WHEEL_ENV = .venv-wheel
 # What the installed package is made from: a change installs it again, with its loops compiled.
 SOURCES = pyproject.toml setup.py $(wildcard svmtool/compiled/*.py svmtool/compiled/loops/*/*.py)
 
-.PHONY: help setup demo test test-all test-spark stress fuzz bench experiments lint clean
+.PHONY: help setup demo test test-all test-spark stress fuzz bench experiments lint wheel sdist clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
-setup: .venv/installed  ## make .venv and install the package there, loops compiled
+setup: .venv/tools  ## make .venv and install the package there, loops compiled, and the test tools
 
 demo: .venv/installed  ## scale, train and predict on a real set
-	mkdir -p $(DEMO)
-	$(BIN)/svm-scale -l 0 -s $(DEMO)/range data/breast_cancer > $(DEMO)/train.scale
-	$(BIN)/svm-scale -r $(DEMO)/range data/breast_cancer.t > $(DEMO)/test.scale
-	$(BIN)/svm-train -s 2 $(DEMO)/train.scale $(DEMO)/breast_cancer.model
-	$(BIN)/svm-predict $(DEMO)/test.scale $(DEMO)/breast_cancer.model $(DEMO)/predictions
+	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo.sh data results/demo
 
-test: .venv/installed  ## run the tests
+test: .venv/tools  ## run the tests
 	$(BIN)/python -m pytest -q -n auto
 
-test-all: .venv/installed  ## run the tests, the exhaustive grids too
+test-all: .venv/tools  ## run the tests, the exhaustive grids too
 	$(BIN)/python -m pytest -q -n auto -m ""
 
 test-spark: $(SPARK_ENV)/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17; PYSPARK=3.5
 	$(SPARK_ENV)/bin/python -m pytest -q tests/distributed tests/repository/test_readme.py
 
-stress: .venv/installed  ## data nobody tuned on against every solver; MINUTES=30 SEED=1 ONLY=family SOLVER=s
+stress: .venv/tools  ## data nobody tuned on against every solver; MINUTES=30 SEED=1 ONLY=family SOLVER=s
 	$(BIN)/python scripts/stress --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) \
 	  $(if $(SOLVER),--solver $(SOLVER))
 
-fuzz: .venv/installed  ## hostile files and lines, kills, Ctrl-C, full disks; MINUTES=30 SEED=1 TRY='--inputs 1000000 --kills 1000'
+fuzz: .venv/tools  ## hostile files and lines, kills, Ctrl-C, full disks; MINUTES=30 SEED=1 TRY='--inputs 1000000 --kills 1000'
 	$(BIN)/python scripts/stress --fuzz --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES)) $(TRY)
 
-bench: .venv/installed  ## time us against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and others; ONLY=all-sets MINUTES=20 SEED=1 DATA=folder
+bench: .venv/tools  ## time us against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and others; ONLY=all-sets MINUTES=20 SEED=1 DATA=folder
 	$(BIN)/python scripts/bench.py $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(DATA),--data $(DATA) --data data)
 
@@ -45,13 +44,19 @@ experiments: .venv/drawing .venv-peers/installed  ## the papers' experiments; ON
 	$(BIN)/python scripts/experiments --peer-python .venv-peers/bin/python $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) \
 	  $(if $(DATA),--data $(DATA) --data data)
 
-lint: .venv/installed  ## check style, types and docstrings
+lint: .venv/tools  ## check style, types and docstrings
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/numpydoc lint svmtool/api/*.py svmtool/sklearn/*.py svmtool/liblinearutil.py svmtool/svmutil.py
 
-clean:  ## remove what was built: .venv, compiled loops, results
-	rm -rf .venv .venv-peers .venv-spark* build results *.egg-info svmtool/compiled/loops-*
+wheel: $(WHEEL_ENV)/installed  ## build and check the wheels in dist/; MACHINES="x86_64 aarch64"
+	PYTHONPATH=. $(WHEEL_ENV)/bin/python scripts/wheel.py $(MACHINES)
+
+sdist: $(WHEEL_ENV)/installed  ## build the source archive in dist/
+	PYTHONPATH=. $(WHEEL_ENV)/bin/python scripts/wheel.py --sdist-only
+
+clean:  ## remove what was built: .venv, compiled loops, dist, results
+	rm -rf .venv .venv-peers .venv-spark* $(WHEEL_ENV) build dist results *.egg-info svmtool/compiled/loops-*
 
 .venv/installed: $(SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || \
@@ -59,8 +64,16 @@ clean:  ## remove what was built: .venv, compiled loops, results
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "$(PYTHON) cannot make virtual environments: sudo apt install python3-venv"; exit 1; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test]'
+	@echo "Installing numpy, scipy and numba into .venv, then compiling the inner loops: about a minute, once."
+	$(PIP) 'setuptools>=77' numpy scipy numba
+	SVMTOOL_LOOPS=build $(BIN)/python -m svmtool.compiled.build --if-needed
+	$(PIP) $(EDITABLE) .
 	@$(BIN)/python -m compileall -q svmtool
+	@touch $@
+
+.venv/tools: .venv/installed
+	@echo "Installing the test tools into .venv"
+	$(PIP) $(EDITABLE) '.[test]'
 	@touch $@
 
 $(SPARK_ENV)/installed: $(SOURCES)
@@ -68,7 +81,7 @@ $(SPARK_ENV)/installed: $(SOURCES)
 	$(SPARK_ENV)/bin/pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test,spark]' 'pyspark~=$(PYSPARK)'
 	@touch $@
 
-.venv/drawing: .venv/installed
+.venv/drawing: .venv/tools
 	$(BIN)/pip install --quiet --disable-pip-version-check matplotlib
 	@touch $@
 
@@ -79,4 +92,10 @@ $(SPARK_ENV)/installed: $(SOURCES)
 	  echo "pip install '$$peer'"; \
 	  .venv-peers/bin/pip install --quiet --disable-pip-version-check "$$peer" || echo "left out: $$peer"; \
 	done
+	@touch $@
+
+$(WHEEL_ENV)/installed: scripts/wheel.txt
+	test -x $(WHEEL_ENV)/bin/pip || $(PYTHON) -m venv $(WHEEL_ENV)
+	@echo "Installing what builds wheels into $(WHEEL_ENV), some 300 MB"
+	$(WHEEL_ENV)/bin/pip install --quiet --disable-pip-version-check --requirement scripts/wheel.txt
 	@touch $@

@@ -1,5 +1,6 @@
-"""Adds two steps to the build: loops compiled ahead of time (svmtool/compiled/build.py), and the commands' scripts."""
+"""Adds to the build: loops compiled ahead of time (svmtool/compiled/build.py), the commands' scripts, the wheel tag."""
 
+import glob
 import os
 import subprocess
 import sys
@@ -32,6 +33,10 @@ exec $hold "$at/svmtool" {command} "$@"
 """
 
 
+# For a wheel, the architecture that its loops are for (see svmtool/compiled/build.py); empty: this processor alone.
+MACHINE = os.environ.get("SVMTOOL_WHEEL_MACHINE", "")
+
+
 class BuildWithLoops(build_py):
     """Compile the loops into the package; without success the package still works, just in time."""
 
@@ -40,8 +45,11 @@ class BuildWithLoops(build_py):
         here = os.path.dirname(os.path.abspath(__file__))
         place = here if self.editable_mode else os.path.abspath(self.build_lib)
         command = [sys.executable, "-m", "svmtool.compiled.build", os.path.join(place, "svmtool", "compiled")]
+        command += ["--machine", MACHINE] if MACHINE else ["--if-needed"]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([here, *sys.path])}
-        done = subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=here, env=environment, stderr=subprocess.PIPE, text=True)
+        if done.returncode and MACHINE:
+            raise RuntimeError(f"loops for {MACHINE} not compiled:\n{done.stderr}")
         if done.returncode:
             self.warn(f"loops not compiled ahead of time; they will be compiled at first use:\n{done.stderr[-2000:]}")
 
@@ -62,6 +70,13 @@ class BuildCommands(Distribution().get_command_class("build_scripts")):
         return paths, paths
 
 
+class BuildWheel(Distribution().get_command_class("bdist_wheel")):
+    """Name the wheel: machine code for one platform, which does not use Python and so fits each Python 3."""
+
+    def get_tag(self):
+        return "py3", "none", f"linux_{MACHINE}" if MACHINE else super().get_tag()[2]
+
+
 class PlatformDistribution(Distribution):
     """The wheel holds machine code, so it must not be tagged as fit for any machine."""
 
@@ -72,8 +87,9 @@ class PlatformDistribution(Distribution):
 has_shell = os.name == "posix"
 named = {} if has_shell else COMMANDS  # elsewhere Python starts as pip has it
 setup(
-    cmdclass={"build_py": BuildWithLoops, "build_scripts": BuildCommands},
+    cmdclass={"build_py": BuildWithLoops, "build_scripts": BuildCommands, "bdist_wheel": BuildWheel},
     distclass=PlatformDistribution,
+    data_files=[("share/man/man1", sorted(glob.glob("man/*.1")))],
     scripts=list(COMMANDS) if has_shell else [],
     entry_points={
         "console_scripts": [

