@@ -201,7 +201,7 @@ def test_what_cannot_be_is_refused(ready, svm_train):
     assert svm_train("-q", "-s", 72, "three", "m3") == (0, "", "")
     assert not Path("m3.state.npz").exists()
     status, _, err = svm_train("-q", "-s", 72, "--add", "new", "-i", "m3")
-    assert status == 1 and "and -s 72 of two labels" in err
+    assert status == 1 and "and -s 72 with two labels" in err
 
 
 @pytest.mark.parametrize("data", ["", "1\n-1\n1\n", "2 1:1\n2 1:3\n", "1 1:1e-30 2:5\n-1 1:1e30\n"])

@@ -238,4 +238,4 @@ def test_log_of_a_real_run(command, tmp_path):
 
 def test_module_needs_a_command(command):
     done = command("nonsense")
-    assert done.returncode == 1 and b"train|predict|scale" in done.stderr and done.stdout == b""
+    assert done.returncode == 1 and b"no command 'nonsense'" in done.stderr and done.stdout == b""
