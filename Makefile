@@ -38,7 +38,8 @@ fuzz: .venv/tools  ## hostile files and lines, kills, Ctrl-C, full disks; MINUTE
 
 bench: .venv/tools  ## time us against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and others; ONLY=all-sets MINUTES=20 SEED=1 DATA=folder
 	$(BIN)/python scripts/bench.py $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) \
-	  $(if $(SEED),--seed $(SEED)) $(if $(DATA),--data $(DATA) --data data)
+	  $(if $(SEED),--seed $(SEED)) $(if $(DATA),--data $(DATA) --data data) \
+	  $(if $(wildcard .venv-peers/bin/python),--peer-python .venv-peers/bin/python)
 
 experiments: .venv/drawing .venv-peers/installed  ## the papers' experiments; ONLY=alm-table1,.. QUICK=1 DATA=folder
 	$(BIN)/python scripts/experiments --peer-python .venv-peers/bin/python $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) \

@@ -62,7 +62,8 @@ class Data:
     def rbf_value(self, machine: Any, C: float) -> float:
         """Sum of the primal objectives of all pairs of classes, of an SVC with scikit-learn's attributes."""
         k, support = len(self.classes), np.asarray(machine.support_)
-        dual, b = np.asarray(machine.dual_coef_), np.asarray(machine.intercept_)
+        dual, b = machine.dual_coef_, np.asarray(machine.intercept_)
+        dual = np.asarray(dual.toarray() if hasattr(dual, "toarray") else dual)
         ends = np.concatenate([[0], np.cumsum(machine.n_support_)])
         pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
         A = np.zeros((len(support), len(pairs)))

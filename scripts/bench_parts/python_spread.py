@@ -140,8 +140,14 @@ class Evaluation:
         ]  # fmt: skip
         ours = [row for row in self.rows if row["runs"][OURS]["ended"] != "yes"]
         wrong = [row for row in self.rows if any(run["ended"] == "wrong" for run in row["runs"].values())]
+        failed: dict[str, list[Row]] = {}
+        for row in self.rows:
+            for tool, run in row["runs"].items():
+                if run["ended"] == "failed":
+                    failed.setdefault(f"{tool} fails ({run['words']})", []).append(row)
         words += _sentence("Ours does not reach it and counts with the limit", ours)
         words += _sentence("An objective below our certified bound", wrong)
+        words += [sentence for what, rows in failed.items() for sentence in _sentence(what, rows)]
         words += _sentence("Left out", [row for row in self.all_rows if "left_out" in row])
         words += _sentence("Could not be measured", [row for row in self.all_rows if "failed" in row])
         for peer in self.peers.values():

@@ -33,6 +33,7 @@ def test_ratios_and_what_was_not_reached():
         row("a", ours=run(1.0), LinearSVC=run(4.0), liblinear_1=run(3.0), liblinear_2=run(2.0)),
         row("b", ours=run(2.0), LinearSVC=run(1.0), liblinear_1=run(9.0, "over"), liblinear_2=run(1.0, "short")),
         row("c", mb=0.1, ours=run(9.0, "over"), LinearSVC=run(5.0), absent={"snapml": "not installed"}),
+        row("d", kind="rbf", ours=run(1.0), SVC={**run(0.0, "failed"), "words": "MemoryError: no room"}),
         {"set": "d", "solver": "rbf", "C": 1.0, "on": ON, "date": "2026-01-01", "left_out": "too many rows"},
         {"set": "e", "solver": "rbf", "C": 1.0, "on": ON, "date": "2026-01-01", "failed": "OSError: no room"},
     ])  # fmt: skip
@@ -42,7 +43,7 @@ def test_ratios_and_what_was_not_reached():
     assert "| LinearSVC, both losses | 3 | 1.00 | 67 % | 0.5 | squared hinge, C 1, b | 0 | 0 |" in text
     assert "| LinearSVC, both losses, files from 3 MB | 2 | 1.41 | 50 % |" in text
     assert "| liblinear 2: squared hinge | 1 | 2.00 | 0 % | 2 | squared hinge, C 1, a | 0 | 1 |" in text
-    for words in ("5 of 9 pairs", "Ours does not reach it and counts with the limit: 1", "Left out: 1", "no day"):
+    for words in ("6 of 9 pairs", "SVC fails (MemoryError: no room): 1 (rbf, C 1, d).", "Ours does not reach it and counts with the limit: 1", "Left out: 1", "no day"):
         assert (words in text) == (words != "no day")
     assert "snapml: squared hinge left out of 1 pairs: not installed." in text
     bar = {name: value for name, value, _, _ in found.bars()}
