@@ -43,8 +43,9 @@ def test_ratios_and_what_was_not_reached():
     assert "| LinearSVC, both losses | 3 | 1.00 | 67 % | 0.5 | squared hinge, C 1, b | 0 | 0 |" in text
     assert "| LinearSVC, both losses, files from 3 MB | 2 | 1.41 | 50 % |" in text
     assert "| liblinear 2: squared hinge | 1 | 2.00 | 0 % | 2 | squared hinge, C 1, a | 0 | 1 |" in text
-    for words in ("6 of 9 pairs", "SVC fails (MemoryError: no room): 1 (rbf, C 1, d).", "Ours does not reach it and counts with the limit: 1", "Left out: 1", "no day"):
-        assert (words in text) == (words != "no day")
+    failed = "SVC fails (MemoryError: no room): 1 (rbf, C 1, d)."
+    for words in ("6 of 9 pairs", failed, "Ours does not reach it and counts with the limit: 1", "Left out: 1"):
+        assert words in text
     assert "snapml: squared hinge left out of 1 pairs: not installed." in text
     bar = {name: value for name, value, _, _ in found.bars()}
     assert bar["LinearSVC / ours to a gap of 0.0001, worst"] == 0.5
