@@ -52,6 +52,11 @@ class ClassCounts:
             )
         return found
 
+    def balanced_accuracy(self) -> float:
+        """Unweighted mean of the recall of the classes that the data have; nan without rows."""
+        recalls = [recall for _, _, recall, _, rows in self.rows() if rows]
+        return sum(recalls) / len(recalls) if recalls else math.nan
+
     def macro(self) -> tuple[float, float, float]:
         """Unweighted means of precision, recall and F1 over all classes."""
         rows = self.rows()
@@ -60,7 +65,7 @@ class ClassCounts:
 
 
 class RankCurve:
-    """Area under the ROC curve of decision values for one positive label against all others."""
+    """ROC and precision-recall curves of decision values for one positive label against all others."""
 
     def __init__(self, positive: float, negative: float | None = None):
         self.positive, self.negative = positive, negative
@@ -83,9 +88,7 @@ class RankCurve:
 
     def area(self) -> float:
         """Probability that a positive row scores above a negative one, ties count half; nan if one side is empty."""
-        if not self.scores:
-            return float("nan")
-        scores, sides = np.concatenate(self.scores), np.concatenate(self.sides)
+        scores, sides = self._rows()
         positives, negatives = int(sides.sum()), int(len(sides) - sides.sum())
         if positives == 0 or negatives == 0:
             return float("nan")
@@ -93,6 +96,22 @@ class RankCurve:
         mean_rank = np.cumsum(ties) - (ties - 1) / 2  # ranks start at 1; equal scores get their mean rank
         ranks = mean_rank[place.reshape(-1)][sides].sum()
         return float((ranks - positives * (positives + 1) / 2) / (positives * negatives))
+
+    def average_precision(self) -> float:
+        """Sum over all thresholds of the precision times the gain in recall; nan without positive rows."""
+        scores, sides = self._rows()
+        order = np.argsort(-scores, kind="stable")
+        scores, right = scores[order], np.cumsum(sides[order])
+        if not len(scores) or not right[-1]:
+            return float("nan")
+        ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)  # equal scores have one threshold
+        return float(np.sum(right[ends] / (ends + 1) * np.diff(right[ends], prepend=0)) / right[-1])
+
+    def _rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Scores f8[n] and whether each row is positive."""
+        if not self.scores:
+            return np.zeros(0), np.zeros(0, bool)
+        return np.concatenate(self.scores), np.concatenate(self.sides)
 
 
 class RegressionErrors:

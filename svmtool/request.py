@@ -10,6 +10,10 @@ class Request(NamedTuple):
     auto: bool = False  # -s auto: the solver is chosen once the data are read
     folds: int | None = None  # -v
     find_C: bool = False  # -C
+    grid: tuple[float, ...] | None = None  # values of C, ascending
+    metrics: bool = False  # measures beside LIBLINEAR's line of -v
+    score: str | None = None  # measure by which -C and --grid choose, None: accuracy or mean squared error
+    balanced: bool = False  # class weights n / (classes * rows of the class)
     weights: str | None = None  # file with one cost factor for each row
     initial_model: str | None = None
     add: str | None = None  # rows to add to an adaptable model

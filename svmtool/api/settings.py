@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-import numpy as np
-
 from svmtool import kernel_params, params, registry
 from svmtool.data.dataset import Dataset
+from svmtool.data.labels import balanced_weights
 from svmtool.errors import SvmtoolError
 from svmtool.params import Settings
 from svmtool.registry.row import Solver, gap_of_theta
@@ -260,9 +259,7 @@ def class_weights(given: Any, data: Dataset, row: Solver) -> tuple[tuple[int, fl
     if isinstance(given, str):
         if given != "balanced":
             raise ValueError(f"class_weight must be a dict, 'balanced' or None, not {given!r}")
-        found, counts = np.unique(np.trunc(data.labels), return_counts=True)
-        factors = len(data) / (len(found) * counts)
-        return tuple(zip((int(label) for label in found), factors.tolist(), strict=True))
+        return balanced_weights(data.labels)
     if not isinstance(given, Mapping):
         raise TypeError(f"class_weight must be a dict, 'balanced' or None, not {given!r}")
     pairs = []

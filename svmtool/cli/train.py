@@ -101,7 +101,7 @@ def refuse_overwriting(command: options.Command) -> None:
     outputs = [("--solver-log", s.solver_log), ("--plot", s.plot)]
     overwriting.refuse([("the initial model", s.initial_model)], outputs)
     inputs += [("the removed rows", s.remove), ("--weights", s.weights)]  # type: ignore[list-item]
-    if s.folds is None and not s.find_C:
+    if s.folds is None and not s.find_C and s.grid is None:
         outputs.append(("the model", command.model))
         problem = command.settings.problem
         rows = registry.SOLVERS if problem.kernel is None else ()

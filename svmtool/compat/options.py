@@ -20,7 +20,8 @@ from svmtool.request import Request
 # Options that only make sense for a command.
 COMMAND_ONLY = (
     "--help", "--version", "--explain", "--strict", "--solver-log", "--plot", "--loo", "--spark", "--memory",
-    "--scratch", "--no-cache", "--add", "--remove", "--every-rows", "--every-seconds",
+    "--scratch", "--no-cache", "--grid", "--score", "--metrics", "--balanced", "--add", "--remove",
+    "--every-rows", "--every-seconds",
 )  # fmt: skip
 _WORD = re.compile(r"-(?:[A-Za-z]|w[+-]?\d+)")
 

@@ -19,10 +19,10 @@ from svmtool.registry.row import Solver
 if TYPE_CHECKING:
     from typing import Any
 
-COMMON_OPTIONS = frozenset({"-s", "-v", "-q", "--threads", "--strict"})
+COMMON_OPTIONS = frozenset({"-s", "-v", "-q", "--threads", "--strict", "--metrics"})
 COSTS = frozenset({"-c", "-w"})
 TASK_OPTIONS = {  # options of the training, independent of the solver; LIBLINEAR and LIBSVM take costs for all numbers
-    **dict.fromkeys(("classification", "all classes"), COSTS | {"--probability"}),
+    **dict.fromkeys(("classification", "all classes"), COSTS | {"--probability", "--balanced"}),
     **dict.fromkeys(("regression", "ordinal", "one-class"), COSTS),
     "hard one-class": frozenset(),
 }

@@ -235,7 +235,7 @@ ROWS = (
         stopping="the largest w.x_i of rows whose dual variable can decrease exceeds the smallest w.x_i of rows whose "
         "dual variable can increase by at most -e (LIBLINEAR's rule for -s 21; default 0.01), and a certified gap of "
         f"at most {text(RULE_MIN_GAP)}",
-        supported=(RUN_OPTIONS | SPARK | {"-n"}) - {"-B", "--stratified"},
+        supported=(RUN_OPTIONS | SPARK | {"-n"}) - {"-B", "--stratified", "--grid", "--score"},
         paper="Chou, Lin and Lin, Dual Coordinate-Descent Methods for Linear One-Class SVM and SVDD, SDM 2020: "
         "two-level coordinate descent (supplement, Algorithm 7)",
     ),

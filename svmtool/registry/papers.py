@@ -237,7 +237,8 @@ ROWS = (
         optimal=False,
         sums_below=5000,
         stopping="--passes passes over the rows are done (default 1)",
-        supported=(RUN_OPTIONS | ADAPTING | {"--passes"}) - {"-e", "--gap", "--max-iter", "--initial-model"},
+        supported=(RUN_OPTIONS | ADAPTING | {"--passes"})
+        - {"-e", "--gap", "--max-iter", "--initial-model", "--grid", "--score"},
         paper=LSSVM + "Algorithm 2",
     ),
     Solver(

@@ -77,9 +77,13 @@ ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computation
 ALM += "ICML 2014: "
 SPARK = frozenset({"--spark"})  # of solvers that need only sums over the rows
 ON_DISK = frozenset({"--memory", "--scratch", "--no-cache"})  # of solvers that make no copy of the rows
+# Names of --score; training/validation/scores.py computes them
+SCORES = (
+    "accuracy", "balanced-accuracy", "f1", "auc", "average-precision", "log-loss", "mse", "mae", "r2",
+)  # fmt: skip
 RUN_OPTIONS = frozenset(
     {
         "-e", "-B", "--weights", "--initial-model", "--gap", "--max-seconds", "--max-iter", "--seed",
-        "--stratified", "--solver-log", "--plot",
+        "--stratified", "--solver-log", "--plot", "--grid", "--score",
     }
 )  # fmt: skip

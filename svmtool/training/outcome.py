@@ -73,7 +73,7 @@ class Recorder:
         if request.solver_log or request.plot:
             from svmtool.training.history import History
 
-            self.history = History(request.solver_log, request.plot)
+            self.history = History(request.solver_log, request.plot, target)
 
     def record(self, **fields: Any) -> None:
         self.console.progress(target=self.target, **fields)

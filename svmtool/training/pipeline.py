@@ -12,6 +12,7 @@ import numpy as np
 from svmtool import __version__, registry
 from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import Dataset
+from svmtool.data.labels import balanced_weights
 from svmtool.errors import named
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight import weight_file
@@ -155,10 +156,12 @@ def _run(settings: Settings, request: Request, data: Reading, model_path: str, c
     if used is not None:
         table = on_used(table, used)
         initial = initial and restricted(initial, used)
-    if request.find_C or request.folds is not None:
-        from svmtool.training.validation import report
+    if request.balanced:
+        settings = settings.replace(class_weights=settings.problem.class_weights + balanced_weights(table.labels))
+    if request.find_C or request.folds is not None or request.grid is not None:
+        from svmtool.training.validation import grid_report, report
 
-        work = report.search_C if request.find_C else report.cross_validate
+        work = grid_report.grid if request.grid else report.search_C if request.find_C else report.cross_validate
         status = work(table, settings, request, row_weights, console, stop)
         for warning in mapped.complaints() if mapped else []:
             console.warn(warning)

@@ -35,9 +35,10 @@ def refuse_range(
     labels: float,
 ) -> None:  # fmt: skip
     """Raise SvmtoolError if sums of squares of numbers up to `largest` over n rows would overflow."""
-    cost = C
-    for _, factor in class_weights:
-        cost *= max(factor, 1.0)
+    factors: dict[int, float] = {}
+    for label, factor in class_weights:
+        factors[label] = factors.get(label, 1.0) * factor
+    cost = C * max(factors.values(), default=1.0)
     if row_weights is not None:
         cost *= float(row_weights.max(initial=1.0))
     digits = 2 * math.log10(max(largest, labels)) + math.log10(n + 1)

@@ -83,7 +83,7 @@ def test_full_disk_is_one_sentence():
 def test_without_files_nothing_is_kept():
     with History() as history:
         history.record(**RECORDS[0])
-    assert history.points == []
+    assert history.runs == {}
 
 
 def test_plot_needs_a_known_kind(tmp_path):

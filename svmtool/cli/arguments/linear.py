@@ -148,11 +148,17 @@ def _check_combinations(settings: Settings, request: Request) -> None:
     if not s.auto and mu == "balance" and "--inner-steps" not in settings.row.supported:
         able = registry.in_words(registry.supporting("--inner-steps"))
         raise SvmtoolError(f"ERROR: --mu balance needs -s {able}: use merit or geometric")
-    validating = "-C" if s.find_C else "-v" if s.folds is not None else ""
+    if s.grid is not None:
+        for name in ("-c", "-C", "--initial-model"):
+            if name in s.given:
+                raise of_one_model(name, "--grid")
+    validating = "-C" if s.find_C else "--grid" if s.grid is not None else "-v" if s.folds is not None else ""
     if s.spark is not None:
         _check_spark(s)
-    if settings.run.stratified and not validating:
+    if settings.run.stratified and not (s.find_C or s.folds is not None):
         raise SvmtoolError("ERROR: --stratified needs -v or -C")
+    if s.score is not None and validating not in ("-C", "--grid"):
+        raise SvmtoolError("ERROR: --score needs -C or --grid; --metrics prints all scores of -v")
     if s.memory is None and (s.scratch or s.no_cache):
         raise SvmtoolError("ERROR: --scratch and --no-cache need --memory")
     if s.every_rows is not None or s.every_seconds is not None:
@@ -164,6 +170,7 @@ def _check_combinations(settings: Settings, request: Request) -> None:
 
 def _check_spark(request: Request) -> None:
     """Raise for options that cannot be combined with --spark."""
-    for name in ("-s auto", "--loo", "--memory", "--threads", "--add", "--remove", "--no-homotopy"):
+    for name in ("-s auto", "--loo", "--memory", "--threads", "--add", "--remove", "--no-homotopy",
+                 "--grid", "--score", "--metrics", "--balanced"):  # fmt: skip
         if request.auto if name == "-s auto" else name in request.given:
             raise SvmtoolError(f"ERROR: --spark cannot be combined with {name}")

@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.integers import parse_integer
-from svmtool.registry.row import gap_of_theta
+from svmtool.registry.row import SCORES, gap_of_theta
+
+MOST_VALUES = 100_000  # of --grid
 
 
 class LongOption(NamedTuple):
@@ -96,6 +98,35 @@ def _master(name: str, text: str) -> str:
     return text
 
 
+def _values_of_C(name: str, text: str) -> tuple[float, ...]:
+    """The values of C=V,V,.. or C=LOW:HIGH:N, N values at equal ratios, ascending."""
+    key, _, values = text.partition("=")
+    parts = values.split(":")
+    try:
+        if key.strip() != "C":
+            raise ValueError
+        if len(parts) == 3:
+            low, high, n = float(parts[0]), float(parts[1]), parse_integer(parts[2])
+            if not 0 < low < high < math.inf or not 2 <= n <= MOST_VALUES:
+                raise ValueError
+            found = {float(f"{low * (high / low) ** (k / (n - 1)):.6g}") for k in range(n)}
+        else:
+            found = {float(v) for v in values.split(",")}
+        if not all(0 < C < math.inf for C in found):
+            raise ValueError
+    except (ValueError, OverflowError):
+        raise SvmtoolError(
+            f"ERROR: {name} {clipped(text)}: must be C=0.01,0.1,1 or C=LOW:HIGH:N, N values of C > 0 at equal ratios"
+        ) from None
+    return tuple(sorted(found))
+
+
+def _score(name: str, text: str) -> str:
+    if text not in SCORES:
+        raise SvmtoolError(f"ERROR: {name} {clipped(text)}: must be one of {', '.join(SCORES)}")
+    return text
+
+
 def _zero_or_one(name: str, text: str) -> bool:
     if text not in ("0", "1"):
         raise SvmtoolError(f"ERROR: {name} {text}: must be 0 or 1")
@@ -136,6 +167,14 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--every-seconds": LongOption(
         "every_seconds", "T", _positive, "with --add -: write the model every T seconds if rows arrived (default 10)"
     ),
+    "--grid": LongOption(
+        "grid", "C=V,..", _values_of_C, "print a table of trainings at each C (C=0.1,1,10 or C=LOW:HIGH:N)"
+    ),
+    "--score": LongOption(
+        "score", "NAME", _score, f"with -C or --grid: choose by {', '.join(SCORES[:-1])} or {SCORES[-1]}"
+    ),
+    "--metrics": LongOption("metrics", "", None, "with -v: also print F1, AUC, log loss (-b 1) or R2 and others"),
+    "--balanced": LongOption("balanced", "", None, "multiply C for each class by rows / (classes * rows of the class)"),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
     "--paper-form": LongOption("paper_form", "", None, "use the working sets and subproblems of the paper"),
     "--pairs": LongOption(
@@ -168,7 +207,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
         "strict", "", None, "exit with 2 if not converged, if -e left a gap above 1e-2, or if -b 1 failed"
     ),
     "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line per iteration, with the method used"),
-    "--plot": LongOption("plot", "FILE", _file, "draw gap and objective against time (needs matplotlib)"),
+    "--plot": LongOption(
+        "plot", "FILE", _file, "draw gap and objective against time, of -C and --grid the scores (needs matplotlib)"
+    ),
     "--explain": LongOption("", "", None, "print the problem, stopping rule, options and paper of -s, and exit"),
     "--version": LongOption("", "", None, "print the version and exit"),
     "--help": LongOption("", "", None, "print the most used options and exit"),

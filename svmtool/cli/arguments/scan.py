@@ -260,10 +260,12 @@ def check_stopping(given: tuple[str, ...]) -> None:
 
 
 def check_validation(given: tuple[str, ...], validating: str) -> None:
-    """Raise for options of a single run beside -v or -C (`validating`, empty for neither)."""
+    """Raise for options of a single run beside -v, -C or --grid (`validating`, empty for none), and for --metrics."""
     for name in ("--solver-log", "--plot", "--loo"):
-        if validating and name in given:
+        if validating and name in given and not (name == "--plot" and validating in ("-C", "--grid")):
             raise of_one_model(name, validating)
+    if "--metrics" in given and validating != "-v":
+        raise SvmtoolError("ERROR: --metrics needs -v, without -C and --grid, which choose by --score")
 
 
 def of_one_model(name: str, validating: str) -> SvmtoolError:

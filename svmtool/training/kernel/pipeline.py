@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from svmtool import __version__, registry
-from svmtool.data.labels import Classes
+from svmtool.data.labels import Classes, balanced_weights
 from svmtool.errors import SvmtoolError, named
 from svmtool.formats.models import kernel
 from svmtool.formats.svmlight.background import Reading
@@ -31,6 +31,8 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
 
 def _run(s: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
     rows = checked(s, data, console.warn)
+    if request.balanced:
+        s = s.replace(class_weights=s.problem.class_weights + balanced_weights(rows.labels))
     stop = StopFlag(s.stopping.max_seconds)  # the time of the whole command starts here
     rand = GlibcRand(1 if s.run.seed is None else s.run.seed)
     if request.folds is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from svmtool.errors import SvmtoolError
 from svmtool.limits import TimeShares
 from svmtool.models.kernel import KernelModel
+from svmtool.params import Settings
 from svmtool.request import Request
 from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import KernelSet
@@ -18,6 +19,14 @@ from svmtool.training.kernel.train import trainer
 from svmtool.training.outcome import told_folds
 from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds, refuse_all_in_one, stratified_folds
 from svmtool.training.validation.report import percent, print_regression
+from svmtool.training.validation.scores import (
+    PROBABILITIES,
+    SCORES,
+    HeldOut,
+    metric_lines,
+    metric_needs,
+    task_of,
+)
 
 
 class Folds:
@@ -58,10 +67,14 @@ def run_validation(
     if folds.warning:
         console.warn(folds.warning)
 
-    def show(done: KernelTraining, *_: np.ndarray) -> None:
+    held = HeldOut(data.labels, task_of(s), _needs(s)) if request.metrics else None
+
+    def show(done: KernelTraining, outside: np.ndarray, decisions: np.ndarray) -> None:
         console.solver(done.text)
         for warning in done.warnings:
             console.warn(warning)
+        if held is not None:
+            held.keep(outside, done.model, decisions)
 
     predictions, open_ends = evaluate(data, fitting, folds, rand, show)
     if s.row.task == "regression":
@@ -69,7 +82,15 @@ def run_validation(
     else:
         share = np.count_nonzero(predictions == data.labels) / len(data)
         console.out(f"Cross Validation Accuracy = {percent(share)}%\n")
+    if held is not None:
+        held.predictions = predictions
+        console.out(metric_lines(held))
     return predictions, told_folds(open_ends, folds.count, s.row, request.strict, console)
+
+
+def _needs(s: Settings) -> int:
+    """What the lines of --metrics need; probabilities only with -b 1."""
+    return min(metric_needs(s), PROBABILITIES if s.run.probability else SCORES)
 
 
 def evaluate(

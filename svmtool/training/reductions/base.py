@@ -173,6 +173,10 @@ class Reduction(ABC):
 
     # What follows from it
 
+    def set_C(self, C: float) -> None:
+        """Set another C, at most the one that the overflow check has seen; for several trainings on the same rows."""
+        self.settings = self.settings.replace(C=C)
+
     @property
     def eps(self) -> float | None:
         """The -e that decides, None where the gap does."""
@@ -379,6 +383,10 @@ class Reduction(ABC):
     def weights(self, results: list[Result]) -> np.ndarray:
         """The answers as columns, f8 (length of w, problems)."""
         return np.stack([r.w for r in results], axis=1) if results else np.zeros((self.rows.d, 0))
+
+    def as_start(self, W: np.ndarray) -> np.ndarray:
+        """The start of another run from the `weights` of this one."""
+        return W
 
     def _start_with(self, W: np.ndarray, model: LinearModel) -> np.ndarray:
         """Columns W of a model's weights for the features and bias of this run."""

@@ -123,7 +123,10 @@ class CrammerSinger(Reduction):
             raise SvmtoolError(f"the initial model has labels {theirs}, the data {labels}: they must agree")
         W = np.outer(model.W, (0.5, -0.5)) if len(labels) == 2 and model.columns == 1 else model.W
         start = self._start_with(W[:, [model.labels.index(label) for label in labels]], model)
-        return (start[:, :1] - start[:, 1:]) / ROOT if self.k == 2 else start.reshape(-1, 1)
+        return self.as_start(start)
+
+    def as_start(self, W: np.ndarray) -> np.ndarray:
+        return (W[:, :1] - W[:, 1:]) / ROOT if self.k == 2 else W.reshape(-1, 1)
 
 
 def _times_root(rows: Rows) -> Rows:

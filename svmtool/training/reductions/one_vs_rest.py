@@ -46,14 +46,22 @@ class OneVsRest(Reduction):
         """Whether the problems are also given as normal equations, which describe the optimum."""
         return self.solver.optimal and self.rows.d <= self.solver.sums_below
 
+    def set_C(self, C: float) -> None:
+        super().set_C(C)
+        if self.sums is not None:
+            self._equations = self._equations_of(self.sums)
+
     def prepare(self) -> None:
         if self.settings.run.loo and not self.by_sums:
             raise SvmtoolError(f"--loo needs a matrix of features x features: {self.rows.d} are too many")
         if self.by_sums and self.sums is None and self.count:
-            s = self.settings.problem
             self.sums = self._summed(self.row_weights)
             limits.check()  # the equations copy the sums
-            self._equations = equations_of(self.sums, s.C, s.bias, self.factor)
+            self._equations = self._equations_of(self.sums)
+
+    def _equations_of(self, sums: ClassStatistics) -> list[NormalEquations]:
+        s = self.settings.problem
+        return equations_of(sums, s.C, s.bias, self.factor)
 
     def _summed(self, r: np.ndarray | None) -> ClassStatistics:
         """The sums over all rows with weights r."""

@@ -11,6 +11,7 @@ import numpy as np
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.limits import StopFlag, with_time_shares
+from svmtool.models import words
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME, Status
@@ -18,6 +19,7 @@ from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import worst_status
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import folds as draws
+from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut
 
 UNMOVED = 1e-15  # largest norm of a change of weights that counts as unchanged
 
@@ -31,11 +33,13 @@ class Folds:
     warnings : messages for the user so far, in order
     open_ends : the statuses of the folds of the last `evaluate` that did not converge
     cut : how many of these were stopped by the time limit
+    any_start : whether warm starts use LIBLINEAR's rule alone, as its search for C does
 
     Raises SvmtoolError for fewer than two rows.
     """
 
     open_ends: tuple[Status, ...] = ()
+    any_start = True
 
     def __init__(self, table: Dataset, settings: Settings, row_weights: np.ndarray | None, wanted: int):
         self.table, self.settings, self.row_weights = table, settings, row_weights
@@ -57,14 +61,15 @@ class Folds:
 
     def evaluate(
         self, settings: Settings, stop: StopFlag, warm: list | None = None,
-        keep: Callable[[np.ndarray, LinearModel, np.ndarray], object] | None = None,
+        keep: Callable[[np.ndarray, LinearModel, np.ndarray], object] | None = None, calibrated: bool = False,
     ) -> tuple[np.ndarray, bool]:  # fmt: skip
         """Train every fold and predict its held-out rows.
 
         Returns the predictions f8[n], each by the model that has not seen the row, and whether any weight vector
         changed.  warm: a weight matrix (or None) for each fold, replaced by the new one.  keep receives the rows (i8),
-        the model and the decision values of each fold, from the thread that has trained it.  Raises KeyboardInterrupt
-        once `stop` is set.  After the time limit the models trained so far predict.
+        the model and the decision values of each fold, from the thread that has trained it; calibrated: the model has
+        probabilities, with sigmoids fitted to the fold's training rows where needed.  Raises KeyboardInterrupt once
+        `stop` is set.  After the time limit the models trained so far predict.
         """
         predictions = np.empty(len(self.table))
         moved = [False] * self.count
@@ -72,24 +77,28 @@ class Folds:
         so_far: list[Any] = [None] * self.count  # weights of folds stopped by their share of the time
         ends: list[Status | None] = [None] * self.count
 
+        searches = warm is not None and self.any_start
+
         def one(k: int, share: StopFlag) -> bool:
             inside, outside = draws.fold_rows(self.order, self.starts, k, self.table.mapped is not None)
             weights = None if self.row_weights is None else self.row_weights[inside]
             problems = problems_of(self.table.take(inside), settings, weights)
             warnings[k] = problems.warnings()
-            problems.any_start = warm is not None
+            problems.any_start = searches
             start = warm[k] if warm is not None else None
-            results = problems.fit(start if so_far[k] is None else so_far[k], stop=share, sure=warm is None)
+            results = problems.fit(start if so_far[k] is None else so_far[k], stop=share, sure=not searches)
             W = problems.weights(results)
             late = any(r.status is TIME for r in results)
             ends[k] = TIME if late else worst_status(results)
             if late and stop.may_resume(share):
                 so_far[k] = problems.start_from(problems.model(W))
                 return True
-            moved[k] = start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
             if warm is not None:
-                warm[k] = W
+                warm[k] = problems.as_start(W)
+                moved[k] = start is not None and float(np.sqrt(np.sum((warm[k] - start) ** 2))) > UNMOVED
             model = problems.model(W)
+            if calibrated and not model.gives_probabilities:
+                warnings[k] += self._calibrate(model, settings, inside, weights, share)
             decisions = model.decision_values(self.table.take(outside))
             predictions[outside] = model.labels_from(decisions)
             if keep is not None:
@@ -104,6 +113,19 @@ class Folds:
         self.open_ends = tuple(status for status in ends if status is not None and not status.converged)
         self.warnings += [text for of_fold in warnings for text in of_fold]
         return predictions, any(moved)
+
+    def _calibrate(
+        self, model: LinearModel, settings: Settings, inside: np.ndarray, weights: np.ndarray | None, stop: StopFlag
+    ) -> list[str]:
+        """Add sigmoids to the model of the rows `inside` (i8); returns a warning where that is impossible."""
+        from svmtool.training.calibration import NotCalibratedError, calibrate
+
+        try:
+            found = calibrate(self.table.take(inside), settings, weights, model.labels or (), stop)
+        except NotCalibratedError as e:
+            return [f"WARNING: a fold has no probabilities (-b 1): {e}"]
+        model.notes += words.sigmoid_notes(found)
+        return []
 
     def largest_square(self, bias: float) -> float:
         """max |x_i|^2 with the bias feature."""
@@ -121,11 +143,30 @@ class Validation(NamedTuple):
     open_ends: tuple[Status, ...]
 
 
-def cross_validate(folds: Folds, settings: Settings, stop: StopFlag | None = None) -> Validation:
-    """Predict every row by a model trained without its fold; stop: None: max_seconds, counted from now."""
+def cross_validate(
+    folds: Folds, settings: Settings, stop: StopFlag | None = None, held: HeldOut | None = None
+) -> Validation:
+    """Predict every row by a model trained without its fold; stop: None: max_seconds, counted from now.
+
+    held: receives the predictions and what else it needs.
+    """
     with Interruptible(StopFlag(settings.stopping.max_seconds) if stop is None else stop) as flag:
-        predictions, _ = folds.evaluate(settings, flag)
+        predictions, _ = held_out(folds, settings, flag, None, held)
     return Validation(predictions, folds.open_ends)
+
+
+def held_out(
+    folds: Folds, settings: Settings, stop: StopFlag, warm: list | None, held: HeldOut | None
+) -> tuple[np.ndarray, bool]:
+    """`Folds.evaluate`, for a HeldOut that receives what it needs."""
+    if held is None or held.needs == PREDICTIONS:  # distributed folds keep no decision values
+        found = folds.evaluate(settings, stop, warm)
+    else:
+        calibrated = held.needs == PROBABILITIES and bool(settings.run.probability)
+        found = folds.evaluate(settings, stop, warm, held.keep, calibrated)
+    if held is not None:
+        held.predictions = found[0]
+    return found
 
 
 def largest_square(table: Dataset, bias: float) -> float:

@@ -10,13 +10,26 @@ import numpy as np
 from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.metrics import RegressionErrors
+from svmtool.models.words import LOGISTIC_WORDS
 from svmtool.params import Settings
 from svmtool.registry.row import Solver
 from svmtool.request import Request
 from svmtool.solvers.shared.base import TIME
+from svmtool.training import pictures
 from svmtool.training.outcome import NOT_CONVERGED, advice, told_folds
+from svmtool.training.pictures import Curve, Picture
 from svmtool.training.validation import cross_validation, search
 from svmtool.training.validation.cross_validation import Folds, Validation
+from svmtool.training.validation.scores import (
+    ACCURACY,
+    ERROR,
+    HeldOut,
+    Measure,
+    measure_of,
+    metric_lines,
+    metric_needs,
+    task_of,
+)
 from svmtool.training.validation.search import Search, Tried
 
 DEFAULT_FOLDS = 5  # of -C
@@ -42,8 +55,9 @@ def run_validation(
 ) -> tuple[Validation, int]:
     """Validate and print the lines of -v; returns the result and the exit status."""
     labels = folds.table.labels
+    held = HeldOut(labels, task_of(settings), metric_needs(settings)) if request.metrics else None
     try:
-        found = cross_validation.cross_validate(folds, settings, stop)
+        found = cross_validation.cross_validate(folds, settings, stop, held)
     finally:
         _warn(folds, console)
     if settings.row.task == "regression":
@@ -54,6 +68,8 @@ def run_validation(
         from svmtool.training.reductions.ordinal import validation_lines
 
         console.out(validation_lines(labels, found.predictions))
+    if held is not None:
+        console.out(metric_lines(held))
     return found, told_folds(found.open_ends, folds.count, settings.row, request.strict, console)
 
 
@@ -91,25 +107,43 @@ def run_search(
     regression = settings.row.task == "regression"
     first_C = settings.problem.C if "-c" in request.given else None
     first_p = settings.problem.p if "-p" in request.given else None
+    measure = measure_of(request.score, settings, gives_probabilities(settings))
+    picture = Picture(request.plot)
 
     def line(tried: Tried | None) -> None:
         if tried is None:
             console.solver("WARNING: maximum C reached.\n")
             return
-        p = f"p={tried.p:7.2f}\tMean squared error={-tried.score:g}"
-        rate = p if regression else f"rate={percent(tried.score)}"
-        console.solver(f"log2c={math.log2(tried.C):7.2f}\t{rate}\n")
+        name = "rate" if measure is ACCURACY else measure.title[:1].upper() + measure.title[1:]
+        p = f"p={tried.p:7.2f}\t" if regression else ""
+        console.solver(f"log2c={math.log2(tried.C):7.2f}\t{p}{name}={measure.text(tried.score).rstrip('%')}\n")
 
     try:
-        found = search.search_C(folds, settings, stop, line, first_C, first_p)
+        found = search.search_C(folds, settings, stop, line, first_C, first_p, measure)
     finally:
         _warn(folds, console)
     best = found.best
-    if regression:
-        console.out(f"Best C = {best.C:g} Best p = {best.p:g}  CV MSE = {-best.score:g}\n")
-    else:
-        console.out(f"Best C = {best.C:g}  CV accuracy = {percent(best.score)}%\n")
+    p = f" Best p = {best.p:g}" if regression else ""
+    title = "MSE" if measure is ERROR else measure.title
+    console.out(f"Best C = {best.C:g}{p}  CV {title} = {measure.text(best.score)}\n")
+    _draw(picture, found, measure, regression)
     return found, _search_status(found, settings.row, request.strict, console)
+
+
+def gives_probabilities(settings: Settings) -> bool:
+    """Whether models have probabilities, by -b 1 or by themselves."""
+    return bool(settings.run.probability) or settings.row.word in LOGISTIC_WORDS
+
+
+def _draw(picture: Picture, found: Search, measure: Measure, regression: bool) -> None:
+    curves: dict[float, list[tuple[float, float]]] = {}
+    for value in found.tried:
+        if math.isfinite(value.score):
+            curves.setdefault(value.p, []).append((value.C, measure.sign * value.score))
+    named = [Curve(f"p = {p:g}" if regression else "", points) for p, points in curves.items()]
+    best = found.best
+    chosen = (best.C, measure.sign * best.score) if math.isfinite(best.score) else None
+    picture.draw(lambda figure: pictures.search(figure, named, chosen, measure.title, measure.percent), height=4.5)
 
 
 def _warn(folds: Folds, console: Any) -> None:

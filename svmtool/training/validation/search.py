@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from svmtool.limits import StopFlag
-from svmtool.metrics import RegressionErrors
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Status
 from svmtool.training.interrupt import Interruptible
-from svmtool.training.validation.cross_validation import Folds
+from svmtool.training.validation.cross_validation import Folds, held_out
+from svmtool.training.validation.scores import HeldOut, Measure, measure_of, task_of
 
 MAX_C, MAX_C_REGRESSION = 1024.0, 1048576.0
 P_STEPS = 20
@@ -24,7 +24,8 @@ class Tried(NamedTuple):
     """A value of C and its score.
 
     p, C : the parameters
-    score : the share of rows predicted correctly; of a regression minus the mean squared error
+    score : the measure of --score, errors with a minus sign; by default the share of rows predicted correctly, of a
+        regression the mean squared error
     open_ends : the statuses of the folds that did not converge
     """
 
@@ -48,7 +49,7 @@ Report = Callable[[Tried | None], object]
 
 def search_C(
     folds: Folds, settings: Settings, stop: StopFlag | None = None, report: Report = lambda tried: None,
-    first_C: float | None = None, first_p: float | None = None,
+    first_C: float | None = None, first_p: float | None = None, measure: Measure | None = None,
 ) -> Search:  # fmt: skip
     """Double C from a small value; each fold starts from its weights at the last C (beta-seeding, Section 4.1).
 
@@ -57,32 +58,30 @@ def search_C(
     wins a tie.  At the time limit the best value so far wins; an unfinished C counts only if there is no other.
     stop: None: max_seconds, counted from now.
     first_C, first_p: where C and p start; None: LIBLINEAR's values.
+    measure: what the score is; None: accuracy or mean squared error.
     """
+    measure = measure_of(None, settings, False) if measure is None else measure
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     if settings.row.task == "regression":
-        return _search_p(folds, settings, stop, report, first_C, first_p)
+        return _search_p(folds, settings, stop, report, first_C, first_p, measure)
     start = first_C
     if start is None:
         start = smallest_C(len(folds.table), folds.largest_square(settings.problem.bias), settings.row.loss)
     tried: list[Tried] = []
-    last = _double_C(folds, settings, start, MAX_C, folds.rate, stop, tried, report)
+    last = _double_C(folds, settings, start, MAX_C, measure, stop, tried, report)
     return Search(tried, _best(tried), "" if last is None else f"C = {last:g}")
 
 
 def _search_p(
-    folds: Folds, settings: Settings, stop: StopFlag, report: Report, first_C: float | None, first_p: float | None
-) -> Search:
+    folds: Folds, settings: Settings, stop: StopFlag, report: Report, first_C: float | None, first_p: float | None,
+    measure: Measure,
+) -> Search:  # fmt: skip
     """Search for p and C: p decreases from the largest |label| in steps of a twentieth of it."""
     labels = folds.table.labels
     step = float(np.max(np.abs(labels), initial=0.0)) / P_STEPS
     first = P_STEPS - 1
     if first_p is not None and 0.0 < first_p < first * step:
         first = int(first_p / step)
-
-    def score(predictions: np.ndarray) -> float:
-        errors = RegressionErrors()
-        errors.add(labels, predictions)
-        return -(errors.squared / errors.n)
 
     tried: list[Tried] = []
     last = None
@@ -91,7 +90,7 @@ def _search_p(
         start = first_C
         if start is None:
             start = smallest_C_of_tube(labels, p, folds.largest_square(settings.problem.bias))
-        last = _double_C(folds, settings.replace(p=p), start, MAX_C_REGRESSION, score, stop, tried, report)
+        last = _double_C(folds, settings.replace(p=p), start, MAX_C_REGRESSION, measure, stop, tried, report)
         if last is not None:
             break
     return Search(tried, _best(tried), "" if last is None else f"p = {p:g}, C = {last:g}")
@@ -103,12 +102,12 @@ def _best(tried: list[Tried]) -> Tried:
 
 
 def _double_C(
-    folds: Folds, settings: Settings, start: float, most: float, score_of: Callable[[np.ndarray], float],
+    folds: Folds, settings: Settings, start: float, most: float, measure: Measure,
     stop: StopFlag, tried: list[Tried], report: Report,
 ) -> float | None:  # fmt: skip
     """Try C from `start` to `most`, appending to `tried`.
 
-    score_of: the score of predictions, larger is better.  Returns the C at which the time limit was reached, or None.
+    Returns the C at which the time limit was reached, or None.
     """
     C = min(start, most)
     warm: list = [None] * folds.count
@@ -116,12 +115,13 @@ def _double_C(
     while C <= most:
         if tried and stop.left <= 0.0:
             return C
+        held = HeldOut(folds.table.labels, task_of(settings), measure.needs)
         with Interruptible(stop):
-            predictions, moved = folds.evaluate(settings.replace(C=C), stop, warm)
+            _, moved = held_out(folds, settings.replace(C=C), stop, warm, held)
         if tried and folds.cut:
             return C
         unmoved = 0 if moved else unmoved + 1
-        tried.append(Tried(settings.problem.p, C, score_of(predictions), folds.open_ends))
+        tried.append(Tried(settings.problem.p, C, measure.score(held), folds.open_ends))
         report(tried[-1])
         if folds.cut:
             return C

@@ -1,0 +1,175 @@
+"""Pictures of --plot: convergence of a training, and scores of a search for C or of a grid (matplotlib)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from svmtool.charts.canvas import BLUE, FAINT, GREY, ORANGE, RED
+from svmtool.errors import SvmtoolError
+
+KINDS = ("png", "svg", "pdf")
+NAMED = 10  # lines up to which each has its colour and its name in the legend
+LEAST_GAP = 1e-17  # gaps of zero are drawn here: the axis is logarithmic
+LEAST_SECONDS = 1e-6
+FADED = 0.45  # opacity of the lines of many classes
+
+
+class Record(NamedTuple):
+    """One iteration of a problem: seconds since its start, primal objective, relative gap."""
+
+    seconds: float
+    objective: float
+    gap: float
+
+
+class Picture:
+    """A picture file; None: no picture is wanted, and nothing is drawn.
+
+    Raises SvmtoolError for a name that ends in no kind of picture, and where matplotlib is missing.
+    """
+
+    def __init__(self, path: str | None):
+        self.path = path
+        self.kind = "" if path is None else _kind(path)
+
+    def draw(self, fill: Callable[[Any], None], height: float = 6.0) -> None:
+        """Draw by `fill`, which receives a figure of matplotlib; the file appears whole or not at all."""
+        if self.path is None:
+            return
+        from matplotlib.figure import Figure  # the canvas is chosen by the kind of file: no display is needed
+
+        from svmtool.formats import output
+
+        figure = Figure(figsize=(7.5, height), layout="constrained")
+        fill(figure)
+        with output.replacing(self.path) as file:
+            figure.savefig(file, format=self.kind, dpi=130)
+
+
+def _kind(path: str) -> str:
+    import importlib.util
+
+    kind = path.rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else "png"
+    if kind not in KINDS:
+        raise SvmtoolError(f"ERROR: --plot {path}: the name must end in .{', .'.join(KINDS)}")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise SvmtoolError("ERROR: --plot needs matplotlib: pip install 'svmtool[plot]'")
+    return kind
+
+
+def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -> None:
+    """Draw gap and objective against time, one line for each problem.
+
+    runs : the records of each problem by its label, None for a single problem
+    target : the gap that was asked for, a dashed line; None: another rule decides
+    """
+    upper, lower = figure.subplots(2, 1, sharex=True)
+    ranked = sorted(runs, key=lambda label: _last_gap(runs[label]))
+    worst, median = (ranked[-1], ranked[(len(ranked) - 1) // 2]) if ranked else (None, None)
+    colours = [f"C{k}" for k in range(NAMED)]
+    for k, label in enumerate(runs):
+        records = runs[label]
+        seconds = [max(r.seconds, LEAST_SECONDS) for r in records]
+        style: dict[str, Any] = {"color": BLUE, "linewidth": 1.2, "marker": ".", "markersize": 4.0}
+        name = None
+        if len(runs) > 1:
+            rank = "worst" if label == worst else "median" if label == median else ""
+            if len(runs) <= NAMED:
+                style["color"], name = colours[k], f"{label}"
+                style["linewidth"] = 2.2 if rank else 0.8
+            else:
+                style |= {"color": FAINT, "linewidth": 0.5, "markersize": 1.5, "alpha": FADED, "zorder": 1}
+            if rank and len(runs) > NAMED:
+                colour = RED if rank == "worst" else BLUE
+                style |= {"color": colour, "linewidth": 1.6, "markersize": 4.0, "alpha": 1.0, "zorder": 3}
+            if rank:
+                name = f"{label}: {rank}, gap {_last_gap(records):.1e}"
+        upper.plot(seconds, [max(r.gap, LEAST_GAP) if math.isfinite(r.gap) else math.nan for r in records],
+                   label=name, **style)  # fmt: skip
+        lower.plot(seconds, [r.objective if math.isfinite(r.objective) else math.nan for r in records], **style)
+    _logarithmic(upper, [r.gap for run in runs.values() for r in run if r.gap > 0])
+    _logarithmic(lower, [r.objective for run in runs.values() for r in run])
+    upper.set_ylabel("relative gap (P - D)/P")
+    lower.set_ylabel("objective P")
+    lower.set_xlabel("seconds since the start of a problem")
+    if runs:
+        lower.set_xscale("log")
+    if target is not None:
+        upper.axhline(target, color=GREY, linestyle="--", linewidth=1.0, label=f"gap asked for: {target:g}")
+    if len(runs) > NAMED:
+        upper.plot([], [], color=FAINT, linewidth=1.0, label=f"{len(runs)} problems")
+    _finish((upper, lower), "problem" if len(runs) > 1 else "")
+
+
+def _last_gap(records: Sequence[Record]) -> float:
+    """The last gap that is a number; infinite if there is none."""
+    return next((r.gap for r in reversed(records) if math.isfinite(r.gap)), math.inf)
+
+
+def _logarithmic(axes: Any, values: Sequence[float]) -> None:
+    """Make the vertical axis logarithmic if all values are positive and span more than a decade."""
+    known = [v for v in values if math.isfinite(v)]
+    if known and min(known) > 0.0 and max(known) > 10.0 * min(known):
+        axes.set_yscale("log")
+
+
+class Curve(NamedTuple):
+    """Scores against C: a name for the legend, and pairs (C, score)."""
+
+    name: str
+    points: list[tuple[float, float]]
+
+
+def search(
+    figure: Any, curves: list[Curve], best: tuple[float, float] | None, title: str, percent: bool,
+    gaps: list[tuple[float, float]] | None = None, target: float | None = None,
+) -> None:  # fmt: skip
+    """Draw scores against C, several curves as thin lines but the best, and certified gaps below where they are known.
+
+    best : C and score of the chosen value; None: nothing is chosen
+    title : what the score is; percent: it is drawn times 100
+    gaps : pairs of C and gap; target: the gap that was asked for
+    """
+    axes = figure.subplots(1 if gaps is None else 2, 1, sharex=True, squeeze=False)[:, 0]
+    upper, factor = axes[0], 100.0 if percent else 1.0
+    winner = None if best is None else next((c for c in curves if best in c.points), None)
+    for k, curve in enumerate(curves):
+        x, y = [C for C, _ in curve.points], [factor * score for _, score in curve.points]
+        if len(curves) <= 2:
+            upper.plot(x, y, color=(BLUE, ORANGE)[k], linewidth=1.4, marker=".", label=curve.name or None)
+        elif curve is not winner:
+            upper.plot(x, y, color=FAINT, linewidth=0.7, zorder=1)
+    if len(curves) > 2:
+        upper.plot([], [], color=FAINT, linewidth=1.0, label=f"{len(curves) - 1} others")
+        if winner is not None:
+            x, y = [C for C, _ in winner.points], [factor * score for _, score in winner.points]
+            upper.plot(x, y, color=BLUE, linewidth=1.8, marker=".", label=winner.name, zorder=3)
+    if best is not None:
+        text = f"best: C = {best[0]:g}, {factor * best[1]:g}{' %' if percent else ''}"
+        upper.plot([best[0]], [factor * best[1]], color=RED, marker="o", markersize=7, linestyle="", label=text,
+                   zorder=4)  # fmt: skip
+    upper.set_ylabel(f"{title} in %" if percent else title)
+    if gaps is not None:
+        lower = axes[1]
+        heights = [max(gap, LEAST_GAP) for _, gap in gaps]
+        lower.plot([C for C, _ in gaps], heights, color=BLUE, linewidth=1.2, marker=".")
+        lower.set_ylabel("certified relative gap")
+        lower.set_yscale("log")
+        if target is not None:
+            lower.axhline(target, color=GREY, linestyle="--", linewidth=1.0, label=f"gap asked for: {target:g}")
+            lower.legend(fontsize="small")
+    axes[-1].set_xlabel("C")
+    axes[-1].set_xscale("log")
+    _finish(axes)
+
+
+def _finish(all_axes: Sequence[Any], title: str = "") -> None:
+    """Grids without frames, and the legend of the first axes with this title."""
+    for axes in all_axes:
+        axes.grid(alpha=0.3, linewidth=0.6)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    if all_axes[0].get_legend_handles_labels()[1]:
+        all_axes[0].legend(fontsize="small", title=title or None, title_fontsize="small")

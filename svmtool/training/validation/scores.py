@@ -1,0 +1,231 @@
+"""Measures of held-out predictions: the lines of --metrics, and the scores by which -C and --grid choose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from svmtool.errors import SvmtoolError
+from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors
+from svmtool.params import Settings
+
+LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # of the true class, so that the logarithm is finite
+CLASSIFIES = ("classification", "all classes")
+PREDICTIONS, SCORES, PROBABILITIES = range(3)
+
+
+class HeldOut:
+    """Predictions, scores and probabilities of rows by models that have not seen them.
+
+    Attributes
+    ----------
+    labels, predictions : f8[n]
+    classes : the labels of the data, ascending; -1 and 1 for one-class problems; empty for regressions
+    scores : f8 (n, classes), the larger the likelier is the class; for measures that need them, else None
+    probabilities : f8 (n, classes); as `scores`, also None where a fold has none
+    """
+
+    def __init__(self, labels: np.ndarray, task: str, needs: int = PREDICTIONS):
+        self.labels, self.task, self.needs = labels, task, needs
+        self.classes: list[int] = []
+        if task == "one-class":
+            self.labels, self.classes = np.where(labels == 1.0, 1.0, -1.0), [-1, 1]
+        elif task != "regression":
+            self.classes = [int(label) for label in np.unique(np.trunc(labels))]
+        self.predictions = np.zeros(0)
+        shape = (len(labels), len(self.classes))
+        self.scores = np.empty(shape) if needs >= SCORES else None
+        self.probabilities = np.empty(shape) if needs >= PROBABILITIES else None
+
+    def keep(self, rows: np.ndarray, model: Any, decisions: np.ndarray) -> None:
+        """Keep what a model says of the rows (i8) that it has not seen; decisions: its decision values of them."""
+        if self.scores is not None:
+            self.scores[rows] = self._by_class(_class_scores(model, decisions), len(rows), -math.inf)
+        probabilities = self.probabilities  # folds may run in parallel
+        if probabilities is None or not model.gives_probabilities:
+            self.probabilities = None
+            return
+        found = dict(zip(model.labels, model.probabilities(decisions).T, strict=True))
+        probabilities[rows] = self._by_class(found, len(rows), 0.0)
+
+    def _by_class(self, columns: dict[int, np.ndarray], n: int, unknown: float) -> np.ndarray:
+        """Columns of labels in the order of the classes; a class that a model does not know has `unknown`."""
+        absent = np.full(n, unknown)
+        return np.stack([columns.get(label, absent) for label in self.classes], axis=1)
+
+    @property
+    def positive(self) -> int | None:
+        """The index of the positive class, the larger of two labels; None for other numbers of classes."""
+        return 1 if len(self.classes) == 2 else None
+
+    def counts(self) -> ClassCounts:
+        """Counts of labels and predictions of all classes."""
+        found = ClassCounts(tuple(map(float, self.classes)))
+        found.add(np.trunc(self.labels), self.predictions)
+        return found
+
+    def errors(self) -> RegressionErrors:
+        """Errors of the predictions of a regression."""
+        found = RegressionErrors()
+        found.add(self.labels, self.predictions)
+        return found
+
+    def mean_of_curves(self, of: Callable[[RankCurve], float]) -> float:
+        """A measure of the curve of the positive class; otherwise the mean over each class against the rest."""
+        assert self.scores is not None
+        truth = np.trunc(self.labels)
+        found = []
+        for k in range(len(self.classes)) if self.positive is None else (self.positive,):
+            curve = RankCurve(float(self.classes[k]))
+            curve.add(truth, self.scores[:, k])
+            found.append(of(curve))
+        return sum(found) / len(found) if found else math.nan
+
+
+def _class_scores(model: Any, decisions: np.ndarray) -> dict[int, np.ndarray]:
+    """A score for each label that a model knows, f8[n], from decision values f8 (n, columns)."""
+    if model.labels is None:  # one-class
+        return {1: decisions[:, 0], -1: -decisions[:, 0]}
+    if len(model.labels) == 2:
+        return {model.labels[0]: decisions[:, 0], model.labels[1]: -decisions[:, 0]}
+    if hasattr(model, "class_values"):
+        columns = model.class_values(decisions)
+        return {label: columns[:, k] for k, label in enumerate(model.labels[: columns.shape[1]])}
+    return _votes(model.labels, decisions)
+
+
+def _votes(labels: tuple[int, ...], decisions: np.ndarray) -> dict[int, np.ndarray]:
+    """Votes of one-vs-one for each label, between which sums of decision values, squeezed below 1/2, decide ties."""
+    votes = {label: np.zeros(len(decisions)) for label in labels}
+    sums = {label: np.zeros(len(decisions)) for label in labels}
+    for (a, b), values in zip(combinations(labels, 2), decisions.T, strict=True):
+        votes[a] += values > 0.0
+        votes[b] += values <= 0.0
+        sums[a] += values
+        sums[b] -= values
+    return {label: votes[label] + 0.5 * sums[label] / (1.0 + np.abs(sums[label])) for label in labels}
+
+
+class Measure(NamedTuple):
+    """A measure of held-out predictions.
+
+    title : as it is printed
+    tasks : the tasks of solvers for which it is defined
+    needs : PREDICTIONS, SCORES or PROBABILITIES
+    of : the function of a HeldOut
+    percent : whether it is printed in percent
+    sign : 1 if larger is better, else -1
+    """
+
+    title: str
+    tasks: tuple[str, ...]
+    needs: int
+    of: Callable[[HeldOut], float]
+    percent: bool = False
+    sign: int = 1
+
+    def score(self, held: HeldOut) -> float:
+        """The measure with the sign that makes larger better; minus infinity where it is not defined."""
+        value = self.of(held)
+        return self.sign * value if value == value else -math.inf
+
+    def text(self, score: float) -> str:
+        """A score as it is printed: the measure itself, 100 times it with a percent sign, or nan."""
+        value = self.sign * score if math.isfinite(score) else math.nan
+        return f"{100.0 * value:g}%" if self.percent else f"{value:g}"
+
+
+def _f1(held: HeldOut) -> float:
+    if held.positive is None:
+        return held.counts().macro()[2]
+    return held.counts().rows()[held.positive][3]
+
+
+def _log_loss(held: HeldOut) -> float:
+    if held.probabilities is None:
+        return math.nan
+    place = np.searchsorted(held.classes, np.trunc(held.labels))
+    likely = held.probabilities[np.arange(len(place)), place]
+    return float(-np.mean(np.log(np.maximum(likely, LEAST_PROBABILITY))))
+
+
+ACCURACY = Measure(
+    "accuracy", (*CLASSIFIES, "ordinal", "one-class", "hard one-class"), PREDICTIONS,
+    lambda held: float(np.count_nonzero(held.predictions == held.labels)) / len(held.labels), percent=True,
+)  # fmt: skip
+ERROR = Measure(
+    "mean squared error", ("regression",), PREDICTIONS,
+    lambda held: (found := held.errors()).squared / found.n, sign=-1,
+)  # fmt: skip
+_ALL_CLASSES = (*CLASSIFIES, "ordinal", "one-class")
+_SCORED = (*CLASSIFIES, "one-class")
+MEASURES: dict[str, Measure] = {
+    "accuracy": ACCURACY,
+    "balanced-accuracy": Measure(
+        "balanced accuracy", _ALL_CLASSES, PREDICTIONS, lambda held: held.counts().balanced_accuracy(), percent=True
+    ),
+    "f1": Measure("F1", _ALL_CLASSES, PREDICTIONS, _f1, percent=True),
+    "auc": Measure("AUC", _SCORED, SCORES, lambda held: held.mean_of_curves(RankCurve.area)),
+    "average-precision": Measure(
+        "average precision", _SCORED, SCORES, lambda held: held.mean_of_curves(RankCurve.average_precision)
+    ),
+    "log-loss": Measure("log loss", CLASSIFIES, PROBABILITIES, _log_loss, sign=-1),
+    "mse": ERROR,
+    "mae": Measure(
+        "mean absolute error", ("regression",), PREDICTIONS,
+        lambda held: (found := held.errors()).absolute / found.n, sign=-1,
+    ),
+    "r2": Measure("R2", ("regression",), PREDICTIONS, lambda held: held.errors().determination()),
+}  # fmt: skip
+OF_POSITIVE = ("f1", "average-precision")  # measures that depend on which of two classes is the positive one
+MEANS = (*OF_POSITIVE, "auc")  # measures that are means over more than two classes
+
+
+def task_of(settings: Settings) -> str:
+    """The task of the solver, without the difference between one-class problems."""
+    return settings.row.task.removeprefix("hard ")
+
+
+def measure_of(score: str | None, settings: Settings, gives_probabilities: bool) -> Measure:
+    """The measure of --score, None: accuracy or mean squared error; SvmtoolError where the solver has none.
+
+    gives_probabilities: whether models have probabilities, by -b 1 or by themselves.
+    """
+    task = task_of(settings)
+    if score is None:
+        return ERROR if task == "regression" else ACCURACY
+    measure = MEASURES[score]
+    if task not in measure.tasks:
+        able = ", ".join(name for name, some in MEASURES.items() if task in some.tasks)
+        raise SvmtoolError(f"ERROR: --score {score}: the task of -s {settings.row.number} is {task}: use {able}")
+    if measure.needs == PROBABILITIES and not gives_probabilities:
+        raise SvmtoolError(f"ERROR: --score {score} needs probabilities: add -b 1, or use -s 0 or 6")
+    return measure
+
+
+def metric_needs(settings: Settings) -> int:
+    """What the lines of --metrics need."""
+    task = task_of(settings)
+    return PROBABILITIES if task in CLASSIFIES else SCORES if task == "one-class" else PREDICTIONS
+
+
+def metric_lines(held: HeldOut) -> str:
+    """The lines of --metrics: the measures that LIBLINEAR's own lines do not have."""
+    lines = []
+    for name, measure in MEASURES.items():
+        if held.task not in measure.tasks or measure in (ACCURACY, ERROR):
+            continue
+        if measure.needs == PROBABILITIES and held.probabilities is None:
+            continue
+        about = ""
+        if name in OF_POSITIVE and held.positive is not None:
+            about = f" (label {held.classes[held.positive]})"
+        elif name in MEANS and held.positive is None:
+            about = f" (mean of {len(held.classes)} classes)"
+        title = measure.title[:1].upper() + measure.title[1:]
+        lines.append(f"{title} = {measure.text(measure.score(held))}{about}\n")
+    return "".join(lines)

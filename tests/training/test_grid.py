@@ -1,0 +1,103 @@
+"""--grid: each point is what a run of its own gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import table_of, text_of
+from test_scores import made
+
+from svmtool import registry
+from svmtool.params import Settings
+from svmtool.training.pipeline import train
+
+LINEAR = [row for row in registry.SOLVERS if "--grid" in row.supported]
+VALUES = (0.01, 0.3, 4.0)
+
+
+def table(out: str) -> tuple[list[str], list[dict[str, str]]]:
+    """Names of the columns and a dict for each line."""
+    head = out.splitlines()[1].split()
+    rows = [line.split() for line in out.splitlines()[2:] if not line.startswith("Best")]
+    return head, [dict(zip(head, row, strict=True)) for row in rows]
+
+
+@pytest.mark.parametrize("row", LINEAR, ids=lambda row: row.name)
+@pytest.mark.parametrize("labels", [(1, -1), (1, 2, 3)], ids=str)
+def test_points_are_certified_and_as_good_as_runs_of_their_own(row, labels, svm_train):
+    X, y = made(labels)
+    stopping = ["--gap", "1e-6"] if "--gap" in row.supported else []
+    asked = "C=" + ",".join(map(str, reversed(VALUES)))
+    status, out, err = svm_train("-q", "-s", row.number, *stopping, "--grid", asked, "d", data=text_of(X, y))
+    assert (status, err) == (0, "")
+    head, points = table(out)
+    assert head == ["C", "objective", "gap", "training", "seconds"]
+    assert [float(point["C"]) for point in points] == list(VALUES)
+    for point in points:
+        settings = Settings.of(solver=row.number, C=float(point["C"]), gap=1e-6).with_default_bias()
+        alone = train(table_of(X, y), settings)
+        assert float(point["gap"]) <= 1.01e-6
+        assert float(point["objective"]) == pytest.approx(alone.certificate.primal, rel=3e-6)
+        if row.task != "regression":
+            right = np.mean(alone.model.predict(table_of(X, y)) == y)
+            assert float(point["training"].rstrip("%")) == pytest.approx(100 * right, abs=2.3)
+
+
+@pytest.mark.parametrize("labels", [(1, -1), (1, 2, 3)], ids=str)
+@pytest.mark.parametrize("solver", [0, 1, 3, 4, 5, 31, 40])
+def test_validation_is_that_of_a_run_with_v(solver, labels, svm_train):
+    X, y = made(labels)
+    common = ("-q", "-s", solver, "--gap", "1e-9")
+    status, out, err = svm_train(*common, "-v", 3, "--grid", "C=0.01,0.3,4", "d", data=text_of(X, y))
+    assert (status, err) == (0, "")
+    _, points = table(out)
+    for point in points:
+        _, alone, _ = svm_train(*common, "-v", 3, "-c", point["C"], "d")
+        assert alone.strip().endswith(f"= {point['validation']}")
+    best = max(points, key=lambda point: float(point["validation"].rstrip("%")))
+    assert out.splitlines()[-1] == f"Best C = {best['C']}  CV accuracy = {best['validation']}"
+
+
+def test_range_of_values_at_equal_ratios(svm_train):
+    X, y = made(n=30)
+    _, out, _ = svm_train("--grid", "C=0.01:100:5", "d", data=text_of(X, y))
+    assert [float(point["C"]) for point in table(out)[1]] == [0.01, 0.1, 1, 10, 100]
+
+
+def test_no_model_is_written_and_weights_count(svm_train, tmp_path):
+    X, y = made()
+    (tmp_path / "w").write_text("1 " * 45 + "0 " * 45)
+    status, out, _ = svm_train("--weights", "w", "--grid", "C=1", "d", data=text_of(X, y))
+    _, half, _ = svm_train("--grid", "C=1", "h", data=(tmp_path / "h").write_text(text_of(X[:45], y[:45])) and None)
+    assert status == 0 and sorted(p.name for p in tmp_path.iterdir()) == ["d", "h", "w"]
+    assert table(out)[1][0]["objective"] == table(half)[1][0]["objective"]
+
+
+def test_score_of_the_grid(svm_train):
+    X, y = made()
+    for score in ("auc", "f1", "log-loss"):
+        status, out, err = svm_train(
+            "-s", 0, "-v", 3, "--grid", "C=0.01,1,4", "--score", score, "d", data=text_of(X, y)
+        )  # fmt: skip
+        found = [point["validation"] for point in table(out)[1]]
+        best = (min if score == "log-loss" else max)(found, key=lambda text: float(text.rstrip("%")))
+        assert (status, err) == (0, "") and out.splitlines()[-1].endswith(f" = {best}")
+
+
+def test_limits_end_the_grid_with_a_warning(svm_train):
+    X, y = made(n=60)
+    status, out, err = svm_train("--strict", "--max-iter", 1, "-s", 0, "--grid", "C=1,100", "d", data=text_of(X, y))
+    assert status == 2 and "not converged at" in err and len(table(out)[1]) == 2
+    status, out, err = svm_train("--strict", "--max-seconds", 1e-9, "-s", 0, "--grid", "C=1,100", "d")
+    assert status == 2 and "WARNING: the grid ended at C = 1: time limit reached" in err and len(table(out)[1]) == 1
+
+
+@pytest.mark.parametrize(
+    "options", [["--grid", "C=0.1,1,9"], ["-v", 3, "--grid", "C=0.1,1,9"], ["-C"], ["-C", "-s", 11, "-c", 64]], ids=str
+)
+@pytest.mark.parametrize("kind, beginning", [("png", b"\x89PNG"), ("svg", b"<?xml")])
+def test_pictures_of_searches(options, kind, beginning, svm_train, tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is an optional extra")
+    X, y = made(n=30)
+    assert svm_train("-q", *options, "--plot", f"p.{kind}", "d", data=text_of(X, y))[0] == 0
+    assert (tmp_path / f"p.{kind}").read_bytes().startswith(beginning)

@@ -1,0 +1,224 @@
+"""Measures of -v --metrics, the scores of -C and --grid, and --balanced."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from reference import random_rows, table_of, text_of
+
+from svmtool.metrics import RankCurve
+from svmtool.params import Settings
+from svmtool.registry.row import SCORES
+from svmtool.training.pipeline import train
+from svmtool.training.validation import folds
+from svmtool.training.validation.scores import MEASURES, HeldOut
+
+
+def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = random_rows(rng, n, d)
+    number = np.argmax(X @ rng.normal(size=(d, len(labels))) + rng.normal(size=(n, len(labels))), axis=1)
+    return X, np.array(labels, dtype=float)[number]
+
+
+def metrics_of(out: str) -> dict[str, float]:
+    """Name to number of the lines `Name = number% (about)`."""
+    pairs = (line.partition(" = ")[::2] for line in out.splitlines() if " = " in line)
+    return {name: float(value.split()[0].rstrip("%")) / (100 if "%" in value else 1) for name, value in pairs}
+
+
+def average_precision(scores, positive) -> float:
+    """Sum over the thresholds, one by one."""
+    total, before = 0.0, 0.0
+    for threshold in sorted(set(scores.tolist()), reverse=True):
+        chosen = scores >= threshold
+        recall = float(np.sum(positive & chosen) / np.sum(positive))
+        total += float(np.mean(positive[chosen])) * (recall - before)
+        before = recall
+    return total
+
+
+def pairs_ranked(scores, positive) -> float:
+    """Share of pairs of a positive and a negative row in the right order, ties count half."""
+    difference = scores[positive][:, None] - scores[~positive][None, :]
+    return float(np.mean((difference > 0) + 0.5 * (difference == 0)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("values", [3, 1000])
+def test_curves_are_what_all_thresholds_and_pairs_give(seed, values):
+    rng = np.random.default_rng(seed)
+    scores, positive = rng.integers(0, values, 60).astype(float), rng.random(60) < 0.3
+    curve = RankCurve(1.0)
+    for part in (slice(0, 20), slice(20, 60)):
+        curve.add(np.where(positive[part], 1.0, 0.0), scores[part])
+    assert curve.average_precision() == pytest.approx(average_precision(scores, positive))
+    assert curve.area() == pytest.approx(pairs_ranked(scores, positive))
+    assert math.isnan(RankCurve(2.0).average_precision())
+
+
+def decisions_by_hand(X, y, settings: Settings, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Decision values with a column for each label, ascending, and predictions, by a loop over LIBLINEAR's folds."""
+    labels = sorted(set(y.astype(int).tolist()))
+    values, predictions = np.empty((len(y), len(labels))), np.empty(len(y))
+    order, starts = folds.liblinear_folds(len(y), count)
+    for k in range(count):
+        inside, outside = folds.fold_rows(order, starts, k)
+        model = train(table_of(X[inside], y[inside]), settings).model
+        rows = table_of(X[outside], y[outside])
+        found = model.decision_values(rows)
+        if len(labels) == 2:
+            found = np.stack([found[:, 0], -found[:, 0]], axis=1)
+        for j, label in enumerate(labels):
+            values[outside, j] = found[:, model.labels.index(label)]
+        predictions[outside] = model.predict(rows)
+    return values, predictions
+
+
+@pytest.mark.parametrize("labels", [(1, -1), (0, 1), (7, 3, 5)], ids=str)
+@pytest.mark.parametrize("solver", [0, 3])
+def test_metrics_of_a_validation_are_those_of_its_models(labels, solver, svm_train):
+    X, y = made(labels)
+    status, out, err = svm_train("-s", solver, "-v", 5, "--metrics", "d", data=text_of(X, y))
+    plain = svm_train("-s", solver, "-v", 5, "d")
+    assert (status, err) == (0, "") and out.startswith(plain[1])
+    found = metrics_of(out)
+    values, predictions = decisions_by_hand(X, y, Settings.of(solver=solver), 5)
+    known = sorted(set(labels))
+    recalls = [np.mean(predictions[y == label] == label) for label in known]
+    precisions = [np.mean(y[predictions == label] == label) for label in known]
+    f1 = [2 * p * r / (p + r) for p, r in zip(precisions, recalls, strict=True)]
+    curves = range(len(known)) if len(known) > 2 else [1]  # the larger of two labels is the positive one
+    assert found["Balanced accuracy"] == pytest.approx(np.mean(recalls), rel=1e-5)
+    assert found["F1"] == pytest.approx(np.mean([f1[k] for k in curves]), rel=1e-5)
+    for name, function in (("AUC", pairs_ranked), ("Average precision", average_precision)):
+        wanted = np.mean([function(values[:, k], y == known[k]) for k in curves])
+        assert found[name] == pytest.approx(wanted, rel=1e-5)
+    assert ("Log loss" in found) == (solver == 0)
+    about = f"(label {known[1]})" if len(known) == 2 else "(mean of 3 classes)"
+    assert about in next(line for line in out.splitlines() if line.startswith("F1"))
+
+
+def test_log_loss_of_a_logistic_model_is_its_mean_loss(svm_train):
+    X, y = made()
+    _, out, _ = svm_train("-s", 0, "-v", 3, "--metrics", "d", data=text_of(X, y))
+    values, _ = decisions_by_hand(X, y, Settings.of(solver=0), 3)
+    assert metrics_of(out)["Log loss"] == pytest.approx(np.mean(np.logaddexp(0.0, -y * values[:, 1])), rel=1e-5)
+
+
+@pytest.mark.parametrize("options", [["-s", 3], ["-t", 2]], ids=str)
+@pytest.mark.parametrize("labels", [(1, -1), (4, 2, 9)], ids=str)
+def test_sigmoids_of_the_folds_beat_a_constant_guess(options, labels, svm_train):
+    X, y = made(labels, n=150)
+    status, out, err = svm_train(*options, "-q", "-v", 5, "-b", 1, "--metrics", "d", data=text_of(X, y))
+    assert (status, err) == (0, "")
+    shares = np.array([np.mean(y == label) for label in labels])
+    assert 0.0 < metrics_of(out)["Log loss"] < -float(shares @ np.log(shares))
+
+
+def test_metrics_without_the_class_of_a_fold(svm_train):
+    X, y = made()
+    y[40] = 3.0
+    status, out, err = svm_train("-s", 0, "-v", 5, "--metrics", "d", data=text_of(X, y))
+    assert (status, err) == (0, "") and math.isfinite(metrics_of(out)["Log loss"])
+
+
+def test_metrics_of_regressions(svm_train):
+    X, _ = made()
+    t = X @ np.arange(5.0) + np.sin(np.arange(90.0))
+    for options in (["-s", 11], ["-s", 3, "-t", 2]):
+        status, out, err = svm_train("-q", *options, "-v", 4, "--metrics", "d", data=text_of(X, t))
+        found = metrics_of(out)
+        assert (status, err) == (0, "") and found["Mean absolute error"] > 0
+        assert found["R2"] == pytest.approx(1 - found["Cross Validation Mean squared error"] / np.var(t), rel=1e-4)
+
+
+@pytest.mark.parametrize("options", [["-s", 21], ["-s", 43], ["-s", 4], ["-s", 80], ["-s", 2, "-t", 2]], ids=str)
+def test_metrics_of_other_tasks(options, svm_train):
+    X, y = made()
+    status, out, err = svm_train("-q", *options, "-v", 4, "--metrics", "d", data=text_of(np.abs(X) + 0.1, y))
+    assert status == 0 and metrics_of(out)["Balanced accuracy"] <= 1.0
+    assert ("AUC" in out) == (options[1] != 43)
+
+
+def test_search_by_a_score_takes_the_best_of_that_score(svm_train):
+    X, y = made(n=60)
+    plain = svm_train("-s", 2, "-C", "d", data=text_of(X, y))
+    assert svm_train("-s", 2, "-C", "--score", "accuracy", "d") == plain
+    for score, title in (("auc", "AUC"), ("balanced-accuracy", "balanced accuracy")):
+        status, out, err = svm_train("-s", 2, "-C", "--score", score, "d")
+        assert (status, err) == (0, "")
+        rates = [line.rpartition("=")[2] for line in out.splitlines() if line.startswith("log2c")]
+        best = max(map(float, rates))
+        assert f"  CV {title} = {best:g}" in out.splitlines()[-1]
+        C = next(line for line in out.splitlines() if line.endswith(f"={best:g}"))
+        assert f"Best C = {2.0 ** float(C.partition('=')[2].split()[0]):g} " in out
+    status, out, _ = svm_train("-s", 2, "-C", "-b", 1, "-v", 3, "-c", 1, "--score", "log-loss", "d")
+    losses = [float(line.rpartition("=")[2]) for line in out.splitlines() if line.startswith("log2c")]
+    assert status == 0 and out.splitlines()[-1].endswith(f"CV log loss = {min(losses):g}")
+
+
+def test_search_of_a_regression_by_a_score(svm_train):
+    X, _ = made(n=40)
+    t = X @ np.arange(5.0) + np.sin(np.arange(40.0))
+    status, out, _ = svm_train("-s", 11, "-C", "-c", 1, "-p", 0.1, "--score", "r2", "d", data=text_of(X, t))
+    found = [float(line.rpartition("R2=")[2]) for line in out.splitlines() if "R2=" in line]
+    assert status == 0 and out.splitlines()[-1].endswith(f"CV R2 = {max(found):g}")
+
+
+@pytest.mark.parametrize("labels", [(1, -1), (4, 2, 9)], ids=str)
+@pytest.mark.parametrize("options", [["-s", 2], ["-s", 4], ["-t", 0]], ids=str)
+def test_balanced_is_the_class_weights_written_out(labels, options, svm_train, tmp_path):
+    X, y = made(labels)
+    kept = np.concatenate([np.flatnonzero(y == labels[0]), np.flatnonzero(y != labels[0])[:20]])
+    X, y = X[kept], y[kept]
+    models = []
+    names, counts = np.unique(y.astype(int), return_counts=True)
+    factors = (len(y) / (len(names) * counts)).tolist()
+    written = [(f"-w{name}", f"{factor!r}") for name, factor in zip(names, factors, strict=True)]
+    for weights in (["--balanced"], [word for pair in written for word in pair]):
+        assert svm_train("-q", *options, f"-w{labels[0]}", 3, *weights, "d", "m", data=text_of(X, y))[0] == 0
+        models.append((tmp_path / "m").read_text())
+    assert models[0] == models[1]
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ("-v 3 --score auc d", "--score needs -C or --grid"),
+        ("--metrics d", "--metrics needs -v"),
+        ("-C --metrics d", "--metrics needs -v"),
+        ("-s 11 -C --score auc d", "--score auc: the task of -s 11 is regression: use mse, mae, r2"),
+        ("-C --score log-loss d", "--score log-loss needs probabilities: add -b 1"),
+        ("-C --score roc d", "--score roc: must be one of accuracy"),
+        ("-s 11 --balanced d", "does not support --balanced"),
+        ("-s 1 -t 2 --balanced d", "has no costs for --balanced"),
+        ("-t 2 --grid C=1,2 d", "--grid is for linear models"),
+        ("-s 72 --grid C=1,2 d", "does not support --grid"),
+        ("--grid C=1,2 -c 1 d", "-c cannot be combined with --grid"),
+        ("--grid C=1,2 -C d", "-C cannot be combined with --grid"),
+        ("--grid 1,2 d", "--grid 1,2: must be C=0.01,0.1,1"),
+        ("--grid C=0,2 d", "--grid C=0,2: must be"),
+        ("--grid C=1:2:x d", "--grid C=1:2:x: must be"),
+        ("--grid C=nan d", "--grid C=nan: must be"),
+        ("--grid C=1,2 --loo -s 70 d", "--loo cannot be combined with --grid"),
+        ("-v 5 --plot x.svg d", "--plot cannot be combined with -v"),
+    ],
+    ids=lambda text: text if " d" in text else "",
+)
+def test_refusals_name_the_way_out(line, words, svm_train):
+    X, y = made(n=20)
+    status, out, err = svm_train(*line.split(), data=text_of(X, y))
+    assert status == 1 and words in err
+
+
+def test_names_of_scores_are_the_measures():
+    assert tuple(MEASURES) == SCORES
+
+
+def test_undefined_measures_never_win():
+    held = HeldOut(np.ones(4), "classification", 1)
+    held.keep(np.arange(4), train(table_of(np.eye(4), np.ones(4)), Settings.of()).model, np.zeros((4, 1)))
+    assert MEASURES["auc"].score(held) == -math.inf and MEASURES["auc"].text(-math.inf) == "nan"
