@@ -6,6 +6,7 @@ Parameters that every estimator has, with the meaning that they have in scikit-l
 
 from __future__ import annotations
 
+import sys
 import warnings
 from numbers import Integral, Real
 from typing import Any
@@ -45,6 +46,14 @@ COMMON_CONSTRAINTS: dict[str, list] = {
 def inside_offset(rho: float) -> float:
     """Return the offset for rho: lowered by more than round-off, so that rows on the boundary are inside."""
     return rho - BOUNDARY * abs(rho)
+
+
+def warn(sentence: str, category: type[Warning]) -> None:
+    """Warn at the line that called the estimator: outside of this package and of scikit-learn's wrapper of `fit`."""
+    level, frame = 1, sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(("svmtool.sklearn", "sklearn.base")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, category, stacklevel=level + 1)
 
 
 class CertifiedEstimator(BaseEstimator):
@@ -110,7 +119,7 @@ class CertifiedEstimator(BaseEstimator):
         if self.verbose:
             print(found.line())
         for sentence in done.warnings:
-            warnings.warn(sentence.removeprefix("WARNING: "), UserWarning, stacklevel=3)
+            warn(sentence.removeprefix("WARNING: "), UserWarning)
         if not converged:
             looser = f" or {'theta' if hasattr(self, 'theta') else 'tol'}" if done.status.early else ""
             self._warn(f"{in_keywords(done.status.advice)}{looser}.")
@@ -126,11 +135,10 @@ class CertifiedEstimator(BaseEstimator):
         self.gap_, self.objective_, self.converged_ = float(gap), float(primal), bool(converged)
 
     def _warn(self, advice: str) -> None:
-        warnings.warn(
+        warn(
             f"{type(self).__name__} did not converge: the objective is certified to be within a relative gap of "
             f"{self.gap_:.3g} of its minimum. {advice[:1].upper()}{advice[1:]}",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,7 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool import api
-from svmtool.sklearn.base import POSITIVE, SHARE, ClassifierTraining
+from svmtool.sklearn.base import POSITIVE, SHARE, ClassifierTraining, warn
 from svmtool.sklearn.class_order import sorted_classes
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 from svmtool.sklearn.probabilities import ProbabilityMixin, method_of
@@ -374,5 +373,5 @@ class NuSVC(_KernelClassifier):
         if self.nu <= most:
             return weights, {**options, "nu": float(self.nu)}
         sentence = f"the sizes of the classes allow nu up to {most:.3g} only, which is used"
-        warnings.warn(sentence, UserWarning, stacklevel=4)
+        warn(sentence, UserWarning)
         return weights, {**options, "nu": FEASIBLE * most}

@@ -334,3 +334,12 @@ def test_onnx(make):
     session = runtime.InferenceSession(text, providers=["CPUExecutionProvider"])
     found = session.run(None, {session.get_inputs()[0].name: X})[0].ravel()
     assert np.mean(np.abs(found - model.predict(X)) < 1e-3) > 0.98
+
+
+def test_warnings_stand_at_the_line_that_called():
+    X, y = load_breast_cancer(return_X_y=True)
+    for make in (ours.LinearSVC, ours.SVC, ours.LinearSVR, ours.LinearOneClassSVM):
+        options = {} if make is ours.LinearOneClassSVM else {"C": 100.0}
+        with pytest.warns(ConvergenceWarning) as found:
+            make(max_iter=1, tol=1e-12, **options).fit(X, y)
+        assert {w.filename for w in found} == {__file__}
