@@ -176,7 +176,7 @@ PART_OF = {
 
 
 _FREE_BIAS_WORDS = "L2R_LR, L2R_L2LOSS_SVC, L1R_L2LOSS_SVC, L1R_LR, and L2R_L2LOSS_SVR"
-_FREE_BIAS_NUMBERS = (0, 2, 5, 6, 11)  # LIBLINEAR's; rows of our own tell it by their `honours`
+_FREE_BIAS_NUMBERS = (0, 2, 5, 6, 11)  # LIBLINEAR's; for ours the registry's `supported` decides
 
 
 def _is_finite(x: float) -> bool:

@@ -73,7 +73,7 @@ def _remarks(found: Classes) -> str:
 
 
 def _curves(found: Classes) -> list[tuple[str, str]]:
-    """Both charts: one thin line a class, the worst and the median class told apart."""
+    """Both charts: one thin line a class, the worst and the median class in other colours."""
     if ranked(found.roc) is None:
         return []
     prevalence = found.counts.sum(axis=1) / found.rows

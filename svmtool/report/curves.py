@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Curve(NamedTuple):
-    """Points of a curve and the area that it is judged by."""
+    """Points of a curve and the area under it."""
 
     x: np.ndarray
     y: np.ndarray

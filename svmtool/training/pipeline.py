@@ -28,7 +28,7 @@ from svmtool.training.interrupt import Interruptible
 from svmtool.training.liblinear_log import liblinear_log
 from svmtool.training.outcome import Recorder, advice, exit_status, worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
-from svmtool.training.used_features import on_used, restricted, spread, used_features
+from svmtool.training.used_features import on_used, restricted, used_features, with_all_features
 
 
 class Training:
@@ -91,7 +91,7 @@ def train_on_used(
         return train(table, settings, report, row_weights, initial, stop)
     initial = initial and restricted(initial, used)
     done = train(on_used(table, used), settings, report, row_weights, initial, stop)
-    done.model = spread(done.model, used, n_features)
+    done.model = with_all_features(done.model, used, n_features)
     done.model.W = done.model.W[:]
     return done
 
@@ -173,7 +173,7 @@ def _run(settings: Settings, request: Request, data: Reading, model_path: str, c
             done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
         show(done, settings, mapped.complaints() if mapped else [], console)
         if used is not None:
-            done.model = spread(done.model, used, n_features)
+            done.model = with_all_features(done.model, used, n_features)
         output.write(done)
     if done.lacking:
         console.warn(f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")

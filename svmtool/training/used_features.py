@@ -60,7 +60,7 @@ class SpreadWeights:
         return rows
 
 
-def spread(model: LinearModel, used: np.ndarray, n_features: int) -> LinearModel:
+def with_all_features(model: LinearModel, used: np.ndarray, n_features: int) -> LinearModel:
     """The model of all features; only for writing it."""
     whole = copy.copy(model)
     whole.n_features = n_features
