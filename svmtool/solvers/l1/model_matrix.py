@@ -177,7 +177,7 @@ def face_step(
 ) -> tuple[np.ndarray, float]:
     """The best of a few points in the direction q from the weights v of a face, and the length of the step to it.
 
-    These are the minimum along the direction, and points on the path on which weights that reach zero stay there: that path
+    These are the minimum on that line, and points on the path on which weights that reach zero stay there: that path
     loses all weights that are too many at once, the search direction one after the other.
     pull: the slope at v with that of |v|; curvature(x): x'Hx.
     """
