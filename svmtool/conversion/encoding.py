@@ -19,10 +19,7 @@ SMALLEST = 2.2250738585072014e-308  # readers of LIBSVM's format refuse smaller 
 def label_column(table: Table, wanted: str | None, say: Callable[[str], None]) -> int:
     """Index of the label column: the wanted one (name or number), else one of LABEL_NAMES, else the last."""
     if wanted is not None:
-        found = table.index(wanted)
-        if found is None:
-            raise SvmtoolError(f"{table.path} has no column {clipped(wanted)!r}: it has {described(table.names)}")
-        return found
+        return _chosen(table, wanted)
     named = [k for k, name in enumerate(table.names) if name.lower() in LABEL_NAMES]
     found = named[0] if named else len(table.names) - 1
     why = "by its name" if named else "the last"
@@ -48,7 +45,7 @@ def fitted(
             say(f"labels: {described([f'{k} = {value}' for k, value in classes.items()], 6)}")
         else:
             labels = column
-    left_out = {_known(table, name) for name in drop}
+    left_out = {_chosen(table, name) for name in drop}
     one_hots: dict[str, tuple[str, ...]] = {}
     names: list[str] = []
     for k, (name, column) in enumerate(zip(table.names, table.columns, strict=True)):
@@ -74,18 +71,16 @@ def fitted(
 def applied(table: Table, names: Names, say: Callable[[str], None]) -> Dataset:
     """Rows of a table in the columns and with the labels of another conversion's names.
 
-    Columns are found by name in any order.  Without the label column all labels are 0.  Raises SvmtoolError for a
-    missing column, and for a label or value that the names do not have.
+    Columns are found by name in any order; those of strings must have been read as such.  Without the label column
+    all labels are 0.  Raises SvmtoolError for a missing column, and for a label or value that the names do not have.
     """
     labels = np.zeros(len(table))
-    place = None if names.label is None else table.index(names.label)
+    place = table.names.index(names.label) if names.label in table.names else None
     if place is None:
         say(f"no column {names.label}: all labels are 0" if names.label is not None else "all labels are 0")
     else:
         column = table.columns[place]
         if names.classes:
-            if not isinstance(column, list):  # numbers where strings are known
-                raise SvmtoolError(f"{table.path}: column {names.label!r} holds numbers, but the names have strings")
             known = {value: float(k) for k, value in names.classes.items()}
             _refuse_unknown(table, column, known, names.label or "", "label")
             labels = _codes(column, known)
@@ -94,9 +89,7 @@ def applied(table: Table, names: Names, say: Callable[[str], None]) -> Dataset:
         else:
             labels = column
     for name, values in names.one_hot.items():
-        column = table.columns[_known(table, name)]
-        if isinstance(column, list):
-            _refuse_unknown(table, column, values, name, "value")
+        _refuse_unknown(table, table.columns[_known(table, name)], values, name, "value")
     known_columns = {*names.features, *names.one_hot, names.label}
     unused = [name for name in table.names if name not in known_columns]
     if unused:
@@ -114,11 +107,17 @@ def _refuse_unknown(table: Table, column: list[str], known: Collection[str], nam
         )
 
 
+def _chosen(table: Table, wanted: str) -> int:
+    """The column that the user names, or numbers from 1 on."""
+    if wanted not in table.names and wanted.isdecimal() and 1 <= int(wanted) <= len(table.names):
+        return int(wanted) - 1
+    return _known(table, wanted)
+
+
 def _known(table: Table, name: str) -> int:
-    found = table.index(name)
-    if found is None:
+    if name not in table.names:
         raise SvmtoolError(f"{table.path} has no column {clipped(name)!r}: it has {described(table.names)}")
-    return found
+    return table.names.index(name)
 
 
 def _codes(column: list[str], numbers: dict[str, float]) -> np.ndarray:
@@ -138,7 +137,6 @@ def _rows(table: Table, labels: np.ndarray, names: Names) -> Dataset:
                 continue
             done.add(source)
             cells = table.columns[_known(table, source)]
-            cells = cells if isinstance(cells, list) else [f"{x:.17g}" for x in cells]
             features = np.array([places[f"{source}={cell}"] for cell in cells])
             parts.append((np.arange(len(cells)), features, np.ones(len(cells))))
             continue

@@ -27,12 +27,6 @@ class Table:
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0
 
-    def index(self, name: str) -> int | None:
-        """The column with this name, or with this number, counted from 1."""
-        if name in self.names:
-            return self.names.index(name)
-        return int(name) - 1 if name.isdecimal() and 1 <= int(name) <= len(self.names) else None
-
 
 def missing(path: str, place: str, column: str, cell: str) -> SvmtoolError:
     """The error for a cell without a value."""

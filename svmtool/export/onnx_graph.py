@@ -45,7 +45,7 @@ def onnx_bytes(model: LinearModel | KernelModel, about: str) -> bytes:
     x = helper.make_tensor_value_info("x", FLOAT, ["rows", features])
     graph = helper.make_graph(made_nodes, "svmtool", [x], outputs)
     made = helper.make_model(
-        graph, producer_name="svmtool", doc_string=about, ir_version=IR_VERSION,
+        graph, producer_name="svmtool", doc_string=about.encode("ascii", "replace").decode(), ir_version=IR_VERSION,
         opset_imports=[helper.make_operatorsetid(domain, version) for domain, version in OPSETS],
     )  # fmt: skip
     checker.check_model(made)

@@ -71,7 +71,9 @@ def read(path: str) -> Names:
     if not text.lstrip().startswith("{"):
         return Names(tuple(line.strip() for line in text.splitlines()))
     try:
-        return _checked(json.loads(text))
+        content = json.loads(text)
+        json.dumps(content, ensure_ascii=False).encode()  # ValueError for half a surrogate pair
+        return _checked(content)
     except (ValueError, RecursionError) as e:
         raise SvmtoolError(f"{path} is no file of names: {e}") from None
 

@@ -284,3 +284,31 @@ def test_predictions_by_name(command, tmp_path):
     assert b"Label hot one: precision = 100%" in done.stdout
     done = command("predict", "--names", "m", "d", "m", "out")
     assert done.stderr == b"ERROR: --names m: the file holds no strings of labels\n"
+
+
+def test_features_named_by_numbers_are_found_by_name_alone(run, tmp_path):
+    (tmp_path / "d.csv").write_text("year,2,1,y\n5,6,7,8\n")
+    run("d.csv", "d", header=True)
+    (tmp_path / "t.csv").write_text("1,2,year\n7,6,5\n")
+    run("t.csv", "t", header=True, names="d.names")
+    np.testing.assert_array_equal(rows("t")[0], [[5, 6, 7]])
+    (tmp_path / "u.csv").write_text("year,b,c\n5,6,7\n")
+    with pytest.raises(SvmtoolError, match="has no column '2'"):
+        run("u.csv", "u", names="d.names")
+
+
+def test_text_labels_that_look_like_numbers_in_the_test_data(run, tmp_path):
+    (tmp_path / "d.csv").write_text("a,code,y\n1,007,10\n2,x,B\n")
+    run("d.csv", "d", one_hot=True)
+    (tmp_path / "t.csv").write_text("a,code,y\n1,007,10\n")
+    run("t.csv", "t", names="d.names")
+    np.testing.assert_array_equal(rows("t")[0], [[1, 1]])
+    assert rows("t")[1] == [1]
+
+
+def test_line_ends_in_labels_do_not_break_predictions(command, tmp_path):
+    (tmp_path / "d.csv").write_text('a,kind\n1,"two\nlines"\n-1,cold\n')
+    assert command("convert", "d.csv", "d").returncode == 0
+    assert command("train", "-q", "-s", 0, "d", "m").returncode == 0
+    assert command("predict", "--names", "d.names", "d", "m", "out").returncode == 0
+    assert (tmp_path / "out").read_text() == "two lines\ncold\n"

@@ -154,6 +154,7 @@ def test_plot_does_not_replace_an_input(inspect, svm_train, data, tmp_path):
         ('{"format": "svmtool names", "version": 2}', 'it lacks "format"'),
         (json.dumps({"format": "svmtool names", "version": 1, "features": [1]}), "list of strings"),
         (json.dumps({"format": "svmtool names", "version": 1, "classes": {"x": "y"}}), "must be integers"),
+        ('{"format": "svmtool names", "version": 1, "features": ["\\ud800"]}', "surrogates not allowed"),
         ("[" * 100000, ""),
     ],
 )

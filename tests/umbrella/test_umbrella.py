@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -90,3 +91,29 @@ def test_train_imports_neither_click_nor_the_new_subcommands(tmp_path):
     loaded = set(done.stderr.split())
     assert "svmtool.cli.train" in loaded
     assert not {"click", "svmtool.cli.umbrella", "svmtool.charts", "svmtool.inspection"} & loaded
+
+
+def test_names_in_any_letters_and_closed_pipes(tmp_path, svmtool):
+    (tmp_path / "d").write_text("1 1:1 2:3\n-1 1:-1\n")
+    (tmp_path / "n").write_text("ж\nvek\x1b[1m\n")
+    assert svmtool("train", "-q", "d", "m")[0] == 0
+    status, out, err = svmtool("inspect", "--names", "n", "m", env={"PYTHONIOENCODING": "latin-1"})
+    assert (status, err) == (0, "") and "\\u0436" in out and "\x1b" not in out
+    for reader, status, message in [("| true", 1, ""), ("> /dev/full", 1, "No space left on device")]:
+        line = f"set -o pipefail; {sys.executable} -m svmtool inspect m {reader}"
+        done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert "Traceback" not in done.stderr and message in done.stderr
+        assert done.returncode in (status, 0, 141) if reader == "| true" else done.returncode == status
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the run waits for a pipe")
+def test_ctrl_c_leaves_no_output(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    argv = [sys.executable, "-m", "svmtool", "convert", "--from", "csv", "pipe", "out"]
+    process = subprocess.Popen(argv, cwd=tmp_path, stderr=subprocess.PIPE)
+    with open(tmp_path / "pipe", "wb", buffering=0) as pipe:  # opens once the command reads
+        pipe.write(b"a,b\n1,2\n")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors.strip()) == (130, b"interrupted")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pipe"]

@@ -19,7 +19,9 @@ class NamedLabels:
 
     def __init__(self, output: BinaryIO, names: Names):
         self.output, self.begun = output, False
-        self.texts = {str(label).encode(): text.encode() for label, text in names.classes.items()}
+        self.texts = {
+            str(label).encode(): re.sub(r"[\t\r\n]", " ", text).encode() for label, text in names.classes.items()
+        }
 
     def write(self, text: bytes) -> int:
         """Write lines with the first field of each replaced, in a header of probabilities all fields."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
+import sys
 from typing import Any
 
 import click
@@ -61,6 +63,9 @@ def umbrella(ctx: click.Context) -> int | None:
 def main(argv: list[str]) -> int:
     """Run `svmtool` with these arguments (without the program's name); returns the exit status."""
     interrupts.raise_from_now_on()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names in letters that the terminal lacks
     try:
         return umbrella.main(argv, prog_name="svmtool", standalone_mode=False) or 0
     except click.ClickException as e:

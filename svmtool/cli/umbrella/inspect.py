@@ -25,6 +25,7 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
     MODEL is a file of svm-train, LIBLINEAR or LIBSVM.  Models of several classes show the largest weights of each
     class; those of more than 10 classes the largest of all, unless --class names one.
     """
+    from svmtool.charts.canvas import printable
     from svmtool.formats import names as names_file
     from svmtool.formats.models.any_model import read
     from svmtool.inspection.facts import facts
@@ -48,13 +49,13 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
     lines = facts(found, called, model)
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
-        click.echo(f"  {name:<{width}}  {text}")
+        click.echo(f"  {name:<{width}}  {printable(text)}")
     for heading, rows in tables:
         if not rows:
             continue
         click.echo(f"\n{heading}")
         for name, weight in rows:
-            click.echo(f"  {weight:>12.6g}  {name}")
+            click.echo(f"  {weight:>12.6g}  {printable(name)}")
     if tables and not called.features:
         click.echo("\nFeatures have no names here: --names FILE gives them, and svmtool convert writes such files.")
 
