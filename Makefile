@@ -10,7 +10,7 @@ WHEEL_ENV = .venv-wheel
 # What the installed package is made from: a change installs it again, with its loops compiled.
 SOURCES = pyproject.toml setup.py $(wildcard svmtool/compiled/*.py svmtool/compiled/loops/*/*.py)
 
-.PHONY: help setup demo test test-all test-spark stress fuzz bench experiments lint wheel sdist clean
+.PHONY: help setup demo test test-all test-spark stress fuzz bench experiments docs lint wheel sdist clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -27,7 +27,7 @@ test-all: .venv/tools  ## run the tests, the exhaustive grids too
 	$(BIN)/python -m pytest -q -n auto -m ""
 
 test-spark: $(SPARK_ENV)/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17; PYSPARK=3.5
-	$(SPARK_ENV)/bin/python -m pytest -q tests/distributed tests/repository/test_readme.py
+	$(SPARK_ENV)/bin/python -m pytest -q tests/distributed tests/repository/test_docs.py
 
 stress: .venv/tools  ## data nobody tuned on against every solver; MINUTES=30 SEED=1 ONLY=family SOLVER=s
 	$(BIN)/python scripts/stress --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) \
@@ -45,6 +45,9 @@ experiments: .venv/drawing .venv-peers/installed  ## the papers' experiments; ON
 	$(BIN)/python scripts/experiments --peer-python .venv-peers/bin/python $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) \
 	  $(if $(DATA),--data $(DATA) --data data)
 
+docs: .venv-docs/installed  ## build the pages of docs/ as a site, results/site/index.html; broken links are errors
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
+
 lint: .venv/tools  ## check style, types and docstrings
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -57,7 +60,7 @@ sdist: $(WHEEL_ENV)/installed  ## build the source archive in dist/
 	PYTHONPATH=. $(WHEEL_ENV)/bin/python scripts/wheel.py --sdist-only
 
 clean:  ## remove what was built: .venv, compiled loops, dist, results
-	rm -rf .venv .venv-peers .venv-spark* $(WHEEL_ENV) build dist results *.egg-info svmtool/compiled/loops-*
+	rm -rf .venv .venv-peers .venv-docs .venv-spark* $(WHEEL_ENV) build dist results *.egg-info svmtool/compiled/loops-*
 
 .venv/installed: $(SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || \
@@ -80,6 +83,11 @@ clean:  ## remove what was built: .venv, compiled loops, dist, results
 $(SPARK_ENV)/installed: $(SOURCES)
 	test -x $(SPARK_ENV)/bin/pip || $(PYTHON) -m venv $(SPARK_ENV)
 	$(SPARK_ENV)/bin/pip install --quiet --disable-pip-version-check --config-settings editable_mode=compat --editable '.[test,spark]' 'pyspark~=$(PYSPARK)'
+	@touch $@
+
+.venv-docs/installed: pyproject.toml
+	test -x .venv-docs/bin/pip || $(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/pip install --quiet --disable-pip-version-check 'mkdocs-material>=9.5'
 	@touch $@
 
 .venv/drawing: .venv/tools

@@ -1,6 +1,6 @@
 """The table of solvers: one row for each value of -s.
 
-Everything that depends on the choice of a solver comes from this table: `--help`, `--explain`, the README's tables,
+Everything that depends on the choice of a solver comes from this table: `--help`, `--explain`, the tables of `docs/`,
 the checks of options, the word in the model file, and the parameters of tests and benchmarks.  To add a solver, add one
 file in `solvers/` and one row in liblinear.py, libsvm.py or papers.py.  Nothing else names a solver.
 

@@ -11,7 +11,7 @@ import pytest
 from bench_context import context
 
 import bench
-import readme_tables
+import docs_tables
 from bench_parts import all_sets, all_sets_pair, bars, spread
 from bench_parts.all_sets_pair import DataSet, Pair
 from bench_parts.measure import CommandFailed, OverTimeError, Sample, environment, run_once
@@ -203,7 +203,7 @@ def test_pairs_are_measured_kept_and_not_measured_again(few, tmp_path, reference
     again = context(tmp_path, few, liblinear=fake)
     all_sets.all_sets(again)
     assert again.report.sections[0]["rows"] == [] and len(again.report.sections[0]["bars"]) == len(section["bars"])
-    text = readme_tables.MEASURED["all sets"](str(tmp_path / "all_sets.jsonl"))
+    text = docs_tables.MEASURED["all sets"](str(tmp_path / "all_sets.jsonl"))
     assert text.startswith("2 of 2 pairs") and text.endswith("The sets: breast_cancer, diabetes.")
     assert len((tmp_path / "all_sets.jsonl").read_text().splitlines()) == len(kept.splitlines()) + 2
     other = context(tmp_path, few, liblinear=fake, limit=50.0)  # what others have measured does not count

@@ -12,7 +12,7 @@ import pytest
 from bench_context import context
 from conftest import REPOSITORY
 
-import readme_tables
+import docs_tables
 from bench_parts import bars, kernel, kernel_ls, kernel_predict
 from bench_parts.measure import CommandFailed
 
@@ -103,7 +103,7 @@ def test_parts_run_and_their_figures_become_tables(tmp_path):
         for form in ("ours", "paper"):
             assert row[form]["converged"] and row[form]["violation"] <= bars.KERNEL_EPS
             assert row[form]["objective"] == pytest.approx(pairs["rows"][0]["ours"]["objective"], rel=1e-4)
-    shown = readme_tables.figures([str(written)])
+    shown = docs_tables.figures([str(written)])
     assert "| training with a kernel, s | ours |" in shown and "| small | default |" in shown
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bench_context import context
 
-import readme_tables
+import docs_tables
 from bench_parts import bars, child_python, python, python_spread
 from bench_parts.certify import rows_of
 from bench_parts.measure import CommandFailed
@@ -117,7 +117,7 @@ def test_pairs_are_measured_kept_and_not_measured_again(tmp_path, data, monkeypa
     again = context(tmp_path, folder, peer_python=sys.executable)
     python.python(again)
     assert again.report.sections[0]["rows"] == [] and len(again.report.sections[0]["bars"]) == 3
-    assert readme_tables.MEASURED["python"](str(tmp_path / "python.jsonl")).startswith("1 of 1 pairs")
+    assert docs_tables.MEASURED["python"](str(tmp_path / "python.jsonl")).startswith("1 of 1 pairs")
 
 
 def test_a_fit_over_the_limit_ends_and_the_process_starts_again(tmp_path, data):

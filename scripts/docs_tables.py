@@ -1,26 +1,27 @@
-"""Writes the README's tables from the registry and the options.
+"""Keep the tables of the pages in docs/ equal to the registry, the options and recorded measurements.
 
-python scripts/readme_tables.py            rewrites README.md between its markers
-python scripts/readme_tables.py --bench F  the same, and the table of speed from a JSON file of scripts/bench.py
-python scripts/readme_tables.py --all-sets F  the same, and the distributions from the file that its part all-sets keeps
-python scripts/readme_tables.py --check    exit status 1 where README.md is not current
+python scripts/docs_tables.py               rewrites the tables between their markers
+python scripts/docs_tables.py --bench F     also those of a JSON file of scripts/bench.py (several: F,G)
+python scripts/docs_tables.py --all-sets F  also those of the file that the part all-sets of the bench keeps
+python scripts/docs_tables.py --python F    the same of the part python
+python scripts/docs_tables.py --check       exit status 1 if a page is not current
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from pathlib import Path
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-README = os.path.join(ROOT, "README.md")
-sys.path[:0] = [os.path.join(ROOT, "scripts"), ROOT]
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT)]
 
 from bench_parts import python_spread, spread  # noqa: E402
 from svmtool import registry  # noqa: E402
+from svmtool.cli import scale  # noqa: E402
 from svmtool.cli.help import kernel_texts, texts  # noqa: E402
+from svmtool.cli.predict import options as predict_options  # noqa: E402
 
 
 def table(head: tuple[str, ...], rows) -> str:
@@ -30,11 +31,35 @@ def table(head: tuple[str, ...], rows) -> str:
 
 
 def solvers() -> str:
-    """One line for each solver of the registry."""
-    rows = []
-    for row in registry.SOLVERS:
-        rows.append((f"`{row.number}`", f"`{row.name}`", row.help, f"`{row.objective}`", row.stopping, f"`{row.word}`"))
-    return table(("`-s`", "name", "what", "problem", "stops when", "word in the model file"), rows)
+    """One line for each linear solver: its problem."""
+    rows = [(f"`{row.number}`", f"`{row.name}`", row.help, f"`{row.objective}`") for row in registry.SOLVERS]
+    return table(("`-s`", "name", "what", "problem"), rows)
+
+
+def kernel_solvers() -> str:
+    """One line for each solver with kernels: its problem."""
+    rows = [(f"`{row.number}`", f"`{row.name}`", row.help, f"`{row.objective}`") for row in registry.KERNEL_SOLVERS]
+    return table(("`-s`", "name", "what", "problem"), rows)
+
+
+def stopping() -> str:
+    """When each linear solver stops, and the word that its model files carry."""
+    rows = [(f"`{row.number}`", row.stopping, f"`{row.word}`") for row in registry.SOLVERS]
+    return table(("`-s`", "stops when", "`solver_type` in the model file"), rows)
+
+
+def kernel_stopping() -> str:
+    """When each solver with kernels stops, and the word that its model files carry."""
+    rows = [(f"`{row.number}`", row.stopping, f"`{row.word}`") for row in registry.KERNEL_SOLVERS]
+    return table(("`-s`", "stops when", "`svm_type` in the model file"), rows)
+
+
+def papers(rows) -> str:
+    """The paper of each solver; equal ones in one line."""
+    numbers: dict[str, list[str]] = {}
+    for row in rows:
+        numbers.setdefault(row.paper, []).append(f"`{row.number}`")
+    return table(("`-s`", "paper, and what is used of it"), [(", ".join(n), paper) for paper, n in numbers.items()])
 
 
 def option_table() -> str:
@@ -43,19 +68,15 @@ def option_table() -> str:
     return table(("option of svm-train", "meaning"), [(f"`{flag}`", meaning) for flag, meaning in rows])
 
 
-def kernel_solvers() -> str:
-    """One line for each solver with kernels."""
-    rows = []
-    for row in registry.KERNEL_SOLVERS:
-        cells = (row.help, f"`{row.objective}`", row.stopping, f"`{row.word}`")
-        rows.append((f"`{row.number}`", f"`{row.name}`", *cells))
-    return table(("`-s`", "name", "what", "problem", "stops when", "svm_type in the model file"), rows)
-
-
 def kernel_options() -> str:
     """LIBSVM's options."""
     rows = [(f"`{flag}`", meaning) for flag, meaning in kernel_texts.option_rows()]
     return table(("option of svm-train with a kernel", "meaning"), rows)
+
+
+def usage(text: str) -> str:
+    """The usage text of a command."""
+    return f"```text\n{text.strip()}\n```"
 
 
 def figures(paths: list[str]) -> str:
@@ -151,11 +172,20 @@ def cell(run: dict | None) -> str:
 
 
 TABLES = {
-    "solvers": solvers, "options": option_table, "kernel solvers": kernel_solvers, "kernel options": kernel_options,
-}  # fmt: skip
+    "solvers": solvers,
+    "stopping rules": stopping,
+    "papers": lambda: papers(registry.SOLVERS),
+    "kernel solvers": kernel_solvers,
+    "kernel stopping rules": kernel_stopping,
+    "kernel papers": lambda: papers(registry.KERNEL_SOLVERS),
+    "options": option_table,
+    "kernel options": kernel_options,
+    "predict options": lambda: usage(predict_options.USAGE),
+    "scale options": lambda: usage(scale.USAGE),
+}
 
 
-# and those that an option fills from files of results
+# tables of measurements, which an option fills from files of results
 MEASURED = {
     "bench": lambda files: figures(files.split(",")),
     "all sets": lambda file: spread.latest(Path(file)).text(),
@@ -164,34 +194,36 @@ MEASURED = {
 
 
 def replaced(text: str, name: str, fresh: str) -> str:
-    """README text with a new table between `<!-- name -->` and `<!-- end name -->`."""
-    pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
-    if len(pattern.findall(text)) != 1:
-        raise SystemExit(f"README.md: the markers of the table `{name}` are missing or doubled")
-    return pattern.sub(lambda found: f"{found[1]}{fresh}\n{found[2]}", text)
-
-
-def rendered(text: str) -> str:
-    """README text with new tables that need no measurements."""
-    for name, make in TABLES.items():
-        text = replaced(text, name, make())
-    return text
+    """Text of a page with a new table between `<!-- name -->` and `<!-- end name -->`, where it has them."""
+    return re.sub(
+        rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)",
+        lambda found: f"{found[1]}{fresh}\n{found[2]}", text, flags=re.DOTALL,
+    )  # fmt: skip
 
 
 def main() -> int:
-    with open(README, encoding="utf-8") as f:
-        text = f.read()
-    fresh = rendered(text)
+    pages = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
+    tables = {name: make() for name, make in TABLES.items()}
     for name, make in MEASURED.items():
         option = "--" + name.replace(" ", "-")
         if option in sys.argv[1:]:
-            fresh = replaced(fresh, name, make(sys.argv[sys.argv.index(option) + 1]))
-    if "--check" in sys.argv[1:]:
+            tables[name] = make(sys.argv[sys.argv.index(option) + 1])
+    for name in (*TABLES, *MEASURED):
+        if sum(text.count(f"<!-- {name} -->\n") for text in pages.values()) != 1:
+            raise SystemExit(f"docs: the markers of the table `{name}` are missing or doubled")
+    stale = []
+    for path, text in pages.items():
+        fresh = text
+        for name, made in tables.items():
+            fresh = replaced(fresh, name, made)
         if fresh != text:
-            print("README.md is not current: run python scripts/readme_tables.py", file=sys.stderr)
-        return int(fresh != text)
-    with open(README, "w", encoding="utf-8") as f:
-        f.write(fresh)
+            stale.append(path)
+            if "--check" not in sys.argv[1:]:
+                path.write_text(fresh, encoding="utf-8")
+    if stale and "--check" in sys.argv[1:]:
+        names = ", ".join(f"docs/{path.name}" for path in stale)
+        print(f"not current: {names}: run python scripts/docs_tables.py", file=sys.stderr)
+        return 1
     return 0
 
 

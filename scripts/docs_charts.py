@@ -1,0 +1,190 @@
+"""Draw the charts of README and docs, in docs/images, with matplotlib.
+
+python scripts/docs_charts.py                       speed.svg and kernels.svg from the tables of docs/benchmarks.md,
+                                                    and gap.svg from docs/images/gap.json if that is there
+python scripts/docs_charts.py --measure DATA TRAIN  first writes gap.json anew, on a quiet machine: DATA is a training
+                                                    set of two classes, TRAIN LIBLINEAR's program
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+import machine
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+IMAGES = ROOT / "docs" / "images"
+OURS, THEIRS, OTHERS, INK = "#3949ab", "#ef6c00", "#8d8d8d", "#444444"
+REPEATS, COST = 7, 1.0
+GAPS = ("1e-1", "1e-2", "1e-3", "1e-4", "1e-6", "1e-8")
+TOLERANCES = ("1", "0.3", "0.1", "0.03", "0.01", "0.001", "0.0001", "0.00001")
+
+
+def saved(figure: Figure, name: str) -> None:
+    """Write an SVG file; equal figures give equal files."""
+    matplotlib.rcParams["svg.hashsalt"] = name
+    matplotlib.rcParams["svg.fonttype"] = "none"
+    figure.savefig(IMAGES / name, format="svg", metadata={"Date": None}, facecolor="white")
+
+
+def plain(axes) -> None:
+    """No frame, light grid."""
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.grid(axis="x", color="#dddddd", linewidth=0.7)
+    axes.tick_params(length=0, labelcolor=INK)
+
+
+def speed() -> None:
+    """LIBLINEAR's time over ours, by size of the data: geometric mean and worst pair."""
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    what, date = re.search(r"(\d+ of \d+ pairs) .*? measured on ([\d-]+)", page).groups()
+    groups = (
+        ("whole command", "whole process, default `-e`"),
+        ("training alone, to LIBLINEAR's objective", "training alone, to the objective of LIBLINEAR's default"),
+    )
+    figure = Figure(figsize=(7.6, 3.1), layout="constrained")
+    axes = figure.subplots()
+    labels, at = [], 0.0
+    for group, (title, start) in enumerate(groups):
+        axes.text(0.021, at - 0.75, title, color=INK, fontsize=9, fontweight="bold", va="center")
+        for size in ("files from 3 MB", "1 to 3 MB", "under 1 MB"):
+            cells = re.search(rf"^\| {re.escape(f'{start}, {size}')} \|(.*)\|$", page, re.MULTILINE)[1].split("|")
+            pairs, mean, slower, worst = int(cells[0]), float(cells[1]), cells[2].strip(), float(cells[4])
+            axes.plot([worst, mean], [at, at], color=OURS, alpha=0.35, linewidth=4, solid_capstyle="round")
+            axes.plot([worst], [at], "|", color=OURS, markersize=10, markeredgewidth=2)
+            axes.plot([mean], [at], "o", color=OURS, markersize=8)
+            axes.text(mean * 1.13, at, f"{mean:g}x", color=OURS, fontsize=9, va="center")
+            axes.text(90, at, f"{pairs} pairs, {slower} slower", color=INK, fontsize=8, va="center", ha="right")
+            labels.append((at, size))
+            at += 1.0
+        at += 1.0 if group == 0 else 0.0
+    axes.axvline(1.0, color=INK, linewidth=1)
+    axes.set(xscale="log", xlim=(0.02, 95), ylim=(at - 0.4, -1.3), xticks=[0.03, 0.1, 0.3, 1, 3, 10, 30])
+    axes.set_xticklabels(["0.03", "0.1", "0.3", "1", "3", "10", "30"])
+    axes.set_yticks([y for y, _ in labels], [text for _, text in labels])
+    axes.minorticks_off()
+    plain(axes)
+    axes.set_xlabel(
+        f"LIBLINEAR's time / svmtool's (above 1: svmtool is faster). Dot: geometric mean, bar: the worst pair.\n"
+        f"{what} of set and command at random, {date}, 2 cores",
+        fontsize=8, color=INK,
+    )  # fmt: skip
+    saved(figure, "speed.svg")
+
+
+def kernels() -> None:
+    """Seconds of training with the RBF kernel on each set, by tool."""
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    rows = re.search(r"^\| training with a kernel, s \|.*?\n((?:\|.*\n)+)", page, re.MULTILINE)[1].splitlines()[1:]
+    date = re.search(r"<!-- bench -->\nMeasured on ([^:]*)", page)[1]
+    figure = Figure(figsize=(7.6, 3.4), layout="constrained")
+    axes = figure.subplots()
+    tools = (("svmtool", 1, OURS, "o"), ("oneDAL", 4, OTHERS, "D"), ("LIBSVM", 2, THEIRS, "s"))
+    labels = []
+    for at, row in enumerate(rows):
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        name, cost = re.match(r"([\w-]+?)(?:_scale|\.| ).*C (\d+)", cells[0]).groups()
+        labels.append(f"{name}, C = {cost}")
+        found = [float(cells[k].removeprefix("over ")) for _, k, _, _ in tools]
+        axes.plot([min(found), max(found)], [at, at], color="#e0e0e0", linewidth=3, zorder=1)
+        for (name, k, color, mark), value in zip(tools, found, strict=True):
+            open_end = cells[k].startswith("over")
+            face = "white" if open_end else color
+            axes.plot([value], [at], mark, color=color, markerfacecolor=face, label="" if at else name, markersize=6)
+    axes.set(xscale="log", xlim=(0.25, 40), ylim=(len(rows) - 0.5, -0.5), xticks=[0.3, 1, 3, 10, 25])
+    axes.set_xticklabels(["0.3", "1", "3", "10", "25"])
+    axes.set_yticks(range(len(rows)), labels, fontsize=9)
+    axes.minorticks_off()
+    plain(axes)
+    marks = [axes.plot([], [], mark, color=color, label=name)[0] for name, _, color, mark in tools]
+    axes.legend(handles=marks, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    axes.set_xlabel(
+        "seconds of training with the RBF kernel, same C and gamma; hollow: not finished in 25 s\n"
+        f"{date}, Intel Xeon, 2 cores",
+        fontsize=8, color=INK,
+    )  # fmt: skip
+    saved(figure, "kernels.svg")
+
+
+def seconds(command: list[str], environment: dict[str, str]) -> float:
+    """Processor seconds of a command with all its threads: the least of some runs."""
+    found = []
+    for _ in range(REPEATS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(found)
+
+
+def measure(data: str, train: str) -> None:
+    """Write gap.json: processor seconds of whole commands with -s 3, and the certified gap of what they return."""
+    import svmtool
+
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    X, y = svmtool.read_svmlight(data)[:2]
+    dual = svmtool.fit(X, y, solver=3, C=COST, gap=1e-10).certificate.dual
+
+    def gap(name: str) -> float:
+        model = svmtool.load_model(name)
+        margins = np.ravel(svmtool.decision_values(model, X)) * np.where(y == model.labels[0], 1.0, -1.0)
+        primal = 0.5 * np.sum(model.W**2) + COST * np.sum(np.maximum(0.0, 1.0 - margins))
+        return float((primal - dual) / primal)
+
+    curves: dict[str, list[list[float]]] = {"svmtool": [], "LIBLINEAR": []}
+    options = ["-q", "-s", "3", "-c", f"{COST:g}"]
+    with tempfile.TemporaryDirectory() as folder:
+        model = os.path.join(folder, "model")
+        ours = [sys.executable, "-m", "svmtool", "train", *options]
+        for option in GAPS:
+            spent = seconds([*ours, "--gap", option, data, model], environment)
+            curves["svmtool"].append([spent, gap(model)])
+        for option in TOLERANCES:
+            spent = seconds([train, *options, "-e", option, data, model], environment)
+            curves["LIBLINEAR"].append([spent, gap(model)])
+    facts: dict = {"set": os.path.basename(data), "rows": len(y), "cost": COST, "repeats": REPEATS}
+    facts.update(date=datetime.date.today().isoformat(), processor=machine.processor(), curves=curves)
+    (IMAGES / "gap.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+def gaps() -> None:
+    """Gap against time on one set."""
+    facts = json.loads((IMAGES / "gap.json").read_text(encoding="utf-8"))
+    figure = Figure(figsize=(7.6, 3.1), layout="constrained")
+    axes = figure.subplots()
+    for (name, points), color, mark in zip(facts["curves"].items(), (OURS, THEIRS), "os", strict=True):
+        axes.plot(*zip(*points, strict=True), color=color, marker=mark, markersize=5, linewidth=1.6, label=name)
+    axes.set(xscale="log", yscale="log")
+    axes.legend(frameon=False, fontsize=9)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.7)
+    plain(axes)
+    axes.set_ylabel("gap of the model", color=INK, fontsize=9)
+    axes.set_xlabel(
+        "processor seconds of the whole command, one thread\n"
+        f"{facts['set']}, {facts['rows']:,} rows, -s 3 -c {facts['cost']:g}; "
+        f"least of {facts['repeats']} runs, {facts['date']}, {facts['processor']}",
+        fontsize=8, color=INK,
+    )  # fmt: skip
+    saved(figure, "gap.svg")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--measure"]:
+        measure(*sys.argv[2:])
+    speed()
+    kernels()
+    if (IMAGES / "gap.json").exists():
+        gaps()

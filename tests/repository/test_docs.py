@@ -1,0 +1,189 @@
+"""README and docs are correct: commands print what is shown, tables are current, links lead to pages."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY, without_spark
+from shell_commands import put_script
+
+TESTED_ELSEWHERE = {"python.md", "python-dropins.md", "tools.md"}  # they have tests of their own
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+ROOT_PAGES = [REPOSITORY / name for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "EXPERIMENTS.md")]
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def blocks(text: str, mark: str) -> list[str]:
+    """The code after such marks."""
+    return re.findall(rf"<!-- {mark} -->\n```\w+\n(.*?)```", text, re.DOTALL)
+
+
+def having(*marks: str) -> list:
+    """The pages with such blocks."""
+    pages = [p for p in PAGES if p.name not in TESTED_ELSEWHERE]
+    return [pytest.param(p, id=p.name) for p in pages if any(f"<!-- {mark} -->" in text_of(p) for mark in marks)]
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """A folder with data/ in it, and an environment in which the commands are found by name."""
+    for name in ("data", "scripts"):
+        (tmp_path / name).symlink_to(REPOSITORY / name)
+    names = tmp_path / "bin"
+    names.mkdir()
+    for name in ("train", "predict", "scale"):
+        put_script(names / f"svm-{name}", f'exec "{sys.executable}" -m svmtool {name} "$@"')
+    put_script(names / "svmtool", f'exec "{sys.executable}" -m svmtool "$@"')
+    put_script(names / "python", f'exec "{sys.executable}" "$@"')
+
+    def run(text: str) -> subprocess.CompletedProcess:
+        path = str(names) + os.pathsep + os.environ["PATH"]
+        return subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", text],
+            cwd=tmp_path, env={**os.environ, "PATH": path}, text=True, timeout=300,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    return run
+
+
+def same(shown: str, printed: str) -> bool:
+    """Whether lines are equal; in lines of solvers and certificates numbers may differ between processors."""
+    if NUMBER.sub("#", shown) != NUMBER.sub("#", printed):
+        return False
+    return shown == printed or re.match(r"optimization|Objective|nSV|Certified", shown) is not None
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("page", having("commands", "console"))
+def test_commands_run_and_print_what_is_shown(shell, page):
+    """Run blocks in their order, each command separately so that a failure names it; `...` stands for any lines."""
+    for kind, block in re.findall(r"<!-- (commands|console) -->\n```\w+\n(.*?)```", text_of(page), re.DOTALL):
+        if kind == "commands":
+            for line in block.splitlines():
+                done = shell(line)
+                assert done.returncode == 0, f"{line}\n{done.stdout}"
+            continue
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, *shown = part.splitlines()
+            printed = [line for line in shell(command).stdout.splitlines() if line.strip()]
+            for line in (line for line in shown if line.strip() and line != "..."):
+                assert any(same(line, one) for one in printed), f"{command}\n{line}\nis not in\n" + "\n".join(printed)
+
+
+@pytest.mark.parametrize("page", having("python example"))
+def test_python_examples_print_what_is_shown(page, tmp_path, monkeypatch):
+    pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
+    (tmp_path / "data").symlink_to(REPOSITORY / "data")
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    runner = doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF)
+    for block in blocks(text_of(page), "python example"):
+        example = doctest.DocTestParser().get_doctest(block, names, page.name, page.name, 0)
+        assert example.examples
+        runner.run(example, clear_globs=False)
+        names = example.globs
+    assert runner.summarize().failed == 0
+
+
+def test_commands_on_spark_run(shell):
+    if without_spark():
+        pytest.skip(without_spark())
+    page = text_of(REPOSITORY / "docs" / "outgrow.md")
+    for line in "".join([blocks(page, "commands")[0], *blocks(page, "spark commands")]).splitlines():
+        done = shell(line)
+        assert done.returncode == 0, f"{line}\n{done.stdout}"
+    assert shell("svm-predict -q test.scale spark.model here; cmp here predictions").returncode == 0
+
+
+def test_code_that_is_not_marked_is_rare():
+    """Commands without a mark are not run: installing, make, other programs."""
+    for page in PAGES:
+        if page.name not in TESTED_ELSEWHERE:
+            for code in re.findall(r"(?<!-->\n)```sh\n(.*?)```", text_of(page), re.DOTALL):
+                for line in code.splitlines():
+                    assert re.match(r"pip|make|git|export|sudo|LIBLINEAR|svm-train .*hdfs:|#|$", line), page.name
+
+
+def test_tables_are_current():
+    check = [sys.executable, str(REPOSITORY / "scripts" / "docs_tables.py"), "--check"]
+    done = subprocess.run(check, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+def test_targets_of_make_that_are_named_exist():
+    makefile = text_of(REPOSITORY / "Makefile")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    for page in [*PAGES, *ROOT_PAGES]:
+        named = re.findall(r"`make ([a-z-]+)[` ]|^make ([a-z-]+)", text_of(page), re.MULTILINE)
+        assert {a or b for a, b in named} <= targets, page.name
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and mkdocs make them."""
+    heads = re.findall(r"^#+ (.*)$", text_of(path), re.MULTILINE)
+    return {re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", head).strip().lower()) for head in heads}
+
+
+def test_links_and_names_of_files_lead_somewhere():
+    for page in [*PAGES, *ROOT_PAGES]:
+        for name, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)", text_of(page)):
+            target = page.parent / name if name else page
+            assert target.exists(), (page.name, name)
+            assert not anchor or anchor in anchors(target), (page.name, name, anchor)
+        for name in re.findall(r"`((?:svmtool|scripts|data|tests)/[\w./]*)`", text_of(page)):
+            assert (REPOSITORY / name).exists(), (page.name, name)
+
+
+def test_every_page_is_in_the_navigation():
+    config = text_of(REPOSITORY / "mkdocs.yml")
+    assert {page.name for page in PAGES[1:] if f": {page.name}\n" not in config} == set()
+
+
+def test_readme_is_short():
+    assert len(text_of(PAGES[0]).splitlines()) <= 150
+
+
+def test_messages_of_troubleshooting_are_messages():
+    """Each message that the page explains is in the sources, up to what differs from case to case."""
+    sources = "".join(text_of(path) for path in (REPOSITORY / "svmtool").rglob("*.py"))
+    sources = re.sub(r'"\n\s*f?"', "", sources)  # strings over several lines
+    page = text_of(REPOSITORY / "docs" / "troubleshooting.md")
+    cells = re.findall(r"^\| (`.*?`) \|", page, re.MULTILINE)
+    messages = re.findall(r"`(.*?)`", " ".join(cells))
+    assert len(messages) > 10
+    for message in messages:
+        for part in message.split("…"):
+            assert part.strip(" ,:") in sources, message
+
+
+def test_the_page_of_promises_names_every_kind_of_fault_that_is_tried():
+    sys.path.insert(0, str(REPOSITORY / "scripts"))
+    from stress import fuzz
+
+    promises = text_of(REPOSITORY / "docs" / "promises.md")
+    tried = " ".join(row.split("|")[-2] for row in promises.splitlines() if row.startswith("| "))
+    assert {kind for kind in fuzz.KINDS if f"`{kind}`" not in tried} == set()
+
+
+def test_every_change_of_a_version_is_reported():
+    from svmtool import __version__
+
+    assert f"## {__version__}" in text_of(REPOSITORY / "CHANGELOG.md")
+
+
+def test_data_are_what_the_script_writes(tmp_path):
+    pytest.importorskip("sklearn", reason="scikit-learn carries the sets; without it they cannot be made again")
+    subprocess.run([sys.executable, str(REPOSITORY / "scripts" / "make_data.py"), str(tmp_path)], check=True)
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (REPOSITORY / "data" / path.name).read_bytes()
