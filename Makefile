@@ -51,7 +51,7 @@ docs: .venv-docs/installed  ## build the pages of docs/ as a site, results/site/
 lint: .venv/tools  ## check style, types and docstrings
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/numpydoc lint svmtool/api/*.py svmtool/sklearn/*.py svmtool/liblinearutil.py svmtool/svmutil.py
+	$(BIN)/numpydoc lint svmtool/api/*.py svmtool/sklearn/*.py svmtool/spark.py svmtool/liblinearutil.py svmtool/svmutil.py
 
 wheel: $(WHEEL_ENV)/installed  ## build and check the wheels in dist/; MACHINES="x86_64 aarch64"
 	PYTHONPATH=. $(WHEEL_ENV)/bin/python scripts/wheel.py $(MACHINES)

@@ -71,6 +71,7 @@ def fit(
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
+        Rows with a column of features and, but for one-class problems, of labels.
     solver : int or str
         Number or name of a solver that needs only sums over the rows: those of `svm-train --spark`.
     label, features : str
@@ -167,7 +168,9 @@ def predict(model: Any, frame: DataFrame, *, features: str = FEATURES) -> DataFr
     Parameters
     ----------
     model : Fit, LinearModel or KernelModel
+        Of any solver, with kernels too; not of a precomputed kernel.
     frame : pyspark.sql.DataFrame
+        Rows with a column of features.
     features : str
         Column of vectors or arrays of numbers; entry k is feature k + 1.
 
