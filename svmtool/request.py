@@ -26,5 +26,6 @@ class Request(NamedTuple):
     spark: str | None = None  # the master's URL
     solver_log: str | None = None
     plot: str | None = None
+    plain_model: bool = False  # no lines after the weights
     quiet: bool = False
     strict: bool = False

@@ -25,7 +25,7 @@ HELP = (
 --version, --help
 
 The scaled data go to standard output.  data_filename may be - (standard
-input), a pipe, or end in .gz, .bz2 or .xz.  Each feature is mapped linearly
+input) or a pipe, and compressed.  Each feature is mapped linearly
 from its own range, where an absent value is 0, to lower..upper; constant
 features are left out.  Scale training and test data in the same way: save the
 ranges of the first with -s FILE and use them for the second with -r FILE.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from svmtool import interrupts, registry
 from svmtool.cli.arguments import linear as options
 from svmtool.cli.console import Console
+from svmtool.errors import SvmtoolError
 from svmtool.formats.adaptable import names
 
 if TYPE_CHECKING:
@@ -110,12 +111,33 @@ def refuse_overwriting(command: options.Command) -> None:
     overwriting.refuse(inputs, outputs)
 
 
+def refuse_unwritable(command: options.Command) -> None:
+    """Raise SvmtoolError if an output cannot be written, before the time of a training is spent.
+
+    A missing data file is reported when it is read.
+    """
+    import os
+
+    from svmtool.formats.output import unwritable
+
+    s = command.request
+    if command.data != "-" and not os.path.exists(command.data):
+        return
+    outputs = [("can't open output file", path) for path in (s.solver_log, s.plot) if path]
+    if s.folds is None and not s.find_C and s.grid is None and s.spark is None:
+        outputs.append(("can't save model to file", command.model))
+    for refusal, path in outputs:
+        if reason := unwritable(path):
+            raise SvmtoolError(f"{refusal} {path}{reason}")
+
+
 def train(command: options.Command, console: Console) -> int:
     """Train; the data are read while the pipeline and numpy are imported.  Returns the exit status."""
     from svmtool.compiled import threads
 
     settings, request = command.settings, command.request
     refuse_overwriting(command)
+    refuse_unwritable(command)
     threads.set_count(settings.run.threads)
     if settings.problem.kernel is None:
         if request.spark is not None or request.memory is not None:  # to remove folders and end the Java process

@@ -59,6 +59,21 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
         raise
 
 
+def unwritable(path: str) -> str:
+    """Why no file can be created as `path`: ": reason", or empty.  None of its existing content is touched."""
+    if path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
+        return ""  # a device or a pipe
+    if os.path.isdir(path) or os.path.basename(path) in ("", ".", ".."):
+        return ": it is a directory"
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        return f": there is no folder {os.path.dirname(path)}"
+    for name in [folder, *([path] if os.path.exists(path) else [])]:
+        if not os.access(name, os.W_OK):
+            return f": no permission to write {'into ' if name == folder else ''}{name}"
+    return ""
+
+
 def _written_directly(file: BinaryIO) -> Iterator[BinaryIO]:
     """Yield a file object and close it afterwards, unless it is standard output's own."""
     try:

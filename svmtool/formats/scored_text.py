@@ -31,12 +31,15 @@ STREAM = 1 << 23  # bytes of a stream in memory
 
 
 class Scored:
-    """n rows in file order: labels f8[n] and decisions f8[n * columns], in Buffers of larger capacity."""
+    """n rows in file order: labels f8[n] and decisions f8[n * columns], in Buffers of larger capacity.
 
-    __slots__ = ("n", "labels", "decisions", "error")
+    largest: the largest index of their features.
+    """
+
+    __slots__ = ("n", "labels", "decisions", "error", "largest")
 
     def __init__(self, capacity: int, columns: int):
-        self.n = 0
+        self.n = self.largest = 0
         self.labels, self.decisions = Buffer("f8", capacity), Buffer("f8", capacity * columns)
         self.error: DataError | None = None
 
@@ -152,13 +155,13 @@ def _score(text: Buffer, start: int, stop: int, model: StoredModel, name: str) -
     """Score the lines of text[start:stop]; errors count lines from the block's first."""
     columns = model.columns
     scored = Scored(1 + (stop - start) // ROW_BYTES, columns)
-    state = Buffer("i8", 2)
+    state = Buffer("i8", 3)  # position, row, largest index
     state.items[0] = start
     rho = model.rho if model.word == ONE_CLASS_WORD and model.rho is not None else 0.0  # other models ignore it
     while status := score_lines(
         text, model.W, scored.labels, scored.decisions, state, columns, model.n_features, model.bias, rho, stop
     ):
-        at, row = state.items
+        at, row, largest = state.items
         if status == 2:
             scored = scored.resized(row, 4 * row + BLOCK // ROW_BYTES, columns)
             continue
@@ -173,10 +176,11 @@ def _score(text: Buffer, start: int, stop: int, model: StoredModel, name: str) -
         scored.labels.items[row] = label
         _decide_row(scored.decisions.items, row, indices, values, model, rho)
         state.items[0], state.items[1] = at + len(line) + 1, row + 1
+        state.items[2] = max(largest, indices[-1] if indices else 0)
     n = state.items[1]
     if 2 * n < scored.labels.size:  # many blocks are in memory: keep only what is needed
         scored = scored.resized(n, n, columns)
-    scored.n = n
+    scored.n, scored.largest = n, state.items[2]
     return scored
 
 

@@ -19,7 +19,7 @@ from svmtool.registry.row import Solver
 if TYPE_CHECKING:
     from typing import Any
 
-COMMON_OPTIONS = frozenset({"-s", "-v", "-q", "--threads", "--strict", "--metrics"})
+COMMON_OPTIONS = frozenset({"-s", "-v", "-q", "--threads", "--strict", "--metrics", "--plain-model"})
 COSTS = frozenset({"-c", "-w"})
 TASK_OPTIONS = {  # options of the training, independent of the solver; LIBLINEAR and LIBSVM take costs for all numbers
     **dict.fromkeys(("classification", "all classes"), COSTS | {"--probability", "--balanced"}),

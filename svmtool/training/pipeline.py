@@ -174,6 +174,8 @@ def _run(settings: Settings, request: Request, data: Reading, model_path: str, c
         show(done, settings, mapped.complaints() if mapped else [], console)
         if used is not None:
             done.model = with_all_features(done.model, used, n_features)
+        if request.plain_model:
+            done.model.notes = ()
         output.write(done)
     if done.lacking:
         console.warn(f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")

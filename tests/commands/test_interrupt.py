@@ -244,7 +244,7 @@ def test_folder_that_cannot_be_written(command, tmp_path):
     (tmp_path / "d").write_text("1 1:1\n-1 1:2\n")
     done = command("train", "-q", "d", "nowhere/m")
     assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr == b"can't save model to file nowhere/m\n"
+    assert done.stderr == b"can't save model to file nowhere/m: there is no folder nowhere\n"
 
 
 def test_predictions_of_a_model_that_was_interrupted(tmp_path, command):

@@ -148,6 +148,8 @@ def _check_combinations(settings: Settings, request: Request) -> None:
     if not s.auto and mu == "balance" and "--inner-steps" not in settings.row.supported:
         able = registry.in_words(registry.supporting("--inner-steps"))
         raise SvmtoolError(f"ERROR: --mu balance needs -s {able}: use merit or geometric")
+    if s.plain_model:
+        _check_plain_model(settings, s)
     if s.grid is not None:
         for name in ("-c", "-C", "--initial-model"):
             if name in s.given:
@@ -168,9 +170,18 @@ def _check_combinations(settings: Settings, request: Request) -> None:
     check_validation(s.given, validating)
 
 
+def _check_plain_model(settings: Settings, request: Request) -> None:
+    """Raise for models whose lines after the weights are part of them."""
+    if settings.run.probability:
+        raise SvmtoolError("ERROR: --plain-model cannot be combined with -b 1: its sigmoids stand after the weights")
+    if not request.auto and (settings.row.task == "ordinal" or "--add" in settings.row.supported):
+        row = settings.row
+        raise SvmtoolError(f"ERROR: --plain-model: models of -s {row.number} ({row.name}) need lines after the weights")
+
+
 def _check_spark(request: Request) -> None:
     """Raise for options that cannot be combined with --spark."""
     for name in ("-s auto", "--loo", "--memory", "--threads", "--add", "--remove", "--no-homotopy",
-                 "--grid", "--score", "--metrics", "--balanced"):  # fmt: skip
+                 "--grid", "--score", "--metrics", "--balanced", "--plain-model"):  # fmt: skip
         if request.auto if name == "-s auto" else name in request.given:
             raise SvmtoolError(f"ERROR: --spark cannot be combined with {name}")

@@ -206,6 +206,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--strict": LongOption(
         "strict", "", None, "exit with 2 if not converged, if -e left a gap above 1e-2, or if -b 1 failed"
     ),
+    "--plain-model": LongOption("plain_model", "", None, "write no lines after the weights, as LIBLINEAR and LIBSVM"),
     "--solver-log": LongOption("solver_log", "FILE", _file, "write one JSON line per iteration, with the method used"),
     "--plot": LongOption(
         "plot", "FILE", _file, "draw gap and objective against time, of -C and --grid the scores (needs matplotlib)"

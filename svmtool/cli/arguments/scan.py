@@ -244,6 +244,10 @@ def training(settings: Settings, request: Request, files: list[str], notes: tupl
         if is_long(argument):  # a misplaced option; LIBLINEAR does write to a file named `-s`
             raise SvmtoolError(f"ERROR: {argument} must stand before the data file")
     model = files[1] if len(files) > 1 else default_model(files[0])
+    if len(files) > 1 and model.startswith("-") and model != "-":
+        notes += (f"WARNING: options stand before the data file: {clipped(model)} is taken as the name of the model",)
+    elif len(files) > 2:
+        notes += (f"WARNING: {clipped(' '.join(files[2:]))} behind the model file has no effect",)
     return Command("train", settings, request, files[0], model, notes)
 
 

@@ -15,7 +15,7 @@ from svmtool import interrupts
 from svmtool.cli.console import Console
 from svmtool.cli.predict.jobs import job_of
 from svmtool.cli.predict.options import BRIEF, USAGE, Options, parse
-from svmtool.errors import SvmtoolError
+from svmtool.errors import ModelError, SvmtoolError, clipped
 
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def main(argv: list[str], libsvm: bool = False) -> int:
         if options.page is not None:
             console.out(options.page)
             return 0
+        if options.ignored:
+            console.warn(f"WARNING: {clipped(' '.join(options.ignored))} behind the output file has no effect")
         names = None
         if options.names is not None:
             from svmtool.formats.names import read
@@ -43,14 +45,15 @@ def main(argv: list[str], libsvm: bool = False) -> int:
             names = read(options.names)
             if not names.classes:
                 raise SvmtoolError(f"ERROR: --names {options.names}: the file holds no strings of labels")
-        report = predict(options, names)
+        report = predict(options, console, names)
         lines = report.metric_lines()
         if names is not None:
             from svmtool.cli.predict.named_labels import named_metrics
 
             lines = named_metrics(lines, names)
-        console.out(("" if options.quiet else report.result_lines()) + lines)
-        for warning in [] if options.quiet else report.warnings():
+        silent = options.quiet or not options.labelled
+        console.out(("" if silent else report.result_lines()) + lines)
+        for warning in [] if silent else report.warnings():
             console.warn(warning)
         return 0
 
@@ -58,8 +61,8 @@ def main(argv: list[str], libsvm: bool = False) -> int:
     return console.run(work, lambda: USAGE.format(name), BRIEF.format(name))
 
 
-def predict(options: Options, names: Names | None = None) -> Plain | Report:
-    """Predict; returns the report with accuracy and metrics.
+def predict(options: Options, console: Console, names: Names | None = None) -> Plain | Report:
+    """Predict; returns the report with accuracy and metrics.  Warnings about the features go to the console.
 
     Checks are made in LIBLINEAR's order: test file, output file, model, probabilities, then the rows.
     """
@@ -80,7 +83,15 @@ def predict(options: Options, names: Names | None = None) -> Plain | Report:
             raise SvmtoolError("can't open output file (null): name an output file, or - for standard output")
         output = stack.enter_context(replacing(options.files[2]))
         with load(options.files[1]) as text:
-            job = job_of(text, options)
+            try:
+                job = job_of(text, options)
+            except ModelError as e:
+                from svmtool.formats.recognised import is_model
+
+                if is_model(options.files[0]):
+                    order = "the order is test_file model_file output_file"
+                    raise ModelError(f"{e}: {options.files[0]} is a model, {order}") from None
+                raise
         del text
         scores = stack.enter_context(replacing(options.scores)) if options.scores is not None else None
         if names is not None:
@@ -88,8 +99,14 @@ def predict(options: Options, names: Names | None = None) -> Plain | Report:
 
             output = NamedLabels(output, names)
         report = job.report(output, scores)
+        if not options.labelled:
+            from svmtool.formats.unlabelled import Unlabelled
+
+            source = Unlabelled(source)
         for block in job.blocks(source):
             report.add(block)
+    for warning in job.warnings(options.files[0]):
+        console.warn(warning)
     return report
 
 

@@ -50,6 +50,7 @@ class LinearJob:
         if model.columns == 0:
             raise ModelError(f"{path}: {NO_CLASSES}")
         self.model, self.options = model, options
+        self.largest = 0  # index of the features read so far
 
     def report(self, output: BinaryIO, scores: BinaryIO | None) -> Plain | Report:
         """The object that writes and counts scored blocks."""
@@ -68,4 +69,13 @@ class LinearJob:
         """The scored rows of the test file."""
         from svmtool.formats.scored_text import scored_blocks
 
-        return scored_blocks(source, self.model)
+        for block in scored_blocks(source, self.model):
+            self.largest = max(self.largest, block.largest)
+            yield block
+
+    def warnings(self, file: str) -> list[str]:
+        """The warning about features of the test file that the model does not have."""
+        if self.largest <= self.model.n_features:
+            return []
+        extra = f"features up to {self.largest}, the model {self.model.n_features}"
+        return [f"WARNING: {file} has {extra}: larger indices are ignored"]

@@ -55,6 +55,10 @@ class KernelJob:
         probabilities = options.probabilities and task != "regression"
         return KernelReport(self.model, output, scores, probabilities, options.metrics, self.notice)
 
+    def warnings(self, file: str) -> list[str]:
+        """None: features that no support vector has count in the kernel."""
+        return []
+
     def blocks(self, source: Source) -> Iterator[Scored]:
         """The scored rows of the test file; DataError for a row without the required values of a precomputed kernel."""
         model, scores = self.model, self.model.scores

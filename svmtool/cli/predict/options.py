@@ -38,6 +38,7 @@ or zstd; output_file may be - (standard output).  Options stand before the files
                    absolute error and R2 (regression)
   --names FILE     write the strings of labels that FILE (DATA.names of svmtool
                    convert) has for the integers; fields separated by tabs
+  --no-labels      the rows of test_file have no labels: no accuracy is printed
   --threads N      use N threads (default: all cores, or OMP_NUM_THREADS)
   --spark MASTER   predict with Spark (local[N], spark://HOST:PORT, yarn, ..):
                    test_file is a file, directory or pattern as Spark reads
@@ -51,15 +52,20 @@ VALUED = ("--scores", "--names", "--threads", "--spark")
 class Options:
     """The parsed command line; `page` is the text of --help or --version, if given."""
 
-    __slots__ = ("probabilities", "quiet", "scores", "names", "metrics", "threads", "spark", "files", "page")
+    __slots__ = (
+        "probabilities", "quiet", "scores", "names", "metrics", "labelled", "threads", "spark", "files", "ignored",
+        "page",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.probabilities = self.quiet = self.metrics = False
+        self.labelled = True  # the rows of the test file have labels
         self.scores: str | None = None
         self.names: str | None = None
         self.spark: str | None = None
         self.threads: int | None = None
         self.files: list[str] = []
+        self.ignored: list[str] = []  # arguments behind the files
         self.page: str | None = None
 
 
@@ -88,7 +94,7 @@ def parse(argv: list[str], libsvm: bool = False) -> Options:
             i += 1
         else:
             raise _unknown(word, libsvm)
-    options.files = argv[i : i + 3]
+    options.files, options.ignored = argv[i : i + 3], argv[i + 3 :]
     if len(options.files) < (3 if libsvm else 2):
         missing = ("test_file", "model_file", "output_file")[len(options.files)]
         raise UsageError(f"{missing} is missing: the files are test_file model_file output_file" if argv else "")
@@ -97,6 +103,9 @@ def parse(argv: list[str], libsvm: bool = False) -> Options:
     test, model, output = [*options.files, None][:3]
     if options.scores is not None and options.scores == output:
         raise SvmtoolError(f"ERROR: --scores and output_file are both {options.scores}")
+    if not options.labelled and (options.metrics or options.spark is not None):
+        other = "--metrics" if options.metrics else "--spark"
+        raise SvmtoolError(f"ERROR: --no-labels cannot be combined with {other}")
     if options.names is not None and options.spark is not None:
         raise SvmtoolError("ERROR: --names does not apply to --spark")
     overwriting.refuse(
@@ -123,6 +132,8 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
         options.page = f"svm-predict (svmtool) {__version__}\n"
     elif word == "--metrics":
         options.metrics = True
+    elif word == "--no-labels":
+        options.labelled = False
     elif name in VALUED:
         if not given:
             if i == len(argv):

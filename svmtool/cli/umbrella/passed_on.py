@@ -37,5 +37,5 @@ def _options(command: str) -> list[tuple[str, str]]:
     if command == "predict":
         from svmtool.cli.predict.options import VALUED
 
-        return [(name, "") for name in (*VALUED, "--metrics", "--help", "--version")]
+        return [(name, "") for name in (*VALUED, "--metrics", "--no-labels", "--help", "--version")]
     return [(name, "") for name in ("--threads", "--help", "--version")]

@@ -1,7 +1,7 @@
 """Slow line parser: parses one line of LIBSVM text by the full grammar, for lines that the compiled loop rejects.
 
-Valid lines mean the same as to LIBLINEAR (hexadecimal numbers, `1: 3`, `+1:2`).  Lines that it rejects, and those that
-it silently truncates, wraps or misreads, are rejected with a reason.
+Valid lines mean the same as to LIBLINEAR (hexadecimal numbers, `1: 3`, `+1:2`, a comment at the end).  Lines
+that it rejects, and those that it silently truncates, wraps or misreads, are rejected with a reason.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from svmtool.errors import DataError
 from svmtool.integers import parse_integer
 from svmtool.numbers import NUMBER, parse_number
 
+NO_LABEL = "the label is missing: each row begins with one (svm-predict --no-labels reads rows without)"
 BLANKS = b" \t"
 SPACE = b" \t\r\v\f"  # skipped by C's strtod and strtol
 SMALLEST_NORMAL = 2.2250738585072014e-308
@@ -33,6 +34,10 @@ def parse_line(
     """
 
     def refuse(token: bytes, reason: str):
+        if number == 1:
+            from svmtool.formats.recognised import advice
+
+            reason = ": ".join(filter(None, (reason, advice(line))))
         raise DataError(number, file, token.decode("utf-8", "backslashreplace"), reason)
 
     if not line.strip(SPACE):
@@ -49,6 +54,10 @@ def parse_line(
         if at == len(line) or (at == len(line) - 1 and line.endswith(b"\r")):
             return label, indices, values
         word = _word(line, at)
+        if word.startswith(b"#"):
+            if b":" in line[at:]:  # LIBLINEAR and LIBSVM read on to the next colon
+                refuse(word, "the comment contains a colon: remove it")
+            return label, indices, values
         if b":" not in word:
             refuse(word, "no colon: a feature must be index:value")
         colon = at + word.index(b":")
@@ -79,12 +88,12 @@ def _label(token: bytes, refuse) -> float:
     found = NUMBER.match(body)
     if found is None:
         if b":" in token:
-            refuse(token, "the label is missing")
+            refuse(token, NO_LABEL)
         refuse(token, "the label is not a number")
     elif found.end() != len(body):
         if body[found.end() :] == b"\r":
             refuse(token, "a carriage return follows the label: convert the line ends (CRLF) to LF")
-        refuse(token, "the label is missing" if b":" in token else "the label is not a number")
+        refuse(token, NO_LABEL if b":" in token else "the label is not a number")
     value = parse_number(found.group())
     if value != value or value in (float("inf"), float("-inf")):
         refuse(token, "the label is not finite")

@@ -48,7 +48,7 @@ def _run(s: Settings, request: Request, data: Reading, model_path: str, console:
     for warning in done.warnings:
         console.warn(warning)
     console.solver(done.text + done.certificate.line() + "\n")
-    done.model.notes = notes(s, done)
+    done.model.notes = () if request.plain_model else notes(s, done)
     kernel.write(model_path, done.model)
     if done.lacking:
         whole = done.lacking.startswith("WARNING")  # LIBSVM's own sentence

@@ -147,13 +147,14 @@ def parse_reals(text, out, state, stop):
 def score_lines(text, W, labels, decisions, state, columns, n_features, bias, rho, stop):
     """Labels and decision values of the lines of text[state[0]:stop], whole lines, into the rows from state[1] on.
 
-    Rows are not stored; the sums are those of `decide`.  state (position, row) is updated line by line.  Returns 0 at
+    Rows are not stored; the sums are those of `decide`.  state (position, row, largest index) is updated line by
+    line.  Returns 0 at
     the end of the text, 1 at the start of a line that is not of the ordinary form (see text_loops), 2 at the start of a
     line for which `labels` has no space.
     """
-    p, row = state[0], state[1]
+    p, row, largest = state[0], state[1], state[2]
     while p < stop:
-        state[0], state[1] = p, row
+        state[0], state[1], state[2] = p, row, largest
         if row >= labels.size:
             return 2
         while text[p] == BLANK or text[p] == TAB:
@@ -198,7 +199,9 @@ def score_lines(text, W, labels, decisions, state, columns, n_features, bias, rh
             add_row(decisions, base, W, n_features * columns, columns, bias)
         for k in range(columns):
             decisions[base + k] -= rho
+        if previous > largest:
+            largest = previous
         p += 1
         row += 1
-    state[0], state[1] = p, row
+    state[0], state[1], state[2] = p, row, largest
     return 0
