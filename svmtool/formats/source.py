@@ -12,6 +12,7 @@ from svmtool.errors import SvmtoolError
 # First bytes of compressed files, whatever their names.
 MAGIC = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
 MAGIC_BYTES = 6
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # usual suffixes of such files
 
 
 class Source:
