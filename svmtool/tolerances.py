@@ -6,6 +6,8 @@ ROUNDOFF_GAP = 1e-8  # a solution counts as optimal up to this gap if round-off 
 RULE_MIN_GAP = 1e-6  # the rule of -e ends a fast method only below this gap, which costs at most one more step
 ENOUGH = 1e-3  # the same for a method that converges slowly
 
+SAFETY = 0.3  # share of LIBLINEAR's tolerance that epochs reach: our order of rows may end at a worse objective
+
 # Sizes
 GRAM_BELOW = 1500  # up to so many features (or rows) the Gram matrix is formed and factorised: 18 MB
 

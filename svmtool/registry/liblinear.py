@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, ON_DISK, RUN_OPTIONS, SPARK, SQUARED_HINGE, Solver
-from svmtool.tolerances import ENOUGH, GRAM_BELOW, RULE_MIN_GAP, text
+from svmtool.tolerances import ENOUGH, GRAM_BELOW, RULE_MIN_GAP, SAFETY, text
 
 SQUARED_TUBE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, |t_i - w.x_i| - p)^2"
 MFN_TUBE = MFN + ", with two squared hinges for each row, one on each side of the tube"
@@ -19,7 +19,7 @@ GRADIENT_RULE = (
 )
 PROJECTED_RULE = (
     "the largest and the smallest projected gradient of the dual, and their difference, are all within -e of zero "
-    "(LIBLINEAR's rule for -s {}; default 0.1)"
+    f"(LIBLINEAR's rule for -s {{}}; default 0.1; coordinate descent goes on to {SAFETY:g} times that)"
 )
 # Added to LIBLINEAR's rule when the features are few and Newton steps converge fast
 FEW_FEATURES = f"with up to {GRAM_BELOW} features the certified gap must also be at most {text(RULE_MIN_GAP)}"
@@ -97,7 +97,8 @@ ROWS = (
         space="dual",
         bias=BIAS,
         eps_default=0.1,
-        stopping=PROJECTED_RULE.format(3) + "; " + FEW_FEATURES,
+        stopping=PROJECTED_RULE.format(3) + "; where multiplier rounds end the run, and "
+        f"with up to {GRAM_BELOW} features, the certified gap must also be at most {text(RULE_MIN_GAP)}",
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=ALM + "Algorithm 1 with p = 1 and a regularised bias",
     ),

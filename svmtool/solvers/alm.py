@@ -34,10 +34,10 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.alm_epochs import EPOCHS, HingeEpochs, epochs_worth
 from svmtool.solvers.alm_rounds import DUAL_ROWS, GROWTH, INNER, SIGMA_COLD, SIGMA_MOST, Rounds
 from svmtool.solvers.shared import base, fused, interior_steps
-from svmtool.solvers.shared.base import SAFETY, Monitor, Result, Rule
+from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.interior_steps import Slower
 from svmtool.solvers.shared.plan import Plan, begin
-from svmtool.tolerances import GRAM_BELOW, ROUNDOFF_GAP
+from svmtool.tolerances import GRAM_BELOW, ROUNDOFF_GAP, SAFETY
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
 SIGMA_FEATURES = 64  # more features than that put more rows on the margin: a smaller sigma, down to ...

@@ -10,9 +10,9 @@ from svmtool.objectives.crammer_singer import CrammerSingerLoss
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.alm_rounds import RECENT_RANGES, SMOOTH, WINDOW
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import SAFETY, Monitor, Rule, Status
+from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
-from svmtool.tolerances import RULE_MIN_GAP
+from svmtool.tolerances import RULE_MIN_GAP, SAFETY
 
 TIGHTER = 0.3  # how much further than -e says epochs go where the gap is not certified then
 # The primal value is computed each time the cost of epochs has grown by this share, and by so many evaluations of it

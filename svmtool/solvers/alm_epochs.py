@@ -10,9 +10,9 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.alm_rounds import RECENT_RANGES, SMOOTH, WINDOW
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import SAFETY, SIZE_SHARE, Monitor, Rule, Status
+from svmtool.solvers.shared.base import SIZE_SHARE, Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
-from svmtool.tolerances import ENOUGH, RULE_MIN_GAP
+from svmtool.tolerances import ENOUGH, RULE_MIN_GAP, SAFETY
 
 # Newton steps, each with a factorised system of the free rows, from where epochs lead; epochs may cost as much before.
 # At C = 100 12 to 20 on la12, 23 to 60 on farm-ads, 15 to over 100 on news20, on all of which epochs end sooner

@@ -15,7 +15,6 @@ from svmtool.objectives.result import SolverResult
 from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import RULE_MIN_GAP
 
-SAFETY = 0.3  # share of LIBLINEAR's tolerance that epochs reach: our order of rows may end at a worse objective
 LATE = 0.1  # share of -s 2's tolerance to which LIBLINEAR continues -s 1 after its limit on epochs
 SIZE_SHARE = 0.05  # of LIBLINEAR's tolerance of the sum of projected gradients: from there on a gap ends regressions
 KEPT = 4096  # records of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last

@@ -13,7 +13,7 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import SIZE_SHARE, Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import Epochs
-from svmtool.tolerances import ENOUGH, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
+from svmtool.tolerances import ENOUGH, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY
 
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root of what a step is about to gain, as a
@@ -155,7 +155,7 @@ class RuleEpochs(Epochs):
     ):
         super().__init__(descent)
         self.objective, self.monitor, self.rule, self.most_rows = objective, monitor, rule, most_rows
-        self.tolerance = base.SAFETY * rule.dual.most if rule.dual is not None else descent.unit
+        self.tolerance = SAFETY * rule.dual.most if rule.dual is not None else descent.unit
         self.enough = rule.primal.share * objective.gradient_at_zero() if rule.primal is not None else -1.0
         self.gap = monitor.gap or 0.0
         self.size = SIZE_SHARE * rule.certified.size

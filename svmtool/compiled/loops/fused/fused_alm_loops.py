@@ -75,7 +75,7 @@ def fused_hinge(
     count = 0
     code = -1
 
-    if epochs > 0:  # as _Run.coordinate_epochs
+    if epochs > 0:  # as HingeEpochs in solvers/alm_epochs.py
         for i in range(of_data):
             norms[i] = 0.0
             for k in range(indptr[i], indptr[i + ONE]):
