@@ -139,7 +139,8 @@ def test_the_dual_value_is_that_of_the_best_multiple(loss):
         )
         best = max(-found.fun, p.dual_value(top * a))
         w = -10.0 * minimiser(p)
-        own = 0.0 if losses.of(*LOSSES[loss]).degree == 1.0 else certify(p, w).dual  # a hinge's slopes are not tried beside a point
+        is_hinge = losses.of(*LOSSES[loss]).degree == 1.0  # whose slopes are not tried beside a given point
+        own = 0.0 if is_hinge else certify(p, w).dual
         assert certify(p, w, a).dual == pytest.approx(max(best, own), rel=1e-9)
 
 
