@@ -48,8 +48,8 @@ def unknown(argument: str, command: str, sentence: str = "unknown option") -> st
     if word in known:
         return f"{start}: use {known[word]}"
     others = [name for name in WORDS if name != command and word == words_of(name).get(word)]
-    if others:
-        return f"{start}: it is an option of {' and '.join(others)}"
     close = difflib.get_close_matches(word[2:], [name[2:] for name in known], 1, 0.7)
-    return f"{start}: did you mean {known['--' + close[0]]}?" if close else start
+    hints = [f"it is an option of {' and '.join(others)}"] if others else []
+    hints += [f"did you mean {known['--' + close[0]]}?"] if close else []
+    return f"{start}: {'; '.join(hints)}" if hints else start
 

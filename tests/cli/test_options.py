@@ -119,7 +119,7 @@ def test_empty_argument_is_a_file_name():
         ("--cost 10 d", "unknown option: --cost: use -c"),
         ("--cost=10 d", "unknown option: --cost=10: use -c"),
         ("--max-second 10 d", "unknown option: --max-second: did you mean --max-seconds?"),
-        ("--scores s d", "unknown option: --scores: it is an option of svm-predict"),
+        ("--scores s d", "unknown option: --scores: it is an option of svm-predict; did you mean --score?"),
         ("-v 1 d", "n-fold cross validation: n must >= 2"),
         ("-v x d", "n-fold cross validation: n must >= 2"),
         ("-v 1 -z d", "n-fold cross validation: n must >= 2"),

@@ -117,7 +117,8 @@ def test_too_little_shows_usage(argv, missing, run):
 @pytest.mark.parametrize(
     "argv, advice",
     [
-        (("--score", "x"), ": did you mean --scores?"), (("-z",), ""), (("--thread=2",), ": did you mean --threads?"),
+        (("--score", "x"), ": it is an option of svm-train; did you mean --scores?"),
+        (("-z",), ""), (("--thread=2",), ": did you mean --threads?"),
         (("-c", "1"), ": it is an option of svm-train"), (("--gap=1",), ": it is an option of svm-train"),
     ],
 )  # fmt: skip

@@ -235,7 +235,7 @@ BAD_LINES = [
     ("1 1:nan", 1, "Wrong input format at line 2: a: token '1:nan': the value is not finite"),
     ("1 1:inf", 1, "Wrong input format at line 2: a: token '1:inf': the value is not finite"),
     ("1 1:1e400", 1, "Wrong input format at line 2: a: token '1:1e400': the value is beyond the range"),
-    ("1 1:2 # note", 1, "Wrong input format at line 2: a: token '#': no colon"),
+    ("1 1:2 # a:1", 1, "Wrong input format at line 2: a: token '#': the comment contains a colon"),
     ("1 qid:1 1:2", 1, "Wrong input format at line 2: a: token 'qid:1': the index"),
     ("1 1:5x", 1, "Wrong input format at line 2: a: token '1:5x': the value is not a number"),
     ("1 0:5", 1, "Wrong input format at line 2: a: token '0:5': indices start at 1"),
@@ -295,6 +295,12 @@ COMMAND_LINES = [
     (["-lfoo", "abc", "-l", "0", "a"], 0, "1 1:1 \n2 \n", ""),
     (["--threads=2", "-u", "1e0x", "-l", "0", "a"], 0, "1 1:1 \n2 \n", ""),
 ]
+
+
+def test_comments_at_the_end_of_a_line(tmp_path, capfdbinary, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").write_text("1 1:5 # note\n2 1:3\n")
+    assert here(capfdbinary, "-l", "0", "a") == (0, b"1 1:1 \n2 \n", b"")
 
 
 @pytest.mark.parametrize("argv, status, out, err", COMMAND_LINES)
