@@ -34,7 +34,8 @@ class History:
                 line = {"iteration": iteration, "seconds": seconds, "objective": objective, "bound": bound, "gap": gap}
                 self._write({**line, **fields})
             if self.picture.path is not None:
-                self.runs.setdefault(fields.get("label"), []).append(Record(seconds, float(objective), float(gap)))
+                record = Record(iteration, seconds, float(objective), float(gap))
+                self.runs.setdefault(fields.get("label"), []).append(record)
 
     def _write(self, record: dict[str, Any]) -> None:
         import json

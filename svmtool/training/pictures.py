@@ -17,8 +17,9 @@ FADED = 0.45  # opacity of the lines of many classes
 
 
 class Record(NamedTuple):
-    """One iteration of a problem: seconds since its start, primal objective, relative gap."""
+    """One iteration of a problem: its number, seconds since the start, primal objective, relative gap."""
 
+    iteration: int
     seconds: float
     objective: float
     gap: float
@@ -60,18 +61,19 @@ def _kind(path: str) -> str:
 
 
 def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -> None:
-    """Draw gap and objective against time, one line for each problem.
+    """Draw gap and objective against time, or against iterations where times are unknown, a line for each problem.
 
     runs : the records of each problem by its label, None for a single problem
     target : the gap that was asked for, a dashed line; None: another rule decides
     """
     upper, lower = figure.subplots(2, 1, sharex=True)
+    timed = _is_timed(list(runs.values()))
     ranked = sorted(runs, key=lambda label: _last_gap(runs[label]))
     worst, median = (ranked[-1], ranked[(len(ranked) - 1) // 2]) if ranked else (None, None)
     colours = [f"C{k}" for k in range(NAMED)]
     for k, label in enumerate(runs):
         records = runs[label]
-        seconds = [max(r.seconds, LEAST_SECONDS) for r in records]
+        x = [max(r.seconds, LEAST_SECONDS) if timed else r.iteration + 1 for r in records]
         style: dict[str, Any] = {"color": BLUE, "linewidth": 1.2, "marker": ".", "markersize": 4.0}
         name = None
         if len(runs) > 1:
@@ -85,22 +87,28 @@ def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -
                 colour = RED if rank == "worst" else BLUE
                 style |= {"color": colour, "linewidth": 1.6, "markersize": 4.0, "alpha": 1.0, "zorder": 3}
             if rank:
-                name = f"{label}: {rank}, gap {_last_gap(records):.1e}"
-        upper.plot(seconds, [max(r.gap, LEAST_GAP) if math.isfinite(r.gap) else math.nan for r in records],
+                name = f"{label}: {rank}, gap {_last_gap(records):.1g}"
+        upper.plot(x, [max(r.gap, LEAST_GAP) if math.isfinite(r.gap) else math.nan for r in records],
                    label=name, **style)  # fmt: skip
-        lower.plot(seconds, [r.objective if math.isfinite(r.objective) else math.nan for r in records], **style)
+        lower.plot(x, [r.objective if math.isfinite(r.objective) else math.nan for r in records], **style)
     _logarithmic(upper, [r.gap for run in runs.values() for r in run if r.gap > 0])
     _logarithmic(lower, [r.objective for run in runs.values() for r in run])
     upper.set_ylabel("relative gap (P - D)/P")
     lower.set_ylabel("objective P")
-    lower.set_xlabel("seconds since the start of a problem")
+    lower.set_xlabel("seconds since the start of a problem" if timed else "iterations")
     if runs:
         lower.set_xscale("log")
     if target is not None:
         upper.axhline(target, color=GREY, linestyle="--", linewidth=1.0, label=f"gap asked for: {target:g}")
     if len(runs) > NAMED:
         upper.plot([], [], color=FAINT, linewidth=1.0, label=f"{len(runs)} problems")
-    _finish((upper, lower), "problem" if len(runs) > 1 else "")
+    _finish(figure, (upper, lower), "problem" if len(runs) > 1 else "")
+
+
+def _is_timed(runs: list[list[Record]]) -> bool:
+    """Whether times of most problems spread over a decade; a compiled loop reports all its iterations at its end."""
+    spread = sum(run[-1].seconds > 10.0 * max(run[0].seconds, LEAST_SECONDS) for run in runs)
+    return 2 * spread > len(runs)
 
 
 def _last_gap(records: Sequence[Record]) -> float:
@@ -162,14 +170,17 @@ def search(
             lower.legend(fontsize="small")
     axes[-1].set_xlabel("C")
     axes[-1].set_xscale("log")
-    _finish(axes)
+    _finish(figure, axes)
 
 
-def _finish(all_axes: Sequence[Any], title: str = "") -> None:
-    """Grids without frames, and the legend of the first axes with this title."""
+def _finish(figure: Any, all_axes: Sequence[Any], title: str = "") -> None:
+    """Grids without frames, and the legend of the first axes; with a title it stands beside them."""
     for axes in all_axes:
         axes.grid(alpha=0.3, linewidth=0.6)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-    if all_axes[0].get_legend_handles_labels()[1]:
-        all_axes[0].legend(fontsize="small", title=title or None, title_fontsize="small")
+    handles, labels = all_axes[0].get_legend_handles_labels()
+    if title:  # many lines: beside the axes
+        figure.legend(handles, labels, loc="outside right upper", fontsize="small", title=title)
+    elif labels:
+        all_axes[0].legend(fontsize="small")
