@@ -10,15 +10,12 @@ from svmtool.errors import SvmtoolError, UsageError
 TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
-BAR_AFTER_SECONDS = 1.0  # shorter runs show no bar
-REDRAW_SECONDS = 0.1
-_INFINITY = float("inf")
+    from svmtool.cli.status_line import StatusLine
 
 
 class Console:
-    """Output of one command.  `quiet` (-q) silences only the solver's output and the progress bar.
+    """Output of one command.  `quiet` (-q) silences only the solver's output and the line of progress.
 
     `failure` says why stdout could not be written, or is empty.  The command goes on, writes its model, and reports
     the failure at its end.
@@ -27,9 +24,8 @@ class Console:
     def __init__(self, quiet: bool = False):
         self.quiet = quiet
         self.failure = ""
-        self._bar: Any = None
-        self._first_gap = 0.0
-        self._drawn = 0.0  # time of the last redraw, in seconds
+        self._line: StatusLine | None = None
+        self._row_output = self._incomplete = False
 
     def solver(self, text: str) -> None:
         """Print a solver's text as given (no line end is added), unless quiet."""
@@ -44,6 +40,8 @@ class Console:
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
+            if self._line is not None and text:
+                self._incomplete = not text.endswith("\n") and sys.stdout.isatty()
         except BrokenPipeError:  # the reader has closed the pipe (`| head`), which is no error
             discard_stdout()
         except OSError as e:
@@ -60,6 +58,11 @@ class Console:
 
         A UsageError also prints a text on stdout, before its message: brief, or usage() for an empty message.
         """
+        if on_terminal():
+            from svmtool.cli.status_line import StatusLine
+
+            self._line = StatusLine(sys.stderr, self.is_silent)
+            self._line.start_later()
         try:
             status = work()
         except UsageError as e:
@@ -71,57 +74,29 @@ class Console:
             self.warn(str(e))
             status = e.exit_code
         finally:
-            self.close()
+            if self._line is not None:
+                self._line.end()
         if self.failure:
             self.warn(self.failure)
         return status or (1 if self.failure else 0)
 
-    def progress(self, seconds: float, gap: float, target: float | None = None, **fields: Any) -> None:
-        """Show the certified gap in a progress bar on a terminal, once the run has taken a second.
+    def fills_stdout(self) -> None:
+        """Show no line of progress if stdout is a terminal: rows are written there."""
+        self._row_output = sys.stdout is not None and sys.stdout.isatty()
 
-        seconds: since the start.  target: the gap at which the run ends, if known; the bar then follows the logarithm
-        of the gap.  Other fields of a solver's record are ignored.
-        """
-        if self._bar is None:
-            self._first_gap = self._first_gap or (gap if gap < _INFINITY else 0.0)
-            if self.quiet or seconds < BAR_AFTER_SECONDS or sys.stderr is None or not sys.stderr.isatty():
-                return
-            from tqdm import tqdm
-
-            known = target is not None
-            shape = "{l_bar}{bar}| {elapsed}{postfix}" if known else "{desc}: {n_fmt} rounds, {elapsed}{postfix}"
-            self._bar = tqdm(
-                total=100 if known else None, desc="training", bar_format=shape, leave=False, file=sys.stderr
-            )
-        self._bar.n = self._bar.n + 1 if target is None else round(100 * _share(self._first_gap, gap, target))
-        if seconds - self._drawn >= REDRAW_SECONDS:
-            self._drawn = seconds
-            self._bar.set_postfix_str(f"gap {gap:.2e}", refresh=True)
-
-    def reading(self, seconds: float) -> None:
-        """Show on a terminal that other processes are still reading rows; seconds: since the start."""
-        if self._bar is None:
-            if self.quiet or seconds < BAR_AFTER_SECONDS or sys.stderr is None or not sys.stderr.isatty():
-                return
-            from tqdm import tqdm
-
-            self._bar = tqdm(desc="reading", bar_format="{desc}: {elapsed}", leave=False, file=sys.stderr)
-        self._bar.refresh()
+    def is_silent(self) -> bool:
+        """Whether no line of progress may be shown now; also while a line on stdout is incomplete."""
+        return self.quiet or self._row_output or self._incomplete
 
     def close(self) -> None:
-        """Remove the progress bar from the terminal."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+        """Remove the line of progress from the terminal; it comes back with the next second."""
+        if self._line is not None:
+            self._line.erase()
 
 
-def _share(first: float, now: float, target: float) -> float:
-    """Progress of the gap from its first value to the target on a logarithmic scale, 0 to 1."""
-    from math import log
-
-    if now <= target:
-        return 1.0
-    return log(first / now) / log(first / target) if target < now < first else 0.0
+def on_terminal() -> bool:
+    """Whether stderr is a terminal that can erase a line."""
+    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def error_line(text: str) -> None:

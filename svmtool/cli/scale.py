@@ -144,6 +144,7 @@ def main(argv: list[str]) -> int:
             threads.set_count(options.threads)
         from svmtool.scaling import rescale
 
+        console.fills_stdout()
         rescale.run(options, console.warn)
         return 0
 

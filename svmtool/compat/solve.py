@@ -70,11 +70,8 @@ class LinearRun:
         """Train a model and print what the command prints; KeyboardInterrupt after Ctrl-C."""
         s, output = self.settings, self.output
 
-        def record(**fields: Any) -> None:
-            output.progress(target=s.target, **fields)
-
         with Run(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
-            done = train_on_used(self.rows, s, record, self.weights, self.initial, run.stop)
+            done = train_on_used(self.rows, s, None, self.weights, self.initial, run.stop)
             if not run.stop.set:
                 _finish(done, self, lambda: show(done, s, [], output))
         return done
@@ -120,9 +117,6 @@ class KernelRun:
         """Train a model and print what the command prints; KeyboardInterrupt after Ctrl-C."""
         s, output = self.settings, self.output
 
-        def record(**fields: Any) -> None:
-            output.progress(target=s.target, **fields)
-
         def text() -> None:
             output.close()
             for warning in done.warnings:
@@ -130,7 +124,7 @@ class KernelRun:
             output.solver(done.text + done.certificate.line() + "\n")
 
         with Run(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
-            done = trainer(s)(self.data, Fitting(s, record, run.stop), self.rand)
+            done = trainer(s)(self.data, Fitting(s, None, run.stop), self.rand)
             if not run.stop.set:
                 _finish(done, self, text)
         done.model.notes = notes(s, done)

@@ -13,10 +13,11 @@ import pickle
 import selectors
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
+from svmtool.activity import doing
 from svmtool.distributed.collective import Call, Collective, LostError
 from svmtool.distributed.listener import Listener
 from svmtool.distributed.rank import (
@@ -170,22 +171,19 @@ class Ranks(Collective):
 
 
 class BarrierStage(Ranks):
-    """The tasks of one barrier stage over the partitions of `text`.
+    """The tasks of one barrier stage over the partitions of `text`."""
 
-    on_wait: called at intervals with the seconds so far while the rows are read.
-    """
-
-    def __init__(self, session: Session, text: Text, on_wait: Callable[[float], None] | None = None):
+    def __init__(self, session: Session, text: Text):
         self.session, self.text = session, text
         super().__init__(session.listens_on, text.partitions)
-        self._on_wait, self._failure = on_wait, None
+        self._failure: BaseException | None = None
         try:
             self._start()
-            self.await_all()
+            with doing("reading"):
+                self.await_all()
         except BaseException:
             self.close()
             raise
-        self._on_wait = None
         self.costs.reading = time.perf_counter() - self.costs.started
 
     def _start(self) -> None:
@@ -209,8 +207,6 @@ class BarrierStage(Ranks):
         self._job.start()
 
     def _check(self) -> None:
-        if self._on_wait is not None:
-            self._on_wait(time.perf_counter() - self.costs.started)
         if self._failure is not None:
             raise SvmtoolError(error_text(self._failure, PREFIX)) from self._failure
 

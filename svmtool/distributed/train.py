@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.activity import doing
 from svmtool.compiled import threads
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.frame import source_of
@@ -34,8 +35,6 @@ from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, searched, v
 class _NullConsole:
     """A console that prints nothing."""
 
-    reading = None  # see BarrierStage, on_wait
-
     def __getattr__(self, name: str) -> Any:
         return lambda *_, **__: None
 
@@ -52,7 +51,7 @@ def trained(
     weights: a file on this machine with a number for each row.
     """
     found = source.weights()  # a Spark job, which must run before the stage takes all cores
-    with contextlib.closing(BarrierStage(session, source, console.reading)) as stage:
+    with contextlib.closing(BarrierStage(session, source)) as stage:
         check_after_reading(settings)
         take_weights(stage, weights, found)
         began = time.perf_counter()
@@ -81,7 +80,7 @@ def validate(session: Session, settings: Settings, request: Request, source: Tex
     """Run -v or -C and print LIBLINEAR's lines; returns the exit status."""
     wanted = DEFAULT_FOLDS if request.folds is None else request.folds
     found = source.weights()  # a Spark job, which must run before the stage takes all cores
-    with contextlib.closing(BarrierStage(session, source, console.reading)) as stage:
+    with contextlib.closing(BarrierStage(session, source)) as stage:
         check_after_reading(settings)
         take_weights(stage, request.weights, found)
         stop = StopFlag(settings.stopping.max_seconds)
@@ -102,7 +101,7 @@ def run(settings: Settings, request: Request, path: str, model_path: str, consol
         source = source_of(session, path, few=True, weights=request.weights)
         if request.find_C or request.folds is not None:
             return validate(session, settings, request, source, console)
-        with Recorder(request, settings.target, console) as recorder:
+        with Recorder(request, settings.target) as recorder, doing("training"):
             done, stage, interrupted = trained(session, settings, source, initial, recorder, console, request.weights)
         show(done, settings, [], console)
         ModelFile(model_path).write(done)

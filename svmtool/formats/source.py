@@ -18,14 +18,15 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # usual suffixes of such files
 class Source:
     """An open input.
 
-    name: the path as given by the user.  size: bytes of a plain regular file, None for sequential input.
+    name: the path as given by the user.  size: bytes of a plain regular file, None for sequential input.  taken: bytes
+    read so far.
     """
 
-    __slots__ = ("name", "size", "_fd", "_stream", "_own", "_start", "_fresh", "_head")
+    __slots__ = ("name", "size", "taken", "_fd", "_stream", "_own", "_start", "_fresh", "_head")
 
     def __init__(self, name: str, fd: int, size: int | None, stream=None, own: bool = True):
         self.name, self.size, self._fd, self._stream, self._own = name, size, fd, stream, own
-        self._start = 0
+        self._start = self.taken = 0
         self._fresh = size is None and stream is None  # nothing is read yet, and it may be compressed
         self._head = b""  # bytes that were read to find out
 
@@ -52,6 +53,7 @@ class Source:
             raise
         except Exception as e:  # zlib.error and lzma.LZMAError share no other base
             raise SvmtoolError(f"can't read {self.name}: {_reason(e)}") from e
+        self.taken += done
         return done
 
     def _begin(self) -> None:
@@ -74,6 +76,7 @@ class Source:
                 if n == 0:
                     raise SvmtoolError(f"{self.name} became shorter while it was read")
                 view, offset = view[n:], offset + n
+                self.taken += n  # threads may lose a count; it is only shown
         except OSError as e:
             raise SvmtoolError(f"can't read {self.name}: {_reason(e)}") from e
 
@@ -106,6 +109,7 @@ class Source:
 
     def rewind(self) -> None:
         """Go back to the position where `repeatable` was called."""
+        self.taken = 0
         if self._stream is None:
             os.lseek(self._fd, self._start, os.SEEK_SET)
             self._head = b""

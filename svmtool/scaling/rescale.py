@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmtool.activity import doing
 from svmtool.compiled import threads
 from svmtool.compiled.loops.text import scale_loops
 from svmtool.data.dataset import Dataset
@@ -45,15 +46,17 @@ def run(options, warn: Callable[[str], None]) -> None:
         with first.repeatable() as source:
             reader = LineReader(warn)
             shape = ShapeOfData(None if restored is None else restored.index - 1)
-            for table in tables(source, slow_line=reader.read):
-                shape.add(table)
+            with doing("reading ranges", source=source):
+                for table in tables(source, slow_line=reader.read):
+                    shape.add(table)
             shape.finish()
             reader.report()
             y, limits = _factors(options, restored, shape, warn)
             if options.save is not None:
                 range_file.write(options.save, Ranges(y, limits, shape.indices(), shape.low, shape.high))
             source.rewind()
-            new = _write(source, reader, shape, y, limits)
+            with doing("scaling", source=source):
+                new = _write(source, reader, shape, y, limits)
     if new > shape.pairs:
         warn(
             f"WARNING: original #nonzeros {shape.pairs}\n       > new      #nonzeros {new}\n"

@@ -22,6 +22,7 @@ import math
 
 import numpy as np
 
+from svmtool.activity import doing
 from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.models.linear import LinearModel
@@ -94,9 +95,11 @@ def held_out(
         if any(r.status is TIME for r in results):
             raise NotCalibratedError("time limit reached: raise --max-seconds")
         model = problems.model(problems.weights(results))
+        part.step()
         values[outside] = by_label(model, model.class_values(model.decision_values(table.take(outside))), labels)
 
-    run_folds(one, len(starts) - 1, table.mapped is not None)
+    with doing("calibration fold", len(starts) - 1) as part:
+        run_folds(one, len(starts) - 1, table.mapped is not None)
     if stop.set:
         raise NotCalibratedError("interrupted")
     return values

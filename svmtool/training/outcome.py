@@ -65,10 +65,9 @@ def told_folds(open_ends: Sequence[Status], count: int, row: Solver, strict: boo
 
 
 class Recorder:
-    """Passes a solver's records to progress bar, log and picture; target: the gap to reach, if known."""
+    """Passes a solver's records to log and picture; target: the gap to reach, if known."""
 
-    def __init__(self, request: Request, target: float | None, console: Any):
-        self.console, self.target = console, target
+    def __init__(self, request: Request, target: float | None):
         self.history = None
         if request.solver_log or request.plot:
             from svmtool.training.history import History
@@ -76,7 +75,6 @@ class Recorder:
             self.history = History(request.solver_log, request.plot, target)
 
     def record(self, **fields: Any) -> None:
-        self.console.progress(target=self.target, **fields)
         if self.history is not None:
             self.history.record(**fields)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from svmtool import __version__, registry
+from svmtool.activity import doing
 from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
@@ -169,7 +170,7 @@ def _run(settings: Settings, request: Request, data: Reading, model_path: str, c
     with contextlib.closing(_output(settings, table, row_weights, model_path, console)) as output:
         tables = [table]  # the only reference, so that training can free it
         del table
-        with Recorder(request, settings.target, console) as recorder, Interruptible(stop):
+        with Recorder(request, settings.target) as recorder, Interruptible(stop), doing("training"):
             done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
         show(done, settings, mapped.complaints() if mapped else [], console)
         if used is not None:

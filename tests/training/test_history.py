@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -11,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from svmtool.cli.console import Console, _share
+from svmtool.cli.console import Console
 from svmtool.cli.entry import BROKEN_PIPE, INTERRUPTED, guarded
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.solvers.shared.base import Monitor
@@ -109,6 +108,21 @@ def test_plot(tmp_path, kind, beginning):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_picture_has_a_line_for_each_class(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is an optional extra")
+    for count, words in ((3, ["7: worst, gap 0.5"]), (30, ["30 problems", "5: worst, gap 0.5"])):
+        path = tmp_path / f"{count}.svg"
+        with History(plot=str(path), target=1e-3) as history:
+            for label in range(5, 5 + count):
+                gap = 0.5 if label == (7 if count == 3 else 5) else 1e-4
+                for k, some in enumerate((1.0, gap)):
+                    history.record(seconds=0.1 * k, objective=2.0 - k, bound=0.0, gap=some, iteration=k, label=label)
+        text = path.read_text()
+        for part in (*words, "gap asked for: 0.001"):
+            assert f"<!-- {part} -->" in text, "matplotlib names each text in a comment"
+        assert text.count("median") >= 1
+
+
 def test_quiet_silences_the_solver_only(capsys):
     console = Console(quiet=True)
     console.solver("solver\n")
@@ -117,41 +131,6 @@ def test_quiet_silences_the_solver_only(capsys):
     assert capsys.readouterr() == ("result\n", "warning\n")
     Console().solver(".")
     assert capsys.readouterr().out == "."
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.mark.parametrize("target", [None, 1e-6])
-def test_bar_shows_the_gap_on_a_terminal_after_a_second(target, monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    console = Console()
-    console.progress(seconds=0.5, gap=1.0, target=target, iteration=0)
-    assert sys.stderr.getvalue() == ""
-    console.progress(seconds=1.5, gap=1e-3, target=target, iteration=1, objective=4.0)
-    assert "gap 1.00e-03" in sys.stderr.getvalue()
-    console.progress(seconds=1.55, gap=1e-4, target=target, iteration=2)
-    assert "gap 1.00e-04" not in sys.stderr.getvalue(), "not redrawn for each of many fast iterations"
-    console.progress(seconds=1.7, gap=1e-5, target=target, iteration=3)
-    assert "gap 1.00e-05" in sys.stderr.getvalue()
-    console.close()
-
-
-@pytest.mark.parametrize("quiet, stream", [(True, Terminal), (False, io.StringIO)])
-def test_no_bar_when_quiet_or_without_terminal(quiet, stream, monkeypatch):
-    monkeypatch.setattr(sys, "stderr", stream())
-    Console(quiet).progress(seconds=9.0, gap=0.1)
-    assert sys.stderr.getvalue() == ""
-
-
-def test_share_of_the_way_is_logarithmic():
-    assert _share(1.0, 1e-3, 1e-6) == pytest.approx(0.5)
-    assert _share(1.0, 2.0, 1e-6) == 0.0
-    assert _share(1.0, 1e-7, 1e-6) == 1.0
-    assert _share(0.0, 0.5, 1e-6) == 0.0  # no finite gap was seen before
-    assert _share(1.0, float("inf"), 1e-6) == 0.0
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 
 from svmtool import interrupts
+from svmtool.activity import doing
 from svmtool.cli.console import Console
 from svmtool.cli.predict.jobs import job_of
 from svmtool.cli.predict.options import BRIEF, USAGE, Options, parse
@@ -38,6 +39,9 @@ def main(argv: list[str], libsvm: bool = False) -> int:
             return 0
         if options.ignored:
             console.warn(f"WARNING: {clipped(' '.join(options.ignored))} behind the output file has no effect")
+        console.quiet = options.quiet
+        if "-" in (*options.files[2:3], options.scores):
+            console.fills_stdout()
         names = None
         if options.names is not None:
             from svmtool.formats.names import read
@@ -78,7 +82,7 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
 
     threads.set_count(options.threads)
     with contextlib.ExitStack() as stack:
-        source = stack.enter_context(open_source(options.files[0]))
+        opened = source = stack.enter_context(open_source(options.files[0]))
         if len(options.files) < 3:
             raise SvmtoolError("can't open output file (null): name an output file, or - for standard output")
         output = stack.enter_context(replacing(options.files[2]))
@@ -103,8 +107,9 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
             from svmtool.formats.unlabelled import Unlabelled
 
             source = Unlabelled(source)
-        for block in job.blocks(source):
-            report.add(block)
+        with doing("predicting", source=opened):
+            for block in job.blocks(source):
+                report.add(block)
     for warning in job.warnings(options.files[0]):
         console.warn(warning)
     return report

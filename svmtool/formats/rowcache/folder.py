@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from svmtool.activity import doing
 from svmtool.data.dataset import Dataset
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.errors import SvmtoolError
@@ -52,7 +53,7 @@ class DiskReading:
         if self.memory < MIN_MEMORY:
             raise SvmtoolError(f"ERROR: --memory: a run needs at least {MIN_MEMORY / MB:.0f}M")
         mark = self._mark()  # before the file is opened: if it is replaced meanwhile, the mark will not match
-        with open_source(self.path) as source:
+        with open_source(self.path) as source, doing("reading", source=source):
             if source.size is not None and BYTES_A_BYTE * source.size + OVERHEAD < self.memory:
                 from svmtool.formats.svmlight.table import joined, read_raw
 

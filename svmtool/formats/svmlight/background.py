@@ -9,12 +9,14 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
+from svmtool.activity import doing
 from svmtool.compiled import ahead_of_time
 from svmtool.formats.source import open_source
 from svmtool.formats.svmlight.table import RawTable, joined, read_raw
 
 if TYPE_CHECKING:
     from svmtool.data.dataset import Dataset
+    from svmtool.formats.source import Source
 
 SWITCH_SECONDS = 1e-4  # longest time that the importing thread keeps this one waiting between two blocks
 
@@ -30,6 +32,7 @@ class Reading:
         self._parts: list[RawTable] = []
         self._error: BaseException | None = None
         self._started = False
+        self._source: Source | None = None
         self._finished = threading.Event()
 
     def start(self) -> None:
@@ -46,10 +49,11 @@ class Reading:
 
         Raises SvmtoolError if it cannot be opened, DataError for the first malformed line.
         """
-        if self._started:
-            self._finished.wait()  # unlike Thread.join, this wait can be interrupted by Ctrl-C
-        else:
-            self._read()
+        with doing("reading", source=self):
+            if self._started:
+                self._finished.wait()  # unlike Thread.join, this wait can be interrupted by Ctrl-C
+            else:
+                self._read()
         if self._error is not None:
             raise self._error
         return joined(self._parts)
@@ -67,4 +71,15 @@ class Reading:
 
     def _read(self) -> None:
         with open_source(self.path) as source:
+            self._source = source
             self._parts = read_raw(source, self.least)
+
+    @property
+    def taken(self) -> int:
+        """Bytes read so far."""
+        return 0 if self._source is None else self._source.taken
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the file, None if they are not known."""
+        return None if self._source is None else self._source.size

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from svmtool import activity
 from svmtool.limits import StopFlag as StopFlag
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.result import SolverResult
@@ -108,6 +109,7 @@ class Monitor:
         """
         if gap is None:
             gap = relative_gap(objective, bound)
+        activity.now.gap, activity.now.target = gap, self.gap
         record = {"iteration": self.iterations, "objective": objective, "bound": bound, "gap": gap, **fields}
         self.history.append(record)
         if len(self.history) > KEPT:

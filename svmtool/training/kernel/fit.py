@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from svmtool import limits, registry
+from svmtool.activity import doing
 from svmtool.certify.linear import Certificate, worst
 from svmtool.certify.zero_model import zero
 from svmtool.compiled import threads
@@ -172,6 +173,7 @@ class Fitting:
         open_ = list(range(len(sizes)))
 
         def one(k: int, stop: StopFlag) -> None:
+            part.step()
             before = solved[k]
             if before is not None and stop.ended():
                 return
@@ -182,7 +184,8 @@ class Fitting:
 
         while open_:
             left = self.stop.left
-            self._take_turns(one, open_, [mapped[k] for k in open_])
+            with doing("pair of classes", len(open_)) as part:
+                self._take_turns(one, open_, [mapped[k] for k in open_])
             open_ = [k for k in open_ if solved[k].result.status is TIME]
             if not self.stop.left > WORTH * left:
                 break

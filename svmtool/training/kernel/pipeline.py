@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from svmtool import __version__, registry
+from svmtool.activity import doing
 from svmtool.data.labels import Classes, balanced_weights
 from svmtool.errors import SvmtoolError, named
 from svmtool.formats.models import kernel
@@ -42,7 +43,7 @@ def _run(s: Settings, request: Request, data: Reading, model_path: str, console:
             return cross_validate(rows, Fitting(s, None, stop), rand, request, console)
     sets = [rows]  # the only reference, so that training can free its memory
     del rows
-    with Recorder(request, s.target, console) as recorder, Interruptible(stop):
+    with Recorder(request, s.target) as recorder, Interruptible(stop), doing("training"):
         done = trainer(s)(sets.pop(), Fitting(s, recorder.record, stop), rand)
     console.close()
     for warning in done.warnings:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmtool import registry
+from svmtool.activity import doing
 from svmtool.certify.linear import Certificate, Certifier, worst
 from svmtool.compiled import threads
 from svmtool.data.dataset import Dataset
@@ -202,9 +203,11 @@ class Reduction(ABC):
             results[k] = verify.sound(self, k, self._solve(k, start, report, share, before), began)
             if sure and results[k].status in (OPTIMAL, PRECISION):
                 results[k], _ = verify.verified(self, k, results[k], self._monitor(None, share), began)
+            part.step()
             return results[k].status is TIME and stop.may_resume(share)
 
-        with_time_shares(solve, self.count, stop, threads.beside(self.count), threads.run_blocks)
+        with doing("class", self.count) as part:
+            with_time_shares(solve, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results
 
     def _prepared(self, stop: StopFlag | None) -> StopFlag:
@@ -228,6 +231,7 @@ class Reduction(ABC):
         def solve(k: int, before: Result | None = None, share: StopFlag = stop) -> None:
             results[k] = self._solve(k, start, report, share, before)
             self.solved_at = time.perf_counter()
+            part.step()
 
         def certify(k: int, before: Result | None = None) -> None:
             if results[k].untouched:
@@ -246,10 +250,11 @@ class Reduction(ABC):
                 results[k].certified_gap = found[k].gap
             return results[k].status is TIME and stop.may_resume(share)
 
-        if stop.ends == math.inf:
-            threads.run_in_two_stages(solve, certify, self.count)
-        else:
-            with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
+        with doing("class", self.count) as part:
+            if stop.ends == math.inf:
+                threads.run_in_two_stages(solve, certify, self.count)
+            else:
+                with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results, worst(found)
 
     # What verify.py asks of a problem

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from svmtool.activity import doing
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.limits import StopFlag, with_time_shares
@@ -103,11 +104,13 @@ class Folds:
             predictions[outside] = model.labels_from(decisions)
             if keep is not None:
                 keep(outside, model, decisions)
+            part.step()
             return False
 
         on_disk = self.table.mapped is not None
         beside = 1 if on_disk else draws.threads.beside(self.count)
-        with_time_shares(one, self.count, stop, beside, lambda work, count: draws.run_folds(work, count, on_disk))
+        with doing("fold", self.count) as part:
+            with_time_shares(one, self.count, stop, beside, lambda work, count: draws.run_folds(work, count, on_disk))
         if stop.set:
             raise KeyboardInterrupt
         self.open_ends = tuple(status for status in ends if status is not None and not status.converged)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from svmtool.activity import doing
 from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
@@ -69,31 +70,33 @@ def run_grid(
         folds.any_start = False
     start: np.ndarray | None = None
     points: list[Point] = []
-    for C in values:
-        if points and stop.left <= 0.0:
-            return Grid(points, C)
-        began, at_C = time.perf_counter(), settings.replace(C=C)
-        problems.set_C(C)
-        with Interruptible(stop):
-            results, certificate = problems.fit_and_certify(start, stop=stop)
-            if stop.set:
-                raise KeyboardInterrupt
-            W = problems.weights(results)
-            start = problems.as_start(W)
-            training = measure.score(_of_training(problems, W, table, measure, settings))
-            worst = worst_status(results)
-            open_ends = (worst,) if worst is not None and not worst.converged else ()
-            validation = None
-            if folds is not None:
-                held = HeldOut(folds.table.labels, task_of(settings), measure.needs)
-                held_out(folds, at_C, stop, warm, held)
-                validation, open_ends = measure.score(held), open_ends + folds.open_ends
-        if points and TIME in open_ends:
-            return Grid(points, C)
-        points.append(Point(C, certificate, training, validation, open_ends, time.perf_counter() - began))
-        report(points[-1])
-        if TIME in open_ends:
-            return Grid(points, C)
+    with doing("C", len(values)) as part:
+        for C in values:
+            if points and stop.left <= 0.0:
+                return Grid(points, C)
+            began, at_C = time.perf_counter(), settings.replace(C=C)
+            problems.set_C(C)
+            with Interruptible(stop):
+                results, certificate = problems.fit_and_certify(start, stop=stop)
+                if stop.set:
+                    raise KeyboardInterrupt
+                W = problems.weights(results)
+                start = problems.as_start(W)
+                training = measure.score(_of_training(problems, W, table, measure, settings))
+                worst = worst_status(results)
+                open_ends = (worst,) if worst is not None and not worst.converged else ()
+                validation = None
+                if folds is not None:
+                    held = HeldOut(folds.table.labels, task_of(settings), measure.needs)
+                    held_out(folds, at_C, stop, warm, held)
+                    validation, open_ends = measure.score(held), open_ends + folds.open_ends
+            if points and TIME in open_ends:
+                return Grid(points, C)
+            points.append(Point(C, certificate, training, validation, open_ends, time.perf_counter() - began))
+            report(points[-1])
+            if TIME in open_ends:
+                return Grid(points, C)
+            part.step()
     return Grid(points, None)
 
 

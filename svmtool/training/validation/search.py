@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from svmtool.activity import doing
 from svmtool.limits import StopFlag
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Status
@@ -116,7 +117,7 @@ def _double_C(
         if tried and stop.left <= 0.0:
             return C
         held = HeldOut(folds.table.labels, task_of(settings), measure.needs)
-        with Interruptible(stop):
+        with Interruptible(stop), doing(f"search at C = {C:g}"):
             _, moved = held_out(folds, settings.replace(C=C), stop, warm, held)
         if tried and folds.cut:
             return C
