@@ -1,4 +1,4 @@
-"""Hooks of mkdocs: pages of the site from Markdown files of the repository's root, and links to them."""
+"""Hooks of mkdocs: pages from Markdown files of the repository's root, links to them, and search without a network."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "EXPERIMENTS.md": "experiments.md",
 }
+
+
+def on_config(config):
+    """Put our script in the place of the one that the plugin `offline` would load from the network."""
+    config.extra["polyfills"] = ["worker.js"]
+    return config
 
 
 def on_files(files, config):

@@ -9,6 +9,7 @@ python scripts/docs_tables.py --check       exit status 1 if a page is not curre
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import sys
@@ -24,10 +25,21 @@ from svmtool.cli.help import kernel_texts, texts  # noqa: E402
 from svmtool.cli.predict import options as predict_options  # noqa: E402
 
 
+def cell_of(text: str) -> str:
+    """A cell with its bars as entities: within code GitHub and mkdocs escape a plain bar differently."""
+    if "|" not in text:
+        return text
+    if text.startswith("`") and text.endswith("`") and text.count("`") == 2:
+        text = f"<code>{html.escape(text[1:-1], quote=False)}</code>"
+    return text.replace("|", "&#124;")
+
+
 def table(head: tuple[str, ...], rows) -> str:
-    """A Markdown table; bars inside cells are escaped."""
-    lines = [head, ("---",) * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    """A Markdown table; columns whose cells all begin with a number stand right."""
+    rows = list(rows)
+    right = [all(re.match(r"-?[\d.]+( %|e|$)|-$|inf$", row[k]) for row in rows) for k in range(len(head))]
+    lines = [head, tuple("---:" if k else "---" for k in right), *rows]
+    return "\n".join("| " + " | ".join(cell_of(text) for text in line) + " |" for line in lines)
 
 
 def solvers() -> str:

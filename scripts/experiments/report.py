@@ -20,8 +20,8 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #222 }
 table { border-collapse: collapse; margin: 1em 0; font-size: 14px }
 th, td { border: 1px solid #ccc; padding: .2em .6em; text-align: right } th { background: #f3f3f3 }
-th:first-child, td:first-child { text-align: left } .words td { text-align: left; vertical-align: top }
-.yes { color: #060 } .no { color: #a00 } .partly { color: #850 } svg { max-width: 100%; height: auto }
+.words th, .words td, .word { text-align: left; vertical-align: top }
+.yes { color: #060 } .no { color: #a00 } .partly { color: #850 } svg { max-width: 100%; height: auto } .wide { overflow-x: auto }
 nav a { margin-right: .8em } h2 { border-top: 1px solid #ccc; padding-top: 1em }
 """
 
@@ -65,8 +65,14 @@ def markdown(facts: dict[str, str], found: list[tuple[Experiment, Finding]]) -> 
 
 
 def _markdown_table(table: Dataset) -> list[str]:
-    rows = [table.heads, ["---"] * len(table.heads), *([number(c) for c in row] for row in table.rows)]
+    sides = ["---" if side else "---:" for side in _words(table)]
+    rows = [table.heads, sides, *([number(c) for c in row] for row in table.rows)]
     return ["| " + " | ".join(str(c).replace("|", "\\|") for c in row) + " |" for row in rows]
+
+
+def _words(table: Dataset) -> list[bool]:
+    """For each column whether it has no numbers, and stands left; heads stand as their columns do."""
+    return [not any(isinstance(row[k], (int, float)) for row in table.rows) for k in range(len(table.heads))]
 
 
 def page(facts: dict[str, str], found: list[tuple[Experiment, Finding]]) -> str:
@@ -87,11 +93,14 @@ def page(facts: dict[str, str], found: list[tuple[Experiment, Finding]]) -> str:
     for e, f in found:
         out += [f"<h2 id='{e.name}'>{e.name}: {text(e.source)}</h2><p>{text(e.claim)}<p>{text(f.measured)}"]
         out += [f"<p>What limits it: {text(f.why)}"] if f.why else []
-        for table in f.tables:
-            out.append(f"<p>{text(table.title)}<table><tr>" + "".join(f"<th>{text(str(h))}" for h in table.heads))
-            out += ["<tr>" + "".join(f"<td>{text(number(c))}" for c in row) for row in table.rows]
-            out.append("</table>")
         out += [draw.svg(plot) or f"<p>({text(plot.title)}: no picture without matplotlib)" for plot in f.plots]
+        for table in f.tables:
+            sides = [" class=word" if side else "" for side in _words(table)]
+            heads = "".join(f"<th{s}>{text(str(h))}" for s, h in zip(sides, table.heads, strict=True))
+            out.append(f"<p>{text(table.title)}<div class=wide><table><tr>{heads}")
+            for row in table.rows:
+                out.append("<tr>" + "".join(f"<td{s}>{text(number(c))}" for s, c in zip(sides, row, strict=True)))
+            out.append("</table></div>")
     return "\n".join(out) + "</html>\n"
 
 
