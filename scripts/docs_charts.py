@@ -27,6 +27,7 @@ import machine
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 IMAGES = ROOT / "docs" / "images"
+WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 OURS, THEIRS, OTHERS, INK = "#3949ab", "#ef6c00", "#8d8d8d", "#444444"
 REPEATS, COST = 7, 1.0
 GAPS = ("1e-1", "1e-2", "1e-3", "1e-4", "1e-6", "1e-8")
@@ -66,7 +67,7 @@ def speed() -> None:
             axes.plot([worst, mean], [at, at], color=OURS, alpha=0.35, linewidth=4, solid_capstyle="round")
             axes.plot([worst], [at], "|", color=OURS, markersize=10, markeredgewidth=2)
             axes.plot([mean], [at], "o", color=OURS, markersize=8)
-            axes.text(mean * 1.13, at, f"{mean:g}x", color=OURS, fontsize=9, va="center")
+            axes.text(mean * 1.13, at, f"{mean:g}x", color=OURS, fontsize=9, va="center", bbox=WHITE)
             axes.text(90, at, f"{pairs} pairs, {slower} slower", color=INK, fontsize=8, va="center", ha="right")
             labels.append((at, size))
             at += 1.0
