@@ -60,7 +60,9 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
 
 
 def unwritable(path: str) -> str:
-    """Why no file can be created as `path`: ": reason", or empty.  None of its existing content is touched."""
+    """Why no file can be created as `path`, as the end of a message that names it; empty if it can."""
+    if not path:
+        return "'': the name is empty"
     if path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
         return ""  # a device or a pipe
     if os.path.isdir(path) or os.path.basename(path) in ("", ".", ".."):
