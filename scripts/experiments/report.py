@@ -22,7 +22,7 @@ table { border-collapse: collapse; margin: 1em 0; font-size: 14px }
 th, td { border: 1px solid #ccc; padding: .2em .6em; text-align: right } th { background: #f3f3f3 }
 .words th, .words td, .word { text-align: left; vertical-align: top }
 .yes { color: #060 } .no { color: #a00 } .partly { color: #850 }
-svg { max-width: 100%; height: auto } .wide { overflow-x: auto }
+svg { display: block; max-width: 100%; height: auto } .wide { overflow-x: auto }
 nav a { margin-right: .8em } h2 { border-top: 1px solid #ccc; padding-top: 1em }
 """
 
