@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from svmtool.charts.canvas import BLUE, CHARACTER, FAINT, GREY, ORANGE, Canvas, shortened
+from svmtool.charts.canvas import CHARACTER, Canvas, shortened
+from svmtool.charts.colours import BLUE, FAINT, GREY, ORANGE
 
 ROW, BAR = 20.0, 13.0
 LONGEST = 34  # characters of a name

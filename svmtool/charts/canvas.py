@@ -1,12 +1,12 @@
-"""SVG elements as text, and colours of all charts."""
+"""SVG elements as text."""
 
 from __future__ import annotations
 
 import math
 from xml.sax.saxutils import escape, quoteattr
 
-INK, GREY, FAINT, GRID = "#1f2933", "#5f6c7b", "#b8c2cc", "#e4e8ec"
-BLUE, ORANGE, GREEN, RED = "#1f6fb2", "#d0661b", "#2a8a57", "#b3323e"
+from svmtool.charts.colours import INK
+
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 SIZE = 12  # of text, px
 CHARACTER = 0.6 * SIZE  # width of a character, on the wide side

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from svmtool.charts.canvas import BLUE, CHARACTER, FAINT, GREY, INK, ORANGE, Canvas, shortened
+from svmtool.charts.canvas import CHARACTER, Canvas, shortened
+from svmtool.charts.colours import BLUE, FAINT, GREY, INK, ORANGE
 
 MOST_NAMED = 30  # classes up to which rows and columns have names
 LONGEST = 16  # characters of a name

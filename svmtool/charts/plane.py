@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from svmtool.charts.canvas import CHARACTER, FAINT, GREY, GRID, INK, Canvas, number, shortened, ticks
+from svmtool.charts.canvas import CHARACTER, Canvas, number, shortened, ticks
+from svmtool.charts.colours import FAINT, GREY, GRID, INK
 
 LEGEND_ROW = 18.0
 TOP, BOTTOM = 34.0, 46.0

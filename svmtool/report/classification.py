@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.charts.canvas import BLUE, GREEN, ORANGE, RED
+from svmtool.charts.colours import BLUE, GREEN, ORANGE, RED
 from svmtool.charts.matrix import MOST_NAMED, confusion_matrix
 from svmtool.charts.plane import Plane
 from svmtool.metrics import rank_places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.charts.canvas import BLUE
+from svmtool.charts.colours import BLUE
 from svmtool.charts.plane import Plane
 from svmtool.metrics import RegressionErrors
 from svmtool.report import page

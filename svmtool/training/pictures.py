@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from svmtool.charts.canvas import BLUE, FAINT, GREY, ORANGE, RED
+from svmtool.charts.colours import BLUE, FAINT, GREY, ORANGE, RED
 from svmtool.errors import SvmtoolError
 
 KINDS = ("png", "svg", "pdf")
