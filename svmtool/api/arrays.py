@@ -126,6 +126,10 @@ def row_weights(sample_weight: Any, n: int) -> np.ndarray | None:
     if len(weights) != n:
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}!")
     largest_of(weights, "sample_weight")
+    if len(weights) and weights.min() < 0.0:
+        raise ValueError("Negative values in data passed to `sample_weight`")
+    if len(weights) and not weights.any():
+        raise ValueError("Invalid input - all samples have zero or negative weights.")
     return weights
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.api import blas
-from svmtool.api.settings import in_keywords
+from svmtool.api.settings import in_keywords, is_whole
 from svmtool.compiled import threads as pool
 from svmtool.errors import DataError, ModelError, SvmtoolError
 from svmtool.limits import StopFlag
@@ -28,7 +28,7 @@ def thread_count(threads: int | None) -> int:
         if limited is not None:
             n = min(n, limited)
         return 1 if n > 1 and _inside_joblib() and "OMP_NUM_THREADS" not in pool.os.environ else n
-    if isinstance(threads, (bool, str)) or int(threads) != threads:
+    if not is_whole(threads):
         raise TypeError(f"threads must be an integer or None, not {threads!r}")
     if threads == -1:
         return pool.available()
@@ -44,6 +44,14 @@ def _inside_joblib() -> bool:
         return False
     backend = joblib.get_active_backend()[0]
     return bool(getattr(backend, "nesting_level", 0))
+
+
+def _quiet() -> None:
+    """No warnings of numpy's in this thread: certificates find what is not finite."""
+    np.seterr(all="ignore")
+
+
+pool.before_work = _quiet
 
 
 class Run:

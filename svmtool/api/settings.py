@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
+from numbers import Integral, Real
 from typing import Any
 
 from svmtool import kernel_params, params, registry
@@ -105,6 +106,13 @@ def settings_of(
     return _with_kernel(data, solver, kernel, changed, also)
 
 
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, of any numeric type but bool."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return isinstance(value, Integral) or float(value).is_integer()
+
+
 def _same(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and a == b)
 
@@ -115,7 +123,7 @@ def _checked(name: str, value: Any) -> Any:
         return None
     if name in COUNTS or name in ("seed", "degree"):
         least = 1 if name in COUNTS else 0
-        if isinstance(value, (bool, str)) or int(value) != value:
+        if not is_whole(value):
             raise TypeError(f"{name} must be an integer, not {value!r}")
         if value < least:
             raise ValueError(f"{name} == {value}, must be >= {least}.")
@@ -222,7 +230,7 @@ def _row(solver: int | str, find: Any) -> Solver:
     """The row of a number or a name."""
     key = solver
     if not isinstance(solver, str):
-        if isinstance(solver, bool) or int(solver) != solver:
+        if not is_whole(solver):
             raise TypeError(f"solver must be a number or a name of the registry, not {solver!r}")
         key = int(solver)
     row = find(key)
@@ -264,7 +272,7 @@ def class_weights(given: Any, data: Dataset, row: Solver) -> tuple[tuple[int, fl
         raise TypeError(f"class_weight must be a dict, 'balanced' or None, not {given!r}")
     pairs = []
     for label, factor in given.items():
-        if isinstance(label, str) or int(label) != label:
+        if not is_whole(label):
             raise ValueError(f"class_weight: labels are whole numbers, not {label!r}")
         pairs.append((int(label), float(factor)))
     return tuple(pairs)

@@ -137,7 +137,7 @@ def fit(
     with Run(threads, max_seconds) as run:
         also = (*(("sample_weight",) if weights is not None else ()), *(("init",) if init is not None else ()))
         settings = settings_of(data, solver, kernel, given, also)
-        check_labels(data, settings, one_class, y is None)
+        check_labels(data.labels, weights, settings, one_class, y is None)
         if settings.problem.kernel is not None:
             return _fit_kernel(data, settings, weights, _report(callback), run, began)
         return _fit_linear(data, settings, weights, init, _report(callback), run, began)
@@ -156,15 +156,17 @@ def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[...
     return report
 
 
-def check_labels(data: Dataset, settings: Settings, one_class: bool, missing: bool) -> None:
-    """ValueError where the labels are not what the task needs."""
+def check_labels(
+    labels: np.ndarray, weights: np.ndarray | None, settings: Settings, one_class: bool, missing: bool
+) -> None:
+    """ValueError where the labels f8[n] of the rows with weight are not what the task needs."""
     task = settings.row.task
     if missing and "one-class" not in task:
         raise ValueError("requires y to be passed, but the target y is None")
     if task in CLASSIFIES:
-        arrays.refuse_fractions(data.labels)
+        arrays.refuse_fractions(labels)
         if not one_class:
-            arrays.refuse_one_class(data.labels)
+            arrays.refuse_one_class(labels if weights is None else labels[weights > 0.0])
 
 
 def _fit_linear(

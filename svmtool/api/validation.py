@@ -163,7 +163,7 @@ def cross_validate(
     with Run(threads, keywords.get("max_seconds")) as run:
         also = (*(("sample_weight",) if weights is not None else ()), *(("stratified",) if stratified else ()))
         settings = settings_of(data, solver, kernel, keywords, also)
-        check_labels(data, settings, one_class, False)
+        check_labels(data.labels, weights, settings, one_class, False)
         if settings.problem.kernel is not None:
             found = _with_kernel(data, settings, weights, folds, run)
         else:
@@ -320,7 +320,7 @@ def search_C(
     with Run(threads, keywords.get("max_seconds")) as run:
         also = ("search", *(("sample_weight",) if weights is not None else ()))
         settings = settings_of(data, solver, None, {**keywords}, (*also, *(("stratified",) if stratified else ())))
-        check_labels(data, settings, one_class, False)
+        check_labels(data.labels, weights, settings, one_class, False)
         settings = settings.replace(stratified=stratified)
         first_C = settings.problem.C if "C" in keywords else None
         first_p = settings.problem.p if keywords.get("p") is not None else None

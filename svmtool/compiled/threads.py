@@ -7,7 +7,6 @@ gives the same bits.
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from collections.abc import Callable
 from svmtool import limits
 from svmtool.integers import parse_count
 
+before_work: Callable[[], object] | None = None  # what a worker calls before its blocks of a run
 most: int | None = None  # limit of the number of threads under a limit of memory
 _count: int | None = None
 _pool: _Pool | None = None
@@ -93,9 +93,6 @@ class _Pool:
             self.size += 1
 
     def _work(self) -> None:
-        numpy = sys.modules.get("numpy")
-        if numpy is not None:
-            numpy.seterr(all="ignore")  # as in runs from Python; the commands print no such warning either
         while True:
             self.tasks.get()()
 
@@ -165,6 +162,8 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
             if over:  # on a busy machine this thread may start when all work is done
                 return
             begun += 1
+        if before_work is not None:
+            before_work()
         with limits.until(ended), Limited(threads_of_run):
             drain()
         finished.release()

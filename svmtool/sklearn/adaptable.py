@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -20,8 +21,22 @@ from svmtool.formats.adaptable.row_log import hashes_of
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.sklearn.base import POSITIVE, CertifiedEstimator
 from svmtool.training.adapting.solution import rounding, solution
+from svmtool.training.range_checks import refuse_overflow
 
 ACCURATE = 1e-8  # error of the weights by round-off in the sums, relative, above which a fit has not converged
+
+
+class _Rows:
+    """What is kept of the rows in a model.
+
+    sums    sums over them, which determine the model
+    known   all classes that have come, in the order in which they came; their places are the labels in `sums`
+    hashes  how often each row, with its class and weight, is there
+    """
+
+    def __init__(self) -> None:
+        self.sums, self.hashes = ClassStatistics(), Counter[int]()
+        self.known: list[Any] = []
 
 
 class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
@@ -78,7 +93,7 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
     True
     """
 
-    _known: list[Any]  # all classes that have come, in the order in which they came
+    _held: _Rows
     _parameter_constraints: dict = {
         "C": [POSITIVE],
         "fit_intercept": ["boolean"],
@@ -110,8 +125,7 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
             The fitted estimator.
         """
         X, y = self._data(X, y)
-        self._begin()
-        return self._change(X, y, sample_weight, 1.0)
+        return self._change(X, y, sample_weight, 1.0, _Rows())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -133,13 +147,10 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
         self
             The fitted estimator.
         """
-        first = not hasattr(self, "_sums")
+        first = not hasattr(self, "_held")
         X, y = self._data(X, y, reset=first)
-        if first:
-            self._begin()
-        if classes is not None:
-            self._known = list(dict.fromkeys([*self._known, *np.unique(classes).tolist()]))
-        return self._change(X, y, sample_weight, 1.0)
+        held = _Rows() if first else self._held
+        return self._change(X, y, sample_weight, 1.0, held, [] if classes is None else np.unique(classes).tolist())
 
     @_fit_context(prefer_skip_nested_validation=True)
     def forget(self, X, y, sample_weight=None):
@@ -164,15 +175,14 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
         ValueError
             If a row is not in the model; then no row is removed.
         """
-        check_is_fitted(self, "_sums")
+        check_is_fitted(self, "_held")
         X, y = self._data(X, y, reset=False)
-        return self._change(X, y, sample_weight, -1.0)
+        return self._change(X, y, sample_weight, -1.0, self._held)
 
-    def _begin(self) -> None:
-        self._sums, self._rows = ClassStatistics(), Counter()
-        self._known = []
-
-    def _change(self, X: Any, y: np.ndarray, sample_weight: Any, sign: float) -> Any:
+    def _change(
+        self, X: Any, y: np.ndarray, sample_weight: Any, sign: float, held: _Rows, classes: Sequence[Any] = ()
+    ) -> Any:
+        """Add rows to `held` (sign 1) or remove them (-1), and solve; refused rows leave the estimator as it was."""
         check_classification_targets(y)
         weights = self._weights(sample_weight, X)
         if weights is not None and not weights.all():
@@ -180,46 +190,49 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
             X, y, weights = X[used], y[used], weights[used]
         r = np.ones(len(y)) if weights is None else weights
         names, number = np.unique(y, return_inverse=True)
-        known = list(dict.fromkeys([*self._known, *names.tolist()]))
+        known = list(dict.fromkeys([*held.known, *classes, *names.tolist()]))
+        if len(known) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes in the data, but the data contains only "
+                f"one class: {known[0]!r}"
+            )
+        if len({isinstance(name, str) for name in known}) > 1:
+            raise ValueError(f"classes are either all strings or all numbers, not {known!r}")
         codes = np.array([known.index(name) for name in names.tolist()])[number]
         table = dataset(X, codes)
-        hashes = Counter(hashes_of(table, codes, r).tolist())
+        hashes = hashes_of(table, codes, r).tolist()
+        counts = Counter(hashes)
         if sign < 0.0:
-            self._refuse_missing(hashes, table, codes, r)
+            short = {key for key, count in counts.items() if held.hashes[key] < count}
+            if short:
+                first = next(i for i, key in enumerate(hashes) if key in short)
+                raise ValueError(f"row {first} of X, with its class and weight, is not in the model: no row is removed")
         with Run(self._threads()):
+            largest = max(float(np.sqrt(held.sums.past.max(initial=0.0))), float(self.intercept_scaling))
+            refuse_overflow(table, float(self.C), (), r, largest=largest)
             present, at = np.unique(codes, return_inverse=True)
-            self._sums.change(table.rows(-1.0, 0), present.tolist(), at, r, sign)
-            self._known = known
-            (self._rows.update if sign > 0.0 else self._rows.subtract)(hashes)
-            self._rows = +self._rows
+            held.sums.change(table.rows(-1.0, 0), present.tolist(), at, r, sign)
+            held.known = known
+            (held.hashes.update if sign > 0.0 else held.hashes.subtract)(counts)
+            held.hashes = +held.hashes
+            self._held = held
             self._solve()
         return self
 
-    def _refuse_missing(self, hashes: Counter, table: Any, codes: np.ndarray, r: np.ndarray) -> None:
-        short = {key for key, count in hashes.items() if self._rows[key] < count}
-        if short:
-            first = next(i for i, key in enumerate(hashes_of(table, codes, r).tolist()) if key in short)
-            raise ValueError(f"row {first} of X, with its class and weight, is not in the model: no row is removed")
-
     def _solve(self) -> None:
         """Set the attributes of the model of the rows that it holds now."""
-        sums, d = self._sums, self.n_features_in_
+        sums, known, d = self._held.sums, self._held.known, self.n_features_in_
         sums.reserve(d, [])
         self.n_samples_seen_, self.n_iter_ = sums.n, 1
-        labels = np.unique(self._known)
-        present = [k for k, name in enumerate(self._known) if k in sums.labels]
-        if len(labels) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes in the data, but the data contains only "
-                f"one class: {labels[0]!r}"
-            )
+        labels = np.unique(known)
+        present = [k for k in range(len(known)) if k in sums.labels]
         self.classes_ = labels
         k = len(labels)
         W, b, results = np.zeros((k, d)), np.zeros(k), []
         bias = float(self.intercept_scaling) if self.fit_intercept else -1.0
         problems = equations_of(sums, float(self.C), bias, np.ones(len(sums.labels))) if sums.n else []
         worst_rounding = 0.0
-        place = {code: int(np.searchsorted(labels, self._known[code])) for code in present}
+        place = {code: int(np.searchsorted(labels, known[code])) for code in present}
         for j, problem in enumerate(problems):
             w, certificate = solution(problem, sums)
             results.append(certificate)
@@ -235,7 +248,8 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
             W, b = W[1:], b[1:]
         self.coef_, self.intercept_ = W, b
         found = worst(results)
-        self._certify(found.primal, found.dual, found.gap, found.violation, worst_rounding <= ACCURATE)
+        accurate = worst_rounding <= ACCURATE and bool(np.all(np.isfinite(W)))
+        self._certify(found.primal, found.dual, found.gap, found.violation, accurate)
         if self.verbose:
             print(found.line())
         if not self.converged_:
@@ -243,6 +257,9 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
                 f"round-off in sums over rows added and removed may have moved the weights by {worst_rounding:.1g} of "
                 "their size: fit again."
             )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "coef_")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

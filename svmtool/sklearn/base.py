@@ -72,6 +72,12 @@ class CertifiedEstimator(BaseEstimator):
         Whether the run met its stopping rule.
     """
 
+    _complete = False
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether the last fit came to its end: an interrupted one leaves the estimator unfitted."""
+        return self._complete
+
     def _seed(self) -> int | None:
         state = getattr(self, "random_state", None)
         return None if state is None else int(check_random_state(state).randint(np.iinfo(np.int32).max))
@@ -90,6 +96,8 @@ class CertifiedEstimator(BaseEstimator):
 
     def _data(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
         """X (and y) as `validate_data` returns them: CSR or C-contiguous float64."""
+        if options.get("reset", True):
+            self._complete = False
         checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "accept_large_sparse": True, **options}
         return validate_data(self, X, y, **checks)
 
@@ -121,7 +129,7 @@ class CertifiedEstimator(BaseEstimator):
         if self.verbose:
             print(found.line())
         for sentence in done.warnings:
-            warn(sentence.removeprefix("WARNING: "), UserWarning)
+            warn(in_keywords(sentence.removeprefix("WARNING: ")), UserWarning)
         if not converged:
             looser = f" or {'theta' if hasattr(self, 'theta') else 'tol'}" if done.status.early else ""
             self._warn(f"{in_keywords(done.status.advice)}{looser}.")
@@ -159,19 +167,26 @@ class ClassifierTraining(CertifiedEstimator):
             )
         return codes.astype(np.float64)
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any, keep: bool = False
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """X, class numbers and the weights of rows; sets `classes_` and `class_weight_`.
 
-        Rows of weight zero do not take part, and a class of such rows alone is not among `classes_`.
+        Rows of weight zero do not take part, and a class of such rows alone is not among `classes_`.  keep: they stay
+        in X, as number 0, for `api.fit` to leave out.
         """
         X, y = self._data(X, y)
         weights = self._weights(sample_weight, X)
-        if weights is not None and not weights.all():
-            used = np.flatnonzero(weights)
-            X, y, weights = X[used], y[used], weights[used]
-        codes = self._encoded(y)
-        self.class_weight_ = self._class_factors(codes, weights)
-        return X, codes, weights
+        used = None if weights is None or weights.all() else np.flatnonzero(weights)
+        codes = self._encoded(y if used is None else y[used])
+        self.class_weight_ = self._class_factors(codes, weights if used is None else weights[used])
+        if used is None:
+            return X, codes, weights
+        if not keep:
+            return X[used], codes, weights[used]
+        whole = np.zeros(len(weights))
+        whole[used] = codes
+        return X, whole, weights
 
     def _factors(self) -> dict[int, float] | None:
         """The class weights as `api.fit` takes them."""
@@ -189,4 +204,7 @@ class ClassifierTraining(CertifiedEstimator):
         unknown = [label for label in chosen if label not in set(self.classes_.tolist())]
         if unknown and len(chosen) - len(unknown) < k:
             raise ValueError(f"The classes, {unknown}, are not in class_weight")
-        return np.array([float(chosen.get(label, 1.0)) for label in self.classes_.tolist()])
+        factors = np.array([float(chosen.get(label, 1.0)) for label in self.classes_.tolist()])
+        if not np.all(factors >= 0.0):
+            raise ValueError(f"class_weight must hold numbers >= 0, not {chosen!r}")
+        return factors

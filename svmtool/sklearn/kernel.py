@@ -47,7 +47,9 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
         return self._fit_classes(X, y, sample_weight, **self._problem())
 
     def _fit_classes(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Any:
-        X, codes, weights = self._checked(X, y, sample_weight)
+        X, codes, weights = self._checked(X, y, sample_weight, keep=True)
+        for name in ("probA_", "probB_", "calibrators_"):
+            self.__dict__.pop(name, None)
         method = method_of(self.probability)
         options["probability"] = method == "sigmoid"
         costs, options = self._options_for(codes, weights, options)
@@ -64,6 +66,7 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
             self.probA_, self.probB_ = np.array(model.probA), np.array(model.probB)
         if method == "isotonic":
             self._calibrate(X, codes, weights)
+        self._complete = True
         return self
 
     def _options_for(

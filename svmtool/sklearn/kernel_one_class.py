@@ -28,6 +28,7 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         self.offset_ = inside_offset(float(np.asarray(self._model.rho)[0]))
         self.intercept_ = np.array([-self.offset_])
         self.fit_status_ = 0 if self.converged_ else 1
+        self._complete = True
         return self
 
     def decision_function(self, X):

@@ -48,6 +48,7 @@ class _KernelRegressor(RegressorMixin, KernelTraining):
         self.dual_coef_ = np.array(self._model.coef).reshape(1, -1)
         self.intercept_ = -np.array(self._model.rho)
         self.fit_status_ = 0 if self.converged_ else 1
+        self._complete = True
         return self
 
     def predict(self, X):

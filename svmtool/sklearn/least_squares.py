@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from svmtool import registry
 from svmtool.sklearn.linear import CLASS_CONSTRAINTS, LINEAR_CONSTRAINTS, LinearClassifier
 
 LSSVM = 70
@@ -33,7 +34,7 @@ class LSSVC(LinearClassifier):
     probability : bool, "sigmoid" or "isotonic", default=False
         Add `predict_proba`, calibrated on decision values of 5-fold cross-validation; True is "sigmoid" (Platt).
     loo : bool, default=True
-        Compute `loo_score_`, for up to 1500 features.
+        Compute `loo_score_`; with more than 1500 features it is None.
     warm_start : bool, default=False
         Start from the weights of the last fit.
     verbose : int, default=0
@@ -101,9 +102,16 @@ class LSSVC(LinearClassifier):
         self.n_jobs, self.max_seconds = n_jobs, max_seconds
 
     def _problem(self) -> dict[str, Any]:
-        return {"solver": LSSVM, "C": self.C, "gap": self.tol, "loo": bool(self.loo), **self._bias(False)}
+        return {"solver": LSSVM, "C": self.C, "gap": self.tol, **self._bias(False)}
+
+    def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> Any:
+        return super()._run(X, y, sample_weight, loo=self._offers_loo(), **options)
 
     def _take(self, done: Any) -> tuple[np.ndarray, np.ndarray]:
-        if self.loo:
-            self.loo_score_ = done.loo_score
+        self.loo_score_ = done.loo_score if self._offers_loo() else None
         return super()._take(done)
+
+    def _offers_loo(self) -> bool:
+        """Whether `loo_score_` is asked for and the features are few enough for it."""
+        most = registry.find(LSSVM).sums_below - int(self.fit_intercept)
+        return bool(self.loo) and self.n_features_in_ <= most

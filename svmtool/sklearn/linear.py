@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
-from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+from sklearn.utils._param_validation import Hidden, Interval, Options, StrOptions
 
 from svmtool import api
 from svmtool.sklearn.base import COMMON_CONSTRAINTS, POSITIVE, CertifiedEstimator, ClassifierTraining
@@ -20,6 +20,7 @@ from svmtool.sklearn.probabilities import ProbabilityMixin
 
 LOGISTIC, SQUARED_HINGE, HINGE, CRAMMER_SINGER, L1_SQUARED_HINGE, L1_LOGISTIC = 0, 2, 3, 4, 5, 6  # solvers' numbers
 LP_HINGE = 31
+EPOCHS = 100  # of Crammer and Singer's problem in an iteration: the default limit is then LIBLINEAR's, 100,000
 
 LINEAR_CONSTRAINTS: dict[str, list] = {
     **COMMON_CONSTRAINTS,
@@ -47,8 +48,12 @@ class LinearTraining(CertifiedEstimator):
         return {"bias": float(getattr(self, "intercept_scaling", 1.0))}
 
     def _start(self) -> Any:
-        """The last model as a warm start, or None."""
-        return getattr(self, "_model", None) if self.warm_start else None
+        """The last model as a warm start; None without one, or where the classes or the intercept are others now."""
+        model = getattr(self, "_model", None) if self.warm_start else None
+        if model is None or (model.bias >= 0) != self.fit_intercept:
+            return None
+        known = getattr(self, "classes_", None)
+        return model if known is None or model.labels is None or len(known) == len(model.labels) else None
 
     def _take(self, done: api.Fit) -> tuple[np.ndarray, np.ndarray]:
         """Weights f8 (columns, features) and intercepts f8[columns] in the order of the model's columns."""
@@ -115,6 +120,7 @@ class LinearClassifier(ProbabilityMixin, LinearClassifierMixin, SparseCoefMixin,
         if not self.fit_intercept:
             self.intercept_ = 0.0
         self._calibrate(X, codes, weights)
+        self._complete = True
         return self
 
     def __sklearn_tags__(self):
@@ -230,6 +236,8 @@ class LinearSVC(LinearClassifier):
             if free:
                 raise ValueError("regularize_intercept=False is not available with multi_class='crammer_singer'")
             options = {"solver": CRAMMER_SINGER}
+            if self.max_iter is not None:
+                options["max_iter"] = EPOCHS * self.max_iter
         elif self.penalty == "l1":
             if self.loss == "hinge":
                 raise ValueError(
@@ -253,7 +261,7 @@ class LogisticRegression(LinearClassifier):
         Norm of the weights: 1/2 |w|^2 or |w|_1, which gives sparse weights.
     C : float, default=1.0
         Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
-    l1_ratio : {None, 0, 1}, default=None
+    l1_ratio : {None, 0.0, 1.0}, default=None
         1 is penalty="l1", 0 is penalty="l2"; values between them are not available.
     dual : bool, default=False
         Accepted for compatibility; the method is chosen by measured costs.
@@ -321,7 +329,7 @@ class LogisticRegression(LinearClassifier):
     _parameter_constraints: dict = {
         **LINEAR_CONSTRAINTS,
         "penalty": [StrOptions({"l1", "l2"}), Hidden(StrOptions({"deprecated"}))],
-        "l1_ratio": [None, Interval(Integral, 0, 1, closed="both"), Hidden(StrOptions({"0.0"}))],
+        "l1_ratio": [None, Options(Real, {0.0, 1.0})],
         "dual": ["boolean"],
         "intercept_scaling": [POSITIVE],
         "class_weight": CLASS_CONSTRAINTS["class_weight"],
@@ -339,7 +347,7 @@ class LogisticRegression(LinearClassifier):
         self.warm_start, self.n_jobs, self.max_seconds = warm_start, n_jobs, max_seconds
 
     def _problem(self) -> dict[str, Any]:
-        l1 = self.l1_ratio == 1 or self.penalty == "l1"
+        l1 = self.penalty == "l1" if self.l1_ratio is None else self.l1_ratio == 1.0
         free = self.fit_intercept and self.solver != "liblinear"
         number = L1_LOGISTIC if l1 else LOGISTIC
         return {"solver": number, "C": self.C, "gap": self.tol, **self._bias(free)}

@@ -105,6 +105,7 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         done = self._run(X, None, weights, solver=ONE_CLASS, nu=self.nu, gap=self.tol, init=self._start())
         W, _ = self._take(done)
         self.coef_, self.offset_ = W, np.array([inside_offset(done.model.rho)])
+        self._complete = True
         return self
 
     def score_samples(self, X):

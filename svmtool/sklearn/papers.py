@@ -285,6 +285,7 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
         done = self._run(X, codes, weights, solver=ORDINAL, C=self.C, gap=self.tol, **options)
         self._take(done)
         self.coef_, self.thresholds_ = _direction(done.model)
+        self._complete = True
         return self
 
     def decision_function(self, X):

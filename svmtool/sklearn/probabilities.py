@@ -76,13 +76,16 @@ class ProbabilityMixin:
         if least < 2:
             raise ValueError(f"probability={self.probability!r} needs at least 2 samples of each class")
         values = np.zeros((len(codes), 1 if k == 2 else k))
+        pairwise = getattr(self, "kernel", None) == "precomputed"  # columns are training rows
         seed = check_random_state(getattr(self, "random_state", None) or 0)
         folds = StratifiedKFold(min(FOLDS, least), shuffle=True, random_state=seed)
         for inside, outside in folds.split(values, codes):
             part = clone(self).set_params(probability=False)
             labels = self.classes_[codes[inside].astype(np.intp)]
-            part.fit(X[inside], labels, None if weights is None else weights[inside])
-            values[outside] = part.decision_function(X[outside]).reshape(len(outside), -1)
+            columns = inside if pairwise else slice(None)
+            mine, others = X[inside][:, columns], X[outside][:, columns]
+            part.fit(mine, labels, None if weights is None else weights[inside])
+            values[outside] = part.decision_function(others).reshape(len(outside), -1)
         w = np.ones(len(codes)) if weights is None else weights
         targets = [codes == 1.0] if k == 2 else [codes == j for j in range(k)]
         make = CALIBRATORS[method]

@@ -122,6 +122,7 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
         )  # fmt: skip
         W, b = self._take(done)
         self.coef_, self.intercept_ = W[0], b if self.fit_intercept else 0.0
+        self._complete = True
         return self
 
     def __sklearn_tags__(self):

@@ -343,3 +343,76 @@ def test_warnings_stand_at_the_line_that_called():
         with pytest.warns(ConvergenceWarning) as found:
             make(max_iter=1, tol=1e-12, **options).fit(X, y)
         assert {w.filename for w in found} == {__file__}
+
+
+def test_a_refused_change_leaves_an_adaptable_model_as_it_was():
+    X, y = iris()
+    y = np.searchsorted(["a", "b", "c"], y)
+    model = ours.AdaptableLSSVC()
+    with pytest.raises(ValueError, match="2 classes"):
+        model.partial_fit(X[:2], [1, 1])
+    assert model.partial_fit(X[:2], [1, 1], classes=[0, 1]).n_samples_seen_ == 2
+    model.fit(X, y)
+    before = model.coef_.copy()
+    for change in (lambda: model.fit(X[:2], [1, 1]), lambda: model.partial_fit(1e200 * X, y)):
+        with pytest.raises(ValueError):
+            change()
+    with pytest.raises(ValueError, match="all strings or all numbers"):
+        model.partial_fit(X[:2], ["a", "b"])
+    assert (model.coef_ == before).all() and model.n_samples_seen_ == len(y)
+
+
+def test_support_vectors_are_counted_among_all_rows():
+    X, y = two_classes()
+    w = np.ones(len(y))
+    w[::3] = 0.0
+    model = ours.SVC().fit(X, y, w)
+    assert (w[model.support_] > 0.0).all() and (X[model.support_] == model.support_vectors_).all()
+    K = X @ X.T
+    given = ours.SVC(kernel="precomputed").fit(K, y, w)
+    same(given.decision_function(K), ours.SVC(kernel="linear").fit(X, y, w).decision_function(X), 1e-2)
+    p = ours.SVC(kernel="precomputed", probability="isotonic").fit(K, y).predict_proba(K)
+    assert np.allclose(p.sum(axis=1), 1.0)
+
+
+def test_many_features_have_no_leave_one_out_score():
+    X = sp.random(60, 3000, 0.01, format="csr", random_state=0)
+    assert ours.LSSVC().fit(X, np.arange(60) % 2).loo_score_ is None
+
+
+def test_l1_ratio_is_the_penalty():
+    X, y = two_classes()
+    l2, l1 = ours.LogisticRegression(l1_ratio=0.0).fit(X, y), ours.LogisticRegression(l1_ratio=1.0, C=0.05).fit(X, y)
+    assert l2.coef_.all() and not l1.coef_.all()
+    assert (ours.LogisticRegression(penalty="l1", l1_ratio=0).fit(X, y).coef_ == l2.coef_).all()
+
+
+def test_a_warm_start_with_other_classes_begins_anew():
+    X, y = iris()
+    model = ours.LinearSVC(warm_start=True).fit(X[y != "c"], y[y != "c"])
+    same(model.fit(X, y).coef_, ours.LinearSVC().fit(X, y).coef_, 1e-2)
+    assert model.set_params(fit_intercept=False).fit(X, y).converged_
+
+
+def test_an_interrupted_fit_leaves_the_estimator_unfitted(monkeypatch):
+    from svmtool import api
+
+    X, y = two_classes()
+    model = ours.SVC().fit(X, y)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_crammer_singer_converges_on_small_data():
+    for seed in range(8):
+        X, y = make_classification(
+            60, 5, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=seed, flip_y=0.1
+        )
+        assert ours.LinearSVC(multi_class="crammer_singer").fit(X, y).gap_ <= 1e-4
