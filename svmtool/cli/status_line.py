@@ -7,10 +7,10 @@ import os
 import signal
 import time
 from math import isfinite, log
+from typing import TYPE_CHECKING
 
 from svmtool import activity
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType

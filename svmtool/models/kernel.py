@@ -6,6 +6,7 @@ Arrays are numpy's, or Buffers if svm-predict runs without numpy.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.kernel.one_vs_one_loops import couple, vote
@@ -14,7 +15,6 @@ from svmtool.errors import ModelError
 from svmtool.models.kernel_functions import Kernel
 from svmtool.models.kernel_scores import KernelScores
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     import numpy as np
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from typing import TYPE_CHECKING
 
 from svmtool.compiled import threads
 from svmtool.compiled.loops.kernel.kernel_loops import (
@@ -15,7 +16,6 @@ from svmtool.compiled.loops.kernel.kernel_loops import (
     finish_kernel_single,
 )
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -6,6 +6,7 @@ For a linear kernel the support vectors are summed to one vector of weights for 
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 from svmtool import limits
 from svmtool.compiled import threads
@@ -23,7 +24,6 @@ from svmtool.compiled.loops.kernel.kernel_loops import (
 )
 from svmtool.compiled.loops.kernel.weight_loops import add_rest, pair_weights
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from typing import Any
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from svmtool.errors import ModelError
 from svmtool.numbers import parse_number
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

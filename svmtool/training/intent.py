@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from svmtool.errors import RowsError
 from svmtool.params import Settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import numpy as np
 

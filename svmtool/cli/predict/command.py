@@ -10,6 +10,7 @@ Classification without -b, --scores and --metrics runs without numpy.  The first
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 
 from svmtool import interrupts
 from svmtool.activity import doing
@@ -18,7 +19,6 @@ from svmtool.cli.predict.jobs import job_of
 from svmtool.cli.predict.options import BRIEF, USAGE, Options, parse
 from svmtool.errors import ModelError, SvmtoolError, clipped
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from svmtool.cli.predict.plain import Plain
     from svmtool.cli.predict.report import Report

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from svmtool.cli import memory_limit
 from svmtool.cli.predict.plain import Plain, classified
 from svmtool.compiled.buffers import Buffer
@@ -11,7 +13,6 @@ from svmtool.formats.scored_text import Scored
 from svmtool.formats.svmlight.table import CHUNK, raw_tables
 from svmtool.models.kernel import NO_PROBABILITIES, UNFIT
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO

@@ -13,6 +13,8 @@ no numbers or out of order, numbers beyond 32 bits, and nan for the rho of a one
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, ModelError, clipped
 from svmtool.formats.models.text import PADDING, ModelText, NotText, Scanner, load
@@ -25,7 +27,6 @@ from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, RBF, WITH_COEF0,
 from svmtool.models.words import NO_CLASSES, OVERFLOWN
 from svmtool.numbers import format_one, parse_number
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
@@ -30,7 +31,6 @@ from svmtool.formats.svmlight.pieces import (
     too_long,
 )  # fmt: skip
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from svmtool.data.dataset import Dataset
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from svmtool.compiled.buffers import Buffer
 from svmtool.numbers import format_one
 
-TYPE_CHECKING = False  # typing would cost milliseconds at every start
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
