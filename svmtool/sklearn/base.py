@@ -50,7 +50,15 @@ def inside_offset(rho: float) -> float:
 
 
 def warn(sentence: str, category: type[Warning]) -> None:
-    """Warn at the line that called the estimator: outside of this package and of scikit-learn's wrapper of `fit`."""
+    """Warn at the line that called the estimator: outside of this package and of scikit-learn's wrapper of `fit`.
+
+    Parameters
+    ----------
+    sentence : str
+        The warning.
+    category : type of Warning
+        Its class.
+    """
     level, frame = 1, sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith(("svmtool.sklearn", "sklearn.base")):
         level, frame = level + 1, frame.f_back
