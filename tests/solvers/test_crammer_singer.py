@@ -20,6 +20,7 @@ from svmtool.params import Settings
 from svmtool.solvers import alm
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, RangeRule, Rule, StopFlag
+from svmtool.tolerances import SAFETY
 
 METHODS = ("turns", "turns-rows", "epochs", "features", "rows", "interior")
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -277,7 +278,7 @@ def test_work_after_liblinears_rule_is_limited_where_there_are_many_features(aft
     found = run.by_turns(descent)
     assert found.status is base.RULE and violation(p, p.A.T @ found.alpha, found.alpha) <= 0.01 * (1 + 1e-6)
     first = next(k for k, pg_range in enumerate(pg_ranges) if pg_range <= 0.01)
-    assert (pg_ranges[-1] <= base.SAFETY * 0.01) == (after == np.inf)
+    assert (pg_ranges[-1] <= SAFETY * 0.01) == (after == np.inf)
     assert after == np.inf or sum(costs[:-2]) < (1.0 + after) * sum(costs[: first + 1])
 
 

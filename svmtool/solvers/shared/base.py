@@ -64,6 +64,15 @@ class Result(SolverResult):
         super().__init__(alpha, status, iterations, history)
         self.w = w
 
+    def place_rows(self, used: np.ndarray, n: int) -> None:
+        """Make the values of the rows `used` (i8) those of n rows, 0 for the others."""
+        for name in ("alpha", "taken"):
+            values = getattr(self, name)
+            if values is not None:
+                whole = np.zeros((n, *values.shape[1:]), values.dtype)
+                whole[used] = values
+                setattr(self, name, whole)
+
 
 class Monitor:
     """Monitors a run: limits, interruption, history and progress.

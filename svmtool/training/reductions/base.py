@@ -363,8 +363,7 @@ class Reduction(ABC):
         with until(monitor.ended):
             result = solve(task, monitor, rule, w, 1 if s.run.seed is None else s.run.seed % 2**31, self.solver_method)
         if used is not None:
-            n = whole.rows.n
-            result.alpha, result.taken = _spread(result.alpha, used, n), _spread(result.taken, used, n)
+            result.place_rows(used, whole.rows.n)
         self.finish(result)
         return result
 
@@ -396,12 +395,3 @@ class Reduction(ABC):
     def _start_with(self, W: np.ndarray, model: LinearModel) -> np.ndarray:
         """Columns W of a model's weights for the features and bias of this run."""
         return starts.resized(W, model, self.n_features, self.settings.problem.bias)
-
-
-def _spread(values: np.ndarray | None, used: np.ndarray, n: int) -> np.ndarray | None:
-    """The values of the rows `used` (i8) among those of n rows: 0 for the others."""
-    if values is None:
-        return None
-    whole = np.zeros((n, *values.shape[1:]), values.dtype)
-    whole[used] = values
-    return whole
