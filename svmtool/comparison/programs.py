@@ -22,7 +22,7 @@ class Program(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One run: seconds from start to end, and the last words on its outputs."""
+    """One run: seconds from start to end, and the end of what it printed."""
 
     seconds: float
     status: int

@@ -5,8 +5,8 @@ features.
 
 Primal-dual interior point with Mehrotra's predictor and corrector (SIAM J. Optimization 2 (1992) 575-601): a step
 costs a Cholesky factor of Q + diag(z/a + w/(u - a)), z and w the multipliers of the two bounds, or of an equivalent
-matrix of the features.  The number of steps hardly depends on costs, scales and the condition of the kernel matrix,
-unlike that of steps of pairs.
+matrix of the features.  The number of steps is almost independent of costs, scales and the condition of the kernel
+matrix, unlike that of steps of pairs.
 """
 
 from __future__ import annotations

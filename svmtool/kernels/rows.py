@@ -103,7 +103,7 @@ class KernelRows:
     def add(self, chosen: np.ndarray, c: np.ndarray, f: np.ndarray, keep: np.ndarray) -> None:
         """f f8[n] += sum_k c_k K(x_chosen[k], .); chosen i8, each row once; c f8; keep: which new rows to cache.
 
-        Writing to fresh memory costs more than computing a row, so rows hardly needed again should not be kept.
+        Writing to fresh memory costs more than computing a row, so rows rarely needed again should not be kept.
         """
         slots = self.slot[chosen]
         kept, missing = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)

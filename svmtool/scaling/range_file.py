@@ -76,7 +76,7 @@ class _Words:
     def __init__(self, source: Source, path: str):
         self.source, self.path = source, path
         self.block = bytearray(BLOCK)
-        self.begun, self.ended = b"", False  # incomplete last word of the block; whether the file has ended
+        self.begun, self.ended = b"", False  # incomplete last token of the block; whether the file has ended
         self.first = b""  # first byte of the file
         self.words: list[bytes] = []  # in reverse order
         self._read()

@@ -103,7 +103,7 @@ class HingeEpochs(Epochs):
         primal = self._primal()
         bound = descent.dual_value()
         self.left = left = relative_gap(primal, bound)
-        # beside the bound it falls evenly, beside a primal many times the answer hardly at all
+        # relative to the bound it falls evenly; relative to a primal value far above the minimum it is almost constant
         self.lefts.append(left / max(1.0 - left, LEAST_BOUND) if wide else left)
         ahead = still_needed(self.lefts, self.seen, self.wanted, RECENT)
         patience = descent.visits if left <= self.loose else NEARLY * ahead

@@ -142,7 +142,7 @@ class LpHomotopy(Homotopy):
             o.sigma = max(o.sigma, BACK * other.objective.sigma)
 
     def keep(self, ends: bool) -> None:
-        # within a stage the dual point is hardly ever better, and to evaluate it costs as much as a step
+        # within a stage the dual point is rarely better, and to evaluate it costs as much as a step
         if not ends and self.monitor.iterations % EVALUATION_STEPS:
             return
         o = self.objective

@@ -64,7 +64,7 @@ def test_our_own_scripts_are_no_other_programs(tmp_path, monkeypatch):
         (["-s", 4, "d"], "compares linear models of -s 0, 1, 2"),
         (["-s", 1, "-t", 2, "d"], "compares kernel models of -s 0, 3, not 1"),
         (["-w1", 2, "d"], "without class weights"),
-        (["d", "m"], "the last word must be the data file"),
+        (["d", "m"], "the last argument must be the data file"),
         (["absent"], "can't open input file absent"),
         (["--program", "absent-program", "d"], "there is no such program"),
         (["--runs", 0, "d"], "--runs"),

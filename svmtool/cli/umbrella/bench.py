@@ -36,7 +36,7 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
     parsed = linear.parse(list(words))
     data, problem = parsed.data, parsed.settings.problem
     if not data or words[-1] != data:
-        raise SvmtoolError("svmtool bench: the last word must be the data file, without a model file behind it")
+        raise SvmtoolError("svmtool bench: the last argument must be the data file; a model file is not accepted")
     refuse_others(problem)
     rows, options = table.read(data), list(words[:-1])
     all_programs = [programs.ours(), *programs.others(problem.kernel is not None, program)]

@@ -1,6 +1,6 @@
 """Interior-point steps where another method is too slow: powers of the hinge, Crammer-Singer.
 
-Any solver of such a problem can continue with them.  Their number hardly varies, so their cost can be compared with the
+Any solver of such a problem can continue with them.  Their number varies little, so their cost can be compared with the
 expected remaining cost of the other method.
 """
 
