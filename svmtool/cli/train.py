@@ -114,17 +114,17 @@ def refuse_overwriting(command: options.Command) -> None:
 def refuse_unwritable(command: options.Command) -> None:
     """Raise SvmtoolError if an output cannot be written, before the time of a training is spent.
 
-    A missing data file is reported when it is read.
+    A missing data file is reported when it is read (Spark's may be a pattern or stand elsewhere).
     """
     import os
 
     from svmtool.formats.output import unwritable
 
     s = command.request
-    if command.data != "-" and not os.path.exists(command.data):
+    if s.spark is None and command.data not in ("", "-") and not os.path.exists(command.data):
         return
     outputs = [("can't open output file", path) for path in (s.solver_log, s.plot) if path]
-    if s.folds is None and not s.find_C and s.grid is None and s.spark is None:
+    if s.folds is None and not s.find_C and s.grid is None:
         outputs.append(("can't save model to file", command.model))
     for refusal, path in outputs:
         if reason := unwritable(path):
@@ -167,6 +167,7 @@ def adapt(command: options.Command, console: Console) -> int:
     from svmtool.formats.svmlight.background import Reading
 
     refuse_overwriting(command)
+    refuse_unwritable(command)
     threads.set_count(command.settings.run.threads)
     added = Reading(command.data) if command.data not in ("", "-") else None
     if added is not None:

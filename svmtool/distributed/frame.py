@@ -31,7 +31,7 @@ class Frame(Text):
         self, session: Session, frame: Any, label: str = LABEL, features: str = FEATURES, weights: str | None = None,
         name: str = "the data frame", labelled: bool = True,
     ):  # fmt: skip
-        self._context, self.frame, self._name, self._weights = session.context, frame, name, weights
+        self._context, self.frame, self.name, self._weights = session.context, frame, name, weights
         types = {field.name: field.dataType for field in frame.schema.fields}
         numbers = [label] * (labelled or label in types) + ([weights] if weights else [])
         for column in [features, *numbers]:
@@ -56,7 +56,7 @@ class Frame(Text):
             found = self.frame.select(self._weights).rdd.map(_only).collect()
         for row, value in enumerate(found, 1):
             if value is None or not np.isfinite(value):
-                raise DataError(row, self._name, str(value), f"column {self._weights} must hold finite numbers")
+                raise DataError(row, self.name, str(value), f"column {self._weights} must hold finite numbers")
         return np.array(found, np.float64)
 
     def _sizes(self) -> list[int]:
@@ -66,7 +66,7 @@ class Frame(Text):
         """See Text.fault_in; the line is the row's number in the frame."""
         ahead = range(splits[0])
         known = self._context.runJob(self.splits, _count, list(ahead)) if ahead else []
-        return DataError(error.line + sum(known), self._name, error.token, error.reason)
+        return DataError(error.line + sum(known), self.name, error.token, error.reason)
 
 
 class Lines:

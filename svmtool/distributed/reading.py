@@ -40,7 +40,7 @@ class Text:
             raise SvmtoolError("can't open input file -: with --spark the data must be a file that executors can read")
         if path.endswith(".xz"):
             raise SvmtoolError(f"can't open input file {path}: Spark reads .gz and .bz2, not .xz")
-        self._context = session.context
+        self._context, self.name = session.context, path
         with spark_errors():
             adapter.line_ends(self._context, "\n")  # as without Spark; Spark's default also ends lines at \r
             patterns = in_order(self._context, path)

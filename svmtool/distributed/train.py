@@ -25,6 +25,7 @@ from svmtool.models import words
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings, check_after_reading
 from svmtool.request import Request
+from svmtool.training import intent
 from svmtool.training.calibration import NotCalibratedError
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import Recorder, exit_status
@@ -40,20 +41,19 @@ class _NullConsole:
 
 
 NULL_CONSOLE = _NullConsole()
+REQUEST = Request()
 
 
 def trained(
     session: Session, settings: Settings, source: Text, initial: LinearModel | None = None,
-    recorder: Recorder | None = None, console: Any = NULL_CONSOLE, weights: str | None = None,
+    recorder: Recorder | None = None, console: Any = NULL_CONSOLE, request: Request = REQUEST,
 ) -> tuple[Training, BarrierStage, bool]:  # fmt: skip
-    """Train on the rows of a Text or Frame; returns the training, its closed stage, and whether Ctrl-C ended it.
-
-    weights: a file on this machine with a number for each row.
-    """
+    """Train on the rows of a Text or Frame; returns the training, its closed stage, and whether Ctrl-C ended it."""
     found = source.weights()  # a Spark job, which must run before the stage takes all cores
     with contextlib.closing(BarrierStage(session, source)) as stage:
         check_after_reading(settings)
-        take_weights(stage, weights, found)
+        take_weights(stage, request.weights, found)
+        check_labels(stage, settings, request, source.name, console)
         began = time.perf_counter()
         problems = reduction_of(settings)(stage, settings)
         console.solver(problems.method_line)
@@ -76,6 +76,15 @@ def take_weights(ranks: Collective, path: str | None = None, found: np.ndarray |
         ranks.take_weights(weight_file.read(str(path), sum(counts)) if found is None else found, counts)
 
 
+def check_labels(ranks: Collective, settings: Settings, request: Request, name: str, console: Any) -> None:
+    """Warn about labels that look like targets; SvmtoolError if they cannot be classes."""
+    if settings.row.task in intent.CLASSIFIERS:
+        parts = ranks.surviving(lambda: ranks.gather("classes"))
+        labels = np.array([label for found, _ in parts for label in found])
+        if warning := intent.of_labels(settings, request.given, labels, name):
+            console.warn(warning)
+
+
 def validate(session: Session, settings: Settings, request: Request, source: Text, console: Any) -> int:
     """Run -v or -C and print LIBLINEAR's lines; returns the exit status."""
     wanted = DEFAULT_FOLDS if request.folds is None else request.folds
@@ -83,6 +92,7 @@ def validate(session: Session, settings: Settings, request: Request, source: Tex
     with contextlib.closing(BarrierStage(session, source)) as stage:
         check_after_reading(settings)
         take_weights(stage, request.weights, found)
+        check_labels(stage, settings, request, source.name, console)
         stop = StopFlag(settings.stopping.max_seconds)
         if request.find_C:
             console.out(DOING.format(wanted))
@@ -102,7 +112,7 @@ def run(settings: Settings, request: Request, path: str, model_path: str, consol
         if request.find_C or request.folds is not None:
             return validate(session, settings, request, source, console)
         with Recorder(request, settings.target) as recorder, doing("training"):
-            done, stage, interrupted = trained(session, settings, source, initial, recorder, console, request.weights)
+            done, stage, interrupted = trained(session, settings, source, initial, recorder, console, request)
         show(done, settings, [], console)
         ModelFile(model_path).write(done)
         console.solver(stage.costs.line(stage.size))

@@ -46,6 +46,14 @@ def test_labels_that_are_targets(argv, advice, svm_train):
     assert "101" not in svm_train("-q", *argv.split(), "d", "m", data=many.partition("\n")[2])[2]
 
 
+def test_labels_of_added_rows(svm_train, tmp_path):
+    svm_train("-q", "-s", 71, "d", "m", data=LINES)
+    (tmp_path / "more").write_text(REAL)
+    status, _, err = svm_train("-q", "-s", 71, "--add", "more", "-i", "m")
+    assert (status, err.count("\n")) == (0, 1)
+    assert err.startswith("WARNING: more has the label 1.5, ") and err.endswith(REGRESSION)
+
+
 def test_one_warning_is_enough(svm_train):
     assert svm_train("-q", "-s", 3, "-p", 0.1, "d", "m", data=REAL)[2].count("\n") == 1
 

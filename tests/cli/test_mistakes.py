@@ -30,6 +30,9 @@ def svm_predict(capsys):
     "argv, sentence",
     [
         ("d no/m", "can't save model to file no/m: there is no folder no"),
+        ("-s 71 --add d no/m", "can't save model to file no/m: there is no folder no"),
+        ("-s 71 --remove d -i m no/m", "can't save model to file no/m: there is no folder no"),
+        ("--spark local d no/m", "can't save model to file no/m: there is no folder no"),
         ("d .", "can't save model to file .: it is a directory"),
         ("d m/", "can't save model to file m/: it is a directory"),
         ("-t 2 d no/m", "can't save model to file no/m: there is no folder no"),
@@ -84,6 +87,23 @@ def test_features_that_the_model_does_not_have(svm_predict):
     assert svm_predict("-q", "--scores", "s", "t", "m", "o") == (0, "", warning)
     Path("t").write_text("1 2:1\n")
     assert svm_predict("-q", "t", "m", "o") == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "kernel, effect", [(0, "have no effect"), (1, "have no effect"), (2, "count only as distance")]
+)
+def test_features_that_no_support_vector_has(kernel, effect, svm_train, svm_predict):
+    svm_train("-q", "-t", kernel, "d", "k")
+    Path("t").write_text("1 1:1 2:1\n-1 1:-1 9:3\n1 7:1\n")
+    warning = f"WARNING: t has features up to 9, the model 2: larger indices {effect}\n"
+    assert svm_predict("-q", "t", "k", "o") == (0, "", warning)
+    assert svm_predict("-q", "d", "k", "o") == (0, "", "")
+
+
+def test_a_precomputed_kernel_has_no_features(svm_train, svm_predict):
+    Path("gram").write_text("1 0:1 1:2 2:-1\n-1 0:2 1:-1 2:3\n")
+    assert svm_train("-q", "-t", 4, "gram", "k")[0] == 0
+    assert svm_predict("-q", "gram", "k", "o") == (0, "", "")
 
 
 @pytest.mark.parametrize("options", [(), ("-t", "2")], ids=str)

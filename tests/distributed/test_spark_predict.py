@@ -109,6 +109,14 @@ def test_files_are_scored_in_the_order_of_their_names(form, run, models, tmp_pat
     assert joined(tmp_path / "o2") == (tmp_path / "o1").read_bytes()
 
 
+@pytest.mark.parametrize("name", ["sure", "kernel"])
+def test_features_that_the_model_does_not_have(name, run, models, tmp_path):
+    (tmp_path / "d").write_text("1 1:1\n" * 40000 + "1 2000:1\n")
+    here = run(tmp_path / "d", models / name, tmp_path / "o1")
+    assert run("--spark", "x", tmp_path / "d", models / name, tmp_path / "o2") == here
+    assert "d has features up to 2000, the model " in here[2]
+
+
 @pytest.mark.parametrize("options", [(), ("-b", "1")])
 def test_no_rows(options, run, models, tmp_path):
     (tmp_path / "d").write_bytes(b"")

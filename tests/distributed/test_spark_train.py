@@ -116,6 +116,18 @@ def spark_train(session, svm_train, monkeypatch):
 
 
 @on_spark
+@pytest.mark.parametrize("argv", [(), ("-v", 2)], ids=str)
+def test_labels_that_are_targets(argv, spark_train, tmp_path):
+    path = tmp_path / "d"
+    path.write_text("".join(f"{k} 1:{k}\n" for k in range(101)))
+    status, _, err = spark_train("-q", "-s", 2, *argv, path, "m")
+    assert status == 0 and err.startswith(f"WARNING: {path} has 101 different labels, and -s 2 (l2svc) makes each ")
+    path.write_text("1.2 1:1\n1.9 1:2\n")
+    status, _, err = spark_train("-q", "-s", 2, *argv, path, "m")
+    assert status == 1 and "would both become class 1" in err and err.endswith("or -s 11 for regression\n")
+
+
+@on_spark
 @every_number
 def test_the_command_gives_the_model_of_memory(number, spark_train, svm_train, data):
     path = data / ("diabetes" if registry.find(number).task == "regression" else "digits")

@@ -20,6 +20,8 @@ from svmtool.cli.predict.options import BRIEF, USAGE, Options, parse
 from svmtool.errors import ModelError, SvmtoolError, clipped
 
 if TYPE_CHECKING:
+    from svmtool.cli.predict.jobs import LinearJob
+    from svmtool.cli.predict.kernel import KernelJob
     from svmtool.cli.predict.plain import Plain
     from svmtool.cli.predict.report import Report
     from svmtool.formats.names import Names
@@ -74,7 +76,9 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
         interrupts.raise_from_now_on()  # to remove folders and end the Java process
         from svmtool.cli.predict.spark import predict as predict_on_spark
 
-        return predict_on_spark(options)
+        job, report = predict_on_spark(options)
+        _warn_of_features(job, options, console)
+        return report
     from svmtool.compiled import threads
     from svmtool.formats.models.text import load
     from svmtool.formats.output import replacing
@@ -110,8 +114,12 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
         with doing("predicting", source=opened):
             for block in job.blocks(source):
                 report.add(block)
-    for warning in job.warnings(options.files[0]):
-        console.warn(warning)
+    _warn_of_features(job, options, console)
     return report
 
 
+def _warn_of_features(job: LinearJob | KernelJob, options: Options, console: Console) -> None:
+    """Warn of features that the model does not have."""
+    if job.largest > job.known:
+        extra = f"features up to {job.largest}, the model {job.known}"
+        console.warn(f"WARNING: {options.files[0]} has {extra}: larger indices {job.beyond}")

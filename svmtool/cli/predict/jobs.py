@@ -51,7 +51,8 @@ class LinearJob:
         if model.columns == 0:
             raise ModelError(f"{path}: {NO_CLASSES}")
         self.model, self.options = model, options
-        self.largest = 0  # index of the features read so far
+        self.largest, self.known = 0, model.n_features  # largest index of the rows so far, and of the model
+        self.beyond = "are ignored"
 
     def report(self, output: BinaryIO, scores: BinaryIO | None) -> Plain | Report:
         """The object that writes and counts scored blocks."""
@@ -73,10 +74,3 @@ class LinearJob:
         for block in scored_blocks(source, self.model):
             self.largest = max(self.largest, block.largest)
             yield block
-
-    def warnings(self, file: str) -> list[str]:
-        """The warning about features of the test file that the model does not have."""
-        if self.largest <= self.model.n_features:
-            return []
-        extra = f"features up to {self.largest}, the model {self.model.n_features}"
-        return [f"WARNING: {file} has {extra}: larger indices are ignored"]

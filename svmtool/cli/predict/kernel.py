@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from svmtool.cli import memory_limit
 from svmtool.cli.predict.plain import Plain, classified
 from svmtool.compiled.buffers import Buffer
+from svmtool.compiled.loops.kernel.kernel_loops import PRECOMPUTED, RBF, largest_index
 from svmtool.errors import DataError, ModelError
 from svmtool.formats.models.kernel import parse
 from svmtool.formats.scored_text import Scored
@@ -44,6 +46,9 @@ class KernelJob:
                 self.notice = LAPLACE % self.model.probA.items[0]
         elif self.model.gives_probabilities:
             self.notice = DISABLED
+        kind, indices = self.model.kernel.kind, self.model.indices
+        self.largest, self.known = 0, largest_index(indices) + 1 if kind != PRECOMPUTED else sys.maxsize
+        self.beyond = "count only as distance" if kind == RBF else "have no effect"
 
     def report(self, output: BinaryIO, scores: BinaryIO | None) -> KernelPlain | KernelReport:
         """The object that writes and counts scored blocks."""
@@ -56,17 +61,13 @@ class KernelJob:
         probabilities = options.probabilities and task != "regression"
         return KernelReport(self.model, output, scores, probabilities, options.metrics, self.notice)
 
-    def warnings(self, file: str) -> list[str]:
-        """None: features that no support vector has count in the kernel."""
-        return []
-
     def blocks(self, source: Source) -> Iterator[Scored]:
         """The scored rows of the test file; DataError for a row without the required values of a precomputed kernel."""
         model, scores = self.model, self.model.scores
         chunk = max(MIN_CHUNK, CHUNK // max(1, model.columns // FEW_PAIRS))
         first = 0
         for rows in raw_tables(source, chunk, least=0):
-            n = rows.labels.size
+            n, self.largest = rows.labels.size, max(self.largest, rows.n_features)
             row = scores.unfit_row(rows)
             if row >= 0:
                 raise DataError(first + row + 1, source.name, "", UNFIT.format(scores.last))

@@ -13,29 +13,33 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats.models.text import ModelText, load
 
 if TYPE_CHECKING:
+    from svmtool.cli.predict.jobs import LinearJob
+    from svmtool.cli.predict.kernel import KernelJob
     from svmtool.cli.predict.options import Options
     from svmtool.cli.predict.plain import Plain
     from svmtool.cli.predict.report import Report
     from svmtool.formats.source import Source
 
 
-def predict(options: Options) -> Plain | Report:
-    """Predict on Spark; returns the report with accuracy and metrics.
+def predict(options: Options) -> tuple[LinearJob | KernelJob, Plain | Report]:
+    """Predict on Spark; returns the job, and the report with accuracy and metrics.
 
     Model and options are checked before Spark is started.
     """
     path, model, targets = _names(options)
     with load(model) as text:
         content = text.all()
-    report = job_of(ModelText.of(content, model), options).report(*_outputs(options))
+    job = job_of(ModelText.of(content, model), options)
+    report = job.report(*_outputs(options))
     from svmtool.distributed.predict import score
     from svmtool.distributed.session import Session
 
     with Session(options.spark, "svm-predict") as session, _Bar(options.quiet) as bar:
         scorer = PartScorer(session.context.broadcast(content), options)
-        for tally in score(session, path, targets, scorer, bar):
+        for tally, largest in score(session, path, targets, scorer, bar):
             report.merge(tally)
-    return report
+            job.largest = max(job.largest, largest)
+    return job, report
 
 
 def _names(options: Options) -> tuple[str, str, list[str]]:
@@ -57,7 +61,9 @@ class PartScorer:
         self.model, self.options = model, options
 
     def __call__(self, source: Source, part: int) -> Generator[tuple[bytes | None, ...], None, Any]:
-        """Yield the output of each directory block by block, with a header in the first part only; returns the tally.
+        """Yield the output of each directory block by block, with a header in the first part only.
+
+        Returns the tally and the largest index of the features.
 
         Runs the job of the same command without Spark, on one thread.
         """
@@ -71,7 +77,7 @@ class PartScorer:
             report.add(block)
             yield tuple(map(_drain, outputs))
         yield tuple(map(_drain, outputs))  # the header, if there are no rows
-        return report.tally()
+        return report.tally(), job.largest
 
 
 def _outputs(options: Options) -> tuple[io.BytesIO, io.BytesIO | None]:

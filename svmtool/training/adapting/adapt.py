@@ -10,6 +10,7 @@ from svmtool.formats.svmlight.background import Reading
 from svmtool.formats.svmlight.table import read
 from svmtool.params import Settings
 from svmtool.request import Request
+from svmtool.training import intent
 from svmtool.training.adapting.adaptable import Adaptable
 from svmtool.training.adapting.falsvm import FastAdaptable
 from svmtool.training.adapting.stream import add_stream
@@ -35,6 +36,8 @@ def run(settings: Settings, request: Request, added: Reading | None, model_path:
             table = added.table()
             weights = weight_file.read(request.weights, len(table)) if request.weights else None
             adaptable.check_file(added.path, table, weights)
+            if warning := intent.of_labels(settings, request.given, table.labels, added.path):
+                console.warn(warning)
             console.solver(f"Added {adaptable.add(table, weights)}\n")
         adaptable.solve_and_write()
         return 0
