@@ -9,8 +9,8 @@ Types: u1 i4 u4 i8 u8 f4 f8, with [] for an array; the result is void or a scala
 A signed array is accepted for an unsigned argument.  numba lets negative indices
 count from the end, which costs a test at each access and prevents vectorisation;
 indices and bounds that are declared unsigned avoid it.
-A loop allocates nothing, raises nothing and calls only functions marked
-`@helper` (whose types numba infers).  Loop names are unique in the package.
+A loop allocates nothing, raises nothing and calls only other loops and functions
+marked `@helper` (numba infers the types of these calls).  Loop names are unique in the package.
 
 Three ways to run the same source:
 
@@ -100,6 +100,7 @@ class Loop:
         self.dtypes = [a[:-2] for a in self.arguments[: self.n_arrays]]
         self._seen: list[Any] = [None] * self.n_arrays  # the last accepted type of each argument
         self.entry: Callable | None = None
+        self._callee: Any = None
         assert self.name not in REGISTRY, f"two loops are called {self.name}"
         REGISTRY[self.name] = self
 
@@ -167,6 +168,13 @@ class Loop:
             "f4": types.float32, "f8": types.float64,
         }  # fmt: skip
         return tuple(types.Array(scalars[a[:-2]], 1, "C") if a.endswith("[]") else scalars[a] for a in self.arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type by which numba compiles calls from other loops, as of a helper."""
+        if self._callee is None:
+            self._callee = helper(self.function, fast=self.fast)
+        return self._callee._numba_type_
 
     def dispatcher(self):
         """The numba dispatcher of this loop, compiled for the declared types and cached on disk."""

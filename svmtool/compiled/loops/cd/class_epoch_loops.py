@@ -6,7 +6,7 @@ See class_loops.py for the layout of arrays with a number for each class.
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.cd.dcd_loops import shuffled
+from svmtool.compiled.loops.cd.dcd_loops import shuffled, without
 from svmtool.compiled.loops.rows.class_loops import FOUR, ONE, THREE, TWO, ZERO, add_row, onto_simplex, scores_of_row
 
 
@@ -66,7 +66,7 @@ def class_epoch(
     when its G is below that minimum, and a row when one class is left.  limits[0] receives the largest violation,
     limits[1] the sum of C_i (max G - p_i.G), both at the time of the visit; at the optimum, over all rows and classes,
     this sum is the duality gap.  limits[2] = sum C_i (1 - p_iy) is updated.
-    classes[i wide : i wide + sizes[i]]: active classes of row i.  active, chunks, state: as in dcd_loops.visit_rows,
+    classes[i wide : i wide + sizes[i]]: active classes of row i.  active, chunks, state: as in dcd_loops.dcd_pass,
     but state[2] is the number of active classes of all rows.  scratch: f8[2 wide].
     """
     rows = state[0]
@@ -142,13 +142,7 @@ def class_epoch(
                     add_classes(indices, values, W, scratch, classes, at, size, start, stop, bias, wide)
                 else:
                     add_row(indices, values, W, scratch, wide, start, stop, bias, wide)
-    if left > 0:
-        kept = ZERO
-        for s in range(rows):
-            if active[s] != gone:
-                active[kept] = active[s]
-                kept += ONE
     limits[0] = most
     limits[1] = gap
-    state[0] = rows - left
+    state[0] = without(active, rows, gone) if left > ZERO else rows
     state[2] = remaining

@@ -66,8 +66,11 @@ def begin(n_chunks, chunks, limits, state):
     limits[4] = 0.0
 
 
-@helper(fast=True)
-def visit_rows(
+@loop(
+    "void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
+    fast=True,
+)
+def dcd_pass(
     indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
     chunk, first, last,
 ):  # fmt: skip
@@ -136,12 +139,12 @@ def visit_rows(
         state[0] = without(active, rows, gone)
 
 
-@helper(fast=True)
-def visit_tubes(
+@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)", fast=True)
+def tube_pass(
     indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
     chunk, first, last,
 ):  # fmt: skip
-    """`visit_rows` for tubes: target and alpha have two entries for each row, upper and lower side; square_norms one.
+    """`dcd_pass` for tubes: target and alpha have two entries for each row, upper and lower side; square_norms one.
 
     The thresholds are multiplied by TUBE_SHARE.  diagonal and upper are equal on both sides; at most one of the two
     variables is above zero, initially and at all times.  limits[4] receives the sum of |projected gradient|.
@@ -207,30 +210,3 @@ def visit_tubes(
     state[2] = left
     if last >= n_chunks and left > ZERO:
         state[0] = without(active, rows, gone)
-
-
-@loop(
-    "void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
-    fast=True,
-)
-def dcd_pass(
-    indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
-    chunk, first, last,
-):  # fmt: skip
-    """`visit_rows`."""
-    visit_rows(
-        indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state,
-        bias, chunk, first, last,
-    )  # fmt: skip
-
-
-@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)", fast=True)
-def tube_pass(
-    indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
-    chunk, first, last,
-):  # fmt: skip
-    """`visit_tubes`."""
-    visit_tubes(
-        indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
-        chunk, first, last,
-    )  # fmt: skip

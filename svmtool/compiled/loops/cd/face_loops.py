@@ -7,8 +7,7 @@ variables.  vectors: their step, residual, direction and product, f8[4 m]; v: sc
 import numpy as np
 
 from svmtool.compiled import helper, loop
-
-ONE = np.uint64(1)
+from svmtool.compiled.loops.rows.row_loops import ONE
 
 
 @helper(fast=True)

@@ -6,9 +6,8 @@ min over 0 <= alpha_i <= U_i, sum_i alpha_i = k  of  1/2 |sum_i alpha_i x_i|^2
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.rows.row_loops import row_dot
+from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
 
-ONE = np.uint64(1)
 EQUAL = 1e-12  # differences below this share of k count as round-off
 
 
@@ -107,8 +106,8 @@ def difference_at(rho, upper, alpha, z, active, rows):
     return total
 
 
-@helper(fast=True)
-def best_rho_of(z, cost, order, out, k, low, high):
+@loop("void(f8[], f8[], u8[], f8[], f8, f8, f8)", fast=True)
+def best_rho_of_rows(z, cost, order, out, k, low, high):
     """out[0] = the best rho for scores z, out[1] = the sum of the k smallest scores; 0 < k < sum cost.
 
     Row i is counted cost_i times; if an interval is optimal out[0] is its middle.  low, high: guess of an interval that
@@ -172,18 +171,20 @@ def best_rho_of(z, cost, order, out, k, low, high):
         out[0] = 0.5 * (pivot + above)
 
 
-@loop("void(f8[], f8[], u8[], f8[], f8, f8, f8)", fast=True)
-def best_rho_of_rows(z, cost, order, out, k, low, high):
-    """`best_rho_of`."""
-    best_rho_of(z, cost, order, out, k, low, high)
-
-
-@helper
-def do_rounds(
+@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8, f8, f8, u8)")
+def pair_rounds(
     indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
     most,
 ):  # fmt: skip
-    """See pair_rounds."""
+    """At most `most` rounds on the rows active[:state[0]], until the tolerances are met.
+
+    state[1] != 0: the scores z are up to date.  Each round shrinks rows at a bound and moves pairs of the rows that
+    most violate optimality upwards (`up`) and downwards (`down`; both scratch, n).  w = sum alpha_i x_i is updated;
+    scratch: d zeros.  Returns 1 if the violation is <= enough and the relative gap <= gap (relative to at least
+    `scale`), both over the active rows, else 0.  state[2 .. 6] receive low = min {z_i: alpha_i < U_i}; high = max {z_i:
+    alpha_i > 0}, violation = high - low; the primal value at the best multiple of w; |w|^2; and the number of rounds is
+    added.
+    """
     for r in range(most + ONE):
         rows = np.uint64(state[0])
         low, high = np.inf, -np.inf
@@ -240,23 +241,3 @@ def do_rounds(
         state[1] = 0.0
         state[6] += 1.0
     return 0
-
-
-@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8, f8, f8, u8)")
-def pair_rounds(
-    indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
-    most,
-):  # fmt: skip
-    """At most `most` rounds on the rows active[:state[0]], until the tolerances are met.
-
-    state[1] != 0: the scores z are up to date.  Each round shrinks rows at a bound and moves pairs of the rows that
-    most violate optimality upwards (`up`) and downwards (`down`; both scratch, n).  w = sum alpha_i x_i is updated;
-    scratch: d zeros.  Returns 1 if the violation is <= enough and the relative gap <= gap (relative to at least
-    `scale`), both over the active rows, else 0.  state[2 .. 6] receive low = min {z_i: alpha_i < U_i}; high = max {z_i:
-    alpha_i > 0}, violation = high - low; the primal value at the best multiple of w; |w|^2; and the number of rounds is
-    added.
-    """
-    return do_rounds(
-        indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
-        most,
-    )  # fmt: skip

@@ -7,10 +7,10 @@ from the same helpers.
 import numpy as np
 
 from svmtool.compiled import loop
-from svmtool.compiled.loops.cd.dcd_loops import visit_rows, visit_tubes
+from svmtool.compiled.loops.cd.dcd_loops import dcd_pass, tube_pass
 from svmtool.compiled.loops.fused.fused_mfn_loops import direction, dot, gradient, margins, record, take_step
-from svmtool.compiled.loops.loss.power_loops import state_of_slacks, step_along
-from svmtool.compiled.loops.rows.row_loops import ONE, add_outer_products, hinge_of_rows
+from svmtool.compiled.loops.loss.power_loops import power_search, power_state
+from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, csr_hinge
 
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for an epoch
 RULE_MIN_GAP = 1e-6  # as in alm_rounds.py
@@ -31,7 +31,7 @@ def fused_hinge(
     """See solvers/alm.py; p = 1, no bias feature.  w and alpha receive the best weights and dual point.
 
     The n terms are the m rows of data, once or twice in succession.
-    work: 6 n + 2 d d + 3 d + 17 numbers; order: m + m / chunk + 1; state: as of visit_rows.  history[-FIELDS] receives
+    work: 6 n + 2 d d + 3 d + 17 numbers; order: m + m / chunk + 1; state: as of dcd_pass.  history[-FIELDS] receives
     the number of records.  Returns a code: 0 limit `most` of records, 1 optimal, 2 gap, 3 the rule (projected-gradient
     range <= `enough` in an epoch over all rows, and a gap of RULE_MIN_GAP), 4 round-off.
     """
@@ -94,12 +94,12 @@ def fused_hinge(
         while code < 0:
             visits += state[0] / of_data
             if of_data < rows:
-                visit_tubes(
+                tube_pass(
                     indptr, indices, values, target, c, cost, norms, alpha, v, active, chunks, limits, state,
                     -1.0, chunk, none, of_data,
                 )  # fmt: skip
             else:
-                visit_rows(
+                dcd_pass(
                     indptr, indices, values, y, target, c, cost, norms, alpha, v, active, chunks, limits, state,
                     -1.0, chunk, none, of_data,
                 )  # fmt: skip
@@ -126,14 +126,14 @@ def fused_hinge(
                 margins(indptr, indices, values, y, v, dz)
                 for i in range(rows):
                     z[i] = 0.0
-                t = min(step_along(z, dz, target, cost, beta, out, 0.0, dot(v, v), 1.0, SHARP, 1.0), 1.0)
+                t = min(power_search(z, dz, target, cost, beta, out, 0.0, dot(v, v), 1.0, SHARP, 1.0), 1.0)
                 for j in range(d):
                     v[j] *= t
                 for i in range(rows):
                     alpha[i] *= t
             f = 0.5 * dot(v, v)
             bound = dot(target, alpha) - f
-            f += hinge_of_rows(indptr, indices, values, v, y, target, cost, 0.0, none, of_data)
+            f += csr_hinge(indptr, indices, values, v, y, target, cost, 0.0, none, of_data)
             left_2, left_1, left = left_1, left, max(max(f - bound, 0.0) / max(f, 1e-300), 1e-300)
             seen_2, seen_1, seen = seen_1, seen, visits
             ahead = 0.0
@@ -176,7 +176,7 @@ def fused_hinge(
     for j in range(d):
         w[j] = 0.0
     while True:
-        state_of_slacks(z, target, cost, y, beta, u, c, change, sums, 1.0, sigma, 1.0, none, rows)
+        power_state(z, target, cost, y, beta, u, c, change, sums, 1.0, sigma, 1.0, none, rows)
         square = gradient(indptr, indices, values, u, v, g)
         shrink = 1.0 if sums[2] >= square else max(sums[2], 0.0) / square
         bound = shrink * (sums[2] - 0.5 * shrink * square)
@@ -214,7 +214,7 @@ def fused_hinge(
             break
         for i in range(of_data, rows):
             change[i - of_data] += change[i]
-        add_outer_products(indptr, indices, values, change, gram, np.uint64(d), none, of_data)
+        csr_gram(indptr, indices, values, change, gram, np.uint64(d), none, of_data)
         first = norm * norm <= inner * inner * sums[3] / sigma
         if first:  # end of a round: the next one's first step keeps rows on their pieces, see gradient_on_pieces
             sigma = min(sigma * growth, sigma_most)
@@ -231,7 +231,7 @@ def fused_hinge(
             code = 4
             break
         margins(indptr, indices, values, y, p, dz)
-        t = step_along(z, dz, target, cost, beta, out, dot(v, p), dot(p, p), 1.0, sigma, 1.0)
+        t = power_search(z, dz, target, cost, beta, out, dot(v, p), dot(p, p), 1.0, sigma, 1.0)
         take_step(t, p, v, dz, z)
     history[len(history) - FIELDS] = records
     return code

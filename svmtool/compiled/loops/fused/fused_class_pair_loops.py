@@ -7,7 +7,7 @@ problem takes microseconds; calls from Python would cost a hundred times more.
 from numpy import inf, uint64
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.kernel.working_set_loops import LANES, MISSING, N0, descend
+from svmtool.compiled.loops.kernel.working_set_loops import LANES, MISSING, N0, pair_descent
 from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
 
 FIELDS = 8  # of a pair: status, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r
@@ -203,7 +203,7 @@ def solve_pair(
         tolerance = SHARE * eps if violation > eps > 0.0 else INNER * violation
         rounds += 1
         while True:
-            done = descend(
+            done = pair_descent(
                 K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut,
                 tolerance, most - taken,
             )  # fmt: skip

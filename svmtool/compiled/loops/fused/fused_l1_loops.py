@@ -10,19 +10,19 @@ import numpy as np
 
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.fused.fused_mfn_loops import dot
-from svmtool.compiled.loops.loss.hinge_loops import state_of_rows
+from svmtool.compiled.loops.loss.hinge_loops import hinge2_state
 from svmtool.compiled.loops.loss.l1_loops import (
-    dual_of_rows,
-    dual_of_slopes,
-    line_search_step,
-    passes_over_gram,
-    slopes_of_model,
-    step_on_face,
+    gram_epochs,
+    l1_face_step,
+    l1_logistic_dual,
+    l1_model_slopes,
+    l1_slopes_dual,
+    l1_step,
     violation_at,
 )
-from svmtool.compiled.loops.loss.logistic_loops import logistic_of_rows, widen_rows
+from svmtool.compiled.loops.loss.logistic_loops import logistic_state, logistic_widen
 from svmtool.compiled.loops.rows.row_loops import ONE
-from svmtool.compiled.loops.rows.solve_loops import cholesky_in_place
+from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
 
 FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, epochs, step
 OPTIMAL_GAP, STALL_RTOL = 1e-12, 1e-14  # as in solvers/shared/newton.py
@@ -149,7 +149,7 @@ def face_step(gram, v, slope, penalty, part, numbers):
         for b in range(m):
             part[a * m + b] = gram[j * d + int(face[b])]
         part[a * m + a] *= 1.0 + RIDGE
-    if cholesky_in_place(part, pull, q, m):
+    if cholesky_solve(part, pull, q, m):
         return
     curvature = 0.0
     for a in range(m):
@@ -158,7 +158,7 @@ def face_step(gram, v, slope, penalty, part, numbers):
         for b in range(m):
             product += gram[j * d + int(face[b])] * q[b]
         curvature += product * q[a]
-    step_on_face(old, q, weight, -dot(pull, q), curvature)
+    l1_face_step(old, q, weight, -dot(pull, q), curvature)
     for a in range(m):
         v[int(face[a])] = old[a]
 
@@ -171,7 +171,7 @@ def solve_model(gram, g, w, penalty, v, slope, part, numbers, count, enough):
         v[j] = w[j]
         slope[j] = g[j]
     for _ in range(FACES):
-        if passes_over_gram(gram, v, slope, penalty, count, EPOCHS, enough) <= enough:
+        if gram_epochs(gram, v, slope, penalty, count, EPOCHS, enough) <= enough:
             break
         before = d + 1
         now = non_zeros(v)
@@ -244,9 +244,9 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
     records = 0
     while True:
         if logistic:
-            loss = logistic_of_rows(z, cost, y, u, c, none, rows)
+            loss = logistic_state(z, cost, y, u, c, none, rows)
         else:
-            loss = state_of_rows(z, target, cost, y, u, c, change, counts, none, rows)
+            loss = hinge2_state(z, target, cost, y, u, c, change, counts, none, rows)
         f = loss
         steepest = 0.0
         largest = 0.0
@@ -258,7 +258,7 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         s = 1.0 / steepest if steepest > 0.0 else np.inf
         if logistic:
             s = min(s, 1.0)
-            bound = dual_of_rows(z, cost, s, rows) if s > 0.0 else 0.0
+            bound = l1_logistic_dual(z, cost, s, rows) if s > 0.0 else 0.0
         else:
             s = min(s, 0.5 * counts[2] / loss) if loss > 0.0 else 0.0
             bound = s * (counts[2] - s * loss)
@@ -297,7 +297,7 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         if logistic == 0 or largest > KEEP * last or records == 1:
             if logistic:
                 if widened:
-                    widen_rows(z, cost, c, none, rows)
+                    logistic_widen(z, cost, c)
                 note_curvatures(c, held, change, share)
             add_products(X, change, chunk, gram)
         last = largest
@@ -314,17 +314,17 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         for j in range(d):
             p[j] = v[j] - w[j]
         column_margins(X, y, p, dz)
-        t = line_search_step(z, dz, target, cost, w, p, penalty, g, line_search, logistic, rows)
+        t = l1_step(z, dz, target, cost, w, p, penalty, g, line_search, logistic)
         short = t < SHORT
         if not short:
-            slopes_of_model(u, y, cost, held if logistic else c, dz, logistic, rows)
+            l1_model_slopes(u, y, cost, held if logistic else c, dz, logistic)
             steepest = 0.0
             for j in range(d):
                 steepest = max(steepest, abs(dot(X[j * n : (j + 1) * n], u)))
             s = 1.0 / steepest if steepest > 0.0 else np.inf
             if logistic:
                 s = min(s, 1.0)
-                bound = dual_of_slopes(u, y, cost, s, rows)
+                bound = l1_slopes_dual(u, y, cost, s, rows)
             else:
                 linear = 0.0
                 conjugate = 0.0

@@ -18,8 +18,8 @@ from svmtool.compiled.loops.fused.fused_mfn_loops import (
     record,
     take_step,
 )
-from svmtool.compiled.loops.loss.logistic_loops import logistic_of_rows, logistic_slope
-from svmtool.compiled.loops.rows.row_loops import ONE, add_outer_products, row_dot
+from svmtool.compiled.loops.loss.logistic_loops import logistic_line_search, logistic_state
+from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, row_dot
 
 LINE_SEARCH_PRECISION = 1e-2  # as in objectives/logistic.py
 
@@ -32,7 +32,7 @@ def line_search_step(z, dz, cost, out, a, b, rows):
     bracket[1] = np.inf
     t = 1.0
     for _ in range(100):
-        logistic_slope(z, dz, cost, out, t, np.uint64(0), rows)
+        logistic_line_search(z, dz, cost, out, t, np.uint64(0), rows)
         new = next_line_search_step(t, out[0] + a + t * b, out[1] + b, bracket)
         if abs(new - t) <= LINE_SEARCH_PRECISION * t:
             break
@@ -75,7 +75,7 @@ def fused_logistic(
     code = 0
     records = 0
     while True:
-        loss = logistic_of_rows(z, cost, y, u, c, none, rows)
+        loss = logistic_state(z, cost, y, u, c, none, rows)
         gradient(indptr, indices, values, u, w, g)
         f = 0.5 * dot(w, w) + loss
         square = dot(g, g)
@@ -104,7 +104,7 @@ def fused_logistic(
             hessian[j] = 0.0
         for j in range(d):
             hessian[j * d + j] = 1.0
-        add_outer_products(indptr, indices, values, c, hessian, np.uint64(d), none, rows)
+        csr_gram(indptr, indices, values, c, hessian, np.uint64(d), none, rows)
         if direction(hessian, g, p):
             code = 4
             break

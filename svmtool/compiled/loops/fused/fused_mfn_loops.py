@@ -6,9 +6,9 @@ The same steps as solvers/mfn.py with objectives/squared_hinge.py, built from th
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.loss.hinge_loops import slope_of_rows, state_of_rows
-from svmtool.compiled.loops.rows.row_loops import ONE, add_outer_products, row_dot
-from svmtool.compiled.loops.rows.solve_loops import cholesky_in_place
+from svmtool.compiled.loops.loss.hinge_loops import hinge2_line_search, hinge2_state
+from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, row_dot
+from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
 
 FIELDS = 5  # of a record: f, bound, |gradient|, active rows, step
 OPTIMAL_GAP, STALL_RTOL = 1e-12, 1e-14  # as in mfn.py
@@ -72,7 +72,7 @@ def record(history, k, fields, f, bound, norm, active, t):
 @helper(fast=True)
 def direction(matrix, g, p):
     """p = -matrix^-1 g, overwriting the matrix (d x d, upper triangle); returns 0 if it is positive definite."""
-    code = cholesky_in_place(matrix, g, p, len(g))
+    code = cholesky_solve(matrix, g, p, len(g))
     for j in range(len(p)):
         p[j] = -p[j]
     return code
@@ -113,7 +113,7 @@ def exact_step(z, dz, target, cost, out, a, b, rows):
     bracket[1] = np.inf
     t = 1.0
     for _ in range(100):
-        slope_of_rows(z, dz, target, cost, out, t, np.uint64(0), rows)
+        hinge2_line_search(z, dz, target, cost, out, t, np.uint64(0), rows)
         new = next_line_search_step(t, out[0] + a + t * b, out[1] + b, bracket)
         if new == t:
             break
@@ -157,7 +157,7 @@ def fused_mfn(indptr, indices, values, y, target, cost, w, work, history, gap, e
     code = 0
     records = 0
     while True:
-        loss = state_of_rows(z, target, cost, y, u, c, change, counts, none, rows)
+        loss = hinge2_state(z, target, cost, y, u, c, change, counts, none, rows)
         square = gradient(indptr, indices, values, u, w, g)
         f = 0.5 * dot(w, w) + loss
         norm = dot(g, g) ** 0.5
@@ -188,7 +188,7 @@ def fused_mfn(indptr, indices, values, y, target, cost, w, work, history, gap, e
         previous = f
         for i in range(of_data, rows):
             change[i - of_data] += change[i]
-        add_outer_products(indptr, indices, values, change, gram, np.uint64(d), none, of_data)
+        csr_gram(indptr, indices, values, change, gram, np.uint64(d), none, of_data)
         for j in range(d * d):
             factor[j] = gram[j]
         for j in range(d):

@@ -29,8 +29,8 @@ LOWEST, HIGHEST = -708.0, 709.0  # exp is 0 below (it is at most 3.4e-308), inf 
 
 
 @helper(fast=True)
-def taylor(r):
-    """exp(r) for |r| <= ln 2 / 2 by Taylor's polynomial of degree 13, with an error below 1e-17."""
+def taylor_tail(r):
+    """(exp(r) - 1 - r) / r^2 for |r| <= ln 2 / 2: with it Taylor's polynomial of degree 13 has an error below 1e-17."""
     p = 1.0 / 6227020800.0
     p = p * r + 1.0 / 479001600.0
     p = p * r + 1.0 / 39916800.0
@@ -42,8 +42,13 @@ def taylor(r):
     p = p * r + 1.0 / 120.0
     p = p * r + 1.0 / 24.0
     p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    return p * (r * r) + r + 1.0
+    return p * r + 0.5
+
+
+@helper(fast=True)
+def taylor(r):
+    """exp(r) for |r| <= ln 2 / 2."""
+    return taylor_tail(r) * (r * r) + r + 1.0
 
 
 @helper

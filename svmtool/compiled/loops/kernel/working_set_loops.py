@@ -99,11 +99,18 @@ def move_pair(i, j, d, y, a, upper, rising, falling):
     return d
 
 
-@helper
-def descend(
+@loop("i8(f4[], f4[], f4[], f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[], u8, u8, f8, i8)")
+def pair_descent(
     K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance, most,  # noqa: E741
 ):  # fmt: skip
-    """See pair_descent; K, diagonal, gain and best may be f8 as well."""
+    """Steps in pairs until max F - min F <= tolerance for both signs, or `most` steps; returns their number.
+
+    K f4: row t of l values begins at place[t], or is MISSING; if such a row is needed, wanted[0] = t and the steps end,
+    else wanted[0] = -1.  diagonal f4[l]: K_tt.
+    y, a (updated), upper f8[l]; F = -y (Q a + chi), updated; l and cut multiples of LANES.
+    gain f4[l], best f4[LANES], high, low f8[2 LANES]: scratch; rising, falling f8[l]: 0 for variables that can
+    increase, and decrease, else -FAR and FAR.  Called from other loops K, diagonal, gain and best may be f8.
+    """
     for t in range(l):
         bar(t, y, a, upper, rising, falling)
     high_below, low_below = high[LANES:], low[LANES:]
@@ -151,20 +158,3 @@ def descend(
         curve = max(float(diagonal[i]) + float(diagonal[j]) - 2.0 * float(K[at_i + j]), TINY)
         d = move_pair(i, j, (m - F[j]) / curve, y, a, upper, rising, falling)
         steps += 1
-
-
-@loop("i8(f4[], f4[], f4[], f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[], u8, u8, f8, i8)")
-def pair_descent(
-    K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance, most,  # noqa: E741
-):  # fmt: skip
-    """Steps in pairs until max F - min F <= tolerance for both signs, or `most` steps; returns their number.
-
-    K f4: row t of l values begins at place[t], or is MISSING; if such a row is needed, wanted[0] = t and the steps end,
-    else wanted[0] = -1.  diagonal f4[l]: K_tt.
-    y, a (updated), upper f8[l]; F = -y (Q a + chi), updated; l and cut multiples of LANES.
-    gain f4[l], best f4[LANES], high, low f8[2 LANES]: scratch; rising, falling f8[l]: 0 for variables that can
-    increase, and decrease, else -FAR and FAR.
-    """
-    return descend(
-        K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance, most
-    )  # fmt: skip

@@ -3,9 +3,7 @@
 import numpy as np
 
 from svmtool.compiled import loop
-from svmtool.compiled.loops.rows.row_loops import row_dot
-
-ONE = np.uint64(1)
+from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
 
 
 @loop("u8(u8[], u4[], f8[], u8[], f8[], f8[], u8[], f8[], f8[], f8[], u8[], f8, u8, u8, u8)", fast=True)

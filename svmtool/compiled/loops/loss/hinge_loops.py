@@ -3,11 +3,11 @@
 target has length n, or length 1 for the same value in all rows, which saves memory traffic.
 """
 
-from svmtool.compiled import helper, loop
+from svmtool.compiled import loop
 
 
-@helper(fast=True)
-def state_of_rows(z, target, cost, y, u, c, change, counts, lo, hi):
+@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8, u8)", fast=True)
+def hinge2_state(z, target, cost, y, u, c, change, counts, lo, hi):
     """Loss, slope and curvature of rows lo .. hi-1; returns sum_i C_i max(0, target_i - z_i)^2.
 
     u_i = d loss_i / d(x_i.w) = -alpha_i y_i with alpha_i = 2 C_i max(0, target_i - z_i);
@@ -37,14 +37,8 @@ def state_of_rows(z, target, cost, y, u, c, change, counts, lo, hi):
     return 0.5 * loss
 
 
-@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8, u8)")
-def hinge2_state(z, target, cost, y, u, c, change, counts, lo, hi):
-    """`state_of_rows` of rows lo .. hi-1."""
-    return state_of_rows(z, target, cost, y, u, c, change, counts, lo, hi)
-
-
-@helper(fast=True)
-def slope_of_rows(z, dz, target, cost, out, at, lo, hi):
+@loop("void(f8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+def hinge2_line_search(z, dz, target, cost, out, at, lo, hi):
     """out[0], out[1] = slope and curvature at `at` of sum_i C_i max(0, target_i - z_i - at dz_i)^2."""
     slope = 0.0
     curvature = 0.0
@@ -57,12 +51,6 @@ def slope_of_rows(z, dz, target, cost, out, at, lo, hi):
         curvature += t * dz[i]
     out[0] = slope
     out[1] = curvature
-
-
-@loop("void(f8[], f8[], f8[], f8[], f8[], f8, u8, u8)")
-def hinge2_line_search(z, dz, target, cost, out, at, lo, hi):
-    """out[0], out[1] = slope and curvature along the search direction, over rows lo .. hi-1."""
-    slope_of_rows(z, dz, target, cost, out, at, lo, hi)
 
 
 @loop("void(f8[], f8[], f8, u8, u8)", fast=True)

@@ -12,18 +12,18 @@ import math
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.loss.hinge_loops import slope_of_rows
-from svmtool.compiled.loops.loss.logistic_loops import exp_of_negative, log_of_one_plus, logistic_slope
+from svmtool.compiled.loops.loss.hinge_loops import hinge2_line_search
+from svmtool.compiled.loops.loss.logistic_loops import exp_of_negative, log_of_one_plus, logistic_line_search
+from svmtool.compiled.loops.rows.row_loops import ONE
 
-ONE = np.uint64(1)
-LEFT = 0.1  # see `slopes_of_model`
+LEFT = 0.1  # see `l1_model_slopes`
 TINY = 1e-300  # smallest argument of a logarithm
 EVEN = 0.1  # least curvature at the end of a step, as share of the mean along it, unless f is known to decrease
 SLOPE_LEFT = 1e-2  # slope at the end of a line search, as share of that at w
 
 
-@helper(fast=True)
-def dual_of_rows(z, cost, s, rows):
+@loop("f8(f8[], f8[], f8, u8)", fast=True)
+def l1_logistic_dual(z, cost, s, rows):
     """-sum_i C_i (a log a + (1 - a) log(1 - a)), a = s b, b = 1 / (1 + exp(z_i)), 0 < s <= 1: the dual value.
 
     log a = log s + log b and log(1 - a) = log(1 - b) + log(1 + (1 - s) exp(-z_i)) do not cancel.
@@ -44,15 +44,9 @@ def dual_of_rows(z, cost, s, rows):
     return total
 
 
-@loop("f8(f8[], f8[], f8, u8)", fast=True)
-def l1_logistic_dual(z, cost, s, rows):
-    """`dual_of_rows`."""
-    return dual_of_rows(z, cost, s, rows)
-
-
-@helper(fast=True)
-def dual_of_slopes(u, y, cost, s, rows):
-    """`dual_of_rows` for a_i = -s y_i u_i / C_i, strictly between 0 and 1."""
+@loop("f8(f8[], f8[], f8[], f8, u8)", fast=True)
+def l1_slopes_dual(u, y, cost, s, rows):
+    """`l1_logistic_dual` for a_i = -s y_i u_i / C_i, strictly between 0 and 1."""
     total = 0.0
     for i in range(rows):
         a = -s * y[i] * u[i] / cost[i]
@@ -60,31 +54,19 @@ def dual_of_slopes(u, y, cost, s, rows):
     return total
 
 
-@loop("f8(f8[], f8[], f8[], f8, u8)", fast=True)
-def l1_slopes_dual(u, y, cost, s, rows):
-    """`dual_of_slopes`."""
-    return dual_of_slopes(u, y, cost, s, rows)
-
-
-@helper(fast=True)
-def slopes_of_model(u, y, cost, c, dz, logistic, rows):
+@loop("void(f8[], f8[], f8[], f8[], f8[], i8)", fast=True)
+def l1_model_slopes(u, y, cost, c, dz, logistic):
     """u += c dz y: the model's slopes at the end of a step, kept within the bounds of the multipliers.
 
     Multipliers of the logistic loss stay away from the bounds, where the dual's slope is infinite, by a share LEFT of
     their distance.
     """
-    for i in range(rows):
+    for i in range(np.uint64(len(u))):
         a = -u[i] * y[i]
         new = a - c[i] * dz[i]
         if logistic:
             new = min(max(new, LEFT * a), cost[i] - LEFT * (cost[i] - a))
         u[i] = -max(new, 0.0) * y[i]
-
-
-@loop("void(f8[], f8[], f8[], f8[], f8[], i8)", fast=True)
-def l1_model_slopes(u, y, cost, c, dz, logistic):
-    """`slopes_of_model` of all rows."""
-    slopes_of_model(u, y, cost, c, dz, logistic, np.uint64(len(u)))
 
 
 @helper(fast=True)
@@ -114,9 +96,10 @@ def to_minimum(w, p, penalty, at, way, slope, curvature, most):
         gone = breakpoint
 
 
-@helper(fast=True)
-def line_search_step(z, dz, target, cost, w, p, penalty, g, out, logistic, rows):
+@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], i8)", fast=True)
+def l1_step(z, dz, target, cost, w, p, penalty, g, out, logistic):
     """The approximate minimiser t in [0, 1] of f(w + t p), 0 if f does not decrease; g: gradient of the losses at w."""
+    rows = np.uint64(len(z))
     first = 0.0
     for j in range(len(w)):
         first += g[j] * p[j] + penalty[j] * (-abs(p[j]) if w[j] * p[j] < 0.0 else abs(p[j]))
@@ -128,9 +111,9 @@ def line_search_step(z, dz, target, cost, w, p, penalty, g, out, logistic, rows)
     t = 1.0
     for _ in range(100):
         if logistic:
-            logistic_slope(z, dz, cost, out, t, np.uint64(0), rows)
+            logistic_line_search(z, dz, cost, out, t, np.uint64(0), rows)
         else:
-            slope_of_rows(z, dz, target, cost, out, t, np.uint64(0), rows)
+            hinge2_line_search(z, dz, target, cost, out, t, np.uint64(0), rows)
         left = out[0]
         right = out[0]
         for j in range(len(w)):
@@ -155,12 +138,6 @@ def line_search_step(z, dz, target, cost, w, p, penalty, g, out, logistic, rows)
             return low
         t = new
     return t
-
-
-@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], i8)", fast=True)
-def l1_step(z, dz, target, cost, w, p, penalty, g, out, logistic):
-    """`line_search_step` over all rows."""
-    return line_search_step(z, dz, target, cost, w, p, penalty, g, out, logistic, np.uint64(len(z)))
 
 
 @loop("void(u8[], u4[], u4[], u8[], u8, u8)")
@@ -243,8 +220,8 @@ def moved(v, j, g, h, penalty):
     return v[j] - old
 
 
-@helper(fast=True)
-def passes_over_gram(gram, v, g, penalty, count, most, tolerance):
+@loop("f8(f8[], f8[], f8[], f8[], f8[], i8, f8)", fast=True)
+def gram_epochs(gram, v, g, penalty, count, most, tolerance):
     """Coordinate descent on q with H = gram (d x d, symmetric), for at most `most` epochs.
 
     Ends when the largest violation in an epoch over all variables is at most `tolerance`; epochs over the non-zero
@@ -271,14 +248,8 @@ def passes_over_gram(gram, v, g, penalty, count, most, tolerance):
     return np.inf
 
 
-@loop("f8(f8[], f8[], f8[], f8[], f8[], i8, f8)", fast=True)
-def gram_epochs(gram, v, g, penalty, count, most, tolerance):
-    """`passes_over_gram`."""
-    return passes_over_gram(gram, v, g, penalty, count, most, tolerance)
-
-
-@helper(fast=True)
-def step_on_face(v, q, penalty, slope, curvature):
+@loop("f8(f8[], f8[], f8[], f8, f8)", fast=True)
+def l1_face_step(v, q, penalty, slope, curvature):
     """Add t q to v (the weights of a face) for the t in [0, 1] that minimises the model; returns t.
 
     slope and curvature: of the model at t = 0, including the slope of |v|_1 there.
@@ -289,12 +260,6 @@ def step_on_face(v, q, penalty, slope, curvature):
         zero = v[j] * q[j] < 0.0 and -v[j] / q[j] == t
         v[j] = 0.0 if zero else v[j] + t * q[j]
     return t
-
-
-@loop("f8(f8[], f8[], f8[], f8, f8)", fast=True)
-def l1_face_step(v, q, penalty, slope, curvature):
-    """`step_on_face`."""
-    return step_on_face(v, q, penalty, slope, curvature)
 
 
 @loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], i8, f8)", fast=True)

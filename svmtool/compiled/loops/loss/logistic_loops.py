@@ -10,11 +10,9 @@ from svmtool.compiled.loops.cd.dcd_loops import shuffled
 from svmtool.compiled.loops.rows.row_loops import row_dot
 
 if _library is None:
+    from svmtool.compiled.loops.kernel.kernel_loops import LN2_HIGH, LN2_LOW, LOG2_E, TO_WHOLE, taylor_tail
     from svmtool.compiled.loops.text.power_table import bits_of_float, float_of_bits
 
-LOG2_E = 1.4426950408889634
-LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # sum: log 2; k times the first is exact
-ROUNDER = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer in the lowest bits
 # Lower bound of a row's curvature, relative to its slope / (1 + |margin|).  The loss of a badly misclassified row is
 # almost linear: its curvature underflows, and a step over such rows alone would be unbounded.  With the bound a step
 # changes a margin by at most 1000 times its size.  Rows with a margin above -9 keep their curvature.
@@ -26,31 +24,19 @@ HALF = 0.41421356237309503  # sqrt(2) - 1
 
 @helper
 def with_rounder(x):
-    """x + ROUNDER, without reordering of sums."""
-    return x + ROUNDER
+    """x + TO_WHOLE, without reordering of sums."""
+    return x + TO_WHOLE
 
 
 @helper
 def without_rounder(x):
-    return x - ROUNDER
+    return x - TO_WHOLE
 
 
 @helper(fast=True)
 def small_exp(x):
-    """exp(x) for |x| <= log(2) / 2, by its Taylor series to degree 13, with an error below 1e-17."""
-    p = 1.0 / 6227020800.0
-    p = p * x + 1.0 / 479001600.0
-    p = p * x + 1.0 / 39916800.0
-    p = p * x + 1.0 / 3628800.0
-    p = p * x + 1.0 / 362880.0
-    p = p * x + 1.0 / 40320.0
-    p = p * x + 1.0 / 5040.0
-    p = p * x + 1.0 / 720.0
-    p = p * x + 1.0 / 120.0
-    p = p * x + 1.0 / 24.0
-    p = p * x + 1.0 / 6.0
-    p = p * x + 0.5
-    p = p * x + 1.0
+    """exp(x) for |x| <= log(2) / 2, by its Taylor series to degree 13."""
+    p = taylor_tail(x) * x + 1.0
     return p * x + 1.0
 
 
@@ -85,8 +71,8 @@ def log_of_one_plus(s):
     return 2.0 * t * p + (0.6931471805599453 if large else 0.0)
 
 
-@helper(fast=True)
-def logistic_of_rows(z, cost, y, u, c, lo, hi):
+@loop("f8(f8[], f8[], f8[], f8[], f8[], u8, u8)", fast=True)
+def logistic_state(z, cost, y, u, c, lo, hi):
     """Loss, slope and curvature of rows lo .. hi-1; returns sum_i C_i log(1 + exp(-z_i)).
 
     u_i = d loss_i / d(x_i.w) = -C_i y_i s_i;  c_i = C_i s_i (1 - s_i);  s_i = 1 / (1 + exp(z_i)).
@@ -104,31 +90,19 @@ def logistic_of_rows(z, cost, y, u, c, lo, hi):
     return loss
 
 
-@loop("f8(f8[], f8[], f8[], f8[], f8[], u8, u8)", fast=True)
-def logistic_state(z, cost, y, u, c, lo, hi):
-    """`logistic_of_rows` of rows lo .. hi-1."""
-    return logistic_of_rows(z, cost, y, u, c, lo, hi)
-
-
-@helper(fast=True)
-def widen_rows(z, cost, c, lo, hi):
-    """c_i = C_i tanh(z_i / 2) / (2 z_i) for rows lo .. hi-1: the smallest curvature of a parabola that touches the loss
-    at z_i and lies above it (Jaakkola and Jordan, Statistics and Computing 10 (2000) 25-37).
+@loop("void(f8[], f8[], f8[])", fast=True)
+def logistic_widen(z, cost, c):
+    """c_i = C_i tanh(z_i / 2) / (2 z_i): the smallest curvature of a parabola that touches the loss at z_i and lies
+    above it (Jaakkola and Jordan, Statistics and Computing 10 (2000) 25-37).
     """
-    for i in range(lo, hi):
+    for i in range(uint64(len(z))):
         size = max(abs(z[i]), LEAST_MARGIN)
         e = exp_of_negative(-size)
         c[i] = max(c[i], cost[i] * (1.0 - e) / ((1.0 + e) * 2.0 * size))
 
 
-@loop("void(f8[], f8[], f8[])", fast=True)
-def logistic_widen(z, cost, c):
-    """`widen_rows` of all rows."""
-    widen_rows(z, cost, c, uint64(0), uint64(len(z)))
-
-
-@helper(fast=True)
-def logistic_slope(z, dz, cost, out, at, lo, hi):
+@loop("void(f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+def logistic_line_search(z, dz, cost, out, at, lo, hi):
     """out[0], out[1] = slope and curvature at `at` of sum_i C_i log(1 + exp(-z_i - at dz_i))."""
     slope = 0.0
     curvature = 0.0
@@ -141,12 +115,6 @@ def logistic_slope(z, dz, cost, out, at, lo, hi):
         curvature += t * dz[i] * e * inverse
     out[0] = slope
     out[1] = curvature
-
-
-@loop("void(f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
-def logistic_line_search(z, dz, cost, out, at, lo, hi):
-    """`logistic_slope` of rows lo .. hi-1."""
-    logistic_slope(z, dz, cost, out, at, lo, hi)
 
 
 @helper(fast=True)

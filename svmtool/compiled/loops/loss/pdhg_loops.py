@@ -3,8 +3,8 @@
 import numpy as np
 
 from svmtool.compiled import helper, loop
+from svmtool.compiled.loops.rows.row_loops import ONE
 
-ONE = np.uint64(1)
 # A round ends when a move is at most SUFFICIENT times the first one, or below NECESSARY times it and growing again
 SUFFICIENT, NECESSARY = 0.2, 0.8
 

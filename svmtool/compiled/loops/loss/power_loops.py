@@ -44,8 +44,8 @@ def curvature(b, p, sigma):
     return sigma / (1.0 + inverse)
 
 
-@helper(fast=True)
-def state_of_slacks(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi):
+@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, u8, u8)", fast=True)
+def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi):
     """Slopes, curvatures and sums of rows lo .. hi-1.
 
     u_i = -C_i b_i y_i; c_i = C_i for p = 1 where 0 < b_i < cap (else 0; the factor sigma is left out), C_i db_i/dt
@@ -130,14 +130,8 @@ def state_of_slacks(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap,
     sums[7] = active
 
 
-@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, u8, u8)", fast=True)
-def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi):
-    """`state_of_slacks` of rows lo .. hi-1."""
-    state_of_slacks(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi)
-
-
-@helper(fast=True)
-def slope_of_slacks(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
+@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, u8, u8)", fast=True)
+def power_line_search(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
     """out[0], out[1] = slope and curvature, at z + at dz, of the sum over rows lo .. hi-1 of the smoothed losses."""
     slope = 0.0
     bend = 0.0
@@ -169,14 +163,8 @@ def slope_of_slacks(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
     out[1] = bend
 
 
-@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, u8, u8)", fast=True)
-def power_line_search(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
-    """`slope_of_slacks` of rows lo .. hi-1."""
-    slope_of_slacks(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi)
-
-
-@helper(fast=True)
-def step_along(z, dz, target, cost, beta, out, a, b, p, sigma, cap):
+@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8)", fast=True)
+def power_search(z, dz, target, cost, beta, out, a, b, p, sigma, cap):
     """The minimiser along z + t dz of the smoothed losses and a quadratic of slope a + t b, as Objective.line_search.
 
     out: scratch, f8[4].
@@ -186,15 +174,9 @@ def step_along(z, dz, target, cost, beta, out, a, b, p, sigma, cap):
     bracket[1] = np.inf
     t = 1.0
     for _ in range(100):
-        slope_of_slacks(z, dz, target, cost, beta, out, t, p, sigma, cap, np.uint64(0), np.uint64(len(z)))
+        power_line_search(z, dz, target, cost, beta, out, t, p, sigma, cap, np.uint64(0), np.uint64(len(z)))
         new = next_line_search_step(t, out[0] + a + t * b, out[1] + b, bracket)
         if new == t:
             break
         t = new
     return t
-
-
-@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8)", fast=True)
-def power_search(z, dz, target, cost, beta, out, a, b, p, sigma, cap):
-    """`step_along`."""
-    return step_along(z, dz, target, cost, beta, out, a, b, p, sigma, cap)

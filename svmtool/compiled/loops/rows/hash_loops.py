@@ -3,8 +3,7 @@
 import numpy as np
 
 from svmtool.compiled import helper, loop
-
-ONE = np.uint64(1)
+from svmtool.compiled.loops.rows.row_loops import ONE
 
 
 @helper

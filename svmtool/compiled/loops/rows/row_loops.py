@@ -32,8 +32,8 @@ def csr_margins_of(indptr, indices, values, w, y, z, chosen, shift, lo, hi):
         z[i] = y[i] * (row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift)
 
 
-@helper(fast=True)
-def hinge_of_rows(indptr, indices, values, w, y, target, cost, shift, lo, hi):
+@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+def csr_hinge(indptr, indices, values, w, y, target, cost, shift, lo, hi):
     """sum_i cost_i max(0, target_i - y_i (x_i.w + shift)) over rows lo .. hi-1; y twice as long: two terms each."""
     total = 0.0
     rows = np.uint64(len(indptr)) - ONE
@@ -44,12 +44,6 @@ def hinge_of_rows(indptr, indices, values, w, y, target, cost, shift, lo, hi):
         if twice:
             total += cost[i + rows] * max(target[i + rows] - y[i + rows] * product, 0.0)
     return total
-
-
-@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
-def csr_hinge(indptr, indices, values, w, y, target, cost, shift, lo, hi):
-    """`hinge_of_rows`."""
-    return hinge_of_rows(indptr, indices, values, w, y, target, cost, shift, lo, hi)
 
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8)", fast=True)
@@ -96,8 +90,8 @@ def csr_curvature_product(indptr, indices, values, c, v, g, shift, lo, hi):
     return total
 
 
-@helper(fast=True)
-def add_outer_products(indptr, indices, values, c, gram, d, lo, hi):
+@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
+def csr_gram(indptr, indices, values, c, gram, d, lo, hi):
     """Upper triangle of gram (d x d, row-major) += sum_i c_i x_i x_i'; c_i < 0 removes a row."""
     for i in range(lo, hi):
         if c[i] == 0.0:
@@ -143,12 +137,6 @@ def add_outer_products(indptr, indices, values, c, gram, d, lo, hi):
             for m in range(k, stop):
                 gram[row0 + indices[m]] += t0 * values[m]
             k += ONE
-
-
-@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8, u8)")
-def csr_gram(indptr, indices, values, c, gram, d, lo, hi):
-    """`add_outer_products` of rows lo .. hi-1."""
-    add_outer_products(indptr, indices, values, c, gram, d, lo, hi)
 
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8[], u8, u8, u8)", fast=True)

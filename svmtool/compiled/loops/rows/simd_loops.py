@@ -45,7 +45,7 @@ if _library is None:
         def store(self, vector, array, place):
             self.builder.store(vector, self.lanes(array, place), align=self.align)
 
-        def spread(self, number):
+        def broadcast(self, number):
             """A vector with this number in all lanes."""
             anything = ir.Constant(self.vector, ir.Undefined)
             one = self.builder.insert_element(anything, number, ir.Constant(WORD, 0))
@@ -54,7 +54,7 @@ if _library is None:
 
         def plus(self, total, number, vector):
             """total + number vector."""
-            return self.builder.fadd(total, self.builder.fmul(self.spread(number), vector, **JOINED), **JOINED)
+            return self.builder.fadd(total, self.builder.fmul(self.broadcast(number), vector, **JOINED), **JOINED)
 
         def times_lanes(self, place):
             return self.builder.mul(place, ir.Constant(WORD, self.count))
@@ -87,7 +87,7 @@ if _library is None:
             write = Writer(context, builder, signature, arguments)
             places, values, start, stop, table, factor, shift, constant, out, at = write.arguments
             product = write.products(places, values, start, stop, table)
-            moved = builder.fadd(write.load(shift, ir.Constant(WORD, 0)), write.spread(constant))
+            moved = builder.fadd(write.load(shift, ir.Constant(WORD, 0)), write.broadcast(constant))
             write.store(write.plus(moved, factor, product), out, at)
             return context.get_dummy_value()
 
@@ -103,7 +103,7 @@ if _library is None:
             row, n, table, factor, shift, out, at = write.arguments
 
             def term(total, p):
-                value = write.spread(builder.load(write.at(row, p)))
+                value = write.broadcast(builder.load(write.at(row, p)))
                 difference = builder.fsub(value, write.load(table, write.times_lanes(p)))
                 return builder.fadd(total, builder.fmul(difference, difference, **JOINED), **JOINED)
 

@@ -43,8 +43,8 @@ def solve_factored(upper, right, solution, d):
         solution[j] = total / upper[j * d + j]
 
 
-@helper(fast=True)
-def cholesky_in_place(upper, right, solution, d):
+@loop("i8(f8[], f8[], f8[], i8)", fast=True)
+def cholesky_solve(upper, right, solution, d):
     """solution = A^-1 right for a positive definite A given by its upper triangle (d x d, overwritten).
 
     Returns 0, or 1 + the pivot that was not positive.
@@ -53,12 +53,6 @@ def cholesky_in_place(upper, right, solution, d):
     if failed == 0:
         solve_factored(upper, right, solution, d)
     return failed
-
-
-@loop("i8(f8[], f8[], f8[], i8)")
-def cholesky_solve(upper, right, solution, d):
-    """`cholesky_in_place`."""
-    return cholesky_in_place(upper, right, solution, d)
 
 
 @loop("void(f8[], f8[], i8)", fast=True)
