@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Benchmark: times svmtool's commands against LIBLINEAR, LIBSVM, scikit-learn and oneDAL, alternating in one run.
+"""Benchmark: times svmtool's commands against LIBLINEAR, LIBSVM, scikit-learn and oneDAL, alternately.
 
     python scripts/bench.py --liblinear DIR --libsvm DIR --peer-python PYTHON [--only train,predict] [FILE ...]
 
 LIBLINEAR and LIBSVM are folders with their built programs (LIBLINEAR's with
-liblinear.so.6 and its python/ folder for `alone`); LIBLINEAR_DIR and LIBSVM_DIR
-do as well.  Commands run in turn, A B A B; medians and their ratios are shown.
-FILEs take the place of the usual sets.  Tables go to stdout, everything to a JSON file.
+liblinear.so.6 and its python/ folder for `alone`); the defaults are LIBLINEAR_DIR
+and LIBSVM_DIR.  Commands run in turn, A B A B; medians and their ratios are shown.
+FILEs replace the usual sets.  Tables go to stdout, all results to a JSON file.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ PARTS = {
     "python": python.python,
     "call": python.call,
 }
-ONLY_ASKED_FOR = ("on-disk",)  # takes gigabytes of disk
+ON_REQUEST = ("on-disk",)  # needs gigabytes of disk
 
 
 def options(argv: list[str] | None = None) -> argparse.Namespace:
@@ -87,10 +87,10 @@ def options(argv: list[str] | None = None) -> argparse.Namespace:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     shared = REPOSITORY.parent / "shared" / "data"
-    parser.add_argument("files", nargs="*", help="data files to take instead of the usual sets")
+    parser.add_argument("files", nargs="*", help="data files to use instead of the usual sets")
     parser.add_argument(
         "--only",
-        default=",".join(name for name in PARTS if name not in ONLY_ASKED_FOR),
+        default=",".join(name for name in PARTS if name not in ON_REQUEST),
         help="parts to run, comma-separated",
     )
     parser.add_argument("--quick", action="store_true", help="few small sets")
@@ -101,7 +101,7 @@ def options(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--numbers", default="", help="values of -s for `numbers` and `nesvm`, comma-separated (default: all)"
     )
-    parser.add_argument("--repeats", type=int, default=5, help="runs of each command that count")
+    parser.add_argument("--repeats", type=int, default=5, help="measured runs of each command")
     parser.add_argument("--liblinear", default=os.environ.get("LIBLINEAR_DIR"), help="folder of LIBLINEAR")
     parser.add_argument("--libsvm", default=os.environ.get("LIBSVM_DIR"), help="folder of LIBSVM")
     parser.add_argument(
@@ -114,13 +114,13 @@ def options(argv: list[str] | None = None) -> argparse.Namespace:
         help="folder of data sets, plain or .xz (may be repeated; default: shared/data, data)",
     )
     parser.add_argument("--cache", default=str(REPOSITORY / "results" / "bench"), help="folder for unpacked data")
-    parser.add_argument("--minutes", type=float, default=20.0, help="how long `all-sets` and `python` begin new pairs")
+    parser.add_argument("--minutes", type=float, default=20.0, help="time in which `all-sets` and `python` start pairs")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds of a run of `all-sets`, a fit of `python`")
-    parser.add_argument("--seed", type=int, default=1, help="of the order of pairs in `all-sets` and `python`")
-    parser.add_argument("--memory", default="1G", help="what `on-disk` gives svm-train")
-    parser.add_argument("--made-mb", type=int, default=4000, help="text that `on-disk` makes, MB")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the order of pairs in `all-sets` and `python`")
+    parser.add_argument("--memory", default="1G", help="svm-train's --memory in `on-disk`")
+    parser.add_argument("--made-mb", type=int, default=4000, help="size of the text that `on-disk` generates, MB")
     parser.add_argument(
-        "--made-folder", default=None, help="where it does (default: the cache), with 4 times its size free"
+        "--made-folder", default=None, help="folder for it (default: the cache); needs 4 times its size"
     )
     parser.add_argument("--plots", default=None, help="folder for pictures (default: the cache)")
     parser.add_argument("--json", default=None, help="file for the results (default: bench.json in the cache)")
@@ -133,7 +133,7 @@ def options(argv: list[str] | None = None) -> argparse.Namespace:
     return chosen
 
 
-def circumstances() -> dict:
+def conditions() -> dict:
     """Describe the machine and the versions."""
     return {
         "date": datetime.date.today().isoformat(),
@@ -149,14 +149,14 @@ def main() -> int:
     chosen = options()
     report = Report()
     ctx = Context(chosen, report)
-    facts = circumstances()
+    facts = conditions()
     report.show(", ".join(f"{key} {value}" for key, value in facts.items()))
     interrupted = False
     for name in chosen.only.split(","):
         try:
             PARTS[name](ctx)
         except KeyboardInterrupt:
-            report.show(f"\ninterrupted in part {name}: what was measured till then stands below")
+            report.show(f"\ninterrupted in part {name}: the results so far follow")
             interrupted = True
             break
         except CommandFailed as e:

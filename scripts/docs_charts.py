@@ -121,7 +121,7 @@ def kernels() -> None:
 
 
 def seconds(command: list[str], environment: dict[str, str]) -> float:
-    """Processor seconds of a command with all its threads: the least of some runs."""
+    """Processor seconds of a command with all its threads: the minimum over some runs."""
     found = []
     for _ in range(REPEATS):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -16,7 +16,7 @@ PAGES = {
 
 
 def on_config(config):
-    """Put our script in the place of the one that the plugin `offline` would load from the network."""
+    """Replace the script that the plugin `offline` would load from the network by a local one."""
     config.extra["polyfills"] = ["worker.js"]
     return config
 

@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT)]
 
-from bench_parts import python_spread, spread  # noqa: E402
+from bench_parts import distribution, python_distribution  # noqa: E402
 from svmtool import registry  # noqa: E402
 from svmtool.cli import scale  # noqa: E402
 from svmtool.cli.help import kernel_texts, texts  # noqa: E402
@@ -35,7 +35,7 @@ def cell_of(text: str) -> str:
 
 
 def table(head: tuple[str, ...], rows) -> str:
-    """A Markdown table; columns whose cells all begin with a number stand right."""
+    """A Markdown table; columns whose cells all begin with a number are aligned right."""
     rows = list(rows)
     right = [all(re.match(r"-?[\d.]+( %|e|$)|-$|inf$", row[k]) for row in rows) for k in range(len(head))]
     lines = [head, tuple("---:" if k else "---" for k in right), *rows]
@@ -67,7 +67,7 @@ def kernel_stopping() -> str:
 
 
 def papers(rows) -> str:
-    """The paper of each solver; equal ones in one line."""
+    """The paper of each solver; solvers of one paper share a line."""
     numbers: dict[str, list[str]] = {}
     for row in rows:
         numbers.setdefault(row.paper, []).append(f"`{row.number}`")
@@ -105,11 +105,11 @@ def figures(paths: list[str]) -> str:
     for section in sections:
         for bar in section["bars"]:
             if bar["value"] is not None:
-                asked = f"{'at least' if bar['relation'] == '>=' else 'at most'} {bar['limit']:g}"
-                rows.append((bar["text"], f"{bar['value']:.3g}", asked, "yes" if bar["holds"] else "**no**"))
+                required = f"{'at least' if bar['relation'] == '>=' else 'at most'} {bar['limit']:g}"
+                rows.append((bar["text"], f"{bar['value']:.3g}", required, "yes" if bar["holds"] else "**no**"))
     where = f"Measured on {' and '.join(sorted(dates))}: {m['processor']}, {m['cores']} cores, Python {m['python']}; "
     where += "medians, side by side."
-    tables = [table(("what", "measured", "asked", "holds"), rows), *tool_figures(sections)]
+    tables = [table(("what", "measured", "required", "holds"), rows), *tool_figures(sections)]
     return where + "\n\n" + "\n\n".join(tables)
 
 
@@ -143,7 +143,7 @@ def tool_figures(sections: list[dict]) -> list[str]:
             for row in section["rows"]:
                 runs = [row[form] for form in ("ours", "paper")]
                 shown = (
-                    f"{r['seconds']:.3g} s, {r['rounds']}{'' if r['converged'] else ', **not there**'}" for r in runs
+                    f"{r['seconds']:.3g} s, {r['rounds']}{'' if r['converged'] else ', **not reached**'}" for r in runs
                 )
                 cells.append((row["case"], str(row["pairs"] or "default"), *shown))
             found.append(table(("solver alone: seconds, rounds", "p", "our form", "the paper's"), cells))
@@ -180,7 +180,7 @@ def cell(run: dict | None) -> str:
         words.append(f"{run['reached']:.1e}")
     if "rejected" in run:
         words += [f"{run['rejected']:.3f}", f"{run['test']:.4f}"]
-    return ", ".join(words) + ("" if run.get("converged", True) else ", **not there**")
+    return ", ".join(words) + ("" if run.get("converged", True) else ", **not reached**")
 
 
 TABLES = {
@@ -200,8 +200,8 @@ TABLES = {
 # tables of measurements, which an option fills from files of results
 MEASURED = {
     "bench": lambda files: figures(files.split(",")),
-    "all sets": lambda file: spread.latest(Path(file)).text(),
-    "python": lambda file: python_spread.latest(Path(file)).text(),
+    "all sets": lambda file: distribution.latest(Path(file)).text(),
+    "python": lambda file: python_distribution.latest(Path(file)).text(),
 }
 
 

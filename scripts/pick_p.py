@@ -3,7 +3,7 @@
     python scripts/pick_p.py [--cost C] [--folds N] [--solver alm-exact] data_file
 
 Prints the accuracy for each p in {1, 1.1, ..., 2} and the best (the smallest of equally good ones).  The folds are
-LIBLINEAR's and the same for all p; each fold starts from its answer for the last p.
+LIBLINEAR's and the same for all p; each fold starts from its solution for the previous p.
 """
 
 from __future__ import annotations

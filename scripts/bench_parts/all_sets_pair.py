@@ -1,4 +1,4 @@
-"""One pair of a set and a command, -s and -c: measurements of the part `all-sets`, ours and LIBLINEAR's alternating."""
+"""One pair of a set and a command, -s and -c: measurements of the part `all-sets`, ours and LIBLINEAR's in turn."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def in_turn(jobs: dict[str, list[str]], limit: float) -> dict[str, dict]:
 
 
 def _run_of(sample: Sample, ended: str, words: str) -> dict:
-    """Medians of a command's runs; ended: yes, over (the limit did it), short (of --gap) or failed, with its words."""
+    """Medians of a command's runs; ended: yes, over (the time limit), short (of --gap) or failed, with its message."""
     failure = {"words": words} if words else {}
     seconds = sample.seconds if ended == "yes" else sample.seconds[-1:]
     return {
@@ -159,7 +159,7 @@ def _columns(pair: Pair, data: DataSet) -> int:
 def seconds_to(log: Path, target: float, columns: int) -> float | None:
     """Time until the sum of best objectives over the `columns` problems of a log reaches the target.
 
-    None where they never are: a problem without a record yet is infinitely far.
+    None if it never does: a problem without a record yet counts as infinitely far.
     """
     records = []
     for line in log.read_text().splitlines() if log.exists() else ():

@@ -51,7 +51,7 @@ LADDERS = {
     13: (0.1, 0.03, 0.01, 0.003, 0.001, 1e-4, 1e-5),
 }
 DEFAULT_EPS = {0: 0.01, 1: 0.1, 2: 0.01, 3: 0.1, 4: 0.1, 5: 0.01, 6: 0.01, 7: 0.1, 11: 1e-4, 12: 0.1, 13: 0.1, 21: 0.01}
-TIGHTER = (10.0, 0.3, 0.1, 0.03, 0.01, 0.001)  # steps of LIBLINEAR's ladder for each number, times its default -e
+TIGHTER = (10.0, 0.3, 0.1, 0.03, 0.01, 0.001)  # LIBLINEAR's ladder: multiples of each number's default -e
 OUR_STEPS = (1e-2, 1e-3, 1e-4)  # steps of --gap in ours
 AUTO_MEAN = 1.3  # -s auto against the fastest of its candidates, geometric mean of times: at most
 NEVER_WORSE = 1e-6  # objective at default -e above LIBLINEAR's, relative: at most
@@ -59,7 +59,7 @@ SAME_PROBLEM = {40: 1}  # our numbers whose problem is one of LIBLINEAR's
 NESVM = (50, 51, 52)
 NESVM_COSTS = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0)
 NESVM_GAP = 1e-3
-NESVM_EACH = 10.0  # -s 50, 51, 52 to that gap, longest time over these C by shortest on each set: at most
+NESVM_EACH = 10.0  # -s 50, 51, 52 to that gap, longest over shortest time for these C, on each set: at most
 LSSVM = (70, 71, 72)
 LSSVM_SETS = (
     "a9a", "cod-rna.std", "covtype.binary.scale01.part", "mushrooms", "w8a", "svmguide3", "german.numer_scale", "poker",
@@ -86,7 +86,7 @@ KERNEL_ONEDAL_MEAN = 1.5  # the same against oneDAL's SVC: at least
 KERNEL_EACH = 1.0  # the faster of the two over ours, on each: at least
 KERNEL_OBJECTIVE = 1e-5  # objective against LIBSVM's at -e KERNEL_TIGHT, relative difference: at most
 KERNEL_MEMORY_MB = 150.0  # peak memory above -m and the data: at most
-KERNEL_MEMORY_CASES = (("a9a", 1.0, 0.05, 100), ("w8a", 8.0, 0.05, 100))  # and -m, which is less than all rows take
+KERNEL_MEMORY_CASES = (("a9a", 1.0, 0.05, 100), ("w8a", 8.0, 0.05, 100))  # and -m, less than all rows need
 KERNEL_PREDICT_EACH = 5.0  # whole svm-predict with a kernel model, LIBSVM's time over ours: at least
 KERNEL_PREDICT_CASES = (("a9a", "a9a.t", 1.0, 0.05, None), ("mnist.scale", "mnist.scale.t", 10.0, 0.02, 20_000))
 KERNEL_LS_CASES = (  # the available sets of SGD-LSSVM's Dataset II

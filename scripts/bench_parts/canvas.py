@@ -1,6 +1,6 @@
-"""Shared by child processes that draw: curves as JSON on stdin, a figure, and the SVG file named by the argument.
+"""Shared by child processes that draw: read curves as JSON from stdin and write the SVG file named by the argument.
 
-They are processes of their own, for matplotlib would make the measuring one large.
+Drawing has separate processes, because matplotlib would enlarge the measuring one.
 """
 
 from __future__ import annotations

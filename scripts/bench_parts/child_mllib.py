@@ -3,10 +3,10 @@
 Its argument is a JSON object:
 {"master", "memory" of the driver, "path", "features", "C", "target": relative gap, "budget": seconds a fit, "repeats",
  "problems": [{"loss": "hinge" | "logistic", "optimum", "weights": file for them}, ...]}
--> {"rows", "reading": seconds, "runs": [{"loss", "seconds", "steps", "there"}, ...]}
+-> {"rows", "reading": seconds, "runs": [{"loss", "seconds", "steps", "reached"}, ...]}
 
-Each is given the least number of iterations whose objective, as the fit states it, is within the target, and no
-tolerance: no other setting of tol and maxIter gets there sooner.  What the weights are worth others evaluator.
+Each fit has the smallest maxIter at which the objective that MLlib reports is within the target, and tol = 0: no other
+setting of the two reaches it sooner.  child_spark_certify.py evaluates the weights.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Fits:
     def best(self, budget: float, repeats: int):
         """(seconds, model, iterations, whether the target is reached) with the fewest iterations that reach it.
 
-        Where the budget does not last for that, the longest fit that it had space for.
+        If the budget is too short, the longest fit within it.
         """
         steps = FIRST_STEPS
         while True:
@@ -74,9 +74,9 @@ def main() -> None:
     runs = []
     for problem in order["problems"]:
         fits = Fits(frame, rows, order, problem)
-        seconds, model, steps, there = fits.best(order["budget"], order["repeats"])
+        seconds, model, steps, reached = fits.best(order["budget"], order["repeats"])
         np.save(problem["weights"], np.append(model.coefficients.toArray(), model.intercept))
-        runs.append({"loss": problem["loss"], "seconds": seconds, "steps": steps, "there": there})
+        runs.append({"loss": problem["loss"], "seconds": seconds, "steps": steps, "reached": reached})
     spark.stop()
     print(json.dumps({"rows": rows, "reading": reading, "runs": runs}))
 

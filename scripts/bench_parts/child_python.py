@@ -29,9 +29,9 @@ from bench_parts.certify import rows_of, value_of
 # share of non-zeros from which the rows are a dense array: SVC is faster on one from the second on
 DENSE, DENSE_KERNEL = 0.3, 0.1
 MOST_ITERATIONS = 10_000_000  # the tolerance or the time limit ends a fit
-CHOLESKY_BYTES = 2e9  # the Hessian of newton-cholesky may take
+CHOLESKY_BYTES = 2e9  # most bytes of newton-cholesky's Hessian
 BLOCK = 1000  # rows of a kernel matrix at a time
-WARM = 0.1  # tolerance of the fits that do not count
+WARM = 0.1  # tolerance of the warm-up fits
 CACHE_MB = 200  # of the kernels, scikit-learn's default
 
 # LIBLINEAR's number of each kind's objective

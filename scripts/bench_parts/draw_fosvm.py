@@ -8,18 +8,18 @@ from canvas import Figure, picture
 def draw(figure: Figure, curves: dict) -> None:
     """Plot rounds and seconds, with a colour for each set."""
     figure.set_size_inches(9, 4)
-    for side, what in zip(figure.subplots(1, 2), ("rounds", "seconds"), strict=True):
+    for panel, what in zip(figure.subplots(1, 2), ("rounds", "seconds"), strict=True):
         for k, (name, runs) in enumerate(curves.items()):
             for solver, style in ((80, "-o"), (81, ":")):
                 mine = [r for r in runs if r["solver"] == solver]
-                side.plot([r["rows"] for r in mine], [r[what] for r in mine], style, color=f"C{k}", ms=3,
+                panel.plot([r["rows"] for r in mine], [r[what] for r in mine], style, color=f"C{k}", ms=3,
                           label=name if solver == 80 else None)  # fmt: skip
-        side.set_xscale("log")
-        side.set_yscale("linear" if what == "rounds" else "log")
-        side.set_xlabel("training rows (dotted: -s 81)")
-        side.set_ylabel(what)
-        side.grid(alpha=0.3)
-    figure.legend(*side.get_legend_handles_labels(), loc="outside right upper", fontsize="small")
+        panel.set_xscale("log")
+        panel.set_yscale("linear" if what == "rounds" else "log")
+        panel.set_xlabel("training rows (dotted: -s 81)")
+        panel.set_ylabel(what)
+        panel.grid(alpha=0.3)
+    figure.legend(*panel.get_legend_handles_labels(), loc="outside right upper", fontsize="small")
 
 
 if __name__ == "__main__":

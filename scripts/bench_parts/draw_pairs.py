@@ -11,14 +11,14 @@ def draw(figure: Figure, curves: dict) -> None:
     """One row of plots for each set: seconds and rounds."""
     figure.set_size_inches(9, 3.2 * len(curves))
     for axes, (name, forms) in zip(figure.subplots(len(curves), 2, squeeze=False), curves.items(), strict=True):
-        for side, what in zip(axes, ("seconds", "rounds"), strict=True):
+        for panel, what in zip(axes, ("seconds", "rounds"), strict=True):
             for k, (form, runs) in enumerate(forms.items()):
-                draw_form(side, f"C{k}", NAMES[form], what, runs)
-            side.set_xlabel("p, pairs of a working set")
-            side.set_ylabel(what)
-            side.set_title(name, fontsize="medium")
-            side.grid(alpha=0.3)
-            side.legend(fontsize="small")
+                draw_form(panel, f"C{k}", NAMES[form], what, runs)
+            panel.set_xlabel("p, pairs of a working set")
+            panel.set_ylabel(what)
+            panel.set_title(name, fontsize="medium")
+            panel.grid(alpha=0.3)
+            panel.legend(fontsize="small")
     figure.supxlabel("hollow marks: ended by the limit of time, before the tolerance", fontsize="small")
 
 

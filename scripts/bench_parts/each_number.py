@@ -13,7 +13,7 @@ from bench_parts.hinge import ours
 from bench_parts.measure import child_json, geometric_mean
 from svmtool import registry
 
-LIMIT = 5.0  # seconds that one run of ours may take, for each of the budget's
+LIMIT = 5.0  # time limit of one of our runs, as a multiple of the budget
 
 
 def sets_for(ctx: Context, solver: int) -> list[str]:
@@ -35,7 +35,7 @@ def runs_of(ctx: Context, path: str, solver: int) -> dict[str, list[dict]]:
     order = {"costs": list(values_for(solver)), "budget": ctx.budget, "path": path}
     default = bars.DEFAULT_EPS[solver]
     theirs = [default, *(default * factor for factor in bars.TIGHTER)]
-    limit = LIMIT * ctx.budget  # a run that takes longer ends where it is
+    limit = LIMIT * ctx.budget  # a longer run is stopped
     ours = {**order, "by": "gap", "limit": limit, "ladders": {str(solver): [None, *bars.OUR_STEPS]}}
     them = {**order, "liblinear": str(ctx.liblinear), "ladders": {str(solver): theirs}}
     return {
@@ -52,7 +52,7 @@ def relative(value: float, best: float) -> float:
 def each_number(ctx: Context) -> None:
     """Objective at default -e (ours against LIBLINEAR's), and the fastest step of each to within 1e-4 of the best."""
     if not ctx.liblinear:
-        ctx.report.section("numbers", "LIBLINEAR's numbers: left out, for no LIBLINEAR folder was given")
+        ctx.report.section("numbers", "LIBLINEAR's numbers: left out, no LIBLINEAR folder was given")
         return
     there = {row.number for row in registry.SOLVERS}
     for solver in [s for s in ctx.numbers or bars.DEFAULT_EPS if s in there]:
@@ -79,7 +79,7 @@ def each_number(ctx: Context) -> None:
                 ctx.report.row(
                     f"{name:28} {varied(solver)} {C:<6g} ours {ms:10.2f} ms "
                     f"({_step(mine)})   theirs {1e3 * shown['seconds']:10.2f} ms (-e {shown['e']:g}"
-                    f"{'' if other else ', not there yet'})   ratio {ratio:6.2f}   default -e {worse[-1]:+.1e}"
+                    f"{'' if other else ', not reached'})   ratio {ratio:6.2f}   default -e {worse[-1]:+.1e}"
                     + ("  ABOVE" if other and ratio > bars.ALONE_EACH else "")
                     + ("  WORSE" if worse[-1] > bars.NEVER_WORSE else ""),
                     job=f"{name} -s {solver}", C=C, ours=mine, theirs=shown, reached=bool(other), ratio=ratio,
@@ -89,8 +89,8 @@ def each_number(ctx: Context) -> None:
             what = f"-s {solver} alone, ours / LIBLINEAR's"
             ctx.report.bar(f"{what}, geometric mean", geometric_mean(ratios), "<=", bars.ALONE_MEAN)
         if reached:
-            there = f"worst of the {len(reached)} of {len(ratios)} pairs where LIBLINEAR gets there"
-            ctx.report.bar(f"{what}, {there}", max(reached), "<=", bars.ALONE_EACH)
+            worst = f"worst of the {len(reached)} of {len(ratios)} pairs where LIBLINEAR reaches it"
+            ctx.report.bar(f"{what}, {worst}", max(reached), "<=", bars.ALONE_EACH)
         if worse:
             ctx.report.bar(f"-s {solver}, default -e, worst against LIBLINEAR's", max(worse), "<=", bars.NEVER_WORSE)
 

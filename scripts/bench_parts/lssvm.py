@@ -19,9 +19,9 @@ from bench_parts.measure import ours as our_command
 
 
 def halves(ctx: Context, name: str, path: str) -> tuple[str, str]:
-    """Files of four fifths of the rows and of the rest, drawn at random, a feature of value 1 behind each row's last.
+    """Files of four fifths of the rows and of the rest, at random, with a feature of value 1 appended to each row.
 
-    It is the bias feature of all tools.
+    That is the bias feature of all tools.
     """
     lines = [line.strip() for line in Path(path).read_bytes().splitlines()]
     last = 1 + max((int(line.rsplit(b" ", 1)[-1].partition(b":")[0]) for line in lines if b":" in line), default=0)
@@ -74,7 +74,7 @@ def adapt(ctx: Context) -> None:
     """Adding rows to a model of many synthetic rows compared with training again: in memory, and as whole commands."""
     rows, new, d = bars.QUICK["adapt"] if ctx.quick else bars.ADAPT_ROWS
     report = ctx.report
-    report.section("adapt", f"{new} rows into {rows} made rows of d = {d}")
+    report.section("adapt", f"{new} rows added to {rows} synthetic rows, d = {d}")
     all_rows, some = ctx.path("many"), ctx.path("new")
     order = {"rows": rows, "new": new, "d": d, "many": all_rows, "some": some, "model": ctx.path("adaptable")}
     found = child_json([sys.executable, HERE / "child_adapt.py", json.dumps(order)])
@@ -84,8 +84,8 @@ def adapt(ctx: Context) -> None:
         f"{1e3 * found['removing']:.2f} ms, weights apart by {found['apart']:.1e}",
         job="alone", **found,
     )  # fmt: skip
-    report.bar("rows added against training again, alone, times faster", ratio, ">=", bars.ADAPT_FASTER)
-    report.bar("weights after adding against training again, relative", found["apart"], "<=", bars.ADAPT_EQUAL)
+    report.bar("adding rows, in memory: times faster than training again", ratio, ">=", bars.ADAPT_FASTER)
+    report.bar("adding rows: weights' relative distance from training again", found["apart"], "<=", bars.ADAPT_EQUAL)
     for suffix in ("", ".state.npz", ".state.rows"):
         shutil.copyfile(order["model"] + suffix, ctx.path("grown") + suffix)
     train = [*our_command("train"), "-q", "-s", "71"]
@@ -104,7 +104,7 @@ def adapt(ctx: Context) -> None:
         seconds=seconds,
     )
     if "LIBLINEAR -s 2" in seconds:
-        what = "whole --add against LIBLINEAR's training again, times faster"
+        what = "adding rows, whole svm-train --add: times faster than LIBLINEAR's training again"
         report.bar(what, seconds["LIBLINEAR -s 2"] / seconds["add"], ">=", bars.ADAPT_FASTER)
 
 

@@ -81,7 +81,7 @@ def run_once(
     sample.seconds.append(float(found[0]))
     sample.peak_mb = max(sample.peak_mb, int(found[2]) / 1024)
     if over or status in (TIMEOUT_STATUS, -signal.SIGALRM):
-        raise OverTimeError(f"{' '.join(words)} took longer than it may")
+        raise OverTimeError(f"{' '.join(words)} exceeded its time limit")
     if status:
         raise CommandFailed(f"{' '.join(words)} failed ({status}): {errors.decode(errors='replace')}", status)
 
@@ -89,9 +89,9 @@ def run_once(
 def alternate(
     jobs: Mapping[str, Sequence[str]], repeats: int, outputs: Mapping[str, str] | None = None
 ) -> dict[str, Sample]:
-    """Run the commands in turn, A B A B ..., after one round that does not count; one Sample for each.
+    """Run the commands in turn, A B A B ..., after one warm-up round; one Sample for each.
 
-    Commands of more than five seconds are run twice only.  One that fails is left out, with a word on stdout.
+    Commands of more than five seconds are run twice only.  One that fails is left out, with a message on stdout.
     """
     env = environment()
     samples = {}
@@ -129,7 +129,7 @@ def child_json(argv: Sequence[str], limit: float | None = None, **extra: str):
     try:
         done = subprocess.run(words, capture_output=True, text=True, env=environment(**extra), timeout=limit)
     except subprocess.TimeoutExpired:
-        raise OverTimeError(f"{' '.join(words)} took longer than it may") from None
+        raise OverTimeError(f"{' '.join(words)} exceeded its time limit") from None
     if done.returncode:
         raise CommandFailed(f"{' '.join(map(str, argv))} failed ({done.returncode}):\n{done.stderr[-3000:]}")
     return json.loads(done.stdout.splitlines()[-1])

@@ -14,7 +14,7 @@ def nesvm(ctx: Context) -> None:
     for solver in solvers:
         costs = "  ".join(f"C {C:<7g}" for C in bars.NESVM_COSTS)
         ctx.report.section(f"nesvm {solver}", f"-s {solver} to a certified gap of {bars.NESVM_GAP:g}, ms:  {costs}")
-        spread, missed = [], 0
+        ratios, missed = [], 0
         for name, path in ctx.sets(names):
             orders = [
                 {"solver": solver, "C": C, "gap": bars.NESVM_GAP, "bias": 1.0, "regularize_bias": False,
@@ -23,16 +23,16 @@ def nesvm(ctx: Context) -> None:
             ]  # fmt: skip
             runs = ours(path, orders)
             seconds, gaps = [r["seconds"] for r in runs], [r["gap"] for r in runs]
-            spread.append(max(seconds) / min(seconds))
-            words = "  ABOVE" * (spread[-1] > bars.NESVM_EACH) + "  MISSED" * (max(gaps) > bars.NESVM_GAP)
+            ratios.append(max(seconds) / min(seconds))
+            words = "  ABOVE" * (ratios[-1] > bars.NESVM_EACH) + "  MISSED" * (max(gaps) > bars.NESVM_GAP)
             missed += sum(gap > bars.NESVM_GAP for gap in gaps)
             ctx.report.row(
                 f"{name:28} -s {solver}  " + "  ".join(f"{1e3 * s:9.2f}" for s in seconds)
-                + f"   longest / shortest {spread[-1]:5.2f}   worst gap {max(gaps):.1e}{words}",
-                job=f"{name} -s {solver}", runs=runs, spread=spread[-1],
+                + f"   longest / shortest {ratios[-1]:5.2f}   worst gap {max(gaps):.1e}{words}",
+                job=f"{name} -s {solver}", runs=runs, ratio=ratios[-1],
             )  # fmt: skip
-        if spread:
+        if ratios:
             ctx.report.bar(
-                f"-s {solver}, longest time over C / shortest, worst set", max(spread), "<=", bars.NESVM_EACH
+                f"-s {solver}, longest time over C / shortest, worst set", max(ratios), "<=", bars.NESVM_EACH
             )
             ctx.report.bar(f"-s {solver}, runs that miss a gap of {bars.NESVM_GAP:g}", missed, "<=", 0)

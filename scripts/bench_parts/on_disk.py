@@ -30,7 +30,7 @@ def on_disk(ctx: Context) -> None:
     ctx.report.section(
         "on-disk",
         f"svm-train --memory {ctx.memory} on {path.stat().st_size / 1e6:.0f} MB of text, {FEATURES} features, whole "
-        "process: seconds and peak MB in memory, with --memory the first time and again; again / in memory",
+        "process: seconds and peak MB in memory, with --memory the first and second time; second / in memory",
     )
     most, slowest, apart = 0.0, 0.0, 0.0
     for number in ctx.numbers or NUMBERS:
@@ -48,9 +48,9 @@ def on_disk(ctx: Context) -> None:
         ctx.report.row(f"-s {number:<3} {cells}   ratio {ratio:5.2f}", job=f"-s {number}", runs=found, ratio=ratio)
         most = max(most, found["first"]["peak_mb"], there["peak_mb"])
         slowest, apart = max(slowest, ratio), max(apart, difference)
-    ctx.report.bar(f"MB held of --memory {ctx.memory}, worst number", most, "<=", limit / 1e6)
-    ctx.report.bar("with --memory, folder there / in memory, worst number", slowest, "<=", bars.ON_DISK_SLOWER)
+    ctx.report.bar(f"peak MB with --memory {ctx.memory}, worst -s", most, "<=", limit / 1e6)
+    ctx.report.bar("with --memory and an existing folder / in memory, worst -s", slowest, "<=", bars.ON_DISK_SLOWER)
     ctx.report.bar(
-        "difference of the objectives beside both certified gaps, worst number", apart, "<=", bars.ON_DISK_APART
+        "difference of the objectives / sum of the certified gaps, worst -s", apart, "<=", bars.ON_DISK_APART
     )
     shutil.rmtree(rows, ignore_errors=True)

@@ -1,7 +1,7 @@
 """Fits from Python, arrays in memory: seconds to the same certified objective, ours and other packages'.
 
-The pairs (set, problem, C) come in an order that only the seed decides, until the minutes are over; each is kept in a
-file as it is measured, as by `all-sets`.  All tools of a pair run in one process, in turn.
+The pairs (set, problem, C) are measured in an order that depends on the seed alone, until the time is up; each result
+is saved at once, as in `all-sets`.  All tools of a pair run in one process, in turn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import machine
-from bench_parts import bars, python_spread
+from bench_parts import bars, python_distribution
 from bench_parts.all_sets import Results, code_hash, in_order, sets_of
 from bench_parts.all_sets_pair import ENOUGH_SECONDS, MOST_RUNS, DataSet
 from bench_parts.context import Context
@@ -51,16 +51,16 @@ class Pair(NamedTuple):
 
 
 def python(ctx: Context) -> None:
-    """All pairs that the time allows; the whole distribution is reported."""
+    """Measure pairs until the time is up; reports the distribution of the ratios."""
     ctx.report.section("python", "Fits from Python to a certified relative gap of 1e-4: other packages' time / ours")
     if not ctx.peer_python:
-        ctx.report.show("   left out, for no Python with scikit-learn was given (--peer-python)")
+        ctx.report.show("   left out: no Python with scikit-learn was given (--peer-python)")
         return
     found = {name: data for name, data in sets_of(ctx).items() if data.classes}
     pairs = in_order([Pair(name, kind, C) for name in found for kind in KINDS for C in bars.COSTS], ctx.seed)
-    results = Results(ctx.cache / RESULTS, circumstances(ctx), sorted(found), len(pairs))
-    if results.strangers:
-        ctx.report.show(f"   {results.strangers} lines of {results.path} are of other conditions: not counted")
+    results = Results(ctx.cache / RESULTS, conditions(ctx), sorted(found), len(pairs))
+    if results.ignored:
+        ctx.report.show(f"   {results.ignored} lines of {results.path} are of other conditions: ignored")
     done = {(row["set"], row["solver"], row["C"]) for row in results.rows if "failed" not in row}
     end = time.monotonic() + 60.0 * ctx.minutes
     try:
@@ -75,17 +75,17 @@ def python(ctx: Context) -> None:
             except (CommandFailed, OSError, ArithmeticError, LookupError, TypeError, ValueError, lzma.LZMAError) as e:
                 row["failed"] = f"{type(e).__name__}: {e}"[-500:]
             results.add(row)
-            ctx.report.row(python_spread.line_of(row), **row)
+            ctx.report.row(python_distribution.line_of(row), **row)
     finally:  # after Ctrl-C too
-        evaluation = python_spread.Evaluation(results.header, results.rows)
+        evaluation = python_distribution.Evaluation(results.header, results.rows)
         for line in evaluation.text().splitlines():
             ctx.report.show(line)
         for bar in evaluation.bars():
             ctx.report.bar(*bar)
-        ctx.report.show(f"\nkept: {results.path}")
+        ctx.report.show(f"\nsaved: {results.path}")
 
 
-def circumstances(ctx: Context) -> dict:
+def conditions(ctx: Context) -> dict:
     """The conditions under which results are comparable."""
     versions = child_json([ctx.peer_python, "-c", VERSIONS])
     return {
@@ -201,7 +201,7 @@ class Child:
         return self._read(limit + AROUND_SECONDS)
 
     def _read(self, seconds: float) -> dict:
-        """The next line; {} where the process ended by its alarm."""
+        """The next line; {} if its alarm ended the process."""
         assert self._process.stdout is not None
         timer = threading.Timer(seconds, self._process.kill)
         timer.start()
@@ -215,7 +215,7 @@ class Child:
         if status == -signal.SIGALRM:
             return {}
         if status == -signal.SIGKILL:
-            raise OverTimeError("the measuring process took longer than it may, or had too little memory")
+            raise OverTimeError("the measuring process exceeded its time limit or ran out of memory")
         self._errors.seek(0)
         raise CommandFailed(f"the measuring process failed ({status}): {self._errors.read()[-500:]}", status)
 
@@ -241,7 +241,7 @@ def call(ctx: Context) -> None:
     """Microseconds of a call on 100 x 10 values, without those of solving and certifying."""
     ctx.report.section("call", "A call on 100 x 10 values: microseconds (median of 1000 or more)")
     if not ctx.peer_python:
-        ctx.report.show("   left out, for no Python with scikit-learn was given (--peer-python)")
+        ctx.report.show("   left out: no Python with scikit-learn was given (--peer-python)")
         return
     for name, found in child_json([ctx.peer_python, HERE / "child_call.py"]).items():
         theirs = f"   scikit-learn's {found['theirs']:6.0f}" if "theirs" in found else ""

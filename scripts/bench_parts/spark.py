@@ -119,7 +119,7 @@ def ours(ctx: Context, path: str) -> dict[str, dict]:
         ],
     }  # fmt: skip
     found = child_json([ctx.spark_python, HERE / "child_spark.py", json.dumps(order)])
-    ctx.report.show(f"   ours have read {found['rows']} rows in {found['reading']:.1f} s")
+    ctx.report.show(f"   svmtool has read {found['rows']} rows in {found['reading']:.1f} s")
     return {run["loss"]: run for run in found["runs"]}
 
 
@@ -140,7 +140,7 @@ def show(ctx: Context, job: str, runs: dict[str, dict], peer: str) -> None:
         steps = f" in {run['steps']} iterations" if "steps" in run else ""
         ctx.report.show(
             f"{job:32} {tool:26} {run['seconds']:8.2f} s   gap {run['reached']:.1e}{steps}   / ours {ratio:6.2f}"
-            + "   NOT THERE" * run["over"]
+            + "   NOT REACHED" * run["over"]
         )
     ctx.report.sections[-1]["rows"].append({"job": job, "tools": runs})
     ratio = runs[f"MLlib {peer}"]["seconds"] / mine["seconds"]
@@ -166,15 +166,15 @@ def cost_table(ctx: Context, costs: list[tuple[str, dict]]) -> None:
 def shares(costs: dict, nodes: int) -> dict[str, float]:
     """The parts of a run's time on so many nodes like this one; for one node they are measured.
 
-    costs: of child_spark.py.  Assumed: the same rows, spread evenly, a partition a core as here, and as many passes.
-    Partitions then take a share of the time.  The driver sends each pass to the tasks below it, one after another, and
-    adds up what they answer, and so do those with others below them: the processor time that this takes for a pass and
-    for a number in a vector grows with the connections that the longest way through the tree has to serve, and so does
-    what goes through links.  What the driver waits for in a pass, and what it computes itself, stays.
+    costs: of child_spark.py.  Assumed: the same rows, distributed evenly, one partition a core as here, and the same
+    number of passes.  The time in partitions is then divided by the number of nodes.  The driver sends each pass to
+    its children in the tree of tasks one after another and adds up their answers; so does each inner task.  The
+    processor time of this, for a pass and for a number in a vector, and the traffic on the links grow with the number
+    of connections on the longest path of the tree.  The driver's own time does not change.
     """
     passes, numbers = costs["passes"], costs["numbers"]
-    _, served_here = longest_way(costs["partitions"])
-    levels, served = longest_way(costs["partitions"] * nodes)
+    _, served_here = longest_path(costs["partitions"])
+    levels, served = longest_path(costs["partitions"] * nodes)
     growing = min(costs["sending"], passes * costs["a pass"] + numbers * costs["a number"])
     network = 2 * passes * levels * LATENCY + served * numbers * 8 / BANDWIDTH if nodes > 1 else 0.0
     return {
@@ -185,12 +185,12 @@ def shares(costs: dict, nodes: int) -> dict[str, float]:
     }
 
 
-def longest_way(partitions: int) -> tuple[int, int]:
+def longest_path(partitions: int) -> tuple[int, int]:
     """Levels of the tree of so many tasks, and the number of connections on its longest path."""
     first, places = topology(partitions)
 
-    def way(below: tuple[int, ...]) -> tuple[int, int]:
-        levels, served = map(max, zip((0, 0), *(way(places[child][1]) for child in below), strict=True))
+    def path(below: tuple[int, ...]) -> tuple[int, int]:
+        levels, served = map(max, zip((0, 0), *(path(places[child][1]) for child in below), strict=True))
         return levels + bool(below), served + len(below)
 
-    return way(first)
+    return path(first)

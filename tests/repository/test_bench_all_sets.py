@@ -12,7 +12,7 @@ from bench_context import context
 
 import bench
 import docs_tables
-from bench_parts import all_sets, all_sets_pair, bars, spread
+from bench_parts import all_sets, all_sets_pair, bars, distribution
 from bench_parts.all_sets_pair import DataSet, Pair
 from bench_parts.measure import CommandFailed, OverTimeError, Sample, environment, run_once
 
@@ -34,7 +34,7 @@ def row(name, solver=2, C=1.0, mb=5.0, ours=1.0, theirs=2.0, gap=1.0, objective=
 
 
 def evaluate(*rows):
-    return spread.Evaluation({"sets": ["a", "b"], "pairs": 40, "on": ON}, list(rows))
+    return distribution.Evaluation({"sets": ["a", "b"], "pairs": 40, "on": ON}, list(rows))
 
 
 def test_the_order_is_random_and_another_set_does_not_change_it():
@@ -209,7 +209,7 @@ def test_pairs_are_measured_kept_and_not_measured_again(few, tmp_path, reference
     other = context(tmp_path, few, liblinear=fake, limit=50.0)  # what others have measured does not count
     other.minutes = 0.0
     all_sets.all_sets(other)
-    assert spread.latest(tmp_path / "all_sets.jsonl").rows == []
+    assert distribution.latest(tmp_path / "all_sets.jsonl").rows == []
 
 
 @pytest.mark.parametrize("end", [59.5, 1e-9])
@@ -234,7 +234,7 @@ def test_objective_of_liblinear_is_looked_for_in_our_log(few, tmp_path, monkeypa
         assert objective["ours"] > 0.0 and objective["with"] == []
     else:
         assert objective["ours"] is None and objective["with"] == list(all_sets_pair.RULE_MIN_GAP)
-        assert "LIBLINEAR's objective is not reached" in spread.latest(tmp_path / "all_sets.jsonl").text()
+        assert "LIBLINEAR's objective is not reached" in distribution.latest(tmp_path / "all_sets.jsonl").text()
 
 
 def test_a_peer_that_fails_is_reported_and_ctrl_c_leaves_the_summary(few, tmp_path, monkeypatch):
@@ -251,7 +251,7 @@ def test_a_peer_that_fails_is_reported_and_ctrl_c_leaves_the_summary(few, tmp_pa
     monkeypatch.setattr(all_sets, "measure", once)
     with pytest.raises(KeyboardInterrupt):
         all_sets.all_sets(ctx)
-    assert "1 of 2 pairs" in "\n".join(lines) and "LIBLINEAR fails, which is left out: 1" in "\n".join(lines)
+    assert "1 of 2 pairs" in "\n".join(lines) and "LIBLINEAR fails, left out: 1" in "\n".join(lines)
     assert len(ctx.report.sections[0]["bars"]) > 5
 
 
@@ -264,7 +264,7 @@ def test_a_pair_that_cannot_be_measured_is_counted_and_tried_again(few, tmp_path
     all_sets.all_sets(ctx)
     all_sets.all_sets(ctx)
     assert [len(section["rows"]) for section in ctx.report.sections] == [2, 2]
-    assert "Could not be measured: 2" in spread.latest(tmp_path / "all_sets.jsonl").text()
+    assert "Could not be measured: 2" in distribution.latest(tmp_path / "all_sets.jsonl").text()
 
 
 def test_an_interrupted_benchmark_writes_what_it_has(tmp_path, monkeypatch, capsys):

@@ -10,7 +10,7 @@ import pytest
 from bench_context import context
 
 import docs_tables
-from bench_parts import bars, child_python, python, python_spread
+from bench_parts import bars, child_python, python, python_distribution
 from bench_parts.certify import rows_of
 from bench_parts.measure import CommandFailed
 
@@ -29,7 +29,7 @@ def row(name, kind="squared hinge", C=1.0, mb=5.0, absent=(), **runs):
 
 
 def test_ratios_and_what_was_not_reached():
-    found = python_spread.Evaluation({"sets": ["a", "b"], "pairs": 9, "on": ON}, [
+    found = python_distribution.Evaluation({"sets": ["a", "b"], "pairs": 9, "on": ON}, [
         row("a", ours=run(1.0), LinearSVC=run(4.0), liblinear_1=run(3.0), liblinear_2=run(2.0)),
         row("b", ours=run(2.0), LinearSVC=run(1.0), liblinear_1=run(9.0, "over"), liblinear_2=run(1.0, "short")),
         row("c", mb=0.1, ours=run(9.0, "over"), LinearSVC=run(5.0), absent={"snapml": "not installed"}),
@@ -49,7 +49,7 @@ def test_ratios_and_what_was_not_reached():
     assert "snapml: squared hinge left out of 1 pairs: not installed." in text
     bar = {name: value for name, value, _, _ in found.bars()}
     assert bar["LinearSVC / ours to a gap of 0.0001, worst"] == 0.5
-    assert all(math.isnan(value) for _, value, _, _ in python_spread.Evaluation(found.header, []).bars())
+    assert all(math.isnan(value) for _, value, _, _ in python_distribution.Evaluation(found.header, []).bars())
 
 
 class Scripted:

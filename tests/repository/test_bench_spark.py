@@ -42,7 +42,7 @@ def test_more_nodes_share_the_rows_and_pay_for_each_other():
     once = COSTS["sending"] - 2 * each
     for n in (2, 4):  # as many connections as partitions, while the tree is flat
         assert spark.shares(COSTS, n)["sending, adding up"] == pytest.approx(once + 2 * n * each)
-    _, served = spark.longest_way(200)
+    _, served = spark.longest_path(200)
     assert hundred["sending, adding up"] == pytest.approx(once + served * each)
     dear = {**COSTS, "a pass": 1.0}  # no more than all of it can grow
     assert spark.shares(dear, 4)["sending, adding up"] == pytest.approx(4 * COSTS["sending"])
@@ -51,10 +51,10 @@ def test_more_nodes_share_the_rows_and_pay_for_each_other():
     assert spark.shares({**COSTS, "numbers": 0}, 10)["network"] < ten["network"]
 
 
-@pytest.mark.parametrize(("partitions", "way"), [(1, (1, 1)), (8, (1, 8)), (9, (2, 9)), (16, (2, 9)), (72, (2, 16))])
-def test_the_longest_way_through_the_tree(partitions, way):
+@pytest.mark.parametrize(("partitions", "path"), [(1, (1, 1)), (8, (1, 8)), (9, (2, 9)), (16, (2, 9)), (72, (2, 16))])
+def test_the_longest_path_through_the_tree(partitions, path):
     """72 tasks: 8 below the driver, and 8 below each of them."""
-    assert spark.longest_way(partitions) == way
+    assert spark.longest_path(partitions) == path
 
 
 @pytest.fixture(scope="module")

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from bench_parts import bars, spread
+from bench_parts import bars, distribution
+from bench_parts.distribution import Row
 from bench_parts.measure import geometric_mean
-from bench_parts.spread import Row
 
 OURS, LINEAR_SVC, TRAIN = "ours", "LinearSVC", "liblinear"
-NAMED = 6  # sets that are named in a sentence
+NAMED = 6  # most sets that a sentence names
 
 
 def latest(path: Path) -> Evaluation:
     """Read a file of results: the rows measured under the conditions of the last run."""
-    return Evaluation(*spread.latest_rows(path))
+    return Evaluation(*distribution.latest_rows(path))
 
 
 def name_of(row: Row) -> str:

@@ -41,7 +41,7 @@ def latest(path: Path) -> Evaluation:
 
 
 def latest_rows(path: Path) -> tuple[dict, list[Row]]:
-    """Return the head and the rows of a file of results that were measured under the conditions of the last run."""
+    """Return the header and the rows of a file of results that were measured under the conditions of the last run."""
     entries, _ = entries_of(path)
     heads = [entry for entry in entries if "sets" in entry]
     if not heads:
@@ -76,10 +76,10 @@ def objective_ratio(row: Row) -> float | None:
 
 
 def certified(row: Row) -> float | None:
-    """Time to the certified gap over the allowed time, FAR if it was not reached; None if not requested."""
-    asked = row["solver"] in bars.ALL_SETS_GAP_SOLVERS and row["nonzeros"] <= bars.ALL_SETS_GAP_NONZEROS
+    """Time to the certified gap over the allowed time, FAR if it was not reached; None where it is not required."""
+    required = row["solver"] in bars.ALL_SETS_GAP_SOLVERS and row["nonzeros"] <= bars.ALL_SETS_GAP_NONZEROS
     run = row["runs"]["gap"]
-    if not asked:
+    if not required:
         return None
     return run["seconds"] - bars.ALL_SETS_GAP_SECONDS if run["ended"] == "yes" else FAR
 
@@ -93,12 +93,12 @@ def memory(row: Row) -> float | None:
     return mine["peak_mb"] - theirs["peak_mb"] - bars.ALL_SETS_MEMORY_MB - bars.ALL_SETS_MEMORY_DATA * data
 
 
-class Spread(NamedTuple):
-    """The values of one question with their rows; asked: the required relation as text."""
+class Distribution(NamedTuple):
+    """The values of one measure with their rows; required: the bar as text."""
 
     title: str
     pairs: list[tuple[float, Row]]
-    asked: str = "-"
+    required: str = "-"
 
     @property
     def values(self) -> list[float]:
@@ -130,41 +130,43 @@ class Evaluation:
         self.large, self.middle, self.small = self._by_size(whole, lambda row: ratio(row, "ours"))
         self.costs = {C: self._at(C) for C in bars.COSTS}
         most, slow = 100.0 * (1.0 - bars.ALL_SETS_LARGE_WINS), bars.ALL_SETS_LARGE_EACH
-        asked = f"mean {bars.ALL_SETS_LARGE_MEAN:g}, below 1 at most {most:.0f} %, worst {slow:g}"
-        self.large = self.large._replace(asked=asked)
-        self.middle = self.middle._replace(asked=f"worst {bars.ALL_SETS_MIDDLE_EACH:g}")
+        required = f"mean {bars.ALL_SETS_LARGE_MEAN:g}, below 1 at most {most:.0f} %, worst {slow:g}"
+        self.large = self.large._replace(required=required)
+        self.middle = self.middle._replace(required=f"worst {bars.ALL_SETS_MIDDLE_EACH:g}")
         goal = "training alone, to the objective of LIBLINEAR's default"
-        asked = f"mean {bars.ALL_SETS_OBJECTIVE_MEAN:g}, worst {bars.ALL_SETS_OBJECTIVE_EACH:g}"
-        self.objective = self._spread(goal, objective_ratio)._replace(asked=asked)
+        required = f"mean {bars.ALL_SETS_OBJECTIVE_MEAN:g}, worst {bars.ALL_SETS_OBJECTIVE_EACH:g}"
+        self.objective = self._distribution(goal, objective_ratio)._replace(required=required)
         self.objectives = self._by_size(goal, objective_ratio)
         goal = f"whole process, ours with `--gap {bars.ALL_SETS_GAP:g}`"
-        asked = f"mean {1.0 / bars.ALL_SETS_GAP_MEAN:g}"
-        self.gap = self._spread(goal, lambda row: ratio(row, "gap"))._replace(asked=asked)
+        required = f"mean {1.0 / bars.ALL_SETS_GAP_MEAN:g}"
+        self.gap = self._distribution(goal, lambda row: ratio(row, "gap"))._replace(required=required)
         self.gaps = self._by_size(goal, lambda row: ratio(row, "gap"))
-        self.certified = self._spread("certified", certified)
-        self.memory = self._spread("memory", memory)
+        self.certified = self._distribution("certified", certified)
+        self.memory = self._distribution("memory", memory)
 
-    def _spread(self, title: str, value: Callable[[Row], float | None], low: float = 0.0, high: float = FAR) -> Spread:
-        """Restrict to sets of this size; rows without a value are left out."""
+    def _distribution(
+        self, title: str, value: Callable[[Row], float | None], low: float = 0.0, high: float = FAR
+    ) -> Distribution:
+        """The values on sets of this size in MB; rows without a value are left out."""
         found = ((value(row), row) for row in self.rows if low <= row["mb"] < high)
-        return Spread(title, [(v, row) for v, row in found if v is not None])
+        return Distribution(title, [(v, row) for v, row in found if v is not None])
 
-    def _at(self, C: float) -> Spread:
-        """Of the large sets, those pairs."""
+    def _at(self, C: float) -> Distribution:
+        """The pairs of large sets with this C."""
         pairs = [(value, row) for value, row in self.large.pairs if row["C"] == C]
-        return Spread(f"{self.large.title}, C = {C:g}", pairs, f"mean {bars.ALL_SETS_COST_MEAN:g}")
+        return Distribution(f"{self.large.title}, C = {C:g}", pairs, f"mean {bars.ALL_SETS_COST_MEAN:g}")
 
-    def _by_size(self, title: str, value: Callable[[Row], float | None]) -> list[Spread]:
+    def _by_size(self, title: str, value: Callable[[Row], float | None]) -> list[Distribution]:
         """Large sets, middle ones and small ones."""
         large, middle = bars.ALL_SETS_LARGE, bars.ALL_SETS_MIDDLE
         return [
-            self._spread(f"{title}, files from {large:g} MB", value, large),
-            self._spread(f"{title}, {middle:g} to {large:g} MB", value, middle, large),
-            self._spread(f"{title}, under {middle:g} MB", value, 0.0, middle),
+            self._distribution(f"{title}, files from {large:g} MB", value, large),
+            self._distribution(f"{title}, {middle:g} to {large:g} MB", value, middle, large),
+            self._distribution(f"{title}, under {middle:g} MB", value, 0.0, middle),
         ]
 
-    def ratios(self) -> list[Spread]:
-        """The questions about LIBLINEAR's time over ours."""
+    def ratios(self) -> list[Distribution]:
+        """The distributions of LIBLINEAR's time over ours."""
         whole = [self.large, *self.costs.values(), self.middle, self.small]
         return [*whole, self.objective, *self.objectives, self.gap, *self.gaps]
 
@@ -199,7 +201,8 @@ class Evaluation:
         ]
         words += self._unfinished(on["limit"])
         below = f"below {bars.ALL_SETS_SLOW:g}"
-        head = ("LIBLINEAR's time / ours", "pairs", "geometric mean", "below 1", below, "worst", "its command", "asked")
+        ratios = ("LIBLINEAR's time / ours", "pairs", "geometric mean", "below 1", below, "worst", "its command")
+        head = (*ratios, "required")
         lines = [head, ("---",) * len(head), *map(_ratio_cells, self.ratios())]
         bounds = ("bound", "pairs", "held by", "worst", "its command")
         nonzeros = bars.ALL_SETS_GAP_NONZEROS / 1e6
@@ -231,9 +234,9 @@ class Evaluation:
         sentences = [
             _sentence(f"LIBLINEAR does not end {counts}", those("theirs", "over", other="ours")),
             _sentence(f"Ours does not end {counts}", those("ours", "over", other="theirs")),
-            _sentence("Neither ends, which counts for nobody", neither),
+            _sentence("Neither ends, not counted", neither),
             _sentence(f"Ours fails {counts}", those("ours", "failed", other="theirs")),
-            _sentence("LIBLINEAR fails, which is left out", those("theirs", "failed")),
+            _sentence("LIBLINEAR fails, left out", those("theirs", "failed")),
             _sentence(f"Not certified {counts}", those("gap", "over", "short", "failed")),
             _sentence("Could not be measured", [row for row in self.all_rows if "failed" in row]),
         ]
@@ -251,16 +254,16 @@ def _sentence(what: str, rows: list[Row]) -> str:
     return f"{what}: {len(rows)} ({named})." if rows else ""
 
 
-def _ratio_cells(found: Spread) -> tuple[str, ...]:
+def _ratio_cells(found: Distribution) -> tuple[str, ...]:
     end = found.end()
     if end is None:
-        return (found.title, "0", *("-",) * 5, found.asked)
+        return (found.title, "0", *("-",) * 5, found.required)
     below = [f"{100 * found.share(lambda v, x=x: v < x):.0f} %" for x in (1.0, bars.ALL_SETS_SLOW)]
     cells = (found.title, str(len(found.pairs)), f"{found.mean:.2f}", *below)
-    return (*cells, f"{end[0]:.2g}", f"`{command_of(end[1])}`", found.asked)
+    return (*cells, f"{end[0]:.2g}", f"`{command_of(end[1])}`", found.required)
 
 
-def _bound_cells(title: str, found: Spread, offset: float, unit: str) -> tuple[str, ...]:
+def _bound_cells(title: str, found: Distribution, offset: float, unit: str) -> tuple[str, ...]:
     end = found.end(most=True)
     if end is None:
         return (title, "0", *("-",) * 3)
