@@ -54,6 +54,17 @@ def test_labels_of_added_rows(svm_train, tmp_path):
     assert err.startswith("WARNING: more has the label 1.5, ") and err.endswith(REGRESSION)
 
 
+def test_several_costs(svm_train, tmp_path):
+    """The last is used, as in LIBLINEAR and LIBSVM."""
+    last = svm_train("-c", 10, "d", "m", data=LINES)
+    written = (tmp_path / "m").read_bytes()
+    warning = "WARNING: several -c: the last, 10, is used; --grid C=0.1,1,10 compares them\n"
+    assert svm_train("-c", 1, "-c", 0.1, "-c", 10, "d", "m") == (*last[:2], warning)
+    assert (tmp_path / "m").read_bytes() == written
+    assert svm_train("-c", 10, "-c", 10, "d", "m") == last
+    assert svm_train("-q", "-t", 2, "-c", 1, "-c", 10, "d", "m")[2] == "WARNING: several -c: the last, 10, is used\n"
+
+
 def test_one_warning_is_enough(svm_train):
     assert svm_train("-q", "-s", 3, "-p", 0.1, "d", "m", data=REAL)[2].count("\n") == 1
 

@@ -114,6 +114,7 @@ class Scan:
         self.values: dict[str, Any] = {}
         self.given: list[str] = []
         self.notes: list[str] = []
+        self.costs: list[float] = []  # values of -c
         self.action = "train"
 
     def set(self, option: str, **changes: Any) -> None:
@@ -121,7 +122,11 @@ class Scan:
         self.values.update(changes)
 
     def parts(self) -> tuple[Settings, Request]:
-        """The values in their types."""
+        """The values in their types; of a repeated option the last, which is noted for -c."""
+        if len(costs := sorted({*self.costs})) > 1:
+            grid = f"; --grid C={','.join(f'{C:g}' for C in costs)} compares them"
+            hint = grid if registry.anywhere("--grid", self.rows) else ""
+            self.notes.append(f"WARNING: several -c: the last, {self.costs[-1]:g}, is used{hint}")
         own = {name: value for name, value in self.values.items() if name in Request._fields}
         settings = self.settings({name: value for name, value in self.values.items() if name not in own})
         return settings, Request(given=tuple(self.given), **own)
@@ -175,6 +180,8 @@ class Scan:
     def number(self, option: str, text: str, read: Callable[[str], Any], strict: Callable[[str], Any]) -> Any:
         """The value as C reads it, with a warning where C reads only the beginning of the text."""
         value = read(text)
+        if option == "-c":
+            self.costs.append(value)
         try:
             strict(text)
         except ValueError:
