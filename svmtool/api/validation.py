@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from svmtool import metrics as measures
 from svmtool.api import arrays
 from svmtool.api.run import Run
 from svmtool.api.settings import check_names, settings_of
@@ -25,53 +24,18 @@ from svmtool.training.kernel.fit import Fitting, KernelTraining
 from svmtool.training.validation import search
 from svmtool.training.validation.cross_validation import Folds
 from svmtool.training.validation.folds import GlibcRand
+from svmtool.training.validation.scores import (
+    MEASURES,
+    PREDICTIONS,
+    PROBABILITIES,
+    HeldOut,
+    Measure,
+    measure_of,
+    task_of,
+)
 from svmtool.training.validation.search import Search
 
 Metric = str | Callable[[np.ndarray, np.ndarray], float]
-
-
-def accuracy(y: np.ndarray, predictions: np.ndarray) -> float:
-    """Compute the share of rows whose label is predicted.
-
-    Parameters
-    ----------
-    y : ndarray, (n,)
-        Labels.
-    predictions : ndarray, (n,)
-        Predicted labels.
-
-    Returns
-    -------
-    float
-        The share, from 0 to 1.
-    """
-    return float(np.mean(y == predictions))
-
-
-def _errors(y: np.ndarray, predictions: np.ndarray) -> measures.RegressionErrors:
-    found = measures.RegressionErrors()
-    found.add(y, predictions)
-    return found
-
-
-def _macro(k: int) -> Callable[[np.ndarray, np.ndarray], float]:
-    def metric(y: np.ndarray, predictions: np.ndarray) -> float:
-        counts = measures.ClassCounts()
-        counts.add(y, predictions)
-        return counts.macro()[k]
-
-    return metric
-
-
-METRICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
-    "accuracy": accuracy,
-    "precision": _macro(0),
-    "recall": _macro(1),
-    "f1": _macro(2),
-    "mean_squared_error": lambda y, predictions: float(np.mean((y - predictions) ** 2)),
-    "mean_absolute_error": lambda y, predictions: float(np.mean(np.abs(y - predictions))),
-    "r2": lambda y, predictions: _errors(y, predictions).determination(),
-}
 
 
 class Validation(NamedTuple):
@@ -124,8 +88,8 @@ def cross_validate(
     stratified : bool
         Folds with equal shares of each class.
     metrics : str, callable, or several of them, optional
-        Names: accuracy, precision, recall, f1 (means over the classes), mean_squared_error,
-        mean_absolute_error, r2. A callable takes (y, predictions).
+        Names are those of `svm-train --score`: accuracy, balanced-accuracy, f1, auc, average-precision, log-loss
+        (needs probabilities), mse, mae, r2. A callable takes (y, predictions).
     kernel : str, optional
         As of `fit`.
     sample_weight : array, (n,), optional
@@ -157,43 +121,55 @@ def cross_validate(
     ((6,), ['accuracy'])
     """
     check_names(keywords, ("kernel", "sample_weight", "threads", "folds", "stratified", "metrics"))
-    wanted = _metrics(metrics)
+    wanted = _named(metrics)
     data = arrays.dataset(X, y)
     weights = arrays.row_weights(sample_weight, len(data))
     with Run(threads, keywords.get("max_seconds")) as run:
         also = (*(("sample_weight",) if weights is not None else ()), *(("stratified",) if stratified else ()))
         settings = settings_of(data, solver, kernel, keywords, also)
         check_labels(data.labels, weights, settings, one_class, False)
+        measures = {name: metric if callable(metric) else _measure(metric, settings) for name, metric in wanted.items()}
+        needs = max((m.needs for m in measures.values() if isinstance(m, Measure)), default=PREDICTIONS)
+        held = HeldOut(data.labels, task_of(settings), needs)
         if settings.problem.kernel is not None:
-            found = _with_kernel(data, settings, weights, folds, run)
+            found = _with_kernel(data, settings, weights, folds, run, held)
         else:
-            found = _linear(data, settings.replace(stratified=stratified), weights, folds, run)
-    return found._replace(metrics={name: float(measure(data.labels, found.predictions)) for name, measure in wanted})
+            found = _linear(data, settings.replace(stratified=stratified), weights, folds, run, held)
+    held.predictions = found.predictions
+    values = {
+        name: m.of(held) if isinstance(m, Measure) else float(m(data.labels, found.predictions))
+        for name, m in measures.items()
+    }
+    return found._replace(metrics=values)
 
 
-def _metrics(given: Any) -> list[tuple[str, Callable[[np.ndarray, np.ndarray], float]]]:
-    """Names and functions of the measures that were asked for."""
-    if given is None:
-        return []
-    if isinstance(given, Mapping):
-        items = list(given.items())
-    else:
-        some = [given] if isinstance(given, str) or callable(given) else list(given)
-        items = [(m if isinstance(m, str) else getattr(m, "__name__", repr(m)), m) for m in some]
-    found = []
-    for name, metric in items:
-        if isinstance(metric, str):
-            if metric not in METRICS:
-                raise ValueError(f"unknown metric {metric!r}: there are {', '.join(sorted(METRICS))}")
-            metric = METRICS[metric]
-        found.append((name, metric))
-    return found
+def _named(given: Any) -> dict[str, Metric]:
+    """The metrics that were asked for, by name."""
+    if given is None or isinstance(given, Mapping):
+        return dict(given or {})
+    some = [given] if isinstance(given, str) or callable(given) else given
+    return {m if isinstance(m, str) else getattr(m, "__name__", repr(m)): m for m in some}
 
 
-def _linear(data: Dataset, s: Settings, weights: np.ndarray | None, count: int, run: Run) -> Validation:
+def _measure(name: str | None, settings: Settings) -> Measure:
+    """The measure of this name; ValueError if there is none, SvmtoolError if the solver does not have it."""
+    if name is not None and name not in MEASURES:
+        raise ValueError(f"unknown metric {name!r}: there are {', '.join(MEASURES)}")
+    return measure_of(name, settings)
+
+
+def _linear(
+    data: Dataset, s: Settings, weights: np.ndarray | None, count: int, run: Run, held: HeldOut
+) -> Validation:  # fmt: skip
     folds = Folds(data, s, weights, count)
     found: list[tuple[np.ndarray, LinearModel, np.ndarray]] = []
-    predictions, _ = folds.evaluate(s, run.stop, keep=lambda *of_fold: found.append(of_fold))
+
+    def keep(*of_fold: Any) -> None:
+        found.append(of_fold)
+        held.keep(*of_fold)
+
+    calibrated = held.needs == PROBABILITIES and bool(s.run.probability)
+    predictions, _ = folds.evaluate(s, run.stop, None, keep, calibrated)
     labels = _labels(data, s.row.task)
     values = _gathered(len(data), [(rows, _columns(model, some, labels, s.row.task)) for rows, model, some in found])
     fold = _numbers(folds.order, folds.starts)
@@ -239,7 +215,9 @@ def _gathered(n: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray 
     return values
 
 
-def _with_kernel(data: Dataset, s: Settings, weights: np.ndarray | None, count: int, run: Run) -> Validation:
+def _with_kernel(
+    data: Dataset, s: Settings, weights: np.ndarray | None, count: int, run: Run, held: HeldOut
+) -> Validation:  # fmt: skip
     if weights is not None and not np.all(weights > 0.0):
         raise ValueError("sample_weight must be above 0 in a cross-validation with a kernel: leave other rows out")
     rows, _ = kernel_rows(data, s, weights)
@@ -252,6 +230,7 @@ def _with_kernel(data: Dataset, s: Settings, weights: np.ndarray | None, count: 
     def keep(done: KernelTraining, outside: np.ndarray, decisions: np.ndarray) -> None:
         warnings.extend(done.warnings)
         parts.append((outside, _pairs(done.model, decisions, labels)))
+        held.keep(outside, done.model, decisions)
 
     predictions, open_ends = kernel_validation.evaluate(rows, Fitting(s, None, run.stop), folds, rand, keep)
     values, fold = _gathered(len(data), parts), _numbers(folds.order, folds.starts)
@@ -267,7 +246,7 @@ def _numbers(order: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 def search_C(
     X: Any, y: Any, solver: int | str = 2, *, folds: int = 5, stratified: bool = False, sample_weight: Any = None,
-    threads: int | None = None, one_class: bool = False,
+    threads: int | None = None, one_class: bool = False, score: str | None = None,
     callback: Callable[[search.Tried], object] | None = None, **keywords: Any,
 ) -> Search:  # fmt: skip
     """Search for the best C, of regressions also for p, by cross-validation, as `svm-train -C` does.
@@ -290,6 +269,8 @@ def search_C(
         As of `fit`.
     one_class : bool
         As of `fit`.
+    score : str, optional
+        The measure that chooses, a name of `cross_validate`'s metrics; None: accuracy or mse. Errors have a minus sign.
     callback : callable, optional
         Receives each value that was tried, as `Search.tried` has it.
     **keywords
@@ -314,7 +295,7 @@ def search_C(
     >>> found.best in found.tried, 0.0 <= found.best.score <= 1.0
     (True, True)
     """
-    check_names(keywords, ("sample_weight", "threads", "folds", "stratified", "callback"))
+    check_names(keywords, ("sample_weight", "threads", "folds", "stratified", "score", "callback"))
     data = arrays.dataset(X, y)
     weights = arrays.row_weights(sample_weight, len(data))
     with Run(threads, keywords.get("max_seconds")) as run:
@@ -322,6 +303,7 @@ def search_C(
         settings = settings_of(data, solver, None, {**keywords}, (*also, *(("stratified",) if stratified else ())))
         check_labels(data.labels, weights, settings, one_class, False)
         settings = settings.replace(stratified=stratified)
+        measure = _measure(score, settings)
         first_C = settings.problem.C if "C" in keywords else None
         first_p = settings.problem.p if keywords.get("p") is not None else None
 
@@ -330,4 +312,4 @@ def search_C(
                 callback(tried)
 
         drawn = Folds(data, settings, weights, folds)
-        return search.search_C(drawn, settings, run.stop, tell, first_C, first_p)
+        return search.search_C(drawn, settings, run.stop, tell, first_C, first_p, measure)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from svmtool import api
+from svmtool.training.validation.scores import MEASURES
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(120, 5))
@@ -45,15 +46,41 @@ def test_metrics():
     def share(y, predictions):
         return np.mean(y == predictions)
 
-    found = api.cross_validate(X, Y3, 2, metrics=["accuracy", "f1", "precision", "recall", share]).metrics
+    found = api.cross_validate(X, Y3, 2, metrics=["accuracy", "f1", "balanced-accuracy", "auc", share]).metrics
     assert found["accuracy"] == found["share"] and all(0.5 < v <= 1.0 for v in found.values())
-    found = api.cross_validate(X, T, 11, metrics={"r": "r2", "e": "mean_squared_error", "a": "mean_absolute_error"})
+    found = api.cross_validate(X, T, 11, metrics={"r": "r2", "e": "mse", "a": "mae"})
     errors = T - found.predictions
     assert found.metrics["e"] == pytest.approx(np.mean(errors**2))
     assert found.metrics["a"] == pytest.approx(np.mean(np.abs(errors)))
     assert found.metrics["r"] == pytest.approx(1 - np.mean(errors**2) / np.var(T))
-    with pytest.raises(ValueError, match="unknown metric 'auc': there are accuracy"):
-        api.cross_validate(X, Y, metrics="auc")
+    with pytest.raises(ValueError, match="unknown metric 'area': there are accuracy, balanced-accuracy, f1, auc"):
+        api.cross_validate(X, Y, metrics="area")
+    with pytest.raises(ValueError, match="^score auc: the task of solver 11 is regression: use mse, mae, r2"):
+        api.cross_validate(X, T, 11, metrics="auc")
+    with pytest.raises(ValueError, match="^score log-loss needs probabilities"):
+        api.search_C(X, Y, 2, score="log-loss")
+
+
+@pytest.mark.parametrize(
+    ("y", "keywords"),
+    [(Y, {"solver": 0}), (Y3, {"solver": 0}), (Y, {"solver": 2, "probability": True}), (T, {"solver": 11}),
+     (Y, {"solver": 0, "kernel": "rbf", "probability": True}), (Y, {"solver": 21})],
+)  # fmt: skip
+def test_metrics_are_those_of_the_command(y, keywords, svm_train, tmp_path):
+    path = tmp_path / "d"
+    api.write_svmlight(X, y, path)
+    options = ["-t", 2] if "kernel" in keywords else []
+    options += ["-b", 1] if "probability" in keywords else []
+    status, out, _ = svm_train("-q", "-s", keywords["solver"], *options, "-v", 4, "--metrics", path)
+    assert status == 0
+    printed = {line.partition(" = ")[0]: line.partition(" = ")[2].split()[0] for line in out.splitlines()}
+    task = "regression" if y is T else "one-class" if keywords["solver"] == 21 else "classification"
+    names = [name for name, m in MEASURES.items() if task in m.tasks and name not in ("accuracy", "mse")]
+    found = api.cross_validate(X, y, folds=4, metrics=names, **keywords).metrics
+    for name in names:
+        title, value = MEASURES[name].title, found[name]
+        text = f"{100.0 * value:g}%" if MEASURES[name].percent else f"{value:g}"
+        assert printed[title[:1].upper() + title[1:]] == text, name
 
 
 def test_stratified_folds_have_equal_shares():
@@ -69,6 +96,10 @@ def test_search():
     assert found.tried == tried and found.best.score == max(t.score for t in tried)
     score = api.cross_validate(X, Y, 2, C=found.best.C, folds=3, seed=2, metrics="accuracy").metrics["accuracy"]
     assert found.best.score == pytest.approx(score, abs=0.02)
+    for name in ("auc", "log-loss"):
+        best = api.search_C(X, Y, 0, folds=3, score=name).best
+        value = api.cross_validate(X, Y, 0, C=best.C, folds=3, metrics=name).metrics[name]
+        assert best.score == pytest.approx(MEASURES[name].sign * value, abs=0.02)
     assert api.search_C(X, Y, folds=3, C=0.25).tried[0].C == 0.25
     assert api.search_C(X, T, 11, folds=3).best.p >= 0.0
     with pytest.raises(ValueError, match="has no search: solver 0, 2"):

@@ -17,7 +17,6 @@ from svmtool.training.outcome import NOT_CONVERGED, advice
 from svmtool.training.pictures import Curve, Picture
 from svmtool.training.validation.cross_validation import Folds
 from svmtool.training.validation.grid import Grid, Point, run_grid
-from svmtool.training.validation.report import gives_probabilities
 from svmtool.training.validation.scores import Measure, measure_of
 
 WIDTH = 10  # of the columns of scores
@@ -28,7 +27,7 @@ def grid(
 ) -> int:
     """--grid: print the table, also when quiet; returns the exit status."""
     assert request.grid is not None
-    measure = measure_of(request.score, settings, gives_probabilities(settings))
+    measure = measure_of(request.score, settings)
     picture = Picture(request.plot)
     folds = None if request.folds is None else Folds(table, settings, row_weights, request.folds)
     by = "" if folds is None else f", validation by {folds.count} folds"

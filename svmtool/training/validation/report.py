@@ -10,7 +10,6 @@ import numpy as np
 from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.metrics import RegressionErrors
-from svmtool.models.words import LOGISTIC_WORDS
 from svmtool.params import Settings
 from svmtool.registry.row import Solver
 from svmtool.request import Request
@@ -107,7 +106,7 @@ def run_search(
     regression = settings.row.task == "regression"
     first_C = settings.problem.C if "-c" in request.given else None
     first_p = settings.problem.p if "-p" in request.given else None
-    measure = measure_of(request.score, settings, gives_probabilities(settings))
+    measure = measure_of(request.score, settings)
     picture = Picture(request.plot)
 
     def line(tried: Tried | None) -> None:
@@ -128,11 +127,6 @@ def run_search(
     console.out(f"Best C = {best.C:g}{p}  CV {title} = {measure.text(best.score)}\n")
     _draw(picture, found, measure, regression)
     return found, _search_status(found, settings.row, request.strict, console)
-
-
-def gives_probabilities(settings: Settings) -> bool:
-    """Whether models have probabilities, by -b 1 or by themselves."""
-    return bool(settings.run.probability) or settings.row.word in LOGISTIC_WORDS
 
 
 def _draw(picture: Picture, found: Search, measure: Measure, regression: bool) -> None:

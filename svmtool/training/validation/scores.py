@@ -11,6 +11,7 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors
+from svmtool.models.words import LOGISTIC_WORDS
 from svmtool.params import Settings
 
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # of the true class, so that the logarithm is finite
@@ -190,11 +191,8 @@ def task_of(settings: Settings) -> str:
     return settings.row.task.removeprefix("hard ")
 
 
-def measure_of(score: str | None, settings: Settings, gives_probabilities: bool) -> Measure:
-    """The measure of --score, None: accuracy or mean squared error; SvmtoolError where the solver has none.
-
-    gives_probabilities: whether models have probabilities, by -b 1 or by themselves.
-    """
+def measure_of(score: str | None, settings: Settings) -> Measure:
+    """The measure of --score, None: accuracy or mean squared error; SvmtoolError where the solver has none."""
     task = task_of(settings)
     if score is None:
         return ERROR if task == "regression" else ACCURACY
@@ -202,6 +200,7 @@ def measure_of(score: str | None, settings: Settings, gives_probabilities: bool)
     if task not in measure.tasks:
         able = ", ".join(name for name, some in MEASURES.items() if task in some.tasks)
         raise SvmtoolError(f"ERROR: --score {score}: the task of -s {settings.row.number} is {task}: use {able}")
+    gives_probabilities = settings.run.probability or settings.row.word in LOGISTIC_WORDS
     if measure.needs == PROBABILITIES and not gives_probabilities:
         raise SvmtoolError(f"ERROR: --score {score} needs probabilities: add -b 1, or use -s 0 or 6")
     return measure

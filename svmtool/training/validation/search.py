@@ -61,7 +61,7 @@ def search_C(
     first_C, first_p: where C and p start; None: LIBLINEAR's values.
     measure: what the score is; None: accuracy or mean squared error.
     """
-    measure = measure_of(None, settings, False) if measure is None else measure
+    measure = measure_of(None, settings) if measure is None else measure
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     if settings.row.task == "regression":
         return _search_p(folds, settings, stop, report, first_C, first_p, measure)
