@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from svmtool.compiled.loops.rows.array_loops import csr_of_dense
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
@@ -14,26 +15,15 @@ from svmtool.data.rows import dense_is_faster, from_csr
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
 
-
-
-AT_ONCE = 4096  # rows of a dense matrix whose zeros are counted at a time
-
-
 def _nonzeros(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The values of X that are not zero, as CSR."""
-    counts = np.count_nonzero(X, axis=1)
-    indptr = np.zeros(len(X) + 1, np.int64)
-    np.cumsum(counts, out=indptr[1:])
-    if indptr[-1] == X.size:
-        indices = np.tile(np.arange(X.shape[1], dtype=np.int32), len(X))
-        return indptr, indices, X.reshape(-1)
-    indices, values = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
-    for at in range(0, len(X), AT_ONCE):
-        some = X[at : at + AT_ONCE]
-        rows, columns = np.nonzero(some)
-        place = slice(indptr[at], indptr[min(at + AT_ONCE, len(X))])
-        indices[place], values[place] = columns, some[rows, columns]
-    return indptr, indices, values
+    """The values of X that are not zero, as CSR; X itself where there is no zero."""
+    n, d = X.shape
+    if X.all():
+        indptr = np.arange(n + 1, dtype=np.int64) * d
+        return indptr, np.tile(np.arange(d, dtype=np.int32), n), X.reshape(-1)
+    indptr, indices, values = np.zeros(n + 1, np.int64), np.empty(X.size, np.int32), np.empty(X.size)
+    count = csr_of_dense(X, indptr, indices, values, d)
+    return indptr, indices[:count], values[:count]
 
 
 class Dataset:
@@ -126,7 +116,7 @@ class DenseDataset(Dataset):
         """As of the same rows in a file, which has no zeros."""
         n, d = self.X.shape
         if dense_is_faster(n, d, n * d, dense_below) and dense_is_faster(
-            n, d, sum(np.count_nonzero(self.X[at : at + AT_ONCE]) for at in range(0, n, AT_ONCE)), dense_below
+            n, d, np.count_nonzero(self.X), dense_below
         ):
             return DenseRows(self.X, bias)
         return self.as_sparse().rows(bias, -1)

@@ -33,6 +33,8 @@ SMALL = 4096
 EXACT = {"gap": 1e-15, "eps": 1e-10}
 HINGES, EXACT_HINGE = (3, 13), 1e-12  # solvers of losses with kinks: round-off keeps their gaps above 1e-15
 
+MOST_VALID = 1000  # combinations of parameters that are remembered as valid
+
 BOUNDARY = 2.0**-30  # share of the offset by which rows that are support vectors may miss it
 
 COMMON_CONSTRAINTS: dict[str, list] = {
@@ -81,6 +83,21 @@ class CertifiedEstimator(BaseEstimator):
     """
 
     _complete = False
+    _valid: set[tuple] = set()  # classes with the types and values of parameters that have passed scikit-learn's checks
+
+    def _validate_params(self) -> None:
+        """scikit-learn's checks of the parameters; of values that have passed none, as they take half a small fit."""
+        constraints = self._parameter_constraints
+        values = [(name, type(value), value) for name, value in vars(self).items() if name in constraints]
+        try:
+            known = (type(self), *values) in self._valid
+        except TypeError:  # a dict, for one
+            return super()._validate_params()
+        if not known:
+            super()._validate_params()
+            if len(self._valid) >= MOST_VALID:
+                self._valid.clear()
+            self._valid.add((type(self), *values))
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the last fit came to its end: an interrupted one leaves the estimator unfitted."""
@@ -165,7 +182,8 @@ class ClassifierTraining(CertifiedEstimator):
 
     def _encoded(self, y: np.ndarray) -> np.ndarray:
         """Set `classes_`; returns the number of each row's class, f8[n]."""
-        if y.dtype.kind not in "biu":  # these are classes without a check, which takes longer than a small fit
+        # whole numbers are classes without scikit-learn's check, which takes longer than a small fit
+        if y.dtype.kind not in "biu" and not (y.dtype.kind == "f" and np.array_equal(np.trunc(y), y)):
             check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:

@@ -2,7 +2,8 @@
 
 1. All weights are finite, and the objective is at most its value at w = 0 and at the start.
 2. If the solver reports convergence, the certificate confirms it: the exact minimiser, or the requested gap.
-3. If the certified gap is large, a share of training's work is spent on better primal and dual points.
+3. If the certified gap is large and above the gap asked for, a share of training's work is spent on better primal and
+   dual points.
 
 A result that violates 1 or 2 is solved again by a slow and robust method (solvers/shared/fallback.py).  If this does
 not converge either, the run is reported as not converged.
@@ -42,9 +43,10 @@ def verified(
         found = problems.certify(k, result)
     claimed = result.history[-1]["gap"]
     if problems.solver.optimal:
-        if found.gap > ENOUGH and not monitor.ended():
+        asked = problems.settings.target
+        if found.gap > max(ENOUGH, asked or 0.0) and not monitor.ended():
             found = _polished(problems, k, result, found, monitor)
-        if _contradicts(result, claimed, found, problems.settings.target):
+        if _contradicts(result, claimed, found, asked):
             result, found = _solved_anew(problems, k, result, found, monitor)
     last = result.history[-1]
     if not (np.isfinite(last["objective"]) and np.isfinite(last["bound"])):  # the last record is printed

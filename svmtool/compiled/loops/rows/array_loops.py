@@ -1,7 +1,7 @@
-"""Checksums of arrays in files, and bounds checks of index arrays, in one pass each.
+"""Checksums of arrays in files, bounds checks of index arrays, and CSR of dense rows, in one pass each.
 
-Each term depends on its position, so that exchanged entries, or two that change together, change the checksum.  Terms
-can be summed in any order: in parallel, and while an array is being written.
+Each term of a checksum depends on its position, so that exchanged entries, or two that change together, change the
+checksum.  Terms can be summed in any order: in parallel, and while an array is being written.
 """
 
 import numpy as np
@@ -79,3 +79,21 @@ def check_indices(indptr, indices, facts, lo, hi):
     facts[0] += total
     facts[1] = max(facts[1], np.uint64(largest))
     facts[2] += falls
+
+
+@loop("u8(f8[], u8[], u4[], f8[], u8)")
+def csr_of_dense(X, indptr, indices, values, d):
+    """The values of X that are not zero as CSR, in arrays of X's size; returns their number.
+
+    Each value is stored, and the next one takes its place if it was zero: a branch would often be predicted wrongly.
+    """
+    count = np.uint64(0)
+    place = np.uint64(0)
+    for i in range(np.uint64(len(indptr)) - np.uint64(1)):
+        for j in range(d):
+            indices[count] = j
+            values[count] = X[place]
+            count += np.uint64(X[place] != 0.0)
+            place += np.uint64(1)
+        indptr[i + np.uint64(1)] = count
+    return count
