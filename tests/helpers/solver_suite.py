@@ -124,7 +124,14 @@ CASES = [case for row in TWO_CLASS for case in each_power(row)]
 EVERYWHERE = [path for case in CASES for path in each_path(case)]
 every_path = pytest.mark.parametrize("case", EVERYWHERE, ids=lambda case: case.id)
 every_row = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-every_layout = pytest.mark.parametrize("layout", ["csr", "dense"])
+# A test of every case has one of the layouts for each problem, by turns; with the other turn it has the other one.
+LAYOUTS = ("csr", "dense")
+every_turn = pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.exhaustive)])
+
+
+def layout_of(case: Case, turn: int, k: int = 0) -> str:
+    """The layout of a case's problem number k."""
+    return LAYOUTS[(EVERYWHERE.index(case) + k + turn) % 2]
 
 
 def keep_sparse(monkeypatch) -> None:

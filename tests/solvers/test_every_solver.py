@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import reference
+from naming import case_of
 from optima import optimum
 from solver_suite import (
     ALM,
@@ -15,10 +18,11 @@ from solver_suite import (
     PROBLEMS,
     SOME,
     Solved,
-    every_layout,
     every_path,
     every_row,
+    every_turn,
     keep_sparse,
+    layout_of,
     supported,
 )
 
@@ -36,14 +40,17 @@ def sparse_layout(monkeypatch):
     keep_sparse(monkeypatch)
 
 
-@every_layout
-@pytest.mark.parametrize("name", PROBLEMS)
+@every_turn
 @every_path
-def test_optimum_and_certificate(case, name, layout):
-    p = PROBLEMS[name]
-    if not supported(case, p):
-        pytest.skip(f"-s {case.row.number} does not support -R")
-    s = Solved(case, p, layout)
+def test_optimum_and_certificate(case, turn):
+    for k, (name, p) in enumerate(PROBLEMS.items()):
+        layout = layout_of(case, turn, k)
+        with case_of(name, layout):
+            if supported(case, p):
+                check_optimum(Solved(case, p, layout))
+
+
+def check_optimum(s: Solved) -> None:
     best = optimum(s.p).value
     assert s.status.converged, s.status
     assert best * (1 - 1e-10) <= s.f <= best * (1 + 1e-8)
@@ -73,22 +80,19 @@ def test_gap_is_what_was_asked_for(case):
     assert iterations == sorted(iterations)
 
 
-@every_layout
-@pytest.mark.parametrize("start", [None, 0.3], ids=["cold", "warm"])
-@pytest.mark.parametrize("eps", [None, 1e-1, 1e-4])
-@every_path
-def test_liblinear_rule_holds_at_the_end(case, eps, start, layout):
+@every_turn
+@pytest.mark.parametrize("case", [case for case in EVERYWHERE if "-e" in case.row.supported], ids=lambda case: case.id)
+def test_liblinear_rule_holds_at_the_end(case, turn):
     """-e as LIBLINEAR means it for the number, computed here anew from what the solver returns."""
-    if "-e" not in case.row.supported:
-        pytest.skip(f"-s {case.row.number} does not support -e")
-    eps = case.row.eps_default if eps is None else eps
-    if eps is None:
-        pytest.skip(f"-s {case.row.number} stops by --gap when -e is not given")
-    for p in (*SOME, PROBLEMS["tall-hard"]):
-        w = None if start is None else np.full(p.A.shape[1], start)
-        s = Solved(case, p, layout, w, eps=eps)
-        assert s.status.converged, s.status
-        assert rule_holds(case, s, eps)
+    tolerances = {case.row.eps_default, 1e-1, 1e-4} - {None}  # without a default the row stops by --gap
+    for k, (eps, start) in enumerate(itertools.product(sorted(tolerances), (None, 0.3))):
+        for j, p in enumerate((*SOME, PROBLEMS["tall-hard"])):
+            layout = layout_of(case, turn, k + k // 2 + j)
+            with case_of(f"e {eps:g}", "cold" if start is None else "warm", f"problem {j}", layout):
+                w = None if start is None else np.full(p.A.shape[1], start)
+                s = Solved(case, p, layout, w, eps=eps)
+                assert s.status.converged, s.status
+                assert rule_holds(case, s, eps)
 
 
 def rule_holds(case, s, eps) -> bool:
@@ -126,15 +130,16 @@ def test_default_of_the_row_decides(case):
         assert rule_holds(case, s, case.row.eps_default)
 
 
-@every_layout
+@every_turn
 @every_path
-def test_same_bits_for_any_number_of_threads(case, layout, monkeypatch):
+def test_same_bits_for_any_number_of_threads(case, turn, monkeypatch):
     monkeypatch.setattr(rows_module, "BLOCK_WORK", 16)
+    problems = [(PROBLEMS[name], layout_of(case, turn, k)) for k, name in enumerate(("tall", "tall-bias"))]
     answers = []
-    for count in (1, 2, 2, 1, 3):
+    for count in (1, 2, 2, 3):
         threads.set_count(count)
         try:
-            answers.append([Solved(case, p, layout, seed=5) for p in (PROBLEMS["tall"], PROBLEMS["tall-bias"])])
+            answers.append([Solved(case, p, layout, seed=5) for p, layout in problems])
         finally:
             threads.set_count(None)
     for other in answers[1:]:
@@ -152,10 +157,10 @@ def test_blocks_are_more_than_one(monkeypatch):
     assert len(DenseRows(p.X).blocks) > 2
 
 
-@every_layout
+@every_turn
 @every_path
-def test_iteration_limit(case, layout):
-    p = PROBLEMS["tall-hard"]
+def test_iteration_limit(case, turn):
+    p, layout = PROBLEMS["tall-hard"], layout_of(case, turn)
     full = Solved(case, p, layout)
     s = Solved(case, p, layout, max_iter=1)
     if full.result.iterations > 2:
@@ -168,57 +173,57 @@ def test_iteration_limit(case, layout):
     assert s.certificate.dual <= full.f * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("most", [1, 2, 3])
-@pytest.mark.parametrize("size", [1.0, 10.0])
 @every_path
-def test_cut_short_is_never_worse_than_no_weights(case, size, most):
+def test_cut_short_is_never_worse_than_no_weights(case):
     """Early coordinate passes overshoot, the more the larger the features are."""
-    for name in ("tall", "tall-hard", "wide"):
+    for name, size, most in itertools.product(("tall", "tall-hard", "wide"), (1.0, 10.0), (1, 2, 3)):
         p = PROBLEMS[name]
-        s = Solved(case, p._replace(X=size * p.X), max_iter=most)
-        assert s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-9)
-        assert s.certificate.dual <= s.f * (1 + 1e-12)
+        with case_of(name, f"{size:g} times the features", f"{most} iterations"):
+            s = Solved(case, p._replace(X=size * p.X), max_iter=most)
+            assert s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-9)
+            assert s.certificate.dual <= s.f * (1 + 1e-12)
 
 
-@every_layout
+@every_turn
 @every_path
-def test_time_limit(case, layout):
-    s = Solved(case, PROBLEMS["tall-hard"], layout, max_seconds=1e-9)
+def test_time_limit(case, turn):
+    s = Solved(case, PROBLEMS["tall-hard"], layout_of(case, turn), max_seconds=1e-9)
     assert s.status is base.TIME or s.status.converged, "a run in one call ends before it can look at the clock"
     assert "--max-seconds" in base.TIME.advice
     assert np.all(np.isfinite(s.w)) and s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-12)
     assert s.result.history, "what prints the end of a run needs a record"
 
 
-@every_layout
+@every_turn
 @every_path
-def test_interruption_before_the_first_step(case, layout):
+def test_interruption_before_the_first_step(case, turn):
     stop = StopFlag()
     stop.set = True
-    s = Solved(case, PROBLEMS["tall-hard"], layout, stop=stop)
+    s = Solved(case, PROBLEMS["tall-hard"], layout_of(case, turn), stop=stop)
     assert s.status is base.INTERRUPTED or s.status.converged
     assert np.all(np.isfinite(s.w)) and s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-12)
     assert s.result.history, "what prints the end of a run needs a record"
 
 
-@every_layout
-@pytest.mark.parametrize("moment", [0, 1, 2])
+@every_turn
 @every_path
-def test_interruption_keeps_the_best_iterate(case, moment, layout):
-    for p in (PROBLEMS["tall-hard"], PROBLEMS["wide"]):
+def test_interruption_keeps_the_best_iterate(case, turn):
+    for k, (moment, name) in enumerate(itertools.product((0, 1, 2), ("tall-hard", "wide"))):
+        p, layout = PROBLEMS[name], layout_of(case, turn, k + k // 2)
         stop, seen = StopFlag(), []
 
-        def report(stop=stop, seen=seen, **record):
+        def report(stop=stop, seen=seen, moment=moment, **record):
             seen.append(record)
             stop.set = record["iteration"] >= moment
 
-        start = np.full(p.A.shape[1], 2.0)
-        s = Solved(case, p, layout, start=start, stop=stop, report=report)
-        assert s.status is base.INTERRUPTED or s.status.converged
-        if s.status is base.INTERRUPTED:
-            assert len(seen) <= moment + 2
-        assert s.f <= min(record["objective"] for record in seen) * (1 + 1e-12)
-        assert all(record["seconds"] >= 0 for record in seen)
+        with case_of(name, layout, f"record {moment}"):
+            start = np.full(p.A.shape[1], 2.0)
+            s = Solved(case, p, layout, start=start, stop=stop, report=report)
+            assert s.status is base.INTERRUPTED or s.status.converged
+            if s.status is base.INTERRUPTED:
+                assert len(seen) <= moment + 2
+            assert s.f <= min(record["objective"] for record in seen) * (1 + 1e-12)
+            assert all(record["seconds"] >= 0 for record in seen)
 
 
 @pytest.mark.parametrize("number", [5, 6])

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from naming import case_of
 from optima import Problem, minimiser
 from solver_suite import (
     PROBLEMS,
     SOME,
     Case,
     Solved,
-    every_layout,
     every_path,
+    every_turn,
     keep_sparse,
+    layout_of,
     posed,
 )
 
@@ -26,6 +28,78 @@ def sparse_layout(monkeypatch):
     keep_sparse(monkeypatch)
 
 
+# Laws: each is checked on a case, a problem p and its solution a
+
+
+def all_rows_twice_at_half_the_cost(case: Case, p: Problem, a: Solved) -> None:
+    b = Solved(case, p._replace(X=np.vstack([p.X, p.X]), y=np.tile(p.y, 2), cost=np.tile(p.cost / 2, 2)))
+    assert np.linalg.norm(a.w - b.w) <= a.mapped
+    assert a.f == pytest.approx(b.f, rel=1e-9)
+
+
+def features_twice_over_root_two(case: Case, p: Problem, a: Solved) -> None:
+    """With |w|_1 features twice as they are; how a weight is divided among the two is then left open."""
+    l1, d = posed(case, p).l1, p.X.shape[1]
+    b = Solved(case, p._replace(X=np.hstack([p.X, p.X]) / (1.0 if l1 else np.sqrt(2))))
+    assert a.f == pytest.approx(b.f, rel=1e-9)
+    if l1:
+        assert np.linalg.norm(b.w[:d] + b.w[d : 2 * d] - a.w[:d]) <= 2 * a.mapped
+    else:
+        assert np.linalg.norm(b.w[:d] - b.w[d : 2 * d]) <= 2 * a.mapped
+
+
+def scaled_features(case: Case, p: Problem, a: Solved) -> None:
+    degree = 1 if posed(case, p).l1 else 2  # of the regulariser
+    for factor in (0.125, 30.0):
+        bias = factor * p.bias if p.bias >= 0 else p.bias
+        b = Solved(case, p._replace(X=factor * p.X, cost=p.cost / factor**degree, bias=bias))
+        assert np.linalg.norm(factor * b.w - a.w) <= 2 * a.mapped, factor
+        assert factor**degree * b.f == pytest.approx(a.f, rel=1e-9), factor
+
+
+def opposite_labels(case: Case, p: Problem, a: Solved) -> None:
+    b = Solved(case, p._replace(y=-p.y))
+    assert np.linalg.norm(a.w + b.w) <= a.mapped
+
+
+def a_column_of_zeros_changes_nothing(case: Case, p: Problem, a: Solved) -> None:
+    b = Solved(case, p._replace(X=np.insert(p.X, 3, 0.0, axis=1)))
+    assert b.w[3] == 0.0
+    assert np.linalg.norm(a.w - np.delete(b.w, 3)) <= a.mapped
+
+
+def order_of_rows(case: Case, p: Problem, a: Solved) -> None:
+    k = np.random.default_rng(0).permutation(len(p.y))
+    b = Solved(case, p._replace(X=p.X[k], y=p.y[k], cost=p.cost[k]))
+    assert np.linalg.norm(a.w - b.w) <= a.mapped
+
+
+def dense_is_sparse(case: Case, p: Problem, a: Solved) -> None:
+    b = Solved(case, p, "dense")
+    assert np.linalg.norm(a.w - b.w) <= a.mapped
+    assert a.f == pytest.approx(b.f, rel=1e-9)
+
+
+def warm_start_elsewhere_gives_the_same_answer(case: Case, p: Problem, a: Solved) -> None:
+    b = Solved(case, p, start=np.random.default_rng(3).normal(size=p.A.shape[1]))
+    assert np.linalg.norm(a.w - b.w) <= a.mapped
+
+
+LAWS = (
+    all_rows_twice_at_half_the_cost, features_twice_over_root_two, scaled_features, opposite_labels,
+    a_column_of_zeros_changes_nothing, order_of_rows, dense_is_sparse, warm_start_elsewhere_gives_the_same_answer,
+)  # fmt: skip
+
+
+@every_path
+def test_laws(case):
+    for k, p in enumerate(SOME):
+        a = Solved(case, p)
+        for law in LAWS:
+            with case_of(law.__name__, f"problem {k}"):
+                law(case, p, a)
+
+
 @every_path
 def test_weight_two_is_the_row_twice(case):
     p = SOME[0]
@@ -37,104 +111,31 @@ def test_weight_two_is_the_row_twice(case):
 
 
 @every_path
-def test_all_rows_twice_at_half_the_cost(case):
-    for p in SOME:
-        twice = p._replace(X=np.vstack([p.X, p.X]), y=np.tile(p.y, 2), cost=np.tile(p.cost / 2, 2))
-        a, b = Solved(case, p), Solved(case, twice)
-        assert np.linalg.norm(a.w - b.w) <= a.mapped
-        assert a.f == pytest.approx(b.f, rel=1e-9)
-
-
-@every_path
-def test_features_twice_over_root_two(case):
-    """With |w|_1 features twice as they are; how a weight is divided among the two is then left open."""
-    for p in SOME:
-        l1 = posed(case, p).l1
-        both = p._replace(X=np.hstack([p.X, p.X]) / (1.0 if l1 else np.sqrt(2)))
-        a, b = Solved(case, p), Solved(case, both)
-        assert a.f == pytest.approx(b.f, rel=1e-9)
-        d = p.X.shape[1]
-        if l1:
-            assert np.linalg.norm(b.w[:d] + b.w[d : 2 * d] - a.w[:d]) <= 2 * a.mapped
-            continue
-        assert np.linalg.norm(b.w[:d] - b.w[d : 2 * d]) <= 2 * a.mapped
-
-
-@every_path
-@pytest.mark.parametrize("factor", [0.125, 30.0])
-def test_scaled_features(case, factor):
-    for p in SOME:
-        degree = 1 if posed(case, p).l1 else 2  # of the regulariser
-        bias = factor * p.bias if p.bias >= 0 else p.bias
-        a, b = Solved(case, p), Solved(case, p._replace(X=factor * p.X, cost=p.cost / factor**degree, bias=bias))
-        assert np.linalg.norm(factor * b.w - a.w) <= 2 * a.mapped
-        assert factor**degree * b.f == pytest.approx(a.f, rel=1e-9)
-
-
-@every_path
-def test_opposite_labels(case):
-    for p in SOME:
-        a, b = Solved(case, p), Solved(case, p._replace(y=-p.y))
-        assert np.linalg.norm(a.w + b.w) <= a.mapped
-
-
-@every_path
-def test_a_column_of_zeros_changes_nothing(case):
-    for p in SOME:
-        a, b = Solved(case, p), Solved(case, p._replace(X=np.insert(p.X, 3, 0.0, axis=1)))
-        assert b.w[3] == 0.0
-        assert np.linalg.norm(a.w - np.delete(b.w, 3)) <= a.mapped
-
-
-@every_path
-def test_order_of_rows(case):
-    order = np.random.default_rng(0).permutation
-    for p in SOME:
-        k = order(len(p.y))
-        a, b = Solved(case, p), Solved(case, p._replace(X=p.X[k], y=p.y[k], cost=p.cost[k]))
-        assert np.linalg.norm(a.w - b.w) <= a.mapped
-
-
-@every_path
 def test_rows_of_cost_zero_are_not_there(case):
-    for p in SOME:
+    for k, p in enumerate(SOME):
         cost = p.cost.copy()
         cost[5::4] = 0.0
         kept = cost > 0
-        a = Solved(case, p._replace(cost=cost))
-        b = Solved(case, p._replace(X=p.X[kept], y=p.y[kept], cost=cost[kept]))
-        assert np.linalg.norm(a.w - b.w) <= a.mapped
+        with case_of(f"problem {k}"):
+            a = Solved(case, p._replace(cost=cost))
+            b = Solved(case, p._replace(X=p.X[kept], y=p.y[kept], cost=cost[kept]))
+            assert np.linalg.norm(a.w - b.w) <= a.mapped
 
 
+@every_turn
 @every_path
-def test_dense_is_sparse(case):
-    for p in SOME:
-        a, b = Solved(case, p, "csr"), Solved(case, p, "dense")
-        assert np.linalg.norm(a.w - b.w) <= a.mapped
-        assert a.f == pytest.approx(b.f, rel=1e-9)
-
-
-@every_layout
-@every_path
-def test_warm_start_at_the_answer_stops_at_once(case, layout):
+def test_warm_start_at_the_answer_stops_at_once(case, turn):
     if case.path == "interior":
         pytest.skip("interior-point steps begin at a point of their own")
-    for p in SOME:
-        best = minimiser(posed(case, p))
-        s = Solved(case, p, layout, start=best, gap=1e-6)
-        assert s.result.history[0]["objective"] == pytest.approx(s.p.value(best), rel=1e-12)
-        assert s.status is base.GAP
-        if not case.hinge:  # weights say nothing of the multipliers of rows on the hinge's breakpoint
-            assert s.result.iterations == 1, s.result.history
-        assert np.linalg.norm(s.w - best) <= 1e-3 * np.linalg.norm(best)
-
-
-@every_path
-def test_warm_start_elsewhere_gives_the_same_answer(case):
-    for p in SOME:
-        start = np.random.default_rng(3).normal(size=p.A.shape[1])
-        a, b = Solved(case, p), Solved(case, p, start=start)
-        assert np.linalg.norm(a.w - b.w) <= a.mapped
+    for k, p in enumerate(SOME):
+        best, layout = minimiser(posed(case, p)), layout_of(case, turn, k)
+        with case_of(f"problem {k}", layout):
+            s = Solved(case, p, layout, start=best, gap=1e-6)
+            assert s.result.history[0]["objective"] == pytest.approx(s.p.value(best), rel=1e-12)
+            assert s.status is base.GAP
+            if not case.hinge:  # weights say nothing of the multipliers of rows on the hinge's breakpoint
+                assert s.result.iterations == 1, s.result.history
+            assert np.linalg.norm(s.w - best) <= 1e-3 * np.linalg.norm(best)
 
 
 @pytest.mark.parametrize("mu", ["merit", "geometric"])
