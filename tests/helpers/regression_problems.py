@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -58,6 +59,12 @@ class Problem(NamedTuple):
     def of(self, row: registry.Solver) -> Problem:
         """The problem with the loss of the registry row."""
         return self._replace(power=1.0 if row.loss == "hinge" else 2.0)
+
+
+@functools.cache
+def optimum_of(name: str, power: float) -> float:
+    """The optimum of a problem of PROBLEMS with a loss of this power."""
+    return optimum(PROBLEMS[name]._replace(power=power))
 
 
 def optimum(p: Problem) -> float:

@@ -14,14 +14,25 @@ PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
 PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "drawing")
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_runs(name, tmp_path):
+# All programs in one process, which imports scikit-learn and matplotlib once.
+RUN = """
+import runpy, sys
+folder, out, *programs = sys.argv[1:]
+sys.path.insert(0, folder)
+for name in programs:
+    sys.argv = [f"{folder}/{name}.py", "--small", "--out", out]
+    runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_programs_run(tmp_path):
     pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
     pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'svmtool[plot]'")
-    command = [sys.executable, str(FOLDER / f"{name}.py"), "--small", "--out", str(tmp_path)]
+    command = [sys.executable, "-c", RUN, str(FOLDER), str(tmp_path), *PROGRAMS]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    for name in PROGRAMS:
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_page_shows_every_picture():

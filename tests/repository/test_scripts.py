@@ -28,7 +28,6 @@ def solvers(script: Path) -> list[int]:
     return [int(number) for number in head(script, "solvers")[0].split()]
 
 
-every_script = pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 
 
 def run_script(script: Path, folder: Path, data: Path):
@@ -41,12 +40,26 @@ def run_script(script: Path, folder: Path, data: Path):
     return run_in(folder, argv, folder / "bin")
 
 
-@pytest.fixture
-def ours(tmp_path):
-    """A folder with our commands in bin/ under LIBLINEAR's and LIBSVM's names."""
-    folder = tmp_path / "ours"
+def with_our_commands(folder: Path) -> Path:
+    """The folder, with our commands in bin/ under LIBLINEAR's and LIBSVM's names."""
     put_commands(folder / "bin", {"train": "train", "predict": "predict", "svm-scale": "scale"})
     return folder
+
+
+@pytest.fixture
+def ours(tmp_path):
+    return with_our_commands(tmp_path / "ours")
+
+
+@pytest.fixture(scope="module", params=SCRIPTS, ids=lambda path: path.name)
+def script(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def done(script, tmp_path_factory, data):
+    """What a script does with our commands, once for all tests of it."""
+    return run_script(script, with_our_commands(tmp_path_factory.mktemp("ours")), data)
 
 
 @pytest.fixture
@@ -77,20 +90,17 @@ def check_result(script: Path, done) -> None:
         assert re.search(pattern, done.stdout), f"no line with {pattern!r} in\n{done.stdout}"
 
 
-@every_script
-def test_script_runs_on_our_commands(script, ours, data):
-    check_result(script, run_script(script, ours, data))
+def test_script_runs_on_our_commands(script, done):
+    check_result(script, done)
 
 
-@every_script
-def test_script_prints_what_it_prints_with_liblinear(script, ours, theirs, reference, data):
+def test_script_prints_what_it_prints_with_liblinear(script, done, theirs, reference, data):
     for number in solvers(script):
         skip_unless_known(number, reference)
     wanted = run_script(script, theirs, data)
     check_result(script, wanted)
-    got = run_script(script, ours, data)
-    same_text(got.stdout, wanted.stdout, ROOM)
-    assert got.stderr == wanted.stderr
+    same_text(done.stdout, wanted.stdout, ROOM)
+    assert done.stderr == wanted.stderr
 
 
 def test_make_makes_again_what_has_changed(ours, data):

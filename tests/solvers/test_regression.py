@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from naming import case_of
 from reference import table_of
-from regression_problems import PROBLEMS, SOME, Solved, every_path, every_row, optimum
-from solver_suite import ALM, MFN
+from regression_problems import EVERYWHERE, PROBLEMS, SOME, Solved, every_path, every_row, optimum_of
+from solver_suite import ALM, LAYOUTS, MFN, every_turn
 
 from svmtool.compiled import threads
 from svmtool.data import blocks
@@ -15,14 +16,18 @@ from svmtool.solvers.shared import base
 from svmtool.training.reductions.base import problems_of
 
 
-@pytest.mark.parametrize("layout", ["csr", "dense"])
-@pytest.mark.parametrize("name", PROBLEMS)
+@every_turn
 @every_path
-def test_optimum_and_certificate(case, name, layout):
-    row, p = case.row, PROBLEMS[name].of(case.row)
-    if p.free and "-R" not in row.supported:
-        pytest.skip(f"-s {row.number} does not support -R")
-    best, s = optimum(p) if p.eps < 100 else 0.0, Solved(case, p, layout)
+def test_optimum_and_certificate(case, turn):
+    for k, name in enumerate(PROBLEMS):
+        p, layout = PROBLEMS[name].of(case.row), LAYOUTS[(EVERYWHERE.index(case) + k + turn) % 2]
+        if not p.free or "-R" in case.row.supported:
+            with case_of(name, layout):
+                check_optimum(name, p, Solved(case, p, layout))
+
+
+def check_optimum(name, p, s) -> None:
+    best = optimum_of(name, p.power) if p.eps < 100 else 0.0
     assert s.status.converged, s.status
     assert abs(s.f - best) <= 1e-8 * best
     assert s.certificate.primal == pytest.approx(s.f, rel=1e-12)
