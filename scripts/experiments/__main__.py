@@ -2,9 +2,9 @@
 
     python scripts/experiments [--only alm-table1,..] [--quick] [--peer-python PYTHON] [--data DIR] [--results DIR]
 
-Finished cells are kept in the results folder: a second run continues where the first stopped.  Where the noise of the
-times could turn a verdict, the cells that are quick are measured in further rounds (rounds.py).
-EXPERIMENTS.md is written by a run of all experiments that is not --quick; the page always.
+Finished cells are saved in the results folder: a second run continues where the first stopped.  Where the noise of the
+times could change a verdict, quick cells are measured in further rounds (rounds.py).
+A run of all experiments without --quick writes EXPERIMENTS.md; every run writes the HTML page.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def options() -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--only", default="", help="experiments to run, comma-separated (default: all)")
     parser.add_argument("--list", action="store_true", help="list the experiments")
-    parser.add_argument("--quick", action="store_true", help="few small cells: whether everything works")
-    parser.add_argument("--peer-python", default=sys.executable, help="a Python that has what peers.txt names")
+    parser.add_argument("--quick", action="store_true", help="few small cells, to test that everything works")
+    parser.add_argument("--peer-python", default=sys.executable, help="a Python with the packages of peers.txt")
     parser.add_argument(
         "--data", action="append", help="folder of data sets, plain or .xz (default: shared/data, data)"
     )
-    parser.add_argument("--results", default=str(REPOSITORY / "results" / "experiments"), help="folder of what is kept")
-    parser.add_argument("--summary", default=None, help="write the Markdown summary here, whatever was run")
+    parser.add_argument("--results", default=str(REPOSITORY / "results" / "experiments"), help="folder for results")
+    parser.add_argument("--summary", default=None, help="write the Markdown summary to this file, after any run")
     return parser.parse_args()
 
 
@@ -81,7 +81,7 @@ def main() -> int:
             return outcomes
 
         first = {name: run(name, known[name].cells(chosen.quick)) for name in names}
-        for name, outcomes in first.items():  # further rounds follow all first ones, at a distance in time
+        for name, outcomes in first.items():  # further rounds follow all first ones, so that time passes between them
             finding = known[name].conclude(outcomes)
             if not chosen.quick:
                 finding = rounds.settled(known[name].conclude, outcomes, functools.partial(run, name))

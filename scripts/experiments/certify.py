@@ -1,6 +1,6 @@
 """Neutral evaluator: computes objective and accuracy of every tool's result with the same code.
 
-X is a scipy CSR matrix (n, d), y f8[n] of -1 and 1 (of numbers where classes are as they are), w f8[d], b a number.
+X is a scipy CSR matrix (n, d), y f8[n] of -1 and 1 (of any numbers with classes "as they are"), w f8[d], b a number.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def kernel_objective(
 
 
 def kernel_values(support, coefficients: np.ndarray, gamma: float, X, size: int = 1 << 18) -> np.ndarray:
-    """sum_j coefficients_j exp(-gamma |x - support_j|^2) for each row x of X; size: of the matrices on the way."""
+    """sum_j coefficients_j exp(-gamma |x - support_j|^2) for each row x of X; size: of the temporary matrices."""
     squares = np.asarray(support.multiply(support).sum(axis=1)).ravel()
     dense = support.toarray() if support.nnz > 0.1 * support.shape[0] * support.shape[1] else None
     out = np.empty(X.shape[0])

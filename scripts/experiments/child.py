@@ -1,6 +1,6 @@
 """Child process of runner.py: one cell.  Its arguments are the data file that sets.py made and the cell in JSON.
 
-It writes a line of JSON for each step that ended, so that those before a cut are not lost.
+It writes a line of JSON for each finished step, so that those before a time limit are not lost.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Declaration of experiments: data, cells, and evaluation of their results.
 
 A study (one small file in studies/) holds one `Experiment`.  Its cells are run by runner.py, each in a process of its
-own; `conclude` makes a `Finding` of what they gave, which report.py prints.  Nothing here imports numpy.
+own; `conclude` turns their results into a `Finding`, which report.py prints.  Nothing here imports numpy.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 class Data:
     """A data set by name and its preparation.
 
-    rows        so many rows, drawn with a fixed seed; None: all
-    features    so many of the features that most rows have; None: all
+    rows        number of rows, drawn with a fixed seed; None: all
+    features    number of the most frequent features; None: all
     classes     "two": as they are, if there are two, else the largest class against the others; "as they are"
     test        share of rows held out where the set has no file of test rows (name + ".t")
-    bias        a last feature of 1 for every row: a bias that is regularised
-    unit        features divided by their largest absolute value
-    normal      the label of one class: labels are 1 for it and -1 for the others, which are left out of the training
-                rows, and thinned at random to a tenth of it in the test rows
+    bias        whether every row gets a last feature of 1: a regularised bias
+    unit        whether features are divided by their largest absolute value
+    normal      the label of the normal class, which becomes 1; the others become -1, are left out of the training rows
+                and thinned at random to a tenth of it in the test rows
     """
 
     name: str
@@ -49,13 +49,13 @@ class Cell:
     tool, method   a module of tools/ and one of its METHODS
     objective      what certify.py is to compute, e.g. "hinge"; "" for none
     settings       C and whatever else the method takes (JSON values only)
-    steps          what `fit` is called with in turn, e.g. tolerances; the first is run twice, the first time unmeasured
-    vary           what a step is: "": what the tool makes of it; "rows": a number of rows, of one random order; else
-                   the setting of that name, say C, and the tool gets the setting "tolerance" as its step
-    folds          so many folds more are trained at each step, for the accuracy on rows held out: "validated"
-    seconds        its fits may take so long together
-    megabytes      of memory that it may have
-    run            number of the repetition, which is the seed as well
+    steps          arguments of `fit`, in turn, e.g. tolerances; the first is run twice, the first time unmeasured
+    vary           meaning of a step: "": the tool's own; "rows": a number of rows, of one random order; else the
+                   setting of that name, say C, and the tool gets the setting "tolerance" as its step
+    folds          folds of a cross-validation at each step, whose accuracy is "validated"; 0: none
+    seconds        time limit of all its fits together
+    megabytes      memory limit
+    run            number of the repetition, also the seed
     """
 
     tool: str
@@ -89,10 +89,10 @@ class Outcome:
 
     steps   a dict for each step that ended: "step", "seconds" (of training alone), "rows", "features", "objective",
             "accuracy" (of the test rows), "validated" with folds, and what the tool adds; with a kernel "support"
-            (vectors), and beside an objective "training_error" (share of rows); where training rows are of one class
+            (vectors), and with an objective "training_error" (share of rows); with training rows of one class
             "rejected" (share of them) and "valid" and "auc", areas under the ROC curve of two halves of the test rows
     ended   "done", "over time", "out of memory", "failed" or "absent" (the tool is not installed)
-    words   the last of what a failed cell said
+    words   the end of a failed cell's output
     """
 
     cell: Cell
@@ -131,9 +131,9 @@ class Plot:
 class Finding:
     """The result of an experiment.
 
-    measured   one sentence with the figures that the claim is measured by
+    measured   the measured figures that decide on the claim, as text
     holds      "yes", "no", "partly" or "not measured"
-    why        where a solver of ours loses, or the claim fails: what limits it
+    why        what limits our solver, or why the claim fails
     """
 
     measured: str
@@ -149,10 +149,10 @@ class Experiment:
 
     name      as in `make experiments ONLY=name`
     source    paper, table or figure
-    claim     what the paper says, in a message
-    printed   the figures that it prints
+    claim     the paper's claim, as text
+    printed   the figures that the paper prints
     cells     quick -> the cells; quick: a few small ones that take seconds
-    conclude  outcomes, in the order of the cells -> what came of it
+    conclude  outcomes, in the order of the cells -> Finding
     """
 
     name: str

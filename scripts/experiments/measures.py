@@ -33,7 +33,7 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 
 def shown(outcome: Outcome, seconds: float) -> str | float:
-    """A time for a table: the seconds, or why there is none."""
+    """A time for a table: the seconds, or the reason that there is none."""
     if math.isfinite(seconds):
         return seconds
     if outcome.ended == "over time":
@@ -80,6 +80,6 @@ def costs_of_steps(step: dict[str, Any]) -> str:
     k = step["iterations"]
     each, of_pass = 1e3 * step["seconds"] / max(k, 1), 2 * step["nonzeros"]
     return (
-        f"ours makes {k} steps of {each:.2g} ms over {step['rows']:,} rows, each with a system of {step['features']:,} "
-        f"features, where a pass of coordinate descent is {of_pass:,} multiplications"
+        f"ours takes {k} steps of {each:.2g} ms over {step['rows']:,} rows, each with a system of {step['features']:,} "
+        f"features, while an epoch of coordinate descent is {of_pass:,} multiplications"
     )

@@ -1,7 +1,7 @@
-"""Shared by studies of training times: who reaches the neighbourhood of the optimum first.
+"""Shared by studies of training times: which tool is the first to come near the optimum.
 
-Tools that solve different problems (a bias that is free or costs) are each held against the least objective of their
-own.
+Tools that solve different problems (a free or a regularised bias) are each compared with the least objective of their
+own problem.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def seconds_within(outcome: Outcome, least: dict[tuple, float], share: float) ->
 class Race:
     """Our times and the best peers' times on the same problem, collected over problems.
 
-    ratios: the best peer's seconds over ours, where both got there; won: whether we were first; lost: where not.
+    ratios: the best peer's seconds over ours, where both reached it; won: whether ours was first; lost: where not.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Race:
             self.ratios.append(best / own)
         if best < own:
             times = f"{min(peers, key=peers.__getitem__)} {best:.3g} s, ours {own:.3g} s"
-            self.lost.append(f"{where} ({times if own < math.inf else 'ours does not get there'})")
+            self.lost.append(f"{where} ({times if own < math.inf else 'ours does not reach it'})")
         return own <= best
 
     @property
@@ -78,13 +78,13 @@ class Race:
         if not self.ratios:
             return text + "."
         mean, least = geometric_mean(self.ratios), min(self.ratios)
-        return f"{text}; the quickest peer takes {mean:.3g} times its seconds in geometric mean, {least:.3g} at least."
+        return f"{text}; the fastest peer takes {mean:.3g} times as long in geometric mean, {least:.3g} times at least."
 
     @property
     def why(self) -> str:
-        return f"the quickest peer is faster on {'; '.join(self.lost)}" if self.lost else ""
+        return f"the fastest peer is faster on {'; '.join(self.lost)}" if self.lost else ""
 
 
 def linear_set(name: str, bias: bool = True, **more: Any) -> Data:
-    """A set for linear tools: features up to 1 in size, but for text, whose rows have length 1."""
+    """A set for linear tools: features up to 1 in size, except text, whose rows have length 1."""
     return Data(name, bias=bias, unit=not name.startswith("imdb"), **more)

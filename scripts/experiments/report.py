@@ -72,7 +72,7 @@ def _markdown_table(table: Dataset) -> list[str]:
 
 
 def _words(table: Dataset) -> list[bool]:
-    """For each column whether it has no numbers, and stands left; heads stand as their columns do."""
+    """For each column whether it has no numbers and is aligned left; heads are aligned as their columns."""
     return [not any(isinstance(row[k], (int, float)) for row in table.rows) for k in range(len(table.heads))]
 
 

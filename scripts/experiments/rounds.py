@@ -1,8 +1,8 @@
 """Confidence of verdicts: cells are measured in rounds, and verdicts are repeated under the remaining noise.
 
-Times on one machine differ from hour to hour.  What decides a verdict only within that noise must not be told as if it
-were known: `verdicts` says which verdicts the noise leaves.  Where it leaves several, quick cells are measured again,
-which lessens it, and what is left then is reported, as in "partly to yes".
+Times on one machine differ from hour to hour.  A verdict that depends on this noise must not be reported as certain:
+`verdicts` gives all that are possible under the noise.  Where there are several, quick cells are measured again, which
+reduces the noise, and the verdicts still possible are reported, as in "partly to yes".
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from collections.abc import Callable, Sequence
 from experiments.declare import Cell, Finding, Outcome
 
 ROUNDS = 3
-SHORT = 3.0  # cells are repeated if their steps take up to so many seconds in total
+SHORT = 3.0  # cells are repeated if their steps take at most this many seconds in total
 # Standard deviations of the logarithm of a time: common to all steps of a cell, and of each step in addition.
-# From 2,000 steps of 342 cells that were measured twice, an hour apart, on a machine that others use as well (the
-# differences' median absolute deviations, 0.26 and 0.12, over the square root of 2).
+# From 2,000 steps of 342 cells that were measured twice, an hour apart, on a shared machine (the differences' median
+# absolute deviations, 0.26 and 0.12, over the square root of 2).
 OF_A_CELL, OF_A_STEP = 0.18, 0.09
 DRAWS = 200  # of the noise
 SELDOM = 0.05  # share of the draws below which a verdict is left out
@@ -81,7 +81,7 @@ def verdicts(
 ) -> list[str]:
     """The possible verdicts under the noise of the times, from the worst for the claim to the best.
 
-    outcomes, rounds: of each cell what was found, and in how many rounds.
+    outcomes, rounds: each cell's outcome, and its number of rounds.
     """
     generator = random.Random(SEED)
     counts = collections.Counter(

@@ -1,7 +1,7 @@
 """Runs cells one after the other, each in its own process, and stores the results.
 
-A cell whose result is kept is not run again; a change of the cell, of its tool's version, or of the code that runs and
-evaluates it makes it another one.
+A cell with a stored result is not run again, unless the cell, its tool's version, or the code that runs and evaluates
+it has changed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LAST_WORDS = 400  # characters of a failed cell's output
 
 
 class Runner:
-    """folders: of data sets; results: folder of what is kept; peer_python: the Python of all other tools."""
+    """folders: of data sets; results: folder for stored results; peer_python: the Python of all other tools."""
 
     def __init__(self, folders: list[Path], results: Path, peer_python: str, say: Callable[[str], None] = print):
         self.folders, self.results, self.peer_python, self.say = folders, results, peer_python, say

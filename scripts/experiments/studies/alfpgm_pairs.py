@@ -6,10 +6,10 @@ from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcom
 from experiments.measures import by_name, points, verdict
 
 SETS = ("htru2_scale", "magic04_scale", "w8a")
-ROWS = 2000  # of each, so that the paper's form ends at every p
+ROWS = 2000  # of each set, so that the paper's form converges at every p
 PAIRS = (10, 25, 50, 100, 200)
 BEST = (50, 100)  # the paper's optimum
-NOISE = 1.1  # times that differ by no more are equal
+NOISE = 1.1  # times that differ by at most this factor count as equal
 FORMS = {"the paper's form": True, "svmtool's form": False}
 PAPER = "the paper's form"
 

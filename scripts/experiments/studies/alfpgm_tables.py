@@ -14,12 +14,12 @@ HELD_OUT = 0.05  # the paper's errors are those of the training rows
 SETTINGS = {"C": 100.0, "cache_mb": 1000}
 TOOLS = {
     "ALFPGM": ("ours", "kernel -s 60", {}, 20.0),
-    "its paper's form": ("ours", "kernel -s 60", {"paper_form": True}, 10.0),
+    "the paper's form": ("ours", "kernel -s 60", {"paper_form": True}, 10.0),
     "SMO (scikit-learn)": ("sklearn", "SVC", {}, 20.0),
     "SMO (LIBSVM)": ("libsvm", "-s 0", {}, 20.0),
     "oneDAL": ("onedal", "SVC", {}, 20.0),
 }
-OWN, PAPER, SMO = "ALFPGM", "its paper's form", "SMO (scikit-learn)"
+OWN, PAPER, SMO = "ALFPGM", "the paper's form", "SMO (scikit-learn)"
 EQUAL = 0.01  # objectives (relative) and training errors that differ by no more are equal
 
 
@@ -46,9 +46,9 @@ def against(groups: list[dict[str, Outcome]], one: str, other: str) -> tuple[lis
     won = [found for g in groups if (found := quicker(g, one, other)) is not None]
     times = ratios([g[other] for g in groups], [g[one] for g in groups])
     if not won:
-        return won, f"{one} beside {other} cannot be told"
-    mean = f", {geometric_mean(times):.2g} times where both ended" if times else ""
-    return won, f"{one} is quicker than {other} on {sum(won)} of {len(won)} sets{mean}"
+        return won, f"{one} and {other} cannot be compared"
+    mean = f", {geometric_mean(times):.2g} times where both finished" if times else ""
+    return won, f"{one} is faster than {other} on {sum(won)} of {len(won)} sets{mean}"
 
 
 def table(outcomes: list[Outcome]) -> Finding:
@@ -77,10 +77,10 @@ def table(outcomes: list[Outcome]) -> Finding:
     heads = ["set", "tool", "training error in percent", "objective", "relative to the least", "support vectors"]
     slower = ratios([g[PAPER] for g in groups], [g[OWN] for g in groups])
     why = (
-        f"the paper's p pairs and projected gradients take {geometric_mean(slower):.2g} times the seconds of our form, "
-        f"which solves large working sets by steps of single pairs, where they end ({len(slower)} sets)"
+        f"the paper's p pairs and projected gradients take {geometric_mean(slower):.2g} times as long as our form, "
+        f"which solves large working sets by steps of single pairs, where they converge (sets: {len(slower)})"
     )
-    tables = [Dataset("Seconds of training alone", ["set", *TOOLS], times), Dataset("What they end at", heads, quality)]
+    tables = [Dataset("Seconds of training alone", ["set", *TOOLS], times), Dataset("Results", heads, quality)]
     return Finding(words, verdict(won + equal), tables, why=why if slower and min(slower) > 1.0 else "")
 
 
@@ -96,15 +96,15 @@ def per_row(outcomes: list[Outcome]) -> Finding:
         own, smo = (statistics.stdev(seconds(g[t]) / fact(g[t], "rows") for g in both) for t in (OWN, SMO))
         checks = [own < smo]
         words = (
-            f"Over the {len(both)} sets on which both end the standard deviation of seconds a row is {1e6 * own:.3g} "
-            f"millionths for ALFPGM, {1e6 * smo:.3g} for scikit-learn's SMO."
+            f"Over the {len(both)} sets on which both finish, the standard deviation of the time per row is "
+            f"{1e6 * own:.3g} microseconds for ALFPGM, {1e6 * smo:.3g} for scikit-learn's SMO."
         )
     spread = [
         [tool, len(some), 1e6 * statistics.stdev(y for _, y in some)] for tool, some in curves.items() if some[1:]
     ]
-    title = "Standard deviation of the time a row over the sets on which a tool ends, in millionths of a second"
+    title = "Standard deviation of the time per row over the sets on which a tool finishes, in microseconds"
     found = Dataset(title, ["tool", "sets", "deviation"], spread)
-    plot = Plot("Training time a row", "rows of the set", "seconds a row", curves)
+    plot = Plot("Training time per row", "rows of the set", "seconds a row", curves)
     return Finding(words, verdict(checks), [found], [plot])
 
 
@@ -112,7 +112,7 @@ EXPERIMENTS = (
     Experiment(
         "alfpgm-table2", "Aregbesola and Griva 2022, Table 2 and Figures 5 to 7",
         "trains faster than SMO on most sets, at similar training error and objective",
-        "the table is not in the text at hand; 11 sets of 18,201 to 98,528 rows against scikit-learn's SVC",
+        "the table is not in the available text; 11 sets of 18,201 to 98,528 rows against scikit-learn's SVC",
         cells, table,
     ),
     Experiment(

@@ -79,7 +79,7 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
             unended += sum(not inexact[C]["converged"] for C in shared)
             worst += [abs(x) for _, x in points]
             table.append([where, form, *(x for _, x in points)])
-        plots.append(Plot(f"Accuracy, inexact less exact, {form}", "C", "points", curves, log_y=False))
+        plots.append(Plot(f"Accuracy, inexact minus exact, {form}", "C", "points", curves, log_y=False))
     if not worst:
         return Finding("Nothing ended.", "not measured")
     costs = [f"C = {C:g}" for C in outcomes[0].cell.steps]
@@ -88,9 +88,9 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
         f"median; {sum(x <= POINTS for x in worst)} of {len(worst)} within {POINTS:g}."
     )
     why = (
-        f"{unended} of {len(worst)} inexact runs were stopped by the time limit, short of their gap" if unended else ""
+        f"{unended} of {len(worst)} inexact runs hit the time limit before their gap" if unended else ""
     )
-    tables = [Dataset("Points of accuracy, inexact less exact, at a gap of 1% each", ["set", "loss", *costs], table)]
+    tables = [Dataset("Points of accuracy, inexact minus exact, both at a gap of 1%", ["set", "loss", *costs], table)]
     return Finding(words, verdict([x <= POINTS for x in worst]), tables, plots, why)
 
 

@@ -39,16 +39,16 @@ def conclude(outcomes: list[Outcome]) -> Finding:
     if not checks:
         return Finding("No set ended.", "not measured", [Dataset("Accuracy", ["set"], table)])
     words = (
-        f"On rows held out the p chosen is better than p = 1 and p = 2 on {sum(checks)} of {len(checks)} sets, by "
+        f"On held-out rows the chosen p is better than p = 1 and p = 2 on {sum(checks)} of {len(checks)} sets, by "
         f"{min(gains):+.2f} to {max(gains):+.2f} points."
     )
     why = (
-        "the p chosen by cross-validation is no better on rows that were not used to choose it"
+        "the p chosen by cross-validation is not better on rows that were not used to choose it"
         if min(gains) <= 0
         else ""
     )
     heads = ["set", "CV % p=1", "CV % p=2", "CV % chosen", "test % p=1", "test % p=2", "test % chosen", "p"]
-    title = f"Accuracy in percent: of {FOLDS} folds, by which p is chosen, and of test rows"
+    title = f"Accuracy in percent: of {FOLDS} folds, which choose p, and of test rows"
     plot = Plot("CV accuracy below its best", "p", "points", curves, log_x=False, log_y=False)
     return Finding(words, verdict(checks), [Dataset(title, heads, table)], [plot], why)
 
@@ -56,7 +56,7 @@ def conclude(outcomes: list[Outcome]) -> Finding:
 EXPERIMENTS = (
     Experiment(
         "alm-table3", "Nie et al. 2014, Table 3",
-        "a power p of the hinge that is chosen makes it more accurate than 1 or 2",
+        "a chosen power p of the hinge is more accurate than 1 or 2",
         "best p 1.1 to 1.9, accuracy up by 0.2 (shuttle) to 4.4 points (SensIT seismic)", cells, conclude,
     ),
 )  # fmt: skip

@@ -68,13 +68,13 @@ def conclude(tools: dict, notes: str, outcomes: list[Outcome]) -> Finding:
         }
         plots.append(Plot(f"{where}: relative error", "seconds", "relative error", curves))
     words = race.words("ALM, exact or not,")
-    words += f" The inexact form alone, the paper's, is on {sum(inexact.won)}." if race.won else ""
+    words += f" The inexact form alone, the paper's, is the fastest on {sum(inexact.won)}." if race.won else ""
     table = Dataset(f"Seconds to 1% of the least objective. {notes}", ["set", *tools], lines)
     return Finding(words, race.holds, [table], plots, "; ".join(filter(None, (race.why, *costs))))
 
 
 CLAIM = "one of the fastest to 1% of the optimum, on all sets, whatever their size"
-NOTES1 = "No package has SVMperf or BMRM; dlib's cutting planes stand for them"
+NOTES1 = "No package has SVMperf or BMRM; dlib's cutting planes replace them"
 NOTES2 = "No package has PCD or BMRM"
 EXPERIMENTS = (
     Experiment(

@@ -23,7 +23,7 @@ SETS = (
     "poker", "shuttle.scale", "ijcnn1",
 )  # fmt: skip
 QUICK = ("breast_cancer", "diabetes")
-POINT = 0.01  # accuracies that differ by no more are comparable
+POINT = 0.01  # accuracies that differ by at most this much are comparable
 TENS = 10.0  # "tens of times faster" means at least this
 TOOLS = {
     "ALSVM": ("ours", "-s 71", None),
@@ -76,9 +76,9 @@ def table(outcomes: list[Outcome]) -> Finding:
         alone = {p: geometric_mean(ratios([g[p] for g in groups], [g["ALSVM"] for g in groups])) for p in TOOLS}
         times_of = ", ".join(f"{p} {mean:.2g}" for p, mean in alone.items() if p != "ALSVM" and math.isfinite(mean))
         words = (
-            f"ALSVM is faster than the paper's peers on {sum(faster)} of {len(faster)} sets; times its seconds in "
+            f"ALSVM is faster than the paper's peers on {sum(faster)} of {len(faster)} sets; time relative to it, "
             f"geometric mean: {times_of}. FALSVM is the fastest of the paper's four on {sum(fastest)} sets; "
-            f"{sum(near)} of the {len(near)} accuracies of the two come within a point of those peers'."
+            f"{sum(near)} of their {len(near)} accuracies are within a point of the best peer's."
         )
     heads = ["set", *TOOLS]
     tables = [Dataset("Seconds of training alone, C = 1", heads, times), Dataset("Accuracy in percent", heads, right)]
@@ -100,10 +100,10 @@ def slower(groups: list[dict[str, Outcome]]) -> str:
         return ""
     return (
         f"FALSVM is slower than ALSVM on {', '.join(lost)}. It adds {min(shares):.2g} to {max(shares):.2g}% of "
-        "the rows, but each changes a matrix of features x features, and rows are looked at one after the other, on "
-        "one core; ALSVM's one Gram matrix wants only pairs of a row's non-zeros, in blocks, and one factorisation. "
-        f"In multiplications FALSVM's additions are {min(over):.2g} to {max(over):.2g} times that"
-        f"{'; where they are fewer, the look at each row takes longer' if min(over) < 1.0 else ''}. The paper's gain "
+        "the rows, but each update changes a features x features matrix, and rows are visited one after another, on "
+        "one core; ALSVM needs one Gram matrix, from pairs of a row's non-zeros, in blocks, and one factorisation. "
+        f"FALSVM's updates need {min(over):.2g} to {max(over):.2g} times as many multiplications"
+        f"{'; where they need fewer, visiting each row takes longer' if min(over) < 1.0 else ''}. The paper's gain "
         "is over an ALSVM that changes the matrix for every row"
     )
 
@@ -114,7 +114,7 @@ def growth(outcomes: list[Outcome]) -> Finding:
         name = group["ALSVM"].cell.data.name
         curves = {own: points(o, "rows", "seconds") for own, o in group.items()}
         if min(map(len, curves.values())) < 2:
-            words.append(f"{name}: not enough sizes end")
+            words.append(f"{name}: too few sizes finish")
             continue
         slopes = [slope(some) for some in curves.values()]
         between = [a / b for (_, a), (_, b) in zip(*curves.values(), strict=False)]
@@ -125,8 +125,8 @@ def growth(outcomes: list[Outcome]) -> Finding:
         )
         plots.append(Plot(f"{name}: training time over rows", "rows", "seconds", curves))
     why = (
-        "ALSVM adds all rows in one product here, not one by one as in the paper, while FALSVM has to look at them one "
-        "after the other still: their distance is another."
+        "ALSVM adds all rows in one product here, not one by one as in the paper, while FALSVM must visit them one "
+        "after another, so their ratio differs from the paper's."
     )
     return Finding("; ".join(words) + ".", verdict(checks), plots=plots, why="" if all(checks) else why)
 

@@ -1,7 +1,7 @@
 """FOSVM: novelty by cutting planes beside the one-class SVM, RBF kernel, one class normal and the others thinned.
 
-Every tool takes the gamma, and the theta or nu, with the largest area under the ROC curve on one half of the test rows;
-the other half is what it is measured by.  SVDD is the same problem as the one-class SVM where K(x, x) is constant.
+Every tool uses the gamma, and the theta or nu, with the largest area under the ROC curve on one half of the test rows;
+the other half measures it.  SVDD is the same problem as the one-class SVM where K(x, x) is constant.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def detection(outcomes: list[Outcome]) -> Finding:
         Dataset("Share of the training rows rejected", heads, rejected),
     ]  # fmt: skip
     missed = [row[0] for row, ok in zip(areas, good[FOSVM1], strict=False) if not ok]
-    why = "without slack rows of the normal class that lie far out move the surface; FOSVM1 falls behind on "
+    why = "without slack, outlying rows of the normal class shift the surface; FOSVM1 is worse on "
     why += "; ".join(missed)
     return Finding("; ".join(words) + "." if words else "LIBSVM was not measured.", verdict(checks), tables,
                    why=why if missed else "")  # fmt: skip
@@ -128,7 +128,7 @@ EXPERIMENTS = (
     Experiment(
         "fosvm-detection", SOURCE + "Section 5",
         "detects novelty as well as OCSVM and SVDD and trains much faster",
-        "the text at hand breaks off before its figures", cells, detection,
+        "the available text ends before its figures", cells, detection,
     ),
     Experiment(
         "fosvm-rounds", SOURCE + "Theorems 1 and 2, Algorithm 3",

@@ -1,7 +1,7 @@
 """MFN, Datasets 4 to 6: seconds and cross-validation error over C, and Figure 1: seconds over the number of rows.
 
-The paper's C is 2 C here.  It asked all tools for KKT violations of 0.001 in the dual, and so do we where a tool stops
-by them; -s 40 stops at its certified gap of 1e-6, TRON by a tolerance that brings it about as near.
+The paper's C is 2 C here.  All its tools stop at KKT violations of 0.001 in the dual; so do ours where a tool has that
+rule; -s 40 stops at a certified gap of 1e-6, TRON at a tolerance that gives about the same accuracy.
 """
 
 from __future__ import annotations

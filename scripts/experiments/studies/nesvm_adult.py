@@ -1,7 +1,7 @@
 """NESVM, Figures 3 and 4: time against C and against the size of the set, on subsets of Adult.
 
-The bias of NESVM, LIBSVM and Pegasos is free, as in the paper; DCD has a feature for it, whose weight costs.  Times are
-those to 1% of the least objective of the problem that a tool solves.
+The bias of NESVM, LIBSVM and Pegasos is free, as in the paper; DCD has a feature for it, whose weight is regularised.
+Times are to 1% of the least objective of the problem that a tool solves.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TOOLS = {
 }
 PEERS = ("LIBSVM", "Pegasos", "DCD")
 STALL_RTOL = 10.0  # ratio of longest to shortest time over a millionfold range of C that counts as "nearly flat"
-FEW, MANY = 5000, 10_000  # rows: below, NESVM is said to be first; above, Pegasos
+FEW, MANY = 5000, 10_000  # rows: below, the paper says NESVM is first; above, Pegasos
 
 
 def cells(points: list[tuple[int, float]], few: list[tuple[int, float]], quick: bool) -> list[Cell]:
@@ -62,23 +62,23 @@ def drawn(outcomes: list[Outcome], xs: list[float], label: str, title: str) -> t
 def one_smoothing(times: list[dict[str, float]]) -> str:
     """Results of the paper's choice of mu."""
     reached = sum(math.isfinite(t["NESVM, one smoothing"]) for t in times)
-    return f" With one smoothing, mu = 5 as in the paper, it comes within 1% in {reached} of {len(times)} cases."
+    return f" With one smoothing, mu = 5 as in the paper, it reaches 1% in {reached} of {len(times)} cases."
 
 
 def over_costs(outcomes: list[Outcome]) -> Finding:
     first = outcomes[:: len(TOOLS)]
     table, plot = drawn(outcomes, [o.cell.settings["C"] for o in first], "C", f"{first[0].cell.data}")
     times = timed(outcomes)
-    spread = {}
+    ranges = {}
     for name in TOOLS:
         found = [t[name] for t in times]
-        spread[name] = max(found) / min(found)
-    got = {name: s for name, s in spread.items() if math.isfinite(s)}
+        ranges[name] = max(found) / min(found)
+    got = {name: s for name, s in ranges.items() if math.isfinite(s)}
     if "NESVM" not in got or not any(t[p] < math.inf for t in times for p in PEERS):
-        return Finding("Not all of NESVM's runs got there, or no peer's.", "not measured", [table], [plot])
+        return Finding("Some run of NESVM, or every peer's, did not reach 1%.", "not measured", [table], [plot])
     words = "Longest over shortest time: " + ", ".join(f"{name} {s:.3g}" for name, s in got.items())
     absent = [name for name in TOOLS if name not in got]
-    words += f"; {', '.join(absent)} did not get there at every C." if absent else "."
+    words += f"; {', '.join(absent)} did not reach 1% at every C." if absent else "."
     words += one_smoothing(times)
     checks = [got["NESVM"] <= STALL_RTOL, *(got["NESVM"] <= got.get(p, math.inf) for p in ("LIBSVM", "DCD"))]
     large = times[-1]
@@ -98,7 +98,7 @@ def over_sizes(outcomes: list[Outcome]) -> Finding:
     below = [t["NESVM"] <= t[p] for m, t, p in pairs if m < FEW]
     above = [t["Pegasos"] <= t["NESVM"] for m, t, p in pairs if m > MANY]
     words = f"NESVM is first on {sum(below)} of {len(below)} subsets below {FEW:,} rows"
-    words += f", Pegasos before it on {sum(above)} of {len(above)} above {MANY:,}." if above else "."
+    words += f", Pegasos is faster on {sum(above)} of {len(above)} above {MANY:,}." if above else "."
     words += one_smoothing(times)
     lost = [f"{p} {t[p]:.3g} s against {t['NESVM']:.3g} at {m:,} rows" for m, t, p in pairs if t[p] < t["NESVM"]]
     if lost:

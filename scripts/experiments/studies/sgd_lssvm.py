@@ -22,13 +22,13 @@ TOOLS = {
     LIBSVM: ("libsvm", "-s 0", {}),
     "oneDAL": ("onedal", "SVC", {}),
 }
-POINT = 0.01  # accuracies that differ by no more are comparable
+POINT = 0.01  # accuracies that differ by at most this much are comparable
 VARIED = {"ijcnn1": (1.0, 2.0), "farm-ads": (1.0, 0.01)}
 VARIED_ROWS = 1_500  # so that all t end
 T = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 SIZES = {"ijcnn1": (1_000, 2_000, 4_000, 6_000, 8_000, 10_000), "farm-ads": (400, 800, 1_600, 2_400, 3_300)}
 GROWING = (ALGORITHM, BLOCKS, LIBSVM)
-SAME = 1.1  # times that differ by no more are equal
+SAME = 1.1  # times that differ by at most this factor count as equal
 
 
 def settings(C: float, gamma: float, more: dict) -> dict:
@@ -94,8 +94,8 @@ def blocks_lost(groups: list[dict[str, Outcome]]) -> str:
     rounds = [fact(g[BLOCKS], "iterations") for g in lost]
     return (
         f"LIBSVM is faster than the blocks on {', '.join(g[LIBSVM].cell.data.name for g in lost)}: {min(shares):.2g} "
-        f"to {max(shares):.2g}% of the rows are its support vectors there, and it computes few rows of the kernel "
-        "matrix beside theirs, where least squares wants half of all its values, "
+        f"to {max(shares):.2g}% of the rows are its support vectors there, and it computes few other rows of the "
+        "kernel matrix, while least squares needs half of all its values, "
         f"{min(rounds):g} to {max(rounds):g} products with them, and a preconditioner"
     )
 
@@ -122,7 +122,7 @@ def varied(outcomes: list[Outcome]) -> Finding:
             min(times[t] for t in (1, 2) if t in times) <= SAME * times[best],
         ]
         words.append(
-            f"{name}: of t = 1 .. {max(times)} {best} is the fastest, {times[best]:.3g} s (1: {times[1]:.3g} s, "
+            f"{name}: of t = 1 .. {max(times)}, t = {best} is the fastest, {times[best]:.3g} s (1: {times[1]:.3g} s, "
             f"{max(times)}: {times[max(times)]:.3g} s); iterations fall from "
             f"{max(counts.values()):,} to {min(counts.values()):,}, accuracies lie within "
             f"{100 * (max(shares.values()) - min(shares.values())):.2g} points"

@@ -4,7 +4,7 @@ A tool has: VERSION() -> its version, METHODS, and
 
     fit(problem, method, step, settings) -> Fitted
 
-in a process of its own (child.py), under the Python that has it.  `fit` measures the seconds of training alone: what
-its own interface does between the rows in memory and the weights.  A `step` is one of the cell's steps (a tolerance,
-mostly; None is the tool's default).
+Each runs in a separate process (child.py), under the Python that has it.  `fit` measures the seconds of training alone:
+from the rows in memory to the weights, by the tool's own interface.  A `step` is one of the cell's steps (usually a
+tolerance; None is the tool's default).
 """

@@ -1,7 +1,7 @@
 """dlib's svm_c_trainer_linear: the hinge by cutting planes (OCA), as SVMperf and BMRM, which have no packages.
 
-The method is "cutting planes".  A step is epsilon; settings: C (its own is C n).  It adds a feature of 1 of
-its own, whose weight costs: that takes the place of the rows' last one (Data.bias), which they must have.
+The method is "cutting planes".  A step is epsilon; settings: C (its own is C n).  It adds a feature of 1 whose weight
+is regularised: this replaces the rows' last feature (Data.bias), which they must have.
 """
 
 from __future__ import annotations

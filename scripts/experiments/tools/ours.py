@@ -2,9 +2,9 @@
 
 Methods are "-s N" (linear, a step is --gap) and "kernel -s N" (RBF, a step is -e).  Settings: any of
 svmtool.params.Settings' by name, and with a kernel theta, of --theta.
-There is no bias but what the rows hold (Data.bias) unless they ask for one: so all tools solve one problem.  With
-the settings `path` and `seeded` one fit is a model for each C of the path, the later ones from the one before if
-seeded; its answer is the last.
+There is no bias except the rows' own (Data.bias) unless a setting adds one, so that all tools solve the same problem.
+With the setting `path` a fit trains a model for each C of the path, with `seeded` starting from the one before; the
+result is the last.
 """
 
 from __future__ import annotations

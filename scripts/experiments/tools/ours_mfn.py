@@ -1,9 +1,9 @@
 """MFN as in Appendix A of the paper, on our loops: conjugate gradients in every round, optional heuristics.
 
--s 40 factorises where there are few features and knows other first guesses: what the heuristics bring is seen in the
-plain form only.  The method is "MFN"; a step is the paper's eps (1e-6).  Settings: C; H1: the first least squares has
-10 CG steps at most; H2: a run with eps = 1e-2 comes first; path and seeded as in ours.py.  What differs from the paper:
-the CG steps are preconditioned by the Hessian's diagonal.
+-s 40 factorises where there are few features and has other starting points, so the gain of the heuristics shows in the
+plain form only.  The method is "MFN"; a step is the paper's eps (1e-6).  Settings: C; H1: the first least-squares solve
+has 10 CG steps at most; H2: a run with eps = 1e-2 comes first; path and seeded as in ours.py.  Differs from the paper
+in: the CG steps are preconditioned by the Hessian's diagonal.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
 def run(objective: SquaredHinge, C: float, eps: float, first: int | None) -> tuple[int, int]:
     """Rounds until (13) holds for the gradient, (10); returns their number and that of products with the Hessian.
 
-    first: most CG steps of the first round, where they are few.
+    first: limit of the CG steps in the first round, if any.
     """
     rounds = products = 0
     while True:

@@ -1,6 +1,6 @@
 """Snap ML's SupportVectorMachine (dual coordinate descent), without bias.
 
-Methods: "SVM hinge", "SVM squared".  A step is [tol, threads]; more threads are not always the faster.
+Methods: "SVM hinge", "SVM squared".  A step is [tol, threads]; more threads are not always faster.
 Settings: C (its regularizer is 1 / C: it minimises regularizer / 2 |w|^2 + sum).
 """
 

@@ -1,7 +1,7 @@
 """Vowpal Wabbit: the hinge loss with l2, online, from its binary cache, its fastest input.
 
 The method is "hinge".  A step is more of its options, say "--sgd --passes 10".  Settings: C (its --l2 is a row's
-share: 1 / (C n)).  The text and the cache are made before the clock starts.
+share: 1 / (C n)).  The text and the cache are written before timing starts.
 """
 
 from __future__ import annotations
