@@ -15,7 +15,7 @@ SOURCES = pyproject.toml setup.py $(wildcard svmtool/compiled/*.py svmtool/compi
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
-setup: .venv/tools  ## make .venv and install the package there, loops compiled, and the test tools
+setup: .venv/tools  ## create .venv and install the package, with its loops compiled, and the test tools
 
 demo: .venv/installed  ## scale, train and predict on a real set
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo.sh data results/demo
@@ -23,20 +23,20 @@ demo: .venv/installed  ## scale, train and predict on a real set
 test: .venv/tools  ## run the tests
 	$(BIN)/python -m pytest -q -n auto
 
-test-all: .venv/tools  ## run the tests, the exhaustive grids too
+test-all: .venv/tools  ## run all tests, including the exhaustive grids
 	$(BIN)/python -m pytest -q -n auto -m ""
 
 test-spark: $(SPARK_ENV)/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17; PYSPARK=3.5
 	$(SPARK_ENV)/bin/python -m pytest -q tests/distributed tests/repository/test_docs.py
 
-stress: .venv/tools  ## data nobody tuned on against every solver; MINUTES=30 SEED=1 ONLY=family SOLVER=s
+stress: .venv/tools  ## train every solver on data not used for tuning, and check it; MINUTES=30 SEED=1 ONLY=family SOLVER=s
 	$(BIN)/python scripts/stress --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) \
 	  $(if $(SOLVER),--solver $(SOLVER))
 
 fuzz: .venv/tools  ## hostile files and lines, kills, Ctrl-C, full disks; MINUTES=30 SEED=1 TRY='--inputs 1000000 --kills 1000'
 	$(BIN)/python scripts/stress --fuzz --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES)) $(TRY)
 
-bench: .venv/tools  ## time us against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and others; ONLY=all-sets MINUTES=20 SEED=1 DATA=folder
+bench: .venv/tools  ## time svmtool against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and others; ONLY=all-sets MINUTES=20 SEED=1 DATA=folder
 	$(BIN)/python scripts/bench.py $(if $(ONLY),--only $(ONLY)) $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(DATA),--data $(DATA) --data data) \
 	  $(if $(wildcard .venv-peers/bin/python),--peer-python .venv-peers/bin/python)
@@ -94,7 +94,7 @@ $(SPARK_ENV)/installed: $(SOURCES)
 	$(BIN)/pip install --quiet --disable-pip-version-check matplotlib
 	@touch $@
 
-# A peer that cannot be installed here is reported in the report: the others are measured all the same.
+# A tool that cannot be installed is named in the report; the others are measured.
 .venv-peers/installed: scripts/experiments/peers.txt
 	test -x .venv-peers/bin/pip || $(PYTHON) -m venv .venv-peers
 	@grep -v '^#' $< | while read -r peer; do \
