@@ -59,18 +59,18 @@ def certify(
     group = n // max(FEW if late else least, quick // max(np.count_nonzero(coef), 1))
     if group > 1:
         of = np.concatenate((draw_rows(n, group, SEED), np.arange(n - n % group, n)))
-        mine, apart = _recomputed(problem, alpha, coef, gradient, of)
-        plain = certificate_of(problem, alpha, mine, rho, r, scale)
-        wide = certificate_of(problem, alpha, mine, rho, r, scale, apart)
+        exact, apart = _recomputed(problem, alpha, coef, gradient, of)
+        plain = certificate_of(problem, alpha, exact, rho, r, scale)
+        wide = certificate_of(problem, alpha, exact, rho, r, scale, apart)
         gap, allowed = plain.primal - plain.dual, ROUNDING * abs(plain.primal)
         hidden = plain.gap <= target < wide.gap
         if late or (wide.primal - wide.dual - gap <= max(WIDER * gap, allowed) and not hidden):
             wide.sampled = f"decision values of {len(of)} of {n} rows computed again: within {apart:.1g}"
-            wide.seen = mine, apart
+            wide.seen = exact, apart
             return wide
-    mine, _ = _recomputed(problem, alpha, coef, gradient, np.arange(n))
-    found = certificate_of(problem, alpha, mine, rho, r, scale)
-    found.seen = mine, 0.0
+    exact, _ = _recomputed(problem, alpha, coef, gradient, np.arange(n))
+    found = certificate_of(problem, alpha, exact, rho, r, scale)
+    found.seen = exact, 0.0
     return found
 
 
@@ -82,8 +82,8 @@ def _recomputed(
     f, some = np.zeros(n), np.zeros(n, bool)
     some[of] = True
     f[of] = exact_sum(problem, coef, None if len(of) == n else of)
-    mine, some = problem.gradient(alpha, f), some[problem.row]
-    return np.where(some, mine, gradient), float(np.abs(mine - gradient).max(where=some, initial=0.0))
+    exact, some = problem.gradient(alpha, f), some[problem.row]
+    return np.where(some, exact, gradient), float(np.abs(exact - gradient).max(where=some, initial=0.0))
 
 
 def certificate_of(

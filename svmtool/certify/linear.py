@@ -12,6 +12,8 @@ sum_i a_i y_i = 0, which is reached by scaling down the heavier side.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from svmtool.data.blocks import Rows
@@ -143,31 +145,48 @@ class Certifier:
         if self.free_bias:
             v[-1] = 0.0
         b = a / cost if self.all_used else np.divide(a, cost, out=np.zeros_like(a), where=cost > 0)
-        largest = float(np.abs(b).max(initial=0.0))
-        room = self.loss.cap / largest if largest > 0 else np.inf
-        linear, square = float(np.sum(self.target * a)), float(v @ v)
-        if self.l1:
-            square, steepest = 0.0, float(np.abs(v).max(initial=0.0))
-            room = min(room, 1.0 / steepest if steepest > 0 else np.inf)
-        dual = 0.0
-        if largest > TINY and self.loss.degree is None:
-            s = min(1.0, room)
-            dual = s * linear - 0.5 * s * s * square - float(cost @ self.loss.conjugate(s * b))
-        elif largest > TINY:
-            dual = best_multiple(linear, square, float(cost @ self.loss.conjugate(b)), self.loss.degree, room)
-
+        largest, linear = float(np.abs(b).max(initial=0.0)), float(np.sum(self.target * a))
+        dual = value_of_multiple(
+            self.loss, linear, v, largest, lambda s: float(cost @ self.loss.conjugate(s * b)), self.l1
+        )
         g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack_near(v, w, xi, at_zero))
         if self.free_bias:  # the multiplier of sum a y = 0: the best bias for the free rows
             free = ~(at_zero | at_cap)
             if np.any(free):
                 g += y * (-float(np.median((g * y)[free])))
-        violation = np.abs(g)
-        np.maximum(-g, 0.0, out=violation, where=at_zero)
-        np.maximum(g, 0.0, out=violation, where=at_cap)
+        violation = violations(g, at_zero, at_cap)
         if not self.all_used:
             violation = violation[cost > 0]
         largest = float(violation.max(initial=0.0))
         return dual, largest if largest >= 0.0 else np.inf
+
+
+def value_of_multiple(
+    loss: Loss, linear: float, v: np.ndarray, largest: float, conjugates: Callable[[float], float], l1: bool
+) -> float:
+    """D at the best feasible multiple of a dual point a.
+
+    linear: sum_i target_i a_i.  v: sum_i a_i y_i x_i, length d.  largest: max |a_i| / C_i.  conjugates(s): the sum of
+    C_i l*(s a_i / C_i).
+    """
+    if not largest > TINY:
+        return 0.0
+    room, square = loss.cap / largest, float(v @ v)
+    if l1:
+        square, steepest = 0.0, float(np.abs(v).max(initial=0.0))
+        room = min(room, 1.0 / steepest if steepest > 0 else np.inf)
+    if loss.degree is None:
+        s = min(1.0, room)
+        return s * linear - 0.5 * s * s * square - conjugates(s)
+    return best_multiple(linear, square, conjugates(1.0), loss.degree, room)
+
+
+def violations(g: np.ndarray, at_zero: np.ndarray, at_cap: np.ndarray) -> np.ndarray:
+    """KKT violations of rows with the dual slopes -g, given which multipliers are at a bound (bool[n])."""
+    size = np.abs(g)
+    np.maximum(-g, 0.0, out=size, where=at_zero)
+    np.maximum(g, 0.0, out=size, where=at_cap)
+    return size
 
 
 def _balance(a: np.ndarray, y: np.ndarray) -> np.ndarray:

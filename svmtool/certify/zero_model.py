@@ -119,19 +119,14 @@ def best_multiple(problem: KernelProblem | LeastSquaresSvc, result: KernelResult
     return best
 
 
-def certified_zero(problem: KernelProblem | LeastSquaresSvc, known: float = -np.inf) -> Certificate:
-    """The certificate of w = 0, almost without computation.
-
-    Its dual value is `known`, that of some point, or a lower bound of that of problem.start.
-    """
+def certified_zero(problem: KernelProblem | LeastSquaresSvc) -> Certificate:
+    """The certificate of w = 0, almost without computation; its dual value: a lower bound of that of problem.start."""
     value, _, _ = value_at_zero(problem)
     dual, start = 0.0, problem.start
     if not isinstance(problem, LeastSquaresSvc):
         coef = problem.coefficients(start)
         size = float(np.abs(coef) @ np.sqrt(np.abs(problem.diagonal()))) if np.any(coef) else 0.0
         dual = -0.5 * size * size - float(problem.p @ start)
-    if dual < known <= value:  # with an indefinite kernel it may be larger
-        dual = known
     found = Certificate(value, dual, 0.0)
     found.gap = problem.relative(value, dual)
     return found

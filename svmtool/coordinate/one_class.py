@@ -140,10 +140,10 @@ class OneClassDescent:
         gram.flat[:: self.d + 1] += DEPENDENT * largest
         factored = Factored(gram)
         by_w, by_mean = factored.solve(-self.w), factored.solve(mean)
-        spread = float(np.sum(weight)) - float(mean @ by_mean)
-        if not spread > 0.0:  # a sum of features is the same for all: w = 0 is out of reach
+        variation = float(np.sum(weight)) - float(mean @ by_mean)
+        if not variation > 0.0:  # a sum of features is the same for all: w = 0 is out of reach
             return False
-        shift = -float(mean @ by_w) / spread
+        shift = -float(mean @ by_w) / variation
         step = np.empty(self.n)
         self.rows.margins(by_w - shift * by_mean, self._ones, step)
         step += shift

@@ -54,7 +54,7 @@ class Rows:
             """z_i = y_i x_i.w"""
 
         def transpose_product(self, u: np.ndarray) -> np.ndarray:
-            """Return sum_i u_i x_i."""
+            """Return sum_i u_i x_i, length d."""
 
         def hinge(self, w: np.ndarray, y: np.ndarray, target: np.ndarray, cost: np.ndarray) -> float:
             """Return sum_i C_i max(0, target_i - y_i x_i.w); where the rows offer coordinate descent."""
@@ -63,7 +63,7 @@ class Rows:
             """Return sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, plain]."""
 
         def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
-            """Return sum_i c_i (x_i.v) x_i."""
+            """Return sum_i c_i (x_i.v) x_i, length d."""
 
         def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
             """Add sum_i c_i x_i x_i' to the upper triangle of gram, f8[d, d]."""
@@ -72,16 +72,16 @@ class Rows:
             """Return the diagonal of sum_i c_i x_i x_i'."""
 
         def square_norms(self) -> np.ndarray:
-            """Return |x_i|^2, f8[n]."""
+            """Return |x_i|^2 with the bias feature, f8[n]."""
 
         def signed_sums(self, u: np.ndarray) -> np.ndarray:
             """Return what u_i x_ij sum up to over the rows where it is positive, and the rest, f8[plain, 2]; CSR."""
 
         def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-            """Write the inner products of the rows `chosen` from row `first` of K on, its lower triangle."""
+            """Write x_i.x_j for the rows `chosen` (i8) to K's lower triangle, from its row `first` on."""
 
         def dense_of(self, chosen: np.ndarray) -> np.ndarray:
-            """Return the rows `chosen` as a matrix, the bias feature included."""
+            """Return the rows `chosen` (i8) with the bias feature, f8[len(chosen), d]."""
 
         def as_csr(self) -> Any:
             """Return the rows as CsrRows."""
@@ -90,7 +90,7 @@ class Rows:
             """Return a copy of the rows `chosen` (i8)."""
 
         def columns(self, chosen: np.ndarray) -> Any:
-            """Return the features `chosen` (i8, ascending) of all rows; the bias feature stays."""
+            """Return the features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
 
         def without_bias(self) -> Any:
             """Return the rows without the bias feature."""

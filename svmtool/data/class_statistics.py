@@ -61,8 +61,8 @@ class ClassStatistics:
                 n for label, n in zip(self.labels, self.count, strict=True) if self.group(label) == g
             )
             part = self.gram[g] if empty else np.zeros((m, m))
-            mine = r if len(set(groups)) == 1 else np.where(np.array(groups)[number] == g, r, 0.0)
-            plain.add_gram(mine, part)
+            weights = r if len(set(groups)) == 1 else np.where(np.array(groups)[number] == g, r, 0.0)
+            plain.add_gram(weights, part)
             if not empty:
                 self.gram[g, :m, :m] += sign * part
             self.past[:m] += np.diagonal(part) + np.diagonal(self.gram[g])[:m]

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
 
 
-
 class CsrRows(Rows):
-    """Compressed sparse rows: indptr i8[n+1], indices i4[nnz] from 0, values f8[nnz]."""
+    """Compressed sparse rows: indptr i8[n+1], indices i4[nnz] from 0, values f8[nnz]; for the passes see Rows."""
 
     offers_coordinate_descent = has_sparse_form = have_kernel = True
 
@@ -43,7 +42,6 @@ class CsrRows(Rows):
         self.csr_arrays = (indptr, indices, values)
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
-        """z_i = y_i x_i.w"""
         call, shift = loops.csr_margins.bind(*self.csr_arrays, w, y, z), self.shift(w)
         self.for_each_block(lambda lo, hi: call(shift, lo, hi))
 
@@ -63,7 +61,6 @@ class CsrRows(Rows):
         return self._sum_over(self.blocks, 0, lambda _, lo, hi: call(shift, lo, hi))[1]
 
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
-        """sum_i u_i x_i, length d."""
         g, _ = self._sum_over(
             self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_transpose_product(*self.csr_arrays, u, g, lo, hi)
         )
@@ -82,7 +79,6 @@ class CsrRows(Rows):
         return sums.reshape(-1, 2)
 
     def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
-        """sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, plain]."""
         parts, m = self.sum_blocks, self.plain
         if len(parts) * k > blocks.MAX_BLOCKS:
             parts = self.cut(blocks.MAX_BLOCKS // k)
@@ -91,7 +87,6 @@ class CsrRows(Rows):
         return sums.reshape(k, m)
 
     def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """sum_i c_i (x_i.v) x_i, length d; one pass."""
         shift = self.shift(v)
         g, total = self._sum_over(
             self.sum_blocks,
@@ -103,7 +98,6 @@ class CsrRows(Rows):
         return g
 
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
-        """Upper triangle of gram (d x d) += sum_i c_i x_i x_i'."""
         m = self.plain
         by_columns = m <= blocks.COLUMNS_BELOW and self.nnz >= blocks.DENSE_FROM * self.n * m
         some = self._rows_between_checks
@@ -128,7 +122,6 @@ class CsrRows(Rows):
             gram[:, -1] += self.bias * edge
 
     def diagonal(self, c: np.ndarray) -> np.ndarray:
-        """sum_i c_i x_ij^2, length d."""
         g, _ = self._sum_over(
             self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_diagonal(*self.csr_arrays, c, g, lo, hi)
         )
@@ -137,7 +130,6 @@ class CsrRows(Rows):
         return g
 
     def square_norms(self) -> np.ndarray:
-        """|x_i|^2 with the bias feature, length n."""
         norms = np.empty(self.n)
         call = loops.csr_square_norms.bind(self.indptr, self.values, norms)
         self.for_each_block(lambda lo, hi: call(lo, hi))
@@ -173,7 +165,6 @@ class CsrRows(Rows):
         return largest
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-        """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
         step, arrays = blocks.KERNEL_ROWS, self.csr_arrays
         if self.mapped is not None:  # each block needs all of these rows; a copy of them is small
             arrays, chosen = self.take(chosen).csr_arrays, np.arange(len(chosen))
@@ -202,7 +193,6 @@ class CsrRows(Rows):
         return CsrRows(*self.csr_arrays, self.plain, mapped=self.mapped)
 
     def columns(self, chosen: np.ndarray) -> CsrRows:
-        """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
         place = np.full(self.plain, -1, np.int32)
         place[chosen] = np.arange(len(chosen), dtype=np.int32)
         indices = place[self.indices]
@@ -215,7 +205,6 @@ class CsrRows(Rows):
         return CsrRows(self.indptr, self.indices, self.values / size[self.indices], self.plain, self.bias)
 
     def dense_of(self, chosen: np.ndarray) -> np.ndarray:
-        """The rows `chosen` (i8) with the bias feature as f8[len(chosen), d]."""
         part, X = self.take(chosen), np.full((len(chosen), self.d), max(self.bias, 0.0))
         X[:, : self.plain] = 0.0
         X[np.repeat(np.arange(part.n), np.diff(part.indptr)), part.indices] = part.values
@@ -225,7 +214,6 @@ class CsrRows(Rows):
         return self
 
     def take(self, chosen: np.ndarray) -> CsrRows:
-        """The rows `chosen` (i8), copied."""
         indptr = np.zeros(len(chosen) + 1, np.int64)
         np.cumsum(self.indptr[chosen + 1] - self.indptr[chosen], out=indptr[1:])
         indices, values = self.new(int(indptr[-1]), "i4"), self.new(int(indptr[-1]), "f8")

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
 
 
-
 class DenseRows(Rows):
     """A matrix X (n x plain), C order; products by BLAS, a block at a time."""
 
@@ -107,7 +106,6 @@ class DenseRows(Rows):
             gram[:, -1] += self.bias * self.transpose_product(c)
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-        """See CsrRows."""
         part = self._copy(chosen)
         for lo in range(first, len(chosen), blocks.KERNEL_ROWS):
             limits.check()
@@ -156,7 +154,6 @@ class DenseRows(Rows):
         return DenseRows(self.X / size[: self.plain], self.bias)
 
     def columns(self, chosen: np.ndarray) -> DenseRows:
-        """The features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
         return DenseRows(np.take(self.X, chosen, 1), self.bias)
 
     def without_bias(self) -> DenseRows:

@@ -37,11 +37,9 @@ class RepeatedRows(Rows):
         return out
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
-        """z_i = y_i x_i.w"""
         np.multiply(self.copies(y), self.products(w), out=self.copies(z))
 
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
-        """sum_i u_i x_i, length d."""
         return self.base.transpose_product(self.copies(u).sum(axis=0))
 
     def sums_by_side(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -49,27 +47,21 @@ class RepeatedRows(Rows):
         return np.stack([self.transpose_product(part), self.transpose_product(u - part)])
 
     def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """sum_i c_i (x_i.v) x_i, length d."""
         return self.base.curvature_product(self.copies(c).sum(axis=0), v)
 
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
-        """Upper triangle of gram (d x d) += sum_i c_i x_i x_i'."""
         self.base.add_gram(self.copies(c).sum(axis=0), gram)
 
     def diagonal(self, c: np.ndarray) -> np.ndarray:
-        """sum_i c_i x_ij^2, length d."""
         return self.base.diagonal(self.copies(c).sum(axis=0))
 
     def square_norms(self) -> np.ndarray:
-        """|x_i|^2 with the bias feature, length n."""
         return np.tile(self.base.square_norms(), self.k)
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-        """Lower triangle of K = inner products x_i.x_j among rows `chosen` (i8), from its row `first` on."""
         self.base.fill_kernel(chosen % self.base.n, K, first)
 
     def dense_of(self, chosen: np.ndarray) -> np.ndarray:
-        """The rows `chosen` (i8) with the bias feature as f8[len(chosen), d]."""
         return self.base.dense_of(chosen % self.base.n)
 
     def draw(self, group: int, seed: int) -> np.ndarray:
@@ -150,7 +142,6 @@ class OrdinalRows(RepeatedRows):
     def dense_of(self, chosen: np.ndarray) -> np.ndarray:
         thresholds = np.arange(self.k) == (chosen // self.base.n)[:, None]
         return np.hstack([super().dense_of(chosen), -thresholds.astype(float)])
-
 
 
 def of_data(rows: Rows) -> Rows:

@@ -34,13 +34,13 @@ class TwoClasses:
 
     def terms(self, data: Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
         """Rows, signs y, costs and targets (f8[n] or None), without rows of cost 0; weights > 0 multiply C."""
-        mine = np.trunc(labels) == self.label
-        cost = weights * np.where(mine, self.positive, self.negative)
+        own = np.trunc(labels) == self.label
+        cost = weights * np.where(own, self.positive, self.negative)
         if min(self.positive, self.negative) <= 0.0:
             used = np.flatnonzero(cost > 0.0)
-            data, mine, cost = data.take(used), mine[used], cost[used]
+            data, own, cost = data.take(used), own[used], cost[used]
         target = None if self.target is None else np.full(data.n, self.target)
-        return data, np.where(mine, 1.0, -1.0), cost, target
+        return data, np.where(own, 1.0, -1.0), cost, target
 
 
 class Tube:

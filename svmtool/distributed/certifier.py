@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svmtool.certify.linear import TINY, Certificate
+from svmtool.certify.linear import Certificate, value_of_multiple, violations
 from svmtool.data.blocks import Rows
-from svmtool.objectives.duality import best_multiple
+from svmtool.objectives.duality import balancing
 from svmtool.objectives.losses import Loss
 
 if TYPE_CHECKING:
@@ -74,11 +74,7 @@ class BlockCertifier:
 
     def violation(self, bias: float) -> float:
         """The largest KKT violation of this block, given the multiplier of the bias."""
-        g = self._g - self.y * bias
-        size = np.abs(g)
-        np.maximum(-g, 0.0, out=size, where=self._at_zero)
-        np.maximum(g, 0.0, out=size, where=self._at_cap)
-        return float(size.max(initial=0.0))
+        return float(violations(self._g - self.y * bias, self._at_zero, self._at_cap).max(initial=0.0))
 
 
 def certify(
@@ -88,14 +84,9 @@ def certify(
     inner = w[:-1] if free_bias else w
     regular = float(np.sum(np.abs(inner))) if l1 else 0.5 * float(inner @ inner)
     primal = regular + ranks.sum("certifier", "primal", loss, w)
-    best = None
-    for own in (False, True):
-        if (own and not kept) or (not own and kept and loss.degree == 1.0):
-            continue  # at a breakpoint of the loss the slope does not determine a_i
-        if own:
-            ranks.defer("certify_kept")
-        else:
-            ranks.defer("certifier", "slopes")
+    best, candidates = None, [("certifier", "slopes")] * (not kept or loss.degree != 1.0) + [("certify_kept",)] * kept
+    for candidate in candidates:  # at a breakpoint of the loss the slope does not determine a_i
+        ranks.defer(*candidate)
         dual, violation = _dual_value(ranks, loss, free_bias, l1)
         if best is None or dual > best.dual:
             best = Certificate(primal, dual, violation)
@@ -110,19 +101,13 @@ def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tup
     v, sums = ranks.sum("certifier", "product", *factors)
     if free_bias:
         v[-1] = 0.0
-    linear, conjugates = sums.tolist()
+    linear, whole = sums.tolist()
     largest = max(ranks.gather("certifier", "largest"), default=0.0)
-    longest = loss.cap / largest if largest > 0 else np.inf
-    square, dual = float(v @ v), 0.0
-    if l1:
-        square, steepest = 0.0, float(np.abs(v).max(initial=0.0))
-        longest = min(longest, 1.0 / steepest if steepest > 0 else np.inf)
-    if largest > TINY and loss.degree is None:
-        s = min(1.0, longest)
-        conjugates = conjugates if s == 1.0 else ranks.sum("certifier", "conjugates", s)
-        dual = s * linear - 0.5 * s * s * square - conjugates
-    elif largest > TINY:
-        dual = best_multiple(linear, square, conjugates, loss.degree, longest)
+
+    def conjugates(s: float) -> float:
+        return whole if s == 1.0 else ranks.sum("certifier", "conjugates", s)
+
+    dual = value_of_multiple(loss, linear, v, largest, conjugates, l1)
     total, free = ranks.sum("certifier", "free", None if l1 else v).tolist()
     bias = total / free if free_bias and free else 0.0
     return dual, max(ranks.gather("certifier", "violation", bias), default=0.0)
@@ -132,8 +117,4 @@ def _factors(up: float, down: float, n: float, one_sided: bool) -> tuple[Any, ..
     """Arguments of `product` that make sum a y = 0: multipliers of the sides if a >= 0 is required, else a shift."""
     if not one_sided:
         return 1.0, 1.0, (up - down) / max(n, 1.0)
-    if up == down:
-        return 1.0, 1.0, 0.0
-    if min(up, down) <= 0:
-        return 0.0, 0.0, 0.0
-    return min(1.0, down / up), min(1.0, up / down), 0.0
+    return *((1.0, 1.0) if up == down else balancing(up, down)), 0.0

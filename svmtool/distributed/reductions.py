@@ -226,5 +226,3 @@ class DistributedRegression(DistributedReduction, Regression):
         C = self.settings.problem.C
         targets = np.array([self._largest])
         return self._begin(Tube(C, self.settings.problem.p), np.array([C]), target=targets, p=self.loss.power)
-
-

@@ -11,8 +11,8 @@ import numpy as np
 from svmtool.compiled import threads
 from svmtool.data.dataset import Dataset
 from svmtool.distributed.frame import entries_of
-from svmtool.formats.models import kernel, linear
-from svmtool.formats.models.text import ModelText, is_kernel_model
+from svmtool.formats.models import any_model
+from svmtool.formats.models.text import ModelText
 
 BATCH = 1000  # rows that are scored together
 
@@ -30,8 +30,7 @@ class FrameScorer:
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
         threads.set_count(1)  # other tasks have the other cores
-        text = ModelText.of(self.model.value, "<model>")
-        model = kernel.of_text(text) if is_kernel_model(text) else linear.of_text(text)
+        model = any_model.of_text(ModelText.of(self.model.value, "<model>"))
         rows = iter(rows)
         while some := list(itertools.islice(rows, BATCH)):
             decisions = model.decision_values(dataset_of([row[self.features] for row in some]))

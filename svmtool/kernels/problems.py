@@ -78,18 +78,30 @@ def relative(primal: float, dual: float, floor: float = 0.0) -> float:
     return difference / abs(primal) if primal * dual > 0.0 or (dual == 0.0 and primal > 0.0) else np.inf
 
 
-class ForSolver:
-    """What a kernel problem carries for its solver beside the problem itself.
+class _Problem:
+    """Base of the problems with a kernel.
 
     cache_mb  memory for rows of the kernel matrix, in MB
     options   of the solver
+    floor     least value that gaps are relative to; above 0 if w = 0 can be optimal
     """
 
     cache_mb = 100.0
     options = NO_OPTIONS
+    floor = 0.0
+    at_zero: tuple[float, float, float] | None = None  # certify.zero_model.value_at_zero, once computed
+    y: np.ndarray
+
+    def coefficients(self, alpha: np.ndarray) -> np.ndarray:
+        """coef f8[n] of alpha f8[m]."""
+        return self.y * alpha
+
+    def relative(self, primal: float, dual: float) -> float:
+        """The relative gap of two values."""
+        return relative(primal, dual, self.floor)
 
 
-class KernelProblem(ForSolver):
+class KernelProblem(_Problem):
     """The quadratic programme of the module, in m variables over n points.
 
     row       i8[m]: the point of a variable
@@ -98,11 +110,9 @@ class KernelProblem(ForSolver):
     start     f8[m], feasible; two_sums: whether the sum of each sign is fixed
     losses    f8[m]: cost of a loss of 1: upper; if no a_t can reach its bound, 1 / `shrunk`, and upper is out of reach
     shrunk    factor of the solution of this programme to that of the problem, below 1 if no a_t can reach its bound
-    floor     least value that gaps are relative to; above 0 if w = 0 can be optimal
     """
 
-    floor, shrunk = 0.0, 1.0
-    at_zero: tuple[float, float, float] | None = None  # certify.zero_model.value_at_zero, once computed
+    shrunk = 1.0
 
     def __init__(
         self, points: Points, row: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray, start: np.ndarray,
@@ -136,10 +146,6 @@ class KernelProblem(ForSolver):
         """Qa + p, f8[m], from decision values of the points without rho, f8[n]."""
         return self.y * f[self.row] + self.p
 
-    def relative(self, primal: float, dual: float) -> float:
-        """The relative gap of two values."""
-        return relative(primal, dual, self.floor)
-
     def diagonal(self) -> np.ndarray:
         """K(x_i, x_i), f8[n]."""
         if self.rows is None:
@@ -164,10 +170,6 @@ class KernelProblem(ForSolver):
         """The decision function of a result."""
         coef = self.coefficients(result.alpha)
         return self._answer(coef, result, 1.0, self.upper[: len(coef)], self.says(coef, result))
-
-    def coefficients(self, alpha: np.ndarray) -> np.ndarray:
-        """coef f8[n] of alpha f8[m]."""
-        return self.y * alpha
 
     def says(self, coef: np.ndarray, result: KernelResult) -> str:
         """The line that LIBSVM prints for this kind of problem."""
@@ -336,7 +338,7 @@ class NuSvr(Svr):
         return f"epsilon = {-result.r:f}\n"
 
 
-class LeastSquaresSvc(ForSolver):
+class LeastSquaresSvc(_Problem):
     """LS-SVM, least squares of the margins: a quadratic program without bounds.
 
         min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.f(x_i) + b))^2,   f(x).f(z) = K(x, z)
@@ -345,9 +347,6 @@ class LeastSquaresSvc(ForSolver):
     If b is not free, 1/2 b^2 is added to the first line; the second then has K + 1 in place of K and no equality, and b
     is the sum of c.  The papers' a is y c.  Points of cost 0 are left out: n, rows, y and cost are those of the others.
     """
-
-    floor = 0.0
-    at_zero: tuple[float, float, float] | None = None  # see KernelProblem
 
     def __init__(self, points: Points, y: np.ndarray, cost: np.ndarray, free_bias: bool):
         self.used, self.whole = np.flatnonzero(cost > 0.0), len(y)
@@ -358,14 +357,6 @@ class LeastSquaresSvc(ForSolver):
         self.shift = 0.0 if free_bias else 1.0  # added to all kernel values
         self.row = np.arange(self.n)
         self.start = np.zeros(self.n)
-
-    def relative(self, primal: float, dual: float) -> float:
-        """The relative gap of two values."""
-        return relative(primal, dual)
-
-    def coefficients(self, alpha: np.ndarray) -> np.ndarray:
-        """c f8[n] of alpha f8[n]."""
-        return self.y * alpha
 
     def gradient(self, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Qa - 1 f8[n], Q_ij = y_i y_j (K_ij + D_ij), from f = K c, f8[n]."""

@@ -6,34 +6,11 @@ which are cached as far as memory allows, and computed again in double precision
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from svmtool.data.blocks import Rows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import HardOneClass
-
-
-class RowScores(Protocol):
-    """n rows; size: mean K(x, x); z f8[n] of the last point; exact: whether z was computed in double precision."""
-
-    n: int
-    size: float
-    z: np.ndarray
-    exact: bool
-
-    def inner(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """f8 (some, others): K between two sets of rows (i8)."""
-
-    def set_point(self, rows: np.ndarray, a: np.ndarray) -> None:
-        """Set a to a_k at row rows[k] (i8, each once) and 0 elsewhere; EndedError leaves a and z unchanged."""
-
-    def refresh(self) -> None:
-        """Compute z in double precision."""
-
-    def some(self, chosen: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
-        """z f8 of the rows `chosen` (i8) only, for a as in set_point."""
 
 
 def inner_products(rows: Rows, some: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -47,7 +24,10 @@ def inner_products(rows: Rows, some: np.ndarray, others: np.ndarray) -> np.ndarr
 
 
 class LinearRowScores:
-    """See RowScores.  w (length d) belongs to the last point."""
+    """Scores of n rows without a kernel.
+
+    size: mean K(x, x).  z f8[n], w (length d): of the last point.  exact: whether z was computed in double precision.
+    """
 
     exact = True
 
@@ -58,16 +38,19 @@ class LinearRowScores:
         self.w, self.z = np.zeros(rows.d), np.zeros(rows.n)
 
     def inner(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """f8 (some, others): K between two sets of rows (i8)."""
         return inner_products(self.rows, some, others)
 
     def set_point(self, rows: np.ndarray, a: np.ndarray) -> None:
+        """Set a to a_k at row rows[k] (i8, each once) and 0 elsewhere; EndedError leaves a and z unchanged."""
         self._weigh(rows, a)
         self.rows.margins(self.w, self.ones, self.z)
 
     def refresh(self) -> None:
-        """Nothing to do: z is always exact."""
+        """Compute z in double precision; here it always is."""
 
     def some(self, chosen: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """z f8 of the rows `chosen` (i8) only, for a as in set_point."""
         self._weigh(rows, a)
         few, z = self.rows.take(chosen), np.empty(len(chosen))
         few.margins(self.w, np.ones(len(chosen)), z)
@@ -79,7 +62,7 @@ class LinearRowScores:
 
 
 class KernelRowScores:
-    """See RowScores; cache_mb: memory for kernel rows."""
+    """As LinearRowScores, with a kernel; cache_mb: memory for kernel rows."""
 
     def __init__(self, problem: HardOneClass, cache_mb: float):
         from svmtool.kernels.rows import KernelRows
@@ -120,3 +103,6 @@ class KernelRowScores:
     def some(self, chosen: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
         used = a > 0.0
         return a[used] @ self.columns.values(rows[used], chosen)
+
+
+RowScores = LinearRowScores | KernelRowScores

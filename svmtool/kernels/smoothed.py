@@ -149,4 +149,3 @@ class SmoothedHinge:
         if len(moved):
             u = np.abs(self.c[moved])
             self.state.rows.add(moved, d[moved], f, (u > 0.0) & (u < self.C[moved]))
-

@@ -202,13 +202,13 @@ class Given(Tiles):
         return self.matrix[self.own, self.own]
 
 
-def dense(rows: CsrRows | DenseRows, lo: int, hi: int, dtype: type = np.float64) -> np.ndarray:
+def dense(rows: CsrRows | DenseRows, lo: int, hi: int) -> np.ndarray:
     """Rows lo .. hi-1 as a matrix."""
     if isinstance(rows, DenseRows):
-        return rows.X[lo:hi].astype(dtype, copy=False)
+        return rows.X[lo:hi]
     X = np.zeros((hi - lo, rows.plain))
     row_loops.csr_to_dense(*rows.csr_arrays, X, rows.plain, lo, hi)
-    return X.astype(dtype, copy=False)
+    return X
 
 
 def apart(

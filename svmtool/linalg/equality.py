@@ -7,7 +7,6 @@ import numpy as np
 ROUNDING = 1e-14  # relative error of the sum that is accepted
 
 
-
 def restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:
     """Change a so that e'a = total (e of 0 and +-1), first by variables strictly within their bounds, then by all."""
     for some in ((a > 0.0) & (a < upper), np.ones(len(a), bool)):

@@ -24,6 +24,7 @@ from svmtool.linalg.costs import FACTOR
 from svmtool.linalg.gram import KernelCache
 from svmtool.linalg.systems import Factored
 from svmtool.objectives.base import Objective
+from svmtool.objectives.duality import balanced
 
 SUMS = 8
 POWER_BLOCK = 8192  # rows in a block of work for 1 < p < 2
@@ -221,10 +222,7 @@ class Augmented(Objective):
     def dual_value(self, alpha: np.ndarray) -> float:
         """Dual value of the hinge at alpha (f8[n], within its bounds), balanced first where the bias is free."""
         if self.free_bias:
-            positive = self.y > 0.0
-            up, down = float(np.sum(alpha[positive])), float(np.sum(alpha[~positive]))
-            least = min(up, down)
-            alpha = alpha * np.where(positive, least / max(up, 1e-300), least / max(down, 1e-300))
+            alpha = balanced(alpha, self.y)
         v = self.rows.transpose_product(alpha * self.y)
         if self.free_bias:
             v[-1] = 0.0

@@ -29,6 +29,7 @@ from svmtool.data.replicated import of_data
 from svmtool.linalg.costs import COPY, FACTOR, INNER, INNER_DENSE, VISIT
 from svmtool.linalg.gram import KernelCache
 from svmtool.linalg.systems import Factored, conjugate_gradient, solve_positive
+from svmtool.objectives.duality import balancing
 from svmtool.objectives.row_losses import Losses
 
 SYSTEMS = {"primal": "a system of features", "dual": "a system of active rows", "cg": "conjugate gradients"}
@@ -45,7 +46,7 @@ def balance(up: float, down: float) -> tuple[float, float] | None:
     """
     if not min(up, down) > BALANCED * max(up, down):
         return None
-    return min(1.0, down / up), min(1.0, up / down)
+    return balancing(up, down)
 
 
 class Objective(Losses):

@@ -10,6 +10,22 @@ def relative_gap(primal: float, dual: float) -> float:
     return 0.0 if primal == 0 else max(primal - dual, 0.0) / primal
 
 
+def balancing(up: float, down: float) -> tuple[float, float]:
+    """Factors, at most 1, of the multipliers of y = 1, with sum `up`, and of y = -1, `down`, that make the sums equal.
+
+    Both are 0 where one of the sums is not above 0.
+    """
+    return (min(1.0, down / up), min(1.0, up / down)) if min(up, down) > 0.0 else (0.0, 0.0)
+
+
+def balanced(a: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Multipliers a >= 0, those of the sign with the larger sum scaled down so that sum a_i y_i = 0."""
+    positive = y > 0.0
+    up, down = float(np.sum(a[positive])), float(np.sum(a[~positive]))
+    least = min(up, down)
+    return a * np.where(positive, least / max(up, 1e-300), least / max(down, 1e-300))
+
+
 def best_multiple(linear: float, square: float, conjugate: float, degree: float, room: float) -> float:
     """max over 0 <= s <= room of  s linear - s^2 square / 2 - s^degree conjugate  (at least 0, the value at s = 0)."""
     if linear <= 0:

@@ -30,5 +30,3 @@ def lead_of(z: np.ndarray) -> float:
 def is_zero(lead: float, square: float, size: float) -> bool:
     """Whether v is 0 up to round-off: |v|^2 is negligible beside `size`, the mean of K(x, x), and lead is round-off."""
     return square <= one_class.FLOOR * size and lead <= ROUNDING * float(np.sqrt(max(square, 0.0) * size))
-
-

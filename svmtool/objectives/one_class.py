@@ -56,5 +56,3 @@ def best_rho(
     out = np.empty(2)
     pair_loops.best_rho_of_rows(z, cost, np.empty(len(z), np.int64), out, k, low, high)
     return float(out[0]), float(out[1])
-
-

@@ -21,6 +21,7 @@ from svmtool.data.blocks import Rows
 from svmtool.data.replicated import data_of
 from svmtool.linalg.pivots import ROUNDS
 from svmtool.linalg.systems import least_squares
+from svmtool.objectives.duality import balancing
 
 if TYPE_CHECKING:
     from typing import Any
@@ -140,7 +141,7 @@ class Orthogonal:
             up, down = float(alpha[o.y > 0.0].sum()), float(alpha[o.y < 0.0].sum())
             if not min(up, down) > 0.0:
                 return
-            alpha = alpha * np.where(o.y > 0.0, min(1.0, down / up), min(1.0, up / down))
+            alpha = alpha * np.where(o.y > 0.0, *balancing(up, down))
         v = alpha @ self._X
         if o.free_bias:
             v[-1] = 0.0

@@ -21,7 +21,7 @@ import numpy as np
 from svmtool.data.blocks import Rows
 from svmtool.linalg.costs import COPY, FACTOR, INNER, VISIT
 from svmtool.linalg.systems import Factored, mirror
-from svmtool.objectives.duality import best_multiple
+from svmtool.objectives.duality import balancing, best_multiple
 from svmtool.objectives.task import Task
 
 # Usual number of steps.  To a gap of 1e-4 on 15 sets of 4 to 500 features (p = 1, 1.5, 2; C = 1, 100, 1e4; free bias):
@@ -108,7 +108,7 @@ class PowerInterior:
         if self.free_bias:
             sides = self.rows.sums_by_side(a * self.y, self.y)
             up, down = float(a[self.y > 0.0].sum()), float(a[self.y < 0.0].sum())
-            factors = np.array([min(1.0, down / up), min(1.0, up / down)]) if min(up, down) > 0.0 else np.zeros(2)
+            factors = np.array(balancing(up, down))
             sums, v = sides.sum(axis=0), factors @ sides
             v[-1] = 0.0
             alpha = a * np.where(self.y > 0.0, factors[0], factors[1])

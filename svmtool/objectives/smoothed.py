@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
+from svmtool.objectives.duality import balanced
 from svmtool.objectives.squared_hinge import dual_bound
 from svmtool.objectives.task import Task
 
@@ -102,9 +103,7 @@ class Smoothed:
         task = self.task
         if task.free_bias:
             if self.hinge:
-                up, down = float(np.sum(a[task.y > 0])), float(np.sum(a[task.y < 0]))
-                least = min(up, down)
-                a = a * np.where(task.y > 0, least / max(up, 1e-300), least / max(down, 1e-300))
+                a = balanced(a, task.y)
             else:
                 a = a - task.cost * task.y * (float(a @ task.y) / float(np.sum(task.cost)))
             pull = task.rows.transpose_product(a * task.y)

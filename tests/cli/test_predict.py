@@ -16,6 +16,7 @@ from svmtool.cli.predict import command as predict
 from svmtool.compiled import threads
 from svmtool.formats import scored_text
 from svmtool.formats.models import linear
+from svmtool.formats.models.text import load
 from svmtool.formats.source import open_source
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.metrics import SAME_PREDICTIONS, ClassCounts, RankCurve, RegressionErrors
@@ -241,7 +242,8 @@ def test_scores_do_not_depend_on_blocks_threads_or_the_way_in(word, bias, n_thre
     (tmp_path / "t.gz").write_bytes(gzip.compress(text + b"\n"))
     path = str(tmp_path / "m")
     linear.write(path, model)
-    stored = linear.read_stored(path)
+    with load(path) as opened:
+        stored = linear.parse(opened)
     threads.set_count(n_threads)
     for block, ahead, stream in ((1 << 18, 1 << 14, 1 << 23), (300, 8, 512), (40, 1, 64)):
         monkeypatch.setattr(scored_text, "BLOCK", block)

@@ -13,11 +13,12 @@ no numbers or out of order, numbers beyond 32 bits, and nan for the rho of a one
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, ModelError, clipped
-from svmtool.formats.models.text import PADDING, ModelText, NotText, Scanner, load
+from svmtool.formats.models.text import PADDING, ModelText, NotText, Scanner, load, notes_text, write_text
 from svmtool.formats.svmlight.pieces import LONGEST_LINE, NEWLINE
 from svmtool.formats.svmlight.slow_line import BLANKS, parse_line
 from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text
@@ -256,12 +257,7 @@ def _line(key: str, numbers) -> str:
 def write(path: str, model: KernelModel) -> None:
     """Write a KernelModel of numpy arrays atomically; ModelError if it contains a non-finite number.
     """
-    from svmtool.formats.output import replacing
-
-    pieces = text_of(model)
-    with replacing(path, "can't save model to file") as file:
-        for piece in pieces:
-            file.write(piece)
+    write_text(path, text_of(model))
 
 
 def text_of(model: KernelModel, digits: int = 8) -> Iterator[bytes]:
@@ -270,18 +266,10 @@ def text_of(model: KernelModel, digits: int = 8) -> Iterator[bytes]:
     ModelError where it holds a number that is not finite.
     """
     _refuse_overflow(model)
-    for note in model.notes:
-        if not note.startswith("#") or "\n" in note:
-            raise ValueError(f"a note must be one line that starts with '#', not {note!r}")
-    return _pieces(model, digits)
-
-
-def _pieces(model: KernelModel, digits: int) -> Iterator[bytes]:
-    yield header_text(model).encode()
     digits = 17 if model.kernel.kind == PRECOMPUTED else digits  # serial numbers need all digits
     front = model.coef.reshape(model.coef_rows, model.total_sv)
-    yield from rows_text(front, model.indptr, model.indices, model.values, digits)
-    yield "".join(note + "\n" for note in model.notes).encode()
+    rows = rows_text(front, model.indptr, model.indices, model.values, digits)
+    return chain([header_text(model).encode()], rows, [notes_text(model.notes)])
 
 
 def _refuse_overflow(model: KernelModel) -> None:

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError
-from svmtool.formats.models.text import ModelText, NotText, Scanner, load
+from svmtool.formats.models.text import ModelText, NotText, Scanner, load, notes_text, write_text
 from svmtool.models.words import OVERFLOWN, WORDS, sigmoids_of, task_of, weight_columns, weight_rows
 from svmtool.numbers import format_one
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
     from svmtool.models.linear import LinearModel
@@ -122,14 +122,8 @@ def _check(model: StoredModel) -> None:
         raise ModelError("ERROR: the one-class model has no rho")
 
 
-def read_stored(path: str) -> StoredModel:
-    """Read a linear model without numpy; raises ModelError (LIBLINEAR's messages, see the file's docstring)."""
-    with load(path) as text:
-        return parse(text)
-
-
 def parse(text: ModelText) -> StoredModel:
-    """As `read_stored`, for an open text."""
+    """Read a linear model without numpy; raises ModelError (LIBLINEAR's messages, see the file's docstring)."""
     try:
         scan = Scanner(text, EARLY_END)
         model = _read_header(scan)
@@ -143,7 +137,7 @@ def parse(text: ModelText) -> StoredModel:
 
 
 def read(path: str) -> LinearModel:
-    """Read a linear model; raises as `read_stored` does."""
+    """Read a linear model; raises as `parse` does."""
     with load(path) as text:
         return of_text(text)
 
@@ -173,24 +167,13 @@ def write(path: str, model: LinearModel) -> None:
     write_text(path, text_of(model))
 
 
-def write_text(path: str, pieces: Iterable[bytes]) -> None:
-    """Write the pieces of a model's text atomically."""
-    from svmtool.formats.output import replacing
-
-    with replacing(path, "can't save model to file") as file:
-        for piece in pieces:
-            file.write(piece)
-
-
 def text_of(model: LinearModel) -> Iterator[bytes]:
     """Yield the text of a LinearModel in pieces; ModelError if it contains a non-finite number."""
     _refuse_overflow(model)
-    for note in model.notes:
-        if not note.startswith("#") or "\n" in note:
-            raise ValueError(f"a note must be one line that starts with '#', not {note!r}")
+    notes = notes_text(model.notes)
     yield header_text(model).encode()
     yield from _weight_lines(model.W)
-    yield "".join(note + "\n" for note in model.notes).encode()
+    yield notes
 
 
 def _finite(rho: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError, clipped
@@ -11,6 +12,9 @@ from svmtool.formats.svmlight.pieces import LONGEST_LINE
 from svmtool.integers import parse_integer
 from svmtool.numbers import NUMBER, parse_number
 from svmtool.tolerances import MB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LONGEST_WORD = 80  # characters that LIBLINEAR's and LIBSVM's scanf read at most
 PADDING = 32  # bytes after the text that the compiled parser may read
@@ -217,6 +221,23 @@ class Scanner:
         if value != value:
             raise ModelError(f"{self.failure}: line {self.text.line()}: {wanted} is nan")
         return value
+
+
+def write_text(path: str, pieces: Iterable[bytes]) -> None:
+    """Write the pieces of a model's text atomically."""
+    from svmtool.formats.output import replacing
+
+    with replacing(path, "can't save model to file") as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+def notes_text(notes: Iterable[str]) -> bytes:
+    """The lines of notes after a model; ValueError for a note that is not one line that starts with `#`."""
+    for note in notes:
+        if not note.startswith("#") or "\n" in note:
+            raise ValueError(f"a note must be one line that starts with '#', not {note!r}")
+    return "".join(note + "\n" for note in notes).encode()
 
 
 def is_kernel_model(text: ModelText) -> bool:

@@ -17,8 +17,8 @@ READ = 1 << 22  # bytes read at once, at most
 WAIT_SECONDS = 0.1  # between two checks of `stopped`, at most
 
 
-def arriving_rows(stopped: Callable[[], bool], wait: float = WAIT_SECONDS) -> Iterator[RawTable | None]:
-    """Yield tables of the complete lines that have arrived, or None if none arrives within `wait` seconds.
+def arriving_rows(stopped: Callable[[], bool]) -> Iterator[RawTable | None]:
+    """Yield tables of the complete lines that have arrived, or None if none arrives within WAIT_SECONDS.
 
     Ends with the input or once stopped().  A malformed line raises DataError, after the rows before it.
     """
@@ -27,7 +27,7 @@ def arriving_rows(stopped: Callable[[], bool], wait: float = WAIT_SECONDS) -> It
     fd, line, ended = sys.stdin.fileno(), 0, False
     rest, length = [], 0  # pieces of an incomplete line, and their bytes
     while not ended and not stopped():
-        if not select.select([fd], [], [], wait)[0]:
+        if not select.select([fd], [], [], WAIT_SECONDS)[0]:
             yield None
             continue
         try:

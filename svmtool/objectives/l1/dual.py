@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NEAR, KEPT, SOON = 0.7, 0.8, 0.95  # |v_j| from which a zero weight is in the set: initially, to stay, to enter
 INNER, SLACK = 5, 0.01  # most Newton steps on phi, and the tolerance of a row's slope
 FAST, GROWTH = 2, 1.5  # sigma grows by GROWTH if FAST Newton steps sufficed; ...
-SHORT, FALL = 0.02, 0.8  # ... it decreases if INNER did not and one was shorter than SHORT
+SHORT = 0.02  # ... it decreases if INNER did not and one was shorter than SHORT
 ALIKE = 100.0  # features are of similar size if the largest |column|^2 is at most this multiple of the median
 CG_SHARE, CG_MOST = 0.5, 200  # relative residual of a Newton step, and its most products
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from svmtool.data.blocks import Rows
 from svmtool.objectives.augmented import Augmented
+from svmtool.objectives.duality import balanced
 from svmtool.objectives.task import Task
 
 
@@ -115,7 +116,7 @@ class L1Hinge(Augmented):
         task, n, m = self.task, self.task.rows.n, self.m
         # dual point: slopes of the rows, balanced and scaled so that |sum a_i y_i x_i|_inf <= 1
         self.alpha = -self.rho * self.u[:n] * task.y
-        a = balanced(task, self.alpha)
+        a = feasible(task, self.alpha)
         pull = np.abs(task.rows.transpose_product(a * task.y))[:m]
         self.bound = float(self.own_target @ a) / max(1.0, float(pull.max(initial=0.0)))
         # weights: zero where the next multiplier of |w_j| is between its bounds
@@ -178,7 +179,7 @@ class L1Columns:
 
     def slopes(self, w: np.ndarray) -> np.ndarray:
         """C_i on rows with slack > 0, else 0, f8[n]; balanced with a free bias."""
-        return balanced(self.task, np.where(self.slack(w) > 0.0, self.task.cost, 0.0))
+        return feasible(self.task, np.where(self.slack(w) > 0.0, self.task.cost, 0.0))
 
     def pull(self, a: np.ndarray) -> np.ndarray:
         """sum_i a_i y_i x_i for the weights in |w|_1, f8[m]."""
@@ -190,17 +191,12 @@ class L1Columns:
         Returns the sums (f8[m]) of the balanced a; the larger of 1 and the largest |sum|; and a feasible point (f8[n])
         between a and `inside`, a dual point with zero sums.
         """
-        a = balanced(self.task, a)
+        a = feasible(self.task, a)
         pull = self.pull(a)
         largest = max(1.0, float(np.abs(pull).max(initial=0.0)))
         return pull, largest, inside + (a - inside) / largest
 
 
-def balanced(task: Task, a: np.ndarray) -> np.ndarray:
-    """a; with a free bias the sign with the larger sum is scaled down so that sum a_i y_i = 0."""
-    if not task.free_bias:
-        return a
-    positive = task.y > 0
-    up, down = float(np.sum(a[positive])), float(np.sum(a[~positive]))
-    least = min(up, down)
-    return a * np.where(positive, least / max(up, 1e-300), least / max(down, 1e-300))
+def feasible(task: Task, a: np.ndarray) -> np.ndarray:
+    """Multipliers a, balanced if the bias is free."""
+    return balanced(a, task.y) if task.free_bias else a
