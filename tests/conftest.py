@@ -59,8 +59,9 @@ def pytest_collection_modifyitems(items):
     """Set the markers that follow from a test's file, fixtures and parameters."""
     covered: dict[str, set] = {}
     for item in items:
-        if adds_no_pair(item, covered.setdefault(item.nodeid.partition("[")[0], set())):
-            item.add_marker("exhaustive")
+        if item.get_closest_marker("exhaustive") is None:
+            if adds_no_pair(item, covered.setdefault(item.nodeid.partition("[")[0], set())):
+                item.add_marker("exhaustive")
         fixtures = set(item.fixturenames)
         if fixtures & PROCESSES or "subprocess" in vars(item.module):
             item.add_marker("process")

@@ -95,13 +95,13 @@ def peak_of(given, y, number: int) -> int:
 @pytest.mark.parametrize("number", [0, 1, 2, 3])
 def test_sparse_rows_are_not_copied(number):
     """Beyond solver vectors of rows and features; of int64 indices there is a copy of 4 bytes each."""
-    n, d, k = 50_000, 5_000, 100
+    n, d, k = 25_000, 5_000, 100
     values = RNG.random((n, k))
     indices = (RNG.integers(0, d // k, (n, k)) + np.arange(k) * (d // k)).astype(np.int32)
     y = np.where(values[:, 0] + 0.2 * RNG.normal(size=n) > 0.5, 1.0, -1.0)
     narrow = sparse.csr_matrix((values.ravel(), indices.ravel(), np.arange(n + 1, dtype=np.int32) * k), shape=(n, d))
     size = narrow.data.nbytes + narrow.indices.nbytes
-    assert size >= 50e6 and peak_of(narrow, y, number) < 0.5 * size
+    assert size >= 25e6 and peak_of(narrow, y, number) < 0.5 * size
     wide = narrow.copy()
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
     assert peak_of(wide, y, number) < 4 * narrow.nnz + 0.5 * size

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 
 import numpy as np
 import pytest
+from naming import case_of
 from reference import random_rows, text_of
 from solver_suite import TWO_CLASS
 
@@ -13,7 +15,8 @@ from svmtool import registry
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight import table
 
-every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS])
+NUMBERS = [row.number for row in TWO_CLASS]
+every_number = pytest.mark.parametrize("number", NUMBERS)
 
 
 @pytest.fixture
@@ -46,13 +49,24 @@ ODD = {
 }
 
 
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("options", [[], ["-B", 1], ["-B", -1], ["-c", "1e10"]], ids=str)
-@pytest.mark.parametrize("name", ODD)
+OPTIONS = [], ["-B", 1], ["-B", -1], ["-c", "1e10"]
+
+
+@pytest.mark.parametrize("turn", [0, *(pytest.param(k, marks=pytest.mark.exhaustive) for k in range(1, len(OPTIONS)))])
 @every_number
-def test_odd_data_end_well_or_in_one_sentence(number, name, options, svm_train):
-    """A finite model with a correct certificate, or exit status 1 with a message and no model."""
-    status, out, err = svm_train("-s", number, *options, "d", "m", data=ODD[name])
+def test_odd_data_end_well_or_in_one_sentence(number, turn, svm_train, here):
+    """A finite model with a correct certificate, or exit status 1 with a message and no model.
+
+    Each number and set has one of the options in a commit, all in turn.
+    """
+    for k, name in enumerate(ODD):
+        options = OPTIONS[(NUMBERS.index(number) + k + turn) % len(OPTIONS)]
+        with case_of(name, options):
+            check_odd(number, name, *svm_train("-s", number, *options, "d", "m", data=ODD[name]))
+        (here / "m").unlink(missing_ok=True)
+
+
+def check_odd(number: int, name: str, status: int, out: str, err: str) -> None:
     if status == 1:
         assert err.count("\n") == 1 and err[-2] not in ".:", err
         assert not os.path.exists("m")
@@ -118,15 +132,25 @@ OVERFLOWS = {
 }
 
 
-@pytest.mark.parametrize("name", OVERFLOWS)
+FEATURES = 2, 60, 2000
+
+
+@pytest.mark.parametrize("turn", [0, *(pytest.param(k, marks=pytest.mark.exhaustive) for k in range(1, len(FEATURES)))])
 @every_number
-@pytest.mark.parametrize("features", [2, 60, 2000])
-def test_extreme_settings_end_well_or_in_one_sentence(features, number, name, svm_train, here):
+def test_extreme_settings_end_well_or_in_one_sentence(number, turn, svm_train, here):
+    """Each number and setting has one number of features in a commit, all in turn."""
     (here / "w").write_text(WEIGHTS)
-    header = f"solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 -1\nnr_feature {features}\nbias -1\nw\n"
-    (here / "start").write_text(header + "1e200\n" * features)
-    data = f"1 1:1 2:0.5\n-1 1:-1 2:0.7\n1 1:0.2 {features}:2\n-1 1:-3\n"
-    status, out, err = svm_train("-s", number, *OVERFLOWS[name], "d", "m", data=data)
+    for k, name in enumerate(OVERFLOWS):
+        features = FEATURES[(NUMBERS.index(number) + k + turn) % len(FEATURES)]
+        header = f"solver_type L2R_L2LOSS_SVC\nnr_class 2\nlabel 1 -1\nnr_feature {features}\nbias -1\nw\n"
+        (here / "start").write_text(header + "1e200\n" * features)
+        data = f"1 1:1 2:0.5\n-1 1:-1 2:0.7\n1 1:0.2 {features}:2\n-1 1:-3\n"
+        with case_of(name, f"{features} features"):
+            check_extreme(*svm_train("-s", number, *OVERFLOWS[name], "d", "m", data=data))
+        (here / "m").unlink(missing_ok=True)
+
+
+def check_extreme(status: int, out: str, err: str) -> None:
     assert err.count("\n") <= 1 and "Traceback" not in err
     if status == 1:
         assert err and not os.path.exists("m")
@@ -143,19 +167,19 @@ def test_extreme_settings_end_well_or_in_one_sentence(features, number, name, sv
 WIDE = {"narrow": (80, 6, 0.6), "dense": (80, 40, 0.9), "wide": (60, 2000, 0.03), "wide-bias": (60, 2000, 0.03)}
 
 
-@pytest.fixture(params=WIDE)
-def shaped(request):
+def shaped(name: str) -> tuple[str, list]:
     """(text, options) for each method of the solver."""
-    n, d, density = WIDE[request.param]
+    n, d, density = WIDE[name]
     rng = np.random.default_rng(11)
     X = random_rows(rng, n, d, density)
     y = np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0, 1.0, -1.0)
-    return text_of(X, y), ["-B", 1] if request.param == "wide-bias" else []
+    return text_of(X, y), ["-B", 1] if name == "wide-bias" else []
 
 
+@pytest.mark.parametrize("shape", WIDE)
 @every_number
-def test_iteration_limit_and_strict(number, shaped, svm_train):
-    data, options = shaped
+def test_iteration_limit_and_strict(number, shape, svm_train):
+    data, options = shaped(shape)
     common = ["-s", number, *options, "-c", 100, "--gap", "1e-13", "--max-iter", 1]
     status, out, err = svm_train(*common, "d", "m", data=data)
     assert status == 0
@@ -168,9 +192,13 @@ def test_iteration_limit_and_strict(number, shaped, svm_train):
 
 
 @every_number
-@pytest.mark.parametrize("quiet", [[], ["-q"]], ids=["", "quiet"])
-def test_time_limit(number, quiet, shaped, svm_train):
-    data, options = shaped
+def test_time_limit(number, svm_train):
+    for shape, quiet in itertools.product(WIDE, ([], ["-q"])):
+        with case_of(shape, *quiet):
+            check_time_limit(number, quiet, *shaped(shape), svm_train)
+
+
+def check_time_limit(number: int, quiet: list, data: str, options: list, svm_train) -> None:
     common = [*quiet, "-s", number, *options, "-c", 100, "--gap", "1e-13", "--max-seconds", "1e-9"]
     status, out, err = svm_train(*common, "d", "m", data=data)
     if status == 1 and "--add" in registry.find(number).supported:  # its state is nothing without the sums of all rows

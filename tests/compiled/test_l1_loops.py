@@ -156,13 +156,13 @@ def test_face_step(m):
         if slope >= 0.0:
             continue
 
-        def value(t):
-            return smooth * t + 0.5 * curvature * t * t + float(np.sum(np.abs(v + t * q)))  # noqa: B023
-
         new = v.copy()
         t = l1_loops.l1_face_step(new, q, penalty, slope, curvature)
         grid = np.concatenate([np.linspace(0.0, 1.0, 20001), np.clip(-v / q, 0.0, 1.0)])
-        assert value(t) <= min(map(value, grid)) + 1e-12
+        points = np.append(grid, t)
+        absolute = np.sum(np.abs(v + points[:, None] * q), axis=1)
+        values = smooth * points + 0.5 * curvature * points**2 + absolute
+        assert values[-1] <= np.min(values[:-1]) + 1e-12
         assert 0.0 <= t <= 1.0
         close(new, v + t * q)
         breakpoints += int(np.any(new == 0.0))

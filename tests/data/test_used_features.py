@@ -21,7 +21,8 @@ def weights(path) -> tuple[np.ndarray, str]:
     head, _, rest = path.read_text().partition("\nw\n")
     lines = rest.splitlines()
     notes = [line for line in lines if line.startswith("#")]
-    return np.loadtxt(lines[: len(lines) - len(notes)], ndmin=2), "\n".join([head, *notes])
+    rows = lines[: len(lines) - len(notes)]
+    return np.fromstring(" ".join(rows), sep=" ").reshape(len(rows), -1), "\n".join([head, *notes])
 
 
 @pytest.mark.parametrize("number", NUMBERS)
