@@ -24,8 +24,8 @@ def run(seconds, ended="yes"):
 
 
 def row(name, kind="squared hinge", C=1.0, mb=5.0, absent=(), **runs):
-    return {"set": name, "solver": kind, "C": C, "mb": mb, "on": ON, "date": "2026-01-01", "absent": dict(absent),
-            "runs": {tool.replace("_", " "): found for tool, found in runs.items()}}  # fmt: skip
+    return {"set": name, "solver": kind, "C": C, "mb": mb, "on": ON, "date": "2026-01-01", "limit": 8.0,
+            "absent": dict(absent), "runs": {tool.replace("_", " "): found for tool, found in runs.items()}}  # fmt: skip
 
 
 def test_ratios_and_what_was_not_reached():
@@ -39,10 +39,11 @@ def test_ratios_and_what_was_not_reached():
     ])  # fmt: skip
     assert found.linear_svc.values == [4.0, 0.5, 0.5]  # ours counts with the limit of 10 s
     assert found.train.values == [2.0] and len(found.train.over) == 1 and not found.train.short
+    assert found.train.at_limit == [4.0] and found.train.least_mean == pytest.approx(math.sqrt(8.0))
     text = found.text()
-    assert "| LinearSVC, both losses | 3 | 1.00 | 67 % | 0.5 | squared hinge, C 1, b | 0 | 0 |" in text
-    assert "| LinearSVC, both losses, files from 3 MB | 2 | 1.41 | 50 % |" in text
-    assert "| liblinear 2: squared hinge | 1 | 2.00 | 0 % | 2 | squared hinge, C 1, a | 0 | 1 |" in text
+    assert "| LinearSVC, both losses | 3 | 1.00 | 1.00 | 67 % | 0.5 | squared hinge, C 1, b | 0 | 0 |" in text
+    assert "| LinearSVC, both losses, files from 3 MB | 2 | 1.41 | 1.41 | 50 % |" in text
+    assert "| liblinear 2: squared hinge | 1 | 2.00 | 2.00 | 0 % | 2 | squared hinge, C 1, a | 0 | 1 |" in text
     failed = "SVC fails (MemoryError: no room): 1 (rbf, C 1, d)."
     for words in ("6 of 9 pairs", failed, "Ours does not reach it and counts with the limit: 1", "Left out: 1"):
         assert words in text
