@@ -25,7 +25,8 @@ def run(seconds, ended="yes"):
 
 def row(name, kind="squared hinge", C=1.0, mb=5.0, absent=(), **runs):
     return {"set": name, "solver": kind, "C": C, "mb": mb, "on": ON, "date": "2026-01-01", "limit": 8.0,
-            "absent": dict(absent), "runs": {tool.replace("_", " "): found for tool, found in runs.items()}}  # fmt: skip
+            "absent": dict(absent),
+            "runs": {tool.replace("_", " "): found for tool, found in runs.items()}}  # fmt: skip
 
 
 def test_ratios_and_what_was_not_reached():
