@@ -9,6 +9,7 @@ import numpy as np
 from svmtool.data.dataset import Dataset, DenseDataset
 
 MOST_FEATURES = 2**31 - 1
+TOO_LARGE = "infinity or a value too large for dtype('float64')"
 PIECE = 1 << 22  # values that are checked at a time
 
 
@@ -45,7 +46,7 @@ def _matrix(X: Any) -> np.ndarray:
     """X as f8 (n, features), C order; the array itself where it is one."""
     X = np.asarray(X)
     _refuse_complex(X)
-    X = np.ascontiguousarray(X, np.float64) if X.ndim else np.asarray(X, np.float64)
+    X = floats(X, "X")
     if X.ndim != 2:
         found = f"Expected 2D array, got {'scalar' if X.ndim == 0 else f'{X.ndim}D'} array instead"
         raise ValueError(
@@ -53,6 +54,14 @@ def _matrix(X: Any) -> np.ndarray:
             "feature or array.reshape(1, -1) if it contains a single sample."
         )
     return X
+
+
+def floats(x: Any, name: str) -> np.ndarray:
+    """x as f8 in C order; ValueError for integers beyond the range of float64."""
+    try:
+        return np.asarray(x, np.float64, order="C")
+    except OverflowError:
+        raise ValueError(f"Input {name} contains {TOO_LARGE}.") from None
 
 
 def _refuse_complex(x: np.ndarray) -> None:
@@ -81,7 +90,7 @@ def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         indptr = np.ascontiguousarray(csr.indptr, np.int64)
         count = int(indptr[-1])
     indices, values = csr.indices[:count], csr.data[:count]
-    return indptr, np.ascontiguousarray(indices, np.int32), np.ascontiguousarray(values, np.float64), n_features
+    return indptr, np.ascontiguousarray(indices, np.int32), floats(values, "X"), n_features
 
 
 def largest_of(values: np.ndarray, name: str) -> float:
@@ -91,7 +100,7 @@ def largest_of(values: np.ndarray, name: str) -> float:
         some = values[at : at + PIECE]
         low, high = float(some.min()), float(some.max())  # nan where there is one
         if not high - low < np.inf and not np.isfinite(some).all():
-            kind = "NaN" if np.isnan(some).any() else "infinity or a value too large for dtype('float64')"
+            kind = "NaN" if np.isnan(some).any() else TOO_LARGE
             raise ValueError(f"Input {name} contains {kind}.")
         largest = max(largest, high, -low)
     return largest
@@ -109,7 +118,7 @@ def labels(y: Any, n: int) -> np.ndarray:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
     if len(y) != n:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(y)}]")
-    y = np.ascontiguousarray(y, np.float64)
+    y = floats(y, "y")
     largest_of(y, "y")
     return y
 
@@ -120,7 +129,8 @@ def row_weights(sample_weight: Any, n: int) -> np.ndarray | None:
         return None
     weights = np.asarray(sample_weight)
     _refuse_complex(weights)
-    weights = np.full(n, weights, np.float64) if weights.ndim == 0 else np.ascontiguousarray(weights, np.float64)
+    weights = floats(weights, "sample_weight")
+    weights = np.full(n, weights) if weights.ndim == 0 else weights
     if weights.ndim != 1:
         raise ValueError("Sample weights must be 1D array or scalar")
     if len(weights) != n:

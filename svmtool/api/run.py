@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.api import blas
-from svmtool.api.settings import in_keywords, is_whole
+from svmtool.api.settings import in_keywords, is_whole, real
 from svmtool.compiled import threads as pool
 from svmtool.errors import DataError, ModelError, SvmtoolError
 from svmtool.limits import StopFlag
@@ -65,7 +65,7 @@ class Run:
 
     def __init__(self, threads: int | None, max_seconds: float | None = None, interruptible: bool = True):
         self._threads = pool.Limited(thread_count(threads))
-        self.stop = StopFlag(max_seconds)
+        self.stop = StopFlag(None if max_seconds is None else real("max_seconds", max_seconds))
         self._interruptible = Interruptible(self.stop) if interruptible else nullcontext()
 
     def __enter__(self) -> Run:

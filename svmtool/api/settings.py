@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from svmtool import kernel_params, params, registry
+from svmtool.api.arrays import TOO_LARGE
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
 from svmtool.errors import SvmtoolError
@@ -113,6 +114,14 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, Integral) or float(value).is_integer()
 
 
+def real(name: str, value: Any) -> float:
+    """The value as a float; ValueError for an integer beyond the range of float64."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} contains {TOO_LARGE}.") from None
+
+
 def _same(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and a == b)
 
@@ -128,10 +137,12 @@ def _checked(name: str, value: Any) -> Any:
         if value < least:
             raise ValueError(f"{name} == {value}, must be >= {least}.")
         return int(value)
+    if name == "mu" and not isinstance(value, str):
+        return real(name, value)
     if name in REALS:
         if isinstance(value, str):
             raise TypeError(f"{name} must be a number, not {value!r}")
-        value = float(value)
+        value = real(name, value)
         if name in POSITIVE and not 0 < value < float("inf"):
             raise ValueError(f"{name} == {value:g}, must be a number > 0.")
     return value
@@ -210,7 +221,7 @@ def _with_kernel(
         s["shrinking"] = int(s["shrinking"])
     settings = Settings.of_kernel(
         **{**s, "probability": int(s.get("probability", False))}, solver=row.number, kernel_type=KERNELS[kernel],
-        gamma=float(gamma),
+        gamma=real("gamma", gamma),
     )  # fmt: skip
     if weights is not None:
         settings = settings.replace(class_weights=class_weights(weights, data, row))
@@ -274,5 +285,5 @@ def class_weights(given: Any, data: Dataset, row: Solver) -> tuple[tuple[int, fl
     for label, factor in given.items():
         if not is_whole(label):
             raise ValueError(f"class_weight: labels are whole numbers, not {label!r}")
-        pairs.append((int(label), float(factor)))
+        pairs.append((int(label), real("class_weight", factor)))
     return tuple(pairs)

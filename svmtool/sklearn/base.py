@@ -20,7 +20,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from svmtool import api
-from svmtool.api.settings import in_keywords
+from svmtool.api.arrays import TOO_LARGE
+from svmtool.api.settings import in_keywords, real
 from svmtool.sklearn.versions import validate_data
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
@@ -90,11 +91,16 @@ class CertifiedEstimator(BaseEstimator):
         constraints = self._parameter_constraints
         values = [(name, type(value), value) for name, value in vars(self).items() if name in constraints]
         try:
-            known = (type(self), *values) in self._valid
+            if (type(self), *values) in self._valid:
+                return
+            hashable = True
         except TypeError:  # a dict, for one
-            return super()._validate_params()
-        if not known:
-            super()._validate_params()
+            hashable = False
+        super()._validate_params()
+        for name, kind, value in values:
+            if issubclass(kind, int):
+                real(name, value)  # its range is checked
+        if hashable:
             if len(self._valid) >= MOST_VALID:
                 self._valid.clear()
             self._valid.add((type(self), *values))
@@ -124,13 +130,19 @@ class CertifiedEstimator(BaseEstimator):
         if options.get("reset", True):
             self._complete = False
         checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "accept_large_sparse": True, **options}
-        return validate_data(self, X, y, **checks)
+        try:
+            return validate_data(self, X, y, **checks)
+        except OverflowError:
+            raise ValueError(f"Input contains {TOO_LARGE}.") from None
 
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         """sample_weight as f8[n], checked; None where all are 1."""
         if sample_weight is None:
             return None
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        try:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        except OverflowError:
+            raise ValueError(f"Input sample_weight contains {TOO_LARGE}.") from None
         if not np.all(weights >= 0.0):
             raise ValueError("Negative values in data passed to `sample_weight`")
         if not np.any(weights > 0.0):
@@ -230,7 +242,7 @@ class ClassifierTraining(CertifiedEstimator):
         unknown = [label for label in chosen if label not in set(self.classes_.tolist())]
         if unknown and len(chosen) - len(unknown) < k:
             raise ValueError(f"The classes, {unknown}, are not in class_weight")
-        factors = np.array([float(chosen.get(label, 1.0)) for label in self.classes_.tolist()])
+        factors = np.array([real("class_weight", chosen.get(label, 1.0)) for label in self.classes_.tolist()])
         if not np.all(factors >= 0.0):
             raise ValueError(f"class_weight must hold numbers >= 0, not {chosen!r}")
         return factors

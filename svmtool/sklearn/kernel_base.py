@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool import api
+from svmtool.api.arrays import floats
 from svmtool.sklearn.base import (
     COMMON_CONSTRAINTS,
     NOT_NEGATIVE,
@@ -63,6 +64,14 @@ class KernelTraining(CertifiedEstimator):
     def _set_n_iter(self, done: api.Fit) -> None:
         self.n_iter_ = int(max(1, np.max(done.n_iter)))
 
+    def _data(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+        try:
+            return super()._data(X, y, **options)
+        except ValueError as e:
+            if callable(self.kernel) and "could not convert" in str(e):
+                raise ValueError(f"a callable kernel receives X as numbers: {e}") from None
+            raise
+
     def _store(self, X: Any) -> None:
         """Set `support_` to 4-byte indices, `support_vectors_` and `n_support_`."""
         self.support_ = self.support_.astype(np.int32)
@@ -84,7 +93,7 @@ class KernelTraining(CertifiedEstimator):
 
     def _values(self, X: Any) -> np.ndarray:
         """A callable kernel's values of rows of X with the training rows."""
-        found = np.ascontiguousarray(self.kernel(X, self._fit_rows), np.float64)
+        found = floats(self.kernel(X, self._fit_rows), "kernel")
         if found.shape != (X.shape[0], self._fit_rows.shape[0]):
             raise ValueError(f"the kernel gave shape {found.shape}, not {(X.shape[0], self._fit_rows.shape[0])}")
         return found

@@ -158,3 +158,25 @@ def test_columns_of_labels_and_a_single_weight():
     assert api.dumps(api.fit(X, Y[:, None], 3, sample_weight=1.0)).split("\n#")[0] == WANTED.split("\n#")[0]
     assert api.fit([[1.0], [2.0]], [3, 3], one_class=True).model.labels == (3,)
     assert api.fit(X, None, 21).model.task == api.fit(X, solver=2, kernel="rbf").model.task == "one-class"
+
+
+HUGE = 10**400  # a whole number that no float holds
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("Input X", lambda: api.fit([[HUGE, 1], [0, 1]], [0, 1])),
+        ("Input X", lambda: api.predict(api.fit(np.eye(2), [0, 1]), [[HUGE, 1]])),
+        ("Input y", lambda: api.fit(np.eye(2), [0, HUGE], 11)),
+        ("Input sample_weight", lambda: api.fit(np.eye(2), [0, 1], sample_weight=[1, HUGE])),
+        ("class_weight", lambda: api.fit(np.eye(2), [0, 1], class_weight={0: HUGE})),
+        ("gamma", lambda: api.fit(np.eye(2), [0, 1], kernel="rbf", gamma=HUGE)),
+        ("mu", lambda: api.fit(np.eye(2), [0, 1], 50, mu=HUGE)),
+        ("max_seconds", lambda: api.fit(np.eye(2), [0, 1], max_seconds=HUGE)),
+        ("C", lambda: api.search_C(np.eye(2), [0, 1], C=HUGE)),
+    ],
+)
+def test_whole_numbers_beyond_floats(name, call):
+    with pytest.raises(ValueError, match=rf"^{name} contains infinity or a value too large for dtype\('float64'\)\.$"):
+        call()
