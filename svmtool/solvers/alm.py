@@ -138,7 +138,7 @@ def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     gap = rule.certified.gap if monitor.gap is None else monitor.gap
     pg_range = -1.0 if rule.dual is None else SAFETY * rule.dual.most
     w = np.zeros(task.rows.d) if start is None else start.copy()
-    most = min(FUSED_RECORDS, FUSED_VISITS // max(nnz, 1))
+    most = min(FUSED_RECORDS, FUSED_VISITS // max(nnz, 1), monitor.call_rounds)
     most = most if monitor.max_iter is None else min(most, monitor.max_iter)
     rounds = fused_hinge.Rounds(SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MOST / unit, GROWTH, INNER)
     epochs, worth = EPOCHS if start is None else 0, epochs_worth(task.rows.d, nnz)

@@ -324,20 +324,16 @@ def test_solvers_end_wherever_they_are(row, monkeypatch):
             assert all(r.status is not base.TIME and r.history for r in results)
 
 
-def test_a_compiled_call_that_is_cut_goes_on_to_the_same_answer(monkeypatch):
-    """Small problems: calls are limited, and steps from Python end the run."""
-    for module, name, number in (
-        ("shared.fused", "SMALL_WORK", 2), ("shared.fused", "SMALL_WORK", 0),
-        ("l1.proximal_newton", "SMALL_WORK", 5), ("alm", "FUSED_VISITS", 3),
-    ):  # fmt: skip
-        table = made(60, 4, 2)
-        settings = Settings.of(solver=number, gap=1e-9, C=10.0)
-        whole = problems_of(table_of(*table), settings).fit()
-        with monkeypatch.context() as patch:
-            patch.setattr(f"svmtool.solvers.{module}.{name}", 3 * 240)
-            cut = problems_of(table_of(*table), settings).fit()
-        assert cut[0].status.converged and len(cut[0].history) >= 1
-        np.testing.assert_allclose(cut[0].w, whole[0].w, atol=1e-3)
+@pytest.mark.parametrize("number", [0, 2, 3, 5])
+def test_a_compiled_call_that_is_cut_goes_on_to_the_same_answer(number):
+    """Small problems: the rounds of a call are limited, and steps from Python end the run."""
+    problems = problems_of(table_of(*made(60, 4, 2)), Settings.of(solver=number, C=10.0))
+    solve, task = registry.entry(problems.method), problems.task(0)
+    whole = solve(task, base.Monitor(gap=1e-9), base.Rule(), method="fused")
+    for rounds in (1, 2):
+        cut = solve(task, base.Monitor(gap=1e-9, call_rounds=rounds), base.Rule(), method="fused")
+        assert cut.status.converged and len(cut.history) > rounds
+        np.testing.assert_allclose(cut.w, whole.w, atol=1e-3)
 
 
 @every_row

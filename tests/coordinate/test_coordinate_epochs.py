@@ -209,17 +209,18 @@ def test_a_pass_in_pieces_is_the_pass(kind, monkeypatch):
 
 def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):
     """Every few chunks, and chunks of rows that are left after shrinking lie no further apart than all rows' do."""
-    monkeypatch.setattr("svmtool.coordinate.hinge.ON_DISK", 80)
-    p = reference.random_problem(4, 400, 8)._replace(loss="hinge")
+    n, d = 40_000, 50
+    p = reference.random_problem(4, n, d, 1e-3)._replace(loss="hinge")
     evaluations = []
     monkeypatch.setattr(MappedArrays, "check", lambda self: evaluations.append(1))
-    rows = CsrRows(*csr_of(p.X), 8, mapped=MappedArrays(10**12, str(tmp_path)))
-    passes = DualCoordinateDescent(rows, p.y, np.zeros(400), p.cost, 1)
+    rows = CsrRows(*csr_of(p.X), d, mapped=MappedArrays(10**12, str(tmp_path)))
+    passes = DualCoordinateDescent(rows, p.y, np.zeros(n), p.cost, 1)
+    least = n // passes.chunk // 2 // CHECK_MEMORY_AFTER
+    assert least >= 2
     for _ in range(20):
         evaluations.clear()
-        chunks = -(-400 // passes.chunk)
         passes.run()
-        assert len(evaluations) >= chunks // 2 // CHECK_MEMORY_AFTER
+        assert len(evaluations) >= least
     assert passes.share < 0.9
     assert p.value(passes.w) - p.dual_value(passes.alpha) <= 0.1 * p.value(passes.w)
 
@@ -267,15 +268,22 @@ def test_a_rule_that_passes_meet_knows_no_other():
     assert plain.status is late.status is RULE and np.array_equal(plain.w, late.w)
 
 
-def test_liblinears_cap_on_epochs_counts_as_its_rule(monkeypatch):
+def test_liblinears_cap_on_epochs_counts_as_its_rule():
     """Where so many epochs have not met its rule, as many visits again end a wide regression."""
-    monkeypatch.setattr(DualCoordinateDescent, "size", 1.0)
-    p = reference.random_problem(3, 60, 40)
-    passes, ended = DualCoordinateDescent(CsrRows(*csr_of(p.X), 40), p.y, np.zeros(60), np.full(60, 1e4), 1), []
-    passes.allowance = Allowance(reading=0.0, starting=0.0, epochs=5)
-    for _ in range(12):
-        passes.run()
-        ended.append((passes.beyond(-1.0), passes.beyond(0.1), passes.visits))
-    at = ended[4][2]
-    assert [late for _, late, _ in ended] == [visits >= 2.0 * at for *_, visits in ended]
-    assert not any(without for without, *_ in ended)
+    p, size = reference.random_problem(3, 60, 40), 1e-9
+    noise = np.random.default_rng(1).normal(size=60)
+    tube = (
+        RepeatedRows(CsrRows(*csr_of(p.X), 40), 2), np.repeat((1.0, -1.0), 60), np.zeros(120), np.full(120, 1e4), 1,
+        None, np.concatenate((noise - 0.1, -noise - 0.1)),
+    )  # fmt: skip
+    with_rule, without = DualCoordinateDescent(*tube), DualCoordinateDescent(*tube)
+    with_rule.allowance = without.allowance = Allowance(reading=0.0, starting=0.0, epochs=5)
+    ended, visits = [], []
+    for _ in range(20):
+        with_rule.run()
+        without.run()
+        assert with_rule.size > size, "its rule itself is met"
+        ended.append(with_rule.beyond(size))
+        visits.append(with_rule.visits)
+        assert not without.beyond(-1.0)
+    assert ended == [sofar >= 2.0 * visits[4] for sofar in visits] and ended[-1]

@@ -92,9 +92,12 @@ def solve(X, kernel, theta=None, row=80, sparse=False, gap=None, cache_mb=10.0, 
     return certified(X, kernel, run(registry.entry(registry.find_kernel(row)), problem, monitor, 0.0, cache_mb, **own))
 
 
-def solve_linear(X, row=80, theta=None, gap=None, **settings):
-    """Solve as svm-train does without kernel options; returns result and certificate."""
+def solve_linear(X, row=80, theta=None, gap=None, sparse=False, **settings):
+    """Solve as svm-train does without kernel options, or with sparse rows; returns result and certificate."""
     s = Settings.of(solver=row, gap=gap if theta is None else gap_of_theta(theta), **settings)
-    problems = LinearSet(table_of(X, np.ones(len(X))), s)
+    table = table_of(X, np.ones(len(X)))
+    problems = LinearSet(table, s)
+    if sparse:
+        problems.rows = CsrRows(table.indptr, table.indices, table.values, X.shape[1])
     [result] = problems.fit()
     return certified(X, KERNELS["linear"], result), problems.certify(0, result)

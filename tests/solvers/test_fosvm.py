@@ -37,11 +37,10 @@ def test_optimum(kernel, sparse):
     assert np.min(s.z) >= s.rho * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("dense_below", [0, 10**9], ids=["sparse", "dense"])
-def test_linear_optimum_and_its_certificate(dense_below, monkeypatch):
-    monkeypatch.setattr("svmtool.training.reductions.base.DENSE_BELOW", dense_below)
+@both_kinds
+def test_linear_optimum_and_its_certificate(sparse):
     X = cloud()
-    s, certificate = solve_linear(X, gap=1e-11)
+    s, certificate = solve_linear(X, gap=1e-11, sparse=sparse)
     best = optimum(X @ X.T)
     assert s.rho == pytest.approx(best, rel=1e-9)
     assert -certificate.dual == pytest.approx(0.5 * best, rel=1e-9) and 0.0 <= certificate.gap <= 1e-10

@@ -218,7 +218,7 @@ class _Run(Run):
     def _in_one_call(self, w: np.ndarray) -> Status | None:
         """Make all steps in one compiled call; None where these were not enough."""
         monitor = self.monitor
-        most = min(SMALL_ROUNDS, SMALL_WORK // (self.objective.n * self.objective.d))
+        most = min(SMALL_ROUNDS, SMALL_WORK // (self.objective.n * self.objective.d), monitor.call_rounds)
         most = most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
         gap = -1.0 if monitor.gap is None else monitor.gap
         records, code, self.alpha = self.objective.fused_newton(w, gap, self.rule.certified.gap, most)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -84,6 +85,7 @@ class Monitor:
     stop: shared by all runs of a command, so that one Ctrl-C or one time limit ends them all.
     max_seconds: limit of this run alone, counted from `started`.
     progress: detects a run that no longer makes progress.
+    call_rounds: most rounds of one compiled call, where the solver's own number is not smaller.
     history: the records in order; a long run keeps KEPT of them.
     """
 
@@ -96,8 +98,9 @@ class Monitor:
         stop: StopFlag | None = None,
         started: float | None = None,
         progress: Progress | None = None,
+        call_rounds: int = sys.maxsize,
     ):
-        self.progress = progress
+        self.progress, self.call_rounds = progress, call_rounds
         self.gap, self.max_iter, self.max_seconds = gap, max_iter, max_seconds
         self.sink, self.stop = sink, stop
         self.started = time.perf_counter() if started is None else started

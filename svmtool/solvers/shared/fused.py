@@ -27,7 +27,7 @@ def fits(task: Task) -> bool:
 
 def most_rounds(monitor: Monitor, nnz: int) -> int:
     """Return how many rounds a call over nnz non-zeros may make."""
-    most = min(SMALL_ROUNDS, SMALL_WORK // max(nnz, 1))
+    most = min(SMALL_ROUNDS, SMALL_WORK // max(nnz, 1), monitor.call_rounds)
     return most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
 
 
