@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from svmtool.registry.libsvm import C_SVC, KERNEL_OPTIONS, kernel_row
 from svmtool.registry.row import (
     ALM,
@@ -34,10 +36,34 @@ SAMPLE_RULE = f"no row of a sample of --sample rows (default 3000) has w.{{0}} <
 SAMPLE_RULE += "not certified: m rows miss a share eps of violating rows with probability at most exp(-m eps)"
 NOVELTY_OPTIONS = frozenset({"--theta", "--max-seconds", "--max-iter", "--seed", "--solver-log", "--plot"})
 NOVELTY = "min over w, rho of  1/2 |w|^2 - rho,  w.{0} >= rho for all i"
-GAP_RULE = "certified relative duality gap (P - D)/P <= --gap (default 1e-3)"
+GAP_RULE = "certified relative duality gap (P - D)/P <= --gap (default {})"
+
+
+def to_gap(gap_default: float, besides: str = "", **fields: Any) -> Solver:
+    """Return a row that stops at a certified gap; besides: what else its rule says."""
+    rule = GAP_RULE.format(f"{gap_default:.0e}".replace("e-0", "e-"))
+    return Solver(stopping=rule + besides, gap_default=gap_default, **fields)
+
+
+FOSVM1_ROW = Solver(
+    number=80,
+    name="fosvm",
+    word="ONECLASS_SVM",
+    module="svmtool.solvers.fosvm",
+    help="one-class SVM without slack by cutting planes, linear unless -t, -g, -d or -r is given",
+    objective=NOVELTY.format("x_i"),
+    loss="hinge",
+    task="hard one-class",
+    space="dual",
+    bias="none; the model file holds rho",
+    gap_default=gap_of_theta(THETA),
+    stopping=THETA_RULE.format("x_i"),
+    supported=NOVELTY_OPTIONS | {"--gap"},
+    paper=FOSVM1,
+)
 
 ROWS = (
-    Solver(
+    to_gap(
         number=30,
         name="alm",
         word="L2R_L1LOSS_SVC_DUAL",
@@ -45,15 +71,13 @@ ROWS = (
         help="Lp-SVM (--loss-power) with a free bias, inexact augmented Lagrangian",
         objective=LP_HINGE,
         loss="Lp hinge",
-        space="primal",
         bias=FREE_BIAS,
         free_bias=True,
         gap_default=1e-4,
-        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-4)",
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu", "--inner-steps"}) - {"-e"},
         paper=ALM + "Algorithm 2",
     ),
-    Solver(
+    to_gap(
         number=31,
         name="alm-exact",
         word="L2R_L1LOSS_SVC_DUAL",
@@ -62,15 +86,13 @@ ROWS = (
         help="Lp-SVM (--loss-power) with a free bias, exact augmented Lagrangian",
         objective=LP_HINGE,
         loss="Lp hinge",
-        space="primal",
         bias=FREE_BIAS,
         free_bias=True,
         gap_default=1e-6,
-        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6)",
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu"}) - {"-e"},
         paper=ALM + "Algorithm 1",
     ),
-    Solver(
+    to_gap(
         number=40,
         name="mfn",
         word="L2R_L2LOSS_SVC",
@@ -78,14 +100,13 @@ ROWS = (
         help="L2-regularized L2-loss support vector classification to a certified gap",
         objective=SQUARED_HINGE,
         loss="squared hinge",
-        space="primal",
         bias=BIAS + " unless -R is given",
         gap_default=1e-6,
-        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e it stops as -s 2 does",
+        besides="; with -e it stops as -s 2 does",
         supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=MFN,
     ),
-    Solver(
+    to_gap(
         number=41,
         name="mfn-huber",
         word="L2R_L2LOSS_SVC",
@@ -94,15 +115,13 @@ ROWS = (
         objective="min over w of  1/2 |w|^2 + sum_i C_i L(1 - y_i w.x_i), L(t) = 0 for t <= 0, "
         "t^2/2 for 0 < t < 2, 2 (t - 1) for t >= 2",
         loss="modified Huber",
-        space="primal",
         bias=BIAS + " unless -R is given",
         gap_default=1e-6,
-        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e it stops by the rule "
-        "of -s 2, applied to this objective's gradient",
+        besides="; with -e it stops by the rule of -s 2, applied to this objective's gradient",
         supported=RUN_OPTIONS | SPARK | {"-R"},
         paper=MFN_PAPER + "modified Huber loss of Section 6",
     ),
-    Solver(
+    to_gap(
         number=42,
         name="mfn-l1",
         word="L2R_L1LOSS_SVC_DUAL",
@@ -110,14 +129,12 @@ ROWS = (
         help="L2-regularized L1-loss support vector classification by continuation to a certified gap",
         objective=HINGE,
         loss="hinge",
-        space="primal",
         bias=BIAS + " unless -R is given",
         gap_default=1e-6,
-        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6)",
         supported=(RUN_OPTIONS | SPARK | {"-R"}) - {"-e"},
         paper=MFN_PAPER + "hinge as the limit of Huber's loss, Section 6",
     ),
-    Solver(
+    to_gap(
         number=43,
         name="mfn-ordinal",
         word="L2R_L2LOSS_SVC",
@@ -128,14 +145,13 @@ ROWS = (
         task="ordinal",
         loss="squared hinge",
         regulariser="1/2 (|w|^2 + |b|^2)",
-        space="primal",
         bias="the p - 1 thresholds b, regularised",
         gap_default=1e-6,
-        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with -e |f'(w)| <= e |f'(0)|",
+        besides="; with -e |f'(w)| <= e |f'(0)|",
         supported=RUN_OPTIONS - {"-B"},
         paper=MFN.partition(":")[0] + ": Section 7, Eq. 25",
     ),
-    Solver(
+    to_gap(
         number=50,
         name="nesvm",
         word="L2R_L1LOSS_SVC_DUAL",
@@ -144,15 +160,13 @@ ROWS = (
         help="C-SVM with a free bias by Nesterov's smoothing",
         objective="min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))",
         loss="hinge",
-        space="primal",
         bias=FREE_BIAS,
         free_bias=True,
         gap_default=1e-3,
-        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-3)",
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "C-SVM, Eqs. 45-48",
     ),
-    Solver(
+    to_gap(
         number=51,
         name="nesvm-lp",
         word="L1R_L2LOSS_SVC",
@@ -162,15 +176,13 @@ ROWS = (
         objective="min over w, b of  |w|_1 + sum_i C_i max(0, 1 - y_i (w.x_i + b))",
         loss="hinge",
         regulariser="|w|_1",
-        space="primal",
         bias=FREE_BIAS,
         free_bias=True,
         gap_default=1e-3,
-        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-3)",
         supported=(RUN_OPTIONS | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LP-SVM, Eqs. 49-52",
     ),
-    Solver(
+    to_gap(
         number=52,
         name="nesvm-ls",
         word="L2R_L2LOSS_SVC",
@@ -179,15 +191,13 @@ ROWS = (
         help="LS-SVM (least squares of the margins) with a free bias",
         objective="min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.x_i + b))^2",
         loss="least squares",
-        space="primal",
         bias=FREE_BIAS,
         free_bias=True,
         gap_default=1e-3,
-        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-3)",
         supported=(RUN_OPTIONS | SPARK | {"-R", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LS-SVM, Eqs. 53-56",
     ),
-    Solver(
+    to_gap(
         number=70,
         name="lssvm",
         word="L2R_L2LOSS_SVC",
@@ -195,17 +205,15 @@ ROWS = (
         help="LS-SVM (least squares of the margins), one exact step",
         objective=LEAST_SQUARES,
         loss="least squares",
-        space="primal",
         bias=APPENDED,
         bias_default=1.0,
-        gap_default=1e-6,
         sums_below=GRAM_BELOW,
-        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6); with up to "
-        f"{GRAM_BELOW} features one exact step",
+        gap_default=1e-6,
+        besides=f"; with up to {GRAM_BELOW} features one exact step",
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-C", "--loo"}) - {"-e"},
         paper=LSSVM + "Section III, Eq. 2",
     ),
-    Solver(
+    to_gap(
         number=71,
         name="alsvm",
         word="L2R_L2LOSS_SVC",
@@ -213,12 +221,11 @@ ROWS = (
         help="LS-SVM to which rows can be added and from which they can be removed",
         objective=LEAST_SQUARES,
         loss="least squares",
-        space="primal",
         bias=APPENDED,
         bias_default=1.0,
-        gap_default=1e-6,
         sums_below=5000,
-        stopping="certified relative duality gap (P - D)/P <= --gap (default 1e-6): one exact step",
+        gap_default=1e-6,
+        besides=": one exact step",
         supported=(RUN_OPTIONS | ADAPTING | {"-C", "--loo"}) - {"-e"},
         paper=LSSVM + "Section IV, Eqs. 3-10, Algorithm 1",
     ),
@@ -231,7 +238,6 @@ ROWS = (
         objective=LEAST_SQUARES
         + " over the rows added; the certificate is for all rows, after --add or --remove for the rows added",
         loss="least squares",
-        space="primal",
         bias=APPENDED,
         bias_default=1.0,
         optimal=False,
@@ -241,41 +247,38 @@ ROWS = (
         - {"-e", "--gap", "--max-iter", "--initial-model", "--grid", "--score"},
         paper=LSSVM + "Algorithm 2",
     ),
-    Solver(
-        number=80,
-        name="fosvm",
-        word="ONECLASS_SVM",
-        module="svmtool.solvers.fosvm",
-        help="one-class SVM without slack by cutting planes, linear unless -t, -g, -d or -r is given",
-        objective=NOVELTY.format("x_i"),
-        loss="hinge",
-        task="hard one-class",
-        space="dual",
-        bias="none; the model file holds rho",
-        gap_default=gap_of_theta(THETA),
-        stopping=THETA_RULE.format("x_i"),
-        supported=NOVELTY_OPTIONS | {"--gap"},
-        paper=FOSVM1,
-    ),
-    Solver(
+    FOSVM1_ROW,
+    FOSVM1_ROW._replace(
         number=81,
         name="fosvm-sample",
-        word="ONECLASS_SVM",
-        module="svmtool.solvers.fosvm",
         entry="solve_sampled",
         plan="plan_sampled",
         help="one-class SVM without slack by cutting planes from samples of the rows",
-        objective=NOVELTY.format("x_i"),
-        loss="hinge",
-        task="hard one-class",
-        space="dual",
-        bias="none; the model file holds rho",
-        gap_default=gap_of_theta(THETA),
         stopping=SAMPLE_RULE.format("x_i"),
         supported=NOVELTY_OPTIONS | {"--sample"},
         paper=FOSVM2,
     ),
 )
+
+TO_A_GAP: dict[str, Any] = {  # of rows with a kernel
+    "eps_default": None,
+    "gap_default": 1e-3,
+    "stopping": GAP_RULE.format("1e-3"),
+    "supported": KERNEL_OPTIONS - {"-h", "-e"},
+}
+FOSVM1_KERNEL = kernel_row(
+    80, "fosvm", "one_class", "one-class SVM without slack by cutting planes", NOVELTY.format("f(x_i)"),
+    "hinge", "hard one-class",
+)._replace(
+    module="svmtool.solvers.fosvm_kernel",
+    bias="none",
+    free_bias=False,
+    eps_default=None,
+    gap_default=gap_of_theta(THETA),
+    stopping=THETA_RULE.format("f(x_i)"),
+    supported=(KERNEL_OPTIONS | {"--theta"}) - {"-h", "-e"},
+    paper=FOSVM1,
+)  # fmt: skip
 
 KERNEL_ROWS = (
     kernel_row(60, "alfpgm", "c_svc", "C-SVC, with the linear kernel unless -t, -g, -d or -r is given", C_SVC, "hinge",
@@ -284,10 +287,7 @@ KERNEL_ROWS = (
         50, "nesvm", "c_svc", "C-SVC by Nesterov's smoothing", C_SVC, "hinge", "classification"
     )._replace(
         module="svmtool.solvers.nesvm_kernel",
-        eps_default=None,
-        gap_default=1e-3,
-        stopping=GAP_RULE,
-        supported=KERNEL_OPTIONS - {"-h", "-e"},
+        **TO_A_GAP,
         paper=NESVM.partition(":")[0] + ": Algorithm 2 (homotopy), C-SVM, Eqs. 45-48, with a kernel",
     ),
     kernel_row(
@@ -296,10 +296,7 @@ KERNEL_ROWS = (
         "least squares", "classification",
     )._replace(
         module="svmtool.solvers.nesvm_kernel_ls",
-        eps_default=None,
-        gap_default=1e-3,
-        stopping=GAP_RULE,
-        supported=KERNEL_OPTIONS - {"-h", "-e"},
+        **TO_A_GAP,
         paper=NESVM.partition(":")[0] + ": LS-SVM, Eqs. 53-56, with a kernel; by conjugate gradients",
     ),
     kernel_row(
@@ -316,30 +313,13 @@ KERNEL_ROWS = (
         paper="Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015: Algorithm 2; "
         "by default with exact steps in many variables at a time",
     ),
-    kernel_row(
-        80, "fosvm", "one_class", "one-class SVM without slack by cutting planes", NOVELTY.format("f(x_i)"),
-        "hinge", "hard one-class",
-    )._replace(
-        module="svmtool.solvers.fosvm_kernel",
-        bias="none",
-        free_bias=False,
-        eps_default=None,
-        gap_default=gap_of_theta(THETA),
-        stopping=THETA_RULE.format("f(x_i)"),
-        supported=(KERNEL_OPTIONS | {"--theta"}) - {"-h", "-e"},
-        paper=FOSVM1,
-    ),
-    kernel_row(
-        81, "fosvm-sample", "one_class", "one-class SVM without slack by cutting planes from samples of the rows",
-        NOVELTY.format("f(x_i)"), "hinge", "hard one-class",
-    )._replace(
-        module="svmtool.solvers.fosvm_kernel",
+    FOSVM1_KERNEL,
+    FOSVM1_KERNEL._replace(
+        number=81,
+        name="fosvm-sample",
         entry="solve_sampled",
         plan="plan_sampled",
-        bias="none",
-        free_bias=False,
-        eps_default=None,
-        gap_default=gap_of_theta(THETA),
+        help="one-class SVM without slack by cutting planes from samples of the rows",
         stopping=SAMPLE_RULE.format("f(x_i)"),
         supported=(KERNEL_OPTIONS | {"--theta", "--sample"}) - {"-h", "-e", "--gap"},
         paper=FOSVM2,

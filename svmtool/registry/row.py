@@ -27,11 +27,11 @@ class Solver(NamedTuple):
     help: str  # one line for --help
     objective: str  # the problem, in ASCII mathematics
     loss: str
-    space: str  # primal | dual: the variables of LIBLINEAR's stopping rule for this number
     bias: str  # how the bias is treated
     stopping: str  # the rule in words, with the default
     supported: frozenset[str]  # options beyond those of every row (COMMON_OPTIONS) and of its task (TASK_OPTIONS)
     paper: str
+    space: str = "primal"  # or: dual; the variables of LIBLINEAR's stopping rule for this number
     over_sums: str = ""  # module for distributed rows, where `module` needs more than sums over the rows
     entry: str = "solve"  # the function that solves; its arguments: see Solver
     plan: str = "plan"  # the function that chooses the method; its arguments: see Solver

@@ -41,9 +41,8 @@ from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.working_sets import PairSets, ViolatingSets
 from svmtool.limits import EndedError
-from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor, Rule
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor, Progress, Rule
 from svmtool.solvers.shared.plan import Plan, begin
-from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
 MU = 0.1  # the paper's penalty
@@ -93,16 +92,7 @@ def solve(
     least_steps: LIBSVM's limit of steps for few variables, which ends runs whose kernel may be indefinite.
     ValueError where `method` is `direct` and there is no direct solution of the problem.
     """
-    chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
-    result = _decompose(problem, monitor, rule.dual.most if rule.dual else 0.0, start, chosen, least_steps)
-    result.history = monitor.history
-    return result
-
-
-def _decompose(
-    problem: KernelProblem, monitor: Monitor, eps: float, start: np.ndarray | None, method: str, least_steps: float
-) -> KernelResult:
-    """`solve` by one of METHODS."""
+    method, eps = begin(monitor, METHODS, plan(problem, rule, start), method), rule.dual.most if rule.dual else 0.0
     o, cache_mb = problem.options, problem.cache_mb
     state = Decomposition(problem, capacity_for_rows(len(problem.y), cache_mb), start)
     whole: WholeDescent | None = None

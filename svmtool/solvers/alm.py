@@ -36,7 +36,7 @@ from svmtool.solvers.alm_rounds import DUAL_ROWS, GROWTH, INNER, SIGMA_COLD, SIG
 from svmtool.solvers.shared import base, fused, interior_steps
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.interior_steps import Slower
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, begin, bias_alone
 from svmtool.tolerances import GRAM_BELOW, ROUNDOFF_GAP, SAFETY
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
@@ -50,7 +50,7 @@ FUSED_RECORDS, FUSED_VISITS = 1000, 1 << 28  # most of the compiled call, or as 
 NEWTON_KEPT, NEWTON_STEP = 0.2, 0.5
 
 METHODS = {
-    "bias": "the bias alone, which brings every row to its target",
+    "bias": BIAS,
     "fused": "epochs of coordinate descent and multiplier rounds in one compiled call",
     "epochs": "epochs of coordinate descent, then multiplier rounds on a factorised matrix",
     "epochs-rows": "epochs of coordinate descent, then multiplier rounds with a system of the free rows",
@@ -65,7 +65,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features, the layout of the rows, the loss, the bias and the start."""
     d, narrow = task.rows.d, task.rows.d <= GRAM_BELOW
     if task.one_sided_answer() is not None:
-        return Plan("bias", "a free bias, and targets that one value of it meets")
+        return Plan("bias", BIAS_WHY)
     if task.p == 1.0 and d > 0 and fused.fits(task):
         return Plan("fused", f"{d} features, at most {fused.SMALL_FEATURES}, and little data")
     why = f"{d} features, " + (f"at most {GRAM_BELOW}" if narrow else f"more than {GRAM_BELOW}")
@@ -80,9 +80,7 @@ def exact(
     """Minimise from `start` (zeros if None); see the module's text."""
     method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
-        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
-        answer = task.one_sided_answer()
-        return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
+        return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
     small = _fused(task, monitor, rule, start, seed) if method == "fused" else None
     if small is not None and small.status is not None:
         return small

@@ -44,7 +44,7 @@ from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.interior_steps import NAME as INTERIOR
 from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possible
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, begin, bias_alone
 from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
 NEAR = 1.2  # largest ratio of two mu for which the same factor is used
@@ -62,7 +62,7 @@ LOOK_AHEAD = 1024  # see `iterations`
 
 
 METHODS = {
-    "bias": "the bias alone, which brings every row to its target",
+    "bias": BIAS,
     "features": "ADMM iterations with a factorised matrix of the features",
     "epochs": "epochs of coordinate descent for a first guess, then ADMM iterations by conjugate gradients",
     "products": "ADMM iterations by conjugate gradients",
@@ -75,7 +75,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features, the layout of the rows, the loss, the options and the start."""
     d, options = task.rows.d, task.options
     if task.one_sided_answer() is not None:
-        return Plan("bias", "a free bias, and targets that one value of it meets")
+        return Plan("bias", BIAS_WHY)
     if options.inner_steps is not None:
         return Plan("inner-steps", f"--inner-steps {options.inner_steps}")
     if d <= GRAM_BELOW:
@@ -92,9 +92,7 @@ def solve(
     """Minimise from `start` (zeros if None); see the module's text."""
     method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
-        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
-        answer = task.one_sided_answer()
-        return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
+        return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
     return iterations(task, monitor, start, seed, method)
 
 

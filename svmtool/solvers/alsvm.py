@@ -21,10 +21,10 @@ import numpy as np
 from svmtool.errors import SvmtoolError
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.least_squares import by_sums
+from svmtool.solvers.shared.least_squares import SUMS, by_sums
 from svmtool.solvers.shared.plan import Plan, begin
 
-METHODS = {"sums": "normal equations, solved exactly"}
+METHODS = {"sums": SUMS}
 
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:

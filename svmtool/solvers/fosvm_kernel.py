@@ -26,11 +26,10 @@ from svmtool.kernels.rows import exact_sum
 from svmtool.kernels.working_sets import ViolatingSets
 from svmtool.limits import EndedError
 from svmtool.objectives.hard_one_class import lead_of
-from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Rule, Status
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Progress, Rule, Status
 from svmtool.solvers.shared.cutting_planes import INDEFINITE, INSIDE, SAMPLE, CuttingPlanes, Sample, method_of
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
 from svmtool.solvers.shared.plan import Plan, begin
-from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import MIB, ROUNDOFF_GAP
 
 MANY = 64  # rows of A beyond which decomposition is faster
@@ -64,7 +63,7 @@ def solve(
     many: rows of A beyond which the dual is decomposed.  working: rows of a working set.
     """
     chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
-    return _solve(problem, monitor, _sample_of(problem, chosen, seed), start, many, working)
+    return _grow(problem, monitor, chosen, start, seed, many, working)
 
 
 def solve_sampled(
@@ -73,26 +72,15 @@ def solve_sampled(
 ) -> KernelResult:  # fmt: skip
     """The same by samples of options.sample rows."""
     chosen = begin(monitor, METHODS, plan_sampled(problem, rule, start), method)
-    return _solve(problem, monitor, _sample_of(problem, chosen, seed), start, many, working)
-
-
-def _sample_of(problem: HardOneClass, method: str, seed: int) -> Sample | None:
-    return Sample(problem.options.sample or SAMPLE, problem.n, seed) if method == "sample" else None
-
-
-def _solve(
-    problem: HardOneClass, monitor: Monitor, sample: Sample | None, start: np.ndarray | None, many: int, working: int
-) -> KernelResult:
-    result = _grow(problem, monitor, sample, start, many, working)
-    result.history = monitor.history
-    return result
+    return _grow(problem, monitor, chosen, start, seed, many, working)
 
 
 def _grow(
-    problem: HardOneClass, monitor: Monitor, sample: Sample | None, start: np.ndarray | None, many: int, working: int
+    problem: HardOneClass, monitor: Monitor, method: str, start: np.ndarray | None, seed: int, many: int, working: int
 ) -> KernelResult:
     """Cutting planes, and decomposition once A has more than `many` rows."""
     cache_mb = problem.cache_mb
+    sample = Sample(problem.options.sample or SAMPLE, problem.n, seed) if method == "sample" else None
     rows, before = KernelRowScores(problem, cache_mb), None
     first = None if start is None or not np.any(start) else np.flatnonzero(start)
     run = CuttingPlanes(rows, monitor, sample, first)

@@ -22,28 +22,11 @@ import numpy as np
 
 from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.task import Task
+from svmtool.solvers.shared import least_squares
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.least_squares import (
-    MANY_SINGLETONS,
-    MERGED,
-    PRIMAL,
-    PRODUCTS,
-    SUMS_ONLY,
-    by_newton,
-    by_products,
-    by_sums,
-    from_start,
-    merged,
-)
 from svmtool.solvers.shared.plan import Plan, begin
 
-METHODS = {
-    "sums": "normal equations, solved exactly",
-    "merged": MERGED,
-    "products": PRODUCTS,
-    "primal": PRIMAL,
-    "cg": SUMS_ONLY,
-}
+METHODS = {"sums": least_squares.SUMS, **least_squares.METHODS}
 
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
@@ -51,7 +34,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if task.equations is not None:
         return Plan("sums", "few enough features for a matrix of features x features")
     if SingletonFeatures.possible(task.rows):
-        return Plan("merged", MANY_SINGLETONS)
+        return Plan("merged", least_squares.MANY_SINGLETONS)
     if task.rows.distributed:  # steps on both sides would need vectors of n numbers here
         return Plan("cg", "other processes hold the rows")
     return Plan("products", "too many features for a matrix of features x features")
@@ -61,14 +44,7 @@ def solve(
     task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
 ) -> Result:
     """Solve from `start` (zeros if None); `sums` needs a task with equations."""
-    return _by(begin(monitor, METHODS, plan(task, rule, start), method), task, monitor, rule, start)
-
-
-def _by(method: str, task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None) -> Result:
+    method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "sums":
-        return by_sums(task.equations, task, monitor, rule, start)
-    if method == "merged":
-        return merged(lambda less, w: _by(plan(less, rule, w).method, less, monitor, rule, w), task, start)
-    if method == "products":
-        return by_products(from_start(task, start), monitor)
-    return by_newton(task, monitor, rule, start, method)
+        return least_squares.by_sums(task.equations, task, monitor, rule, start)
+    return least_squares.by_method(method, plan, task, monitor, rule, start)

@@ -31,11 +31,11 @@ from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent
 from svmtool.data.replicated import of_data
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared import base, fused
+from svmtool.solvers.shared import fused
 from svmtool.solvers.shared.alternation import by_turns
 from svmtool.solvers.shared.base import Confirmation, Monitor, Result, Rule
 from svmtool.solvers.shared.newton import newton_steps
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, begin, bias_alone
 from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
@@ -47,7 +47,7 @@ DUAL_ROWS = 4000  # active rows up to which their system is factorised in place 
 
 
 METHODS = {
-    "bias": "the bias alone, which brings every row to its target",
+    "bias": BIAS,
     "fused": "Newton steps in one compiled call",
     "fused-sampled": "Newton steps in one compiled call, from the minimiser over a sample of the rows",
     "features": "Newton steps on a factorised matrix, or by conjugate gradients where they cost less",
@@ -62,7 +62,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features and rows, their layout and the bias."""
     n, d = task.rows.n, task.rows.d
     if task.target is not None and task.one_sided_answer() is not None:
-        return Plan("bias", "a free bias, and targets that one value of it meets")
+        return Plan("bias", BIAS_WHY)
     sampled = "-sampled" if start is None and n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * d) else ""
     if fused.fits(task):
         return Plan("fused" + sampled, f"{d} features, at most {fused.SMALL_FEATURES}, and little data")
@@ -83,8 +83,7 @@ def solve(
     """Minimise from `start` (zeros if None); see the module's text."""
     method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
-        monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
-        return Result(task.one_sided_answer(), base.OPTIMAL, monitor.iterations, monitor.history)
+        return bias_alone(monitor, task.one_sided_answer())
     objective = task.objective(SquaredHinge, one_of_several=task.one_of_several, target=task.target)
     if method.startswith("fused"):
         return _fused(objective, monitor, rule, start, seed if method == "fused-sampled" and start is None else None)

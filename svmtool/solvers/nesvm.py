@@ -28,20 +28,11 @@ import numpy as np
 from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
+from svmtool.solvers.shared import smoothing
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.homotopy import Homotopy
 from svmtool.solvers.shared.least_squares import MANY_SINGLETONS, MERGED, merged
-from svmtool.solvers.shared.plan import Plan, begin
-from svmtool.solvers.shared.smoothing import (
-    BIAS,
-    BIAS_WHY,
-    NO_HOMOTOPY,
-    PLAIN,
-    bias_alone,
-    first_mu,
-    plain,
-    smoothed_hinge,
-)
+from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, begin, bias_alone
 from svmtool.tolerances import GRAM_BELOW
 
 MU_FIRST = 0.3  # the first mu of Algorithm 2, times C where that is above 1
@@ -51,7 +42,7 @@ MU_EPOCHS = 10.0  # the first mu after epochs
 STAGES = "stages of the smoothed loss"
 METHODS = {
     "bias": BIAS,
-    "plain": PLAIN,
+    "plain": smoothing.PLAIN,
     "merged": MERGED,
     "descent": f"epochs of dual coordinate descent, then {STAGES} if these are slow",
     "epoch": f"one epoch of dual coordinate descent, then {STAGES}",
@@ -64,7 +55,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if task.one_sided_answer() is not None:
         return Plan("bias", BIAS_WHY)
     if not task.options.homotopy:
-        return Plan("plain", NO_HOMOTOPY)
+        return Plan("plain", smoothing.NO_HOMOTOPY)
     if task.rows.d > GRAM_BELOW and SingletonFeatures.possible(task.rows):
         return Plan("merged", MANY_SINGLETONS)
     if start is not None:
@@ -85,9 +76,9 @@ def c_svm(
 
 def _by(method: str, task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     if method == "bias":
-        return bias_alone(task, monitor)
+        return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
     if method == "plain":
-        return plain(smoothed_hinge(task, False), monitor, start)
+        return smoothing.plain(smoothing.smoothed_hinge(task, False), monitor, start)
     if method == "merged":
         return merged(lambda less, w: _by(plan(less, rule, w).method, less, monitor, rule, w, seed), task, start)
     objective = task.objective(Augmented, target=task.target)
@@ -99,6 +90,6 @@ def _by(method: str, task: Task, monitor: Monitor, rule: Rule, start: np.ndarray
         run.one_epoch(seed)
         mu, run.stage = MU_PASS, STAGE_PASS
     if status is None:
-        objective.sigma = 1.0 / first_mu(task, mu)
+        objective.sigma = 1.0 / smoothing.first_mu(task, mu)
         status = run.stages()
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)

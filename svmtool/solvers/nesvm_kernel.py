@@ -24,9 +24,8 @@ from svmtool.kernels.results import KernelResult
 from svmtool.kernels.rows import ROUNDING
 from svmtool.kernels.smoothed import DIRECT, SmoothedHinge
 from svmtool.limits import EndedError
-from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Rule
+from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Progress, Rule
 from svmtool.solvers.shared.plan import Plan, begin
-from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
 MU, MU_RISE, MU_LEAST = 0.3, 1e2, 1e-8  # the first mu, its largest factor for large C, and the least mu
@@ -67,15 +66,7 @@ def solve(
     method: str | None = None,
 ) -> KernelResult:  # fmt: skip
     """Hinge loss with a free bias, to a largest violation of rule.dual.most or to the monitor's gap."""
-    chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
-    result = _stages(problem, monitor, rule.dual.most if rule.dual else 0.0, start, chosen)
-    result.history = monitor.history
-    return result
-
-
-def _stages(
-    problem: KernelProblem, monitor: Monitor, eps: float, start: np.ndarray | None, method: str
-) -> KernelResult:
+    method, eps = begin(monitor, METHODS, plan(problem, rule, start), method), rule.dual.most if rule.dual else 0.0
     state = Decomposition(problem, problem.cache_mb / 2, start)
     smoothed = SmoothedHinge(state, problem.cache_mb / 2, FACTORISED[method])
     C, mu = problem.upper, _first_mu(problem)

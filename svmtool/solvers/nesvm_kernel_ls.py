@@ -33,6 +33,6 @@ def solve(
     """Solve to residuals of rule.dual.most, else to the monitor's gap."""
     chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
     if problem.n == 0:
-        return without_rows(problem, monitor)
+        return without_rows(monitor)
     after = direct_after(problem) if chosen == "cg" else -1
     return rounds(Conjugate(problem, problem.cache_mb, start), monitor, rule.dual.most if rule.dual else 0.0, after)

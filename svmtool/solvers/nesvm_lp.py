@@ -21,21 +21,11 @@ from svmtool.objectives.l1.pdhg import FEWEST
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1.column_generation import COLUMNS, by_columns
 from svmtool.solvers.l1.restarted_pdhg import in_rounds
+from svmtool.solvers.shared import smoothing
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.homotopy import MU_LEAST, Homotopy
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.solvers.shared.plan import Plan, begin
-from svmtool.solvers.shared.smoothing import (
-    BIAS,
-    BIAS_WHY,
-    NO_HOMOTOPY,
-    PLAIN,
-    bias_alone,
-    first_mu,
-    plain,
-    rise,
-    smoothed_hinge,
-)
+from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, begin, bias_alone
 from svmtool.tolerances import GRAM_BELOW
 
 MU, SHRINK = 1.0, 0.5  # the first mu, and how mu and the proximal term's weight shrink
@@ -47,7 +37,7 @@ FEW_COLUMNS = 200  # up to so many violated dual constraints at the start column
 
 METHODS = {
     "bias": BIAS,
-    "plain": PLAIN,
+    "plain": smoothing.PLAIN,
     "stages": "stages of the smoothed loss and norm, over all columns",
     "wide": f"restarted PDHG if more than {FEW_COLUMNS} dual constraints are violated, else column generation",
     "pdhg": "restarted PDHG, then column generation if that is slow",
@@ -61,7 +51,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if task.one_sided_answer() is not None:
         return Plan("bias", BIAS_WHY)
     if not task.options.homotopy:
-        return Plan("plain", NO_HOMOTOPY)
+        return Plan("plain", smoothing.NO_HOMOTOPY)
     if not rows.offers_coordinate_descent:
         return Plan("stages", "the rows are not stored sparse")
     if rows.d > GRAM_BELOW:
@@ -82,10 +72,10 @@ def lp_svm(
     """
     method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
-        return bias_alone(task, monitor)
+        return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
     if method == "plain":
-        return plain(smoothed_hinge(task, True), monitor, start)
-    mu = first_mu(task, MU)
+        return smoothing.plain(smoothing.smoothed_hinge(task, True), monitor, start)
+    mu = smoothing.first_mu(task, MU)
     if method == "stages":
         run = LpHomotopy(task, monitor, mu, start)
         status = run.stages()
@@ -123,7 +113,7 @@ class LpHomotopy(Homotopy):
         self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None, before: LpHomotopy | None = None
     ):
         self.total = float(np.sum(task.cost))
-        rho = RHO_FIRST * self.total / rise(task)
+        rho = RHO_FIRST * self.total / smoothing.rise(task)
         if before is not None:
             rho = min(rho, before.objective.rho / BACK)
         super().__init__(L1Hinge(task, rho), monitor)

@@ -16,30 +16,13 @@ import numpy as np
 from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.smoothed import Smoothed
 from svmtool.objectives.task import Task
+from svmtool.solvers.shared import least_squares
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.least_squares import (
-    MANY_SINGLETONS,
-    MERGED,
-    PRIMAL,
-    PRODUCTS,
-    SUMS_ONLY,
-    by_newton,
-    by_products,
-    from_start,
-    merged,
-)
-from svmtool.solvers.shared.plan import Plan, begin
-from svmtool.solvers.shared.smoothing import BIAS, BIAS_WHY, NO_HOMOTOPY, PLAIN, bias_alone, plain
+from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, begin, bias_alone
+from svmtool.solvers.shared.smoothing import NO_HOMOTOPY, PLAIN, plain
 from svmtool.tolerances import GRAM_BELOW
 
-METHODS = {
-    "bias": BIAS,
-    "plain": PLAIN,
-    "merged": MERGED,
-    "primal": PRIMAL,
-    "products": PRODUCTS,
-    "cg": SUMS_ONLY,
-}
+METHODS = {"bias": BIAS, "plain": PLAIN, **least_squares.METHODS}
 
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
@@ -51,7 +34,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if task.rows.d <= GRAM_BELOW:
         return Plan("primal", f"{task.rows.d} features, at most {GRAM_BELOW}")
     if SingletonFeatures.possible(task.rows):
-        return Plan("merged", MANY_SINGLETONS)
+        return Plan("merged", least_squares.MANY_SINGLETONS)
     if task.rows.distributed:
         return Plan("cg", "other processes hold the rows")
     return Plan("products", f"{task.rows.d} features, more than {GRAM_BELOW}")
@@ -61,16 +44,9 @@ def ls_svm(
     task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
 ) -> Result:
     """Solve from `start` (zeros if None)."""
-    return _by(begin(monitor, METHODS, plan(task, rule, start), method), task, monitor, rule, start)
-
-
-def _by(method: str, task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None) -> Result:
+    method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
-        return bias_alone(task, monitor)
+        return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
     if method == "plain":
         return plain(Smoothed(task, "least squares", False, 1.0), monitor, start)
-    if method == "merged":
-        return merged(lambda less, w: _by(plan(less, rule, w).method, less, monitor, rule, w), task, start)
-    if method == "products":
-        return by_products(from_start(task, start), monitor)
-    return by_newton(task, monitor, rule, start, method)
+    return least_squares.by_method(method, plan, task, monitor, rule, start)

@@ -49,7 +49,7 @@ def solve(
     """
     chosen, eps = begin(monitor, METHODS, plan(problem, rule, start), method), rule.dual.most if rule.dual else 0.0
     if problem.n == 0:
-        return without_rows(problem, monitor)
+        return without_rows(monitor)
     if chosen == "steepest":
         t = min(problem.options.sgd_rows or T, problem.n)
         return rounds(Steepest(problem, problem.cache_mb, t, start), monitor, eps)

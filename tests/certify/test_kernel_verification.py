@@ -22,8 +22,7 @@ from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers import alfpgm, nesvm_kernel
-from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor
-from svmtool.solvers.shared.progress import Progress
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor, Progress
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.verify import acceptable, verify
 

@@ -82,7 +82,9 @@ def run(
     """The result of a kernel solver, called as training calls it; more: fields of Options, and keywords of `solver`."""
     options = {name: more.pop(name) for name in Options._fields if name in more}
     problem.cache_mb, problem.options = cache_mb, Options(**options)
-    return solver(problem, monitor, Rule(dual=RangeRule(eps) if eps > 0.0 else None), start, seed, method, **more)
+    result = solver(problem, monitor, Rule(dual=RangeRule(eps) if eps > 0.0 else None), start, seed, method, **more)
+    result.history = monitor.history
+    return result
 
 
 def solve(

@@ -12,7 +12,7 @@ from svmtool.objectives.l1.objective import L1SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import model_matrix, proximal_newton
 from svmtool.solvers.l1 import run as l1_run
-from svmtool.solvers.l1.face import sparse
+from svmtool.solvers.l1.run import sparse
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule
 

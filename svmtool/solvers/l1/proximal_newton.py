@@ -65,12 +65,11 @@ from svmtool.solvers.l1.run import (
     PATH_STEP,
     STEP_WORK,
     Run,
-    bias_alone,
 )
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan, begin, bias_alone
 from svmtool.tolerances import GRAM_BELOW
 
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
@@ -126,7 +125,7 @@ def solve(
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
     method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
-        return bias_alone(task, monitor)
+        return bias_alone(monitor, task.one_sided_answer(ONE_SIDED))
     objective = of_task(task)
     kept = objective.possible() if method == "columns" else None
     if kept is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -10,16 +11,14 @@ from svmtool.compiled.loops.fused.fused_l1_loops import STALL_STEPS
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
+from svmtool.objectives.l1 import interior
 from svmtool.objectives.l1.dual import L1Dual
 from svmtool.objectives.l1.interior import PASS, L1Interior
 from svmtool.objectives.l1.objective import L1Objective
-from svmtool.objectives.task import Task
-from svmtool.solvers.l1.face import sparse
 from svmtool.solvers.l1.model_columns import ColumnsModel
-from svmtool.solvers.l1.model_matrix import MatrixModel
-from svmtool.solvers.l1.turns import Turns
+from svmtool.solvers.l1.model_matrix import MatrixModel, step_of_matrix
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
+from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import ENOUGH, OPTIMAL_GAP
 
@@ -34,19 +33,16 @@ MORE_WORK = 60.0  # ... else so much work, which is little beside reading the ro
 BEFORE = 0.5  # share of what an interior point run takes at most, about, that other steps take before it.  CPU time ...
 # ... beside 1.0 on fifteen sets of 36 to 62,061 features (text, one-hot, raw, images; C = 1, 100, 1e4, at most 40 s):
 # 0.85 to 1.15 times, most of it noise; on 341 rows of banking77 at C = 1e4, whose 77 runs all get there, 0.8 times
+PATIENCE, HALVED = 800.0, 0.5  # a method goes on while it brings the gap to that share of what it was within this work
+LONGER = 4.0  # PATIENCE grows by this factor each time that both methods have run
+FACE_STEPS = 20  # most Newton steps over the nonzero weights
+STILL = 0.9  # share of the gap, by the slopes at the weights, that a step must leave or less for another one to follow
 STEP_WORK = 6.0  # of a step beside what its model costs: products with all rows, and with the working set
 
 CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
 
-
 BIAS = "the bias alone, which reduces every loss to 0 or to what rounding states"
 BIAS_WHY = "a free bias, and labels that one value of it meets"
-
-
-def bias_alone(task: Task, monitor: Monitor) -> Result:
-    """Return the solution that a free bias alone gives."""
-    monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
-    return Result(task.one_sided_answer(ONE_SIDED), base.OPTIMAL, monitor.iterations, monitor.history)
 
 
 class Run:
@@ -185,3 +181,62 @@ class Run:
             least = MORE_WORK if self.wide else MORE_STEPS * (STEP_WORK + self.model.work)
             self.most_work = self.work + max(MORE * self.work, least)
         return self.work >= self.most_work
+
+
+class Turns:
+    """When the run changes from one method to the other.
+
+    wide: whether there is no matrix; with one the method of multipliers runs only where features are of like size.
+    """
+
+    def __init__(self, objective: L1Objective, wide: bool):
+        self._objective, self._wide = objective, wide
+        self._patience, self._since, self._gap = PATIENCE, 0.0, np.inf  # since which work the gap is not half of this
+
+    @cached_property
+    def possible(self) -> bool:
+        """Whether the method of multipliers can be used."""
+        o = self._objective
+        return L1Dual.possible(o) and (self._wide or L1Dual.features_alike(o))
+
+    def over(self, gap: float, work: float, at_once: bool = False) -> bool:
+        """Whether the other method is next: the gap was not halved within the work that one may take, or at_once."""
+        if gap <= HALVED * self._gap:
+            self._since, self._gap = work, gap
+        if work - self._since < self._patience and not at_once:
+            return False
+        self._since, self._gap = work, gap
+        return True
+
+    def lengthen(self) -> None:
+        """Both methods have run: each may take more work from now on."""
+        self._patience *= LONGER
+
+
+def sparse(
+    objective: L1Objective, w: np.ndarray, used: np.ndarray, gap: float, monitor: Monitor
+) -> tuple[float, np.ndarray]:
+    """Exact zeros after an interior point, by Newton steps over the weights `used` (bool[d]) alone, from w.
+
+    Returns the objective's value and the weights (f8[d]), zero where they are not in `used`.  gap: the relative one
+    that is small enough, by the lower bound at the losses' slopes.
+    """
+    o = objective
+    o.set_point(np.where(used | (o.penalty == 0.0), w, 0.0))
+    used = used.copy()
+    used[o.rows.plain :] = True  # the bias: `part_of_hessian` has it
+    chosen, epochs, previous, lowest = np.flatnonzero(used), np.zeros(2), np.inf, np.inf
+    if not 0 < len(chosen) <= interior.MOST:
+        return o.value(), o.w.copy()
+    for _ in range(FACE_STEPS):
+        value, g = o.gradient()
+        left = relative_gap(value, o.bound)
+        if left <= gap or (value >= lowest and left > STILL * previous) or monitor.ended():
+            break
+        previous, lowest = left, min(value, lowest)
+        violations = o.violations(g)
+        H, part = o.part_of_hessian(chosen), (g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen])
+        p = np.zeros(o.d)
+        p[chosen] = step_of_matrix(H, *part, epochs, monitor)
+        o.go(o.best_step(p, g), p)
+    return o.value(), o.w.copy()

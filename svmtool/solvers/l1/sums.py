@@ -39,11 +39,11 @@ from svmtool.solvers.l1.model_matrix import (
     next_ridge,
     step_of_matrix,
 )
-from svmtool.solvers.l1.run import BIAS, BIAS_WHY, ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP, bias_alone
+from svmtool.solvers.l1.run import BIAS, BIAS_WHY, ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan, begin, bias_alone
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
 
 # Measured at C = 1 to a gap of 1e-4, -s 5 and 6, in two partitions of up to 5000 rows of a9a, australian, madelon,
@@ -81,7 +81,7 @@ def solve(
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
     method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
-        return bias_alone(task, monitor)
+        return bias_alone(monitor, task.one_sided_answer(ONE_SIDED))
     run = _Run(task, monitor, rule, method)
     status = run.from_weights(start)
     return Result(run.losses.w, status, monitor.iterations, monitor.history)

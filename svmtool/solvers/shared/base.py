@@ -14,12 +14,17 @@ from svmtool import activity
 from svmtool.limits import StopFlag as StopFlag
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.result import SolverResult
-from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import RULE_MIN_GAP
 
 LATE = 0.1  # share of -s 2's tolerance to which LIBLINEAR continues -s 1 after its limit on epochs
 SIZE_SHARE = 0.05  # of LIBLINEAR's tolerance of the sum of projected gradients: from there on a gap ends regressions
 KEPT = 4096  # records of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
+# A run makes progress if its least gap falls to the share FALL between two checks, or its dual value rises by the share
+# RISE of that gap: with less of both it would take a thousand times as long as so far.  A rise by less than the share
+# ROUNDING of the dual value is round-off.
+FALL = 0.9
+RISE = 1e-3
+ROUNDING = 1e-12
 
 
 class Status:
@@ -73,6 +78,34 @@ class Result(SolverResult):
                 whole = np.zeros((n, *values.shape[1:]), values.dtype)
                 whole[used] = values
                 setattr(self, name, whole)
+
+
+class Progress:
+    """Detects from its own measurements whether a run still makes progress, instead of by a limit of steps.
+
+    It compares the last half of the steps with the first half after `first` * 2^k steps.
+    """
+
+    def __init__(self, first: int):
+        self.first, self.steps, self._next = first, 0, first
+        self._least, self._before = math.inf, (math.inf, -math.inf)
+
+    def stalls(self, gap: float, dual: float) -> bool:
+        """Count a step with this gap (primal - dual) and dual value; return whether the run has stalled.
+
+        A gap that is not finite is ignored.
+        """
+        self.steps += 1
+        self._least = min(self._least, gap if gap - gap == 0.0 else math.inf)
+        if self.steps < self._next:
+            return False
+        self._next *= 2
+        (gap_before, dual_before), least = self._before, self._least
+        self._before, self._least = (least, dual), math.inf
+        if dual_before == -math.inf:
+            return False
+        nearer = least < math.inf and least <= FALL * gap_before
+        return not nearer and not dual - dual_before > max(RISE * least, ROUNDING * abs(dual))
 
 
 class Monitor:

@@ -15,13 +15,18 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import newton_steps, rounded
+from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import OPTIMAL_GAP, ROUNDOFF_GAP
 
-# Texts of the methods that several solvers of least squares have.
+# Texts of the methods that several solvers of least squares have: `by_sums`, and those of `by_method`.
+SUMS = "normal equations, solved exactly"
 MERGED = "singleton features merged into one for each row, then the method for what is left"
-PRODUCTS = "conjugate gradients on primal and dual"
-PRIMAL = "Newton steps, matrix of features x features factorised"
-SUMS_ONLY = "Newton steps by conjugate gradients, from sums over the rows"
+METHODS = {
+    "merged": MERGED,
+    "products": "conjugate gradients on primal and dual",
+    "primal": "Newton steps, matrix of features x features factorised",
+    "cg": "Newton steps by conjugate gradients, from sums over the rows",
+}
 MANY_SINGLETONS = "more features are in one row alone than there are rows"
 
 CG_MIN_GAP, CG_ROUND = 0.9, 1e-13  # steps go on to this share of the gap, or of the first difference of P and D
@@ -42,7 +47,7 @@ def by_sums(
     while True:
         f, g = equations.gradient(w)
         if equations.cancels(f):
-            monitor.uses(PRIMAL, "the sums cancel: f is tiny relative to f(0)")
+            monitor.uses(METHODS["primal"], "the sums cancel: f is tiny relative to f(0)")
             return by_newton(task, monitor, rule, w, "primal")
         status = _record(monitor, task, f, g, t)
         flat = 0 if f < best or t == 0.0 else flat + 1
@@ -61,7 +66,18 @@ def by_sums(
             return Result(answer, monitor.end(), monitor.iterations, monitor.history)
 
 
-def from_start(task: Task, start: np.ndarray | None) -> LeastSquares:
+def by_method(
+    method: str, plan: Callable[..., Plan], task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None
+) -> Result:
+    """Solve by one of METHODS; plan: the solver's, for the task that merged features leave."""
+    if method == "merged":
+        return merged(lambda less, w: by_method(plan(less, rule, w).method, plan, less, monitor, rule, w), task, start)
+    if method == "products":
+        return by_products(_from_start(task, start), monitor)
+    return by_newton(task, monitor, rule, start, method)
+
+
+def _from_start(task: Task, start: np.ndarray | None) -> LeastSquares:
     """The objective of the task at `start`, zeros if None."""
     objective = task.objective(LeastSquares, target=task.target)
     objective.set_point(np.zeros(objective.d) if start is None else start)
@@ -70,7 +86,7 @@ def from_start(task: Task, start: np.ndarray | None) -> LeastSquares:
 
 def by_newton(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, system: str) -> Result:
     """Solve by Newton steps on the rows with this system, "primal" or "cg"."""
-    objective = from_start(task, start)
+    objective = _from_start(task, start)
     status = newton_steps(objective, monitor, rule, system)
     return Result(objective.w, status, monitor.iterations, monitor.history)
 

@@ -11,9 +11,8 @@ from svmtool.kernels.least_squares import Residuals
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
-from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Status
+from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Progress, Status
 from svmtool.solvers.shared.plan import Plan
-from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
 BURST = 1000  # steps between two checks of limits and gap
@@ -106,18 +105,12 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
                 elif still:
                     status = OPTIMAL if found <= ROUNDOFF_GAP else PRECISION
             if status is not None:
-                return _result(state, method, status, monitor)
+                return state.result(method.count, status)
             most = BURST if monitor.max_iter is None else min(BURST, monitor.max_iter - method.count)
             convex = method.run(eps, most)
         except EndedError:
             state.c, state.e = before
-            return _result(state, method, monitor.end(), monitor)
-
-
-def _result(state: Residuals, method: Method, status: Status, monitor: Monitor) -> KernelResult:
-    result = state.result(method.count, status)
-    result.history = monitor.history
-    return result
+            return state.result(method.count, monitor.end())
 
 
 def _go_to_solution(state: Residuals, least: float) -> bool:
@@ -151,7 +144,7 @@ def directly(problem: LeastSquaresSvc, monitor: Monitor, *_: object) -> KernelRe
     return state.result(1, status)
 
 
-def without_rows(problem: LeastSquaresSvc, monitor: Monitor) -> KernelResult:
+def without_rows(monitor: Monitor) -> KernelResult:
     """Return the solution of a problem in which no row has a cost."""
     monitor.step(0.0, 0.0, 0.0)
     return KernelResult(np.zeros(0), 0.0, 0.0, 0.0, 0.0, 0, OPTIMAL, np.zeros(0))

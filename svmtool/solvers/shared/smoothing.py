@@ -20,7 +20,6 @@ BLURRED = Status("blurred", False, "this smoothing cannot bring a smaller gap: l
 # Texts of METHODS and plans.
 PLAIN = "Algorithm 1: smoothed gradient steps with one mu"
 NO_HOMOTOPY = "--no-homotopy"
-BIAS, BIAS_WHY = "the bias alone, which brings every row to its target", "a free bias, and targets that one value meets"
 
 
 def smoothed_hinge(task: Task, l1: bool) -> Smoothed:
@@ -41,13 +40,6 @@ def first_mu(task: Task, unit: float) -> float:
 def rise(task: Task) -> float:
     """The factor by which a large C raises costs, and with them curvatures, while a_i stays the same."""
     return min(max(1.0, float(np.mean(task.cost)) if task.rows.n else 1.0), MU_RISE)
-
-
-def bias_alone(task: Task, monitor: Monitor) -> Result:
-    """Return the solution that a free bias alone gives: f is 0 there, and no gap can be relative to it."""
-    monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
-    answer = task.one_sided_answer()
-    return Result(answer, base.OPTIMAL, monitor.iterations, monitor.history, np.zeros(task.rows.n))
 
 
 def plain(objective: Smoothed, monitor: Monitor, start: np.ndarray | None = None) -> Result:

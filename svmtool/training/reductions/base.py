@@ -27,9 +27,18 @@ from svmtool.objectives import losses
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.registry import Solver
-from svmtool.solvers.shared.base import INTERRUPTED, OPTIMAL, PRECISION, TIME, Confirmation, Monitor, Result, Rule
+from svmtool.solvers.shared.base import (
+    INTERRUPTED,
+    OPTIMAL,
+    PRECISION,
+    TIME,
+    Confirmation,
+    Monitor,
+    Progress,
+    Result,
+    Rule,
+)
 from svmtool.solvers.shared.plan import Plan
-from svmtool.solvers.shared.progress import Progress
 from svmtool.tolerances import GRAM_BELOW
 from svmtool.training import verify
 from svmtool.training.range_checks import refuse_overflow
