@@ -83,7 +83,7 @@ def svmtool_page() -> str:
         sections.append((f"OPTIONS OF {name.upper()}", options))
     about = " ".join((umbrella.help or "").split())
     return page(
-        "svmtool", "train, predict, look into models, convert data, export models", ["svmtool COMMAND [ARGUMENTS]"],
+        "svmtool", "train, predict, inspect models, convert data, export models", ["svmtool COMMAND [ARGUMENTS]"],
         ("DESCRIPTION", [about]), ("COMMANDS", commands), *sections,
     )  # fmt: skip
 

@@ -21,7 +21,7 @@ class Activity:
     Attributes
     ----------
     parts : what is being done, from the outermost part to the innermost
-    gap, target : the last gap of a solver and the gap asked for; None: not known
+    gap, target : the last gap of a solver and the requested gap; None: not known
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Parameters of a kernel model: LIBSVM's kernels, what its solvers take, and LIBSVM's checks in its order and words."""
+"""Parameters of a kernel model: LIBSVM's kernels, and LIBSVM's checks with its messages, in its order."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def check() -> None:
 
 
 class StopFlag:
-    """Tells a command to end: `set` by a signal handler, or past the deadline `ends` (time.perf_counter()).
+    """Signals a command to end: `set` by a signal handler, or past the deadline `ends` (time.perf_counter()).
 
     seconds: time limit from now on; None: no limit.
     """
@@ -90,30 +90,30 @@ class _PartFlag(StopFlag):
 
 
 class TimeShares:
-    """Equal shares of the time left for the `count` parts of a command, of which `beside` run at the same time."""
+    """Equal shares of the time left for the `count` parts of a command, of which `parallel` run at the same time."""
 
-    def __init__(self, stop: StopFlag, count: int, beside: int):
-        self._stop, self._coming, self._beside = stop, count, beside
+    def __init__(self, stop: StopFlag, count: int, parallel: int):
+        self._stop, self._coming, self._parallel = stop, count, parallel
         self._lock = threading.Lock()
 
     def next(self) -> StopFlag:
         """The flag of the next part: an equal share of the time left among the remaining parts."""
         with self._lock:
             coming, self._coming = self._coming, self._coming - 1
-        return self._stop.part(self._beside / coming)
+        return self._stop.part(self._parallel / coming)
 
 
 def with_time_shares(
-    work: Callable[[int, StopFlag], bool], count: int, stop: StopFlag, beside: int,
+    work: Callable[[int, StopFlag], bool], count: int, stop: StopFlag, parallel: int,
     run: Callable[[Callable[[int], None], int], None],
 ) -> None:  # fmt: skip
-    """Call work(k, stop flag of part k) for each k < count through `run`, `beside` of them at the same time.
+    """Call work(k, stop flag of part k) for each k < count through `run`, `parallel` of them at the same time.
 
     Parts that return True were ended by their own share only; they are called again while time is left.
     """
     todo = list(range(count))
     while todo:
-        shares, cut = TimeShares(stop, len(todo), min(beside, len(todo))), [False] * len(todo)
+        shares, cut = TimeShares(stop, len(todo), min(parallel, len(todo))), [False] * len(todo)
 
         def one(i: int, todo: list[int] = todo, cut: list[bool] = cut, shares: TimeShares = shares) -> None:
             cut[i] = work(todo[i], shares.next())

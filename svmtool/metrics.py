@@ -87,7 +87,7 @@ class RankCurve:
         self.scores += other.scores
 
     def area(self) -> float:
-        """Probability that a positive row scores above a negative one, ties count half; nan if one side is empty."""
+        """Probability that a positive row scores above a negative one, ties count half; nan if one kind is absent."""
         scores, sides = self._rows()
         positives, negatives = int(sides.sum()), int(len(sides) - sides.sum())
         if positives == 0 or negatives == 0:

@@ -57,7 +57,7 @@ def _print(values: np.ndarray, digits: int, between: bytes, end: bytes, per_row:
     parts = []
     for start in range(0, len(flat), step):
         stop = min(start + step, len(flat))
-        while loop(stop, per_row, digits):  # the loop leaves this number to us
+        while loop(stop, per_row, digits):  # the loop cannot print this number
             i, p = state.tolist()
             text = format_one(flat[i].item(), digits).encode() + (end if (i + 1) % per_row == 0 else between)
             out[p : p + len(text)] = np.frombuffer(text, np.uint8)

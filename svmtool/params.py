@@ -96,7 +96,7 @@ NO_OPTIONS = Options()
 
 
 class Run(NamedTuple):
-    """How a training is computed, and what it gives beside the model."""
+    """How a training is computed, and its results besides the model."""
 
     seed: int | None = None
     threads: int | None = None  # None: as set for the process
@@ -193,7 +193,7 @@ def check_after_reading(settings: Settings) -> None:
         raise SvmtoolError("ERROR: eps <= 0")
     if s.C <= 0:
         raise SvmtoolError("ERROR: C <= 0")
-    if s.p < 0 and number in (11, 12, 13):  # with 12 and 13 LIBLINEAR goes on, to meaningless weights
+    if s.p < 0 and number in (11, 12, 13):  # with 12 and 13 LIBLINEAR continues, to meaningless weights
         raise SvmtoolError("ERROR: p < 0")
     if s.bias >= 0 and number == 21:
         raise SvmtoolError("ERROR: prob->bias >=0, but this is ignored in ONECLASS_SVM")

@@ -1,4 +1,4 @@
-"""What a command line of svm-train asks for beside the parameters of the training; see params.py on its form."""
+"""What a command line of svm-train requests besides the parameters of the training; see params.py on its form."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ class Request(NamedTuple):
     folds: int | None = None  # -v
     find_C: bool = False  # -C
     grid: tuple[float, ...] | None = None  # values of C, ascending
-    metrics: bool = False  # measures beside LIBLINEAR's line of -v
+    metrics: bool = False  # measures in addition to LIBLINEAR's line of -v
     score: str | None = None  # measure by which -C and --grid choose, None: accuracy or mean squared error
     balanced: bool = False  # class weights n / (classes * rows of the class)
     weights: str | None = None  # file with one cost factor for each row

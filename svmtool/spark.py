@@ -42,7 +42,7 @@ PREDICTION, RAW, PROBABILITY = "prediction", "rawPrediction", "probability"
 # Keywords of svmtool.api.fit that do not apply, and why.
 ELSEWHERE = {
     "kernel": "models are linear",
-    "threads": "the cluster's cores are shared out by Spark",
+    "threads": "Spark assigns the cluster's cores",
     "loo": "leave-one-out needs all rows in one place",
     "homotopy": "it needs all rows in one place",
 }
@@ -71,13 +71,13 @@ def fit(
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        Rows with a column of features and, but for one-class problems, of labels.
+        Rows with a column of features and, except for one-class problems, of labels.
     solver : int or str
         Number or name of a solver that needs only sums over the rows: those of `svm-train --spark`.
     label, features : str
         Columns of numbers, and of vectors or arrays of numbers.  One-class problems need no labels.
     sample_weight : str, optional
-        Column with a factor of each row's cost; rows of weight 0 take no part.
+        Column with a factor of each row's cost; rows of weight 0 are ignored.
     class_weight : dict or "balanced", optional
         Factor of the cost of each label's rows.
     init : Fit or LinearModel, optional
@@ -85,7 +85,7 @@ def fit(
     callback : callable, optional
         Receives a dict for each step of a solver.
     one_class : bool
-        Whether rows of a single class are taken by classifiers.
+        Whether classifiers accept rows of a single class.
     **keywords
         Others of `svmtool.api.fit`: C, p, nu, eps, gap, bias, regularize_bias, loss_power, max_iter, max_seconds (of
         training, without the time to read the rows), seed, probability, and options of single solvers.
@@ -99,7 +99,7 @@ def fit(
     Raises
     ------
     ValueError
-        For data or values that make no problem, for keywords that do not apply, and where Spark fails.
+        For data or values that define no problem, for keywords that do not apply, and where Spark fails.
     TypeError
         For unknown keywords.
     KeyboardInterrupt
@@ -184,7 +184,7 @@ def predict(model: Any, frame: DataFrame, *, features: str = FEATURES) -> DataFr
     Raises
     ------
     ValueError
-        For columns that are missing, of another type, or there already.
+        For columns that are missing or of another type, and for a column of the result that exists already.
     """
     found = model_of(model)
     if isinstance(found, KernelModel) and found.kernel.kind == kernel_params.PRECOMPUTED:

@@ -1,4 +1,4 @@
-"""Checks of arrays that callers give, with the messages of scikit-learn, and their way into a Dataset."""
+"""Checks of the callers' arrays, with the messages of scikit-learn, and their conversion to a Dataset."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def dataset(X: Any, y: Any = None) -> Dataset:
 
     Parameters
     ----------
-    X : 2-D array of numbers, anything that numpy makes one of, or a scipy sparse matrix or array; (n, features)
+    X : 2-D array of numbers, anything that numpy converts to one, or a scipy sparse matrix or array; (n, features)
         Values are used without a copy in a C-ordered float64 array, and in CSR with sorted indices and float64 values.
     y : labels or target values, length n; None: zeros
 
@@ -124,7 +124,7 @@ def labels(y: Any, n: int) -> np.ndarray:
 
 
 def row_weights(sample_weight: Any, n: int) -> np.ndarray | None:
-    """sample_weight as f8[n]; a number stands for all rows, None for none."""
+    """sample_weight as f8[n]; a number applies to all rows; None without weights."""
     if sample_weight is None:
         return None
     weights = np.asarray(sample_weight)

@@ -1,9 +1,9 @@
 """BLAS on one thread while a run lasts, as in the commands.
 
-Dense rows, Gram matrices and factors go through numpy's and scipy's BLAS, whose sums may depend on its number of
-threads.  OpenBLAS, as numpy's and scipy's wheels bring it, has one number for the process: it is 1 from the beginning
-of the first run to the end of the last of those that overlap, and then what it was.  Of another BLAS the number stays
-as it is; then the last bits of results for dense rows may depend on it.
+Dense rows, Gram matrices and factors use numpy's and scipy's BLAS, whose sums may depend on its number of threads.
+OpenBLAS, which numpy's and scipy's wheels contain, has one number of threads for the process: it is set to 1 while any
+run lasts, and restored after the last one.  The number of another BLAS is not changed; then the last bits of results
+for dense rows may depend on it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _first = min((library.get() for library in _libraries), default=0)
 
 
 def begin() -> None:
-    """A run begins: one thread."""
+    """Begin a run: set one thread."""
     global _runs, _before
     with _lock:
         _runs += 1
@@ -66,7 +66,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """A run ends: as before, if it is the last."""
+    """End a run: restore the number of threads, if it is the last run."""
     global _runs
     with _lock:
         _runs -= 1
@@ -77,7 +77,7 @@ def end() -> None:
 
 
 def limit() -> int | None:
-    """The number of BLAS threads where somebody (threadpoolctl) has lowered it since this module was imported."""
+    """The number of BLAS threads if other code (threadpoolctl) has lowered it since this module was imported."""
     if not _libraries:
         return None
     now = min(_before) if _runs else min(library.get() for library in _libraries)
@@ -85,7 +85,7 @@ def limit() -> int | None:
 
 
 def _after_fork() -> None:
-    """In the child of a fork no run is under way."""
+    """Reset the state in a forked child, where no run is active."""
     global _lock, _runs
     _lock = threading.Lock()
     if _runs:

@@ -39,7 +39,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     OSError
         Where there is no such file.
     ValueError
-        For anything that is no model.
+        For a content that is not a model.
     """
     name = os.fspath(path)
     os.stat(name)
@@ -55,7 +55,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     model : Fit, LinearModel or KernelModel
         The model.
     path : str or PathLike
-        The file; an old one stays whole until the new one is.
+        The file; an existing one is replaced once the new one is complete.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def dumps(model: Any) -> str:
     Returns
     -------
     str
-        The text.  Support vectors have all their digits there, as in files of LIBSVM 8 they have not.
+        The text.  Support vectors have all their digits, where files of LIBSVM have 8.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def dumps(model: Any) -> str:
 
 
 def loads(text: str | bytes) -> Model:
-    """Return the model of a text as `dumps` returns it.
+    """Return the model of a text that `dumps` has returned.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def loads(text: str | bytes) -> Model:
     Raises
     ------
     ValueError
-        For anything that is no model.
+        For a content that is not a model.
     """
     with Run(1):
         return any_model.of_text(ModelText.of(text.encode() if isinstance(text, str) else text, "<text>"))
@@ -161,7 +161,7 @@ def read_svmlight(
 
 
 def _source_of(file: Any) -> Source:
-    """An open binary file, or what reads like one, as a Source; it stays open."""
+    """An open binary file, or a file-like object, as a Source; it stays open."""
     import io
 
     name = str(getattr(file, "name", "<file>"))

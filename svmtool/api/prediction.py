@@ -39,7 +39,7 @@ def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.nda
     model : Fit, LinearModel or KernelModel
         The model.
     X : array or sparse matrix, (n, features)
-        Rows; features that the model does not know are left out.  Precomputed kernels: the values of each
+        Rows; features that the model does not have are ignored.  Precomputed kernels: the values of each
         row with all training rows, (n, training rows).
     threads : int, optional
         As of `fit`.
@@ -64,7 +64,7 @@ def predict(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
     model : Fit, LinearModel or KernelModel
         The model.
     X : array or sparse matrix, (n, features)
-        Rows; features that the model does not know are left out.  Precomputed kernels: the values of each
+        Rows; features that the model does not have are ignored.  Precomputed kernels: the values of each
         row with all training rows, (n, training rows).
     threads : int, optional
         As of `fit`.
@@ -88,7 +88,7 @@ def probabilities(model: Any, X: Any, *, threads: int | None = None) -> np.ndarr
     model : Fit, LinearModel or KernelModel
         The model.
     X : array or sparse matrix, (n, features)
-        Rows; features that the model does not know are left out.  Precomputed kernels: the values of each
+        Rows; features that the model does not have are ignored.  Precomputed kernels: the values of each
         row with all training rows, (n, training rows).
     threads : int, optional
         As of `fit`.

@@ -1,4 +1,4 @@
-"""What `fit` returns."""
+"""The result of `fit`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from svmtool.training.outcome import advice, worst_status
 
 
 class Fit:
-    """The result of `fit`: a model and what is known about it.  Immutable.
+    """The result of `fit`: a model, its certificate and facts about the run.  Immutable.
 
     Attributes
     ----------
     model : LinearModel or KernelModel
         The trained model.
     certificate : Certificate
-        `primal` and `dual` value, relative `gap` and KKT `violation`, of several problems sums and the worst; computed
-        from the weights, not reported by the solver.
+        `primal` and `dual` value, relative `gap` and KKT `violation`; with several problems sums of the values, and the
+        largest gap and violation.  Computed from the weights, not reported by the solver.
     loo_score : float or None
         With `loo=True` the leave-one-out accuracy.
     warnings : tuple of str
@@ -66,7 +66,7 @@ class Fit:
 
     @property
     def status(self) -> Status:
-        """`name`, `converged` and `advice` of the problem that fared worst."""
+        """`name`, `converged` and `advice` of the problem with the worst status."""
         return worst_status(self._results) or RULE
 
     @property

@@ -1,4 +1,4 @@
-"""What surrounds every run from Python: threads, BLAS, floating-point warnings, Ctrl-C and errors."""
+"""The environment of every run from Python: threads, BLAS, floating-point warnings, Ctrl-C and errors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _inside_joblib() -> bool:
 
 
 def _quiet() -> None:
-    """No warnings of numpy's in this thread: certificates find what is not finite."""
+    """Silence numpy's warnings in this thread: certificates detect values that are not finite."""
     np.seterr(all="ignore")
 
 
@@ -55,10 +55,11 @@ pool.before_work = _quiet
 
 
 class Run:
-    """A block that is one run.
+    """Context of one run.
 
-    `stop` ends it: after max_seconds, or at Ctrl-C in the main thread where it is `interruptible`.  Behind the block
-    Ctrl-C is a KeyboardInterrupt, and a SvmtoolError that is not about a file a ValueError that names keywords.
+    `stop` ends it: after max_seconds, or at Ctrl-C in the main thread where it is `interruptible`.  At the end of the
+    block Ctrl-C raises KeyboardInterrupt, and an SvmtoolError that does not concern a file becomes a ValueError that
+    names keywords.
     """
 
     __slots__ = ("stop", "_threads", "_interruptible", "_errors")
@@ -69,7 +70,7 @@ class Run:
         self._interruptible = Interruptible(self.stop) if interruptible else nullcontext()
 
     def __enter__(self) -> Run:
-        self._errors = np.errstate(all="ignore")  # certificates find what is not finite
+        self._errors = np.errstate(all="ignore")  # certificates detect values that are not finite
         self._threads.__enter__()
         self._errors.__enter__()
         blas.begin()

@@ -52,7 +52,7 @@ REALS = frozenset(
     {"C", "p", "nu", "eps", "gap", "max_seconds", "bias", "loss_power", "coef0", "cache_mb", "delta_alpha", "theta"}
 )
 POSITIVE = frozenset({"gap", "max_seconds", "delta_alpha"})
-# LIBLINEAR and LIBSVM take these for all of their numbers, also where they mean nothing.
+# LIBLINEAR and LIBSVM accept these with each of their solvers, also where they have no effect.
 EVERYWHERE = frozenset({"-p", "-n", "-R"})
 
 _KEYWORD_OF = {option: name for name, option in CHECKED.items() if not option.startswith("--")} | {
@@ -75,7 +75,7 @@ def in_keywords(text: str) -> str:
 
 
 def check_names(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
-    """TypeError for a keyword that there is not, naming the closest one."""
+    """The TypeError for an unknown keyword, naming the closest one."""
     for name in given:
         if name not in DEFAULTS and name not in OPTIONS:
             close = get_close_matches(name, [*DEFAULTS, *OPTIONS, *more], 1)
@@ -92,12 +92,12 @@ def settings_of(
     ----------
     data : the rows; needed only for `solver="auto"` and `class_weight="balanced"`
     given : keywords, those at their defaults included; their names are checked
-    also : names in `CHECKED` of what else the solver must support
+    also : other names in `CHECKED` that the solver must support
 
     Raises
     ------
     ValueError, SvmtoolError, TypeError
-        for values that no run can have, and for keywords that the solver does not have.
+        for invalid values, and for keywords that the solver does not have.
     """
     changed = {k: _checked(k, v) for k, v in given.items() if not (k in DEFAULTS and _same(v, DEFAULTS[k]))}
     if changed.get("eps") is not None and changed.get("gap") is not None:
@@ -127,7 +127,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _checked(name: str, value: Any) -> Any:
-    """The value of a keyword in its type; TypeError or ValueError for what it cannot be."""
+    """The value of a keyword in its type; TypeError or ValueError for an invalid one."""
     if value is None:
         return None
     if name in COUNTS or name in ("seed", "degree"):

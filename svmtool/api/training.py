@@ -64,7 +64,7 @@ def fit(
     regularize_bias : bool
         False: the bias is free (bias 1).
     loss_power : float
-        Power of the hinge, 1 to 2, of solvers that take it.
+        Power of the hinge, 1 to 2, of solvers that have it.
     gamma : float or "auto"
         Of the kernel; "auto": 1 / features.
     degree : int
@@ -72,7 +72,7 @@ def fit(
     coef0 : float
         Of the polynomial and sigmoid kernels.
     sample_weight : array, (n,), optional
-        Factor of each row's cost, of one-class and nu problems the row's share; rows of weight 0 take no part.
+        Factor of each row's cost, of one-class and nu problems the row's share; rows of weight 0 are ignored.
     class_weight : dict or "balanced", optional
         Factor of the cost of each label's rows.
     init : Fit or LinearModel, optional
@@ -91,9 +91,9 @@ def fit(
     cache_mb : float
         Memory for kernel values, in MB.
     shrinking : bool
-        Accepted for LIBSVM's sake.
+        Accepted for compatibility with LIBSVM; no effect.
     one_class : bool
-        Whether rows of a single class are taken by classifiers, as LIBLINEAR and LIBSVM take them.
+        Whether classifiers accept rows of a single class, as LIBLINEAR and LIBSVM do.
     **options
         Options of single solvers by their names in `svm-train --help`: mu, inner_steps, homotopy, passes, sample, loo,
         theta, paper_form, pairs, sgd_rows and others.
@@ -101,12 +101,12 @@ def fit(
     Returns
     -------
     Fit
-        The model, its certificate and what is known about the run.
+        The model, its certificate and facts about the run.
 
     Raises
     ------
     ValueError
-        For data or values that make no problem, and for keywords that the solver does not have.
+        For data or values that define no problem, and for keywords that the solver does not have.
     TypeError
         For unknown keywords.
     KeyboardInterrupt
@@ -144,7 +144,7 @@ def fit(
 
 
 def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[..., None] | None:
-    """What solvers call with keywords, from any thread."""
+    """A function that solvers call with keywords, from any thread."""
     if callback is None:
         return None
     lock = threading.Lock()
@@ -186,7 +186,7 @@ def _fit_linear(
 
 
 def kernel_rows(data: Dataset, s: Settings, weights: np.ndarray | None) -> tuple[KernelSet, np.ndarray | None]:
-    """The rows with their kernel, after LIBSVM's checks, and which they are (i8) where those of no weight are out."""
+    """The rows with their kernel, after LIBSVM's checks, and their indices (i8) if rows of weight 0 are left out."""
     if kernel_params.kernel_of(s).kernel_type == kernel_params.PRECOMPUTED:
         data = arrays.with_serials(data, len(data))
     rows, kept = kernel_set(data, s, "X"), None

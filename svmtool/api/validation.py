@@ -44,12 +44,12 @@ class Validation(NamedTuple):
     Attributes
     ----------
     predictions : ndarray, (n,)
-        Prediction of each row by the model that has not seen it.
+        Prediction of each row by the model trained without it.
     decision_values : ndarray, (n, columns), or None
         Decision values of these models, with the columns of a model of all rows; nan where a fold's model lacks a
         class, None where these have different columns.
     metrics : dict
-        Name to value, of the measures that were asked for.
+        Name to value, of the requested measures.
     fold : ndarray of int, (n,)
         The fold of each row.
     open_ends : tuple of Status
@@ -144,7 +144,7 @@ def cross_validate(
 
 
 def _named(given: Any) -> dict[str, Metric]:
-    """The metrics that were asked for, by name."""
+    """The requested metrics, by name."""
     if given is None or isinstance(given, Mapping):
         return dict(given or {})
     some = [given] if isinstance(given, str) or callable(given) else given

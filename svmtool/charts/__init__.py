@@ -1,1 +1,1 @@
-"""Charts as SVG text: no dependency, readable in a file of their own and inside an HTML page."""
+"""Charts as SVG text: no dependency, valid as separate files and inside an HTML page."""

@@ -23,11 +23,11 @@ def horizontal_bars(groups: Sequence[Group], title: str, width: float = 640.0) -
     names = [shortened(name, LONGEST) for group in groups for name, _ in group.bars]
     largest = max((abs(v) for group in groups for _, v in group.bars), default=0.0) or 1.0
     left = 12 + CHARACTER * max((len(name) for name in names), default=0)
-    room = 9 * CHARACTER  # for the number beside a bar
+    margin = 9 * CHARACTER  # for the number beside a bar
     any_negative = any(v < 0 for group in groups for _, v in group.bars)
     any_positive = any(v > 0 for group in groups for _, v in group.bars)
-    span = width - left - room - (room if any_negative else 8)
-    zero = left + (room if any_negative else 8) + (span if not any_positive else span / 2 if any_negative else 0.0)
+    span = width - left - margin - (margin if any_negative else 8)
+    zero = left + (margin if any_negative else 8) + (span if not any_positive else span / 2 if any_negative else 0.0)
     unit = (span / 2 if any_negative and any_positive else span) / largest
     headed = any(group.heading for group in groups)
     height = 34 + sum(ROW * (len(group.bars) + headed) + 8 for group in groups)

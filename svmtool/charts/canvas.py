@@ -9,7 +9,7 @@ from svmtool.charts.colours import INK
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 SIZE = 12  # of text, px
-CHARACTER = 0.6 * SIZE  # width of a character, on the wide side
+CHARACTER = 0.6 * SIZE  # width of a character, an upper estimate
 
 
 class Canvas:

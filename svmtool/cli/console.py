@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Console:
     """Output of one command.  `quiet` (-q) silences only the solver's output and the line of progress.
 
-    `failure` says why stdout could not be written, or is empty.  The command goes on, writes its model, and reports
-    the failure at its end.
+    `failure` says why stdout could not be written, or is empty.  The command continues, writes its model, and
+    reports the failure at its end.
     """
 
     def __init__(self, quiet: bool = False):

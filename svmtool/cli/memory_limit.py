@@ -1,6 +1,6 @@
 """Checks that a memory limit of the process leaves space for numpy, which would abort without a message.
 
-Its linear algebra ends the process with a text of its own where it finds none.
+Without that memory its linear algebra library ends the process, with a message that users cannot act on.
 """
 
 from __future__ import annotations

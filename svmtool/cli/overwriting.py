@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from svmtool.errors import SvmtoolError
 
-Named = tuple[str, str | None]  # what a file is for, and its path; None: not asked for
+Named = tuple[str, str | None]  # what a file is for, and its path; None: not requested
 
 
 def refuse(inputs: Sequence[Named], outputs: Sequence[Named]) -> None:
     """SvmtoolError where an output is the same file as an input or another output, links of both kinds included.
 
-    Devices and pipes may stand anywhere; `-` is what standard input or output leads to.
+    Devices and pipes are accepted everywhere; `-` is the file behind standard input or output.
     """
     read = [(what, path, _identity(path, 0)) for what, path in inputs if path and (path == "-" or os.path.exists(path))]
     written: list[tuple[str, str, object]] = []
@@ -35,7 +35,7 @@ def refuse(inputs: Sequence[Named], outputs: Sequence[Named]) -> None:
 
 
 def _identity(path: str, stream: int) -> object:
-    """What states a regular file from all others, also one that is yet to be; None for anything else.
+    """The identity of a regular file, also of one that does not exist yet; None for anything else.
 
     stream: the descriptor that `-` stands for.
     """

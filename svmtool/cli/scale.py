@@ -121,7 +121,7 @@ def _wrong_files(argv: list[str], first: int) -> str:
     if first > len(argv):
         return f"{argv[-1]} needs a file name"
     if first == len(argv):
-        return "the data file is missing: it stands after the options"
+        return "the data file is missing: it comes after the options"
     return f"one data file is expected, but {clipped(argv[first + 1])} follows {clipped(argv[first])}"
 
 

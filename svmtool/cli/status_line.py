@@ -1,4 +1,4 @@
-"""The line on a terminal that says what a long run is doing: a clock, the gap, and an estimate of the rest."""
+"""The line on a terminal that shows what a long run is doing: elapsed time, gap, and an estimate of the time left."""
 
 from __future__ import annotations
 

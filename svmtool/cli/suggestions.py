@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 COMMON = {"--help": "--help", "--version": "--version", "--threads": "--threads"}
-# For each command the words that an option might be called, and the option.
+# For each command: likely names of an option, and the option.
 WORDS: dict[str, dict[str, str]] = {
     "svm-predict": {
         **COMMON, "--probability": "-b 1", "--probabilities": "-b 1", "--proba": "-b 1", "--quiet": "-q",
@@ -27,7 +27,7 @@ LETTERS = {"svm-train": "scpneBRwvCqbiWtgdrmh", "svm-predict": "bq", "svm-scale"
 
 
 def words_of(command: str) -> dict[str, str]:
-    """The words for the options of a command, and the option of each."""
+    """Likely names of the options of a command, and the option of each."""
     if command != "svm-train":
         return WORDS[command]
     from svmtool.cli.arguments.long_options import LONG_OPTIONS

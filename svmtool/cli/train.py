@@ -78,7 +78,7 @@ def _methods(command: options.Command, console: Console) -> list[str]:
 
 
 def _reading(command: options.Command, console: Console) -> Any:
-    """The reading of the command's data file, not started."""
+    """The background reader of the command's data file, not started."""
     from svmtool.formats.svmlight.background import Reading
 
     s, kernel = command.request, command.settings.problem.kernel
@@ -112,9 +112,9 @@ def refuse_overwriting(command: options.Command) -> None:
 
 
 def refuse_unwritable(command: options.Command) -> None:
-    """Raise SvmtoolError if an output cannot be written, before the time of a training is spent.
+    """Raise SvmtoolError if an output cannot be written, before time is spent on training.
 
-    A missing data file is reported when it is read (Spark's may be a pattern or stand elsewhere).
+    A missing data file is reported when it is read (Spark's may be a pattern or on another system).
     """
     import os
 

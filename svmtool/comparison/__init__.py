@@ -1,1 +1,1 @@
-"""svm-train beside LIBLINEAR's and LIBSVM's programs: what they reach, and in what time."""
+"""Objective values and times of svm-train beside those of LIBLINEAR's and LIBSVM's programs."""

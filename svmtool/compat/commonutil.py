@@ -85,12 +85,12 @@ def evaluations(ty: Any, pv: Any, useScipy: bool = True) -> tuple[float, float, 
     pv : list, tuple or 1-D array
         Predicted values.
     useScipy : bool
-        Has no effect: both computations of the original are one here.
+        Has no effect: the original's two computations are the same here.
 
     Returns
     -------
     tuple of float
-        Accuracy in percent, mean squared error, squared correlation coefficient (nan where one side is constant).
+        Accuracy in percent, mean squared error, squared correlation coefficient (nan if either is constant).
 
     Raises
     ------
@@ -123,7 +123,7 @@ def _measures(truth: np.ndarray, predicted: np.ndarray) -> tuple[float, float, f
 
 
 def csr_find_scale_param(x: Any, lower: float = -1, upper: float = 1) -> dict[str, np.ndarray]:
-    """Return what maps each column linearly to [lower, upper].
+    """Return the parameters that map each column linearly to [lower, upper].
 
     Parameters
     ----------

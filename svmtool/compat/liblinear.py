@@ -85,7 +85,7 @@ class parameter(Parameters):
         return options.linear(given)
 
     def parse_options(self, given: Any) -> None:
-        """Set all attributes anew from options; ValueError with a sentence for a faulty one."""
+        """Set all attributes anew from options; ValueError with a message for an invalid one."""
         super().parse_options(given)
         request = self._request
         self.init_sol, self.w_recalc = None, False
@@ -97,7 +97,7 @@ class parameter(Parameters):
         return super().settings().replace(regularize_bias=bool(self.regularize_bias))
 
     def request(self) -> Request:
-        """Return what the attributes ask for beside the settings."""
+        """Return what the attributes request besides the settings."""
         request = super().request()
         start = {"-c": self.flag_C_specified, "-p": self.flag_p_specified}  # where the search begins
         given = [name for name in request.given if name not in start] + [name for name, known in start.items() if known]
@@ -243,7 +243,7 @@ class model:
         return self.stored.word == ONE_CLASS_WORD
 
     def _weights(self, label_idx: int) -> np.ndarray:
-        """The weights for a label, f8[nr_feature], with that of the bias feature behind them; 0 for unknown labels."""
+        """The weights for a label, f8[nr_feature], followed by that of the bias feature; 0 for unknown labels."""
         W = self.stored.W
         if self.stored.labels is None:
             return W[:, 0]

@@ -73,7 +73,7 @@ class svm_parameter(Parameters):
     Attributes
     ----------
     svm_type, kernel_type, degree, gamma, coef0, cache_size, eps, C, nu, p, shrinking, probability
-        What the options mean; may be changed.  A gamma of 0 stands for one over the number of features.
+        What the options mean; may be changed.  A gamma of 0 means one over the number of features.
     weight_label, weight, nr_weight
         -wLABEL; the first nr_weight of them count.
     cross_validation, nr_fold

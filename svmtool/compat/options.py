@@ -38,7 +38,7 @@ def words(options: Any) -> list[str]:
 
 
 def linear(options: Any) -> tuple[Settings, Request]:
-    """Return what LIBLINEAR's options mean; ValueError with a sentence for a faulty one."""
+    """Return what LIBLINEAR's options mean; ValueError with a message for an invalid one."""
     argv = _checked(words(options), VALUELESS)
     if linear_line.is_kernel_line([*argv, "data"]):
         raise ValueError(f"{OPTIONS}: -t, -g, -d, -r and solvers for kernels alone belong to svmtool.svmutil")
@@ -51,7 +51,7 @@ def linear(options: Any) -> tuple[Settings, Request]:
 
 
 def kernel(options: Any) -> tuple[Settings, Request]:
-    """Return what LIBSVM's options mean; ValueError with a sentence for a faulty one."""
+    """Return what LIBSVM's options mean; ValueError with a message for an invalid one."""
     argv = _checked(words(options), "q")
     with as_value_errors():
         command = kernel_line.parse([*argv, "data"])
@@ -75,7 +75,7 @@ def prediction(options: Any) -> tuple[bool, bool]:
 
 
 def _checked(argv: list[str], valueless: Any) -> list[str]:
-    """The same words; ValueError for one that is no whole option, and for a missing value."""
+    """The same words; ValueError for an incomplete option, and for a missing value."""
     i = 0
     while i < len(argv):
         name, equals, _ = argv[i].partition("=")
@@ -94,7 +94,7 @@ def _checked(argv: list[str], valueless: Any) -> list[str]:
 
 
 def _refuse_notes(notes: tuple[str, ...]) -> None:
-    """A value that C would read in part only is refused."""
+    """Refuse a value of which C would read only a part."""
     for note in notes:
         if note.startswith("WARNING: "):
             option = note.removeprefix("WARNING: ").partition(": ")[0]

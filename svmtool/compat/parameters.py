@@ -14,7 +14,7 @@ class Parameters:
     """Attributes with the originals' names, set from options and free to be changed afterwards."""
 
     NAMES: ClassVar[dict[str, str]]  # attribute -> field of a part of the settings, see params.PART_OF
-    VALIDATES: ClassVar[str]  # attribute that stands for -v
+    VALIDATES: ClassVar[str]  # attribute for -v
 
     def __init__(self, options: Any = None):
         self.parse_options(options)
@@ -32,7 +32,7 @@ class Parameters:
         self.parse_options(None)
 
     def parse_options(self, given: Any) -> None:
-        """Set all attributes anew from options; ValueError with a sentence for a faulty one."""
+        """Set all attributes anew from options; ValueError with a message for an invalid one."""
         s, request = self._parsed, self._request = self.read(given)
         for name, field in self.NAMES.items():
             value = _field(s, field)
@@ -55,7 +55,7 @@ class Parameters:
         return self._parsed.replace(class_weights=weights[: self.nr_weight], **changed)
 
     def request(self) -> Request:
-        """Return what the attributes ask for beside the settings."""
+        """Return what the attributes request besides the settings."""
         folds = int(self.nr_fold) if getattr(self, self.VALIDATES) else None
         return self._request._replace(folds=folds, quiet=self.print_func is print_null)
 

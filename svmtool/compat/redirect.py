@@ -1,4 +1,4 @@
-"""Makes the names of LIBLINEAR's and LIBSVM's Python modules stand for svmtool's."""
+"""Redirects imports of LIBLINEAR's and LIBSVM's Python modules to svmtool's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = {
 def install() -> None:
     """From here on `import liblinear.liblinearutil`, `import svmutil` and the like find svmtool's modules.
 
-    Installed originals, and files of these names beside a script, are not looked for any more.
+    Installed originals, and files of these names in the script's folder, are no longer found.
     """
     for name, inside in NAMES.items():
         package = ModuleType(name, f"svmtool's modules in place of {name}'s.")

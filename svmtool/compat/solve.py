@@ -49,7 +49,7 @@ class LinearRun:
     Raises
     ------
     ValueError
-        For settings or rows that make no problem.
+        For settings or rows that define no problem.
     """
 
     def __init__(self, rows: Dataset, settings: Settings, request: Request, output: Output):
@@ -85,7 +85,7 @@ class LinearRun:
         return found.predictions
 
     def search(self) -> Search:
-        """Print the lines of -C; returns what was found."""
+        """Print the lines of -C; returns the result of the search."""
         s, wanted = self.settings, self.request.folds
         with Run(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
             folds = self._folds(report.DEFAULT_FOLDS if wanted is None else wanted)

@@ -16,7 +16,7 @@ Model = LinearModel | KernelModel
 
 
 class Column(NamedTuple):
-    """Weights of one decision value: what a positive value speaks for, and w, f8[features]."""
+    """Weights of one decision value: the meaning of a positive value, and w, f8[features]."""
 
     meaning: str
     label: int | None

@@ -199,5 +199,5 @@ def _classes(found: Classes) -> list[str]:
         page.paragraph(f"The {LISTED} classes with the smallest F1:"),
         page.table(head, map(row, worst[:LISTED])),
         note,
-        page.folded(f"All {len(everyone)} classes, the smallest F1 first", page.table(head, map(row, worst))),
+        page.collapsed(f"All {len(everyone)} classes, the smallest F1 first", page.table(head, map(row, worst))),
     ]

@@ -24,7 +24,7 @@ def facts_section(model: LinearModel | KernelModel, names: Names, path: str) -> 
     if gap:
         meaning = (
             f"Certificate: the objective value of training lies at most {gap[1]} (relatively) above the smallest "
-            "possible one. A lower bound from the dual problem, computed apart from the solver, proves it."
+            "possible one. A lower bound from the dual problem, computed independently of the solver, proves it."
         )
     return page.section("The model", page.facts_table(pairs), page.paragraph(meaning) if meaning else "")
 

@@ -68,7 +68,7 @@ def cards(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def figures(drawings: Iterable[tuple[str, str]]) -> str:
-    """Drawings side by side where there is room: (SVG text, caption)."""
+    """Drawings side by side on a wide page: (SVG text, caption)."""
     each = "".join(
         f"<figure>{svg}{f'<figcaption>{text(caption)}</figcaption>' if caption else ''}</figure>"
         for svg, caption in drawings
@@ -84,7 +84,7 @@ def facts_table(pairs: Iterable[tuple[str, str]]) -> str:
 def table(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]], kind: str = "") -> str:
     """A table of (class of the row, cells).
 
-    The first column stands left, the others right; kind `pairs`: the second stands left as well.
+    The first column is aligned left, the others right; kind `pairs`: the second is aligned left as well.
     """
     mark = f' class="{kind}"' if kind else ""
     titles = "".join(f"<th>{text(cell)}</th>" for cell in head)
@@ -94,8 +94,8 @@ def table(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]], kind: 
     return f'<div class="box"><table{mark}><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def folded(summary: str, content: str) -> str:
-    """Content that a click opens."""
+def collapsed(summary: str, content: str) -> str:
+    """Content that opens on a click."""
     return f"<details><summary>{text(summary)}</summary>\n{content}\n</details>"
 
 

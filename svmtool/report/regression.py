@@ -50,7 +50,7 @@ def _histogram(truth: np.ndarray, predicted: np.ndarray) -> tuple[str, str]:
     counts, edges = np.histogram(residuals, bins=min(BINS, max(5, int(np.sqrt(len(residuals))))))
     chart = Plane(
         "Residuals",
-        "predicted less true value",
+        "predicted minus true value",
         "rows",
         (float(edges[0]), float(edges[-1])),
         (0.0, float(counts.max())),

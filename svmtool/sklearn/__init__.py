@@ -5,7 +5,7 @@
 >>> model.predict([[3.0, 0.5]]).tolist(), bool(model.gap_ <= model.tol)
 (['b'], True)
 
-Every fitted estimator says how good its answer is: `gap_`, `certificate_`, `objective_`, `converged_`.
+Every fitted estimator has a certificate of its accuracy: `gap_`, `certificate_`, `objective_`, `converged_`.
 Needs scikit-learn 1.3 or newer: pip install "svmtool[sklearn]".
 """
 

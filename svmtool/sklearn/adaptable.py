@@ -48,7 +48,7 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     fit_intercept : bool, default=True
         Whether the model has an intercept.
     intercept_scaling : float, default=1.0
@@ -117,7 +117,7 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row; a weight of 2 is a row that stands twice.
+            Weight of each row; a weight of 2 is the same as a repeated row.
 
         Returns
         -------
@@ -140,7 +140,7 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
         classes : array-like of shape (n_classes,), default=None
             All classes that may come; needed where the first rows are of one class.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row; a weight of 2 is a row that stands twice.
+            Weight of each row; a weight of 2 is the same as a repeated row.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row; a weight of 2 is a row that stands twice.
+            Weight of each row; a weight of 2 is the same as a repeated row.
 
         Returns
         -------

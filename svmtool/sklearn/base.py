@@ -1,4 +1,4 @@
-"""What all estimators share: input checks, a call of `svmtool.api.fit`, and what is known about its answer.
+"""Shared by all estimators: input checks, a call of `svmtool.api.fit`, and the certificate of its result.
 
 Parameters that every estimator has, with the meaning that they have in scikit-learn: `random_state`, `n_jobs`
 (threads; None: as many as the process may use), `verbose` and `max_iter`.  `max_seconds` limits the time of a fit.
@@ -28,11 +28,11 @@ POSITIVE = Interval(Real, 0.0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 SHARE = Interval(Real, 0.0, 1.0, closed="right")
 
-# Problems of so few values are solved to about round-off, whatever `tol` is: it costs little, and a weight of 2 then
-# means a row that stands twice to all digits.
+# Problems with at most this many values are solved to about round-off for any `tol`: it costs little, and a weight of 2
+# is then the same as a repeated row, to all digits.
 SMALL = 4096
 EXACT = {"gap": 1e-15, "eps": 1e-10}
-HINGES, EXACT_HINGE = (3, 13), 1e-12  # solvers of losses with kinks: round-off keeps their gaps above 1e-15
+HINGES, HINGE_GAP = (3, 13), 1e-12  # solvers of piecewise linear losses: round-off keeps their gaps above 1e-15
 
 MOST_VALID = 1000  # combinations of parameters that are remembered as valid
 
@@ -87,7 +87,7 @@ class CertifiedEstimator(BaseEstimator):
     _valid: set[tuple] = set()  # classes with the types and values of parameters that have passed scikit-learn's checks
 
     def _validate_params(self) -> None:
-        """scikit-learn's checks of the parameters; of values that have passed none, as they take half a small fit."""
+        """scikit-learn's checks of the parameters, once for each set of values: they take half of a small fit."""
         constraints = self._parameter_constraints
         values = [(name, type(value), value) for name, value in vars(self).items() if name in constraints]
         try:
@@ -106,7 +106,7 @@ class CertifiedEstimator(BaseEstimator):
             self._valid.add((type(self), *values))
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether the last fit came to its end: an interrupted one leaves the estimator unfitted."""
+        """Whether the last fit was completed: an interrupted one leaves the estimator unfitted."""
         return self._complete
 
     def _seed(self) -> int | None:
@@ -154,7 +154,7 @@ class CertifiedEstimator(BaseEstimator):
         options.setdefault("max_iter", self._limit())
         asked = dict(options)
         if X.size <= SMALL:
-            exact = {**EXACT, "gap": EXACT_HINGE} if options["solver"] in HINGES else EXACT
+            exact = {**EXACT, "gap": HINGE_GAP} if options["solver"] in HINGES else EXACT
             options.update({name: min(value, options[name]) for name, value in exact.items() if name in options})
         done = api.fit(
             X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),
@@ -210,8 +210,8 @@ class ClassifierTraining(CertifiedEstimator):
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """X, class numbers and the weights of rows; sets `classes_` and `class_weight_`.
 
-        Rows of weight zero do not take part, and a class of such rows alone is not among `classes_`.  keep: they stay
-        in X, as number 0, for `api.fit` to leave out.
+        Rows of weight zero are ignored, and a class with only such rows is not in `classes_`.  keep: they stay in X, as
+        number 0, and `api.fit` leaves them out.
         """
         X, y = self._data(X, y)
         weights = self._weights(sample_weight, X)

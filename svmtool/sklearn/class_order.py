@@ -1,4 +1,4 @@
-"""Kernel models with their classes in another order: pairs change places and signs."""
+"""Reorders the classes of a kernel model: pairs change places and signs."""
 
 from __future__ import annotations
 

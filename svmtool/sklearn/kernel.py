@@ -37,7 +37,7 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor of each row's C; a weight of 2 is a row that stands twice.
+            Factor of each row's C; a weight of 2 is the same as a repeated row.
 
         Returns
         -------
@@ -154,7 +154,7 @@ class SVC(_KernelClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
     degree : int, default=3

@@ -176,7 +176,7 @@ class OneClassSVM(_KernelOneClass):
         y : object, default=None
             Not used.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row; a weight of 2 is a row that stands twice.
+            Weight of each row; a weight of 2 is the same as a repeated row.
 
         Returns
         -------
@@ -204,7 +204,7 @@ class FastOneClassSVM(_KernelOneClass):
     theta : float, default=0.1
         Accuracy: the fit ends when no row has w.f(x) < (1 - theta) rho.
     sample : int or None, default=None
-        Look for violating rows in samples of so many rows, without a certificate; None: in all rows.
+        Search for violating rows in samples of this size, without a certificate; None: in all rows.
     cache_size : float, default=200
         Memory for kernel values, in MB.
     verbose : bool or int, default=False

@@ -30,7 +30,7 @@ class _KernelRegressor(RegressorMixin, KernelTraining):
         y : array-like of shape (n_samples,)
             The target value of each row.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor of each row's C; a weight of 2 is a row that stands twice.
+            Factor of each row's C; a weight of 2 is the same as a repeated row.
 
         Returns
         -------
@@ -83,7 +83,7 @@ class SVR(_KernelRegressor):
     tol : float, default=1e-3
         Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
     C : float, default=1.0
-        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     epsilon : float, default=0.1
         Half the width of the tube in which errors cost nothing.
     shrinking : bool, default=True
@@ -165,7 +165,7 @@ class NuSVR(_KernelRegressor):
     nu : float, default=0.5
         Upper bound of the share of rows outside the tube, lower bound of the share of support vectors.
     C : float, default=1.0
-        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
     degree : int, default=3

@@ -22,7 +22,7 @@ class LSSVC(LinearClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     tol : float, default=1e-6
         Certified relative gap at which the fit ends.
     fit_intercept : bool, default=True

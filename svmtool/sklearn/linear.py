@@ -94,7 +94,7 @@ class LinearClassifier(ProbabilityMixin, LinearClassifierMixin, SparseCoefMixin,
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor of each row's C; a weight of 2 is a row that stands twice.
+            Factor of each row's C; a weight of 2 is the same as a repeated row.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class LinearSVC(LinearClassifier):
     tol : float, default=1e-4
         Certified relative gap at which the fit ends.
     C : float, default=1.0
-        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         One class against the rest, or all classes in one problem.
     fit_intercept : bool, default=True
@@ -260,7 +260,7 @@ class LogisticRegression(LinearClassifier):
     penalty : {"l2", "l1"}, default="l2"
         Norm of the weights: 1/2 |w|^2 or |w|_1, which gives sparse weights.
     C : float, default=1.0
-        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     l1_ratio : {None, 0.0, 1.0}, default=None
         1 is penalty="l1", 0 is penalty="l2"; values between them are not available.
     dual : bool, default=False

@@ -93,7 +93,7 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         y : object, default=None
             Not used.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row; a weight of 2 is a row that stands twice.
+            Weight of each row; a weight of 2 is the same as a repeated row.
 
         Returns
         -------

@@ -29,7 +29,7 @@ class LpSVC(LinearClassifier):
     p : float, default=1.5
         Power of the hinge, from 1 to 2.
     C : float, default=1.0
-        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     tol : float, default=1e-4
         Certified relative gap at which the fit ends.
     fit_intercept : bool, default=True
@@ -113,7 +113,7 @@ class LPSVC(LinearClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     tol : float, default=1e-4
         Certified relative gap at which the fit ends.
     fit_intercept : bool, default=True
@@ -194,7 +194,7 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     tol : float, default=1e-4
         Certified relative gap at which the fit ends.
     class_weight : dict, "balanced" or None, default=None
@@ -273,7 +273,7 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor of each row's C; a weight of 2 is a row that stands twice.
+            Factor of each row's C; a weight of 2 is the same as a repeated row.
 
         Returns
         -------

@@ -25,7 +25,7 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
     tol : float, default=1e-4
         Certified relative gap at which the fit ends.
     C : float, default=1.0
-        Cost of a row's loss beside the regulariser; larger values follow the training rows more closely.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         Loss outside the tube: the distance from it, or its square.
     fit_intercept : bool, default=True
@@ -106,7 +106,7 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
         y : array-like of shape (n_samples,)
             The target value of each row.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor of each row's C; a weight of 2 is a row that stands twice.
+            Factor of each row's C; a weight of 2 is the same as a repeated row.
 
         Returns
         -------

@@ -62,10 +62,10 @@ def test_outputs_that_need_no_folder(argv, svm_train):
 @pytest.mark.parametrize(
     "argv, warning",
     [
-        ("d n extra", "WARNING: extra behind the model file has no effect\n"),
-        ("d n -c 5", "WARNING: -c 5 behind the model file has no effect\n"),
-        ("d -c 5", "WARNING: options stand before the data file: -c is taken as the name of the model\n"),
-        ("d - x", "WARNING: x behind the model file has no effect\n"),
+        ("d n extra", "WARNING: extra after the model file has no effect\n"),
+        ("d n -c 5", "WARNING: -c 5 after the model file has no effect\n"),
+        ("d -c 5", "WARNING: options come before the data file: -c is taken as the name of the model\n"),
+        ("d - x", "WARNING: x after the model file has no effect\n"),
     ],
 )
 def test_arguments_behind_the_files(argv, warning, svm_train):
@@ -75,7 +75,7 @@ def test_arguments_behind_the_files(argv, warning, svm_train):
 
 
 def test_arguments_behind_the_files_of_a_prediction(svm_predict):
-    warning = "WARNING: -b 1 behind the output file has no effect\n"
+    warning = "WARNING: -b 1 after the output file has no effect\n"
     assert svm_predict("-q", "d", "m", "o", "-b", "1") == (0, "", warning)
 
 

@@ -17,7 +17,7 @@ from svmtool.cli.train import main
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.params import Settings
 
-NO_FILE = "the training file is missing: it stands after the options"
+NO_FILE = "the training file is missing: it comes after the options"
 OF_LIBSVM = "an option of LIBSVM, whose command line needs -t, -g, -d or -r (-t 2: RBF kernel)"
 
 
@@ -182,7 +182,7 @@ def test_usage_is_shown(line, sentence, capsys):
         ("-v 3 --solver-log l d", "--solver-log cannot be combined with -v"),
         ("-C --initial-model m d", "--initial-model cannot be combined with -C"),
         ("-s 40 -p 1 d", "solver 40 (mfn) does not support -p: use -s 11, 12 or 13"),
-        ("d --gap 1", "--gap must stand before the data file"),
+        ("d --gap 1", "--gap must come before the data file"),
     ],
 )
 def test_one_sentence_refuses(line, part, capsys):

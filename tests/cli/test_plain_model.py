@@ -25,7 +25,7 @@ def test_only_the_lines_after_the_weights_are_left_out(argv, svm_train, tmp_path
 @pytest.mark.parametrize(
     "argv, reason",
     [
-        ("-s 2 -b 1", "cannot be combined with -b 1: its sigmoids stand after the weights"),
+        ("-s 2 -b 1", "cannot be combined with -b 1: its sigmoids come after the weights"),
         ("-s 43", "models of -s 43 (mfn-ordinal) need lines after the weights"),
         ("-s 71", "models of -s 71 (alsvm) need lines after the weights"),
     ],

@@ -270,7 +270,7 @@ COMMAND_LINES = [
     (["-y", "0"], 1, "Usage", "-y needs two values\n"),
     (["-s"], 1, "Usage", "-s needs a file name\n"),
     (["-r"], 1, "Usage", "-r needs a file name\n"),
-    (["-l0", "a"], 1, "Usage", "the data file is missing: it stands after the options\n"),
+    (["-l0", "a"], 1, "Usage", "the data file is missing: it comes after the options\n"),
     (["a", "-l", "0"], 1, "Usage", "one data file is expected, but -l follows a\n"),
     (["-z", "a"], 1, "Usage", "unknown option: -z\n"),
     (["-h"], 1, "Usage", "unknown option: -h: it is an option of svm-train\n"),

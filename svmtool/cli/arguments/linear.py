@@ -48,7 +48,7 @@ def is_kernel_line(argv: list[str]) -> bool:
 
 
 def parse(argv: list[str], libsvm: bool = False) -> Command:
-    """Parse the arguments (without the program's name); libsvm: as LIBSVM's whatever they are.
+    """Parse the arguments (without the program's name); libsvm: always as LIBSVM's.
 
     Raises UsageError where LIBLINEAR prints its usage, and SvmtoolError for other errors.
     """
@@ -173,7 +173,7 @@ def _check_combinations(settings: Settings, request: Request) -> None:
 def _check_plain_model(settings: Settings, request: Request) -> None:
     """Raise for models whose lines after the weights are part of them."""
     if settings.run.probability:
-        raise SvmtoolError("ERROR: --plain-model cannot be combined with -b 1: its sigmoids stand after the weights")
+        raise SvmtoolError("ERROR: --plain-model cannot be combined with -b 1: its sigmoids come after the weights")
     if not request.auto and (settings.row.task == "ordinal" or "--add" in settings.row.supported):
         row = settings.row
         raise SvmtoolError(f"ERROR: --plain-model: models of -s {row.number} ({row.name}) need lines after the weights")

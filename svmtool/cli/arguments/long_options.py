@@ -53,7 +53,7 @@ def _positive(name: str, text: str) -> float:
 
 
 def _bytes(name: str, text: str) -> float:
-    """A number of bytes; K, M and G stand for 1e3, 1e6 and 1e9."""
+    """A number of bytes; K, M and G mean 1e3, 1e6 and 1e9."""
     unit = {"K": 1e3, "M": 1e6, "G": 1e9}.get(text[-1:].upper(), 0.0)
     value = _number(text[:-1] if unit else text) * (unit or 1.0)
     if not 0 < value < float("inf"):

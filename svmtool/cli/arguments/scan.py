@@ -25,12 +25,12 @@ class Command(NamedTuple):
 
 
 def strict_int(text: str) -> int:
-    """The integer that the whole of `text` is; ValueError where C would read only its beginning."""
+    """Parse all of `text` as an integer; ValueError where C would read only its beginning."""
     return parse_integer(text.strip())
 
 
 def strict_real(text: str) -> float:
-    """The number that the whole of `text` is; ValueError where C would read only its beginning."""
+    """Parse all of `text` as a number; ValueError where C would read only its beginning."""
     if "_" in text:  # Python reads 1_000, C does not
         raise ValueError(text)
     return float(text)
@@ -81,7 +81,7 @@ TEXTS = ("help", "help-all", "version")  # actions that print a text and need no
 
 def no_files(argv: list[str]) -> UsageError:
     """The error for a line without a data file; an empty message where there are no arguments at all."""
-    return UsageError("the training file is missing: it stands after the options" if argv else "")
+    return UsageError("the training file is missing: it comes after the options" if argv else "")
 
 
 def unknown(argument: str, sentence: str = "unknown option") -> UsageError:
@@ -249,12 +249,12 @@ def training(settings: Settings, request: Request, files: list[str], notes: tupl
     """The Command to train on files[0] into files[1], or into the default model."""
     for argument in files[1:2]:
         if is_long(argument):  # a misplaced option; LIBLINEAR does write to a file named `-s`
-            raise SvmtoolError(f"ERROR: {argument} must stand before the data file")
+            raise SvmtoolError(f"ERROR: {argument} must come before the data file")
     model = files[1] if len(files) > 1 else default_model(files[0])
     if len(files) > 1 and model.startswith("-") and model != "-":
-        notes += (f"WARNING: options stand before the data file: {clipped(model)} is taken as the name of the model",)
+        notes += (f"WARNING: options come before the data file: {clipped(model)} is taken as the name of the model",)
     elif len(files) > 2:
-        notes += (f"WARNING: {clipped(' '.join(files[2:]))} behind the model file has no effect",)
+        notes += (f"WARNING: {clipped(' '.join(files[2:]))} after the model file has no effect",)
     return Command("train", settings, request, files[0], model, notes)
 
 
@@ -271,7 +271,7 @@ def check_stopping(given: tuple[str, ...]) -> None:
 
 
 def check_validation(given: tuple[str, ...], validating: str) -> None:
-    """Raise for options of a single run beside -v, -C or --grid (`validating`, empty for none), and for --metrics."""
+    """Raise for options of a single run with -v, -C or --grid (`validating`, empty for none), and for --metrics."""
     for name in ("--solver-log", "--plot", "--loo"):
         if validating and name in given and not (name == "--plot" and validating in ("-C", "--grid")):
             raise of_one_model(name, validating)

@@ -40,7 +40,7 @@ def main(argv: list[str], libsvm: bool = False) -> int:
             console.out(options.page)
             return 0
         if options.ignored:
-            console.warn(f"WARNING: {clipped(' '.join(options.ignored))} behind the output file has no effect")
+            console.warn(f"WARNING: {clipped(' '.join(options.ignored))} after the output file has no effect")
         console.quiet = options.quiet
         if "-" in (*options.files[2:3], options.scores):
             console.fills_stdout()

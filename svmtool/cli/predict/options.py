@@ -24,7 +24,7 @@ Predicts the rows of a LIBSVM text file with a model of svm-train, LIBLINEAR or
 LIBSVM, and prints the accuracy (or the errors of a regression).
 
 test_file may be - (standard input) or a pipe, and compressed by gzip, bzip2, xz
-or zstd; output_file may be - (standard output).  Options stand before the files.
+or zstd; output_file may be - (standard output).  Options come before the files.
 
   -b 0|1           write probabilities (logistic models and models trained
                    with -b 1; default 0)
@@ -65,14 +65,14 @@ class Options:
         self.spark: str | None = None
         self.threads: int | None = None
         self.files: list[str] = []
-        self.ignored: list[str] = []  # arguments behind the files
+        self.ignored: list[str] = []  # arguments after the files
         self.page: str | None = None
 
 
 def parse(argv: list[str], libsvm: bool = False) -> Options:
     """Parse the arguments as LIBLINEAR's predict does: only the character after the dash counts.
 
-    libsvm: in LIBSVM's words, and the output file must be named.
+    libsvm: with LIBSVM's texts; the output file is required.
     Raises UsageError (an empty text: usage only), or SvmtoolError for svmtool's own options.
     """
     options = Options()

@@ -1,1 +1,1 @@
-"""The subcommands of `svmtool` beside train, predict and scale; one file for each."""
+"""The subcommands of `svmtool` other than train, predict and scale; one file for each."""

@@ -9,7 +9,7 @@ from svmtool.cli.umbrella.files import FILE
 
 @click.command("bench", context_settings={"ignore_unknown_options": True})
 @click.option("--runs", metavar="N", type=click.IntRange(1), default=3, show_default=True, help="Runs of each program.")
-@click.option("--program", metavar="PATH", type=FILE, multiple=True, help="Another program to run beside; repeatable.")
+@click.option("--program", metavar="PATH", type=FILE, multiple=True, help="Another program to compare; repeatable.")
 @click.argument("words", metavar="[OPTIONS OF SVM-TRAIN] DATA", nargs=-1, type=click.UNPROCESSED)
 def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None:
     """Time svm-train beside LIBLINEAR's liblinear-train, or with -t beside LIBSVM's svm-train, on DATA.

@@ -1,4 +1,4 @@
-"""`svmtool export MODEL --c | --onnx | --json`: a model for programs that know nothing of svmtool."""
+"""`svmtool export MODEL --c | --onnx | --json`: a model for programs without svmtool."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Subcommands(click.Group):
 @click.version_option(__version__, prog_name="svmtool")
 @click.pass_context
 def umbrella(ctx: click.Context) -> int | None:
-    """Support vector machines: train and predict, look into models, convert data, export models, write reports."""
+    """Support vector machines: train and predict, inspect models, convert data, export models, write reports."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help(), err=True)
         return 1

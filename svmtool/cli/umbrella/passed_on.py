@@ -7,7 +7,7 @@ from click.shell_completion import CompletionItem
 
 
 class PassedOn(click.Command):
-    """A command whose arguments its own parser reads."""
+    """A command with its own argument parser."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Long options of the command, or files."""
