@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import reference
+from naming import case_of
 from reference import table_of
 from solver_suite import methods_of, serves
 
@@ -32,26 +33,28 @@ def contents(task) -> dict[str, bytes]:
     return {name: pickle.dumps(getattr(task, name, None)) for name in ("y", "number", "cost", "target")}
 
 
-@pytest.mark.parametrize("size", SIZES)
 @every_row
-def test_a_plan_is_pure_and_names_a_method(row, size):
-    found = problems(row, size)
-    found.prepare()
-    task, rule = found.task(0), found.rule(0)
-    before = contents(task)
-    first, second = (registry.planner(found.method)(task, rule) for _ in range(2))
-    assert first == second and first.method in registry.methods(found.method) and first.why
-    assert contents(task) == before
+def test_a_plan_is_pure_and_names_a_method(row):
+    for size in SIZES:
+        found = problems(row, size)
+        found.prepare()
+        task, rule = found.task(0), found.rule(0)
+        before = contents(task)
+        with case_of(size):
+            first, second = (registry.planner(found.method)(task, rule) for _ in range(2))
+            assert first == second and first.method in registry.methods(found.method) and first.why
+            assert contents(task) == before
 
 
-@pytest.mark.parametrize("size", SIZES)
 @every_row
-def test_a_run_begins_with_the_plans_method(row, size):
-    found, seen = problems(row, size, max_iter=2), []
-    found.prepare()
-    plan = found.plan(0)
-    found.fit(report=lambda **record: seen.append(record))
-    assert seen[0]["method"] == registry.methods(found.method)[plan.method] and seen[0]["why"] == plan.why
+def test_a_run_begins_with_the_plans_method(row):
+    for size in SIZES:
+        found, seen = problems(row, size, max_iter=2), []
+        found.prepare()
+        with case_of(size):
+            plan = found.plan(0)
+            found.fit(report=lambda seen=seen, **record: seen.append(record))
+            assert seen[0]["method"] == registry.methods(found.method)[plan.method] and seen[0]["why"] == plan.why
 
 
 @pytest.mark.parametrize("size", ["small", "few rows"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from naming import case_of
 from reference import random_problem, table_of
 
 from svmtool import registry
@@ -31,8 +32,13 @@ def test_the_first_choice_without_options_is_the_first_candidate_there_is(shape,
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("labels", CANDIDATES)
-@pytest.mark.parametrize("option", sorted(registry.COMMON_OPTIONS.union(*(row.supported for row in registry.SOLVERS))))
-def test_an_option_is_supported_or_refused(option, shape, labels):
+def test_an_option_is_supported_or_refused(shape, labels):
+    for option in sorted(registry.COMMON_OPTIONS.union(*(row.supported for row in registry.SOLVERS))):
+        with case_of(option):
+            check_option(option, shape, labels)
+
+
+def check_option(option: str, shape: str, labels: str) -> None:
     able = [n for n in CANDIDATES[labels][0] if n in NUMBERS and registry.find(n) in registry.supporting(option)]
     if able:
         row, reason = auto_select.choose(facts(shape, labels), (option,))
