@@ -7,6 +7,8 @@ PIP = $(BIN)/pip install --quiet --disable-pip-version-check
 # The loops are compiled before, so that their progress can be seen; so the build uses the packages in .venv.
 EDITABLE = --no-build-isolation --config-settings editable_mode=compat --editable
 WHEEL_ENV = .venv-wheel
+# Tests with rewritten assertions are kept as bytecode: otherwise each worker rewrites all of them in each run.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --dist worksteal
 # What the installed package is made from: a change installs it again, with its loops compiled.
 SOURCES = pyproject.toml setup.py $(wildcard svmtool/compiled/*.py svmtool/compiled/loops/*/*.py)
 
@@ -21,10 +23,10 @@ demo: .venv/installed  ## scale, train and predict on a real set
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo.sh data results/demo
 
 test: .venv/tools  ## run the tests
-	$(BIN)/python -m pytest -q -n auto
+	$(PYTEST)
 
 test-all: .venv/tools  ## run all tests, including the exhaustive grids
-	$(BIN)/python -m pytest -q -n auto -m ""
+	$(PYTEST) -m ""
 
 test-spark: $(SPARK_ENV)/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17; PYSPARK=3.5
 	$(SPARK_ENV)/bin/python -m pytest -q tests/distributed tests/repository/test_docs.py
