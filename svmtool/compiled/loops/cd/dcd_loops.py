@@ -10,8 +10,8 @@ for both (Ho and Lin, Large-scale Linear Support Vector Regression, JMLR 13 (201
 import numpy as np
 
 from svmtool.compiled import helper, loop
+from svmtool.compiled.loops.rows.row_loops import ONE, TWO, ZERO, add_multiple, product_of_row
 
-ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 TUBE_SHARE = 0.3  # tubes: factor of the shrinking thresholds, which the first rows of an epoch make too wide
 
 
@@ -90,7 +90,6 @@ def dcd_pass(
     largest = limits[2]
     smallest = limits[3]
     above, below = limits[0], limits[1]
-    at_bias = np.uint64(len(w) - 1)
     gone = np.uint64(len(y))  # marks a shrunk row
     left = state[2]
     for c in range(first, min(last, n_chunks)):
@@ -99,11 +98,7 @@ def dcd_pass(
             i = active[s]
             start = indptr[i]
             stop = indptr[i + ONE]
-            total = 0.0
-            for k in range(start, stop):
-                total += values[k] * w[indices[k]]
-            if bias >= 0.0:
-                total += bias * w[at_bias]
+            total = product_of_row(indices, values, w, start, stop, bias)
             gradient = y[i] * total - target[i] + alpha[i] * diagonal[i]
             projected = gradient
             if alpha[i] == 0.0:
@@ -127,11 +122,7 @@ def dcd_pass(
             if abs(projected) > 1e-12:
                 old = alpha[i]
                 alpha[i] = min(max(old - gradient / max(square_norms[i] + diagonal[i], 1e-300), 0.0), upper[i])
-                t = (alpha[i] - old) * y[i]
-                for k in range(start, stop):
-                    w[indices[k]] += t * values[k]
-                if bias >= 0.0:
-                    w[at_bias] += t * bias
+                add_multiple(indices, values, w, (alpha[i] - old) * y[i], start, stop, bias)
     limits[2] = largest
     limits[3] = smallest
     state[2] = left
@@ -199,11 +190,7 @@ def tube_pass(
                 down = min(max(under / bend - old, 0.0), upper[i])
                 alpha[i] = up
                 alpha[i + of_data] = down
-                t = up - down - old
-                for k in range(start, stop):
-                    w[indices[k]] += t * values[k]
-                if bias >= 0.0:
-                    w[at_bias] += t * bias
+                add_multiple(indices, values, w, up - down - old, start, stop, bias)
     limits[2] = largest
     limits[3] = smallest
     limits[4] = size

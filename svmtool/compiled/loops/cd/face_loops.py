@@ -7,32 +7,17 @@ variables.  vectors: their step, residual, direction and product, f8[4 m]; v: sc
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.rows.row_loops import ONE
+from svmtool.compiled.loops.rows.row_loops import ONE, add_multiple, product_of_row
 
 
 @helper(fast=True)
 def add_rows(indptr, indices, values, y, face, factors, at, m, v, bias):
     """v += sum_j factors[at + j] y_j x_j over the face."""
     n = np.uint64(len(indptr)) - ONE
-    last = np.uint64(len(v)) - ONE
     for k in range(m):
         j = face[k]
         i = j - n if j >= n else j
-        t = y[j] * factors[at + k]
-        for e in range(indptr[i], indptr[i + ONE]):
-            v[indices[e]] += t * values[e]
-        if bias >= 0.0:
-            v[last] += t * bias
-
-
-@helper(fast=True)
-def row_product(indptr, indices, values, v, i, bias):
-    total = 0.0
-    for e in range(indptr[i], indptr[i + ONE]):
-        total += values[e] * v[indices[e]]
-    if bias >= 0.0:
-        total += bias * v[len(v) - 1]
-    return total
+        add_multiple(indices, values, v, y[j] * factors[at + k], indptr[i], indptr[i + ONE], bias)
 
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], f8[], f8[], f8[], f8)", fast=True)
@@ -46,7 +31,8 @@ def face_start(
     for k in range(m):
         j = face[k]
         i = j - n if j >= n else j
-        residual = target[j] - y[j] * row_product(indptr, indices, values, w, i, bias) - diagonal[j] * alpha[j]
+        product = product_of_row(indices, values, w, indptr[i], indptr[i + ONE], bias)
+        residual = target[j] - y[j] * product - diagonal[j] * alpha[j]
         direction = residual / max(square_norms[i] + diagonal[j], 1e-300)
         vectors[k] = 0.0
         vectors[m + k] = residual
@@ -78,7 +64,8 @@ def face_conjugate(
             j = face[k]
             i = j - n if j >= n else j
             direction = vectors[m + m + k]
-            product = y[j] * row_product(indptr, indices, values, v, i, bias) + diagonal[j] * direction
+            product = y[j] * product_of_row(indices, values, v, indptr[i], indptr[i + ONE], bias)
+            product += diagonal[j] * direction
             vectors[m + m + m + k] = product
             curvature += direction * product
         if not curvature > 0.0:

@@ -6,7 +6,7 @@ min over 0 <= alpha_i <= U_i, sum_i alpha_i = k  of  1/2 |sum_i alpha_i x_i|^2
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
+from svmtool.compiled.loops.rows.row_loops import ONE, dot, row_dot
 
 EQUAL = 1e-12  # differences below this share of k count as round-off
 
@@ -84,15 +84,6 @@ def move_pair(indptr, indices, values, upper, square_norms, alpha, w, scratch, i
         w[indices[k]] += t * values[k]
     for k in range(j_start, j_stop):
         w[indices[k]] -= t * values[k]
-
-
-@helper(fast=True)
-def square_of(w):
-    """|w|^2"""
-    total = 0.0
-    for k in range(len(w)):
-        total += w[k] * w[k]
-    return total
 
 
 @helper(fast=True)
@@ -204,7 +195,7 @@ def pair_rounds(
         state[1] = 1.0
         violation = high - low if low < np.inf and high > -np.inf else 0.0
         rho = total / free if free > 0.0 else 0.5 * (low + high)
-        square = square_of(w)
+        square = dot(w, w)
         difference = difference_at(rho, upper, alpha, z, active, rows) if violation > 0.0 else 0.0
         lead = max(square - difference, 0.0)  # the best multiple of w has the primal value -gain
         # not `fast`: reordered products of squares could overflow

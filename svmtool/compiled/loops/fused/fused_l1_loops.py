@@ -9,7 +9,6 @@ import math
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.fused.fused_mfn_loops import dot
 from svmtool.compiled.loops.loss.hinge_loops import hinge2_state
 from svmtool.compiled.loops.loss.l1_loops import (
     gram_epochs,
@@ -21,7 +20,7 @@ from svmtool.compiled.loops.loss.l1_loops import (
     violation_at,
 )
 from svmtool.compiled.loops.loss.logistic_loops import logistic_state, logistic_widen
-from svmtool.compiled.loops.rows.row_loops import ONE
+from svmtool.compiled.loops.rows.row_loops import ONE, dot
 from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
 
 FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, epochs, step

@@ -7,19 +7,12 @@ import numpy as np
 
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.loss.hinge_loops import hinge2_line_search, hinge2_state
-from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, row_dot
+from svmtool.compiled.loops.loss.power_loops import next_line_search_step
+from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, dot, row_dot
 from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
 
 FIELDS = 5  # of a record: f, bound, |gradient|, active rows, step
 OPTIMAL_GAP, STALL_RTOL = 1e-12, 1e-14  # as in mfn.py
-
-
-@helper(fast=True)
-def dot(a, b):
-    total = 0.0
-    for i in range(len(a)):
-        total += a[i] * b[i]
-    return total
 
 
 @helper(fast=True)
@@ -85,24 +78,6 @@ def take_step(t, p, w, dz, z):
         w[j] += t * p[j]
     for i in range(len(z)):
         z[i] += t * dz[i]
-
-
-@helper(fast=True)
-def next_line_search_step(t, slope, curvature, bracket):
-    """The next iterate of Objective.line_search after t; t itself when it has converged.
-
-    bracket: its lower and upper end, updated.
-    """
-    bracket[1 if slope > 0.0 else 0] = t
-    low = bracket[0]
-    high = bracket[1]
-    if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
-        return t
-    new = t - slope / curvature
-    near = 1e-14 * abs(t)
-    if not ((low < new and new < high) or abs(new - t) <= near):  # t is an end of the bracket: new = t at the zero
-        new = 0.5 * (low + high) if high < np.inf else 2.0 * t
-    return t if abs(new - t) <= near else new
 
 
 @helper(fast=True)

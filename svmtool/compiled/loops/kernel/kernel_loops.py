@@ -101,8 +101,8 @@ def bend(u, start, stop, kind, degree):
             u[k] = power(u[k], degree)
 
 
-@helper
-def finish_rows(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
+@loop("void(f8[], f8[], f8[], i8, f8, i8, f8, i8, i8, i8)")
+def finish_kernel(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
     """Turn inner products into kernel values in rows lo .. hi-1 of P (rows x columns)."""
     n = uint64(columns)
     for i in range(uint64(lo), uint64(hi)):
@@ -119,16 +119,10 @@ def finish_rows(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
                 P[base + j] = power(gamma * P[base + j] + coef0, degree)
 
 
-@loop("void(f8[], f8[], f8[], i8, f8, i8, f8, i8, i8, i8)")
-def finish_kernel(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
-    """`finish_rows` in double precision."""
-    finish_rows(P, left, right, kind, gamma, degree, coef0, columns, lo, hi)
-
-
 @loop("void(f4[], f8[], f8[], i8, f8, i8, f8, i8, i8, i8)")
 def finish_kernel_single(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
-    """`finish_rows` for a single-precision matrix; each value is computed in double precision."""
-    finish_rows(P, left, right, kind, gamma, degree, coef0, columns, lo, hi)
+    """`finish_kernel` for a single-precision matrix; each value is computed in double precision."""
+    finish_kernel(P, left, right, kind, gamma, degree, coef0, columns, lo, hi)
 
 
 @helper

@@ -10,7 +10,7 @@ from numpy import uint64
 
 from svmtool.compiled import helper, loop
 
-N0, N1 = uint64(0), uint64(1)  # Python integers would make indices floats
+N0 = uint64(0)  # a Python integer would make indices floats
 
 
 @helper

@@ -1,8 +1,7 @@
 """Conjugate gradients on the Hessian of a sum of losses in one call, for few rows."""
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.fused.fused_mfn_loops import dot
-from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
+from svmtool.compiled.loops.rows.row_loops import ONE, dot, row_dot
 
 
 @helper(fast=True)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from svmtool.compiled import loop
-from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
+from svmtool.compiled.loops.rows.row_loops import ONE, product_of_row
 
 
 @loop("u8(u8[], u4[], f8[], u8[], f8[], f8[], u8[], f8[], f8[], f8[], u8[], f8, u8, u8, u8)", fast=True)
@@ -20,9 +20,7 @@ def falsvm_rows(indptr, indices, values, order, y, cost, taken, w, P, Z, state, 
         i = order[r]
         start = indptr[i]
         stop = indptr[i + ONE]
-        product = row_dot(indices, values, w, start, stop)
-        if bias >= 0.0:
-            product += bias * w[last]
+        product = product_of_row(indices, values, w, start, stop, bias)
         if state[2] > 0 and y[i] * product >= 0.0:
             continue
         rank = state[0]
@@ -42,15 +40,10 @@ def falsvm_rows(indptr, indices, values, order, y, cost, taken, w, P, Z, state, 
                 q[j] += bias * P[last * d + j]
         for b in range(rank):
             z = Z[b * d : (b + ONE) * d]
-            t = row_dot(indices, values, z, start, stop)
-            if bias >= 0.0:
-                t += bias * z[last]
+            t = product_of_row(indices, values, z, start, stop, bias)
             for j in range(d):
                 q[j] -= t * z[j]
-        a = row_dot(indices, values, q, start, stop)
-        if bias >= 0.0:
-            a += bias * q[last]
-        a *= 2.0 * cost[i]
+        a = product_of_row(indices, values, q, start, stop, bias) * 2.0 * cost[i]
         step = 2.0 * cost[i] / (1.0 + a) * (y[i] - product)
         root = np.sqrt(2.0 * cost[i] / (1.0 + a))
         for j in range(d):

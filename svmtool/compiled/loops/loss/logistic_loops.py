@@ -7,7 +7,7 @@ from numpy import uint64
 
 from svmtool.compiled import _library, helper, loop
 from svmtool.compiled.loops.cd.dcd_loops import shuffled
-from svmtool.compiled.loops.rows.row_loops import row_dot
+from svmtool.compiled.loops.rows.row_loops import add_multiple, product_of_row
 
 if _library is None:
     from svmtool.compiled.loops.kernel.kernel_loops import LN2_HIGH, LN2_LOW, LOG2_E, TO_WHOLE, taylor_tail
@@ -170,7 +170,6 @@ def logistic_pass(indptr, indices, values, y, cost, square_norms, t, w, chunks, 
     """
     rows = uint64(len(y))
     one = uint64(1)
-    at_bias = uint64(len(w) - 1)
     if first == uint64(0):
         state[0] = shuffled(chunks, (rows + chunk - one) // chunk, state[0])
         found[:2] = 0.0
@@ -179,10 +178,7 @@ def logistic_pass(indptr, indices, values, y, cost, square_norms, t, w, chunks, 
     for c in range(first, last):
         drawn = chunks[c]
         for i in range(drawn * chunk, min(rows, (drawn + one) * chunk)):
-            z = row_dot(indices, values, w, indptr[i], indptr[i + one])
-            if bias >= 0.0:
-                z += bias * w[at_bias]
-            z *= y[i]
+            z = y[i] * product_of_row(indices, values, w, indptr[i], indptr[i + one], bias)
             h = t[i] + z
             s = share(t[i])
             largest = max(largest, abs(h))
@@ -191,9 +187,6 @@ def logistic_pass(indptr, indices, values, y, cost, square_norms, t, w, chunks, 
                 continue
             t[i] = best_logit(t[i], z, s, cost[i] * square_norms[i])
             step = cost[i] * (share(t[i]) - s) * y[i]
-            for k in range(indptr[i], indptr[i + one]):
-                w[indices[k]] += step * values[k]
-            if bias >= 0.0:
-                w[at_bias] += step * bias
+            add_multiple(indices, values, w, step, indptr[i], indptr[i + one], bias)
     found[0] = largest
     found[1] = gap

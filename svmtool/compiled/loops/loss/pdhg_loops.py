@@ -3,19 +3,10 @@
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.rows.row_loops import ONE
+from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
 
 # A round ends when a move is at most SUFFICIENT times the first one, or below NECESSARY times it and growing again
 SUFFICIENT, NECESSARY = 0.2, 0.8
-
-
-@helper(fast=True)
-def sum_of(starts, numbers, values, v, k):
-    """The inner product of row k of a sparse matrix with v."""
-    total = 0.0
-    for q in range(starts[k], starts[k + ONE]):
-        total += values[q] * v[numbers[q]]
-    return total
 
 
 @helper
@@ -54,7 +45,8 @@ def pdhg_steps(
         moved = 0.0
         beside = 0.0
         for j in range(d):
-            slope = fixed[j] - centre[j] * balance + sum_of(starts, row_numbers, column_values, signed, j)
+            pull = row_dot(row_numbers, column_values, signed, starts[j], starts[j + ONE])
+            slope = fixed[j] - centre[j] * balance + pull
             old = w[j]
             near = threshold(old + tau[j] * slope, tau[j])
             move = near - old
@@ -72,7 +64,7 @@ def pdhg_steps(
         far = near + move - beside
         shift = keep * (shift + 2.0 * move) + (1.0 - keep) * state[0]
         for i in range(n):
-            slack = target[i] - y[i] * (far + sum_of(indptr, indices, values, far_w, i))
+            slack = target[i] - y[i] * (far + row_dot(indices, values, far_w, indptr[i], indptr[i + ONE]))
             old = a[i]
             near = min(max(old + sigma[i] * slack, 0.0), cost[i])
             move = near - old

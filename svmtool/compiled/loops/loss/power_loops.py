@@ -12,7 +12,6 @@ b = clip(sigma t, 0, 1); an upper bound `cap` other than 1 gives Huber's loss.
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.fused.fused_mfn_loops import next_line_search_step
 
 ROUNDS = 60  # most Newton steps for one row; usually a few
 
@@ -161,6 +160,24 @@ def power_line_search(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi)
                 bend += weighted * dz[i] * curvature(b, p, sigma)
     out[0] = slope
     out[1] = bend
+
+
+@helper(fast=True)
+def next_line_search_step(t, slope, curvature, bracket):
+    """The next iterate of Objective.line_search after t; t itself when it has converged.
+
+    bracket: its lower and upper end, updated.
+    """
+    bracket[1 if slope > 0.0 else 0] = t
+    low = bracket[0]
+    high = bracket[1]
+    if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
+        return t
+    new = t - slope / curvature
+    near = 1e-14 * abs(t)
+    if not ((low < new and new < high) or abs(new - t) <= near):  # t is an end of the bracket: new = t at the zero
+        new = 0.5 * (low + high) if high < np.inf else 2.0 * t
+    return t if abs(new - t) <= near else new
 
 
 @loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8)", fast=True)

@@ -17,6 +17,32 @@ def row_dot(indices, values, w, start, stop):
     return total
 
 
+@helper(fast=True)
+def product_of_row(indices, values, w, start, stop, bias):
+    """x.w of one row x, with the bias feature, whose weight is the last, where bias >= 0."""
+    total = row_dot(indices, values, w, start, stop)
+    if bias >= 0.0:
+        total += bias * w[np.uint64(len(w)) - ONE]
+    return total
+
+
+@helper(fast=True)
+def add_multiple(indices, values, w, t, start, stop, bias):
+    """w += t x for one row x; bias as of `product_of_row`."""
+    for k in range(start, stop):
+        w[indices[k]] += t * values[k]
+    if bias >= 0.0:
+        w[np.uint64(len(w)) - ONE] += t * bias
+
+
+@helper(fast=True)
+def dot(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
 def csr_margins(indptr, indices, values, w, y, z, shift, lo, hi):
     """z_i = y_i (x_i.w + shift)."""

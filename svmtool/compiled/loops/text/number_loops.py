@@ -24,7 +24,7 @@ if _library is None:
     )  # fmt: skip
 
 ROOM = 48  # free bytes needed in the buffer for a number: at most 24, and whole words are stored
-BLANK, PLUS, MINUS, POINT, ZERO, LETTER_E = 32, 43, 45, 46, 48, 101
+PLUS, MINUS, POINT, ZERO, LETTER_E = 43, 45, 46, 48, 101
 SIGN_OFF = 0x7FFFFFFFFFFFFFFF
 MANTISSA = (1 << 52) - 1
 ASCII_ZEROS = 0x3030303030303030

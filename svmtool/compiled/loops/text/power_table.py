@@ -45,7 +45,6 @@ def build_table() -> np.ndarray:
 POWERS = build_table()
 TENS = np.array([10.0**k for k in range(23)])  # exact in double precision
 INT_TENS = np.array([10**k for k in range(19)], dtype=np.int64)
-DIGIT_PAIRS = np.frombuffer(b"".join(b"%02d" % k for k in range(100)), dtype=np.uint8).copy()
 
 
 @intrinsic
