@@ -95,7 +95,7 @@ def heart_scale(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def command(tmp_path):
-    """Run `train|predict|scale` as a process of its own in a temporary folder; returns CompletedProcess of bytes."""
+    """Run `train|predict|scale` as a separate process in a temporary folder; returns CompletedProcess of bytes."""
 
     def run(name: str, *argv, env: dict[str, str] | None = None, **options) -> subprocess.CompletedProcess:
         full = [sys.executable, "-m", "svmtool", name, *map(str, argv)]
@@ -110,7 +110,7 @@ def command(tmp_path):
 def svm_train(tmp_path, monkeypatch, capsys) -> Callable[..., tuple[int, str, str]]:
     """Run svm-train in this process in a temporary folder, where `data` becomes file d; status, stdout, stderr.
 
-    It is quicker than a process of its own, and a fault shows its traceback.
+    It is faster than a separate process, and an error shows its traceback.
     """
     from svmtool.cli.train import main
 
@@ -126,7 +126,7 @@ def svm_train(tmp_path, monkeypatch, capsys) -> Callable[..., tuple[int, str, st
 
 @pytest.fixture
 def take_path(monkeypatch):
-    """Set constants of a back end, {name: value}: from then on it takes the way that they lead to."""
+    """Set constants of a module, {name: value}, that choose between its methods."""
 
     def choose(module, constants: dict) -> None:
         for name, value in constants.items():

@@ -109,7 +109,7 @@ def test_pairs_after_the_limit_take_no_rows(solver, svm_train, monkeypatch):
 
 
 def test_pairs_that_their_share_cut_short_go_on(one_thread):
-    """The first of two searches for its share all the time that it has, the other ends at once."""
+    """The first of two uses all of its share of the time, the other ends at once."""
     data = random_data(60)
     row = registry.find_kernel(0)
     fitting = Fitting(Settings.of_kernel(gap=1e-13), stop=StopFlag(30.0))

@@ -113,7 +113,7 @@ def test_direct_least_squares_refuse_an_indefinite_kernel():
                                                   np.full(2, 10.0), False)) is None  # fmt: skip
 
 
-# Whoever gives a wrong answer
+# Wrong answers of any solver
 
 
 def wrong_answers(problem):
@@ -164,7 +164,7 @@ def test_fosvm_on_rows_of_zeros_is_finite(svm_train):
 
 @pytest.mark.parametrize("options", ["-s 0 -c 100", "-s 3 -c 100", "-s 1 -n 0.3"])
 def test_an_indefinite_kernel_is_reported_and_its_answer_stays(options, svm_train):
-    """Its dual value is above P(0): nothing is certified by it, but decisions may be good, as LIBSVM's users know."""
+    """Its dual value is above P(0): it certifies nothing, but its decisions may be good, as with LIBSVM."""
     data = text(NORMAL, SIGNS)
     status, out, err = svm_train(*options.split(), "-t", 3, "-g", 1, "-r", 1, "d", "m", data=data)
     assert status == 0 and "WARNING: not converged: the kernel is not positive definite" in err
@@ -231,7 +231,7 @@ ENDLESS = [
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("name", "options"), ENDLESS)
 def test_hard_data_end_with_a_word(name, options, svm_train):
-    """Without an end before; one that does not converge says so, and how far it is from that."""
+    """Some never ended before; one that does not converge says so, with its gap."""
     status, out, err = svm_train(*options.split(), "--max-seconds", 60, "d", "m", data=HARD[name])
     assert status == 0 and "time limit" not in err
     model = kernel_model.read("m")

@@ -14,7 +14,7 @@ DATA = "1 1:1 2:1\n-1 1:-1 2:0.5\n1 1:2\n-1 2:-1\n"
 
 @pytest.fixture(autouse=True)
 def model(svm_train):
-    """The files d, and m, a model of it."""
+    """A folder with the data file d and its model m."""
     assert svm_train("-q", "d", "m", data=DATA) == (0, "", "")
 
 

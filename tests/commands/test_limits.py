@@ -163,7 +163,7 @@ def test_folds_in_time_say_nothing():
 
 @every_row
 def test_folds_go_on_where_their_share_has_cut_them_short(row, monkeypatch):
-    """Each of two is ended once and resumed."""
+    """Each of two folds is ended once and resumed."""
     table, starts = table_of(*made(41, 5, 2)), []
     kind = type(problems_of(table_of(*made(10, 2, 2)), settings_of(row)))
     fit = kind.fit
@@ -214,7 +214,7 @@ def test_search_without_time_tells_what_one_value_gives(number):
 
 @pytest.mark.parametrize("number", [2, 11])
 def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
-    """Three values of C; at the last one round-off ended a fold."""
+    """With three values of C, of which round-off ended a fold at the last."""
     table, seen = table_of(*made(40, 5, 2)), []
     evaluate = cross_validation.Folds.evaluate
 

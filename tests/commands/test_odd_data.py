@@ -87,7 +87,7 @@ def check_odd(number: int, name: str, status: int, out: str, err: str) -> None:
     elif "not converged" not in err:
         assert err == ""
         gap = float(out.partition("Certified relative gap = ")[2].split()[0])
-        assert gap <= 0.3 or name == "mixed", out  # there |f'(0)|, which -e is relative to, says nothing
+        assert gap <= 0.3 or name == "mixed", out  # there |f'(0)|, which -e is relative to, is rounding
     if len(m.labels) == 1:
         assert set(m.predict(rows)) == set(rows.labels)
 

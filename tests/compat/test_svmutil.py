@@ -278,7 +278,7 @@ def test_wrong_arguments(lib):
 
 
 class TestOurs:
-    """What only ours does."""
+    """Features that LIBSVM's module does not have."""
 
     lib = dropins.kernel(dropins.OURS)
 

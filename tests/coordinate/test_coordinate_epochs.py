@@ -56,7 +56,7 @@ SOLVERS = {"hinge": hinge_loss, "squared hinge": squared_hinge}
 
 @pytest.fixture
 def restored(monkeypatch):
-    """A list that grows by the share of rows left, each time that all rows come back; Newton steps are an error."""
+    """A list to which each unshrinking appends the share of rows left; Newton steps are an error."""
 
     def none(*_, **__):
         raise AssertionError("the passes did not end the run")
@@ -179,7 +179,7 @@ def test_the_dual_point_of_the_epochs_is_kept(factorised, most_rows):
 
 @pytest.mark.parametrize("kind", ["hinge", "squared hinge", "tube"])
 def test_a_pass_in_pieces_is_the_pass(kind, monkeypatch):
-    """To the last bit, with rows that leave, whatever the pieces: on disk the memory is examined between them."""
+    """The same bits for pieces of any length, with shrinking: on disk the memory is examined between them."""
     p = reference.random_problem(4, 300, 12)
     X, n = CsrRows(*csr_of(p.X), 12), 300
 
@@ -250,7 +250,7 @@ def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal():
         return float(np.linalg.norm(g))
 
     def visits(rule: RangeRule) -> tuple[float, float]:
-        """Of a run, and the gradient where it ends, as a share of that at 0."""
+        """Visits of a run, and the gradient where it ends as a share of that at 0."""
         found = squared_hinge(task, Monitor(), Rule(dual=rule), first_turn=FIRST_TURN)
         assert found.status.converged
         return found.visits, norms(found.w) / norms(np.zeros(task.rows.d))
@@ -260,7 +260,7 @@ def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal():
     assert share <= late and early < exact
 
 
-def test_a_rule_that_passes_meet_knows_no_other():
+def test_a_rule_that_passes_meet_is_not_replaced():
     task = uneven(C=0.01)
     plain, late = (
         mfn.solve(task, Monitor(), Rule(dual=RangeRule(0.1, share)), method="epochs") for share in (None, 1.0)

@@ -236,7 +236,7 @@ def test_pages_are_given_back(tmp_path, monkeypatch):
 
 
 def strange(kind: str, path) -> None:
-    """Create something at `path` that is no folder of rows."""
+    """Create something other than a folder of rows at `path`."""
     if kind == "file":
         path.write_text("mine")
     elif kind == "link":

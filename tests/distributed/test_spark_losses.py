@@ -73,7 +73,7 @@ def lose_executors(path: str, master: str) -> None:
         def kill(self) -> None:
             self.moment = ""
             os.kill(executors_below(cluster._gateway.proc.pid)[0], signal.SIGKILL)
-            time.sleep(1.0)  # its Python processes outlive it for a moment, and might answer what is left to ask
+            time.sleep(1.0)  # its Python processes end a moment later and could still answer requests
 
         def _start(self) -> None:
             super()._start()

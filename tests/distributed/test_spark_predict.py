@@ -40,7 +40,7 @@ MODELS = {
 
 @pytest.fixture(scope="module")
 def session():
-    """One for all tests of this file; tasks may fail twice."""
+    """One session for all tests of this file; Spark's tasks may fail twice."""
     with spark_session.Session("local[2,3]") as made:
         yield made
 

@@ -164,7 +164,7 @@ def test_steps_to_and_fro_end(svm_train):
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 50, 52, 60, 73])
 def test_rows_so_far_apart_that_the_kernel_is_one_matrix(number, svm_train):
-    """Whole numbers up to 1e15: every K(x, z) is 0 but K(x, x) = 1, whatever rounding makes of |x|^2 - x.x."""
+    """Whole numbers up to 1e15: every K(x, z) is 0 but K(x, x) = 1, with any rounding error of |x|^2 - x.x."""
     rng = np.random.default_rng(1)
     X, y = np.rint(rng.uniform(-1e15, 1e15, (30, 5))), np.where(np.arange(30) < 16, 1.0, -1.0)
     status, out, err = svm_train("-t", 2, "-s", number, "--gap", 1e-6, "d", "m", data=text_of(X, y))

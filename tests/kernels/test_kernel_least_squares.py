@@ -151,7 +151,7 @@ def test_preconditioner_finds_rows_unlike_the_others(row):
 
 @both
 def test_indefinite_kernels_are_reported(row):
-    """Costs at which the program falls without end: no minimum, and no claim of one."""
+    """Costs at which the objective is unbounded below: no minimum is claimed."""
     data = random_data()._replace(C=1e4)
     problem = data.problem(row, Kernel(3, 1.0, 3, -1.0))
     assert np.linalg.eigvalsh(kernel_matrix(problem) + problem.shift).min() < -0.5 / 1e4
@@ -171,7 +171,7 @@ def test_a_hard_problem_is_solved_or_told(row):
 
 @pytest.mark.parametrize("seed", [7, 16, 20])
 def test_features_of_very_different_scales_are_no_solution(seed):
-    """The residuals followed in single precision say that the dual value rises, on some processors for minutes."""
+    """By residuals updated in single precision the dual value seems to rise, on some processors for minutes."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(76, 6))
     inner = X @ rng.normal(size=6)

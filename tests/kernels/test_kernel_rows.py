@@ -218,7 +218,7 @@ def test_half_tiles_and_dots(m, beyond):
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("features", [5, 40])
 def test_rbf_of_values_whose_squares_hold_no_digit_of_the_distance(features, sparse):
-    """K(x, x) is 1 and close rows are close, whatever |x|^2 is: LIBSVM's predictions take differences too."""
+    """K(x, x) is 1 and K of close rows is close to 1 for any |x|^2: LIBSVM's predictions take differences too."""
     rng = np.random.default_rng(3)
     X = np.rint(rng.normal(0.0, 1e15, (30, features)))
     X[1::2] = X[::2]

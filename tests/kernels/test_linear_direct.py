@@ -85,7 +85,7 @@ def test_a_run_takes_few_rounds_whatever_the_cost(kind, C):
 
 
 def test_steps_over_all_variables_give_way_as_those_of_sets_do():
-    """Rows that differ by a millionth: each round of steps is short, and they were 40,000."""
+    """Rows that differ by a millionth: rounds of steps are short; without a limit there were 40,000."""
     rows = DenseRows(np.array([[1000003.0], [1000001.0], [1000007.0], [1000001.0], [1000002.0]]))
     problem = CSvc(Points(Kernel(LINEAR), rows, None), np.array([1.0, -1.0, -1.0, -1.0, 1.0]), np.full(5, 0.1))
     found = run(alfpgm.solve, problem, Monitor(max_iter=200), 1e-3)
@@ -131,7 +131,7 @@ def test_face_steps_reach_the_minimum_from_any_point(seed):
 @pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr", "nu-svc", "nu-svr", "one-class"])
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 def test_face_steps_are_settled_at_the_minimum_alone(kind, C):
-    """Not where they bring little, as from a start far away."""
+    """No face steps where they improve little, as from a start far away."""
     state = Decomposition(problem_of(kind, C), 10.0)
     settled = Face(state).settle()
     _, rho, r = state.certify()

@@ -1,4 +1,4 @@
-"""Interior-point steps for powers of the hinge: features of any scale, and when other methods give way to them."""
+"""Interior-point steps for powers of the hinge: features of any scale, and when they replace other methods."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import pytest
 from conftest import REPOSITORY, without_spark
 from shell_commands import put_script
 
-TESTED_ELSEWHERE = {"python.md", "python-dropins.md", "tools.md"}  # they have tests of their own
+TESTED_ELSEWHERE = {"python.md", "python-dropins.md", "tools.md"}  # by other test files
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 ROOT_PAGES = [REPOSITORY / name for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "EXPERIMENTS.md")]
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")

@@ -1,4 +1,4 @@
-"""Powers of the hinge between 1 and 2 over few rows: Newton systems of the rows, and when slow iterations give way."""
+"""Powers of the hinge between 1 and 2 over few rows: Newton systems of the rows, and when slow iterations end."""
 
 from __future__ import annotations
 

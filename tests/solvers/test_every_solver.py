@@ -248,7 +248,7 @@ def test_extreme_costs(case):
 
 @pytest.fixture
 def spy(monkeypatch):
-    """Have calls of a function noted in `spy.taken`, under a label or under what it makes of the arguments."""
+    """Record calls of a function in `spy.taken`, by a label or by the value of label(arguments)."""
 
     def install(owner, name, label):
         plain = getattr(owner, name)
@@ -265,7 +265,7 @@ def spy(monkeypatch):
 
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == MFN], ids=lambda case: case.id)
 def test_paths_of_mfn_are_taken(case, spy):
-    """Each path leads where its name says."""
+    """Each method calls the functions that its name stands for."""
     from svmtool.coordinate.hinge import DualCoordinateDescent
     from svmtool.objectives.squared_hinge import SquaredHinge
     from svmtool.solvers import mfn
@@ -292,7 +292,7 @@ def test_paths_of_mfn_are_taken(case, spy):
 
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == L1], ids=lambda case: case.id)
 def test_paths_of_l1_are_taken(case, spy):
-    """Each path leads where its name says."""
+    """Each method calls the functions that its name stands for."""
     from svmtool.compiled.loops.loss import l1_loops
     from svmtool.objectives.l1.dual import L1Dual
     from svmtool.objectives.l1.objective import L1Objective
@@ -314,7 +314,7 @@ def test_paths_of_l1_are_taken(case, spy):
 
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == ALM], ids=lambda case: case.id)
 def test_paths_of_alm_are_taken(case, spy):
-    """Each path leads where its name says."""
+    """Each method calls the functions that its name stands for."""
     from svmtool.coordinate.hinge import DualCoordinateDescent
     from svmtool.objectives.augmented import Augmented
     from svmtool.objectives.power_interior import PowerInterior
@@ -341,7 +341,7 @@ def test_paths_of_alm_are_taken(case, spy):
 
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == LOGISTIC], ids=lambda case: case.id)
 def test_paths_of_logistic_regression_are_taken(case, spy):
-    """Each path leads where its name says."""
+    """Each method calls the functions that its name stands for."""
     from svmtool.coordinate.logistic import LogisticCoordinateDescent
     from svmtool.objectives.logistic import Logistic
     from svmtool.solvers import logistic

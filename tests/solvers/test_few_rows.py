@@ -46,7 +46,7 @@ def test_a_large_cost_takes_few_steps(solver, monkeypatch):
 
 
 def test_the_fallback_keeps_an_answer_that_is_right_but_for_rounding(monkeypatch):
-    """Its steps begin at the answer, with margins of their own, and not at zero."""
+    """Its steps begin at the answer, with margins computed anew, and not at zero."""
     X, y = one_among_many()
     problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=40), np.ones(ROWS))
     [result] = problems.fit()

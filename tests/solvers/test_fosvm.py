@@ -97,7 +97,7 @@ def test_few_kept_rows_give_the_same(monkeypatch):
 
 @pytest.mark.parametrize("size", [1e-3, 1e-2])
 def test_errors_of_kernel_rows_end_no_run(size, monkeypatch):
-    """Whatever single precision hides: sums of rows lead to the next row, but none of them ends a run."""
+    """Sums of rows in single precision choose the next row, but never end a run."""
     from svmtool.kernels.rows import KernelRows
 
     plain = KernelRows.add
@@ -340,7 +340,7 @@ def test_a_precomputed_kernel_of_no_feature_space_is_reported():
 @pytest.mark.parametrize("parts", [1, 7, 40])
 @every_kernel
 def test_minimum_norm_point(kernel, parts):
-    """In whatever parts rows join."""
+    """Rows may be added in any parts."""
     K = values(cloud(80, 3, 10), kernel)
     small = MinimumNormPoint()
     for some in np.array_split(np.arange(80), parts):

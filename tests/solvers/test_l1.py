@@ -116,8 +116,8 @@ def test_the_models_slopes_are_a_dual_point(method, monkeypatch):
 
 
 def test_a_model_that_failed_is_followed_by_one_that_lies_above_the_loss(monkeypatch):
-    """Saturated rows far on the wrong side: the loss has next to no curvature there, and a Newton step no end."""
-    monkeypatch.setattr(objective.L1Logistic, "value_at_zero", lambda self: np.inf)  # whatever the start is worth
+    """Saturated rows far on the wrong side: the loss has almost no curvature there, and Newton steps are too long."""
+    monkeypatch.setattr(objective.L1Logistic, "value_at_zero", lambda self: np.inf)  # any start is better
     rng = np.random.default_rng(0)
     X = np.exp(9.0 * rng.normal(size=(300, 12))) * (rng.random((300, 12)) < 0.3)
     y = np.where(X[:, 0] - X[:, 1] + rng.normal(size=300) > 0.0, 1.0, -1.0)
@@ -238,7 +238,7 @@ def test_a_large_cost_is_reached_along_smaller_ones(loss, monkeypatch):
 
 
 def test_short_steps_are_followed_by_passes_on_f_itself(monkeypatch):
-    """Where the method of multipliers does not serve: under a free bias."""
+    """With a free bias, where the method of multipliers does not apply."""
     made, plain = [], objective.L1SquaredHinge.descend
     monkeypatch.setattr(objective.L1SquaredHinge, "descend", lambda o, *a: made.append(1) or plain(o, *a))
     certified_by_columns(reference.random_problem(3, 60, 300, 1e3, 1.0, True)._replace(loss="squared hinge", l1=True))

@@ -37,7 +37,7 @@ def test_lp_svm_is_the_linear_programs_answer(name, layout, system):
 
 @every_problem
 def test_zero_weights_are_zeros(name, system):
-    """A basic solution has no more weights than rows; none of ours is merely small."""
+    """A basic solution has no more weights than rows; weights are exactly zero, not only small."""
     p = PROBLEMS[name]
     w = Solved(p, system=system).w[: p.X.shape[1]]
     assert w[p.X.shape[1] // 2] == 0.0, "the column of zeros"

@@ -174,7 +174,7 @@ def test_columns_stay_without_progress():
     (52, (9, 1600), True, 0.1, "merged"), (70, (30, 20), False, 1.0, "products"), (70, (9, 1600), True, 0.1, "merged"),
 ])  # fmt: skip
 def test_plan(number, shape, merges, filled, expected):
-    """By the sizes; dense rows and other processes' rows have ways of their own."""
+    """By the sizes; for dense rows and rows of other processes by other rules."""
     rng, n = np.random.default_rng(0), shape[0]
     X = rng.normal(size=shape) * (rng.random(shape) < filled)
     if merges:

@@ -106,7 +106,7 @@ def test_methods_begin_as_they_say(row, monkeypatch):
 
 @pytest.mark.parametrize("n, start, method", [(6399, None, "rows"), (6400, None, "sample"), (6400, 1.0, "start")])
 def test_plan(n, start, method):
-    """Initial weights of zero are none, whatever rho."""
+    """Initial weights of zero count as no initial weights, for any rho."""
     rows = CsrRows(np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), 1)
     task, rule = Task(rows, np.ones(n), np.ones(n)), Rule()
     for w in (None, np.array([0.0, 5.0])) if start is None else (np.array([start, 0.0]),):

@@ -142,7 +142,7 @@ def test_laws(row, method):
         solved(X, labels, class_weights=((3, 0.0),)),
         solved(X[kept], labels[kept]),
     )
-    rank_3, others = silent.b[1:], absent.b  # nobody between the two thresholds around rank 3: they fall together
+    rank_3, others = silent.b[1:], absent.b  # no row between the two thresholds around rank 3: they are equal
     assert rank_3[0] == pytest.approx(rank_3[1], abs=near) and len(others) == 2
 
 

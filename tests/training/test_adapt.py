@@ -29,7 +29,7 @@ EQUAL = 1e-8
 
 @contextlib.contextmanager
 def folder():
-    """A folder of its own to be in."""
+    """A temporary folder as the current one."""
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as path:
         os.chdir(path)

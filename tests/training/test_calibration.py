@@ -183,7 +183,7 @@ def test_probabilities_of_unseen_rows_tell_more_than_the_base_rate(row, name, da
     hit, said = p.argmax(axis=1) == place, p.max(axis=1)
     if row not in PLATT and len(model.labels) > 2:  # LIBLINEAR's rule: one logistic model a class, over their sum
         return
-    if not row.optimal:  # its model of all rows and those of the folds, which sigmoids are fitted to, are apart by luck
+    if not row.optimal:  # the models of the folds, which sigmoids are fitted to, may differ much from that of all rows
         return
     error = abs(hit.mean() - said.mean())
     assert error < 4 * math.sqrt(np.mean(said * (1 - said)) / len(p)) + 0.02, "as sure as it is right"

@@ -1,4 +1,4 @@
-"""--grid: each point is what a run of its own gives."""
+"""--grid: each point equals the result of a separate run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of few rows in one compiled call: the answers, laws, records and ends of each pair's own flow."""
+"""Pairs of few rows in one compiled call: results, records and limits are those of pairs solved one by one."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def classes(kernel=KERNELS["rbf"], sizes=SIZES, features=5, seed=0):
 
 
 class Together(Fitting):
-    """No pair may go its own way."""
+    """Fails where a pair is solved alone."""
 
     def solve(self, *_, **__):
         raise AssertionError("a pair was solved alone")
 
 
 class Noting(Fitting):
-    """`alone`: labels of the pairs that go their own way."""
+    """Records in `alone` the labels of the pairs that are solved alone."""
 
     def __init__(self, *more, **known):
         super().__init__(*more, **known)
@@ -65,7 +65,7 @@ class Noting(Fitting):
 
 
 def alone(settings) -> Fitting:
-    """Every pair goes its own way."""
+    """Every pair is solved alone."""
     return Fitting(settings, together=0)
 
 
@@ -105,7 +105,7 @@ def many_classes(kernel=KERNELS["rbf"], count=100):
 @pytest.mark.parametrize("row", ROWS + SQUARES)
 @pytest.mark.parametrize("limit", [{}, {"max_iter": 7}, {"gap": 1e-6}], ids=str)
 @pytest.mark.parametrize("count", [40, pytest.param(100, marks=pytest.mark.exhaustive)])
-def test_no_pair_of_many_classes_goes_its_own_way(row, limit, count):
+def test_no_pair_of_many_classes_is_solved_alone(row, limit, count):
     training = train(many_classes(count=count), Together(Settings.of_kernel(solver=row, nu=0.3, **limit)))
     assert len(training.solved) == count * (count - 1) // 2 and training.status.converged
     assert all(f.result.certified_gap == f.certificate.gap < np.inf for f in training.solved)
@@ -123,7 +123,7 @@ def test_a_solution_that_the_gap_finds_worse_than_zero_takes_better_constants(ro
 
 @pytest.mark.parametrize("row", [0, 50, 60])
 def test_pairs_that_prove_the_kernel_indefinite_keep_their_answers(row):
-    """No other method has a better one: their own flow would take a thousand times as long."""
+    """No other method finds a better one; solved alone, they would take a thousand times as long."""
     data = classes(Kernel(3, 2.0, coef0=-1.0), features=300)
     found = train(data, Together(Settings.of_kernel(solver=row, C=1e4)))
     assert {f.result.status for f in found.solved} <= {INDEFINITE, RULE} and found.status is INDEFINITE

@@ -62,7 +62,7 @@ def check(text: str) -> Balance:
 
 @pytest.fixture
 def made(svm_train):
-    """Train on a file and make the page of a test file; options stand between."""
+    """Train on a file with these options and write the page of a test file."""
 
     def run(data, *options, test=None, names=Names()) -> str:  # noqa: B008
         assert svm_train("-q", *options, data, "m")[0] == 0
