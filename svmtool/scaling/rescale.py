@@ -34,8 +34,9 @@ class LabelError(SvmtoolError):
 
     exit_code = 255
 
-    def __init__(self, number: int, file: str, token: str):
+    def __init__(self, number: int, file: str, token: str, about: str = ""):
         shown = f"{token[:60]!r} is not a number" if token else "the line is empty"
+        shown += about and f": {about}"
         super().__init__(f"ERROR: failed to read labels: {file}: line {number}: {shown}")
 
 
@@ -108,7 +109,10 @@ class LineReader:
         word = body.split(None, 1)[0] if body else b""
         found = NUMBER.match(word)
         if found is None:
-            raise LabelError(number, file, word.decode("utf-8", "backslashreplace"))
+            from svmtool.formats.recognised import advice
+
+            about = advice(line) if number == 1 else ""
+            raise LabelError(number, file, word.decode("utf-8", "backslashreplace"), about)
         rest = body[len(word) :]
         if found.end() != len(word):
             shown = word.decode("utf-8", "backslashreplace")

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from svmtool.cli import scale
 from svmtool.cli.predict import command as predict
 from svmtool.formats.svmlight import table
 
@@ -18,7 +19,7 @@ ROWS = "1 1:1 2:0.5\n-1 1:-1\n"
 ZSTD = bytes.fromhex("28b52ffd0458a100003120313a3120323a302e350a2d3120313a2d310a9b69e501")
 PACKED = {"gzip": gzip.compress(ROWS.encode()), "bz2": bz2.compress(ROWS.encode()), "xz": lzma.compress(ROWS.encode())}
 HAS_ZSTD = any(importlib.util.find_spec(name) for name in ("zstandard", "compression"))
-IN = "svmtool convert FILE OUT makes LIBSVM text of it\n"
+IN = "svmtool convert --from csv FILE OUT makes LIBSVM text of it\n"
 
 
 @pytest.mark.parametrize("name", ["d", "d.gz", "d.txt"])
@@ -69,15 +70,15 @@ def test_compressed_standard_input(name, kind, start, svm_train, tmp_path):
         ("y,height,width\n1,0.5,2\n", "this looks like CSV: " + IN),
         ("1,0.5,2\n", "this looks like CSV: " + IN),
         ("1;5;2\n", "CSV with semicolons: " + IN),
-        ("1\t0.5\t2\n", "a table with tabs: " + IN),
+        ("1\t0.5\t2\n", "a table with tabs: " + IN.replace("csv", "tsv")),
         ("\ufeff1 1:1\n", "the file begins with a byte-order mark (BOM): save it as UTF-8 without one\n"),
         ("@relation iris\n", "this is an ARFF file: save it as CSV, then " + IN),
         ('{"rows": 1}\n', "this is JSON: write it as CSV, then " + IN),
         ("solver_type L2R_LR\nnr_class 2\n", "this is a model file: the data file comes first\n"),
         ("svm_type c_svc\n", "this is a model file: the data file comes first\n"),
         ("<html>\n", "this is HTML or XML, perhaps the error page of a download\n"),
-        ("PK\x03\x04 1\n", "this is a zip archive, perhaps .npz: " + IN),
-        ("PAR1 1\n", "this is a Parquet file: " + IN),
+        ("PK\x03\x04 1\n", "this is a zip archive, perhaps .npz: " + IN.replace("csv", "npz")),
+        ("PAR1 1\n", "this is a Parquet file: " + IN.replace("csv", "parquet")),
         ("1:1 2:1\n", "each row begins with one (svm-predict --no-labels reads rows without)\n"),
         ("word\n", "the label is not a number\n"),
     ],
@@ -86,6 +87,12 @@ def test_other_files_are_named_with_the_remedy(text, end, svm_train):
     status, out, err = svm_train("-q", "d", "m", data=text)
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.startswith("Wrong input format at line 1: d: token ") and err.endswith(end), err
+
+
+def test_svm_scale_names_other_files_too(tmp_path, capsys):
+    (tmp_path / "d").write_text("y,height\n1,0.5\n")
+    assert scale.main([str(tmp_path / "d")]) == 255
+    assert capsys.readouterr().err.endswith("line 1: 'y,height' is not a number: this looks like CSV: " + IN)
 
 
 def test_windows_line_ends(svm_train, tmp_path):
