@@ -21,6 +21,7 @@ setup: .venv/tools  ## create .venv and install the package, with its loops comp
 
 demo: .venv/installed  ## scale, train and predict on a real set
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo.sh data results/demo
+	@echo "To use the commands: . $(BIN)/activate"
 
 test: .venv/tools  ## run the tests
 	$(PYTEST)
@@ -72,7 +73,7 @@ clean:  ## remove what was built: .venv, compiled loops, dist, results
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	@echo "Installing numpy, scipy and numba into .venv, then compiling the inner loops: about a minute, once."
 	$(PIP) 'setuptools>=77' numpy scipy numba
-	SVMTOOL_LOOPS=build $(BIN)/python -m svmtool.compiled.build --if-needed
+	SVMTOOL_LOOPS=build $(BIN)/python -m svmtool.compiled.build --if-needed > /dev/null
 	$(PIP) $(EDITABLE) .
 	@$(BIN)/python -m compileall -q svmtool
 	@touch $@

@@ -39,7 +39,7 @@ def main(argv: list[str], libsvm: bool = False) -> int:
 def _usage() -> str:
     from svmtool.cli.help import texts
 
-    return f"{USAGE_LINE}\n{texts.usage()}"
+    return texts.usage()
 
 
 def run(command: options.Command, console: Console) -> int:

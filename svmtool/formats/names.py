@@ -6,7 +6,8 @@
      "features": ["length", "color=blue", "color=red"],   names of features 1, 2, 3 ..
      "one_hot": {"color": ["blue", "red"]}}    columns of strings, one feature COLUMN=VALUE for each value
 
-A text file with one feature name on each line is accepted too.
+A text file with one feature name on each line is accepted too, if it is given or is called MODEL.names.  For a model
+NAME.model, NAME.names is taken as well, but only in the format above: others use that suffix for descriptions of data.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats.output import replacing
 from svmtool.formats.source import open_source
 
-SUFFIX = ".names"
+SUFFIX, MODEL_SUFFIX = ".names", ".model"
 FORMAT, VERSION = "svmtool names", 1
 LARGEST = 1 << 28  # bytes
 
@@ -104,10 +105,30 @@ def _are_strings(values: object) -> bool:
 
 
 def find(given: str | None, *beside: str) -> Names:
-    """The names of `given`, else of the first existing file FILE.names beside these files, else none."""
+    """The names of `given`, else of the first file of names that exists beside these files, else none."""
     if given is not None:
         return read(given)
     for path in beside:
-        if path != "-" and os.path.exists(path + SUFFIX):
-            return read(path + SUFFIX)
+        found = path_beside(path)
+        if found is not None:
+            return read(found)
     return Names()
+
+
+def path_beside(path: str) -> str | None:
+    """The file of names beside a file, FILE.names or for NAME.model the NAME.names that `write` wrote; None without."""
+    if path == "-":
+        return None
+    if os.path.exists(path + SUFFIX):
+        return path + SUFFIX
+    stem = path.removesuffix(MODEL_SUFFIX)
+    return stem + SUFFIX if stem != path and has_our_format(stem + SUFFIX) else None
+
+
+def has_our_format(path: str) -> bool:
+    """Whether a file begins as those of `write` do; False if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return json.dumps(FORMAT).encode() in file.read(100)
+    except OSError:
+        return False

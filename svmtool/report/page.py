@@ -16,6 +16,7 @@ main { max-width: 1080px; margin: 0 auto; padding: 28px 20px 48px; }
 h1 { font-size: 24px; line-height: 1.25; margin: 0 0 2px; overflow-wrap: anywhere; }
 h2 { font-size: 18px; margin: 36px 0 10px; }
 p { margin: 6px 0 10px; max-width: 75ch; }
+.figures + p, .box + p { margin-top: 14px; }
 .lead { color: #5f6c7b; margin-bottom: 18px; overflow-wrap: anywhere; }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(132px, 1fr)); gap: 10px; }
 .card, figure, .box { background: #fff; border: 1px solid #dfe4e9; border-radius: 8px; }

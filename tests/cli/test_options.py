@@ -137,6 +137,7 @@ def test_usage_is_shown(line, sentence, capsys):
     out, err = capsys.readouterr()
     assert err == (sentence + "\n" if sentence else "")
     assert out.startswith("Usage: train [options] training_set_file [model_file]\n")
+    assert out.count("Usage:") == 1
     assert sentence == "" or out.count("\n") + err.count("\n") <= 5, "the message is not lost behind the usage"
 
 
@@ -223,6 +224,19 @@ def test_answers_that_need_no_data(line, beginning, capsys):
     assert main(line.split()) == 0
     out, err = capsys.readouterr()
     assert out.startswith(beginning) and err == ""
+
+
+@pytest.mark.parametrize("line", ["-s 2 --explain", "-t 2 --explain"])
+@pytest.mark.parametrize("columns", [60, 200])
+def test_explain_is_wrapped_on_a_terminal(line, columns, capsys, monkeypatch):
+    main(line.split())
+    piped = capsys.readouterr().out
+    monkeypatch.setattr("svmtool.cli.help.layout._columns", lambda: min(columns, 100))
+    main(line.split())
+    shown = capsys.readouterr().out
+    assert shown.split() == piped.split()
+    assert max(map(len, shown.splitlines())) <= min(columns, 100)
+    assert [r for r in shown.splitlines() if not r.startswith(" " * 13)] != piped.splitlines()
 
 
 @pytest.mark.parametrize(

@@ -286,6 +286,14 @@ def test_predictions_by_name(command, tmp_path):
     assert done.stderr == b"ERROR: --names m: the file holds no strings of labels\n"
 
 
+def test_names_of_numeric_labels_leave_predictions_as_they_are(command, tmp_path):
+    (tmp_path / "d.csv").write_text("a,kind\n" + "1,5\n-1,7\n2,5\n-2,7\n")
+    assert command("convert", "d.csv", "d").returncode == 0
+    assert command("train", "-q", "-s", 0, "d", "m").returncode == 0
+    assert command("predict", "--names", "d.names", "d", "m", "out").returncode == 0
+    assert (tmp_path / "out").read_text().splitlines() == ["5", "7"] * 2
+
+
 def test_features_named_by_numbers_are_found_by_name_alone(run, tmp_path):
     (tmp_path / "d.csv").write_text("year,2,1,y\n5,6,7,8\n")
     run("d.csv", "d", header=True)

@@ -79,6 +79,20 @@ def test_names_and_one_class(inspect, svm_train, data):
     assert "positive for malignant" in inspect("m", "--class", "malignant")
 
 
+def test_names_of_the_training_data(inspect, svm_train, data):
+    """NAME.model takes NAME.names if svmtool convert wrote it; other programs' files of that name are left alone."""
+    assert svm_train("-q", "-s", 2, data / "breast_cancer", "cancer.model")[0] == 0
+    features = tuple(f"mean of {k}" for k in range(30))
+    with open("cancer.names", "w") as file:
+        file.write("1. Title of Database: Breast Cancer\n2. Sources:\n")
+    assert "No names of features" in inspect("cancer.model") and "Title" not in inspect("cancer.model")
+    names_file.write("cancer.names", names_file.Names(features, {1: "malignant", -1: "benign"}))
+    text = inspect("cancer.model", "--top", 30)
+    assert "positive for malignant" in text and all(name in text for name in features)
+    names_file.write("cancer.model.names", names_file.Names(features, {1: "ill", -1: "healthy"}))
+    assert "positive for ill" in inspect("cancer.model")
+
+
 def test_kernel_models(inspect, svm_train, data):
     trained(svm_train, "-t", 2, "-b", 1, data=data / "breast_cancer")
     found, model = fields(inspect("m")), read("m")

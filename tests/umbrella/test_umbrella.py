@@ -27,6 +27,7 @@ def test_help_lists_every_subcommand(svmtool):
     assert (status, err) == (0, "")
     for name in ("train", "predict", "scale", "inspect", "completion"):
         assert f"\n  {name} " in out
+    assert "..." not in out.partition("Commands:")[2], "a summary is cut off"
 
 
 def test_no_arguments_print_the_usage_and_exit_with_1():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from svmtool import registry
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
+from svmtool.cli.help import layout
 from svmtool.kernel_params import KERNEL_NAMES, PRECOMPUTED, kernel_of
 from svmtool.params import Settings
 
@@ -86,4 +87,4 @@ def explain(s: Settings) -> str:
         ("paper", row.paper),
         ("module", row.module),
     )
-    return "".join(f"{name:<12} {text}\n" for name, text in facts)
+    return layout.facts(facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from svmtool import registry
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
-from svmtool.cli.help import kernel_texts
+from svmtool.cli.help import kernel_texts, layout
 from svmtool.params import Settings
 from svmtool.registry import liblinear, libsvm
 
@@ -81,7 +81,7 @@ def usage() -> str:
     )
     for title, rows in parts:
         lines.append(f"{title}:")
-        lines += [f"  {left:<16} {right}" for left, right in rows]
+        lines += [f"  {left:<20} {right}" for left, right in rows]
     lines.append("svm-train --help lists the long options; -q : quiet mode (no outputs)")
     return "\n".join(lines) + "\n"
 
@@ -148,7 +148,7 @@ def whole_help() -> str:
 
 def methods(found: list[str]) -> str:
     """The lines of --explain on a data file: the methods with which training would begin."""
-    return "".join(f"{'method':<12} {text}\n" for text in found)
+    return layout.facts(("method", text) for text in found)
 
 
 def explain(settings: Settings) -> str:
@@ -175,4 +175,4 @@ def explain(settings: Settings) -> str:
         ("paper", row.paper),
         ("module", row.module),
     )
-    return "".join(f"{name:<12} {text}\n" for name, text in facts)
+    return layout.facts(facts)

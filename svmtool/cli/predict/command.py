@@ -46,10 +46,10 @@ def main(argv: list[str], libsvm: bool = False) -> int:
             console.fills_stdout()
         names = None
         if options.names is not None:
-            from svmtool.formats.names import read
+            from svmtool.formats.names import has_our_format, read
 
             names = read(options.names)
-            if not names.classes:
+            if not names.classes and not has_our_format(options.names):
                 raise SvmtoolError(f"ERROR: --names {options.names}: the file holds no strings of labels")
         report = predict(options, console, names)
         lines = report.metric_lines()

@@ -7,7 +7,10 @@ import click
 from svmtool.cli.umbrella.files import FILE
 
 
-@click.command("bench", context_settings={"ignore_unknown_options": True})
+@click.command(
+    "bench", short_help="Time svm-train beside LIBLINEAR or LIBSVM.",
+    context_settings={"ignore_unknown_options": True},
+)  # fmt: skip
 @click.option("--runs", metavar="N", type=click.IntRange(1), default=3, show_default=True, help="Runs of each program.")
 @click.option("--program", metavar="PATH", type=FILE, multiple=True, help="Another program to compare; repeatable.")
 @click.argument("words", metavar="[OPTIONS OF SVM-TRAIN] DATA", nargs=-1, type=click.UNPROCESSED)

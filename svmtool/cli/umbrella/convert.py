@@ -11,7 +11,7 @@ from svmtool.cli.umbrella.files import FILE
 KINDS = click.Choice(["libsvm", "csv", "tsv", "npz", "parquet"])
 
 
-@click.command("convert")
+@click.command("convert", short_help="Convert CSV, TSV, npz, Parquet and LIBSVM's text.")
 @click.argument("source", metavar="IN", type=FILE)
 @click.argument("target", metavar="OUT", type=FILE)
 @click.option(

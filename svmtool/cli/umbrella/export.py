@@ -12,7 +12,7 @@ from svmtool.cli.umbrella.files import FILE, names_option
 from svmtool.errors import SvmtoolError
 
 
-@click.command("export")
+@click.command("export", short_help="Write a model as C source, ONNX graph or JSON.")
 @click.argument("model", type=FILE)
 @click.option("--c", "form", flag_value="c", help="C99 source without dependencies.")
 @click.option("--onnx", "form", flag_value="onnx", help="ONNX graph, in single precision (needs the package onnx).")
@@ -36,7 +36,8 @@ def command(model: str, form: str | None, output: str, prefix: str, names: str |
         raise SvmtoolError(f"--prefix {prefix}: must be a name in C: letters, digits and _")
     if form == "onnx" and output == "-":
         raise SvmtoolError("--onnx writes a binary file: name it by -o FILE.onnx")
-    overwriting.refuse([("the model", model), ("--names", names)], [("-o", None if output == "-" else output)])
+    inputs = [("the model", model), ("--names", names), ("the names", names_file.path_beside(model))]
+    overwriting.refuse(inputs, [("-o", None if output == "-" else output)])
     found = read(model)
     called = names_file.find(names, model)
     about = "\n".join(

@@ -8,5 +8,5 @@ FILE = click.Path(allow_dash=True)  # for completion; files are opened by the re
 names_option = click.option(
     "--names", metavar="FILE", type=FILE,
     help="Names of features and labels, as svmtool convert writes them, or one feature name a line "
-    "(default: MODEL.names if it exists).",
+    "(default: MODEL.names, or NAME.names for NAME.model).",
 )  # fmt: skip

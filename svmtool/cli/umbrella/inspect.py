@@ -13,7 +13,7 @@ from svmtool.errors import SvmtoolError
 EACH_CLASS = 10  # up to so many classes each has a table of its own
 
 
-@click.command("inspect")
+@click.command("inspect", short_help="Show what a model is, and its largest weights.")
 @click.argument("model", type=FILE)
 @names_option
 @click.option("--top", metavar="N", type=click.IntRange(0), default=20, show_default=True, help="Show N weights.")
@@ -33,7 +33,7 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
 
     if plot is not None and os.path.splitext(plot)[1].lower() != ".svg":
         raise SvmtoolError(f"--plot writes SVG: name the file {os.path.splitext(plot)[0] or 'weights'}.svg")
-    beside = model + names_file.SUFFIX
+    beside = names_file.path_beside(model)
     overwriting.refuse([("the model", model), ("--names", names), ("the names", beside)], [("--plot", plot)])
     found, called = read(model), names_file.find(names, model)
     every = columns(found, called)
@@ -57,7 +57,7 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
         for name, weight in rows:
             click.echo(f"  {weight:>12.6g}  {printable(name)}")
     if tables and not called.features:
-        click.echo("\nFeatures have no names here: --names FILE gives them, and svmtool convert writes such files.")
+        click.echo("\nNo names of features: --names FILE takes those that svmtool convert wrote for the training data.")
 
 
 def largest_of(every, called, top: int) -> list[tuple[str, list[tuple[str, float]]]]:

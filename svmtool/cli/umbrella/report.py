@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from svmtool.cli import overwriting
+from svmtool.cli.console import error_line
 from svmtool.cli.umbrella.files import FILE, names_option
 
 
-@click.command("report")
+@click.command("report", short_help="Write an HTML page about a model on a test set.")
 @click.argument("model", type=FILE)
 @click.argument("test", type=FILE)
 @click.option("-o", "--output", metavar="FILE", type=FILE, default="report.html", show_default=True, help="The page.")
@@ -24,10 +25,11 @@ def command(model: str, test: str, output: str, names: str | None) -> None:
     from svmtool.formats.output import replacing
     from svmtool.report.report import report
 
-    overwriting.refuse(
-        [("the model", model), ("the test data", test), ("--names", names)],
-        [("-o", None if output == "-" else output)],
-    )
+    inputs = [("the model", model), ("the test data", test), ("--names", names)]
+    inputs += [("the names", names_file.path_beside(path)) for path in (model, test)]
+    overwriting.refuse(inputs, [("-o", None if output == "-" else output)])
     text = report(model, test, names_file.find(names, model, test))
     with replacing(output) as file:
         file.write(text.encode())
+    if output != "-":
+        error_line(f"{output}: {model} on {test}")
