@@ -1,7 +1,7 @@
 # svmtool in a small image.  Without a command it runs the demo:
 #   docker build --tag svmtool .
 #   docker run --rm svmtool
-#   docker run --rm --user "$(id -u)" --volume "$PWD:/work" --workdir /work svmtool svm-train train.txt train.model
+#   docker run --rm --user "$(id -u)" --volume "$PWD:/data" --workdir /data svmtool svm-train train.txt train.model
 
 FROM python:3.13-slim AS build
 WORKDIR /source

@@ -44,7 +44,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--only", default="", metavar="FAMILY", help="families whose names begin with this")
     parser.add_argument("--solver", default="", metavar="S,..", help="numbers (60k: with kernels) or names of -s")
     parser.add_argument("--factor", type=float, default=20.0, help="a breach: time above so many times the peer's")
-    parser.add_argument("--room", type=float, default=5.0, help="plus so many seconds")
+    parser.add_argument("--extra", type=float, default=5.0, help="plus so many seconds")
     parser.add_argument("--limit", type=float, default=60.0, help="time limit of each command in seconds")
     parser.add_argument("--shared", default=str(SHARED), help="folder with data/*.xz and hostile/*")
     parser.add_argument("--untimed", action="store_true", help="without checks of time and without peers")
@@ -84,9 +84,9 @@ def main() -> int:
 
 
 def plan_of(chosen: argparse.Namespace) -> trial.Plan:
-    asked = peers.Peers(None, None) if chosen.untimed else peers.find()
+    tools = peers.Peers(None, None) if chosen.untimed else peers.find()
     return trial.Plan(
-        chosen.seed, chosen.only, chosen.solver, chosen.shared, asked, not chosen.untimed, chosen.factor, chosen.mapped,
+        chosen.seed, chosen.only, chosen.solver, chosen.shared, tools, not chosen.untimed, chosen.factor, chosen.extra,
         chosen.limit,
     )  # fmt: skip
 

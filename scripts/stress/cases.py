@@ -26,24 +26,23 @@ WEIGHTS, START, DATA, MODEL = "weights", "start", "data", "model"  # names of fi
 
 
 class Run(NamedTuple):
-    """One command: its row, arguments without data and model, and its problem (Asked of objective or kernel_objective);
-    gap, seconds: of --gap and --max-seconds."""
+    """One command: its row, arguments without data and model, and its problem; gap and seconds: its limits."""
 
     row: Solver
     argv: tuple[str, ...]
-    asked: objective.Asked | kernel_objective.Asked
+    problem: objective.Problem | kernel_objective.Problem
     gap: float | None = None
     seconds: float | None = None
     quiet: bool = False
 
     @property
     def name(self) -> str:
-        return f"-s {self.row.number}" + (f" -t {self.asked.kernel}" if self.row.kernel else "")
+        return f"-s {self.row.number}" + (f" -t {self.problem.kernel}" if self.row.kernel else "")
 
     @property
-    def problem(self) -> tuple:
+    def key(self) -> tuple:
         """A key that is equal for runs with the same objective."""
-        return (self.row.kernel, self.asked)
+        return (self.row.kernel, self.problem)
 
 
     @property
@@ -52,7 +51,7 @@ class Run(NamedTuple):
         if not self.row.kernel:
             return True
         negative = "-r" in self.argv and float(self.argv[self.argv.index("-r") + 1]) < 0
-        return self.asked.kernel != SIGMOID and not (self.asked.kernel == POLYNOMIAL and negative)
+        return self.problem.kernel != SIGMOID and not (self.problem.kernel == POLYNOMIAL and negative)
 
 
 class Case(NamedTuple):
@@ -103,12 +102,12 @@ def _common(chosen: list[Solver], option: str) -> bool:
 
 
 def _problem_options(rng: Generator, rows: Rows, chosen: list[Solver]) -> tuple[list[str], dict]:
-    """Options that change the problem and that all support, and the corresponding fields of Asked."""
+    """Options that change the problem and that all support, and the corresponding fields of Problem."""
     argv: list[str] = []
-    asked: dict = {}
+    fields: dict = {}
     if _common(chosen, "-c"):
-        asked["C"] = COSTS[rng.integers(len(COSTS))]
-        argv += ["-c", f"{asked['C']:g}"]
+        fields["C"] = COSTS[rng.integers(len(COSTS))]
+        argv += ["-c", f"{fields['C']:g}"]
     if _common(chosen, "-w") and chosen[0].task != "regression" and rng.random() < 0.25:
         some = rng.choice(np.unique(rows.labels), 1)
         labels = [int(label) for label in some.tolist() if abs(label) < 2**31]
@@ -116,13 +115,13 @@ def _problem_options(rng: Generator, rows: Rows, chosen: list[Solver]) -> tuple[
         for label, factor in zip(labels, factors, strict=True):
             argv += [f"-w{label}", factor]
         if chosen[0].task != "one-class" and chosen[0].word != "nu_svc":
-            asked["factors"] = tuple((k, float(f)) for k, f in zip(labels, factors, strict=True))
+            fields["factors"] = tuple((k, float(f)) for k, f in zip(labels, factors, strict=True))
     for option, field, drawn in (("-p", "p", ("0", "0.1", "1", "100")), ("-n", "nu", ("0.01", "0.1", "0.5", "0.9"))):
         if _common(chosen, option) and rng.random() < 0.6:
             text = drawn[rng.integers(len(drawn))]
             argv += [option, text]
-            asked[field] = float(text)
-    return argv, asked
+            fields[field] = float(text)
+    return argv, fields
 
 
 def _stopping(rng: Generator, row: Solver, timed: bool) -> tuple[list[str], float | None, float | None]:
@@ -146,25 +145,25 @@ def _stopping(rng: Generator, row: Solver, timed: bool) -> tuple[list[str], floa
 
 
 def _linear(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> Case:
-    argv, asked = _problem_options(rng, rows, chosen)
+    argv, fields = _problem_options(rng, rows, chosen)
     first = chosen[0]
-    asked |= {"bias": 1.0, "free": True} if first.free_bias else {"bias": first.bias_default}
+    fields |= {"bias": 1.0, "free": True} if first.free_bias else {"bias": first.bias_default}
     if all("-B" in row.supported for row in chosen) and rng.random() < 0.4:
         text = BIASES[rng.integers(len(BIASES))]
         argv += ["-B", text]
-        asked |= {"bias": float(text), "free": False}
+        fields |= {"bias": float(text), "free": False}
         if text == "1" and _common(chosen, "-R") and rng.random() < 0.5:
-            argv, asked["free"] = [*argv, "-R"], True
+            argv, fields["free"] = [*argv, "-R"], True
     if _common(chosen, "--loss-power") and rng.random() < 0.8:
         text = POWERS[rng.integers(len(POWERS))]
         argv += ["--loss-power", text]
-        asked["power"] = float(text)
+        fields["power"] = float(text)
     weights = None
     if _common(chosen, "--weights") and rng.random() < 0.15:
         drawn = 10.0 ** rng.uniform(-3, 3, rows.n) * (rng.random(rows.n) < 0.9)
         weights = tuple(float(f"{x:.6g}") for x in drawn)
         argv += ["--weights", WEIGHTS]
-        asked["weights"] = weights
+        fields["weights"] = weights
     start: tuple[str, ...] = ()
     if _common(chosen, "--initial-model") and rng.random() < 0.2:
         start = ("-s", str(first.number), *argv)
@@ -176,14 +175,14 @@ def _linear(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> Ca
     for row in chosen:
         own, gap, seconds = _stopping(rng, row, timed)
         quiet = rng.random() < 0.1
-        problem = objective.Asked(row.task, row.loss, row.regulariser == "|w|_1", **asked)
+        problem = objective.Problem(row.task, row.loss, row.regulariser == "|w|_1", **fields)
         full = ("-s", str(row.number), *argv, *own, *(["-q"] if quiet else []))
         runs.append(Run(row, full, problem, gap, seconds, quiet))
     return Case(rows, tuple(runs), start, weights)
 
 
 def _kernel_runs(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> list[Run]:
-    argv, asked = _problem_options(rng, rows, chosen)
+    argv, fields = _problem_options(rng, rows, chosen)
     kernel = int(rng.choice([0, 0, 1, 2, 2, 2, 3]))
     argv += ["-t", str(kernel)]
     if kernel in (1, 2, 3) and rng.random() < 0.5:
@@ -197,7 +196,7 @@ def _kernel_runs(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) 
         own, gap, seconds = _stopping(rng, row, timed)
         quiet = rng.random() < 0.1
         free = row.free_bias
-        problem = kernel_objective.Asked(row.word, row.loss, row.task, kernel, free=free, **asked)
+        problem = kernel_objective.Problem(row.word, row.loss, row.task, kernel, free=free, **fields)
         full = ("-s", str(row.number), *argv, *own, *(["-q"] if quiet else []))
         runs.append(Run(row, full, problem, gap, seconds, quiet))
     return runs

@@ -49,7 +49,7 @@ def attempt(announce: Callable[..., None], folder: str, kind: str, seed: int, nu
         words = fuzz_rows.run(fuzz_rows.draw(np.random.default_rng([seed, number])), _empty(folder))
         tally.endings[kind, "breach" if words else "held"] += 1
         if words:
-            law = "the same model, or a sentence"
+            law = "the same model, or an error message"
             tally.breaches.append(Breach(law, "svm-train --memory", kind, words, _repeat(kind, seed, number), {}))
     else:
         stage, rng = _stage(folder), random.Random(f"{seed} {kind} {number}")

@@ -15,7 +15,7 @@ from stress.rows import EPS, Rows
 MOST_DIFFERENCES = 100_000_000  # numbers; takes a fraction of a second
 
 
-class Asked(NamedTuple):
+class Problem(NamedTuple):
     """The problem of a command with a kernel; word: LIBSVM's; free: whether the bias is not regularised."""
 
     word: str
@@ -78,26 +78,26 @@ def _distances(X: np.ndarray, products: np.ndarray, most: int) -> tuple[np.ndarr
     return np.maximum(sizes - 2 * products, 0.0), EPS * most * 2 * sizes
 
 
-def values(asked: Asked, rows: Rows, model: Model) -> list[Value] | None:
+def values(problem: Problem, rows: Rows, model: Model) -> list[Value] | None:
     """P of each problem of the model, in the order of pairs; None if the model does not determine its rows."""
     coef = model.coefficients(rows)
     if coef is None:
         return None
     whole = matrix(rows, model)
-    if asked.task != "classification":
-        make = {"one-class": _one_class, "hard one-class": _hard, "regression": _regression}[asked.task]
-        return [make(asked, whole, coef[0], float(model.rho[0]), rows.labels)]
+    if problem.task != "classification":
+        make = {"one-class": _one_class, "hard one-class": _hard, "regression": _regression}[problem.task]
+        return [make(problem, whole, coef[0], float(model.rho[0]), rows.labels)]
     found, names = [], model.labels
     for k, (i, j) in enumerate(combinations(range(len(names)), 2)):
         a, b = np.flatnonzero(rows.labels == names[i]), np.flatnonzero(rows.labels == names[j])
         some, y = np.concatenate((a, b)), np.repeat((1.0, -1.0), (len(a), len(b)))
         mine = np.concatenate((coef[j - 1, a], coef[i, b]))
         factor = {label: 1.0 for label in names}
-        for label, value in asked.factors:
+        for label, value in problem.factors:
             factor[label] = factor.get(label, 1.0) * value
-        cost = asked.C * np.repeat((factor[names[i]], factor[names[j]]), (len(a), len(b)))
-        make: Callable = _nu_classes if asked.word == "nu_svc" else _classes
-        found.append(make(asked, whole.of(some), mine, float(model.rho[k]), y, cost))
+        cost = problem.C * np.repeat((factor[names[i]], factor[names[j]]), (len(a), len(b)))
+        make: Callable = _nu_classes if problem.word == "nu_svc" else _classes
+        found.append(make(problem, whole.of(some), mine, float(model.rho[k]), y, cost))
     return found
 
 
@@ -112,41 +112,41 @@ def _sum(cost: np.ndarray, each: np.ndarray, off: np.ndarray) -> tuple[float, fl
     return total, float(cost @ off) + EPS * (len(each) + 8) * total
 
 
-def _classes(asked: Asked, M: Matrix, coef, rho: float, y, cost) -> Value:
+def _classes(problem: Problem, M: Matrix, coef, rho: float, y, cost) -> Value:
     f, off = M.decide(coef)
     off = off + EPS * (2 + abs(rho) + np.abs(f))
     xi = 1.0 - y * (f - rho)
     size, apart = _square(M, coef)
-    if asked.loss == "least squares":
+    if problem.loss == "least squares":
         total, rounding = _sum(cost, xi**2, off * (2 * np.abs(xi) + off))
     else:
         total, rounding = _sum(cost, np.maximum(xi, 0.0), off)
-    size += 0.0 if asked.free else 0.5 * rho * rho
+    size += 0.0 if problem.free else 0.5 * rho * rho
     return Value(size + total, apart + rounding, float(np.sum(cost)))
 
 
-def _nu_classes(asked: Asked, M: Matrix, coef, rho: float, y, cost) -> Value:
+def _nu_classes(problem: Problem, M: Matrix, coef, rho: float, y, cost) -> Value:
     """1/2 |w|^2 - nu n q + sum max(0, q - y (f - rho)); the model contains all terms divided by q = r."""
     n, total = len(y), float(np.sum(np.abs(coef)))
     if total == 0.0:  # w = 0 and q = 0
         return Value(0.0, 0.0, 0.0)
-    r = asked.nu * n / total
+    r = problem.nu * n / total
     f, off = M.decide(coef)
     size, apart = _square(M, coef)
     each = np.maximum(1.0 - y * (f - rho), 0.0) / r
     off = (off + EPS * (2 + abs(rho) + np.abs(f))) / r
     losses, rounding = _sum(np.ones(n), each, off)
-    lead = asked.nu * n / r
+    lead = problem.nu * n / r
     return Value(size + losses - lead, apart + rounding + EPS * (n + 8) * lead, 0.0, _size(M, lead))
 
 
-def _one_class(asked: Asked, M: Matrix, coef, rho: float, labels) -> Value:
+def _one_class(problem: Problem, M: Matrix, coef, rho: float, labels) -> Value:
     n = len(coef)
     f, off = M.decide(coef)
     size, apart = _square(M, coef)
     losses, rounding = _sum(np.ones(n), np.maximum(rho - f, 0.0), off + EPS * (abs(rho) + np.abs(f)))
-    lead = asked.nu * n * rho
-    return Value(size + losses - lead, apart + rounding + EPS * (n + 8) * abs(lead), 0.0, _size(M, asked.nu * n))
+    lead = problem.nu * n * rho
+    return Value(size + losses - lead, apart + rounding + EPS * (n + 8) * abs(lead), 0.0, _size(M, problem.nu * n))
 
 
 def _size(M: Matrix, total: float) -> float:
@@ -156,7 +156,7 @@ def _size(M: Matrix, total: float) -> float:
     return 0.5 * total * total * float(np.median(sizes)) if len(sizes) else 0.0
 
 
-def _hard(asked: Asked, M: Matrix, coef, rho: float, labels) -> Value:
+def _hard(problem: Problem, M: Matrix, coef, rho: float, labels) -> Value:
     """The best multiple of sum a_i f(x_i), sum a_i = 1."""
     f, off = M.decide(coef)
     square, apart = _square(M, coef)
@@ -167,20 +167,20 @@ def _hard(asked: Asked, M: Matrix, coef, rho: float, labels) -> Value:
     return Value(-0.5 * lead * best, (lead + most) * most / square + best * best * apart, 0.0)
 
 
-def _regression(asked: Asked, M: Matrix, coef, rho: float, t) -> Value:
+def _regression(problem: Problem, M: Matrix, coef, rho: float, t) -> Value:
     """For nu-SVR, whose tube is not in the model, the optimal tube is used."""
-    n, C = len(t), asked.C
+    n, C = len(t), problem.C
     f, off = M.decide(coef)
-    off = off + EPS * (np.abs(f) + abs(rho) + np.abs(t) + asked.p)
+    off = off + EPS * (np.abs(f) + abs(rho) + np.abs(t) + problem.p)
     miss = np.abs(t - f + rho)
     size, apart = _square(M, coef)
     cost = np.full(n, C)
-    if asked.word == "nu_svr":
-        tubes, zeros = _best_tube(miss, asked.nu), _best_tube(np.abs(t), asked.nu)
+    if problem.word == "nu_svr":
+        tubes, zeros = _best_tube(miss, problem.nu), _best_tube(np.abs(t), problem.nu)
         losses, rounding = _sum(cost, np.full(n, tubes / n), off)
         return Value(size + losses, apart + rounding, C * zeros)
-    losses, rounding = _sum(cost, np.maximum(miss - asked.p, 0.0), off)
-    zero, scale = float(C * np.sum(np.maximum(np.abs(t) - asked.p, 0.0))), float(C * np.sum(np.abs(t) + asked.p))
+    losses, rounding = _sum(cost, np.maximum(miss - problem.p, 0.0), off)
+    zero, scale = float(C * np.sum(np.maximum(np.abs(t) - problem.p, 0.0))), float(C * np.sum(np.abs(t) + problem.p))
     return Value(size + losses, apart + rounding, zero, scale)
 
 

@@ -14,14 +14,14 @@ from stress.commands import Ended
 from stress.models import SHOWN, SHOWN_GAP, Model
 from stress.objective import Value
 
-TELLING_GAP = 1e-2  # from this gap on a converged run must print a warning on stderr
+REPORTED_GAP = 1e-2  # from this gap on a converged run must print a warning on stderr
 WORSE = 1e-9  # relative tolerance of the guarantee P(w) <= P(0)
 AGREES = 1e-6  # relative tolerance of the certificate's primal value
 ROUNDS = 1e-14  # and its tolerance relative to P(0), for differences of numbers of that size
 
 ENDS, FINITE, CERTIFIED = "ends well", "finite model", "finite certificate"
 ZERO, START, PRIMAL = "no worse than w = 0", "no worse than the start", "primal as certified"
-TELLS, ASKED, SAME, DUAL = "tells of a wide gap", "gap asked for", "same problem", "dual bound holds"
+REPORTED, REACHED, SAME, DUAL = "reports a wide gap", "requested gap", "same problem", "dual bound holds"
 THREADS, TIME, LIMIT = "same for 1 and 2 threads", "time beside the peer", "--max-seconds"
 HANG, CRASH = "comes to an end", "does not crash"
 CHECKED = "can be checked"  # of the stress test itself: its sums took too long
@@ -62,8 +62,8 @@ def values_of(run: Run, rows, model: Model) -> list[Value] | None:
     """
     with np.errstate(all="ignore"):
         if model.kernel:
-            return kernel_objective.values(run.asked, rows, model)
-        return objective.values(run.asked, rows, model)
+            return kernel_objective.values(run.problem, rows, model)
+        return objective.values(run.problem, rows, model)
 
 
 def certified(run: Run, case: Case, ended: Ended) -> tuple[Certified, list[Check]]:
@@ -92,7 +92,7 @@ def _keys_of(model: Model, wrong: Sequence[str]) -> list[str]:
 
 def _rho_may_be_infinite(run: Run, case: Case) -> bool:
     """LIBLINEAR's rho for nu = 0 or 1."""
-    return run.row.task == "one-class" and not run.row.kernel and (case.rows.n == 0 or run.asked.nu in (0.0, 1.0))
+    return run.row.task == "one-class" and not run.row.kernel and (case.rows.n == 0 or run.problem.nu in (0.0, 1.0))
 
 
 def how_it_ended(run: Run, ended: Ended) -> str:
@@ -116,7 +116,7 @@ def how_it_ended(run: Run, ended: Ended) -> str:
 
 
 def _certified(seen: Certified, certificate: models.Certificate | None) -> list[Check]:
-    """Check that the certificate is finite, a requested gap is met, and a gap above TELLING_GAP is reported."""
+    """Check that the certificate is finite, a requested gap is met, and a gap above REPORTED_GAP is reported."""
     run, converged = seen.run, seen.converged
     if certificate is None:
         return [Check(CERTIFIED, "the model has no certificate")]
@@ -124,15 +124,15 @@ def _certified(seen: Certified, certificate: models.Certificate | None) -> list[
     if converged:
         good = all(np.isfinite(certificate)) or not run.convex
         checks.append(Check(CERTIFIED, "" if good else f"converged, and {certificate}"))
-        asked = run.gap if run.gap is not None else run.row.gap_default if "-e" not in run.argv else None
-        if asked is not None and "sample" not in run.row.name:
-            within = certificate.gap <= asked * (1 + SHOWN_GAP)
-            words = f"converged at a gap of {certificate.gap:g}, requested {asked:g} ({seen.model.stopped})"
-            checks.append(Check(ASKED, "" if within else words))
+        requested = run.gap if run.gap is not None else run.row.gap_default if "-e" not in run.argv else None
+        if requested is not None and "sample" not in run.row.name:
+            within = certificate.gap <= requested * (1 + SHOWN_GAP)
+            words = f"converged at a gap of {certificate.gap:g}, requested {requested:g} ({seen.model.stopped})"
+            checks.append(Check(REACHED, "" if within else words))
         elif not run.quiet and run.row.optimal and "sample" not in run.row.name:
-            silent = not certificate.gap <= TELLING_GAP and "--gap" not in seen.ended.err
+            silent = not certificate.gap <= REPORTED_GAP and "--gap" not in seen.ended.err
             words = f"no message about a gap of {certificate.gap:g} ({seen.model.stopped})"
-            checks.append(Check(TELLS, words if silent else ""))
+            checks.append(Check(REPORTED, words if silent else ""))
     return checks
 
 
@@ -180,8 +180,8 @@ def bound_holds(law: str, seen: Certified, other: float, rounding: float, whose:
     Tolerance: the precision of printed digits, and twice the round-off of both primal values.
     """
     certificate = seen.model.certificate
-    mapped = SHOWN * (abs(certificate.dual) + abs(other)) + 2 * (seen.rounding + rounding)
-    if not np.isfinite(other) or other >= certificate.dual - mapped:
+    tolerance = SHOWN * (abs(certificate.dual) + abs(other)) + 2 * (seen.rounding + rounding)
+    if not np.isfinite(other) or other >= certificate.dual - tolerance:
         return Check(law, "")
     words = f"{whose} has P = {other:.9g}, below the dual value {certificate.dual:.9g} certified"
     mine = f"P = {seen.value:.9g}, gap {certificate.gap:.3g}, rounding {seen.rounding + rounding:.2g}"
@@ -198,6 +198,6 @@ def within_limit(run: Run, seconds: float) -> Check:
     return Check(LIMIT, "" if over <= 1.0 else f"took {seconds:.1f} s with --max-seconds {run.seconds:g}")
 
 
-def in_good_time(seconds: float, peer: float, factor: float, mapped: float) -> Check:
-    over = seconds > factor * peer + mapped
+def in_good_time(seconds: float, peer: float, factor: float, extra: float) -> Check:
+    over = seconds > factor * peer + extra
     return Check(TIME, f"took {seconds:.1f} s, the peer {peer:.2f} s" if over else "")

@@ -29,7 +29,7 @@ class Value(NamedTuple):
     scale: float = 0.0
 
 
-class Asked(NamedTuple):
+class Problem(NamedTuple):
     """The problem of a command; bias < 0: none; weights: --weights, one for each row."""
 
     task: str
@@ -56,76 +56,76 @@ LOSSES: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
 }
 
 
-def values(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+def values(problem: Problem, rows: Rows, model: Model) -> list[Value]:
     """P of each problem of the model, in the order of its columns."""
-    if asked.weights is not None:
-        kept = np.flatnonzero(np.array(asked.weights) > 0)
-        rows, asked = rows.take(kept), asked._replace(weights=tuple(np.array(asked.weights)[kept].tolist()))
+    if problem.weights is not None:
+        kept = np.flatnonzero(np.array(problem.weights) > 0)
+        rows, problem = rows.take(kept), problem._replace(weights=tuple(np.array(problem.weights)[kept].tolist()))
     return {
         "classification": _classes, "all classes": _all_classes, "regression": _regression, "ordinal": _ordinal,
         "one-class": _one_class, "hard one-class": _hard,
-    }[asked.task](asked, rows, model)  # fmt: skip
+    }[problem.task](problem, rows, model)  # fmt: skip
 
 
-def _row_weights(asked: Asked, rows: Rows) -> np.ndarray:
-    return np.ones(rows.n) if asked.weights is None else np.array(asked.weights)
+def _row_weights(problem: Problem, rows: Rows) -> np.ndarray:
+    return np.ones(rows.n) if problem.weights is None else np.array(problem.weights)
 
 
-def _factor(asked: Asked, labels: np.ndarray) -> np.ndarray:
+def _factor(problem: Problem, labels: np.ndarray) -> np.ndarray:
     factor = np.ones(len(labels))
-    for label, value in asked.factors:
+    for label, value in problem.factors:
         factor[labels == label] *= value
     return factor
 
 
-def _size(asked: Asked, w: np.ndarray) -> float:
-    inner = w[:-1] if asked.free else w
-    return float(np.sum(np.abs(inner))) if asked.l1 else 0.5 * float(inner @ inner)
+def _size(problem: Problem, w: np.ndarray) -> float:
+    inner = w[:-1] if problem.free else w
+    return float(np.sum(np.abs(inner))) if problem.l1 else 0.5 * float(inner @ inner)
 
 
-def _losses(asked: Asked, xi: np.ndarray, apart: np.ndarray, cost: np.ndarray) -> tuple[float, float]:
+def _losses(problem: Problem, xi: np.ndarray, apart: np.ndarray, cost: np.ndarray) -> tuple[float, float]:
     """sum C_i l(xi_i), and a bound of its error, given errors `apart` of the slacks and the round-off of the sum."""
-    loss = LOSSES[asked.loss]
-    each = loss(xi, asked.power)
-    ends = [loss(xi - apart, asked.power), loss(xi + apart, asked.power)]
+    loss = LOSSES[problem.loss]
+    each = loss(xi, problem.power)
+    ends = [loss(xi - apart, problem.power), loss(xi + apart, problem.power)]
     rise = np.maximum(np.abs(ends[0] - each), np.abs(ends[1] - each))
     total = float(cost @ each)
     return total, float(cost @ rise) + EPS * (len(xi) + 8) * total
 
 
-def _value(asked: Asked, w: np.ndarray, xi, apart, cost, at_zero) -> Value:
-    size = _size(asked, w)
-    total, rounding = _losses(asked, xi, apart, cost)
-    zero, _ = _losses(asked, at_zero, np.zeros(len(at_zero)), cost)
+def _value(problem: Problem, w: np.ndarray, xi, apart, cost, at_zero) -> Value:
+    size = _size(problem, w)
+    total, rounding = _losses(problem, xi, apart, cost)
+    zero, _ = _losses(problem, at_zero, np.zeros(len(at_zero)), cost)
     return Value(size + total, rounding + EPS * ((len(w) + 8) * size + zero), zero)
 
 
-def _classes(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+def _classes(problem: Problem, rows: Rows, model: Model) -> list[Value]:
     """Two classes: the first label is +1; else each label against the rest, whose costs have no factor."""
     found, names, W = [], model.labels, model.W
-    weights = _row_weights(asked, rows)
+    weights = _row_weights(problem, rows)
     for k in range(W.shape[1]):
         y = np.where(rows.labels == names[k], 1.0, -1.0)
-        factor = _factor(asked, rows.labels)
+        factor = _factor(problem, rows.labels)
         if len(names) != 2:
             factor = np.where(y > 0, factor, 1.0)
-        target = 0.0 if asked.loss == "logistic" else 1.0
-        z, apart = rows.products(W[:, k], asked.bias)
-        cost = asked.C * factor * weights
-        found.append(_value(asked, W[:, k], target - y * z, apart + EPS, cost, np.full(rows.n, target)))
+        target = 0.0 if problem.loss == "logistic" else 1.0
+        z, apart = rows.products(W[:, k], problem.bias)
+        cost = problem.C * factor * weights
+        found.append(_value(problem, W[:, k], target - y * z, apart + EPS, cost, np.full(rows.n, target)))
     return found
 
 
-def _regression(asked: Asked, rows: Rows, model: Model) -> list[Value]:
-    w, cost = model.W[:, 0], np.tile(asked.C * _row_weights(asked, rows), 2)
-    z, apart = rows.products(w, asked.bias)
-    t, p = rows.labels, asked.p
+def _regression(problem: Problem, rows: Rows, model: Model) -> list[Value]:
+    w, cost = model.W[:, 0], np.tile(problem.C * _row_weights(problem, rows), 2)
+    z, apart = rows.products(w, problem.bias)
+    t, p = rows.labels, problem.p
     at_zero = np.concatenate((t - p, -t - p))
     apart = np.tile(apart + 2 * EPS * (np.abs(t) + abs(p)), 2)
-    return [_value(asked, w, at_zero + np.concatenate((-z, z)), apart, cost, at_zero)]
+    return [_value(problem, w, at_zero + np.concatenate((-z, z)), apart, cost, at_zero)]
 
 
-def _ordinal(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+def _ordinal(problem: Problem, rows: Rows, model: Model) -> list[Value]:
     """w and thresholds b from the columns (s - 1) w and -(b_1 + .. + b_{s-1}), or w and -b for two ranks."""
     W, ranks = model.W, np.unique(rows.labels)
     if len(ranks) < 2:  # no threshold, no loss
@@ -136,7 +136,7 @@ def _ordinal(asked: Asked, rows: Rows, model: Model) -> list[Value]:
         w, b = W[:-1, 1] - W[:-1, 0], -np.diff(W[-1])
         off = EPS * 2 * (np.abs(W[-1, 1:]) + np.abs(W[-1, :-1]))
     z, apart = rows.products(w)
-    factor = _factor(asked, rows.labels) * asked.C * _row_weights(asked, rows)
+    factor = _factor(problem, rows.labels) * problem.C * _row_weights(problem, rows)
     xi, aparts, cost = [], [], []
     for s in range(len(b)):
         y = np.where(np.searchsorted(ranks, rows.labels) > s, 1.0, -1.0)
@@ -145,15 +145,15 @@ def _ordinal(asked: Asked, rows: Rows, model: Model) -> list[Value]:
         cost.append(factor)
     beta = np.append(w, b)
     ones = np.ones(rows.n * len(b))
-    return [_value(asked, beta, np.concatenate(xi), np.concatenate(aparts), np.concatenate(cost), ones)]
+    return [_value(problem, beta, np.concatenate(xi), np.concatenate(aparts), np.concatenate(cost), ones)]
 
 
-def _all_classes(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+def _all_classes(problem: Problem, rows: Rows, model: Model) -> list[Value]:
     W, names = model.W, np.array(model.labels)
     if len(names) < 2:
         return [Value(0.5 * float(np.sum(W * W)), 0.0, 0.0)]
-    cost = asked.C * _factor(asked, rows.labels) * _row_weights(asked, rows)
-    made = [rows.products(W[:, m], asked.bias) for m in range(len(names))]
+    cost = problem.C * _factor(problem, rows.labels) * _row_weights(problem, rows)
+    made = [rows.products(W[:, m], problem.bias) for m in range(len(names))]
     own = np.searchsorted(np.sort(names), rows.labels)
     own = np.argsort(names)[own]
     at = np.arange(rows.n)
@@ -167,11 +167,11 @@ def _all_classes(asked: Asked, rows: Rows, model: Model) -> list[Value]:
     return [Value(size + total, rounding, float(np.sum(cost)))]
 
 
-def _one_class(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+def _one_class(problem: Problem, rows: Rows, model: Model) -> list[Value]:
     """P at the model's rho; the limit if it is infinite (nu = 0 or 1)."""
-    w, rho, cost = model.W[:, 0], float(model.rho[0]), _row_weights(asked, rows)
+    w, rho, cost = model.W[:, 0], float(model.rho[0]), _row_weights(problem, rows)
     z, apart = rows.products(w)
-    k = asked.nu * float(np.sum(cost))
+    k = problem.nu * float(np.sum(cost))
     size = 0.5 * float(w @ w)
     if not np.isfinite(rho):
         loss, terms = (-float(cost @ z), float(cost @ np.abs(z))) if rho > 0 else (0.0, 0.0)
@@ -182,7 +182,7 @@ def _one_class(asked: Asked, rows: Rows, model: Model) -> list[Value]:
     return [Value(size + loss, rounding, 0.0)]
 
 
-def _hard(asked: Asked, rows: Rows, model: Model) -> list[Value]:
+def _hard(problem: Problem, rows: Rows, model: Model) -> list[Value]:
     """w = sum a_i x_i with sum a_i = 1; P = -1/2 lead^2 / |w|^2 at its best multiple, where lead = min w.x_i."""
     w = model.W[:, 0]
     z, apart = rows.products(w)

@@ -62,12 +62,12 @@ def counterpart(run: Run, peers: Peers) -> list[str] | None:
     else:
         rows = [r for r in registry.SOLVERS if r.number in peers.numbers and _same(r, run)]
         path, takes = peers.liblinear, LINEAR_TAKES
-        if run.asked.weights is not None or (run.asked.free and not peers.free):
+        if run.problem.weights is not None or (run.problem.free and not peers.free):
             return None
     if path is None or not rows:
         return None
     row = next((r for r in rows if r.number == run.row.number), rows[0])
-    if not run.row.kernel and run.asked.free and row.number not in (0, 2, 5, 6, 11):
+    if not run.row.kernel and run.problem.free and row.number not in (0, 2, 5, 6, 11):
         return None
     argv, at = [path, "-s", str(row.number)], 0
     while at < len(run.argv):
@@ -83,8 +83,9 @@ def _same(row: registry.Solver, run: Run) -> bool:
     mine = run.row
     if mine.kernel:
         return row.word == mine.word and registry.same_problem(row, mine)
-    loss = {("Lp hinge", 1.0): "hinge", ("Lp hinge", 2.0): "squared hinge"}.get((mine.loss, run.asked.power), mine.loss)
-    free_by_itself = mine.free_bias and run.asked.free and "-R" not in run.argv  # the peer needs the option
+    powers = {("Lp hinge", 1.0): "hinge", ("Lp hinge", 2.0): "squared hinge"}
+    loss = powers.get((mine.loss, run.problem.power), mine.loss)
+    free_by_itself = mine.free_bias and run.problem.free and "-R" not in run.argv  # the peer needs the option
     return (row.task, row.loss, row.regulariser) == (mine.task, loss, mine.regulariser) and not free_by_itself
 
 

@@ -146,13 +146,13 @@ def run(work: Callable, jobs: Iterator[tuple], workers: int, until: float = math
     All jobs end at `until`, by time.monotonic().  Leaving the loop over this ends all workers.
     """
     os.environ.update(_HIDDEN)
-    mapped = Path(tempfile.mkdtemp(prefix="stress-"))
+    folders = Path(tempfile.mkdtemp(prefix="stress-"))
     running: list[_Worker] = []
     try:
         for k in range(workers):
             job = next(jobs, None)
             if job is not None:
-                running.append(_Worker(work, mapped / str(k)))
+                running.append(_Worker(work, folders / str(k)))
                 running[-1].give(job)
         while running and time.monotonic() < until:
             first = min(until, *(worker.deadline for worker in running))
@@ -179,4 +179,4 @@ def run(work: Callable, jobs: Iterator[tuple], workers: int, until: float = math
     finally:
         for worker in running:
             worker.kill()
-        shutil.rmtree(mapped, ignore_errors=True)
+        shutil.rmtree(folders, ignore_errors=True)

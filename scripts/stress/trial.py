@@ -25,7 +25,7 @@ class Plan(NamedTuple):
     """Settings of all trials.
 
     seed; family and solvers (separated by commas) to restrict to (empty: all); folder of real and hostile sets; peers;
-    whether times are checked; the bound of a time, factor times the peer's plus `room` seconds; limit of a command.
+    whether times are checked; the bound of a time, factor times the peer's plus `extra` seconds; limit of a command.
     """
 
     seed: int
@@ -35,7 +35,7 @@ class Plan(NamedTuple):
     peers: peers.Peers
     timed: bool = True
     factor: float = 20.0
-    mapped: float = 5.0
+    extra: float = 5.0
     limit: float = 60.0
 
     def families(self) -> dict[str, Callable]:
@@ -70,7 +70,7 @@ class Point(NamedTuple):
     """The value of a solution, its round-off, a description of its origin, and the run that computed it, if any."""
 
     law: str
-    problem: tuple
+    key: tuple
     value: float
     rounding: float
     words: str
@@ -96,7 +96,7 @@ class Trial:
         points = self._points(seen) if self.case.runs[0].convex else []
         for mine in seen:
             for point in points:
-                if point.problem == mine.run.problem and point.of is not mine:
+                if point.key == mine.run.key and point.of is not mine:
                     check = laws.bound_holds(point.law, mine, point.value, point.rounding, point.words)
                     self.note(mine.run, check, mine.ended)
         if seen and generator.random() < THREADS_SHARE:
@@ -143,24 +143,24 @@ class Trial:
         Other programs on the machine may slow a run down: a time that is too long counts if it is so twice.
         """
         seconds = ended.seconds
-        if seconds <= self.plan.mapped:
+        if seconds <= self.plan.extra:
             self.note(run, Check(laws.TIME, ""), ended)
             return
         argv = peers.counterpart(run, self.plan.peers)
         if argv is None:
             return
-        limit = (seconds - self.plan.mapped) / self.plan.factor
+        limit = (seconds - self.plan.extra) / self.plan.factor
         self.announce(limit + OUR_SECONDS, family=self.family, solver=run.name, argv=argv)
         theirs = peers.run(argv, limit + 1.0, None)
-        check = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.mapped)
+        check = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.extra)
         if check.words:
             seconds = min(seconds, self._train(run.argv, MODEL, run).seconds)
-            check = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.mapped)
+            check = laws.in_good_time(seconds, theirs.seconds, self.plan.factor, self.plan.extra)
         self.note(run, check, ended)
 
     def _points(self, seen: list[Certified]) -> list[Point]:
         """Values that no certified dual value may exceed: those of all runs and of the first run's peer."""
-        found = [Point(laws.SAME, m.run.problem, m.value, m.rounding, " ".join(m.run.argv), m) for m in seen]
+        found = [Point(laws.SAME, m.run.key, m.value, m.rounding, " ".join(m.run.argv), m) for m in seen]
         argv = peers.counterpart(seen[0].run, self.plan.peers) if seen else None
         if argv is None or len(np.unique(self.case.rows.labels)) < 2:
             return found
@@ -174,7 +174,7 @@ class Trial:
         if values is not None and self._comparable(mine, values):
             words = shlex.join([Path(argv[0]).name, *argv[1:], "-e", peers.TIGHT])
             value, rounding = sum(v.value for v in values), sum(v.rounding for v in values)
-            found.append(Point(laws.DUAL, mine.run.problem, value, rounding, words, None))
+            found.append(Point(laws.DUAL, mine.run.key, value, rounding, words, None))
         return found
 
     @staticmethod

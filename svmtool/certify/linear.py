@@ -7,7 +7,7 @@ or, with |w|_1 in place of 1/2 w'Rw, D without 1/2 |v|^2 for a with all |v_j| <=
 
 D(a) <= min P for each feasible a: (P - D) / P is an upper bound of the relative error of P.  Without a dual point from
 the solver the slopes a_i = C_i l'(xi_i) (MFN paper, Section 4.7) and their best multiple are used.  A free bias needs
-sum_i a_i y_i = 0, which is reached by scaling down the heavier side.
+sum_i a_i y_i = 0, which is reached by scaling down the rows of the sign with the larger sum.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def violations(g: np.ndarray, at_zero: np.ndarray, at_cap: np.ndarray) -> np.nda
 
 
 def _balance(a: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Scale down the heavier side so that sum a y = 0."""
+    """Scale down the multipliers of the sign with the larger sum, so that sum a y = 0."""
     up, down = float(np.sum(a[y > 0])), float(np.sum(a[y < 0]))
     if up == down:
         return a

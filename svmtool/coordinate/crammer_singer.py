@@ -18,28 +18,28 @@ from svmtool.objectives.class_rows import ClassRows, ClassTask
 
 # What work costs, in nanoseconds on one core of 2024; only their ratios matter.
 VISIT, PLACE = 0.8, 8.0  # of a visit to a row: a non-zero for a class, and a class ...
-TOGETHER = 4.0  # ... where all neighbours are visited; so many times as much where not
+TOGETHER = 4.0  # ... if all neighbours are visited; otherwise times this factor
 STEP, ROW, FACTOR = 0.5e6, 60.0, 0.06  # of a Newton step: its calls, a class of a row, and per (classes features)^3
-NEWTON_STEPS = 20  # usual; 36 to 90 where C is large (pendigits, poker, satimage), so that only ...
-VAIN = 5.0  # ... so many times as many do not end a run
-PRODUCT_STEPS = 30  # of those by conjugate gradients, or from the rows' side, usual
+NEWTON_STEPS = 20  # usual number; 36 to 90 where C is large (pendigits, poker, satimage), so that Newton steps ...
+TOO_MANY = 5.0  # ... count as too slow after this multiple of it only
+PRODUCT_STEPS = 30  # usual number of those by conjugate gradients, or with the row system
 PATIENCE = 0.2  # share of the Newton steps' cost that epochs may take first ...
-PATIENCE_LATER = 1.0  # ... and after such steps have not ended the run, when as many more are expected as this says:
+PATIENCE_LATER = 1.0  # ... and after Newton steps have not ended the run, when this multiple of steps is expected:
 MORE_STEPS = 2.0
-SHARPER = 0.5  # how much smaller the violation must be the next time that all classes of all rows come back
+SHARPER = 0.5  # factor of the violation at which all classes of all rows are next unshrunk
 
 
 class CrammerSingerDescent:
     """Coordinate descent from alpha = 0.  `alpha` (`wide` numbers a row) and `w` (flat W) are computed when read.
 
-    newton_share: the expected cost of Newton steps counts as this share of itself; 0: epochs give way at once.
+    newton_share: factor of the expected cost of Newton steps; 0: they replace epochs at once.
     """
 
     newton_share = 1.0
 
     def __init__(self, task: ClassTask, rows: ClassRows, seed: int, factorised: bool = True):
         self.factorised = factorised  # whether Newton steps would be, or by conjugate gradients
-        self.steps = float(NEWTON_STEPS if factorised else PRODUCT_STEPS)  # how many are expected, see `in_vain`
+        self.steps = float(NEWTON_STEPS if factorised else PRODUCT_STEPS)  # expected number, see `expect_more_steps`
         self.patience = PATIENCE
         self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide
         base, self.n, self.cost, self.number = rows.base, task.rows.n, task.cost, task.number
@@ -49,7 +49,7 @@ class CrammerSingerDescent:
         self._P[np.arange(self.n) * rows.wide + self.number] = 1.0
         self.active = np.arange(self.n)
         self.limits = np.array([0.0, np.inf, 0.0])
-        self._inner = 1.0  # violation of what is not shrunk away at which all takes part again
+        self._inner = 1.0  # violation without the shrunk classes and rows at which all are unshrunk
         self.state = random_state(self.n, seed)
         self._sizes, self._chunk = np.empty(self.n, np.uint32), chunk_of(base)
         classes = np.tile(np.arange(rows.wide, dtype=np.uint32), self.n)
@@ -72,7 +72,7 @@ class CrammerSingerDescent:
 
     @property
     def multipliers(self) -> np.ndarray:
-        """p, a point of the simplex a row, `wide` numbers each."""
+        """p, a point of the simplex for each row, `wide` numbers each."""
         return self._P
 
     @property
@@ -82,7 +82,7 @@ class CrammerSingerDescent:
 
     @property
     def pg_range(self) -> float:
-        """The largest violation that the last epoch met."""
+        """The largest violation during the last epoch."""
         return float(self.limits[0])
 
     @property
@@ -92,7 +92,7 @@ class CrammerSingerDescent:
         return met / max(met + linear - 0.5 * float(self._W @ self._W), 1e-300)
 
     def run(self) -> float:
-        """Run one epoch over what is not shrunk away; return its approximate cost."""
+        """Run one epoch over the classes and rows not shrunk away; return its approximate cost."""
         self.count += 1
         self.visits += self.share
         rows, classes = float(self.state[0]), float(self.state[2])
@@ -101,7 +101,7 @@ class CrammerSingerDescent:
         cost = VISIT * alike * self.row_length + PLACE * classes
         self._pass(self.rows.bias, self._chunk, self.rows.k, self.rows.wide)
         pg_range = self.pg_range
-        if pg_range <= self._inner:  # what was shrunk away too early comes back
+        if pg_range <= self._inner:  # some were perhaps shrunk too early
             self._inner = SHARPER * min(self._inner, pg_range)
             self.unshrink()
         return cost
@@ -126,7 +126,7 @@ class CrammerSingerDescent:
         return min(step_cost(self.rows, active), system_cost(self.rows, active, faces))
 
     def usual_steps(self, cost: float) -> float:
-        """How many usual Newton steps cost as much as this one."""
+        """The cost of a Newton step as a number of usual ones."""
         return 1.0 if self.factorised else cost / max(self._usual_step, 1e-300)
 
     @property
@@ -136,16 +136,16 @@ class CrammerSingerDescent:
 
     @property
     def most_products(self) -> int:
-        """Of one Newton step by conjugate gradients: as many as all of them are expected to take."""
+        """Limit of products in one Newton step by conjugate gradients: the number expected for all steps."""
         return int(self.steps * PRODUCTS)
 
     @property
     def least_steps(self) -> float:
-        """How many usual Newton steps are taken before they count as too slow."""
-        return VAIN * self.steps if self.factorised else self.steps
+        """Number of usual Newton steps after which they count as too slow."""
+        return TOO_MANY * self.steps if self.factorised else self.steps
 
-    def in_vain(self) -> None:
-        """Newton steps have cost what was expected, without an end: more are expected the next time."""
+    def expect_more_steps(self) -> None:
+        """Expect more Newton steps from now on, after the expected ones have not ended the run."""
         self.steps, self.patience = MORE_STEPS * self.steps, PATIENCE_LATER
 
     def enough(self, spent: float, expected: float) -> bool:
@@ -161,7 +161,7 @@ class CrammerSingerDescent:
         self.unshrink()
 
     def unshrink(self) -> None:
-        """Let all classes of all rows take part again."""
+        """Make all classes of all rows active again."""
         self.active[:], self._sizes[:] = np.arange(self.n), self.rows.k
         self.state[0], self.state[2] = self.n, self.n * self.rows.k
 

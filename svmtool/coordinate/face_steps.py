@@ -51,24 +51,24 @@ class FaceSteps:
         done = cost
         if most < 3.0 * cost:
             return 0.0
-        mapped, bias = np.empty(4 * m), p.bias
+        space, bias = np.empty(4 * m), p.bias
         signs = p.y
         face_loops.face_start(
-            *self._rows, signs, p.target, p.diagonal, p.square_norms, p.alpha, p.w, face, mapped, self._v, self._state,
+            *self._rows, signs, p.target, p.diagonal, p.square_norms, p.alpha, p.w, face, space, self._v, self._state,
             bias,
         )  # fmt: skip
         left = min(int((most - done) / cost), self._steps)
         while self._state[0] > 0.0 and left > 0:
             steps = min(left, max(int(PIECE / cost), 1))
             made = face_loops.face_conjugate(
-                *self._rows, signs, p.diagonal, p.square_norms, face, mapped, self._v, self._state, bias, steps, LITTLE,
+                *self._rows, signs, p.diagonal, p.square_norms, face, space, self._v, self._state, bias, steps, LITTLE,
             )  # fmt: skip
             left -= steps
             done += made * cost
         before, alpha, upper = p.dual_value(), p.alpha[face], p.upper[face]
         w, t = p.w.copy(), 1.0
         for _ in range(HALVINGS):
-            new = np.clip(alpha + t * mapped[:m], 0.0, upper)
+            new = np.clip(alpha + t * space[:m], 0.0, upper)
             face_loops.face_combination(*self._rows, signs, face, new - alpha, self._v, bias)
             done += nnz
             np.add(w, self._v, out=p.w)

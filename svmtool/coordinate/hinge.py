@@ -96,7 +96,7 @@ class DualCoordinateDescent:
     """Dual coordinate descent from `alpha` (f8[n], kept up to date here; None: zeros), a regularised bias or none.
 
     face_first: visits to each row before the first turn of conjugate gradients over the free variables.
-    target: t, f8[n]; None: 1 for all.  Rows that are stored once and used twice are the sides of a tube: dcd_loops.py.
+    target: t, f8[n]; None: 1 for all.  With 2 n variables for n rows these are the sides of a tube: dcd_loops.py.
 
     `w` (length d) = sum alpha_i y_i x_i is kept up to date.
     """

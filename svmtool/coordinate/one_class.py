@@ -47,7 +47,7 @@ class OneClassDescent:
         self.w[:] = self.rows.transpose_product(self.alpha)
 
     def begin_towards(self, direction: np.ndarray) -> None:
-        """Set alpha from a direction of w (length d): rows with small products full, those next to rho in part."""
+        """Set alpha from a direction of w (length d): to the cost for small products, to a part of it next to rho."""
         self.rows.margins(np.ascontiguousarray(direction), self._ones, self.z)
         rho, _ = best_rho(self.z, self.cost, self.k)
         if not np.isfinite(rho):
@@ -55,9 +55,9 @@ class OneClassDescent:
             return
         near = np.abs(self.z - rho) <= NEAR * abs(rho)
         self.alpha[:] = np.where((self.z < rho) & ~near, self.cost, 0.0)
-        room = float(np.sum(self.cost, where=near))
-        if room > 0.0:
-            self.alpha[near] = self.cost[near] * min((self.k - float(np.sum(self.alpha))) / room, 1.0)
+        total = float(np.sum(self.cost, where=near))
+        if total > 0.0:
+            self.alpha[near] = self.cost[near] * min((self.k - float(np.sum(self.alpha))) / total, 1.0)
         self.w[:] = self.rows.transpose_product(self.alpha)
 
     @property
@@ -65,7 +65,7 @@ class OneClassDescent:
         return int(self._state[6])
 
     def evaluate(self, enough: float, gap: float) -> bool:
-        """Measure over all rows; returns whether violation <= enough and relative gap <= gap."""
+        """Compute gap and violation over all rows; returns whether violation <= enough and relative gap <= gap."""
         self.rows.margins(self.w, self._ones, self.z)
         self._active[:] = np.arange(self.n)
         self._state[:2] = self.n, 1.0
@@ -77,15 +77,15 @@ class OneClassDescent:
         return done
 
     def run(self, enough: float, gap: float, most: int) -> bool:
-        """At most so many rounds on the rows not shrunk away; returns whether they satisfy what `evaluate` asks for."""
+        """Run at most `most` rounds on the rows not shrunk away; returns whether they meet `evaluate`'s conditions."""
         return self._rounds(enough, gap, self.scale, most) == 1
 
     def settle(self, most: int) -> bool:
-        """Move the rows between their ends to the minimum over them, if they are at most so many; after evaluate().
+        """Minimise over the rows strictly between their bounds, if there are at most `most`; after evaluate().
 
-        Pairs get there by many small steps where those rows are nearly dependent.  Newton: with Q_ij = x_i.x_j the step
-        s has Q s = mu - z and sum s = 0; a row that it takes to an end stays there, and the others go on.  Returns
-        whether anything was done.
+        Pairs need many small steps where those rows are nearly dependent.  Newton: with Q_ij = x_i.x_j the step s has
+        Q s = mu - z and sum s = 0; a row that reaches a bound is fixed there, and the step is repeated for the others.
+        Returns whether there were such rows.
         """
         used = np.flatnonzero((self.alpha > 0.0) & (self.alpha < self.cost))
         if not 2 <= len(used) <= most:
@@ -108,8 +108,8 @@ class OneClassDescent:
             ones = np.ones(len(used))
             by_z, by_one = solve_positive(Q, z), solve_positive(Q, ones)
             s = by_one * (float(np.sum(by_z)) / float(np.sum(by_one))) - by_z
-            room = np.where(s > 0.0, self.cost[used] - self.alpha[used], self.alpha[used])
-            part = np.divide(room, np.abs(s), out=np.full(len(used), np.inf), where=s != 0.0)
+            distance = np.where(s > 0.0, self.cost[used] - self.alpha[used], self.alpha[used])
+            part = np.divide(distance, np.abs(s), out=np.full(len(used), np.inf), where=s != 0.0)
             first = int(np.argmin(part))
             t = min(float(part[first]), 1.0)
             self.alpha[used] += t * s
@@ -122,16 +122,16 @@ class OneClassDescent:
             used, z, Q = used[rest], z[rest], np.ascontiguousarray(Q[np.ix_(rest, rest)])
 
     def settle_at_zero(self) -> bool:
-        """Move the rows between their ends to w = 0 if they reach it; return whether they did.  After evaluate().
+        """Change the rows between their bounds so that w = 0, if possible; returns whether it was.  After evaluate().
 
-        More of them than features, and all that rounds do is to halve |w|.  With room r_i to the nearer end the
-        smallest s in sum (s_i / r_i)^2 with sum_i s_i (x_i, 1) = (-w, 0) is s_i = r_i^2 (x_i.q + t), as the steps of
-        Dikin's affine scaling are.  A Gram matrix of the features.
+        With more such rows than features, rounds only halve |w|.  With the distance r_i to the nearer bound the s of
+        least sum (s_i / r_i)^2 with sum_i s_i (x_i, 1) = (-w, 0) is s_i = r_i^2 (x_i.q + t), a step of Dikin's affine
+        scaling.  It needs a Gram matrix of the features.
         """
-        room = np.minimum(self.alpha, self.cost - self.alpha)
-        if np.count_nonzero(room) <= self.d + 1:
+        distance = np.minimum(self.alpha, self.cost - self.alpha)
+        if np.count_nonzero(distance) <= self.d + 1:
             return False
-        weight = np.square(room)
+        weight = np.square(distance)
         gram = np.zeros((self.d, self.d))
         self.rows.add_gram(weight, gram)
         largest, mean = float(gram.diagonal().max(initial=0.0)), self.rows.transpose_product(weight)
@@ -141,21 +141,21 @@ class OneClassDescent:
         factored = Factored(gram)
         by_w, by_mean = factored.solve(-self.w), factored.solve(mean)
         variation = float(np.sum(weight)) - float(mean @ by_mean)
-        if not variation > 0.0:  # a sum of features is the same for all: w = 0 is out of reach
+        if not variation > 0.0:  # a linear combination of features is the same for all rows: w cannot be 0
             return False
         shift = -float(mean @ by_w) / variation
         step = np.empty(self.n)
         self.rows.margins(by_w - shift * by_mean, self._ones, step)
         step += shift
         step *= weight
-        if not np.all(np.abs(step) <= room):
+        if not np.all(np.abs(step) <= distance):
             return False
         self.alpha += step
         self.w[:] = self.rows.transpose_product(self.alpha)
         return True
 
     def answer(self) -> tuple[float, np.ndarray, float]:
-        """The best multiple of w and the best rho beside it, after P there; after evaluate().
+        """P, the best multiple of w and the best rho for it; after evaluate().
 
         P(t w) = t^2 |w|^2 / 2 - t (sum of the k smallest): with t = 1 it may even be above P(0) = 0.
         """

@@ -23,8 +23,8 @@ class SingletonFeatures:
         common = len(self._shared)
         place = np.full(rows.plain, -1, np.int32)
         place[self._shared] = np.arange(common, dtype=np.int32)
-        indptr, mapped = np.empty(n + 1, np.int64), int(np.sum(counts[self._shared])) + n
-        indices, values, own = np.empty(mapped, np.int32), np.empty(mapped), np.empty(n)
+        indptr, space = np.empty(n + 1, np.int64), int(np.sum(counts[self._shared])) + n
+        indices, values, own = np.empty(space, np.int32), np.empty(space), np.empty(n)
         row_loops.csr_fold(rows.indptr, rows.indices, rows.values, place, indptr, indices, values, own, common)
         used, has = int(indptr[-1]), own > 0.0
         plain = common + int(np.count_nonzero(has))

@@ -1,4 +1,4 @@
-"""Restores the equality e'a = total of a point in a box."""
+"""Corrects a point in a box to satisfy the equality e'a = total."""
 
 from __future__ import annotations
 

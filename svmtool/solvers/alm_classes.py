@@ -158,7 +158,7 @@ class Run(Rounds):
             if self.near or stuck:  # once: epochs end the run, or are too many
                 self.may_round, self.handing_over, self.descent = False, False, None
             else:
-                descent.in_vain()
+                descent.expect_more_steps()
             self.reached = self.best.gap
             descent.resume(objective.multipliers(alpha), monitor.iterations - before)
         return result(self.best.w, status, monitor.iterations, self.best.alpha)

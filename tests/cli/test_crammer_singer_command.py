@@ -82,9 +82,9 @@ def test_row_weights_class_weights_and_start(row, name, svm_train, tmp_path):
     m = linear.read("m")
     p = p._replace(X=p.X[1:], y=p.y[1:], cost=(cost * np.where(p.y == -1, 6.0, 1.0))[1:])
     s = Solved(row, p)
-    assert np.linalg.norm(m.W - s.W) <= 2 * s.mapped
+    assert np.linalg.norm(m.W - s.W) <= 2 * s.radius
     assert svm_train(*asked, "-i", "m", "d", "again") == (0, "", "")
-    assert np.linalg.norm(linear.read("again").W - s.W) <= 2 * s.mapped
+    assert np.linalg.norm(linear.read("again").W - s.W) <= 2 * s.radius
     silent = svm_train("-q", "-s", row.number, "--gap", GAP, "-w-1", 0, "d", "silent")
     assert silent == (0, "", "") and linear.read("silent").W.shape == (5, p.k)
 

@@ -177,8 +177,8 @@ def test_take_and_to_dense(n, d):
     rng, X, csr = made(n, d)
     chosen = rng.integers(0, n, 2 * n) if n else np.empty(0, np.int64)
     indptr = np.empty(len(chosen) + 1, np.int64)
-    mapped = int(np.count_nonzero(X[chosen]))
-    indices, values = np.empty(mapped, np.int32), np.empty(mapped)
+    space = int(np.count_nonzero(X[chosen]))
+    indices, values = np.empty(space, np.int32), np.empty(space)
     row_loops.csr_take(*csr, chosen, indptr, indices, values)
     for got, wanted in zip((indptr, indices, values), csr_of(X[chosen]), strict=True):
         assert np.array_equal(got, wanted)
@@ -198,8 +198,8 @@ def test_fold(n, d):
     size = np.sqrt(np.sum(np.square(X[:, lone]), axis=1))
     own = np.full(n, 9.0)
     wanted = np.hstack([X[:, kept], np.diag(size)[:, size > 0.0]])
-    indptr, mapped = np.empty(n + 1, np.int64), int(np.count_nonzero(X)) + n
-    indices, values = np.empty(mapped, np.int32), np.empty(mapped)
+    indptr, space = np.empty(n + 1, np.int64), int(np.count_nonzero(X)) + n
+    indices, values = np.empty(space, np.int32), np.empty(space)
     row_loops.csr_fold(*csr, place, indptr, indices, values, own, len(kept))
     close(own, size)
     starts, columns, numbers = csr_of(wanted)

@@ -106,7 +106,7 @@ class Solved:
         self.W, self.status = problems.weights(results), self.result.status
         self.model = problems.model(self.W)
         self.f = p.value(self.W)
-        self.mapped = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
+        self.radius = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
 
 
 def run_of(p: Problem, monitor: Monitor, rule: Rule, factorised: bool, W=None) -> tuple[Run, CrammerSingerDescent]:

@@ -7,7 +7,7 @@ import pytest
 
 
 def check_course(
-    method, objective, A: np.ndarray, y: np.ndarray, cost: np.ndarray, most: int, gap: float, mapped: float
+    method, objective, A: np.ndarray, y: np.ndarray, cost: np.ndarray, most: int, gap: float, tolerance: float
 ):
     """Run to the gap, checking that the bound is below f and is the value of a feasible dual point.
 
@@ -18,7 +18,7 @@ def check_course(
         objective.set_point(method.step())
         best = min(best, objective.value())
         bound, alpha = method.bound()
-        assert bound <= best * (1 + mapped)
+        assert bound <= best * (1 + tolerance)
         if best - bound <= gap * best:
             break
     assert best - bound <= gap * best

@@ -115,4 +115,4 @@ class Solved:
         self.certificate = self.problems.certify(0, self.result)
         self.w, self.rho, self.status = self.result.w[:-1], float(self.result.w[-1]), self.result.status
         self.f = p.value(self.w, self.rho)
-        self.mapped = 2.0 * np.sqrt(2.0 * GAP * abs(self.f)) + 1e-9
+        self.radius = 2.0 * np.sqrt(2.0 * GAP * abs(self.f)) + 1e-9

@@ -268,28 +268,28 @@ def _interior_points(p: Problem, rounds: int = 60):
     K = Z @ Z.T
     bounded = np.isfinite(l.cap)
     a = 0.5 * C * min(l.cap, 1.0)
-    mapped = C * l.cap - a if bounded else np.ones(n)  # U - a
+    distance = C * l.cap - a if bounded else np.ones(n)  # U - a
     s, r, bias = np.ones(n), np.full(n, float(bounded)), 0.0
     for _ in range(rounds):
-        mu = 0.1 * float(a @ s + mapped @ r) / (2 * n if bounded else n)
+        mu = 0.1 * float(a @ s + distance @ r) / (2 * n if bounded else n)
         pull = K @ a - l.target + l.conjugate_slope(a / C) + bias * y
         M = np.zeros((n + 1, n + 1))
-        M[:n, :n] = K + np.diag(l.conjugate_curvature(a / C) / C + s / a + r / mapped)
+        M[:n, :n] = K + np.diag(l.conjugate_curvature(a / C) / C + s / a + r / distance)
         M[:n, n] = M[n, :n] = y if p.free else 0.0
         M[n, n] = 0.0 if p.free else 1.0
-        right = np.append(-pull + mu / a - (mu / mapped if bounded else 0.0), -float(a @ y) if p.free else 0.0)
+        right = np.append(-pull + mu / a - (mu / distance if bounded else 0.0), -float(a @ y) if p.free else 0.0)
         step = np.linalg.solve(M, right)
         da, db = step[:n], step[n]
         ds = mu / a - s - s / a * da
-        dr = mu / mapped - r + r / mapped * da if bounded else np.zeros(n)
+        dr = mu / distance - r + r / distance * da if bounded else np.zeros(n)
         t = 1.0
-        for at, change in ((a, da), (s, ds), (mapped, -da if bounded else 0 * da), (r, dr)):
+        for at, change in ((a, da), (s, ds), (distance, -da if bounded else 0 * da), (r, dr)):
             falls = change < 0
             t = min(t, 0.99 * float(np.min(-at[falls] / change[falls], initial=np.inf)))
         a, s, r, bias = a + t * da, s + t * ds, r + t * dr, bias + t * db
-        mapped = mapped - t * da if bounded else mapped
+        distance = distance - t * da if bounded else distance
         ended = np.where(s > a / C, 0.0, a)  # a row is at the end whose multiplier is larger than its way there
-        ended = np.where(r > mapped / C, C * l.cap, ended) if bounded else ended
+        ended = np.where(r > distance / C, C * l.cap, ended) if bounded else ended
         w = p.weights(ended)
         if p.free:
             w[-1] = bias / p.bias

@@ -58,11 +58,11 @@ def solve(
             break
         curvature = diagonal[i] + diagonal[j] - 2.0 * K[row[i], row[j]]
         step = (-y[i] * G[i] + y[j] * G[j]) / (curvature if curvature > 0 else TAU)
-        room_i = upper[i] - a[i] if y[i] > 0 else a[i]
-        room_j = a[j] if y[j] > 0 else upper[j] - a[j]
-        step = min(step, room_i, room_j)
-        for t, mapped, way in ((i, room_i, y[i] * step), (j, room_j, -y[j] * step)):
-            a[t] = (upper[t] if way > 0 else 0.0) if step == mapped else a[t] + way
+        distance_i = upper[i] - a[i] if y[i] > 0 else a[i]
+        distance_j = a[j] if y[j] > 0 else upper[j] - a[j]
+        step = min(step, distance_i, distance_j)
+        for t, distance, way in ((i, distance_i, y[i] * step), (j, distance_j, -y[j] * step)):
+            a[t] = (upper[t] if way > 0 else 0.0) if step == distance else a[t] + way
         if step <= 0.0 or (a[i] == a[i] + y[i] * step and a[j] == a[j] - y[j] * step):
             status = PRECISION
         G += y * step * (K[row[i]] - K[row[j]])[row]

@@ -135,7 +135,7 @@ class Solved:
         [self.result] = problems.fit(None if start is None else np.asarray(start)[:, None], report, stop)
         self.certificate = problems.certify(0, self.result)
         self.w, self.status, self.f = self.result.w, self.result.status, p.value(self.result.w)
-        self.mapped = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
+        self.radius = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
 
 
 def numbers(pattern: str, text: str) -> list[float]:

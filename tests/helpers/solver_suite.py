@@ -168,7 +168,7 @@ class Solved:
         return self.result.status
 
     @property
-    def mapped(self) -> float:
+    def radius(self) -> float:
         """Bound of the distance from w to the minimiser: f grows by at least half its square (bias regularised).
 
         With |w|_1 this does not hold; a hundred times the bound suffices for these problems.

@@ -71,8 +71,8 @@ def feasible(problem, rng) -> np.ndarray:
         if problem.two_sums and problem.y[i] != problem.y[j]:
             continue
         way = -problem.y[i] * problem.y[j]  # a_i grows by s, a_j by way * s
-        mapped = min(problem.upper[i] - a[i], problem.upper[j] - a[j] if way > 0 else a[j])
-        step = mapped * rng.random()
+        most = min(problem.upper[i] - a[i], problem.upper[j] - a[j] if way > 0 else a[j])
+        step = most * rng.random()
         a[i] += step
         a[j] += way * step
     return a

@@ -119,7 +119,7 @@ def test_certified_from_anywhere(kind):
     start = np.zeros(objective.d)
     start[::7] = 0.05
     A = X if bias < 0.0 else np.hstack([X, np.ones((n, 1))])
-    check_course(L1Dual(objective, start), objective, A, y, objective.cost, most=200, gap=1e-5, mapped=1e-9)
+    check_course(L1Dual(objective, start), objective, A, y, objective.cost, most=200, gap=1e-5, tolerance=1e-9)
 
 
 def test_a_run_goes_on_by_multipliers_where_its_model_fails(monkeypatch):

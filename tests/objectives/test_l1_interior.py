@@ -40,7 +40,7 @@ def test_points_meet_their_bound_in_few_steps(n, d, kind):
     objective = L1SquaredHinge(rows_of(X, kind), y, cost, free)
     A = np.hstack([X, np.ones((n, 1))]) if kind.endswith("bias") else X
     path = L1Interior(objective)
-    best = check_course(path, objective, X if free else A, y, cost, most=40, gap=1e-9, mapped=1e-12)
+    best = check_course(path, objective, X if free else A, y, cost, most=40, gap=1e-9, tolerance=1e-12)
     if free:
         alpha = path.bound()[1]
         assert abs(float(alpha @ y)) <= 1e-12 * float(np.sum(alpha))

@@ -34,9 +34,9 @@ def test_ratios_and_what_was_not_reached():
         row("a", ours=run(1.0), LinearSVC=run(4.0), liblinear_1=run(3.0), liblinear_2=run(2.0)),
         row("b", ours=run(2.0), LinearSVC=run(1.0), liblinear_1=run(9.0, "over"), liblinear_2=run(1.0, "short")),
         row("c", mb=0.1, ours=run(9.0, "over"), LinearSVC=run(5.0), absent={"snapml": "not installed"}),
-        row("d", kind="rbf", ours=run(1.0), SVC={**run(0.0, "failed"), "words": "MemoryError: no room"}),
+        row("d", kind="rbf", ours=run(1.0), SVC={**run(0.0, "failed"), "words": "MemoryError: no memory"}),
         {"set": "d", "solver": "rbf", "C": 1.0, "on": ON, "date": "2026-01-01", "left_out": "too many rows"},
-        {"set": "e", "solver": "rbf", "C": 1.0, "on": ON, "date": "2026-01-01", "failed": "OSError: no room"},
+        {"set": "e", "solver": "rbf", "C": 1.0, "on": ON, "date": "2026-01-01", "failed": "OSError: no memory"},
     ])  # fmt: skip
     assert found.linear_svc.values == [4.0, 0.5, 0.5]  # ours counts with the limit of 10 s
     assert found.train.values == [2.0] and len(found.train.over) == 1 and not found.train.short
@@ -45,7 +45,7 @@ def test_ratios_and_what_was_not_reached():
     assert "| LinearSVC, both losses | 3 | 1.00 | 1.00 | 67 % | 0.5 | squared hinge, C 1, b | 0 | 0 |" in text
     assert "| LinearSVC, both losses, files from 3 MB | 2 | 1.41 | 1.41 | 50 % |" in text
     assert "| liblinear 2: squared hinge | 1 | 2.00 | 2.00 | 0 % | 2 | squared hinge, C 1, a | 0 | 1 |" in text
-    failed = "SVC fails (MemoryError: no room): 1 (rbf, C 1, d)."
+    failed = "SVC fails (MemoryError: no memory): 1 (rbf, C 1, d)."
     for words in ("6 of 9 pairs", failed, "Ours does not reach it and counts with the limit: 1", "Left out: 1"):
         assert words in text
     assert "snapml: squared hinge left out of 1 pairs: not installed." in text
@@ -75,7 +75,7 @@ def fit(objective, seconds=1.0, **more):
     ([fit(110.0), {}], "over", 2),
     ([fit(110.0, 4.0), fit(110.0, 4.0)], "over", 2),
     ([fit(110.0, 0.1)] * 8, "short", 8),
-    ([{"error": "MemoryError: no room"}], "failed", 1),
+    ([{"error": "MemoryError: no memory"}], "failed", 1),
     ([fit(99.0)], "wrong", 1),
 ])  # fmt: skip
 def test_tolerances_are_tried_until_one_suffices(answers, ended, steps):

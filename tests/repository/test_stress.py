@@ -1,10 +1,11 @@
 """A fixed sample of `make stress`: data of every family, every solver, and the checks of results.
 
-Seeds are fixed, no clock decides what is tried, and no other program is asked, so that it says the same everywhere.
+Seeds are fixed, no time limit selects the trials, and no other program is run, so that results are the same everywhere.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterable
 
@@ -38,6 +39,12 @@ def test_made_families_keep_the_laws(tmp_path, rounds):
     report = sample(tmp_path, "", trials)
     assert report.commands > len(trials)
     assert not report.breaches, report.text()
+
+
+def test_the_command_runs_its_trials(tmp_path):
+    line = [sys.executable, str(REPOSITORY / "scripts" / "stress"), "--trials", "1", "--jobs", "1"]
+    done = subprocess.run([*line, "--results", str(tmp_path / "r")], capture_output=True, text=True)
+    assert done.returncode == 0 and ", 0 breaches" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ def linear_model(w, certificate: str = "", stopped: str = "", labels=(1, -1)) ->
     return "\n".join([*lines, *(["# " + certificate] if certificate else []), f"# Stopped: {stopped}", ""])
 
 
-def asked(row: registry.Solver, **more) -> objective.Asked:
-    return objective.Asked(row.task, row.loss, row.regulariser == "|w|_1", **more)
+def problem_of(row: registry.Solver, **more) -> objective.Problem:
+    return objective.Problem(row.task, row.loss, row.regulariser == "|w|_1", **more)
 
 
 @pytest.mark.parametrize("row", [r for r in registry.SOLVERS if r.task == "classification"], ids=lambda r: r.name)
@@ -46,11 +46,11 @@ def test_objective_of_two_classes_is_that_of_the_oracle(row):
     rows, X = two_classes()
     w = np.array([0.3, -0.2, 0.0, 1.1])
     p = Problem(X, rows.labels, np.full(ROWS, 0.7), loss=row.loss, power=1.5, l1=row.regulariser == "|w|_1")
-    [found] = objective.values(asked(row, C=0.7, power=1.5), rows, models.parse(linear_model(w)))
+    [found] = objective.values(problem_of(row, C=0.7, power=1.5), rows, models.parse(linear_model(w)))
     assert found.value == pytest.approx(p.value(w), rel=1e-13)
     assert found.zero == pytest.approx(p.value(np.zeros(4)), rel=1e-13)
     assert 0 < found.rounding < 1e-12 * found.value
-    [turned] = objective.values(asked(row, C=0.7, power=1.5), rows, models.parse(linear_model(-w, labels=(-1, 1))))
+    [turned] = objective.values(problem_of(row, C=0.7, power=1.5), rows, models.parse(linear_model(-w, labels=(-1, 1))))
     assert turned.value == pytest.approx(found.value, rel=1e-13)
 
 
@@ -68,7 +68,7 @@ def certified_as(
     """Results of the laws for a model with these weights, by law."""
     rows, _ = two_classes()
     row = registry.find(number)
-    run = cases.Run(row, argv, asked(row), 1e-3 if "--gap" in argv else None)
+    run = cases.Run(row, argv, problem_of(row), 1e-3 if "--gap" in argv else None)
     ended = Ended(status, "", err, 0.1, linear_model(w, certificate, "the stopping rule of -e holds"))
     _, text = laws.certified(run, cases.Case(rows, (run,), (), None), ended)
     return {one.law: one.words for one in text}
@@ -95,9 +95,9 @@ def test_each_law_of_one_run_can_be_broken():
     far = 1e3 * np.ones(4)
     assert "P = " in certified_as(far, line(value, value))[laws.ZERO]
     assert "by the certificate" in certified_as(w, line(value * 1.01, value))[laws.PRIMAL]
-    assert "no message" in certified_as(w, line(value, 0.9 * value))[laws.TELLS]
-    assert not certified_as(w, line(value, 0.9 * value), "WARNING: .. use --gap 1e-3 ..\n")[laws.TELLS]
-    assert "requested" in certified_as(w, line(value, 0.9 * value), argv=("-s", "2", "--gap", "1e-3"))[laws.ASKED]
+    assert "no message" in certified_as(w, line(value, 0.9 * value))[laws.REPORTED]
+    assert not certified_as(w, line(value, 0.9 * value), "WARNING: .. use --gap 1e-3 ..\n")[laws.REPORTED]
+    assert "requested" in certified_as(w, line(value, 0.9 * value), argv=("-s", "2", "--gap", "1e-3"))[laws.REACHED]
     assert "converged, and" in certified_as(w, line(value, value, float("nan")))[laws.CERTIFIED]
     assert "no certificate" in certified_as(w, "")[laws.CERTIFIED]
     assert "nan" in certified_as(np.array([1.0, np.nan, 0.0, 0.0]), line(value, value))[laws.FINITE]
@@ -109,7 +109,7 @@ def test_each_law_of_one_run_can_be_broken():
 def test_a_dual_value_above_any_point_is_a_breach():
     w, value = best()
     rows, _ = two_classes()
-    run = cases.Run(registry.find(2), ("-s", "2"), asked(registry.find(2)))
+    run = cases.Run(registry.find(2), ("-s", "2"), problem_of(registry.find(2)))
     model = linear_model(w, line(value * 1.1, value * 1.05))
     seen, _ = laws.certified(run, cases.Case(rows, (run,), (), None), Ended(0, "", "", 0.1, model))
     assert laws.bound_holds(laws.SAME, seen, value, 0.0, "x").words
@@ -157,7 +157,7 @@ def test_what_took_too_long_once_is_no_breach(tmp_path, monkeypatch):
     """Only a run that is slow both times is a breach."""
     plan = trial.Plan(1, "", "", "", peers.Peers("train", None, frozenset({2})))
     rows, _ = two_classes()
-    run = cases.Run(registry.find(2), ("-s", "2"), objective.Asked("classification", "squared hinge", False))
+    run = cases.Run(registry.find(2), ("-s", "2"), objective.Problem("classification", "squared hinge", False))
     monkeypatch.setattr(peers, "run", lambda *_: peers.PeerResult(0.1, None))
     for again, breaches in ((1.0, 0), (90.0, 1)):
         case = cases.Case(rows, (run,), (), None)
@@ -197,7 +197,7 @@ def test_rows_that_a_model_prints_alike_are_not_guessed():
     model = models.parse(kernel_text("0.5 1:1e+08 \n-0.5 1:5 \n"))
     assert model.coefficients(rows) is None
     row = next(r for r in registry.KERNEL_SOLVERS if r.number == 0)
-    wanted = kernel_objective.Asked(row.word, row.loss, row.task, 0)
+    wanted = kernel_objective.Problem(row.word, row.loss, row.task, 0)
     assert kernel_objective.values(wanted, rows, model) is None
     same = parse("1 1:100000003\n1 1:100000003\n-1 1:5\n")
     np.testing.assert_array_equal(model.coefficients(same), [[0.5, 0.0, -0.5]])

@@ -40,7 +40,7 @@ def test_gap_by_the_formulas(row, method, name, layout):
     assert dual * (1 - 1e-12) <= s.certificate.dual <= s.f * (1 + 1e-12)
     for record in s.result.history:
         assert record["bound"] <= s.f * (1 + 1e-12) and record["objective"] >= dual * (1 - 1e-12)
-    np.testing.assert_allclose(s.W.sum(axis=1), 0.0, atol=s.mapped)
+    np.testing.assert_allclose(s.W.sum(axis=1), 0.0, atol=s.radius)
 
 
 @every_row
@@ -141,13 +141,13 @@ def test_laws(row, method):
         }  # fmt: skip
         for law, (one, other) in same.items():
             first, second = a if one is p else solved(one), solved(other)
-            assert np.linalg.norm(first.W - second.W) <= 2 * first.mapped, law
+            assert np.linalg.norm(first.W - second.W) <= 2 * first.radius, law
             assert second.f == pytest.approx(first.f, rel=1e-9), law
         zero = solved(p._replace(X=np.insert(p.X, 2, 0.0, axis=1)))
-        assert not np.any(zero.W[2]) and np.linalg.norm(np.delete(zero.W, 2, axis=0) - a.W) <= 2 * a.mapped
+        assert not np.any(zero.W[2]) and np.linalg.norm(np.delete(zero.W, 2, axis=0) - a.W) <= 2 * a.radius
         scaled = solved(p._replace(X=4.0 * p.X, bias=4.0 * p.bias, cost=p.cost / 16.0))
-        assert np.linalg.norm(4.0 * scaled.W - a.W) <= 8 * a.mapped
-        assert np.linalg.norm(solved(p, "dense").W - a.W) <= 2 * a.mapped
+        assert np.linalg.norm(4.0 * scaled.W - a.W) <= 8 * a.radius
+        assert np.linalg.norm(solved(p, "dense").W - a.W) <= 2 * a.radius
 
 
 @every_row
@@ -159,7 +159,7 @@ def test_two_classes_are_the_hinge_at_twice_the_cost(row):
     problems = OneVsRest(table_of(p.X, p.y), Settings.of(solver=3, C=2.0, bias=1.0, gap=GAP), p.cost)
     [hinge] = problems.fit()
     a = Solved(row, p)
-    np.testing.assert_allclose(a.W[:, 0] - a.W[:, 1], hinge.w, atol=4 * a.mapped)
+    np.testing.assert_allclose(a.W[:, 0] - a.W[:, 1], hinge.w, atol=4 * a.radius)
     np.testing.assert_allclose(a.W[:, 0], -a.W[:, 1])
 
 
@@ -224,7 +224,7 @@ def test_same_bits_from_any_number_of_threads_and_another_seed_the_same_optimum(
     assert all(np.array_equal(found[0], W) for W in found)
     p = PROBLEMS["tall"]
     a, b = Solved(row, p, seed=5), Solved(row, p)
-    assert np.linalg.norm(a.W - b.W) <= 2 * a.mapped
+    assert np.linalg.norm(a.W - b.W) <= 2 * a.radius
 
 
 def test_preconditioner_is_the_hessian_where_all_faces_are_one():

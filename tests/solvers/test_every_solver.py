@@ -66,7 +66,7 @@ def check_optimum(s: Solved) -> None:
     assert told[: KEPT // 2] == list(range(min(len(told), KEPT // 2)))  # a long run keeps no more in a row
     assert told == sorted(set(told)) and (len(told) > KEPT // 2 or told[-1] == len(told) - 1)
     assert s.result.iterations >= len(s.result.history)  # coordinate passes may run without a record each
-    np.testing.assert_allclose(s.w, optimum(s.p).w, atol=10 * s.mapped)
+    np.testing.assert_allclose(s.w, optimum(s.p).w, atol=10 * s.radius)
 
 
 @every_path

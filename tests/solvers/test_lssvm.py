@@ -38,7 +38,7 @@ def test_other_methods_lead_to_the_optimum(name, method, monkeypatch):
     assert bool(steps) == (method in ("primal", "cg"))
     best = optimum(s.p)
     assert s.f <= best.value * (1 + 1e-10)
-    np.testing.assert_allclose(s.w, best.w, atol=10 * s.mapped)
+    np.testing.assert_allclose(s.w, best.w, atol=10 * s.radius)
 
 
 def test_rows_are_asked_where_the_sums_cancel(monkeypatch):

@@ -133,17 +133,17 @@ def test_laws(row, path):
         }
         for law, other in same.items():
             b = solved(other)
-            assert np.linalg.norm(a.w - b.w) <= 2 * a.mapped, law
+            assert np.linalg.norm(a.w - b.w) <= 2 * a.radius, law
             assert b.f == pytest.approx(a.f, rel=1e-9), law
         turned = solved(p._replace(X=p.X @ rotation))
-        assert np.linalg.norm(rotation @ turned.w - a.w) <= 2 * a.mapped
+        assert np.linalg.norm(rotation @ turned.w - a.w) <= 2 * a.radius
         for factor in (1e-6, 30.0, 1e9):  # of features, or of costs: w grows with both
             b, c = solved(p._replace(X=factor * p.X)), solved(p._replace(cost=factor * p.cost))
-            assert np.linalg.norm(b.w / factor - a.w) <= 2 * a.mapped
-            assert np.linalg.norm(c.w / factor - a.w) <= 2 * a.mapped
+            assert np.linalg.norm(b.w / factor - a.w) <= 2 * a.radius
+            assert np.linalg.norm(c.w / factor - a.w) <= 2 * a.radius
             assert b.rho / factor**2 == pytest.approx(a.rho, rel=1e-5)
         zero = solved(p._replace(X=np.insert(p.X, 2, 0.0, axis=1)))
-        assert zero.w[2] == 0.0 and np.linalg.norm(np.delete(zero.w, 2) - a.w) <= 2 * a.mapped
+        assert zero.w[2] == 0.0 and np.linalg.norm(np.delete(zero.w, 2) - a.w) <= 2 * a.radius
 
 
 @every_row
@@ -152,7 +152,7 @@ def test_weight_two_is_the_row_twice(row):
     twice = p._replace(X=np.vstack([p.X, p.X[:9]]), cost=np.append(p.cost, p.cost[:9]))
     double = p._replace(cost=np.append(2 * p.cost[:9], p.cost[9:]))
     a, b = Solved(row, twice), Solved(row, double)
-    assert np.linalg.norm(a.w - b.w) <= 2 * a.mapped and b.f == pytest.approx(a.f, rel=1e-9)
+    assert np.linalg.norm(a.w - b.w) <= 2 * a.radius and b.f == pytest.approx(a.f, rel=1e-9)
 
 
 @every_row

@@ -65,7 +65,7 @@ class Solved:
         self.b = self.beta[X.shape[1] :]
         self.p = written_out(X, labels, C * np.ones(len(X)) if weights is None else C * weights)
         self.f = self.p.value(self.beta)
-        self.mapped = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-8
+        self.radius = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-8
 
 
 @pytest.mark.parametrize("layout", ["csr", "dense"])
@@ -125,7 +125,7 @@ def test_laws(row, method):
     a = solved(X, labels)
     k = np.random.default_rng(0).permutation(len(X))
     weights = np.where(np.arange(len(X)) < 20, 2.0, 1.0)
-    near = a.mapped * 4
+    near = a.radius * 4
     assert np.linalg.norm(solved(np.vstack([X, X]), np.tile(labels, 2), C=0.5).beta - a.beta) <= near
     assert np.linalg.norm(solved(X[k], labels[k]).beta - a.beta) <= near
     twice = solved(np.vstack([X, X[:20]]), np.append(labels, labels[:20]))
@@ -152,7 +152,7 @@ def test_two_ranks_are_two_classes_with_a_regularised_bias(row):
     a = Solved(row, X, labels)
     done = train(table_of(X, labels), Settings.of(solver=40, gap=GAP, bias=1.0)).model
     sign = 1.0 if done.labels[0] == 1 else -1.0
-    assert np.append(a.beta[:5], -a.b) == pytest.approx(sign * done.W[:, 0], abs=a.mapped)
+    assert np.append(a.beta[:5], -a.b) == pytest.approx(sign * done.W[:, 0], abs=a.radius)
 
 
 @every_row

@@ -88,18 +88,18 @@ def test_laws(case):
         }
         for law, other in same.items():
             b = Solved(case, other)
-            assert np.linalg.norm(a.w - b.w) <= 2 * a.mapped, law
+            assert np.linalg.norm(a.w - b.w) <= 2 * a.radius, law
             assert b.f == pytest.approx(a.f, rel=1e-9), law
         opposite = Solved(case, p._replace(t=-p.t))
-        assert np.linalg.norm(a.w + opposite.w) <= 2 * a.mapped
+        assert np.linalg.norm(a.w + opposite.w) <= 2 * a.radius
         for factor in (1e-6, 30.0, 1e9):  # targets, tube and weights grow together if C does, or for squares by itself
             cost = factor ** (2.0 - p.power) * p.cost
             b = Solved(case, p._replace(t=factor * p.t, eps=factor * p.eps, cost=cost))
-            assert np.linalg.norm(b.w / factor - a.w) <= 2 * a.mapped
+            assert np.linalg.norm(b.w / factor - a.w) <= 2 * a.radius
         zero = Solved(case, p._replace(X=np.insert(p.X, 2, 0.0, axis=1)))
-        assert zero.w[2] == 0.0 and np.linalg.norm(np.delete(zero.w, 2) - a.w) <= 2 * a.mapped
+        assert zero.w[2] == 0.0 and np.linalg.norm(np.delete(zero.w, 2) - a.w) <= 2 * a.radius
         dense = Solved(case, p, "dense")
-        assert np.linalg.norm(dense.w - a.w) <= 2 * a.mapped
+        assert np.linalg.norm(dense.w - a.w) <= 2 * a.radius
 
 
 @every_row

@@ -33,7 +33,7 @@ def sparse_layout(monkeypatch):
 
 def all_rows_twice_at_half_the_cost(case: Case, p: Problem, a: Solved) -> None:
     b = Solved(case, p._replace(X=np.vstack([p.X, p.X]), y=np.tile(p.y, 2), cost=np.tile(p.cost / 2, 2)))
-    assert np.linalg.norm(a.w - b.w) <= a.mapped
+    assert np.linalg.norm(a.w - b.w) <= a.radius
     assert a.f == pytest.approx(b.f, rel=1e-9)
 
 
@@ -43,9 +43,9 @@ def features_twice_over_root_two(case: Case, p: Problem, a: Solved) -> None:
     b = Solved(case, p._replace(X=np.hstack([p.X, p.X]) / (1.0 if l1 else np.sqrt(2))))
     assert a.f == pytest.approx(b.f, rel=1e-9)
     if l1:
-        assert np.linalg.norm(b.w[:d] + b.w[d : 2 * d] - a.w[:d]) <= 2 * a.mapped
+        assert np.linalg.norm(b.w[:d] + b.w[d : 2 * d] - a.w[:d]) <= 2 * a.radius
     else:
-        assert np.linalg.norm(b.w[:d] - b.w[d : 2 * d]) <= 2 * a.mapped
+        assert np.linalg.norm(b.w[:d] - b.w[d : 2 * d]) <= 2 * a.radius
 
 
 def scaled_features(case: Case, p: Problem, a: Solved) -> None:
@@ -53,36 +53,36 @@ def scaled_features(case: Case, p: Problem, a: Solved) -> None:
     for factor in (0.125, 30.0):
         bias = factor * p.bias if p.bias >= 0 else p.bias
         b = Solved(case, p._replace(X=factor * p.X, cost=p.cost / factor**degree, bias=bias))
-        assert np.linalg.norm(factor * b.w - a.w) <= 2 * a.mapped, factor
+        assert np.linalg.norm(factor * b.w - a.w) <= 2 * a.radius, factor
         assert factor**degree * b.f == pytest.approx(a.f, rel=1e-9), factor
 
 
 def opposite_labels(case: Case, p: Problem, a: Solved) -> None:
     b = Solved(case, p._replace(y=-p.y))
-    assert np.linalg.norm(a.w + b.w) <= a.mapped
+    assert np.linalg.norm(a.w + b.w) <= a.radius
 
 
 def a_column_of_zeros_changes_nothing(case: Case, p: Problem, a: Solved) -> None:
     b = Solved(case, p._replace(X=np.insert(p.X, 3, 0.0, axis=1)))
     assert b.w[3] == 0.0
-    assert np.linalg.norm(a.w - np.delete(b.w, 3)) <= a.mapped
+    assert np.linalg.norm(a.w - np.delete(b.w, 3)) <= a.radius
 
 
 def order_of_rows(case: Case, p: Problem, a: Solved) -> None:
     k = np.random.default_rng(0).permutation(len(p.y))
     b = Solved(case, p._replace(X=p.X[k], y=p.y[k], cost=p.cost[k]))
-    assert np.linalg.norm(a.w - b.w) <= a.mapped
+    assert np.linalg.norm(a.w - b.w) <= a.radius
 
 
 def dense_is_sparse(case: Case, p: Problem, a: Solved) -> None:
     b = Solved(case, p, "dense")
-    assert np.linalg.norm(a.w - b.w) <= a.mapped
+    assert np.linalg.norm(a.w - b.w) <= a.radius
     assert a.f == pytest.approx(b.f, rel=1e-9)
 
 
 def warm_start_elsewhere_gives_the_same_answer(case: Case, p: Problem, a: Solved) -> None:
     b = Solved(case, p, start=np.random.default_rng(3).normal(size=p.A.shape[1]))
-    assert np.linalg.norm(a.w - b.w) <= a.mapped
+    assert np.linalg.norm(a.w - b.w) <= a.radius
 
 
 LAWS = (
@@ -106,7 +106,7 @@ def test_weight_two_is_the_row_twice(case):
     twice = Problem(np.vstack([p.X, p.X[:20]]), np.append(p.y, p.y[:20]), np.append(p.cost, p.cost[:20]))
     double = p._replace(cost=np.append(2 * p.cost[:20], p.cost[20:]))
     a, b = Solved(case, twice), Solved(case, double)
-    assert np.linalg.norm(a.w - b.w) <= a.mapped
+    assert np.linalg.norm(a.w - b.w) <= a.radius
     assert a.f == pytest.approx(b.f, rel=1e-9)
 
 
@@ -119,7 +119,7 @@ def test_rows_of_cost_zero_are_not_there(case):
         with case_of(f"problem {k}"):
             a = Solved(case, p._replace(cost=cost))
             b = Solved(case, p._replace(X=p.X[kept], y=p.y[kept], cost=cost[kept]))
-            assert np.linalg.norm(a.w - b.w) <= a.mapped
+            assert np.linalg.norm(a.w - b.w) <= a.radius
 
 
 @every_turn

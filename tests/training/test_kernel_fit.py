@@ -35,8 +35,8 @@ def bits(training):
 
 
 def test_groups_fit_and_hold_each_problem_once():
-    mapped = [5.0, 1.0, 3.0, 10.0, 4.0, 2.0]
-    found = groups(mapped, 10.0)
+    needed = [5.0, 1.0, 3.0, 10.0, 4.0, 2.0]
+    found = groups(needed, 10.0)
     assert found == [[3], [0, 4], [2, 5, 1]]
     assert groups([], 1.0) == []
 

@@ -168,7 +168,7 @@ class Fitting:
         whole = self.settings.run.cache_mb
         if len(sizes) == 1:
             return [self.solve(problem(0), labels[0], whole)]
-        mapped, shares = shares_of(whole, sizes, row_mb)
+        needed, shares = shares_of(whole, sizes, row_mb)
         solved: list[Solved | None] = [None] * len(sizes)
         open_ = list(range(len(sizes)))
 
@@ -185,15 +185,15 @@ class Fitting:
         while open_:
             left = self.stop.left
             with doing("pair of classes", len(open_)) as part:
-                self._take_turns(one, open_, [mapped[k] for k in open_])
+                self._take_turns(one, open_, [needed[k] for k in open_])
             open_ = [k for k in open_ if solved[k].result.status is TIME]
             if not self.stop.left > WORTH * left:
                 break
         return solved
 
-    def _take_turns(self, one: Callable[[int, StopFlag], None], problems: list[int], mapped: list[float]) -> None:
-        """Call one(k, stop) for each k of `problems`, which take `mapped` MB each."""
-        arranged, count = groups(mapped, self.settings.run.cache_mb), threads.count()
+    def _take_turns(self, one: Callable[[int, StopFlag], None], problems: list[int], needed: list[float]) -> None:
+        """Call one(k, stop) for each k of `problems`, which take `needed` MB each."""
+        arranged, count = groups(needed, self.settings.run.cache_mb), threads.count()
         beside = [min(count, len(group)) if count < AT_ONCE * len(group) else 1 for group in arranged]
         shares = TimeShares(self.stop, len(problems), max(beside))
 
@@ -230,14 +230,14 @@ def enough_mb(n: int) -> float:
     return (8 * n * n + 64 * n) / MIB
 
 
-def groups(mapped: list[float], whole: float) -> list[list[int]]:
-    """Return the places in `mapped`, largest first, in groups that take at most `whole` together."""
+def groups(needed: list[float], whole: float) -> list[list[int]]:
+    """Return the places in `needed`, largest first, in groups that take at most `whole` together."""
     found: list[list[int]] = []
     left = 0.0
-    for k in sorted(range(len(mapped)), key=lambda k: -mapped[k]):
-        if not found or mapped[k] > left:
+    for k in sorted(range(len(needed)), key=lambda k: -needed[k]):
+        if not found or needed[k] > left:
             found.append([])
             left = whole
         found[-1].append(k)
-        left -= mapped[k]
+        left -= needed[k]
     return found
