@@ -47,7 +47,7 @@ def unknown(argument: str, command: str, sentence: str = "unknown option") -> st
     known = words_of(command)
     if word in known:
         return f"{start}: use {known[word]}"
-    others = [name for name in WORDS if name != command and word == words_of(name).get(word)]
+    others = [name for name in WORDS if name != command and word in words_of(name)]
     close = difflib.get_close_matches(word[2:], [name[2:] for name in known], 1, 0.7)
     hints = [f"it is an option of {' and '.join(others)}"] if others else []
     hints += [f"did you mean {known['--' + close[0]]}?"] if close else []

@@ -121,6 +121,7 @@ def test_too_little_shows_usage(argv, missing, run):
         (("--score", "x"), ": it is an option of svm-train; did you mean --scores?"),
         (("-z",), ""), (("--thread=2",), ": did you mean --threads?"),
         (("-c", "1"), ": it is an option of svm-train"), (("--gap=1",), ": it is an option of svm-train"),
+        (("--cost", "1"), ": it is an option of svm-train"),
     ],
 )  # fmt: skip
 def test_unknown_options_are_named(argv, advice, run):
