@@ -67,7 +67,7 @@ def speed() -> None:
             axes.plot([worst, mean], [at, at], color=OURS, alpha=0.35, linewidth=4, solid_capstyle="round")
             axes.plot([worst], [at], "|", color=OURS, markersize=10, markeredgewidth=2)
             axes.plot([mean], [at], "o", color=OURS, markersize=8)
-            axes.text(mean * 1.13, at, f"{mean:g}x", color=OURS, fontsize=9, va="center", bbox=WHITE)
+            axes.text(mean * 1.13, at, f"{mean:.2f}x", color=OURS, fontsize=9, va="center", bbox=WHITE)
             axes.text(90, at, f"{pairs} pairs, {slower} slower", color=INK, fontsize=8, va="center", ha="right")
             labels.append((at, size))
             at += 1.0
@@ -104,7 +104,9 @@ def kernels() -> None:
         for (name, k, color, mark), value in zip(tools, found, strict=True):
             open_end = cells[k].startswith("over")
             face = "white" if open_end else color
-            axes.plot([value], [at], mark, color=color, markerfacecolor=face, label="" if at else name, markersize=6)
+            equal = [other for other, v in zip(tools, found, strict=True) if v == value]  # marks one above the other
+            y = at + 0.4 * ([other[0] for other in equal].index(name) - (len(equal) - 1) / 2)
+            axes.plot([value], [y], mark, color=color, markerfacecolor=face, label="" if at else name, markersize=6)
     axes.set(xscale="log", xlim=(0.25, 40), ylim=(len(rows) - 0.5, -0.5), xticks=[0.3, 1, 3, 10, 25])
     axes.set_xticklabels(["0.3", "1", "3", "10", "25"])
     axes.set_yticks(range(len(rows)), labels, fontsize=9)
