@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 LINES = "1 1:1 2:0.5\n-1 1:-1\n1 1:0.5\n-1 2:-1\n"
@@ -52,6 +55,9 @@ def test_labels_of_added_rows(svm_train, tmp_path):
     status, _, err = svm_train("-q", "-s", 71, "--add", "more", "-i", "m")
     assert (status, err.count("\n")) == (0, 1)
     assert err.startswith("WARNING: more has the label 1.5, ") and err.endswith(REGRESSION)
+    command = [sys.executable, "-m", "svmtool", "train", "-q", "-s", "71", "--add", "-", "new"]
+    done = subprocess.run(command, cwd=tmp_path, input=REAL, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "") and done.stderr == err.replace("more", "-", 1)
 
 
 def test_several_costs(svm_train, tmp_path):

@@ -11,6 +11,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight.stream import arriving_rows
 from svmtool.formats.svmlight.table import RawTable, joined
 from svmtool.request import Request
+from svmtool.training import intent
 from svmtool.training.adapting.adaptable import Adaptable, beginning
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import CTRL_C
@@ -33,6 +34,8 @@ def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
         table, waiting = joined(pending), 0
         fault = adaptable.first_fault(table)
         if fault is None:
+            if not taken and (warning := intent.of_labels(adaptable.settings, request.given, table.labels, "-")):
+                console.warn(warning)
             adaptable.add(table)
             taken += len(table)
             return
