@@ -32,7 +32,7 @@ WORKER_IS_THERE = r"(Successfully registered) with master"
 
 @contextlib.contextmanager
 def cluster(workers: int = 2, cores: int = 1, memory: str = "1g") -> Iterator[str]:
-    """Start a master with so many workers, cores and memory for executors; yields its URL and ends all at exit.
+    """Start a master with this many workers, cores and memory for executors; yields its URL and ends all at exit.
 
     Raises RuntimeError with the last line of the log of what did not start.
     """

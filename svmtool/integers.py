@@ -5,7 +5,7 @@ Python's int() raises for more than 4300 digits and accepts what C does not: `1_
 
 from __future__ import annotations
 
-DIGITS = 19  # every number of at most so many digits is below BEYOND
+DIGITS = 19  # every number of at most this many digits is below BEYOND
 BEYOND = 10**19  # larger numbers are clipped to this: more than 64 bits hold, so above every limit
 
 

@@ -9,7 +9,7 @@ ENOUGH = 1e-3  # the same for a method that converges slowly
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that epochs reach: our order of rows may end at a worse objective
 
 # Sizes
-GRAM_BELOW = 1500  # up to so many features (or rows) the Gram matrix is formed and factorised: 18 MB
+GRAM_BELOW = 1500  # up to this many features (or rows) the Gram matrix is formed and factorised: 18 MB
 
 # Units of bytes
 MB = 1e6  # of --memory and of messages

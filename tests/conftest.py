@@ -1,4 +1,4 @@
-"""What all tests share: the folders, the commands, LIBLINEAR's own programs where they are."""
+"""Shared by all tests: folders, the commands, and LIBLINEAR's own programs if they are installed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 
 
 def adds_no_pair(item: pytest.Item, covered: set) -> bool:
-    """Whether each pair of a test's parameter values, of different parameters, stands in an earlier one as well.
+    """Whether each pair of a test's parameter values, of different parameters, occurs in an earlier test as well.
 
     Grids of three and more parameters shrink to those that cover all pairs of values; with fewer parameters nothing is
     left out.  covered: the pairs of the same test function so far, to which this adds.

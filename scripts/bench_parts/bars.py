@@ -68,7 +68,7 @@ LSSVM_SETS = (
 LSSVM_FAST = ("covtype.binary.scale01.part", "ijcnn1", "cod-rna.std")  # of fewer than 200 features
 LSSVM_EACH = 5.0  # -s 70 alone on each of these, LIBLINEAR's -s 2 over ours: at least
 ADAPT_ROWS = (1_000_000, 1_000, 54)  # rows of the model, rows added, features
-ADAPT_FASTER = 100.0  # --add against training again: at least so many times faster
+ADAPT_FASTER = 100.0  # --add against training again: at least this many times faster
 ADAPT_EQUAL = 1e-8  # relative distance of the weights: at most
 LSSVM_DIMS = ("imdb.tfidf", (50, 100, 200, 300, 500, 700, 1000, 1500, 2000))
 OUR_GAPS = {40: (1e-2, 1e-3, 1e-4)}  # steps of --gap, for solvers that LIBLINEAR does not have
@@ -109,7 +109,7 @@ ON_DISK_SLOWER = 2.0  # svm-train --memory with an existing folder over training
 ON_DISK_APART = 1.0  # difference of the two objectives, over the sum of their certified gaps: at most
 
 # `all-sets`: LIBLINEAR's time over ours unless stated otherwise; the classes are megabytes of text
-ALL_SETS_LARGE, ALL_SETS_MIDDLE = 3.0, 1.0  # files from so many megabytes on
+ALL_SETS_LARGE, ALL_SETS_MIDDLE = 3.0, 1.0  # files from this many megabytes on
 ALL_SETS_SOLVERS, ALL_SETS_NUMBERS = (0, 1, 2, 3, 4, 5, 6, 7), (11, 12, 13)  # for classes, for regression
 ALL_SETS_LARGE_MEAN, ALL_SETS_COST_MEAN = 2.0, 1.5  # whole process, large files, in all and at each C: at least
 ALL_SETS_LARGE_WINS = 0.95  # share of the pairs of large files with a ratio of 1 or more: at least
@@ -117,15 +117,15 @@ ALL_SETS_SLOW = 0.7  # pairs with a lower ratio are reported one by one
 ALL_SETS_LARGE_EACH, ALL_SETS_MIDDLE_EACH = 0.7, 0.5  # on each pair: at least
 ALL_SETS_LOOSER = (10.0, 3.0, 1.0)  # of LIBLINEAR's default -e, steps towards its own objective
 ALL_SETS_OBJECTIVE_MEAN, ALL_SETS_OBJECTIVE_EACH = 2.0, 0.8  # time to that objective, training alone: at least
-ALL_SETS_GAP = 1e-3  # the certified gap asked for
+ALL_SETS_GAP = 1e-3  # the requested certified gap
 ALL_SETS_GAP_MEAN = 5.0  # seconds to it, ours over LIBLINEAR's default, geometric mean: at most
-ALL_SETS_GAP_SECONDS, ALL_SETS_GAP_NONZEROS = 30.0, 3_000_000  # certified in so many seconds, sets of so many numbers
+ALL_SETS_GAP_SECONDS, ALL_SETS_GAP_NONZEROS = 30.0, 3_000_000  # certified in this time, on sets up to this size
 ALL_SETS_GAP_SOLVERS = (1, 2, 3, 5, 6)
 ALL_SETS_MEMORY_MB, ALL_SETS_MEMORY_DATA = 60.0, 1.5  # above LIBLINEAR's peak, and times the data: at most
 ALL_SETS_NUMBER_BYTES = 12  # of a non-zero number in memory
 
 SPARK_MASTER, SPARK_MEMORY = "local[2]", "12g"  # of both tools
-SPARK_SETS, SPARK_ROWS = ("imdb.tfidf",), (2_000_000, 100)  # and a synthetic set of so many rows and features
+SPARK_SETS, SPARK_ROWS = ("imdb.tfidf",), (2_000_000, 100)  # and a synthetic set of this many rows and features
 SPARK_GAP = 1e-3  # relative distance of the objective from the optimum
 SPARK_FASTER = 2.0  # MLlib's time to it over ours, rows cached: at least
 
@@ -154,7 +154,7 @@ QUICK = {
 PYTHON_GAP = 1e-4  # certified relative distance from the minimum to which all tools are run
 PYTHON_TOLERANCES = tuple(10.0**-k for k in range(1, 9))  # of the tools, until that is reached
 PYTHON_KERNEL_ROWS = 20_000  # sets of more rows are left out with kernels
-PYTHON_TIMES_OURS, PYTHON_LEAST_SECONDS = 50.0, 2.0  # a peer's fit may take so many times ours, and at least so long
+PYTHON_TIMES_OURS, PYTHON_LEAST_SECONDS = 50.0, 2.0  # a peer's fit may take this many times ours, and at least so long
 PYTHON_LINEAR_SVC_MEAN, PYTHON_LINEAR_SVC_EACH = 3.0, 0.8  # LinearSVC's time over ours: at least
 PYTHON_TRAIN_MEAN = 2.0  # liblinear-official's time over ours: at least
 PYTHON_CALL_US, PYTHON_ESTIMATOR_US = 300.0, 1000.0  # a call on 100 x 10 beyond the solver: at most

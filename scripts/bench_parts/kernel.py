@@ -15,7 +15,7 @@ from bench_parts.context import Context, imports
 from bench_parts.measure import CommandFailed, OverTimeError, Sample, environment, geometric_mean, ours, run_once
 
 HERE = Path(__file__).parent
-SLOW = 5.0  # above so many seconds there are only two rounds
+SLOW = 5.0  # above this many seconds there are only two rounds
 NEVER = 1e-9  # ratio if ours did not finish
 PEERS = {"scikit-learn": "sklearn", "oneDAL": "sklearnex"}  # name and module of their SVC
 

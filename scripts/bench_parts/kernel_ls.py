@@ -12,7 +12,7 @@ from bench_parts.kernel import Case, Run, side_by_side, within
 from bench_parts.measure import ours
 
 OURS = {"-s 73": "73", "-s 52": "52", "-s 60": "60"}  # our solvers by name
-TESTED = 5  # without a test file one of so many rows is held out
+TESTED = 5  # without a test file one of this many rows is held out
 
 
 def kernel_ls(ctx: Context) -> None:

@@ -164,7 +164,7 @@ def cost_table(ctx: Context, costs: list[tuple[str, dict]]) -> None:
 
 
 def shares(costs: dict, nodes: int) -> dict[str, float]:
-    """The parts of a run's time on so many nodes like this one; for one node they are measured.
+    """The parts of a run's time on this many nodes like this one; for one node they are measured.
 
     costs: of child_spark.py.  Assumed: the same rows, distributed evenly, one partition a core as here, and the same
     number of passes.  The time in partitions is then divided by the number of nodes.  The driver sends each pass to
@@ -186,7 +186,7 @@ def shares(costs: dict, nodes: int) -> dict[str, float]:
 
 
 def longest_path(partitions: int) -> tuple[int, int]:
-    """Levels of the tree of so many tasks, and the number of connections on its longest path."""
+    """Levels of the tree of this many tasks, and the number of connections on its longest path."""
     first, places = topology(partitions)
 
     def path(below: tuple[int, ...]) -> tuple[int, int]:

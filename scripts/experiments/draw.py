@@ -7,7 +7,7 @@ import io
 from experiments.declare import Plot
 
 MARKS = "osv^D<>pXP*h"
-FEW_DECADES = 2.5  # up to so many decades ticks at 2 and 5 are labelled too
+FEW_DECADES = 2.5  # up to this many decades ticks at 2 and 5 are labelled too
 
 
 def svg(plot: Plot) -> str:

@@ -69,7 +69,7 @@ def combined(rounds: Sequence[Outcome]) -> Outcome:
 
 
 def noisy(outcome: Outcome, rounds: int, generator: random.Random) -> Outcome:
-    """A random outcome under the noise of a median of so many rounds."""
+    """A random outcome under the noise of a median of this many rounds."""
     of_cell, of_step = (sd / math.sqrt(rounds) for sd in (OF_A_CELL, OF_A_STEP))
     common = generator.gauss(0.0, of_cell)
     steps = [{**s, "seconds": s["seconds"] * math.exp(common + generator.gauss(0.0, of_step))} for s in outcome.steps]

@@ -37,14 +37,14 @@ def options() -> argparse.Namespace:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )  # fmt: skip
     parser.add_argument("--minutes", type=float, default=None, help="duration; 10 unless numbers are given")
-    parser.add_argument("--trials", type=int, default=None, help="end after so many trials, without a time limit")
+    parser.add_argument("--trials", type=int, default=None, help="end after this many trials, without a time limit")
     parser.add_argument("--first", type=int, default=0, help="number of the first trial: repeats a part of a run")
     parser.add_argument("--seed", type=int, default=1, help="seed of the data")
     parser.add_argument("--jobs", type=int, default=machine.cores() or 1, help="parallel workers")
     parser.add_argument("--only", default="", metavar="FAMILY", help="families whose names begin with this")
     parser.add_argument("--solver", default="", metavar="S,..", help="numbers (60k: with kernels) or names of -s")
-    parser.add_argument("--factor", type=float, default=20.0, help="a breach: time above so many times the peer's")
-    parser.add_argument("--extra", type=float, default=5.0, help="plus so many seconds")
+    parser.add_argument("--factor", type=float, default=20.0, help="a breach: time above this many times the peer's")
+    parser.add_argument("--extra", type=float, default=5.0, help="plus this many seconds")
     parser.add_argument("--limit", type=float, default=60.0, help="time limit of each command in seconds")
     parser.add_argument("--shared", default=str(SHARED), help="folder with data/*.xz and hostile/*")
     parser.add_argument("--untimed", action="store_true", help="without checks of time and without peers")

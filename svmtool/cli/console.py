@@ -89,7 +89,7 @@ class Console:
         return self.quiet or self._row_output or self._incomplete
 
     def close(self) -> None:
-        """Remove the line of progress from the terminal; it comes back with the next second."""
+        """Remove the line of progress from the terminal; it reappears within a second."""
         if self._line is not None:
             self._line.erase()
 

@@ -37,7 +37,7 @@ def refuse(inputs: Sequence[Named], outputs: Sequence[Named]) -> None:
 def _identity(path: str, stream: int) -> object:
     """The identity of a regular file, also of one that does not exist yet; None for anything else.
 
-    stream: the descriptor that `-` stands for.
+    stream: the descriptor of `-`.
     """
     try:
         facts = os.fstat(stream) if path == "-" else os.stat(path)

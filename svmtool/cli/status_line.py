@@ -75,7 +75,7 @@ class StatusLine:
             self._shown = True
 
     def erase(self) -> None:
-        """Remove the line; it comes back with the next second."""
+        """Remove the line; it reappears within a second."""
         if not self._running:
             return
         with self._lock:
@@ -128,7 +128,7 @@ class StatusLine:
 
 
 def _part(part: activity.doing) -> str:
-    """A part in words: `fold 2 of 5`, `reading 34 %`, `training`."""
+    """A part as text: `fold 2 of 5`, `reading 34 %`, `training`."""
     if part.source is not None:
         share = part.share()
         return f"{part.what} {part.source.taken / 1e6:.0f} MB" if share is None else f"{part.what} {100 * share:.0f} %"

@@ -57,7 +57,7 @@ class Allowance(NamedTuple):
     beyond    as a share of the visits so far
     reading   visits to each non-zero that take as long as half of reading it
     starting  visits to non-zeros that take as long as the program's start
-    epochs    after so many the rule counts as met
+    epochs    after this many the rule counts as met
     """
 
     beyond: float = BEYOND

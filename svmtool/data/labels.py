@@ -9,7 +9,7 @@ import numpy as np
 from svmtool.compiled.loops.text.label_loops import number_classes
 from svmtool.errors import RowsError
 
-FEW = 32  # up to so many classes a search is faster than sorting
+FEW = 32  # up to this many classes a search is faster than sorting
 
 
 def whole_labels(labels: np.ndarray) -> np.ndarray:

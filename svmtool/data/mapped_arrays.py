@@ -23,9 +23,9 @@ from svmtool.tolerances import MB
 
 WATCH_INTERVAL = 0.004  # seconds between two checks of the watcher
 RESERVE, LARGEST_RESERVE = 0.5, 300e6  # share of the limit, and bytes at most, kept free until the next check
-KEPT_IN_MEMORY = 1 << 22  # new arrays of up to so many bytes are ordinary ones
+KEPT_IN_MEMORY = 1 << 22  # new arrays of up to this many bytes are ordinary ones
 M_MMAP_THRESHOLD = -3  # of malloc.h
-OWN_MAPPING = 1 << 20  # malloc maps arrays of so many bytes or more separately
+OWN_MAPPING = 1 << 20  # malloc maps arrays of this many bytes or more separately
 PAGE = mmap.PAGESIZE
 
 

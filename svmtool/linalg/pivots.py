@@ -13,7 +13,7 @@ from svmtool.linalg.systems import solve_positive
 
 TRIES = 3  # exchanges of all infeasible entries without reducing their number
 MOST = 500  # systems solved, at most
-ROUNDS = 8.0  # a slope counts as zero up to so many rounding errors of its terms
+ROUNDS = 8.0  # a slope counts as zero up to this many rounding errors of its terms
 
 
 def nonnegative(Q: np.ndarray, t: np.ndarray, above: np.ndarray) -> np.ndarray:

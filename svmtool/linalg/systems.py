@@ -12,7 +12,7 @@ from svmtool.errors import SvmtoolError
 
 SMALL = 64  # up to this order the compiled Cholesky is faster than the library's
 BLOCK = 512  # rows of an inverse computed, or of a triangle copied, at a time
-IN_PANELS, PANEL = 128, 40  # above this order a factorisation uses panels of so many columns
+IN_PANELS, PANEL = 128, 40  # above this order a factorisation uses panels of this many columns
 
 
 def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ GRADIENT_RULE = (
 )
 PROJECTED_RULE = (
     "the largest and the smallest projected gradient of the dual, and their difference, are all within -e of zero "
-    f"(LIBLINEAR's rule for -s {{}}; default 0.1; coordinate descent goes on to {SAFETY:g} times that)"
+    f"(LIBLINEAR's rule for -s {{}}; default 0.1; coordinate descent continues to {SAFETY:g} times that)"
 )
 # Added to LIBLINEAR's rule when the features are few and Newton steps converge fast
 FEW_FEATURES = f"with up to {GRAM_BELOW} features the certified gap must also be at most {text(RULE_MIN_GAP)}"

@@ -79,7 +79,7 @@ class KernelTraining(CertifiedEstimator):
         self.support_vectors_ = X[self.support_] if empty is None else empty
 
     def _gamma_of(self, X: Any, weights: np.ndarray | None) -> float:
-        """The number that `gamma` stands for; "scale" is of the weighted rows, so that weights mean repetition."""
+        """`gamma` as a number; "scale" uses the variance of the weighted rows: weights are the same as repetition."""
         if callable(self.kernel) or self.kernel == "precomputed":
             return 1.0
         if self.gamma == "scale":

@@ -112,6 +112,6 @@ class LSSVC(LinearClassifier):
         return super()._take(done)
 
     def _offers_loo(self) -> bool:
-        """Whether `loo_score_` is asked for and the features are few enough for it."""
+        """Whether `loo_score_` is requested and the features are few enough for it."""
         most = registry.find(LSSVM).sums_below - int(self.fit_intercept)
         return bool(self.loo) and self.n_features_in_ <= most

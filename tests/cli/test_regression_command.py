@@ -115,7 +115,7 @@ def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
         assert err == "" or "not converged" in err
 
 
-REFUSED = [  # arguments, the option that some numbers honour all the same, and what the others say to it
+REFUSED = [  # arguments, an option that only some numbers support, and the error of the others
     (["-p", -0.1], "", "ERROR: p < 0\n"),
     (["-p", "nan"], "", "ERROR: -p is nan"),
     (["--stratified", "-v", 2], "", "ERROR: solver {0.number} ({0.name}) does not support --stratified"),

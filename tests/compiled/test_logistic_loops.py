@@ -92,22 +92,22 @@ def test_logistic_pass(n, d, bias, C):
     same.
     """
     p = reference.random_problem(5, max(n, 2), d, C, bias)._replace(loss="logistic")
-    passes = LogisticCoordinateDescent(CsrRows(*csr_of(p.X), d, bias), p.y, p.cost, 3)
-    t, random = passes.t.copy(), int(random_state(len(p.y), 3)[1])
+    descent = LogisticCoordinateDescent(CsrRows(*csr_of(p.X), d, bias), p.y, p.cost, 3)
+    t, random = descent.t.copy(), int(random_state(len(p.y), 3)[1])
     before = -np.inf
     for _ in range(6):
-        passes.run()
+        descent.run()
         steepest, gap, random = reference.logistic_pass(p.A, p.y, p.cost, t, random, CHUNK)
         # a row's problem is solved to a hundredth: its twin to the end
-        assert passes.steepest == pytest.approx(steepest, rel=0.2, abs=1e-9)
-        assert passes.gap == pytest.approx(gap, rel=0.4, abs=1e-12 * C)
-        alpha = passes.alpha()
-        np.testing.assert_allclose(alpha, p.cost * reference.logistic(-passes.t)[1], rtol=1e-12)
-        close(passes.w, p.A.T @ (alpha * p.y))
-        assert passes.dual_value() == pytest.approx(p.dual_value(alpha), rel=1e-9)
-        assert before * (1 - 1e-12) <= passes.dual_value() <= p.value(passes.w) * (1 + 1e-12)
-        before = passes.dual_value()
-        t[:] = passes.t
+        assert descent.steepest == pytest.approx(steepest, rel=0.2, abs=1e-9)
+        assert descent.gap == pytest.approx(gap, rel=0.4, abs=1e-12 * C)
+        alpha = descent.alpha()
+        np.testing.assert_allclose(alpha, p.cost * reference.logistic(-descent.t)[1], rtol=1e-12)
+        close(descent.w, p.A.T @ (alpha * p.y))
+        assert descent.dual_value() == pytest.approx(p.dual_value(alpha), rel=1e-9)
+        assert before * (1 - 1e-12) <= descent.dual_value() <= p.value(descent.w) * (1 + 1e-12)
+        before = descent.dual_value()
+        t[:] = descent.t
 
 
 @pytest.mark.parametrize("z, s, strength", [(0.3, 0.5, 1.0), (-20.0, 1e-8, 1e9), (700.0, 0.999, 1e3), (5.0, 0.5, 0.0)])

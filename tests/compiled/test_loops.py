@@ -151,24 +151,24 @@ def test_dcd_pass(n, d, loss, bias):
     hinge = loss == "hinge"
     diagonal = np.zeros(len(p.y)) if hinge else 0.5 / p.cost
     upper = p.cost.copy() if hinge else np.full(len(p.y), np.inf)
-    passes = DualCoordinateDescent(CsrRows(*csr_of(p.X), d, bias), p.y, diagonal, upper, 3)
-    alpha, w, active = passes.alpha.copy(), passes.w.copy(), list(range(len(p.y)))
+    descent = DualCoordinateDescent(CsrRows(*csr_of(p.X), d, bias), p.y, diagonal, upper, 3)
+    alpha, w, active = descent.alpha.copy(), descent.w.copy(), list(range(len(p.y)))
     shrunk = False
     for _ in range(6):
-        random, (above, below) = int(passes.state[1]), passes.limits[:2].tolist()
-        passes.run()
+        random, (above, below) = int(descent.state[1]), descent.limits[:2].tolist()
+        descent.run()
         largest, smallest, active, random = reference.dcd_pass(
-            p.A, p.y, diagonal, upper, alpha, w, active, above, below, random, passes.chunk
+            p.A, p.y, diagonal, upper, alpha, w, active, above, below, random, descent.chunk
         )
-        close(passes.limits[2:4], [largest, smallest])
-        assert [int(passes.state[0]), int(passes.state[1])] == [len(active), random]
-        assert passes.active[: len(active)].tolist() == active
-        close(passes.alpha, alpha)
-        close(passes.w, w)
-        close(passes.w, p.A.T @ (passes.alpha * p.y))
-        assert passes.dual_value() == pytest.approx(p.dual_value(alpha), rel=1e-12)
-        assert passes.dual_value() <= p.value(passes.w) * (1 + 1e-12)
-        shrunk |= not passes.complete
+        close(descent.limits[2:4], [largest, smallest])
+        assert [int(descent.state[0]), int(descent.state[1])] == [len(active), random]
+        assert descent.active[: len(active)].tolist() == active
+        close(descent.alpha, alpha)
+        close(descent.w, w)
+        close(descent.w, p.A.T @ (descent.alpha * p.y))
+        assert descent.dual_value() == pytest.approx(p.dual_value(alpha), rel=1e-12)
+        assert descent.dual_value() <= p.value(descent.w) * (1 + 1e-12)
+        shrunk |= not descent.complete
     assert shrunk or n != 12, "no row was shrunk away: the problem tests too little"
 
 
@@ -178,20 +178,20 @@ def test_dcd_pass_over_a_tube(power):
     p = reference.random_problem(5, 12, 5, C=2.0)
     task = tube_of(p, CsrRows(*csr_of(p.X), 5), power)
     diagonal, upper = (np.zeros(24), task.cost) if power == 1.0 else (0.5 / task.cost, np.full(24, np.inf))
-    passes = DualCoordinateDescent(task.rows, task.y, diagonal, upper, 3, target=task.target)
+    descent = DualCoordinateDescent(task.rows, task.y, diagonal, upper, 3, target=task.target)
     A, last = np.vstack([p.X, p.X]), 0.0
     for _ in range(400):
-        passes.run()
-        assert not np.any((passes.alpha[:12] > 0.0) & (passes.alpha[12:] > 0.0))
-        close(passes.w, A.T @ (passes.alpha * task.y))
-        assert passes.dual_value() >= last - 1e-12
-        last = passes.dual_value()
-        if passes.pg_range < 1e-9:
-            if passes.complete:
+        descent.run()
+        assert not np.any((descent.alpha[:12] > 0.0) & (descent.alpha[12:] > 0.0))
+        close(descent.w, A.T @ (descent.alpha * task.y))
+        assert descent.dual_value() >= last - 1e-12
+        last = descent.dual_value()
+        if descent.pg_range < 1e-9:
+            if descent.complete:
                 break
-            passes.unshrink()
-    gradient = task.y * (A @ passes.w) - task.target + diagonal * passes.alpha
-    low, high = passes.alpha == 0.0, passes.alpha >= upper
+            descent.unshrink()
+    gradient = task.y * (A @ descent.w) - task.target + diagonal * descent.alpha
+    low, high = descent.alpha == 0.0, descent.alpha >= upper
     assert np.max(np.where(low, -gradient, np.where(high, gradient, np.abs(gradient)))) <= 1e-8
 
 
@@ -204,28 +204,28 @@ def test_tube_pass(n, d, power):
     p = reference.random_problem(5, n, d, C=2.0)
     task = tube_of(p, CsrRows(*csr_of(p.X), d), power)
     diagonal, upper = (np.zeros(2 * n), task.cost) if power == 1.0 else (0.5 / task.cost, np.full(2 * n, np.inf))
-    passes = DualCoordinateDescent(task.rows, task.y, diagonal, upper, 3, target=task.target)
-    alpha, w, active = passes.alpha.copy(), passes.w.copy(), list(range(n))
+    descent = DualCoordinateDescent(task.rows, task.y, diagonal, upper, 3, target=task.target)
+    alpha, w, active = descent.alpha.copy(), descent.w.copy(), list(range(n))
     shrunk, first = False, 0.0
     for _ in range(8):
-        random, (above, below) = int(passes.state[1]), (dcd_loops.TUBE_SHARE * passes.limits[:2]).tolist()
-        passes.run()
+        random, (above, below) = int(descent.state[1]), (dcd_loops.TUBE_SHARE * descent.limits[:2]).tolist()
+        descent.run()
         largest, smallest, size, active, random = reference.tube_pass(
-            p.X, task.target, diagonal, upper, alpha, w, active, above, below, random, passes.chunk
+            p.X, task.target, diagonal, upper, alpha, w, active, above, below, random, descent.chunk
         )
-        close(passes.limits[2:], [largest, smallest, size])
-        first = size if passes.count == 1 else first
-        assert passes.size == pytest.approx(size / first, rel=1e-12)
-        assert [int(passes.state[0]), int(passes.state[1])] == [len(active), random]
-        assert passes.active[: len(active)].tolist() == active
-        close(passes.alpha, alpha)
-        close(passes.w, w)
+        close(descent.limits[2:], [largest, smallest, size])
+        first = size if descent.count == 1 else first
+        assert descent.size == pytest.approx(size / first, rel=1e-12)
+        assert [int(descent.state[0]), int(descent.state[1])] == [len(active), random]
+        assert descent.active[: len(active)].tolist() == active
+        close(descent.alpha, alpha)
+        close(descent.w, w)
         if power == 1.0:
             objective = Augmented(task.rows, task.y, task.cost, 1.0, target=task.target)
-            objective.set_point(passes.w)
-            assert passes.primal_value() == pytest.approx(objective.primal_value(), rel=1e-12)
-            assert passes.dual_value() == pytest.approx(objective.dual_value(alpha), rel=1e-12)
-        shrunk |= not passes.complete
+            objective.set_point(descent.w)
+            assert descent.primal_value() == pytest.approx(objective.primal_value(), rel=1e-12)
+            assert descent.dual_value() == pytest.approx(objective.dual_value(alpha), rel=1e-12)
+        shrunk |= not descent.complete
     assert shrunk or n != 40 or power == 2.0, "no row was shrunk away: the problem tests too little"
 
 

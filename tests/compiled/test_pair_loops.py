@@ -26,31 +26,31 @@ def test_pair_rounds(n, d):
     rng, X, csr = made(n, d)
     X = X + 0.3 * (X != 0.0)
     cost = rng.choice([0.5, 1.0, 2.0], n)
-    passes = OneClassDescent(CsrRows(*csr_of(X), d), cost, 0.3)
-    passes.begin()
-    passes.evaluate(-1.0, -1.0)
-    alpha, w, active, left = passes.alpha.copy(), passes.w.copy(), list(range(n)), n
-    previous, state = 0.5 * float(w @ w), passes._state
+    descent = OneClassDescent(CsrRows(*csr_of(X), d), cost, 0.3)
+    descent.begin()
+    descent.evaluate(-1.0, -1.0)
+    alpha, w, active, left = descent.alpha.copy(), descent.w.copy(), list(range(n)), n
+    previous, state = 0.5 * float(w @ w), descent._state
     for k in range(1, 12):
-        assert not passes.run(-1.0, -1.0, 1) and passes.rounds == k
+        assert not descent.run(-1.0, -1.0, 1) and descent.rounds == k
         if n < 30:
             active = reference.pair_round(X, cost, alpha, w, active)
-            close(passes.alpha, alpha)
-            close(passes.w, w)
-            assert sorted(passes._active[: int(state[0])].tolist()) == active
+            close(descent.alpha, alpha)
+            close(descent.w, w)
+            assert sorted(descent._active[: int(state[0])].tolist()) == active
             close(state[2:6], reference.pair_measures(X, cost, alpha, w, active))
-        assert np.all((passes.alpha >= 0.0) & (passes.alpha <= cost))
-        assert np.sum(passes.alpha) == pytest.approx(0.3 * np.sum(cost), rel=1e-12)
-        close(passes.w, X.T @ passes.alpha)
-        now = 0.5 * float(passes.w @ passes.w)
+        assert np.all((descent.alpha >= 0.0) & (descent.alpha <= cost))
+        assert np.sum(descent.alpha) == pytest.approx(0.3 * np.sum(cost), rel=1e-12)
+        close(descent.w, X.T @ descent.alpha)
+        now = 0.5 * float(descent.w @ descent.w)
         assert now <= previous * (1 + 1e-12)
         previous, left = now, min(left, int(state[0]))
     assert left < n or n < 12, "no row was shrunk away: the problem tests too little"
     low, high, primal, square = state[2:6].tolist()
-    assert passes.run(max(high - low, 0.0), np.inf, 0), "that violation is enough"
+    assert descent.run(max(high - low, 0.0), np.inf, 0), "that violation is enough"
     if primal < 0.0:
         gap = (0.5 * square + primal) / -primal
-        assert passes.run(np.inf, gap * (1 + 1e-9), 0) and (gap == 0.0 or not passes.run(np.inf, gap * (1 - 1e-9), 0))
+        assert descent.run(np.inf, gap * (1 + 1e-9), 0) and (gap == 0.0 or not descent.run(np.inf, gap * (1 - 1e-9), 0))
 
 
 @pytest.mark.parametrize("low, high", [(-np.inf, np.inf), (0.0, 1.0), (5.0, 6.0), (-9.0, -8.0)])

@@ -214,15 +214,15 @@ def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):
     evaluations = []
     monkeypatch.setattr(MappedArrays, "check", lambda self: evaluations.append(1))
     rows = CsrRows(*csr_of(p.X), d, mapped=MappedArrays(10**12, str(tmp_path)))
-    passes = DualCoordinateDescent(rows, p.y, np.zeros(n), p.cost, 1)
-    least = n // passes.chunk // 2 // CHECK_MEMORY_AFTER
+    descent = DualCoordinateDescent(rows, p.y, np.zeros(n), p.cost, 1)
+    least = n // descent.chunk // 2 // CHECK_MEMORY_AFTER
     assert least >= 2
     for _ in range(20):
         evaluations.clear()
-        passes.run()
+        descent.run()
         assert len(evaluations) >= least
-    assert passes.share < 0.9
-    assert p.value(passes.w) - p.dual_value(passes.alpha) <= 0.1 * p.value(passes.w)
+    assert descent.share < 0.9
+    assert p.value(descent.w) - p.dual_value(descent.alpha) <= 0.1 * p.value(descent.w)
 
 
 def test_turns_end_though_no_epoch_is_left():

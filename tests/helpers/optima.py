@@ -242,7 +242,7 @@ def _of_l1(p: Problem, steps: int = 200) -> Optimum:
         if np.all(np.isfinite(u)) and np.all(np.sign(u[face]) * p.R[face] == signs) and p.value(u) <= p.value(w):
             w = u
         a = p.dual_point(w)
-        if p.free:  # what rounding has left of sum a y = 0
+        if p.free:  # correct sum a y = 0 for rounding
             up, down = float(np.sum(a[p.y > 0])), float(np.sum(a[p.y < 0]))
             a = a * np.where(p.y > 0, min(1.0, down / up), min(1.0, up / down))
         a = a / max(1.0, float(np.max(np.abs(p.weights(a)), initial=0.0)))
@@ -257,7 +257,7 @@ def _steepest(loss: str) -> float:
 
 
 def _interior_points(p: Problem, rounds: int = 60):
-    """Primal-dual interior point steps on the dual: pairs of weights and a dual point, ever closer to the optimum.
+    """Primal-dual interior-point steps on the dual: pairs of weights and a dual point that converge to the optimum.
 
         min 1/2 a'Ka - 1'a + sum C_i l*(a_i / C_i)   with 0 <= a_i <= U_i, and sum a_i y_i = 0 for a free bias
 
@@ -288,7 +288,7 @@ def _interior_points(p: Problem, rounds: int = 60):
             t = min(t, 0.99 * float(np.min(-at[falls] / change[falls], initial=np.inf)))
         a, s, r, bias = a + t * da, s + t * ds, r + t * dr, bias + t * db
         distance = distance - t * da if bounded else distance
-        ended = np.where(s > a / C, 0.0, a)  # a row is at the end whose multiplier is larger than its way there
+        ended = np.where(s > a / C, 0.0, a)  # a row is at the bound whose multiplier exceeds the distance to it
         ended = np.where(r > distance / C, C * l.cap, ended) if bounded else ended
         w = p.weights(ended)
         if p.free:

@@ -109,7 +109,7 @@ def best_pair(problem, K, diagonal, a, G):
 
 
 def multipliers(problem, a, G) -> tuple[float, float]:
-    """rho and r: the mean of the free variables' y G (G of either sign for two sums), else the middle of what fits."""
+    """rho and r: the mean of the free variables' y G (for two sums, G of either sign), else an interval's middle."""
 
     def of(values, free, least, most):
         if np.any(free):

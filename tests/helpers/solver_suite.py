@@ -113,7 +113,7 @@ def each_path(case: Case) -> list[Case]:
     return [case._replace(path=path) for path in paths] or [case]
 
 
-# Regression and ordinal rows have suites of their own; so has the hinge with |w|_1, a linear programme whose minimiser
+# Regression and ordinal rows have separate suites; so has the hinge with |w|_1, a linear programme whose minimiser
 # need not be unique (test_nesvm.py), and FALSVM, which has no optimum (test_falsvm.py).
 TWO_CLASS = [
     row

@@ -53,7 +53,7 @@ def test_steps_are_the_papers(t):
 
 
 def _one_step(K, y, nu, g, t):
-    """What a step of Algorithm 2 adds to a and to g, word for word."""
+    """The changes of a and g in a step of Algorithm 2, exactly as printed there."""
     B = np.argsort(-np.abs(g), kind="stable")[:t]
     pull = (K[:, B] + 1.0) @ (g[B] * y[B])
     theta = float(g[B] @ g[B]) / (float(nu[B] @ g[B] ** 2) + float((g[B] * y[B]) @ pull[B]))

@@ -20,7 +20,7 @@ from stress.trial import Plan
 
 SEED = 20_18
 NOBODY = peers.Peers(None, None)
-WORKERS = 1  # tests run side by side as it is
+WORKERS = 1  # tests run in parallel already
 
 
 def sample(tmp_path, family: str, indices: Iterable[int], shared: str = "") -> Report:

@@ -106,11 +106,11 @@ def test_large_costs_leave_the_minimum_of_a_piece_exact():
     X, number = rng.random((60, 90)), rng.integers(0, 5, 60)
     task = ClassTask(CsrRows(*csr_of(X), 90), number, 5, np.where(number == 2, 1e9, 1e5))
     o = CrammerSingerLoss(task)
-    passes = CrammerSingerDescent(task, o.rows, 1)
+    descent = CrammerSingerDescent(task, o.rows, 1)
     for _ in range(100):
-        passes.run()
-    o.set_point(passes.w)
-    o.beta[:], o.sigma = passes.multipliers, 3.0
+        descent.run()
+    o.set_point(descent.w)
+    o.beta[:], o.sigma = descent.multipliers, 3.0
     _, g = o.gradient()
     p, _, _ = o.newton_direction(g, "dual")
     assert o.active > 30 and np.linalg.norm(o.hessian_product(p) + g) <= 1e-3 * np.linalg.norm(g)

@@ -61,10 +61,10 @@ def test_rows_about_the_origin_are_settled_at_zero(row, n, d, nu, monkeypatch):
     """A step that leaves its bounds is not taken; nu = 1 leaves no row between its ends."""
     settled, plain = [], OneClassDescent.settle_at_zero
 
-    def spied(passes):
-        before = passes.alpha.copy()
-        settled.append(plain(passes))
-        assert settled[-1] or np.array_equal(passes.alpha, before)
+    def spied(descent):
+        before = descent.alpha.copy()
+        settled.append(plain(descent))
+        assert settled[-1] or np.array_equal(descent.alpha, before)
         return settled[-1]
 
     monkeypatch.setattr(OneClassDescent, "settle_at_zero", spied)
@@ -188,15 +188,15 @@ def test_the_origin_among_the_rows(row, svm_train):
 
 def test_rows_without_features_have_no_face():
     X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 2.0], [2.0, -1.0]])
-    passes = OneClassDescent(CsrRows(*csr_of(X), 2), np.ones(4), 0.25)
-    passes.alpha[:2] = 0.5
-    passes.evaluate(0.0, 0.0)
-    assert not passes.settle(10) and passes.alpha.tolist() == [0.5, 0.5, 0.0, 0.0]
-    passes.alpha[:] = 0.0, 0.4, 0.0, 0.6
-    passes.w[:] = X.T @ passes.alpha
-    passes.evaluate(0.0, 0.0)
-    assert passes.settle(10)
-    np.testing.assert_allclose(passes.alpha, [0.0, 1.0, 0.0, 0.0], atol=1e-9)
+    descent = OneClassDescent(CsrRows(*csr_of(X), 2), np.ones(4), 0.25)
+    descent.alpha[:2] = 0.5
+    descent.evaluate(0.0, 0.0)
+    assert not descent.settle(10) and descent.alpha.tolist() == [0.5, 0.5, 0.0, 0.0]
+    descent.alpha[:] = 0.0, 0.4, 0.0, 0.6
+    descent.w[:] = X.T @ descent.alpha
+    descent.evaluate(0.0, 0.0)
+    assert descent.settle(10)
+    np.testing.assert_allclose(descent.alpha, [0.0, 1.0, 0.0, 0.0], atol=1e-9)
 
 
 # Certifier and best rho

@@ -198,8 +198,8 @@ def test_warm_start_at_the_solution_takes_one_evaluation(number, labels, bias, s
     assert svm_train(*common, "d", "first", data=text_of(X, y))[0] == 0
     status, _, _ = svm_train(*common, "-i", "first", "--solver-log", "log", "d", "again")
     assert status == 0
-    # On a kink weights leave open what multipliers rows have; inexact ALM's best ones belong to an earlier iteration,
-    # those of -s 6 to the model of the last step.
+    # At a breakpoint weights do not determine the multipliers of rows; inexact ALM's best ones belong to an earlier
+    # iteration, those of -s 6 to the model of the last step.
     row = registry.find(number)
     elsewhere = row.loss == "hinge" or row.name in ("alm", "l1r-lr")
     if not elsewhere:

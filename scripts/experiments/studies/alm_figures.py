@@ -1,4 +1,4 @@
-"""ALM, Figure 1: training time over the number of rows; Figure 2: accuracy of the inexact form beside the exact one."""
+"""ALM, Figure 1: training time over the number of rows; Figure 2: accuracy of the inexact and the exact form."""
 
 from __future__ import annotations
 

@@ -117,8 +117,8 @@ def growth(outcomes: list[Outcome]) -> Finding:
         limits = (CONSTANT, LINEAR, CONSTANT, CONSTANT)
         checks += [s <= limit for s, limit in zip(found, limits, strict=True)]
         words.append(
-            f"{name}: log-log slopes over the rows of FOSVM1's rounds {found[0]:.2f} and seconds a round "
-            f"{found[1]:.2f}, of FOSVM2's {found[2]:.2f} and {found[3]:.2f}"
+            f"{name}: log-log slopes over the rows: FOSVM1's rounds {found[0]:.2f}, seconds per round "
+            f"{found[1]:.2f}; FOSVM2's {found[2]:.2f} and {found[3]:.2f}"
         )
     return Finding("; ".join(words) + ".", verdict(checks), plots=plots)
 

@@ -29,7 +29,7 @@ LAPLACE = (
     "Prob. model for test data: target value = predicted value + z,\n"
     "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma=%g\n"
 )
-FEW_PAIRS = 16  # up to so many pairs of classes the decision values of a CHUNK of text need little memory
+FEW_PAIRS = 16  # up to this many pairs of classes the decision values of a CHUNK of text need little memory
 MIN_CHUNK = 1 << 16  # bytes
 
 

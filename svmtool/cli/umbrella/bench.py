@@ -17,7 +17,7 @@ from svmtool.cli.umbrella.files import FILE
 def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None:
     """Time svm-train beside LIBLINEAR's liblinear-train, or with -t beside LIBSVM's svm-train, on DATA.
 
-    Every program on PATH that is not ours runs with the same options, by turns with ours, as a whole command from file
+    Every program on PATH that is not ours runs with the same options, in turn with ours, as a whole command from file
     to model.  The table has the median of the seconds, the objective value, and how far this is above the lower bound
     of our certificate, in percent of the bound.
     """

@@ -15,7 +15,7 @@ from svmtool.cli.console import error_line
 from svmtool.cli.umbrella.passed_on import passed_on
 from svmtool.errors import SvmtoolError
 
-# Each subcommand is the object `command` of a module of its own, imported when it is run.
+# Each subcommand is the object `command` of its own module, imported when it is run.
 MODULES = {
     name: f"svmtool.cli.umbrella.{name}" for name in ("inspect", "convert", "export", "report", "bench", "completion")
 }

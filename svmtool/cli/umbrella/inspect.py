@@ -10,7 +10,7 @@ from svmtool.cli import overwriting
 from svmtool.cli.umbrella.files import FILE, names_option
 from svmtool.errors import SvmtoolError
 
-EACH_CLASS = 10  # up to so many classes each has a table of its own
+EACH_CLASS = 10  # up to this many classes there is a table for each
 
 
 @click.command("inspect", short_help="Show what a model is, and its largest weights.")
