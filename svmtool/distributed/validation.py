@@ -41,8 +41,6 @@ class DistributedFolds(Folds):
         parts = ranks.surviving(lambda: ranks.gather("labels"))
         labels, weights = np.concatenate(parts), ranks.weights
         self.of_table = np.arange(len(labels)) if whole or weights is None else np.flatnonzero(weights > 0.0)
-        if settings.row.task == "classification":
-            ranks.surviving(lambda: ranks.gather("classes"))  # raises if the labels cannot be classes
         super().__init__(Labels(labels[self.of_table]), settings, None, wanted)
         self.fold = np.empty(len(self.table), np.int32)
         for k in range(self.count):
