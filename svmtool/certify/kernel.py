@@ -37,17 +37,9 @@ SEED = 1
 
 
 def certify(
-    problem: KernelProblem | LeastSquaresSvc,
-    alpha: np.ndarray,
-    gradient: np.ndarray,
-    rho: float,
-    r: float = 0.0,
-    scale: float = 1.0,
-    late: bool = False,
-    target: float = -1.0,
-    least: int = SAMPLE,
-    quick: int = VALUES,
-) -> Certificate:
+    problem: KernelProblem | LeastSquaresSvc, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0,
+    scale: float = 1.0, late: bool = False, target: float = -1.0, least: int = SAMPLE, quick: int = VALUES,
+) -> Certificate:  # fmt: skip
     """Certify a feasible point, see the module; gradient f8[m]: Qa + p according to the solver.
 
     The values are multiplied by `scale` (Answer.scale).  late: a limit has ended the run.  target: the requested
@@ -87,14 +79,9 @@ def _recomputed(
 
 
 def certificate_of(
-    problem: KernelProblem | LeastSquaresSvc,
-    alpha: np.ndarray,
-    gradient: np.ndarray,
-    rho: float,
-    r: float = 0.0,
-    scale: float = 1.0,
-    apart: float = 0.0,
-) -> Certificate:
+    problem: KernelProblem | LeastSquaresSvc, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0,
+    scale: float = 1.0, apart: float = 0.0,
+) -> Certificate:  # fmt: skip
     """The certificate of a feasible point from its gradient Qa + p, f8[m], exact to within `apart`."""
     if isinstance(problem, LeastSquaresSvc):
         return _least_squares(problem, alpha, gradient, rho, apart)

@@ -24,16 +24,9 @@ class Rounds(NamedTuple):
 
 
 def fused_hinge(
-    task: Task,
-    w: np.ndarray,
-    gap: float,
-    pg_range: float,
-    rounds: Rounds,
-    epochs: int,
-    worth: int,
-    most: int,
+    task: Task, w: np.ndarray, gap: float, pg_range: float, rounds: Rounds, epochs: int, worth: int, most: int,
     seed: int,
-) -> tuple[list[list[float]], int, np.ndarray]:
+) -> tuple[list[list[float]], int, np.ndarray]:  # fmt: skip
     """Minimise from w (length d, overwritten by the best weights) within `most` records; rows without a bias feature.
 
     pg_range: of the projected gradients, at which a run ends; epochs: before the rounds; worth: how many may be tried.

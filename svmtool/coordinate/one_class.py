@@ -38,12 +38,9 @@ class OneClassDescent:
 
     def begin(self, order: np.ndarray | None = None) -> None:
         """Set alpha to the vertex that fills the rows in this order (i8[n]; None: as stored)."""
-        cost = self.cost if order is None else self.cost[order]
-        filled = np.clip(self.k - (np.cumsum(cost) - cost), 0.0, cost)
-        if order is None:
-            self.alpha[:] = filled
-        else:
-            self.alpha[order] = filled
+        order = np.arange(self.n) if order is None else order
+        cost = self.cost[order]
+        self.alpha[order] = np.clip(self.k - (np.cumsum(cost) - cost), 0.0, cost)
         self.w[:] = self.rows.transpose_product(self.alpha)
 
     def begin_towards(self, direction: np.ndarray) -> None:

@@ -259,18 +259,13 @@ class Block:
         self._o._take(sums)  # updates of the Gram matrix need the changes
         return np.array(sums)
 
-    def slopes_product(self) -> np.ndarray:
-        return self.rows.transpose_product(self._o.u)
-
-    def curvature_product(self, v: np.ndarray) -> np.ndarray:
-        return self.rows.curvature_product(self._o.c, v)
-
-    def diagonal(self) -> np.ndarray:
-        return self.rows.diagonal(self._o.c)
+    def product(self, name: str, of: str, *arguments: np.ndarray) -> np.ndarray:
+        """Call a method of the rows with the slopes (of: u) or curvatures (c) of the losses."""
+        return getattr(self.rows, name)(getattr(self._o, of), *arguments)
 
     def state(self) -> tuple[np.ndarray, np.ndarray]:
         """`sums`, and sum_i u_i x_i."""
-        return self.sums(), self.slopes_product()
+        return self.sums(), self.rows.transpose_product(self._o.u)
 
     def state_by_side(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """`sums`, `sides`, and sum_i u_i x_i over the rows with y = 1 and over the others, f8[2, d]."""

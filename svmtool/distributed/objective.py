@@ -38,15 +38,15 @@ class DistributedRows(Rows):
 
     def transpose_product(self, u: None) -> np.ndarray:
         """sum_i u_i x_i for the current slopes u, length d."""
-        return self.ranks.sum("slopes_product")
+        return self.ranks.sum("product", "transpose_product", "u")
 
     def curvature_product(self, c: None, v: np.ndarray) -> np.ndarray:
         """sum_i c_i (x_i.v) x_i for the current curvatures c, length d."""
-        return self.ranks.sum("curvature_product", v)
+        return self.ranks.sum("product", "curvature_product", "c", v)
 
     def diagonal(self, c: None) -> np.ndarray:
         """sum_i c_i x_ij^2 for the current curvatures c, length d."""
-        return self.ranks.sum("diagonal")
+        return self.ranks.sum("product", "diagonal", "c")
 
     def serve_several(self) -> None:
         """No effect: problems are solved one after the other."""
@@ -98,7 +98,7 @@ class DistributedObjective(Objective):
     ):  # fmt: skip
         Losses.__init__(self, some, None, None, free_bias)
         more = {name: None if name == "target" else value for name, value in more.items()}
-        self.ranks, self._kind, self._more, self._sent = ranks, kind, more, {}
+        self.ranks, self._kind, self._more, self._sigma_sent = ranks, kind, more, None
         for name, value in {"p": 1.0, "sigma": 1.0, "primal": np.inf, "_multiple": 1.0, **more}.items():
             setattr(self, name, value)
         ranks.defer("objective", kind, more)
@@ -110,8 +110,8 @@ class DistributedObjective(Objective):
 
     def _send_parameters(self) -> None:
         """Send parameters that the solver has changed to the blocks."""
-        if self._sent.get("sigma") != self.sigma:  # type: ignore[attr-defined]
-            self._sent["sigma"] = self.sigma  # type: ignore[attr-defined]
+        if self._sigma_sent != self.sigma:  # type: ignore[attr-defined]
+            self._sigma_sent = self.sigma  # type: ignore[attr-defined]
             self.ranks.defer("set", "sigma", self.sigma)  # type: ignore[attr-defined]
 
     def set_point(self, w: np.ndarray) -> None:

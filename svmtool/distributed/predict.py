@@ -74,8 +74,17 @@ def score(
             else:
                 job = functools.partial(texts.flatMap(functools.partial(_column, k)).saveAsTextFile, folder.scratch)
             _run(context, job, gathered, text, watch)
-            _raise_first_fault(text, gathered.value)
-        _publish(folders)
+            parts = gathered.value
+            if (first := _first_fault(parts)) is not None:
+                counts = {j: part.lines for j, part in parts.items() if part.fault is None}
+                raise text.fault_in([first], parts[first].fault, counts)
+        try:
+            for folder in folders:
+                folder.publish()
+        except BaseException:  # all folders or none
+            for folder in folders:
+                folder.unpublish()
+            raise
         return [part.tally for _, part in sorted(gathered.value.items())]
 
 
@@ -187,25 +196,6 @@ def _run(context: Any, job: Callable[[], None], gathered: Any, text: Text, watch
 
 def _first_fault(parts: dict[int, PartResult]) -> int | None:
     return min((k for k, part in parts.copy().items() if part.fault is not None), default=None)
-
-
-def _raise_first_fault(text: Text, parts: dict[int, PartResult]) -> None:
-    """Raise DataError for the first malformed line, with its file and line number."""
-    k = _first_fault(parts)
-    if k is not None:
-        counts = {j: part.lines for j, part in parts.items() if part.fault is None}
-        raise text.fault_in([k], parts[k].fault, counts)
-
-
-def _publish(folders: list[_Folder]) -> None:
-    """Rename all folders, or none if one fails."""
-    try:
-        for folder in folders:
-            folder.publish()
-    except BaseException:
-        for folder in folders:
-            folder.unpublish()
-        raise
 
 
 class _Folder:

@@ -16,13 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.compiled.buffers import Buffer
-from svmtool.compiled.loops.text import text_loops
 from svmtool.data.dataset import Dataset
 from svmtool.distributed import adapter
 from svmtool.distributed.session import Session, spark_errors
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.svmlight.table import CHUNK, RawTable, joined, parse_text
+from svmtool.formats.svmlight.table import CHUNK, RawTable, joined, parse_bytes
 
 
 class Text:
@@ -117,9 +115,16 @@ def _part_of(cuts: list[int], key: tuple[int, int]) -> int:
 
 
 def _pieces(split: int, lines: Iterable[bytes]) -> Iterator[tuple[tuple[int, int], bytes]]:
-    """Yield the text of a split in pieces, with keys (split, piece)."""
-    for k, chunk in enumerate(_chunks(lines)):
-        yield (split, k), b"\n".join(chunk) + b"\n"
+    """Yield the text of a split in pieces of about CHUNK bytes, with keys (split, piece)."""
+    piece, chunk, size = 0, [], 0
+    for line in lines:
+        chunk.append(line)
+        size += len(line) + 1
+        if size >= CHUNK:
+            yield (split, piece), b"\n".join([*chunk, b""])
+            piece, chunk, size = piece + 1, [], 0
+    if chunk:
+        yield (split, piece), b"\n".join([*chunk, b""])
 
 
 def in_order(context: Any, path: str) -> str:
@@ -199,7 +204,7 @@ def table_of(pieces: Iterable[tuple[tuple[int, int], bytes]], ordered: bool = Tr
     found: dict[tuple[int, int], tuple[int, RawTable | DataError]] = {}
     for key, text in pieces:
         try:
-            found[key] = text.count(b"\n"), _raw(text)
+            found[key] = text.count(b"\n"), parse_bytes(text, "")
         except DataError as e:
             found[key] = e.line, e
             if ordered:
@@ -211,24 +216,3 @@ def table_of(pieces: Iterable[tuple[tuple[int, int], bytes]], ordered: bool = Tr
         ahead += lines
         parts.append(part)
     return joined(parts)
-
-
-def _raw(text: bytes) -> RawTable:
-    """Parse complete lines."""
-    buffer = Buffer("u1", len(text) + text_loops.PADDING)
-    buffer.items[: len(text)] = np.frombuffer(text, np.uint8)
-    return parse_text(buffer, len(text), "")
-
-
-def _chunks(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Yield lists of lines with about CHUNK bytes each."""
-    chunk: list[bytes] = []
-    size = 0
-    for line in lines:
-        chunk.append(line)
-        size += len(line) + 1
-        if size >= CHUNK:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk

@@ -171,13 +171,9 @@ def least_squares(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def conjugate_gradient(
-    product: Callable[[np.ndarray], np.ndarray],
-    g: np.ndarray,
-    near: np.ndarray | Callable[[np.ndarray], np.ndarray],
-    tolerance: float,
-    max_steps: int,
-    stopped: Callable[[], bool] = lambda: False,
-) -> tuple[np.ndarray, int, bool]:
+    product: Callable[[np.ndarray], np.ndarray], g: np.ndarray, near: np.ndarray | Callable[[np.ndarray], np.ndarray],
+    tolerance: float, max_steps: int, stopped: Callable[[], bool] = lambda: False,
+) -> tuple[np.ndarray, int, bool]:  # fmt: skip
     """Solve H p = g by preconditioned conjugate gradients from p = 0.
 
     near: the preconditioner, a diagonal or a function that applies its inverse.  Stops at |r| <= tolerance |g| in the

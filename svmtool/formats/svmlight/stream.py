@@ -7,11 +7,9 @@ import select
 import sys
 from collections.abc import Callable, Iterator
 
-from svmtool.compiled.buffers import Buffer
-from svmtool.compiled.loops.text import text_loops
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.svmlight.pieces import LONGEST_LINE, NEWLINE, NUL, too_long
-from svmtool.formats.svmlight.table import RawTable, parse_text
+from svmtool.formats.svmlight.table import RawTable, parse_bytes
 
 READ = 1 << 22  # bytes read at once, at most
 WAIT_SECONDS = 0.1  # between two checks of `stopped`, at most
@@ -46,16 +44,10 @@ def arriving_rows(stopped: Callable[[], bool]) -> Iterator[RawTable | None]:
         whole = b"".join([*rest, last[:cut]])
         rest, length = [last[cut:]], len(last) - cut
         try:
-            table = _parsed(whole, line)
+            table = parse_bytes(whole, "-", line)
         except DataError as e:
             if good := e.line - 1 - line:
-                yield _parsed(b"".join(whole.splitlines(keepends=True)[:good]), line)
+                yield parse_bytes(b"".join(whole.splitlines(keepends=True)[:good]), "-", line)
             raise
         line += table.labels.size
         yield table
-
-
-def _parsed(text: bytes, first_line: int) -> RawTable:
-    buffer = Buffer("u1", len(text) + text_loops.PADDING)
-    buffer.memory[: len(text)] = text
-    return parse_text(buffer, len(text), "-", first_line=first_line)

@@ -262,6 +262,13 @@ def raw_tables(
         held -= whole
 
 
+def parse_bytes(data: bytes, name: str, first_line: int = 0) -> RawTable:
+    """`parse_text` of complete lines in memory."""
+    text = Buffer("u1", len(data) + text_loops.PADDING)
+    text.memory[: len(data)] = data
+    return parse_text(text, len(data), name, first_line=first_line)
+
+
 def parse_text(
     text: Buffer, size: int, name: str, slow_line: LineParser | None = None, columns: int = 1, least: int = 1,
     first_line: int = 0,
