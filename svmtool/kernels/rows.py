@@ -113,7 +113,7 @@ class KernelRows:
         new = self._reserve(chosen[missing][: np.count_nonzero(keep[missing])])
         self.computed += len(missing)
         targets = self.tiles.take(chosen[missing])
-        c_kept, c_missing, kept_slots = c[kept], c[missing], slots[kept]
+        c_kept, c_missing, kept_slots, every = c[kept], c[missing], slots[kept], np.arange(len(missing))
         n, width, height = self.n, self.tiles.width, self.tiles.height
         groups = [(k, min(k + height, len(missing))) for k in range(0, len(missing), height)]
         parts = [targets.part(first, last) for first, last in groups]
@@ -126,7 +126,7 @@ class KernelRows:
                 limits.check()
                 tile = P[: last - first]
                 self.tiles.fill(part, lo, hi, tile)
-                loops.add_tile(tile, c_missing[first:last], f, last - first, hi - lo, lo)
+                loops.add_stored(tile, every[: part.n], c_missing[first:last], f[lo:hi], hi - lo, 0, hi - lo)
                 place = new[first:last]
                 if len(place):
                     loops.keep_tile(tile, self.store, place, n, len(place), hi - lo, lo)

@@ -301,7 +301,5 @@ class ModifiedHuber(Augmented):
         b = np.clip(self.target, 0.0, self.cap)
         return float(self.cost @ (b * (self.target - 0.5 * b)))
 
-    def gradient_at_zero(self) -> float:
-        """|grad f(0)|, by which the rule of -e measures."""
-        g = self.rows.transpose_product(-self.cost * self.y * np.clip(self.target, 0.0, self.cap))
-        return float(np.sqrt(g @ g))
+    def _slopes_at_zero(self) -> np.ndarray:
+        return -self.cost * self.y * np.clip(self.target, 0.0, self.cap)

@@ -69,8 +69,8 @@ class Objective(Losses):
 
     if TYPE_CHECKING:  # methods of objectives that finite Newton methods minimise
 
-        def gradient_at_zero(self) -> float:
-            """Return |f'(0)|."""
+        def _slopes_at_zero(self) -> np.ndarray:
+            """Return the slopes u at w = 0, f8[n]."""
 
         def value_at_zero(self) -> float:
             """Return f(0)."""
@@ -147,6 +147,11 @@ class Objective(Losses):
     def primal_value(self) -> float:
         """The value at w of the original problem if f is a smoothed form of it, else f."""
         return self.value()
+
+    def gradient_at_zero(self) -> float:
+        """|grad f(0)|, the unit of LIBLINEAR's rules for -s 0, 2 and 11."""
+        g = self.rows.transpose_product(self._slopes_at_zero())
+        return float(np.sqrt(g @ g))
 
     def loss_and_slope(self) -> tuple[float, np.ndarray]:
         """The sum of losses, and the sum of u_i x_i, at the current margins."""

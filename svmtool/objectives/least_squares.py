@@ -88,10 +88,8 @@ class LeastSquares(Objective):
         """f(0)."""
         return float(self.cost @ np.square(self.target))
 
-    def gradient_at_zero(self) -> float:
-        """|grad f(0)|."""
-        g = self.rows.transpose_product(-2.0 * self.cost * self.y * self.target)
-        return float(np.sqrt(g @ g))
+    def _slopes_at_zero(self) -> np.ndarray:
+        return -2.0 * self.cost * self.y * self.target
 
     def golub_kahan(self) -> GolubKahan:
         """Golub-Kahan steps from w, for primal and dual; `both` applies them.

@@ -62,10 +62,8 @@ class Logistic(Objective):
         """f(0)."""
         return float(np.log(2.0) * np.sum(self.cost))
 
-    def gradient_at_zero(self) -> float:
-        """|grad f(0)|, the unit of LIBLINEAR's rule for -s 0."""
-        g = self.rows.transpose_product(-0.5 * self.cost * self.y)
-        return float(np.sqrt(g @ g))
+    def _slopes_at_zero(self) -> np.ndarray:
+        return -0.5 * self.cost * self.y
 
     def steepest_dual(self, g: np.ndarray) -> float:
         """The largest absolute derivative of the dual at the multipliers of w, where f has the gradient g.

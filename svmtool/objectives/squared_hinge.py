@@ -91,10 +91,8 @@ class SquaredHinge(Objective):
         """f(0)."""
         return float(np.sum(self.cost * np.square(np.maximum(self.target, 0.0))))
 
-    def gradient_at_zero(self) -> float:
-        """|grad f(0)|, the unit of LIBLINEAR's rules for -s 2 and 11."""
-        g = self.rows.transpose_product(-2.0 * self.cost * self.y * np.maximum(self.target, 0.0))
-        return float(np.sqrt(g @ g))
+    def _slopes_at_zero(self) -> np.ndarray:
+        return -2.0 * self.cost * self.y * np.maximum(self.target, 0.0)
 
     def _direction(
         self, g: np.ndarray, system: str, tolerance: float, most: int, stopped: Callable[[], bool]

@@ -63,13 +63,13 @@ class L1Hinge(Augmented):
 
     def __init__(self, task: Task, rho: float):
         base, self.task, self.rho = task.rows, task, rho
-        self.m = base.plain if task.free_bias else base.d
+        self.whole = L1Columns(task)
+        self.m, target = self.whole.m, self.whole.target
         size = np.sqrt(base.diagonal(np.full(base.n, 1.0 / max(base.n, 1))))
         self.size = np.where(size > 0.0, size, 1.0)
         if base.bias >= 0:
             self.size[-1] = 1.0
         m = self.m
-        target = np.ones(base.n) if task.target is None else task.target
         weights = 1.0 / np.tile(self.size[:m], 2)
         super().__init__(
             WeightRows(base.divided(self.size), m),  # type: ignore[attr-defined]
@@ -78,9 +78,7 @@ class L1Hinge(Augmented):
             1.0,
             target=np.concatenate([target, np.zeros(2 * m)]),
         )
-        self.own_target = target
         self.centre = np.zeros(base.d)
-        self._margins = np.empty(base.n)
 
     def start_from(self, w: np.ndarray) -> None:
         """Make w (f8[d], in the task's units) the centre."""
@@ -117,20 +115,18 @@ class L1Hinge(Augmented):
         # dual point: slopes of the rows, balanced and scaled so that |sum a_i y_i x_i|_inf <= 1
         self.alpha = -self.rho * self.u[:n] * task.y
         a = feasible(task, self.alpha)
-        pull = np.abs(task.rows.transpose_product(a * task.y))[:m]
-        self.bound = float(self.own_target @ a) / max(1.0, float(pull.max(initial=0.0)))
+        pull = np.abs(self.whole.pull(a))
+        self.bound = float(self.whole.target @ a) / max(1.0, float(pull.max(initial=0.0)))
         # weights: zero where the next multiplier of |w_j| is between its bounds
         slopes = -self.u[n:] * self.rho * np.tile(self.size[:m], 2) * self.y[n:]
         between = np.abs(slopes[:m] - slopes[m:]) < 1.0 - 1e-12
         w = self.centre + self.w
         w[:m][between] = 0.0
         self.answer = w / self.size
-        task.rows.margins(self.answer, task.y, self._margins)
-        loss = float(task.cost @ np.maximum(self.own_target - self._margins, 0.0))
-        self.primal = loss + float(np.sum(np.abs(self.answer[:m])))
+        self.primal = self.whole.primal(self.answer)
 
     def value_at_zero(self) -> float:
-        return float(self.task.cost @ np.maximum(self.own_target, 0.0))
+        return self.whole.value_at_zero()
 
 
 class L1Columns:

@@ -40,21 +40,17 @@ def single_exp_of_negative(x):
     return p * single_of_bits((k + int32(127)) << int32(23))
 
 
-@helper(fast=True)
-def rbf_of_products(P, start, width, own, norms, first, gamma):
-    """Replace x.x_j by exp(-gamma |x - x_j|^2) in P[start + j], j < width; own = |x|^2, norms[first + j] = |x_j|^2."""
-    two = TWO * gamma
-    base = -gamma * own
-    for j in range(width):
-        x = base - gamma * norms[first + j] + two * P[start + j]
-        P[start + j] = single_exp_of_negative(min(x, ZERO))
-
-
 @loop("void(f4[], f4[], f4[], f8, u8, u8, u8)", fast=True)
 def rbf_tile(P, own, norms, gamma, m, width, first):
-    """Replace products by kernel values; own f4[m] and norms f4: squared norms, those of columns from `first` on."""
+    """Replace products by kernel values exp(-gamma |x - x_j|^2); own f4[m] = |x|^2, norms[first + j] = |x_j|^2."""
+    single = float32(gamma)
+    two = TWO * single
     for k in range(m):
-        rbf_of_products(P, k * width, width, own[k], norms, first, float32(gamma))
+        start = k * width
+        base = -single * own[k]
+        for j in range(width):
+            x = base - single * norms[first + j] + two * P[start + j]
+            P[start + j] = single_exp_of_negative(min(x, ZERO))
 
 
 @loop("void(f8[], f8[], f8[], f4[], f8, u8, u8, u8)", fast=True)
@@ -96,25 +92,6 @@ def rbf_tile_of_differences(targets, columns, P, gamma, features, n, m, width, f
             add_square_differences(P, start, width, targets[k * features :], f, columns, n, first)
         for j in range(width):
             P[start + j] = single_exp_of_negative(scale * P[start + j])
-
-
-@loop("void(f4[], f8[], f8[], u8, u8, u8)", fast=True)
-def add_tile(P, c, f, m, width, first):
-    """f[first + j] += sum_k c_k P[k, j]"""
-    k = N0
-    while k + N4 <= m:
-        a, b, p, q = c[k], c[k + N1], c[k + N2], c[k + N3]
-        at = k * width
-        for j in range(width):
-            f[first + j] += (
-                a * P[at + j] + b * P[at + width + j] + p * P[at + N2 * width + j] + q * P[at + N3 * width + j]
-            )
-        k += N4
-    while k < m:
-        a = c[k]
-        for j in range(width):
-            f[first + j] += a * P[k * width + j]
-        k += N1
 
 
 @loop("void(f4[], f8[], f8[], f8[], f8[], u8, u8, u8, u8)", fast=True)

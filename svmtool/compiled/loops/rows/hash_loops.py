@@ -2,16 +2,8 @@
 
 import numpy as np
 
-from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.rows.row_loops import ONE
-
-
-@helper
-def mixed(h):
-    """The finaliser of splitmix64: each bit of the result depends on all bits of h."""
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))
+from svmtool.compiled import loop
+from svmtool.compiled.loops.rows.row_loops import ONE, mixed
 
 
 @loop("void(u8[], u4[], u8[], u8[], u8[], u8[], u8, u8)")

@@ -279,12 +279,17 @@ def csr_to_dense(indptr, indices, values, dense, d, lo, hi):
 
 
 @helper
+def mixed(h):
+    """The finaliser of splitmix64: each bit of the result depends on all bits of h."""
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))
+
+
+@helper
 def splitmix(seed, k):
     """The k-th number of the splitmix64 sequence of `seed`, without its lowest bit."""
-    state = np.uint64(seed) + np.uint64(k) * np.uint64(0x9E3779B97F4A7C15)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (state ^ (state >> np.uint64(31))) >> ONE
+    return mixed(np.uint64(seed) + np.uint64(k) * np.uint64(0x9E3779B97F4A7C15)) >> ONE
 
 
 @loop("void(i8[], i8, i8)")
