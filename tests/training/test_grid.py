@@ -92,12 +92,15 @@ def test_limits_end_the_grid_with_a_warning(svm_train):
     assert status == 2 and "WARNING: the grid ended at C = 1: time limit reached" in err and len(table(out)[1]) == 1
 
 
-@pytest.mark.parametrize(
-    "options", [["--grid", "C=0.1,1,9"], ["-v", 3, "--grid", "C=0.1,1,9"], ["-C"], ["-C", "-s", 11, "-c", 64]], ids=str
-)
-@pytest.mark.parametrize("kind, beginning", [("png", b"\x89PNG"), ("svg", b"<?xml")])
-def test_pictures_of_searches(options, kind, beginning, svm_train, tmp_path):
+PICTURED = ["--grid", "C=0.1,1,9"], ["-v", 3, "--grid", "C=0.1,1,9"], ["-C"], ["-C", "-s", 11, "-c", 64]
+
+
+@pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("options", PICTURED, ids=str)
+def test_pictures_of_searches(options, turn, svm_train, tmp_path):
+    """In a commit each search has one of the formats, by turns."""
     pytest.importorskip("matplotlib", reason="matplotlib is an optional extra")
     X, y = made(n=30)
+    kind, beginning = (("png", b"\x89PNG"), ("svg", b"<?xml"))[(PICTURED.index(options) + turn) % 2]
     assert svm_train("-q", *options, "--plot", f"p.{kind}", "d", data=text_of(X, y))[0] == 0
     assert (tmp_path / f"p.{kind}").read_bytes().startswith(beginning)
