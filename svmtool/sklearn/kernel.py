@@ -103,11 +103,14 @@ class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, K
             Columns by `decision_function_shape`; of two classes a vector, positive for `classes_[1]`.
         """
         f = self._decisions(X)
-        if len(self.classes_) == 2:
-            return -f[:, 0]
-        if self.decision_function_shape == "ovr":
-            return _ovr_decision_function(f < 0.0, -f, len(self.classes_))
-        return f
+        return f if len(self.classes_) > 2 and self.decision_function_shape == "ovo" else self._by_class(f)
+
+    def _class_scores(self, X: Any) -> np.ndarray:
+        return self._by_class(self._decisions(X))
+
+    def _by_class(self, f: np.ndarray) -> np.ndarray:
+        """Decision values of classes, from LIBSVM's f8 (rows, pairs)."""
+        return -f[:, 0] if len(self.classes_) == 2 else _ovr_decision_function(f < 0.0, -f, len(self.classes_))
 
     def predict(self, X):
         """Predict the class of each row.

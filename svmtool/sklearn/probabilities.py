@@ -85,11 +85,15 @@ class ProbabilityMixin:
             columns = inside if pairwise else slice(None)
             mine, others = X[inside][:, columns], X[outside][:, columns]
             part.fit(mine, labels, None if weights is None else weights[inside])
-            values[outside] = part.decision_function(others).reshape(len(outside), -1)
+            values[outside] = part._class_scores(others).reshape(len(outside), -1)
         w = np.ones(len(codes)) if weights is None else weights
         targets = [codes == 1.0] if k == 2 else [codes == j for j in range(k)]
         make = CALIBRATORS[method]
         self.calibrators_ = [make(f, of_class, w) for f, of_class in zip(values.T, targets, strict=True)]
+
+    def _class_scores(self, X: Any) -> np.ndarray:
+        """Decision values, one for each class; of two classes a vector, positive for `classes_[1]`."""
+        return self.decision_function(X)
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -111,7 +115,7 @@ class ProbabilityMixin:
     def _probabilities(self, X: Any) -> np.ndarray:
         if not self.calibrators_:
             raise AttributeError("predict_proba is not available when fitted with probability=False")
-        values = self.decision_function(X)
+        values = self._class_scores(X)
         values = values.reshape(len(values), -1)
         p = np.stack([calibrator(f) for calibrator, f in zip(self.calibrators_, values.T, strict=True)], axis=1)
         if p.shape[1] == 1:

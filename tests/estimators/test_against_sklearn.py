@@ -259,6 +259,15 @@ def test_probabilities(method, make, data):
     assert not hasattr(make(), "predict_proba")
 
 
+def test_probabilities_do_not_depend_on_the_shape_of_decision_values():
+    X, y = iris()
+    p, q = (
+        ours.SVC(probability="isotonic", decision_function_shape=shape).fit(X, y).predict_proba(X)
+        for shape in ("ovr", "ovo")
+    )
+    assert (p == q).all()
+
+
 @pytest.mark.parametrize("make", ALL)
 def test_pickles_hold_no_object_of_ours_but_text(make):
     X, y = iris()
