@@ -107,7 +107,7 @@ class CrammerSingerDescent:
         return cost
 
     @property
-    def evaluate(self) -> float:
+    def evaluation_cost(self) -> float:
         """Approximate cost of `primal_value`."""
         return 0.5 * self.n * (VISIT * self.row_length + PLACE * self.rows.wide)
 

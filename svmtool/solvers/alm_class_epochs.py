@@ -66,8 +66,8 @@ class ClassEpochs(Epochs):
     def evaluate(self) -> Status | None:
         """Compute the primal where it is worth its cost, and compare with the expected cost of rounds."""
         descent, since = self.descent, self.spent - self.evaluated
-        near = self.lefts[-1] <= NEAR * self.gap and since >= descent.evaluate
-        early = self.gap >= 0.0 and since >= max(DEAR * descent.evaluate, EVALUATIONS * self.spent)
+        near = self.lefts[-1] <= NEAR * self.gap and since >= descent.evaluation_cost
+        early = self.gap >= 0.0 and since >= max(DEAR * descent.evaluation_cost, EVALUATIONS * self.spent)
         if near or early or self.settled or self.limit:
             status = self._ended()
             if status is not None:

@@ -25,7 +25,7 @@ every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda r
 
 
 class Soon(StopFlag):
-    """Ends when it has been asked so many times: by time, or as Ctrl-C does."""
+    """Ends after this many checks: by time, or as Ctrl-C does."""
 
     def __init__(self, asks: int, by_hand: bool):
         self.asks, self.by_hand = asks, by_hand

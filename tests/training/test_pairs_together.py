@@ -302,7 +302,7 @@ def test_a_sample_of_rows_is_reported():
 
 @pytest.mark.parametrize("flag", ["set", "ends"])
 def test_what_ends_the_run_ends_it_between_classes(flag):
-    """The first record ends it: the pairs of the class at hand are kept, those of others are not begun."""
+    """The first record ends it: the pairs of the current class are kept, those of others are not begun."""
     threads.set_count(1)
     try:
         stop = StopFlag()
