@@ -69,11 +69,11 @@ def trained(
             return done, stage, stop.set
 
 
-def take_weights(ranks: Collective, path: str | None = None, found: np.ndarray | None = None) -> None:
-    """Send weights to the ranks: those `found` in the input, or the numbers in the file `path`."""
-    if found is not None or path:
+def take_weights(ranks: Collective, path: str | None = None, in_rows: np.ndarray | None = None) -> None:
+    """Send weights to the ranks: those that stand `in_rows`, or the numbers in the file `path`."""
+    if in_rows is not None or path:
         counts = [part["n"] for part in ranks.surviving(lambda: ranks.gather("facts"))]
-        ranks.take_weights(weight_file.read(str(path), sum(counts)) if found is None else found, counts)
+        ranks.take_weights(weight_file.read(str(path), sum(counts)) if in_rows is None else in_rows, counts)
 
 
 def check_labels(ranks: Collective, settings: Settings, request: Request, name: str, console: Any) -> None:

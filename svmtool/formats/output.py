@@ -53,9 +53,9 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
             os.fsync(fd)
         with _write_errors(path):
             os.replace(scratch, target)
-        scratch_files.end(scratch, whole=True)
+        scratch_files.end(scratch, renamed=True)
     except BaseException:
-        scratch_files.end(scratch, whole=False)
+        scratch_files.end(scratch, renamed=False)
         raise
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 
 from svmtool import interrupts
 from svmtool.formats.regular_file import open_regular
@@ -40,9 +41,9 @@ def create(target: str, mode: int) -> tuple[str, int]:
         interrupts.end_file(scratch)
 
 
-def end(scratch: str, whole: bool) -> None:
-    """Finish a temporary file: remove it, unless it is `whole` and renamed."""
-    if not whole:
+def end(scratch: str, renamed: bool) -> None:
+    """Finish a temporary file: remove it unless it is complete and `renamed`."""
+    if not renamed:
         with contextlib.suppress(OSError):
             os.unlink(scratch)
     interrupts.end_file(scratch)
@@ -65,16 +66,10 @@ def _tidy(folder: str, prefix: str) -> None:
         return
     _tidied.add(folder + "/" + prefix)
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for name in [entry.name for entry in entries if _is_scratch(entry.name, prefix)]:
+        scratch = re.compile(re.escape(prefix) + r"[0-9]+-[0-9a-f]{8}\.tmp")
+        for name in [entry.name for entry in entries if scratch.fullmatch(entry.name)]:
             with contextlib.suppress(OSError):
                 _remove_if_left(os.path.join(folder, name))
-
-
-def _is_scratch(name: str, prefix: str) -> bool:
-    if not (name.startswith(prefix) and name.endswith(".tmp")):
-        return False
-    process, dash, rest = name[len(prefix) : -len(".tmp")].partition("-")
-    return process.isdigit() and dash == "-" and len(rest) == 8 and not rest.strip("0123456789abcdef")
 
 
 def _remove_if_left(path: str) -> None:

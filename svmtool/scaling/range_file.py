@@ -119,7 +119,7 @@ def _parse(words: _Words, path: str) -> Ranges:
         words.open_section()
         y = (*_limits(words, path), *_limits(words, path))
     elif words.first != b"x":
-        return _empty()
+        return Ranges(None, None, np.empty(0, np.int64), np.empty(0), np.empty(0))
     if words.peek()[:1] == b"x":
         words.open_section()
         x = _limits(words, path)
@@ -143,10 +143,6 @@ def _parse(words: _Words, path: str) -> Ranges:
         low.append(a)
         high.append(b)
     return Ranges(y, x, np.array(index, np.int64), np.array(low), np.array(high))
-
-
-def _empty() -> Ranges:
-    return Ranges(None, None, np.empty(0, np.int64), np.empty(0), np.empty(0))
 
 
 def _limits(words: _Words, path: str, *end: str) -> tuple[float, float]:

@@ -115,36 +115,36 @@ def log_number(path: str) -> int | None:
         return None
 
 
-def _check(name: str, found: dict) -> None:
-    m, k, g = int(found["features"]), len(found["labels"]), 1 + len(set(found["own"].tolist()))
+def _check(name: str, arrays: dict) -> None:
+    m, k, g = int(arrays["features"]), len(arrays["labels"]), 1 + len(set(arrays["own"].tolist()))
     shapes = {
         "count": (k,), "weight": (k,), "first": (k, m), "gram": (g, m * (m + 1) // 2), "past": (m,),
-        "factor": found["own"].shape,
+        "factor": arrays["own"].shape,
     }  # fmt: skip
     for key, shape in shapes.items():
-        if found[key].shape != shape:
+        if arrays[key].shape != shape:
             raise ModelError(f"{name} is damaged: its array {key!r} has a wrong shape")
-    for key, array in found.items():
+    for key, array in arrays.items():
         if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
             raise ModelError(f"{name} has non-finite numbers in {key!r}: train again")
-    counts = found["features"], found["entries"], found["count"]
+    counts = arrays["features"], arrays["entries"], arrays["count"]
     if any(np.any(count < 0) for count in counts):
         raise ModelError(f"{name} is damaged: a count is negative")
-    if not found["C"] > 0 or np.any(found["factor"] < 0) or np.any(found["past"] < 0):
+    if not arrays["C"] > 0 or np.any(arrays["factor"] < 0) or np.any(arrays["past"] < 0):
         raise ModelError(f"{name} is damaged: a cost or a sum of squares is negative")
-    if len(set(found["labels"].tolist())) < k:
+    if len(set(arrays["labels"].tolist())) < k:
         raise ModelError(f"{name} is damaged: a label occurs twice")
 
 
-def _made(found: dict) -> State:
-    own = tuple(zip(found["own"].tolist(), found["factor"].tolist(), strict=True))
-    sums = ClassStatistics([label for label, _ in own], int(found["features"]))
-    sums.labels, sums.count, sums.weight = found["labels"].tolist(), found["count"], found["weight"]
-    sums.first, sums.past = found["first"], found["past"]
-    for gram, packed in zip(sums.gram, found["gram"], strict=True):
+def _made(arrays: dict) -> State:
+    own = tuple(zip(arrays["own"].tolist(), arrays["factor"].tolist(), strict=True))
+    sums = ClassStatistics([label for label, _ in own], int(arrays["features"]))
+    sums.labels, sums.count, sums.weight = arrays["labels"].tolist(), arrays["count"], arrays["weight"]
+    sums.first, sums.past = arrays["first"], arrays["past"]
+    for gram, packed in zip(sums.gram, arrays["gram"], strict=True):
         _unpack(packed, gram)
-    numbers = {key: found[key].item() for key in ("solver", "C", "bias", "before", "log", "entries")}
-    return State(class_weights=own, sums=sums, model=found["model"].tobytes(), **numbers)
+    numbers = {key: arrays[key].item() for key in ("solver", "C", "bias", "before", "log", "entries")}
+    return State(class_weights=own, sums=sums, model=arrays["model"].tobytes(), **numbers)
 
 
 def _packed(grams: np.ndarray) -> np.ndarray:

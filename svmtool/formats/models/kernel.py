@@ -43,11 +43,11 @@ def parse(text: ModelText) -> KernelModel:
     Raises ModelError (LIBSVM's messages, see the module's docstring).
     """
     try:
-        found = _read_header(Scanner(text, EARLY_END))
-        columns = max(1, found["nr_class"] - 1)
-        rows = _support_vectors(text, found["total_sv"], columns)
-        kind = NAMES.index(found["kernel_type"])
-        kernel = Kernel(kind, **{key: found[key] for key, kinds in KERNELS_WITH.items() if kind in kinds})
+        fields = _read_header(Scanner(text, EARLY_END))
+        columns = max(1, fields["nr_class"] - 1)
+        rows = _support_vectors(text, fields["total_sv"], columns)
+        kind = NAMES.index(fields["kernel_type"])
+        kernel = Kernel(kind, **{key: fields[key] for key, kinds in KERNELS_WITH.items() if kind in kinds})
         if kernel.kind == PRECOMPUTED:
             _check_serials(rows)
     except NotText:
@@ -55,13 +55,13 @@ def parse(text: ModelText) -> KernelModel:
     except ModelError as e:
         raise ModelError(f"{e}\ncan't open model file {text.path}") from None
     coef = Buffer("f8", rows.labels.size)
-    n = found["total_sv"]
+    n = fields["total_sv"]
     for m in range(columns):
         coef.items[m * n : (m + 1) * n] = rows.labels.items[m::columns] if n else coef.items[:0]
     return KernelModel(
-        found["svm_type"], kernel, found.get("label"), found["nr_class"], found["rho"], coef, found.get("nr_sv"),
-        rows.indptr, rows.indices, rows.values, found.get("probA"), found.get("probB"),
-        found.get("prob_density_marks"), text.notes(),
+        fields["svm_type"], kernel, fields.get("label"), fields["nr_class"], fields["rho"], coef, fields.get("nr_sv"),
+        rows.indptr, rows.indices, rows.values, fields.get("probA"), fields.get("probB"),
+        fields.get("prob_density_marks"), text.notes(),
     )  # fmt: skip
 
 
@@ -84,77 +84,77 @@ def of_text(text: ModelText) -> KernelModel:
 
 def _read_header(scan: Scanner) -> dict[str, Any]:
     """Read everything up to `SV` and its line end; ModelError with LIBSVM's messages."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     while (key := scan.word("a keyword")) != "SV":
         if key == "svm_type":
-            found[key] = scan.word(key)
-            if found[key] not in SVM_TYPES:
-                raise ModelError(f"unknown svm type.\n{EARLY_END}: [{found[key]}]")
+            fields[key] = scan.word(key)
+            if fields[key] not in SVM_TYPES:
+                raise ModelError(f"unknown svm type.\n{EARLY_END}: [{fields[key]}]")
         elif key == "kernel_type":
-            found[key] = scan.word(key)
-            if found[key] not in NAMES:
-                raise ModelError(f"unknown kernel function.\n{EARLY_END}: [{found[key]}]")
+            fields[key] = scan.word(key)
+            if fields[key] not in NAMES:
+                raise ModelError(f"unknown kernel function.\n{EARLY_END}: [{fields[key]}]")
         elif key in ("degree", "nr_class", "total_sv"):
-            found[key] = scan.integer(key)
+            fields[key] = scan.integer(key)
         elif key in ("gamma", "coef0"):
-            found[key] = scan.real(key)
+            fields[key] = scan.real(key)
         elif key in ("rho", "label", "probA", "probB", "nr_sv"):
-            if "nr_class" not in found:
+            if "nr_class" not in fields:
                 raise ModelError(f"ERROR: {key} is before nr_class in the model")
-            k = found["nr_class"]
+            k = fields["nr_class"]
             pairs = k * (k - 1) // 2
             if key in ("label", "nr_sv"):
-                found[key] = scan.integers(key, k)
+                fields[key] = scan.integers(key, k)
             elif pairs >= 2**31:
                 raise ModelError(f"ERROR: nr_class: {k} classes have more pairs than fit into 32 bits")
-            elif key == "rho" and pairs == 1 and found.get("svm_type") == "one_class":
-                found[key] = Buffer("f8", 1)
-                found[key].items[0] = scan.threshold(key)
+            elif key == "rho" and pairs == 1 and fields.get("svm_type") == "one_class":
+                fields[key] = Buffer("f8", 1)
+                fields[key].items[0] = scan.threshold(key)
             else:
-                found[key] = scan.reals(f"numbers after {key}", pairs)
+                fields[key] = scan.reals(f"numbers after {key}", pairs)
         elif key == "prob_density_marks":
-            found[key] = tuple(scan.real(key) for _ in range(MARKS))
+            fields[key] = tuple(scan.real(key) for _ in range(MARKS))
         else:
             raise ModelError(f"unknown text in model file: [{key}]\n{EARLY_END}")
-    _check(found)
+    _check(fields)
     text = scan.text
     while not (behind := text.buffer.memory.find(NEWLINE, text.at, text.stop) + 1) and text.more():
         continue
     text.at = behind or text.stop
-    return found
+    return fields
 
 
-def _check(found: dict[str, Any]) -> None:
+def _check(fields: dict[str, Any]) -> None:
     """Reject invalid models that LIBSVM would accept; drop keys that do not belong to the model's type."""
     wanted = ["svm_type", "kernel_type", "nr_class", "total_sv", "rho"]
-    classes = found.get("svm_type") in CLASSIFIERS
+    classes = fields.get("svm_type") in CLASSIFIERS
     if classes:
         wanted += ["label", "nr_sv"]
-    kind = NAMES.index(found["kernel_type"]) if "kernel_type" in found else -1
+    kind = NAMES.index(fields["kernel_type"]) if "kernel_type" in fields else -1
     for key, kinds in KERNELS_WITH.items():
         if kind in kinds:
             wanted.append(key)
-    missing = [key for key in wanted if key not in found]
+    missing = [key for key in wanted if key not in fields]
     if missing:
         raise ModelError(f"ERROR: the model lacks {', '.join(missing)}")
-    k, n = found["nr_class"], found["total_sv"]
+    k, n = fields["nr_class"], fields["total_sv"]
     if k < 0 or n < 0:
         raise ModelError("ERROR: nr_class or total_sv of the model is negative")
     for key in ("gamma", "coef0"):
-        if found.get(key, 0.0) - found.get(key, 0.0) != 0:
+        if fields.get(key, 0.0) - fields.get(key, 0.0) != 0:
             raise ModelError(f"ERROR: {key} of the model is not finite")
-    if kind == RBF and found["gamma"] < 0:
+    if kind == RBF and fields["gamma"] < 0:
         raise ModelError("ERROR: gamma of the model is negative")
     if not classes:
-        found.pop("label", None), found.pop("nr_sv", None)
+        fields.pop("label", None), fields.pop("nr_sv", None)
         if k != 2:
-            raise ModelError(f"ERROR: a model of {found['svm_type']} has nr_class 2, not {k}")
+            raise ModelError(f"ERROR: a model of {fields['svm_type']} has nr_class 2, not {k}")
         return
     if k == 0:
         raise ModelError(NO_CLASSES)
-    if len(found["label"]) != k or len(found["nr_sv"]) != k or found["rho"].size != k * (k - 1) // 2:
+    if len(fields["label"]) != k or len(fields["nr_sv"]) != k or fields["rho"].size != k * (k - 1) // 2:
         raise ModelError(f"ERROR: nr_class occurs twice in the model, and label, nr_sv or rho do not match {k}")
-    if min(found["nr_sv"]) < 0 or sum(found["nr_sv"]) != n:
+    if min(fields["nr_sv"]) < 0 or sum(fields["nr_sv"]) != n:
         raise ModelError(f"ERROR: nr_sv of the model does not add up to total_sv, {n}")
     if k == 1 and n:
         raise ModelError(f"ERROR: a model of one class has no support vectors, not {n}")

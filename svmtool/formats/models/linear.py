@@ -75,32 +75,32 @@ class StoredModel:
 
 def _read_header(scan: Scanner) -> StoredModel:
     """Read everything up to the word `w`; ModelError with LIBLINEAR's messages."""
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     while (key := scan.word("a keyword")) != "w":
         if key == "solver_type":
-            found[key] = scan.word("a solver's name")
-            if found[key] not in WORDS:
+            fields[key] = scan.word("a solver's name")
+            if fields[key] not in WORDS:
                 raise ModelError("unknown solver type.")
         elif key in ("nr_class", "nr_feature"):
-            found[key] = scan.integer(key)
+            fields[key] = scan.integer(key)
         elif key in ("bias", "rho"):
-            rowless = key == "rho" and found.get("nr_feature") == 0  # LIBLINEAR's rho of no rows is nan
-            found[key] = scan.real(key) if rowless else scan.threshold(key)
+            rowless = key == "rho" and fields.get("nr_feature") == 0  # LIBLINEAR's rho of no rows is nan
+            fields[key] = scan.real(key) if rowless else scan.threshold(key)
         elif key == "label":
-            if "nr_class" not in found:
+            if "nr_class" not in fields:
                 raise ModelError("ERROR: label is before nr_class in the model")
-            found[key] = scan.integers(key, found["nr_class"])
+            fields[key] = scan.integers(key, fields["nr_class"])
         else:
             kernel = ": this is a kernel model, a linear model is expected" if key == "svm_type" else ""
             raise ModelError(f"unknown text in model file: [{key}]{kernel}")
-    missing = [key for key in ("solver_type", "nr_class", "nr_feature", "bias") if key not in found]
+    missing = [key for key in ("solver_type", "nr_class", "nr_feature", "bias") if key not in fields]
     if missing:
         raise ModelError(f"ERROR: the model lacks {', '.join(missing)}")
     model = StoredModel()
-    model.word, model.nr_class, model.n_features = found["solver_type"], found["nr_class"], found["nr_feature"]
-    if abs(found.get("rho") or 0.0) == MAX_FLOAT:
-        found["rho"] *= 2.0  # see _finite
-    model.bias, model.rho, model.labels = found["bias"], found.get("rho"), found.get("label")
+    model.word, model.nr_class, model.n_features = fields["solver_type"], fields["nr_class"], fields["nr_feature"]
+    if abs(fields.get("rho") or 0.0) == MAX_FLOAT:
+        fields["rho"] *= 2.0  # see _finite
+    model.bias, model.rho, model.labels = fields["bias"], fields.get("rho"), fields.get("label")
     _check(model)
     return model
 

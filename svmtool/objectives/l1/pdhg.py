@@ -62,16 +62,16 @@ class L1Saddle:
         """Number of columns in use."""
         return len(self._columns)
 
-    def _choose(self, some: np.ndarray, columns: np.ndarray) -> None:
+    def _choose(self, chosen: np.ndarray, columns: np.ndarray) -> None:
         """Set the rows and columns (i8, ascending) that steps change; the others are fixed."""
         task, rows = self.task, self.rows
-        self._rows, self._columns = some, columns
-        everything = len(some) == self.n and len(columns) == rows.plain
-        part = rows if everything else rows.take(some).columns(columns)
+        self._rows, self._columns = chosen, columns
+        everything = len(chosen) == self.n and len(columns) == rows.plain
+        part = rows if everything else rows.take(chosen).columns(columns)
         by_column = Columns(part)
         matrix = by_column.starts, by_column.row_numbers, by_column.values, *part.csr_arrays
         sizes = CsrRows(part.indptr, part.indices, np.abs(part.values), len(columns))
-        ones, of_rows = np.ones(len(some)), np.empty(len(some))
+        ones, of_rows = np.ones(len(chosen)), np.empty(len(chosen))
         of_columns = sizes.transpose_product(ones)
         sizes.margins(np.ones(len(columns)), ones, of_rows)
         if rows.bias > 0.0 and not task.free_bias:  # the bias column
@@ -88,12 +88,12 @@ class L1Saddle:
         self._tau /= norm
         self._sigma /= norm
         # the column of ones is orthogonal to centred columns; without centring it is counted in `of_rows`
-        self._shift_step = (norm / total if task.free_bias else 1.0 / len(some)) if rows.bias > 0.0 else 0.0
+        self._shift_step = (norm / total if task.free_bias else 1.0 / len(chosen)) if rows.bias > 0.0 else 0.0
         outside = self.a * task.y
-        outside[some] = 0.0
+        outside[chosen] = 0.0
         self._outside = float(np.sum(outside))
         fixed = rows.transpose_product(outside)[columns]
-        self._given = (*matrix, task.y[some], self.whole.target[some], task.cost[some], fixed, self._centre)
+        self._given = (*matrix, task.y[chosen], self.whole.target[chosen], task.cost[chosen], fixed, self._centre)
         self._begin()
 
     def _norm(self, part: CsrRows) -> float:
