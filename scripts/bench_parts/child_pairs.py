@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
 
 from bench_parts.certify import answer
+from svmtool import registry
 from svmtool.certify.kernel import certify
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.kernel_params import tolerance
@@ -39,7 +40,7 @@ class PairFitting(Fitting):
         monitor = Monitor(s.stopping.gap, None, s.stopping.max_seconds, None, None, self.started)
         start = time.perf_counter()
         problem.cache_mb, problem.options = s.run.cache_mb if cache_mb is None else cache_mb, self.options
-        result = alfpgm.solve(problem, monitor, Rule(dual=RangeRule(tolerance(s))))
+        result = registry.solver_of(alfpgm)(problem, monitor, Rule(dual=RangeRule(tolerance(s))))
         self.seconds += time.perf_counter() - start
         found = problem.answer(result)
         return Solved(found, result, certify(problem, result.alpha, result.gradient, result.rho, result.r, found.scale))

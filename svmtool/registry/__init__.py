@@ -88,8 +88,26 @@ def in_words(rows: Iterable[Solver]) -> str:
 
 
 def entry(row: Solver) -> Callable:
-    """Import the module of a row and return its function."""
-    return getattr(_module(row), row.entry)
+    """Import the module of a row and return its solver: see `solver_of`."""
+    return solver_of(_module(row), row.plan)
+
+
+def solver_of(module: Any, plan: str = "plan") -> Callable:
+    """Return solve(problem, monitor, rule, start=None, seed=1, method=None) of a solver's module.
+
+    It solves by `method`, None: by the plan's, and reports the choice to the monitor.  plan: name of the function that
+    chooses; more keywords go to the solver.
+    """
+
+    def solve(
+        problem: Any, monitor: Any, rule: Any, start: Any = None, seed: int = 1, method: str | None = None, **own: Any
+    ) -> Any:
+        chosen = getattr(module, plan)(problem, rule, start)
+        return module.solve(
+            problem, monitor, rule, start, seed, monitor.begin(module.METHODS, chosen, method), **own
+        )
+
+    return solve
 
 
 def planner(row: Solver) -> Callable:

@@ -15,15 +15,15 @@ class Solver(NamedTuple):
         A line of text for each method that a run can begin with.
     plan(problem, rule, start=None) -> Plan
         Chooses one of them from the problem alone; no side effects.
-    entry(problem, monitor, rule, start=None, seed=1, method=None) -> SolverResult
-        Solves, from weights `start` (with kernels: from a feasible alpha).  It calls `plan` itself, unless `method`
-        names one of METHODS, and reports the choice to the monitor.
+    solve(problem, monitor, rule, start, seed, method) -> SolverResult
+        Solves by one of METHODS, from weights `start` (with kernels: from a feasible alpha; None: from zero).
+        registry.entry(row) calls it with the plan's method.
     """
 
     number: int
     name: str  # -s takes it in place of the number
     word: str  # solver_type in the model file: the decision rule that LIBLINEAR's predict knows
-    module: str  # the solver's module, imported when a run needs it; `entry` names its function
+    module: str  # the solver's module, imported when a run needs it
     help: str  # one line for --help
     objective: str  # the problem, in ASCII mathematics
     loss: str
@@ -33,8 +33,7 @@ class Solver(NamedTuple):
     paper: str
     space: str = "primal"  # or: dual; the variables of LIBLINEAR's stopping rule for this number
     over_sums: str = ""  # module for distributed rows, where `module` needs more than sums over the rows
-    entry: str = "solve"  # the function that solves; its arguments: see Solver
-    plan: str = "plan"  # the function that chooses the method; its arguments: see Solver
+    plan: str = "plan"  # the function that chooses the method
     task: str = "classification"  # or: all classes | regression | ordinal | one-class | hard one-class
     regulariser: str = "1/2 |w|^2"
     kernel: bool = False

@@ -42,7 +42,7 @@ from svmtool.kernels.results import KernelResult
 from svmtool.kernels.working_sets import PairSets, ViolatingSets
 from svmtool.limits import EndedError
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor, Progress, Rule
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import ROUNDOFF_GAP
 
 MU = 0.1  # the paper's penalty
@@ -84,15 +84,15 @@ def plan(problem: KernelProblem, rule: Rule, start: np.ndarray | None = None) ->
 
 
 def solve(
-    problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
-    method: str | None = None, least_steps: float = LIBSVM_STEPS,
+    problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str,
+    least_steps: float = LIBSVM_STEPS,
 ) -> KernelResult:  # fmt: skip
     """Solve to a largest violation of rule.dual.most, else to the monitor's gap.
 
     least_steps: LIBSVM's limit of steps for few variables, which ends runs whose kernel may be indefinite.
     ValueError where `method` is `direct` and there is no direct solution of the problem.
     """
-    method, eps = begin(monitor, METHODS, plan(problem, rule, start), method), rule.dual.most if rule.dual else 0.0
+    eps = rule.dual.most if rule.dual else 0.0
     o, cache_mb = problem.options, problem.cache_mb
     state = Decomposition(problem, capacity_for_rows(len(problem.y), cache_mb), start)
     whole: WholeDescent | None = None

@@ -36,7 +36,7 @@ from svmtool.solvers.alm_rounds import DUAL_ROWS, GROWTH, INNER, SIGMA_COLD, SIG
 from svmtool.solvers.shared import base, fused, interior_steps
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.interior_steps import Slower
-from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, begin, bias_alone
+from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, bias_alone
 from svmtool.tolerances import GRAM_BELOW, ROUNDOFF_GAP, SAFETY
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
@@ -74,11 +74,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("features" if narrow else "rows", why)
 
 
-def exact(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
-) -> Result:
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
-    method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
         return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
     small = _fused(task, monitor, rule, start, seed) if method == "fused" else None
@@ -131,7 +128,7 @@ def _unit(task: Task) -> float:
 
 
 def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
-    """Run all of `exact` in one compiled call; status None: it made as many records as a call may."""
+    """Run all of `solve` in one compiled call; status None: it made as many records as a call may."""
     nnz, unit = of_data(task.rows).nnz, _unit(task)
     gap = rule.certified.gap if monitor.gap is None else monitor.gap
     pg_range = -1.0 if rule.dual is None else SAFETY * rule.dual.most

@@ -38,7 +38,7 @@ from svmtool.solvers.alm_class_epochs import AFTER_RULE, ClassEpochs
 from svmtool.solvers.alm_rounds import SIGMA_COLD, Rounds
 from svmtool.solvers.shared import base, interior_steps
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import ENOUGH, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY
 
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
@@ -69,15 +69,12 @@ def plan(task: ClassTask, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("turns-rows", f"{d} features times {k} classes, more than {GRAM_BELOW}")
 
 
-def solve(
-    task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
-    method: str | None = None,
-) -> Result:  # fmt: skip
+def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None); see the module's text.
 
     start and the answer's w: the flat W of class_rows.py; the answer's alpha has k numbers a row, f8[n, k].
     """
-    method, n, k = begin(monitor, METHODS, plan(task, rule, start), method), task.rows.n, task.k
+    n, k = task.rows.n, task.k
     if method == "zero":
         monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         return Result(np.zeros(k * task.rows.d), base.OPTIMAL, 1, monitor.history, np.zeros((n, k)))

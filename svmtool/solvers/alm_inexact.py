@@ -44,7 +44,7 @@ from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.interior_steps import NAME as INTERIOR
 from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possible
-from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, begin, bias_alone
+from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, bias_alone
 from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
 NEAR = 1.2  # largest ratio of two mu for which the same factor is used
@@ -86,11 +86,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("products", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent here")
 
 
-def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
-) -> Result:
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
-    method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
         return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
     return iterations(task, monitor, start, seed, method)

@@ -22,7 +22,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.least_squares import SUMS, by_sums
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan
 
 METHODS = {"sums": SUMS}
 
@@ -32,11 +32,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("sums", "an adaptable model keeps them")
 
 
-def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
-) -> Result:
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Solve from `start` (zeros if None); SvmtoolError for a task without equations."""
-    begin(monitor, METHODS, plan(task, rule, start), method)
     if task.equations is None:
         raise SvmtoolError(
             f"an adaptable model keeps a matrix of features x features: {task.rows.d} are too many (use -s 70)"

@@ -27,7 +27,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan
 
 LARGEST = 5000  # features, for the sake of P
 BLOCK, WIDE, MOST = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds
@@ -50,15 +50,14 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 
 
 def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
-    method: str | None = None, block: int | None = None,
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str,
+    block: int | None = None,
 ) -> Result:  # fmt: skip
     """Make `task.options.passes` passes; `start` is not used, `stream` needs a task with equations.
 
     block: rows that P gets at once (None: by d).  history reports f after each pass, and as `active` the rows added so
     far; the Result's `taken` how often each row was added.
     """
-    method = begin(monitor, METHODS, plan(task, rule, start), method)
     rows, d = task.rows, task.rows.d
     if d > LARGEST:
         raise SvmtoolError(f"FALSVM keeps a matrix of features x features: {d} are too many (use -s 70)")

@@ -32,7 +32,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import OPTIMAL, Monitor, Result, Rule
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
 from svmtool.solvers.shared.cutting_planes import SAMPLE, CuttingPlanes, Sample, method_of
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan
 
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
@@ -45,21 +45,8 @@ def plan_sampled(task: Task, rule: Rule, start: np.ndarray | None = None) -> Pla
     return Plan(*method_of(task.rows.n, task.options.sample or SAMPLE))
 
 
-def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
-) -> Result:
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Solve to the monitor's gap; `start` is not used.  Result.w is w and rho."""
-    return _solve(task, monitor, seed, begin(monitor, METHODS, plan(task, rule, start), method))
-
-
-def solve_sampled(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
-) -> Result:
-    """The same by samples of task.options.sample rows."""
-    return _solve(task, monitor, seed, begin(monitor, METHODS, plan_sampled(task, rule, start), method))
-
-
-def _solve(task: Task, monitor: Monitor, seed: int, method: str) -> Result:
     n = task.rows.n
     if n == 0:
         monitor.step(0.0, 0.0, 0.0, active=0)

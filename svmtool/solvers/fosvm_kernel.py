@@ -29,7 +29,7 @@ from svmtool.objectives.hard_one_class import lead_of
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Progress, Rule, Status
 from svmtool.solvers.shared.cutting_planes import INDEFINITE, INSIDE, SAMPLE, CuttingPlanes, Sample, method_of
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import MIB, ROUNDOFF_GAP
 
 MANY = 64  # rows of A beyond which decomposition is faster
@@ -55,30 +55,13 @@ def plan_sampled(problem: HardOneClass, rule: Rule, start: np.ndarray | None = N
 
 
 def solve(
-    problem: HardOneClass, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
-    method: str | None = None, many: int = MANY, working: int = WORKING,
+    problem: HardOneClass, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str,
+    many: int = MANY, working: int = WORKING,
 ) -> KernelResult:  # fmt: skip
     """Solve to the monitor's gap; the rule is not used.
 
     many: rows of A beyond which the dual is decomposed.  working: rows of a working set.
     """
-    chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
-    return _grow(problem, monitor, chosen, start, seed, many, working)
-
-
-def solve_sampled(
-    problem: HardOneClass, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
-    method: str | None = None, many: int = MANY, working: int = WORKING,
-) -> KernelResult:  # fmt: skip
-    """The same by samples of options.sample rows."""
-    chosen = begin(monitor, METHODS, plan_sampled(problem, rule, start), method)
-    return _grow(problem, monitor, chosen, start, seed, many, working)
-
-
-def _grow(
-    problem: HardOneClass, monitor: Monitor, method: str, start: np.ndarray | None, seed: int, many: int, working: int
-) -> KernelResult:
-    """Cutting planes, and decomposition once A has more than `many` rows."""
     cache_mb = problem.cache_mb
     sample = Sample(problem.options.sample or SAMPLE, problem.n, seed) if method == "sample" else None
     rows, before = KernelRowScores(problem, cache_mb), None

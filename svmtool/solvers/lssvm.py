@@ -24,7 +24,7 @@ from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import least_squares
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan
 
 METHODS = {"sums": least_squares.SUMS, **least_squares.METHODS}
 
@@ -40,11 +40,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("products", "too many features for a matrix of features x features")
 
 
-def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
-) -> Result:
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Solve from `start` (zeros if None); `sums` needs a task with equations."""
-    method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "sums":
         return least_squares.by_sums(task.equations, task, monitor, rule, start)
     return least_squares.by_method(method, plan, task, monitor, rule, start)

@@ -35,7 +35,7 @@ from svmtool.solvers.shared import fused
 from svmtool.solvers.shared.alternation import by_turns
 from svmtool.solvers.shared.base import Confirmation, Monitor, Result, Rule
 from svmtool.solvers.shared.newton import newton_steps
-from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, begin, bias_alone
+from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, bias_alone
 from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
@@ -77,11 +77,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("products", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent for this layout or bias")
 
 
-def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
-) -> Result:
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
-    method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
         return bias_alone(monitor, task.one_sided_answer())
     objective = task.objective(SquaredHinge, one_of_several=task.one_of_several, target=task.target)

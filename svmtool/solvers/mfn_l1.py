@@ -28,7 +28,7 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.newton import coordinate_epochs
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
 MOST_VISITS = 3000.0  # to each row by epochs before the polish takes over: they are cheap beside its systems
@@ -62,11 +62,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("products", f"{d} features, more than {GRAM_BELOW}, and a free bias or rows elsewhere")
 
 
-def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
-) -> Result:
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
-    method = begin(monitor, METHODS, plan(task, rule, start), method)
     objective = task.objective(Augmented, target=task.target)
     objective.fill_multipliers(0.5)
     objective.sigma = 0.5  # tau_0 = 1

@@ -32,7 +32,7 @@ from svmtool.solvers.shared import smoothing
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.homotopy import Homotopy
 from svmtool.solvers.shared.least_squares import MANY_SINGLETONS, MERGED, merged
-from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, begin, bias_alone
+from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, bias_alone
 from svmtool.tolerances import GRAM_BELOW
 
 MU_FIRST = 0.3  # the first mu of Algorithm 2, times C where that is above 1
@@ -67,20 +67,14 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("epoch", f"{task.rows.d} features, at most {GRAM_BELOW}")
 
 
-def c_svm(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
-) -> Result:
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Hinge loss, from `start` (None: from zeros or what coordinate descent finds); see the module's text."""
-    return _by(begin(monitor, METHODS, plan(task, rule, start), method), task, monitor, rule, start, seed)
-
-
-def _by(method: str, task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     if method == "bias":
         return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
     if method == "plain":
         return smoothing.plain(smoothing.smoothed_hinge(task, False), monitor, start)
     if method == "merged":
-        return merged(lambda less, w: _by(plan(less, rule, w).method, less, monitor, rule, w, seed), task, start)
+        return merged(lambda less, w: solve(less, monitor, rule, w, seed, plan(less, rule, w).method), task, start)
     objective = task.objective(Augmented, target=task.target)
     objective.set_point(np.zeros(objective.d) if start is None else start)
     run, status, mu = Homotopy(objective, monitor), None, MU_FIRST

@@ -25,7 +25,7 @@ from svmtool.kernels.rows import ROUNDING
 from svmtool.kernels.smoothed import DIRECT, SmoothedHinge
 from svmtool.limits import EndedError
 from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Progress, Rule
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import ROUNDOFF_GAP
 
 MU, MU_RISE, MU_LEAST = 0.3, 1e2, 1e-8  # the first mu, its largest factor for large C, and the least mu
@@ -62,11 +62,10 @@ def _first_mu(problem: KernelProblem) -> float:
 
 
 def solve(
-    problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
-    method: str | None = None,
-) -> KernelResult:  # fmt: skip
+    problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str
+) -> KernelResult:
     """Hinge loss with a free bias, to a largest violation of rule.dual.most or to the monitor's gap."""
-    method, eps = begin(monitor, METHODS, plan(problem, rule, start), method), rule.dual.most if rule.dual else 0.0
+    eps = rule.dual.most if rule.dual else 0.0
     state = Decomposition(problem, problem.cache_mb / 2, start)
     smoothed = SmoothedHinge(state, problem.cache_mb / 2, FACTORISED[method])
     C, mu = problem.upper, _first_mu(problem)

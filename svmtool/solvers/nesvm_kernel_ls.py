@@ -16,7 +16,7 @@ from svmtool.kernels.conjugate import Conjugate
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.solvers.shared.base import Monitor, Rule
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan
 from svmtool.solvers.shared.residual import METHODS as METHODS
 from svmtool.solvers.shared.residual import direct_after, plan_steps, rounds, without_rows
 
@@ -27,12 +27,10 @@ def plan(problem: LeastSquaresSvc, rule: Rule, start: np.ndarray | None = None) 
 
 
 def solve(
-    problem: LeastSquaresSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
-    method: str | None = None,
-) -> KernelResult:  # fmt: skip
+    problem: LeastSquaresSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str
+) -> KernelResult:
     """Solve to residuals of rule.dual.most, else to the monitor's gap."""
-    chosen = begin(monitor, METHODS, plan(problem, rule, start), method)
     if problem.n == 0:
         return without_rows(monitor)
-    after = direct_after(problem) if chosen == "cg" else -1
+    after = direct_after(problem) if method == "cg" else -1
     return rounds(Conjugate(problem, problem.cache_mb, start), monitor, rule.dual.most if rule.dual else 0.0, after)

@@ -25,7 +25,7 @@ from svmtool.solvers.shared import smoothing
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.solvers.shared.homotopy import MU_LEAST, Homotopy
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, begin, bias_alone
+from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, bias_alone
 from svmtool.tolerances import GRAM_BELOW
 
 MU, SHRINK = 1.0, 0.5  # the first mu, and how mu and the proximal term's weight shrink
@@ -61,16 +61,15 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("stages", f"{rows.d} features, at most {GRAM_BELOW}")
 
 
-def lp_svm(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
-    method: str | None = None, columns: int = COLUMNS, fewest: int = FEWEST,
+def solve(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str,
+    columns: int = COLUMNS, fewest: int = FEWEST,
 ) -> Result:  # fmt: skip
     """Solve from `start` (zeros if None).
 
     columns: least number of columns that column generation takes in at a time.  fewest: rows and columns that
     restarted PDHG keeps at least.
     """
-    method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
         return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
     if method == "plain":

@@ -18,7 +18,7 @@ from svmtool.objectives.smoothed import Smoothed
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import least_squares
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, begin, bias_alone
+from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, bias_alone
 from svmtool.solvers.shared.smoothing import NO_HOMOTOPY, PLAIN, plain
 from svmtool.tolerances import GRAM_BELOW
 
@@ -40,11 +40,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("products", f"{task.rows.d} features, more than {GRAM_BELOW}")
 
 
-def ls_svm(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
-) -> Result:
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Solve from `start` (zeros if None)."""
-    method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
         return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
     if method == "plain":

@@ -30,7 +30,7 @@ from svmtool.limits import EndedError
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY
 
 # A run ends after so many evaluations without a better gap or dual value: what is left is round-off.
@@ -60,15 +60,14 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 
 
 def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None,
-    rounds: int = ROUNDS, face_rows: int = FACE_ROWS,
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str, rounds: int = ROUNDS,
+    face_rows: int = FACE_ROWS,
 ) -> Result:  # fmt: skip
     """Minimise from `start` (w and rho, zeros if None); see the module's text.
 
     rounds: at most so many between two passes over all rows.  face_rows: largest number of rows whose system is
     factorised.  Result.w is w and rho.
     """
-    method = begin(monitor, METHODS, plan(task, rule, start), method)
     descent = OneClassDescent(task.rows, task.cost, task.nu)
     if method == "rows":
         descent.begin()

@@ -25,7 +25,7 @@ from svmtool.kernels.results import KernelResult
 from svmtool.kernels.working_sets import largest
 from svmtool.solvers.shared import residual
 from svmtool.solvers.shared.base import Monitor, Rule
-from svmtool.solvers.shared.plan import Plan, begin
+from svmtool.solvers.shared.plan import Plan
 from svmtool.solvers.shared.residual import direct_after, rounds, without_rows
 
 AHEAD = 64  # kernel rows computed at a time
@@ -40,20 +40,19 @@ def plan(problem: LeastSquaresSvc, rule: Rule, start: np.ndarray | None = None) 
 
 
 def solve(
-    problem: LeastSquaresSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1,
-    method: str | None = None,
-) -> KernelResult:  # fmt: skip
+    problem: LeastSquaresSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str
+) -> KernelResult:
     """Solve to |g|_inf <= rule.dual.most, else to the monitor's gap.
 
     SvmtoolError where the memory for kernel rows is too small for --sgd-rows of them.
     """
-    chosen, eps = begin(monitor, METHODS, plan(problem, rule, start), method), rule.dual.most if rule.dual else 0.0
+    eps = rule.dual.most if rule.dual else 0.0
     if problem.n == 0:
         return without_rows(monitor)
-    if chosen == "steepest":
+    if method == "steepest":
         t = min(problem.options.sgd_rows or T, problem.n)
         return rounds(Steepest(problem, problem.cache_mb, t, start), monitor, eps)
-    after = direct_after(problem) if chosen == "cg" else -1
+    after = direct_after(problem) if method == "cg" else -1
     return rounds(Conjugate(problem, problem.cache_mb, start), monitor, eps, after)
 
 

@@ -180,7 +180,7 @@ def test_smoothing_ends_where_the_kernel_is_not_positive(C):
     X = rng.normal(size=(150, 5)) * 20.0
     points = Points(Kernel(3, 1.0), DenseRows(X), None)
     problem = CSvc(points, np.where(np.arange(150) % 10, -1.0, 1.0), np.full(150, C))
-    result = run(nesvm_kernel.solve, problem, Monitor(1e-4))
+    result = run(registry.solver_of(nesvm_kernel), problem, Monitor(1e-4))
     assert result.status is PRECISION and result.iterations <= 2 * nesvm_kernel.STEPS
 
 
@@ -300,13 +300,13 @@ def test_pairs_on_an_indefinite_kernel_end_after_libsvms_number_of_steps():
     rng = np.random.default_rng(0)
     X = np.floor(np.exp(rng.normal(size=(60, 8)) * 2.0))
     problem = NuSvr(Points(Kernel(1, 1 / 8, 3, -1.0), DenseRows(X), None), rng.integers(0, 20, 60) * 1.0, 1.0, 0.9)
-    found = run(alfpgm.solve, problem, Monitor(), 0.01, least_steps=0.0)
+    found = run(registry.solver_of(alfpgm), problem, Monitor(), 0.01, least_steps=0.0)
     assert found.status is STEPS and "LIBSVM's limit on the work" in STEPS.advice and np.any(found.alpha)
 
 
 def test_an_exact_minimiser_that_misses_the_gap_asked_for_is_no_convergence():
     problem = CSvc(Points(Kernel(0), DenseRows(NORMAL), None), 1.0 * SIGNS, np.ones(len(SIGNS)))
-    found = run(alfpgm.solve, problem, Monitor(1e-10), 0.0)
+    found = run(registry.solver_of(alfpgm), problem, Monitor(1e-10), 0.0)
     asked = []
     for target, status in ((1e-6, OPTIMAL), (1e-300, PRECISION)):
         found.status = OPTIMAL
@@ -319,8 +319,8 @@ def test_without_e_no_violation_at_all_is_the_exact_minimiser():
     """Not the rule of -e: its certificate must be as small as --gap asks for."""
     y = 1.0 * SIGNS  # at this cost all variables are at their bounds, and nothing violates optimality
     problem = CSvc(Points(Kernel(0), DenseRows(NORMAL), None), y, np.full(len(y), 1e-6))
-    assert run(alfpgm.solve, problem, Monitor(-1.0), 0.0).status is OPTIMAL
-    assert run(alfpgm.solve, problem, Monitor(), 1e-3).status is RULE
+    assert run(registry.solver_of(alfpgm), problem, Monitor(-1.0), 0.0).status is OPTIMAL
+    assert run(registry.solver_of(alfpgm), problem, Monitor(), 1e-3).status is RULE
 
 
 def test_a_certificate_from_a_sample_is_called_an_estimate(svm_train):

@@ -13,6 +13,7 @@ from optima import optimum
 from reference import csr_of
 from test_logistic_loops import MARGINS
 
+from svmtool import registry
 from svmtool.compiled import REGISTRY
 from svmtool.compiled.loops.fused import fused_l1_loops
 from svmtool.compiled.loops.loss import l1_loops
@@ -21,6 +22,8 @@ from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import proximal_newton
 from svmtool.solvers.shared.base import GAP, Monitor, Rule
+
+solve_l1 = registry.solver_of(proximal_newton)
 
 ONE = np.ones(1)
 
@@ -269,7 +272,7 @@ def test_small_l1_takes_the_steps_of_its_python_form(n, d, C, loss, start, bias)
     task = Task(rows, p.y, p.cost, target=np.zeros(n) if loss == "logistic" else None)
     w = None if start is None else np.full(rows.d, start)
     small, steps = (
-        proximal_newton.solve(task, Monitor(gap=1e-9), Rule(), w, method=method) for method in ("fused", "matrix")
+        solve_l1(task, Monitor(gap=1e-9), Rule(), w, method=method) for method in ("fused", "matrix")
     )
     same_steps(small, steps)
     assert small.status is GAP

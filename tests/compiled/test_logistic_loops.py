@@ -9,6 +9,7 @@ from loop_suite import check_each_loop_is_called, close, halves, same_steps
 from optima import minimiser
 from reference import csr_of
 
+from svmtool import registry
 from svmtool.compiled.loops.fused import fused_logistic_loops
 from svmtool.compiled.loops.loss import logistic_loops
 from svmtool.coordinate.hinge import CHUNK, random_state
@@ -137,7 +138,7 @@ def test_small_logistic_takes_the_steps_of_its_python_form(n, d, C):
     p = reference.random_problem(8, n, d, C)._replace(loss="logistic")
     task = Task(CsrRows(*csr_of(p.X), d), p.y, p.cost, target=np.zeros(n))
 
-    small = logistic.solve(task, Monitor(gap=1e-13), Rule(), np.full(d, 0.01), method="fused")
+    small = registry.solver_of(logistic)(task, Monitor(gap=1e-13), Rule(), np.full(d, 0.01), method="fused")
     plain = logistic.Run(task.objective(Logistic), Monitor(gap=1e-13), Rule())
     plain.worth = 0.0  # a Hessian costs nothing
     plain.objective.set_point(np.full(d, 0.01))

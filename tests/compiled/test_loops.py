@@ -9,6 +9,7 @@ from loop_suite import check_each_loop_is_called, close, halves, same_steps
 from optima import minimiser, optimum
 from reference import csr_of
 
+from svmtool import registry
 from svmtool.compiled.loops.cd import dcd_loops
 from svmtool.compiled.loops.fused import fused_alm_loops, fused_mfn_loops
 from svmtool.compiled.loops.loss import conjugate_loops, hinge_loops, power_loops
@@ -285,7 +286,7 @@ def test_fused_mfn_takes_the_steps_of_its_python_form(n, d, C, kind):
     task = Task(rows, p.y, p.cost) if kind == "hinge" else tube_of(p, rows, 2.0)
 
     def run(method):
-        return mfn.solve(task, Monitor(), Rule(), np.full(d, 0.01), method=method)
+        return registry.solver_of(mfn)(task, Monitor(), Rule(), np.full(d, 0.01), method=method)
 
     small, plain = run("fused"), run("features")
     same_steps(small, plain)
@@ -307,7 +308,7 @@ def test_small_hinge_takes_the_steps_of_its_python_form(n, d, C, start, kind):
 
     def run(method):
         begun = None if start is None else np.full(d, start)
-        return alm.exact(task, Monitor(gap=1e-9), Rule(), begun, method=method)
+        return registry.solver_of(alm)(task, Monitor(gap=1e-9), Rule(), begun, method=method)
 
     small = run("fused")
     same_steps(small, run("epochs" if start is None else "features"))

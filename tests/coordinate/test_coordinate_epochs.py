@@ -7,6 +7,7 @@ import pytest
 import reference
 from reference import csr_of
 
+from svmtool import registry
 from svmtool.coordinate import hinge
 from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, MOST_EPOCHS, Allowance, DualCoordinateDescent
 from svmtool.data.csr import CsrRows
@@ -20,6 +21,8 @@ from svmtool.solvers.alm_epochs import HingeEpochs
 from svmtool.solvers.shared import alternation
 from svmtool.solvers.shared.alternation import FIRST_TURN, by_turns
 from svmtool.solvers.shared.base import GAP, RULE, SIZE_SHARE, GapRule, Monitor, RangeRule, Result, Rule
+
+solve_mfn = registry.solver_of(mfn)
 
 ALLOWANCE = Allowance()
 
@@ -263,7 +266,7 @@ def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal():
 def test_a_rule_that_passes_meet_is_not_replaced():
     task = uneven(C=0.01)
     plain, late = (
-        mfn.solve(task, Monitor(), Rule(dual=RangeRule(0.1, share)), method="epochs") for share in (None, 1.0)
+        solve_mfn(task, Monitor(), Rule(dual=RangeRule(0.1, share)), method="epochs") for share in (None, 1.0)
     )
     assert plain.status is late.status is RULE and np.array_equal(plain.w, late.w)
 

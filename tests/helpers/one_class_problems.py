@@ -106,7 +106,7 @@ class Solved:
         method, arguments = path
         if arguments:
             monitor = Monitor(s.target, s.stopping.max_iter, s.stopping.max_seconds, report)
-            self.result = one_class.solve(
+            self.result = registry.solver_of(one_class)(
                 self.problems.task(0), monitor, self.problems.rule(0), start, method=method, **arguments
             )
         else:

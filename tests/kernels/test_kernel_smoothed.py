@@ -110,7 +110,7 @@ def test_stages_that_bring_nothing_are_few(size):
     data = random_data(60, seed=4)
     data.X[:] *= size
     problem, monitor = data.problem(NESVM, KERNELS["linear"]), Monitor(1e-3)
-    assert run(nesvm_kernel.solve, problem, monitor).status is PRECISION
+    assert run(registry.solver_of(nesvm_kernel), problem, monitor).status is PRECISION
     assert monitor.iterations == 1
 
 
@@ -119,7 +119,7 @@ def test_stages_without_a_minimum_count_for_several():
     data = random_data(60, seed=4)
     data.X[:] *= 1e6
     problem, monitor = data.problem(NESVM, KERNELS["linear"]), Monitor(1e-3)
-    assert run(nesvm_kernel.solve, problem, monitor, method="factorised").status is PRECISION
+    assert run(registry.solver_of(nesvm_kernel), problem, monitor, method="factorised").status is PRECISION
     assert 1 < monitor.iterations <= 1 + nesvm_kernel.PATIENCE // nesvm_kernel.LOST
 
 

@@ -9,6 +9,7 @@ import pytest
 from kernel_suite import run
 from reference import csr_of
 
+from svmtool import registry
 from svmtool.certify.kernel import certify
 from svmtool.compiled.loops.kernel.weight_loops import add_rest, pair_weights
 from svmtool.data.csr import CsrRows
@@ -80,7 +81,7 @@ def test_raw_features_are_solved_to_rounding(kind, C, sparse):
 @pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr"])
 def test_a_run_takes_few_rounds_whatever_the_cost(kind, C):
     """Steps of pairs alone take thousands: their number grows with the cost and with the condition of the features."""
-    found = run(alfpgm.solve, problem_of(kind, C), Monitor(max_iter=60), 1e-3)
+    found = run(registry.solver_of(alfpgm), problem_of(kind, C), Monitor(max_iter=60), 1e-3)
     assert found.status is not ITERATIONS and found.gap <= rounding(C)
 
 
@@ -88,7 +89,7 @@ def test_steps_over_all_variables_give_way_as_those_of_sets_do():
     """Rows that differ by a millionth: rounds of steps are short; without a limit there were 40,000."""
     rows = DenseRows(np.array([[1000003.0], [1000001.0], [1000007.0], [1000001.0], [1000002.0]]))
     problem = CSvc(Points(Kernel(LINEAR), rows, None), np.array([1.0, -1.0, -1.0, -1.0, 1.0]), np.full(5, 0.1))
-    found = run(alfpgm.solve, problem, Monitor(max_iter=200), 1e-3)
+    found = run(registry.solver_of(alfpgm), problem, Monitor(max_iter=200), 1e-3)
     assert found.status is not ITERATIONS and found.gap <= 1e-9
 
 
@@ -162,7 +163,7 @@ def test_a_run_that_ends_meanwhile_leaves_the_state_as_it_was(checks):
 
 
 def test_two_costs_end_by_the_rule_that_was_asked_for():
-    found = run(alfpgm.solve, problem_of("c-svc", 1e3), Monitor(), 1e-3)
+    found = run(registry.solver_of(alfpgm), problem_of("c-svc", 1e3), Monitor(), 1e-3)
     assert found.status is RULE
 
 

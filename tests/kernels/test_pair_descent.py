@@ -67,13 +67,13 @@ def test_rows_are_the_kernel_matrix(sparse, kernel):
 def test_without_room_for_more_rows_sets_go_on(kernel):
     """Of 1,500 rows LEAST_MB holds 349, of which the optimum takes more."""
     problem = problem_of(kernel, n=1500)
-    best = run(alfpgm.solve, problem, Monitor(), 1e-6)
+    best = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-6)
     state = Decomposition(problem, 0.03)
     state.certify()
     whole = WholeDescent(state, 0.03)
     whole.run(1e-6)
     assert whole.hard and 300 < whole.count == whole.most < np.count_nonzero(best.alpha)
-    found = run(alfpgm.solve, problem, Monitor(), 1e-6, 0.03, method="whole")
+    found = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-6, 0.03, method="whole")
     assert found.status is RULE
     assert found.objective == pytest.approx(best.objective, rel=1e-6)
 

@@ -7,6 +7,7 @@ from l1_suite import check_course
 from loop_suite import check_each_loop_is_called, close
 from reference import csr_of
 
+from svmtool import registry
 from svmtool.compiled.loops.cd import l1_dual_loops
 from svmtool.compiled.loops.cd.l1_dual_loops import l1_dual_newton, l1_dual_pass
 from svmtool.data.csr import CsrRows
@@ -129,7 +130,7 @@ def test_a_run_goes_on_by_multipliers_where_its_model_fails(monkeypatch):
     step = dual.L1Dual.step
     monkeypatch.setattr(L1Dual, "step", lambda self: used.append(1) or step(self))
     task = Task(CsrRows(*csr_of(X), d), y, np.full(n, 1e3))
-    result = proximal_newton.solve(task, Monitor(gap=1e-6), Rule(), method="columns")
+    result = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-6), Rule(), method="columns")
     assert used and result.status is base.GAP
     final = result.history[-1]
     objective = L1SquaredHinge(task.rows, y, task.cost)

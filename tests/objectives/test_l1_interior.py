@@ -5,6 +5,7 @@ import pytest
 from l1_suite import check_course
 from reference import csr_of
 
+from svmtool import registry
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.objectives.l1.interior import L1Interior
@@ -15,6 +16,8 @@ from svmtool.solvers.l1 import run as l1_run
 from svmtool.solvers.l1.run import sparse
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule
+
+solve_l1 = registry.solver_of(proximal_newton)
 
 
 def raw(n: int, d: int, seed: int = 2):
@@ -59,7 +62,7 @@ def test_a_run_on_raw_features_is_ended_by_it(gap, free_bias):
     """Newton's steps alone are short: with them the gap is above 0.9 after so many iterations."""
     X, y = raw(300, 90)
     task = Task(rows_of(X, "dense free bias" if free_bias else "dense"), y, np.full(300, 1e4), free_bias=free_bias)
-    result = proximal_newton.solve(task, Monitor(gap=gap, max_iter=100), Rule())
+    result = solve_l1(task, Monitor(gap=gap, max_iter=100), Rule())
     assert result.status is base.GAP
     objective = L1SquaredHinge(task.rows, y, task.cost, free_bias)
     objective.set_point(result.w)
@@ -81,7 +84,7 @@ def test_a_system_of_features_follows_one_of_rows_without_digits(seed):
     y = np.where(rng.random(n) < rng.uniform(0.05, 0.95), 1.0, -1.0)
     C = 10.0 ** rng.integers(-3, 8)
     cost = np.full(n, C) * np.where(y > 0.0, 10.0 ** rng.integers(-2, 3), 1)
-    result = proximal_newton.solve(Task(DenseRows(X, 1.0), y, cost, free_bias=True), Monitor(gap=1e-6), Rule())
+    result = solve_l1(Task(DenseRows(X, 1.0), y, cost, free_bias=True), Monitor(gap=1e-6), Rule())
     assert result.status is base.GAP and len(result.history) < 60
 
 
@@ -90,7 +93,7 @@ def test_limits_end_it():
     task = Task(rows_of(X, "dense"), y, np.full(300, 1e4))
     found = {}
     for most in (2, 8, 14, 20, 24):
-        result = proximal_newton.solve(task, Monitor(gap=1e-9, max_iter=most), Rule())
+        result = solve_l1(task, Monitor(gap=1e-9, max_iter=most), Rule())
         found[most] = result.history[-1]["objective"]
         assert result.status is base.ITERATIONS
     assert list(found.values()) == sorted(found.values(), reverse=True)
@@ -127,7 +130,7 @@ def test_a_model_takes_no_longer_than_a_run(monkeypatch):
     rng = np.random.default_rng(5)
     low_rank = rng.normal(size=(100, 60)) @ rng.normal(size=(60, 450)) / np.sqrt(60.0)
     X, y = np.tanh(1.5 * low_rank + 0.2 * rng.normal(size=(100, 450))), np.where(np.arange(100) % 20 == 0, 1.0, -1.0)
-    result = proximal_newton.solve(Task(rows_of(X, "dense"), y, np.full(100, 1e6)), Monitor(gap=1e-5), Rule())
+    result = solve_l1(Task(rows_of(X, "dense"), y, np.full(100, 1e6)), Monitor(gap=1e-5), Rule())
     assert result.status is base.GAP
     assert len(systems) < 250
 
@@ -135,5 +138,5 @@ def test_a_model_takes_no_longer_than_a_run(monkeypatch):
 def test_a_run_takes_over_where_the_other_methods_come_to_a_standstill(monkeypatch):
     monkeypatch.setattr(proximal_newton._Run, "steps", lambda self: base.PRECISION)
     X, y = raw(40, 90)
-    result = proximal_newton.solve(Task(rows_of(X, "dense"), y, np.full(40, 100.0)), Monitor(1e-8), Rule())
+    result = solve_l1(Task(rows_of(X, "dense"), y, np.full(40, 100.0)), Monitor(1e-8), Rule())
     assert result.status is base.GAP and result.history[-1]["gap"] <= 1e-8

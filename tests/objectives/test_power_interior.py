@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import reference
 
+from svmtool import registry
 from svmtool.certify.linear import Certifier
 from svmtool.data.csr import CsrRows
 from svmtool.objectives import losses
 from svmtool.objectives.power_interior import STEPS, PowerInterior, by_rows
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
-from svmtool.solvers import alm, alm_inexact
 from svmtool.solvers.shared import base, fallback
 from svmtool.solvers.shared.base import Monitor
 from svmtool.solvers.shared.interior_steps import NAME, Slower
@@ -82,7 +82,7 @@ def test_systems_of_few_rows(p, free):
 def test_few_rows_with_costs_far_apart_reach_the_gap(solver):
     """Newton steps alone have lengths near 1e-3; interior-point steps make the gap larger before it falls."""
     task = wide(2.0, True, 1e6)
-    result = (alm.exact if solver == 31 else alm_inexact.solve)(task, Monitor(1e-3), base.Rule())
+    result = registry.entry(registry.find(solver))(task, Monitor(1e-3), base.Rule())
     assert result.status is base.GAP and certified(task, result.w, result.alpha) <= 1.01e-3
 
 

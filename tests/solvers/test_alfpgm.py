@@ -7,6 +7,7 @@ import pytest
 import reference_kernel
 from kernel_suite import run
 
+from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
@@ -59,7 +60,7 @@ def truth_of(name: str):
 @pytest.mark.parametrize("name", ["c-svc", "nu-svc", "one-class", "epsilon-svr", "nu-svr"])
 def test_optimum_is_the_oracles(name, form):
     problem = problems(KERNELS["rbf"])[name]
-    found = run(alfpgm.solve, problem, Monitor(max_seconds=60), 1e-6, **FORMS[form])
+    found = run(registry.solver_of(alfpgm), problem, Monitor(max_seconds=60), 1e-6, **FORMS[form])
     truth = truth_of(name)
     assert found.status is RULE
     assert found.objective == pytest.approx(truth.objective, rel=1e-7)
@@ -75,7 +76,7 @@ def test_optimum_is_the_oracles(name, form):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_kernels(kernel, sparse):
     problem = problems(KERNELS[kernel], sparse)["c-svc"]
-    found = run(alfpgm.solve, problem, Monitor(max_seconds=60), 1e-5)
+    found = run(registry.solver_of(alfpgm), problem, Monitor(max_seconds=60), 1e-5)
     truth = reference_kernel.solve(problems(KERNELS[kernel], sparse)["c-svc"], Monitor(), 1e-9)
     assert found.objective == pytest.approx(truth.objective, rel=1e-6)
 
@@ -84,8 +85,8 @@ def test_a_given_matrix_is_the_same_as_its_kernel():
     problem = problems(KERNELS["rbf"])["c-svc"]
     K = reference_kernel.kernel_matrix(problem)
     given = CSvc(Points(Kernel(4), None, K), problem.y, problem.upper)
-    assert run(alfpgm.solve, given, Monitor(), 1e-6).objective == pytest.approx(
-        run(alfpgm.solve, problem, Monitor(), 1e-6).objective, rel=1e-8
+    assert run(registry.solver_of(alfpgm), given, Monitor(), 1e-6).objective == pytest.approx(
+        run(registry.solver_of(alfpgm), problem, Monitor(), 1e-6).objective, rel=1e-8
     )
 
 
@@ -97,7 +98,7 @@ def test_far_rows_are_computed_in_double():
         held[::2] += shift  # two clusters: centring alone does not help
         y = np.where(X[:, 0] > 0, 1.0, -1.0)
         problem = CSvc(Points(Kernel(RBF, 0.5), DenseRows(held), None), y, np.ones(len(y)))
-        found = run(alfpgm.solve, problem, Monitor(), 1e-5)
+        found = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-5)
         truth = reference_kernel.solve(problem, Monitor(), 1e-9)
         assert found.objective == pytest.approx(truth.objective, rel=1e-6)
 
@@ -107,7 +108,7 @@ def test_threads_and_memory_change_nothing_that_matters():
     for count, megabytes in ((1, 100.0), (2, 100.0), (2, 0.01)):
         threads.set_count(count)
         problem = problems(KERNELS["rbf"])["epsilon-svr"]
-        answers.append(run(alfpgm.solve, problem, Monitor(), 1e-4, megabytes, pairs=8))
+        answers.append(run(registry.solver_of(alfpgm), problem, Monitor(), 1e-4, megabytes, pairs=8))
     threads.set_count(None)
     assert np.array_equal(answers[0].alpha, answers[1].alpha)
     assert answers[2].objective == pytest.approx(answers[0].objective, rel=1e-6)
@@ -116,9 +117,9 @@ def test_threads_and_memory_change_nothing_that_matters():
 @pytest.mark.parametrize("form", FORMS)
 def test_limits_are_kept(form):
     problem = problems(KERNELS["rbf"])["c-svc"]
-    assert run(alfpgm.solve, problem, Monitor(max_iter=1), 1e-9, **FORMS[form]).status is ITERATIONS
-    assert run(alfpgm.solve, problem, Monitor(max_seconds=1e-9), 1e-9, **FORMS[form]).status is TIME
-    found = run(alfpgm.solve, problem, Monitor(gap=1e-3), 0.0, **FORMS[form])
+    assert run(registry.solver_of(alfpgm), problem, Monitor(max_iter=1), 1e-9, **FORMS[form]).status is ITERATIONS
+    assert run(registry.solver_of(alfpgm), problem, Monitor(max_seconds=1e-9), 1e-9, **FORMS[form]).status is TIME
+    found = run(registry.solver_of(alfpgm), problem, Monitor(gap=1e-3), 0.0, **FORMS[form])
     assert found.status is GAP and found.gap <= 1e-3
 
 
@@ -126,8 +127,8 @@ def test_records_bound_the_optimum():
     """As far as f in single precision states; the last one is checked in double."""
     problem = problems(KERNELS["rbf"])["c-svc"]
     monitor = Monitor()
-    optimum = -run(alfpgm.solve, problem, Monitor(), 1e-9).objective
-    run(alfpgm.solve, problem, monitor, 1e-5, pairs=8)
+    optimum = -run(registry.solver_of(alfpgm), problem, Monitor(), 1e-9).objective
+    run(registry.solver_of(alfpgm), problem, monitor, 1e-5, pairs=8)
     assert len(monitor.history) > 3
     for record in monitor.history:
         assert record["bound"] <= optimum * (1 + 1e-5) and record["objective"] >= optimum * (1 - 1e-5)
@@ -136,9 +137,9 @@ def test_records_bound_the_optimum():
 def test_the_search_of_the_paper_rests_and_comes_back():
     """A run that may visit each variable once at first ends at the optimum: all variables are considered again."""
     problem = problems(KERNELS["rbf"])["c-svc"]
-    truth = run(alfpgm.solve, problem, Monitor(), 1e-8).objective
+    truth = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-8).objective
     options = {"paper_form": True, "pairs": 10, "max_alpha_opt": 1, "min_alpha_opt": 1, "min_alpha_check": 20}
-    found = run(alfpgm.solve, problem, Monitor(max_seconds=60), 1e-4, **options)
+    found = run(registry.solver_of(alfpgm), problem, Monitor(max_seconds=60), 1e-4, **options)
     assert found.status is RULE and found.objective == pytest.approx(truth, rel=1e-5)
 
 
@@ -181,7 +182,7 @@ def test_targets_far_from_zero_lose_no_digits(name):
     found = []
     for shift in (0.0, 2.0**24):
         problem = make(points, small + shift, 100.0, 0.1)
-        result = run(alfpgm.solve, problem, Monitor(max_seconds=60), 1e-8)
+        result = run(registry.solver_of(alfpgm), problem, Monitor(max_seconds=60), 1e-8)
         assert result.status is RULE
         found.append((result.objective, problem.answer(result).rho + shift))
     assert found[0][0] == pytest.approx(found[1][0], rel=1e-12)
@@ -194,6 +195,6 @@ def test_nu_svc_without_a_margin_ends_where_its_minimum_of_zero_is_known():
     X = rng.integers(0, 4, size=(280, 3)) / 1.5 - 1.0
     y = np.where(X[:, 0] + rng.normal(size=280) > 0.0, 1.0, -1.0)
     problem = NuSvc(Points(Kernel(RBF, 0.1), DenseRows(X), None), y, 0.1)
-    found = run(alfpgm.solve, problem, Monitor(gap=1e-5, max_seconds=60), 0.0)
+    found = run(registry.solver_of(alfpgm), problem, Monitor(gap=1e-5, max_seconds=60), 0.0)
     assert found.status is GAP and found.iterations < 300
     assert problem.relative(0.0, -found.objective) <= 1e-5

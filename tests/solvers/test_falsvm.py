@@ -8,6 +8,7 @@ import reference
 from adapt_suite import PaperForm
 from solver_suite import PROBLEMS
 
+from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
 from svmtool.data.dense import DenseRows
@@ -17,6 +18,8 @@ from svmtool.solvers import falsvm
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor
 from svmtool.training.reductions.one_vs_rest import OneVsRest
+
+solve_falsvm = registry.solver_of(falsvm)
 
 NAMES = [name for name, p in PROBLEMS.items() if not p.free]
 
@@ -29,7 +32,7 @@ def solved(p, layout="csr", block=None, **settings):
     if block is None:
         [result] = problems.fit()
     else:
-        result = falsvm.solve(problems.task(0), Monitor(), problems.rule(0), None, s.run.seed, block=block)
+        result = solve_falsvm(problems.task(0), Monitor(), problems.rule(0), None, s.run.seed, block=block)
     return result, problems.certify(0, result)
 
 

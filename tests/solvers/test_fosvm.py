@@ -8,6 +8,7 @@ from fosvm_problems import KERNELS, cloud, optimum, solve, solve_linear, values
 from kernel_suite import run
 from reference import table_of
 
+from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.kernels.problems import HardOneClass, Points
 from svmtool.linalg.minimum_norm_point import MinimumNormPoint
@@ -20,6 +21,10 @@ from svmtool.solvers import fosvm, fosvm_kernel
 from svmtool.solvers.shared import base, cutting_planes
 from svmtool.solvers.shared.base import Monitor, Rule, StopFlag
 from svmtool.training.reductions.hard_one_class import HardOneClass as LinearSet
+
+solve_kernel = registry.solver_of(fosvm_kernel)
+
+solve_sampled = registry.solver_of(fosvm_kernel, "plan_sampled")
 
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 both_kinds = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
@@ -277,7 +282,7 @@ def test_an_indefinite_kernel_is_reported_by_decomposition():
     K = np.eye(60)
     noise = rng.standard_normal((52, 52))
     K[8:, 8:] += 0.2 * (noise + noise.T)
-    result = run(fosvm_kernel.solve, HardOneClass(Points(Kernel(4), None, K)), Monitor(0.1, 500, 10.0), **FEW)
+    result = run(solve_kernel, HardOneClass(Points(Kernel(4), None, K)), Monitor(0.1, 500, 10.0), **FEW)
     assert result.status is cutting_planes.INDEFINITE and not result.status.converged
 
 
@@ -333,7 +338,7 @@ def test_limits_are_reported():
 def test_a_precomputed_kernel_of_no_feature_space_is_reported():
     K = np.array([[1.0, -3.0, 0.2], [-3.0, 1.0, 0.1], [0.2, 0.1, 1.0]])
     problem = HardOneClass(Points(Kernel(4), None, K))
-    result = run(fosvm_kernel.solve, problem, Monitor(0.1, 50, 10.0))
+    result = run(solve_kernel, problem, Monitor(0.1, 50, 10.0))
     assert result.status is cutting_planes.INDEFINITE and not result.status.converged
 
 
@@ -381,8 +386,8 @@ def test_each_method_keeps_what_it_says(method):
     problem = HardOneClass(Points(KERNELS["rbf"], _dense(X), None))
     task = Task(_dense(X), np.ones(300), np.ones(300), options=Options(sample=100))
     gap, status = gap_of_theta(0.1), "gap" if method == "all" else "sample"
-    found = fosvm.solve_sampled(task, Monitor(gap), Rule(), method=method)
-    with_kernel = run(fosvm_kernel.solve_sampled, problem, Monitor(gap), sample=100, method=method)
+    found = registry.solver_of(fosvm, "plan_sampled")(task, Monitor(gap), Rule(), method=method)
+    with_kernel = run(solve_sampled, problem, Monitor(gap), sample=100, method=method)
     assert found.status.name == with_kernel.status.name == status
     for z in (X @ found.w[:-1] / found.w[-1], values(X, KERNELS["rbf"]) @ with_kernel.alpha / with_kernel.rho):
         assert np.mean(z < 0.9 * (1 - 1e-5)) <= (0.0 if method == "all" else 0.05)

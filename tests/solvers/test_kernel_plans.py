@@ -98,7 +98,7 @@ def test_least_squares_go_by_options_and_novelty_by_samples():
 def test_a_direct_solution_needs_few_variables():
     problem = random_data(2100).problem(registry.find_kernel(0), Kernel(2, 0.1))
     with pytest.raises(ValueError, match="no direct solution"):
-        run(alfpgm.solve, problem, Monitor(1e-3), method="direct")
+        run(registry.solver_of(alfpgm), problem, Monitor(1e-3), method="direct")
 
 
 @pytest.mark.parametrize("options, words", [

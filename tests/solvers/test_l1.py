@@ -8,6 +8,7 @@ import reference
 from optima import optimum
 from reference import csr_of
 
+from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
@@ -23,7 +24,7 @@ from svmtool.solvers.shared.base import GapRule, GradientRule, Monitor, Rule
 def solved(p, rows: Rows, start=None, method=None):
     """The answer of l1.solve to a gap of 1e-9, which it is held to have."""
     task = Task(rows, p.y, p.cost, p.free, np.zeros(rows.n) if p.loss == "logistic" else None)
-    found = proximal_newton.solve(task, Monitor(gap=1e-9), Rule(), start, method=method)
+    found = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-9), Rule(), start, method=method)
     best = optimum(p).value
     assert found.status.converged
     assert best * (1 - 1e-9) <= p.value(found.w) <= best * (1 + 1e-8)
@@ -104,12 +105,12 @@ def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False)
 def test_the_models_slopes_are_a_dual_point(method, monkeypatch):
     """Next to the solution the model's slopes give a gap of second order, those of the losses one of first order."""
     task, X = wide_logistic(300, 40, 1.0)
-    by_model = proximal_newton.solve(task, Monitor(gap=1e-9), Rule(), method=method)
+    by_model = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-9), Rule(), method=method)
     alpha = by_model.alpha
     assert by_model.status is base.GAP
     assert np.all((alpha >= 0.0) & (alpha <= task.cost)) and np.abs(X.T @ (alpha * task.y)).max() <= 1 + 1e-9
     monkeypatch.setattr(objective.L1Objective, "evaluate_model", lambda *a: -np.inf)
-    by_losses = proximal_newton.solve(task, Monitor(gap=1e-9), Rule(), method=method)
+    by_losses = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-9), Rule(), method=method)
     pairs = list(zip(by_model.history, by_losses.history, strict=False))
     assert all(a["objective"] == b["objective"] and a["bound"] >= b["bound"] for a, b in pairs)
     assert any(a["gap"] <= 0.2 * b["gap"] for a, b in pairs)
@@ -125,7 +126,7 @@ def test_a_model_that_failed_is_followed_by_one_that_lies_above_the_loss(monkeyp
 
     def run():
         monitor = Monitor(gap=1e-6, max_iter=300)
-        return proximal_newton.solve(task, monitor, Rule(), np.full(12, -30.0), method="matrix")
+        return registry.solver_of(proximal_newton)(task, monitor, Rule(), np.full(12, -30.0), method="matrix")
 
     assert run().status is base.GAP
     monkeypatch.setattr(objective.L1Logistic, "widen", lambda self: None)
@@ -135,7 +136,7 @@ def test_a_model_that_failed_is_followed_by_one_that_lies_above_the_loss(monkeyp
 def test_columns_that_depend_on_each_other_are_certified():
     """One-hot features of two groups: a step along what both groups have in common is cut short by breakpoints."""
     task, X = wide_logistic(2000, 60, 10.0, groups=True)
-    result = proximal_newton.solve(task, Monitor(gap=1e-5, max_iter=40), Rule(), method="columns")
+    result = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-5, max_iter=40), Rule(), method="columns")
     assert result.status is base.GAP
     assert np.abs(X.T @ (result.alpha * task.y)).max() <= 1 + 1e-9
 
@@ -214,14 +215,14 @@ def test_a_free_bias_is_no_problem_of_the_compiled_call():
     p = reference.random_problem(5, 20, 4, 1.0, 1.0, True)
     task = Task(CsrRows(*csr_of(p.X), 4, 1.0), p.y, p.cost, True)
     with pytest.raises(ValueError, match="regularises every weight"):
-        proximal_newton.solve(task, Monitor(1e-6), Rule(), method="fused")
+        registry.solver_of(proximal_newton)(task, Monitor(1e-6), Rule(), method="fused")
 
 
 def certified_by_columns(p):
     """Solve with models over columns; w and alpha are held to have the gap."""
     task = Task(CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), p.y, p.cost, p.free)
     task.target = np.zeros(len(p.y)) if p.loss == "logistic" else None
-    found = proximal_newton.solve(task, Monitor(gap=1e-6), Rule(), method="columns")
+    found = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-6), Rule(), method="columns")
     v = p.A.T @ (found.alpha * p.y)
     assert found.status.converged
     assert np.abs(p.R * v).max() <= 1 + 1e-9 and np.abs((1 - p.R) * v).max() <= 1e-9 * (1 + np.sum(found.alpha))

@@ -396,8 +396,8 @@ def test_short_rows_take_products_where_a_factorised_matrix_costs_more():
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 3.0 / d)
     p = Problem(X, np.where(X @ rng.normal(size=d) + 0.3 * rng.normal(size=n) > 0.0, 1.0, -1.0), np.ones(n))
     task = Task(CsrRows(*csr_of(X), d), p.y, p.cost)
-    found = mfn.solve(task, Monitor(1e-10), Rule(), method="features")
+    found = registry.solver_of(mfn)(task, Monitor(1e-10), Rule(), method="features")
     assert found.status is base.GAP and all(record["cg"] > 0 for record in found.history[1:])
-    dense = mfn.solve(Task(DenseRows(X), p.y, p.cost), Monitor(1e-10), Rule(), method="features")
+    dense = registry.solver_of(mfn)(Task(DenseRows(X), p.y, p.cost), Monitor(1e-10), Rule(), method="features")
     assert dense.history[-1]["cg"] == 0
     assert dense.history[-1]["objective"] == pytest.approx(found.history[-1]["objective"], rel=1e-9)

@@ -9,6 +9,7 @@ import pytest
 from kernel_models import table_of
 from kernel_suite import nu_value, run
 
+from svmtool import registry
 from svmtool.certify.zero_model import value_at_zero
 from svmtool.compiled import threads
 from svmtool.kernels import interior
@@ -16,7 +17,6 @@ from svmtool.kernels.problems import NuSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
-from svmtool.solvers.alfpgm import solve
 from svmtool.solvers.shared.base import GAP, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
 from svmtool.solvers.shared.residual import INDEFINITE
 from svmtool.training.kernel import pairs_apart, pairs_together, verify
@@ -337,5 +337,5 @@ def test_a_direct_solution_comes_before_many_rounds_of_few_variables():
     X = np.column_stack((np.repeat((1.0, -1.0), 7), np.round(rng.uniform(-1, -0.7, 14), 2)))
     points = KernelSet(table_of(X), Kernel(2, 0.5)).points()
     problem = NuSvc(points, np.repeat((1.0, -1.0), 7)[rng.permutation(14)], 0.1)
-    result = run(solve, problem, Monitor(1e-6))
+    result = run(registry.solver_of(alfpgm), problem, Monitor(1e-6))
     assert result.iterations < 250 and abs(result.objective) < 1e-9

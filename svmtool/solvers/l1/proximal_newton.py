@@ -69,7 +69,7 @@ from svmtool.solvers.l1.run import (
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
-from svmtool.solvers.shared.plan import Plan, begin, bias_alone
+from svmtool.solvers.shared.plan import Plan, bias_alone
 from svmtool.tolerances import GRAM_BELOW
 
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
@@ -119,11 +119,8 @@ def fits_call(rows: Rows, free_bias: bool, one_of_several: bool) -> bool:
     return rows.d <= FUSED_FEATURES and 0 < rows.n * rows.d <= most and rows.offers_coordinate_descent and not free_bias
 
 
-def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
-) -> Result:
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
-    method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
         return bias_alone(monitor, task.one_sided_answer(ONE_SIDED))
     objective = of_task(task)

@@ -43,7 +43,7 @@ from svmtool.solvers.l1.run import BIAS, BIAS_WHY, ONE_SIDED, PATH_FROM, PATH_GA
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
-from svmtool.solvers.shared.plan import Plan, begin, bias_alone
+from svmtool.solvers.shared.plan import Plan, bias_alone
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
 
 # Measured at C = 1 to a gap of 1e-4, -s 5 and 6, in two partitions of up to 5000 rows of a9a, australian, madelon,
@@ -75,11 +75,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("path", f"{d} features, more than {GRAM_BELOW}")
 
 
-def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None, seed: int = 1, method: str | None = None
-) -> Result:
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
-    method = begin(monitor, METHODS, plan(task, rule, start), method)
     if method == "bias":
         return bias_alone(monitor, task.one_sided_answer(ONE_SIDED))
     run = _Run(task, monitor, rule, method)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,6 +140,17 @@ class Monitor:
         self.history: list[dict[str, Any]] = []
         self.iterations = 0
         self._method: dict[str, str] = {}
+
+    def begin(self, methods: Mapping[str, str], plan: Any, method: str | None) -> str:
+        """Return the method to begin with, `method` if given, else the plan's; it and the reason are recorded.
+
+        methods: the solver's METHODS; ValueError if it has no method of that name.
+        """
+        if method is not None and method not in methods:
+            raise ValueError(f"no method {method!r} in this solver: it has {', '.join(methods)}")
+        chosen, why = (plan.method, plan.why) if method is None else (method, "chosen by the caller")
+        self.uses(methods[chosen], why)
+        return chosen
 
     def uses(self, method: str, why: str = "") -> None:
         """Name the method of the next steps; the first record after a change includes the reason `why`."""

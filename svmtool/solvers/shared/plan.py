@@ -7,7 +7,6 @@ costs little beside a pass over the rows.  Decisions by costs measured during th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -28,18 +27,6 @@ class Plan(NamedTuple):
 
     method: str
     why: str = ""
-
-
-def begin(monitor: Monitor, methods: Mapping[str, str], plan: Plan, method: str | None = None) -> str:
-    """Return the method to begin with, `method` if given, else the plan's; the monitor records it and the reason.
-
-    ValueError if the solver has no method of that name.
-    """
-    if method is not None and method not in methods:
-        raise ValueError(f"no method {method!r} in this solver: it has {', '.join(methods)}")
-    chosen = plan if method is None else Plan(method, "chosen by the caller")
-    monitor.uses(methods[chosen.method], chosen.why)
-    return chosen.method
 
 
 def bias_alone(monitor: Monitor, w: np.ndarray, alpha: np.ndarray | None = None) -> Result:
