@@ -30,7 +30,7 @@ from svmtool.training.calibration import NotCalibratedError
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.outcome import Recorder, exit_status
 from svmtool.training.pipeline import ModelFile, Training, fitted, show
-from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, searched, validated
+from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, run_search, run_validation
 
 
 class _NullConsole:
@@ -97,7 +97,7 @@ def validate(session: Session, settings: Settings, request: Request, source: Tex
         if request.find_C:
             console.out(DOING.format(wanted))
         folds = DistributedFolds(stage, settings, wanted)
-        status = (searched if request.find_C else validated)(folds, settings, request, console, stop)
+        _, status = (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)
     console.solver(stage.costs.line(stage.size))
     return status
 

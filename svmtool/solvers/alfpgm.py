@@ -143,7 +143,7 @@ def solve(
             elif status is None and slower and (
                 still or method == "direct" or slower.shown(steps.work, violation if eps > 0.0 else found)
             ):
-                why = "a standstill" if still else "it costs less than the pairs so far, and than those ahead"
+                why = "no more progress" if still else "it costs less than the pairs so far, and than those ahead"
                 slower, moved, still = None, True, False
                 best, stalled, progress = np.inf, 0, Progress(POLISH)
                 polishing, settled = direct.go_to_minimum(state)

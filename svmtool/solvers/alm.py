@@ -13,8 +13,8 @@ Differs from the paper in:
  3. The bias is free (the paper), regularised or absent, as the problem says.
  4. Where the dual allows coordinate descent (hinge, or its square where d is large; no free bias), a few epochs
     give the first multipliers, and they end the run where they certify first (alm_epochs.py).
- 5. Where d is small, a gap is asked for and Newton steps get nowhere, or would take much longer than interior-point
-    steps, these go on (interior_steps.py); not where task.options.mu is "merit".
+ 5. Where d is small, a gap is asked for and Newton steps make no progress, or would take much longer than
+    interior-point steps, these go on (interior_steps.py); not where task.options.mu is "merit".
 Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for its -s 3 besides.
 Memory: 9 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """

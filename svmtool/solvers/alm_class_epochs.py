@@ -78,7 +78,7 @@ class ClassEpochs(Epochs):
             still_needed(self.lefts, self.costs, self.wanted, WINDOW),
             still_needed(self.seen, self.paid, self.wanted, WINDOW),
         )
-        if not descent.factorised and self.plain > 0.0:  # each gap is small enough at some time; the range wavers more
+        if not descent.factorised and self.plain > 0.0:  # the gap falls evenly; the range fluctuates
             window = len(self.costs) // RECENT_RANGES
             expected = min(expected, still_needed(self.pg_ranges, self.costs, self.enough, window))
         cheaper = expected > descent.newton if self.settled else descent.enough(self.spent, expected)

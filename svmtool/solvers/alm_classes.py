@@ -100,7 +100,7 @@ class Run(Rounds):
     reached = 1.0  # the certified gap before epochs go on
     interior, spent = np.inf, 0.0  # what interior-point steps are expected to cost; what epochs and rounds have cost
     rounded_cost = np.inf  # at which a gap of ENOUGH ends a run whose interior-point steps ended by rounding
-    descent: CrammerSingerDescent | None = None  # that rounds hand back to where they cost more than these expect
+    descent: CrammerSingerDescent | None = None  # to which rounds return where they cost more than it expects
 
     def __init__(self, task: ClassTask, objective: CrammerSingerLoss, monitor: Monitor, rule: Rule, factorised: bool):
         super().__init__(objective, monitor, rule, factorised)

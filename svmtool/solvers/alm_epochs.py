@@ -20,7 +20,7 @@ ROUNDS = 60
 # largest cost of these ROUNDS, relative to that of the epochs so far, for which a regression continues with them after
 # LIBLINEAR's rule: with few rows they reach the gap (arcene -s 13, C = 0.01 and 1: 6e-8 and 1e-3, else 0.8 and 1)
 CHEAP = 4.0
-RECENT = 2  # evaluations over which the fall of the gap is measured, and WINDOW where d is large, for it wavers there
+RECENT = 2  # evaluations over which the fall of the gap is measured; where d is large it fluctuates: WINDOW
 EVALUATIONS = 0.1  # share of the visits so far that pass between two evaluations of the primal, ...
 NEARLY = 0.8  # ... or of those that lie ahead of the wanted gap; never more than went before
 LEAST_BOUND = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it

@@ -21,7 +21,7 @@ Differs from the paper in:
     much again at the rate at which the gap falls, these go on (interior_steps.py): few rows between their ends, raw
     features and p near 1 take thousands of iterations.
 Neither 2, 5, 6 nor 7 with `inner_steps` or with a mu that only grows.
-Stops when: the certified relative gap is as small as asked for, else where iterations make no progress (progress.py) or
+Stops when: the certified relative gap is as small as asked for, else where iterations make no progress (`Progress`) or
 would need more than MOST_ITERATIONS at the rate of the last half of them.
 Memory: 18 vectors of n, 12 of d; d x d for the Gram matrix, the Hessian and its factor.  With interior-point steps 30
 more of n and a second such set of matrices; none where the rows are on disk.

@@ -33,7 +33,7 @@ IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last o
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 SMOOTH = 0.9  # weight of the earlier ranges in their mean: a single one varies much
 RECENT_RANGES = 4  # share of all evaluations, one in so many, over which the fall of the range is measured
-WINDOW = 4  # evaluations over which the fall of the gap is measured where it wavers
+WINDOW = 4  # evaluations over which the fall of the gap is measured where it fluctuates
 
 
 class Rounds:

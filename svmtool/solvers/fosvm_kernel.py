@@ -81,7 +81,7 @@ def solve(
             return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, count, monitor.end(), z)
         if result.status not in (PRECISION, COSTLY):
             return result
-        why = "they are expected to cost less" if result.status is COSTLY else "pairs of rows come to a standstill"
+        why = "they are expected to cost less" if result.status is COSTLY else "pairs of rows make no more progress"
         monitor.uses("exact solutions of the rows chosen", why)
         rows = KernelRowScores(problem, cache_mb)  # exact solutions continue from the support
         sample = run.sample if result.status is COSTLY else None

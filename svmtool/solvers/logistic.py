@@ -148,8 +148,8 @@ class Run:
             self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (FACTOR * max(o.rows.nnz, 1))
         self.few_rows = wide and o.n <= GRAM_BELOW and o.rows.offers_coordinate_descent and o.rows.mapped is None
         # up to which gap steps go that -e may end: one by conjugate gradients costs as much as all before it
-        dear = wide and not self.few_rows and rule.primal is not None
-        self.sure = ENOUGH if dear else RULE_MIN_GAP
+        costly = wide and not self.few_rows and rule.primal is not None
+        self.sure = ENOUGH if costly else RULE_MIN_GAP
         self.aim = RULE_MIN_GAP if monitor.gap is None else monitor.gap
         self.enough = -1.0 if rule.primal is None else rule.primal.share * o.gradient_at_zero()
 

@@ -16,14 +16,9 @@ from svmtool.kernels.conjugate import Conjugate
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.solvers.shared.base import Monitor, Rule
-from svmtool.solvers.shared.plan import Plan
 from svmtool.solvers.shared.residual import METHODS as METHODS
-from svmtool.solvers.shared.residual import direct_after, plan_steps, rounds, without_rows
-
-
-def plan(problem: LeastSquaresSvc, rule: Rule, start: np.ndarray | None = None) -> Plan:
-    """Choose how the run begins."""
-    return plan_steps(problem)
+from svmtool.solvers.shared.residual import direct_after, rounds, without_rows
+from svmtool.solvers.shared.residual import plan as plan
 
 
 def solve(

@@ -36,7 +36,7 @@ METHODS = {**residual.METHODS, "steepest": "steps along the largest entries of t
 def plan(problem: LeastSquaresSvc, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose how the run begins."""
     t = problem.options.sgd_rows
-    return residual.plan_steps(problem) if t is None else Plan("steepest", f"--sgd-rows {t}")
+    return residual.plan(problem, rule, start) if t is None else Plan("steepest", f"--sgd-rows {t}")
 
 
 def solve(

@@ -56,7 +56,7 @@ def exit_status(
     return 0
 
 
-def told_folds(open_ends: Sequence[Status], count: int, row: Solver, strict: bool, console: Any) -> int:
+def report_folds(open_ends: Sequence[Status], count: int, row: Solver, strict: bool, console: Any) -> int:
     """Print how many of `count` folds did not converge, and why; returns the exit status."""
     for status in dict.fromkeys(open_ends):
         many = f"{open_ends.count(status)} of {count} folds did not converge"

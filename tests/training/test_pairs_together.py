@@ -17,6 +17,7 @@ from svmtool.kernels.problems import NuSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
+from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import GAP, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
 from svmtool.solvers.shared.residual import INDEFINITE
 from svmtool.training.kernel import pairs_apart, pairs_together, verify

@@ -25,12 +25,12 @@ Differs from the papers in:
  7. Before all that, where d is large, weights of the logistic loss are left out that no slopes of its rows can move.
  8. Small problems are solved in one compiled call (compiled/loops/fused/fused_l1_loops.py), with a matrix each.
  9. The squared hinge goes on by the method of multipliers (objectives/l1/dual.py) where the model holds for a small
-    part of the way only, or does not halve the gap within its share of the work (turns.py); the two alternate from
+    part of the way only, or does not halve the gap within its share of the work (`Turns`); the two alternate from
     there.
 10. Once its steps have taken half as much work as an interior point run takes at most (objectives/l1/interior.py;
     either in about so many multiplications), that run takes over: badly scaled features and large costs make Newton
     steps short, but leave the number of interior-point iterations nearly the same.  Newton steps over the nonzero
-    weights then make the zeros exact (face.py).  It also takes over where rounding or a standstill ends the other
+    weights then make the zeros exact (`sparse`).  It also takes over where rounding or no progress ends the other
     methods.
 11. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
     step ends (evaluate_model).

@@ -88,7 +88,7 @@ class Run:
     def _by_interior_point(self) -> Status | None:
         """Go on by an interior point method; None where rounding ended it before the run."""
         o, path = self.objective, L1Interior(self.objective)
-        self.monitor.uses("interior point steps", "the others have cost half as much, or come to a standstill")
+        self.monitor.uses("interior point steps", "the others have cost half as much, or make no progress")
         status = self._follow(path, o.w.copy(), path.over)
         w, f = o.w.copy(), o.value()
         enough = self.rule.certified.gap if self.monitor.gap is None else self.monitor.gap

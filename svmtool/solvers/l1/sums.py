@@ -5,7 +5,7 @@
 Paper: G.-X. Yuan, C.-H. Ho and C.-J. Lin, An Improved GLMNET for L1-regularized Logistic Regression, Journal of
 Machine Learning Research 13 (2012) 1999-2030: Algorithm 1 (newGLMNET), eqs. (12), (13).
 Notation   paper: w   d   H   grad L     q(d)            code: w   p = v - w   H   g   the model
-What proximal_newton.py does with rows at hand, and differs from it in:
+Does what proximal_newton.py does with rows in memory, and differs from it in:
  1. No coordinate pass goes over columns.  The model is a matrix over a working set: the weights that are not zero, and
     of the others those with the largest violations.
  2. Where that set is too large for a matrix its model is minimised by products: a proximal step by the diagonal of H

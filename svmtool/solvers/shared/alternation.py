@@ -117,8 +117,8 @@ def _by_rows(
 ) -> Result:
     """Take Newton steps with the row system, from the minimiser over the rows that coordinate descent holds active.
 
-    Where -e decides, epochs continue from their dual point near the end.  They soon meet the rule, which is about
-    single rows and would take several more steps.
+    Where -e decides, epochs continue from the dual point of these steps near the end: the rule is about single rows,
+    so that epochs meet it soon, where Newton steps would have to go on to the exact minimiser.
     """
     w = descent.w
     with contextlib.suppress(EndedError):

@@ -23,9 +23,9 @@ CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root
 CG_BRIEF, CG_BRIEF_STEPS = 0.1, 8  # a first step need not be accurate where rows are long and a Gram matrix costs much;
 CG_BRIEF_SUM = 16  # such steps go on while CG needs few products, up to this many in all
 LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
-# "primal or cg": products where so many take no longer than a factorised matrix, until CG
+# "primal or cg": products where so many take no longer than a factorised matrix, until CG to that tolerance needs more
+# of them than this share of what would take as long
 MANY_PRODUCTS, SPARED = 16, 0.5
-# to that tolerance needs more of them than this share of what would take as long
 # Epochs before the first evaluation of the gap, where one is asked for.  Epochs between two evaluations:
 FIRST_EVALUATION = 4
 NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of so many evaluations, ...
@@ -40,7 +40,7 @@ def newton_steps(
 ) -> Status | None:  # fmt: skip
     """Take Newton steps with exact line search from the objective's w; return why they ended.
 
-    side says how least squares on the active rows is solved: "primal" by a factorised d x d matrix, "dual"
+    system: how least squares on the active rows is solved: "primal" by a factorised d x d matrix, "dual"
     by one with a row for each active row, where these are at most `most_rows`, "cg" by conjugate gradients until
     they take longer than "dual" would, "primal or cg" by these where they are the cheaper, else as "primal".
     known: a lower bound of the minimum.  work: of "cg" and "dual", as `product_cost` measures it; None is
@@ -51,7 +51,7 @@ def newton_steps(
     sparing, system = system == "primal or cg", "primal" if system == "primal or cg" else system
     brief = CG_BRIEF_SUM if system == "primal" and objective.mean_row_length >= LONG_ROWS else 0
     lowest, exact, flat = np.inf, False, 0
-    hopeful = ENOUGH if rule.dual is not None and system != "primal" else -1.0  # from where that rule may hold
+    rule_below = ENOUGH if rule.dual is not None and system != "primal" else -1.0  # from where that rule may hold
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
     cg_steps, t, done = 0, 0.0, 0.0
     for k in range(1 << 30):
@@ -67,10 +67,10 @@ def newton_steps(
         sure = rule.confirmed.slow if system != "primal" else RULE_MIN_GAP if k else rule.confirmed.at_start
         if status is None and norm <= enough and f - bound <= sure * f:
             status = base.RULE
-        if status is None and 0.0 <= hopeful and f - bound <= min(hopeful, rule.confirmed.slow) * f:
+        if status is None and 0.0 <= rule_below and f - bound <= min(rule_below, rule.confirmed.slow) * f:
             if objective.projected_range(objective.dual_point()) <= rule.dual.most:  # type: ignore[attr-defined]
                 status = base.RULE
-            hopeful *= SHARPER
+            rule_below *= SHARPER
         if status is None and f - bound <= rule.certified.gap * f:
             status = base.RULE
         if status is None and (norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and objective.changed == 0)):

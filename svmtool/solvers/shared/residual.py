@@ -11,7 +11,7 @@ from svmtool.kernels.least_squares import Residuals
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
-from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Progress, Status
+from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Progress, Rule, Status
 from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import ROUNDOFF_GAP
 
@@ -36,8 +36,8 @@ METHODS = {
 }
 
 
-def plan_steps(problem: LeastSquaresSvc) -> Plan:
-    """Conjugate gradients, and the reason: whether a direct solution can follow."""
+def plan(problem: LeastSquaresSvc, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Conjugate gradients; the reason says whether a direct solution can follow."""
     after = direct_after(problem)
     if after < np.inf:
         return Plan("cg", f"{problem.n} rows: if {after:.0f} steps do not end the run a direct solution follows")

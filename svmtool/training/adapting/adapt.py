@@ -16,16 +16,10 @@ from svmtool.training.adapting.falsvm import FastAdaptable
 from svmtool.training.adapting.stream import add_stream
 
 
-def adaptable_of(settings: Settings, request: Request, target: str, console: Any) -> Adaptable:
-    """The Adaptable for this solver."""
-    kind = Adaptable if settings.row.optimal else FastAdaptable
-    return kind(settings, request.initial_model, target, console, request.given)
-
-
 def run(settings: Settings, request: Request, added: Reading | None, model_path: str, console: Any) -> int:
     """svm-train --add and --remove after its command line; added: None for a stream.  Returns the exit status."""
-    adaptable = adaptable_of(settings, request, model_path, console)
-    with contextlib.closing(adaptable):
+    kind = Adaptable if settings.row.optimal else FastAdaptable
+    with contextlib.closing(kind(settings, request.initial_model, model_path, console, request.given)) as adaptable:
         if request.remove:
             table = read(request.remove)
             weights = weight_file.read(request.weights, len(table)) if request.weights else None

@@ -133,9 +133,7 @@ class Fitting:
             gap = CONFIRMED if s.target is None else s.target
             return self._run(registry.entry(sound), problem, gap, 0.0, label, stop)
 
-        solved = Solved(*verify(problem, result, s.target, other))
-        solved.result.certified_gap = solved.certificate.gap
-        return solved
+        return Solved(*verify(problem, result, s.target, other))
 
     def _run(
         self, solver: Callable[..., Any], problem: KernelProblem | LeastSquaresSvc, gap: float | None,
@@ -212,6 +210,15 @@ class Fitting:
         inner = Fitting(self.settings.replace(**changes), None, self.stop, self.together)
         inner.started = self.started
         return inner
+
+
+def trainer(settings: Settings) -> Callable[..., KernelTraining]:
+    """Return train(data, fitting, rand) for the settings' task; it frees `data` if the caller keeps no reference."""
+    if settings.row.task == "classification":
+        from svmtool.training.kernel.one_vs_one import train
+    else:
+        from svmtool.training.kernel.single import train
+    return train
 
 
 def rule_of(eps: float) -> Rule:

@@ -159,9 +159,7 @@ class Hinges(Batch):
 
     def _kept(self, k: int, result: KernelResult) -> Solved:
         """The verified result of pair k, without a second method."""
-        found = Solved(*verify(self._whole(k), result, self.s.target, lambda: None))
-        found.result.certified_gap = found.certificate.gap
-        return found
+        return Solved(*verify(self._whole(k), result, self.s.target, lambda: None))
 
     def _uncertified(self, problem: KernelProblem, result: KernelResult, word: Certificate) -> Solved:
         """The result of a pair that proves the kernel indefinite, with the values of its own steps.
@@ -203,7 +201,6 @@ class Hinges(Batch):
         _, rho, r = state.certify()
         result = state.result(*state.value_and_gap(rho, r), rho, r, rounds, TAKEN_OVER if target is None else GAP)
         found = Solved(*verify(problem, result, target, lambda: None))
-        found.result.certified_gap = found.certificate.gap
         near = CONFIRMED if target is None else PRINTED * target
         return found if result.status.converged and found.certificate.gap <= near else None
 

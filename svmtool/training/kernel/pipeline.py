@@ -18,8 +18,7 @@ from svmtool.request import Request
 from svmtool.training import intent
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
-from svmtool.training.kernel.fit import Fitting, KernelTraining
-from svmtool.training.kernel.train import trainer
+from svmtool.training.kernel.fit import Fitting, KernelTraining, trainer
 from svmtool.training.outcome import Recorder, advice, exit_status
 from svmtool.training.validation.folds import GlibcRand
 
@@ -37,10 +36,10 @@ def _run(s: Settings, request: Request, data: Reading, model_path: str, console:
     stop = StopFlag(s.stopping.max_seconds)  # the time of the whole command starts here
     rand = GlibcRand(1 if s.run.seed is None else s.run.seed)
     if request.folds is not None:
-        from svmtool.training.kernel.validation import cross_validate
+        from svmtool.training.kernel.validation import run_validation
 
         with Interruptible(stop):
-            return cross_validate(rows, Fitting(s, None, stop), rand, request, console)
+            return run_validation(rows, Fitting(s, None, stop), rand, request, console)[1]
     sets = [rows]  # the only reference, so that training can free its memory
     del rows
     with Recorder(request, s.target) as recorder, Interruptible(stop), doing("training"):

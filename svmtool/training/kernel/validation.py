@@ -11,23 +11,14 @@ from svmtool.activity import doing
 from svmtool.errors import SvmtoolError
 from svmtool.limits import TimeShares
 from svmtool.models.kernel import KernelModel
-from svmtool.params import Settings
 from svmtool.request import Request
 from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import KernelSet
-from svmtool.training.kernel.fit import Fitting, KernelTraining
-from svmtool.training.kernel.train import trainer
-from svmtool.training.outcome import told_folds
+from svmtool.training.kernel.fit import Fitting, KernelTraining, trainer
+from svmtool.training.outcome import report_folds
+from svmtool.training.validation import scores
 from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds, refuse_all_in_one, stratified_folds
 from svmtool.training.validation.report import percent, print_regression
-from svmtool.training.validation.scores import (
-    PROBABILITIES,
-    SCORES,
-    HeldOut,
-    metric_lines,
-    metric_needs,
-    task_of,
-)
 
 
 class Folds:
@@ -53,22 +44,19 @@ class Folds:
         self.count = len(self.starts) - 1
 
 
-def cross_validate(data: KernelSet, fitting: Fitting, rand: GlibcRand, request: Request, console: Any) -> int:
-    """Train without each fold and predict it; the result lines are printed even if quiet."""
-    return run_validation(data, fitting, rand, request, console)[1]
-
-
 def run_validation(
     data: KernelSet, fitting: Fitting, rand: GlibcRand, request: Request, console: Any
 ) -> tuple[np.ndarray, int]:
-    """Validate and print the lines of -v; returns the predictions, f8[n], and the exit status."""
+    """Validate and print the lines of -v, also when quiet; returns the predictions, f8[n], and the exit status."""
     s = fitting.settings
     assert request.folds is not None
     folds = Folds(data, s.row.task == "classification", request.folds, rand)
     if folds.warning:
         console.warn(folds.warning)
 
-    held = HeldOut(data.labels, task_of(s), _needs(s)) if request.metrics else None
+    # probabilities only with -b 1
+    needs = min(scores.metric_needs(s), scores.PROBABILITIES if s.run.probability else scores.SCORES)
+    held = scores.HeldOut(data.labels, scores.task_of(s), needs) if request.metrics else None
 
     def show(done: KernelTraining, outside: np.ndarray, decisions: np.ndarray) -> None:
         console.solver(done.text)
@@ -85,13 +73,8 @@ def run_validation(
         console.out(f"Cross Validation Accuracy = {percent(share)}%\n")
     if held is not None:
         held.predictions = predictions
-        console.out(metric_lines(held))
-    return predictions, told_folds(open_ends, folds.count, s.row, request.strict, console)
-
-
-def _needs(s: Settings) -> int:
-    """What the lines of --metrics need; probabilities only with -b 1."""
-    return min(metric_needs(s), PROBABILITIES if s.run.probability else SCORES)
+        console.out(scores.metric_lines(held))
+    return predictions, report_folds(open_ends, folds.count, s.row, request.strict, console)
 
 
 def evaluate(

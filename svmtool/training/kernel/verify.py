@@ -18,32 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.certify import zero_model
 from svmtool.certify.kernel import certificate_of, certify
 from svmtool.certify.linear import Certificate
-from svmtool.certify.zero_model import (
-    above_zero,
-    best_constant,
-    best_multiple,
-    certified_zero,
-    most_allowed,
-    value_at_zero,
-    zero,
-)
 from svmtool.kernels.gap import FEASIBLE, feasible_sums
 from svmtool.kernels.problems import HardOneClass, KernelProblem, LeastSquaresSvc, relative
 from svmtool.kernels.results import Answer, KernelResult
 from svmtool.kernels.rows import exact_sum
-from svmtool.solvers.shared.base import (
-    CONFIRMED,
-    GAP,
-    INTERRUPTED,
-    ITERATIONS,
-    OPTIMAL,
-    PRECISION,
-    STEPS,
-    TAKEN_OVER,
-    TIME,
-)
+from svmtool.solvers.shared import base
 from svmtool.solvers.shared.residual import INDEFINITE
 from svmtool.tolerances import ENOUGH
 
@@ -65,6 +47,7 @@ def verify(
     """
     answer, result, certificate = _verify(problem, result, target, other)
     certificate.primal, certificate.dual = answer.worth(certificate.primal), answer.worth(certificate.dual)
+    result.certified_gap = certificate.gap
     return answer, result, certificate
 
 
@@ -75,23 +58,23 @@ def _verify(
     other: Callable[[], KernelResult | None],
 ) -> tuple[Answer, KernelResult, Certificate]:
     """`verify`, in values of the programme."""
-    if result.status in (TIME, INTERRUPTED) and not np.any(result.alpha):
+    if result.status in (base.TIME, base.INTERRUPTED) and not np.any(result.alpha):
         return _nothing(problem, result)
     asked = -1.0 if target is None else target
-    close = PRINTED * asked if target is not None else APART * CONFIRMED
+    close = PRINTED * asked if target is not None else APART * base.CONFIRMED
     answer, certificate = certified(problem, result, asked)
-    ended = result.status in (TIME, INTERRUPTED, ITERATIONS, STEPS)
+    ended = result.status in (base.TIME, base.INTERRUPTED, base.ITERATIONS, base.STEPS)
     sound = acceptable(problem, result, certificate)
-    claimed = (GAP,) if target is None else (GAP, OPTIMAL)
+    claimed = (base.GAP,) if target is None else (base.GAP, base.OPTIMAL)
     short = result.status in claimed and not certificate.gap <= close
-    poor = result.replaced and not certificate.gap <= CONFIRMED
+    poor = result.replaced and not certificate.gap <= base.CONFIRMED
     known = _bound(problem, result, certificate)
-    if not ended and (short or poor or result.status is PRECISION or not sound):
+    if not ended and (short or poor or result.status is base.PRECISION or not sound):
         second = other()
         if second is not None:
             second.iterations += result.iterations
-            if second.status is GAP and target is None:
-                second.status = TAKEN_OVER
+            if second.status is base.GAP and target is None:
+                second.status = base.TAKEN_OVER
             found, word = certified(problem, second, asked)
             known = max(known, _bound(problem, second, word))
             better = not sound or word.gap < certificate.gap
@@ -106,14 +89,14 @@ def _verify(
     if certificate.dual < known:
         certificate.dual = min(known, certificate.primal)
         certificate.gap = problem.relative(certificate.primal, certificate.dual)
-        if result.status is PRECISION and certificate.gap <= (CONFIRMED if target is None else close):
-            result.status = OPTIMAL if target is None else GAP
+        if result.status is base.PRECISION and certificate.gap <= (base.CONFIRMED if target is None else close):
+            result.status = base.OPTIMAL if target is None else base.GAP
             answer = problem.answer(result)
     name, gap = result.status.name, certificate.gap
-    wanted = {"optimal": min(close, CONFIRMED), "gap": close, "taken over": APART * CONFIRMED}
+    wanted = {"optimal": min(close, base.CONFIRMED), "gap": close, "taken over": APART * base.CONFIRMED}
     allowed = wanted.get(name, ENOUGH if result.replaced else np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
-        result.status = PRECISION
+        result.status = base.PRECISION
     return answer, result, certificate
 
 
@@ -121,15 +104,15 @@ def _smaller(
     problem: KernelProblem | LeastSquaresSvc, result: KernelResult
 ) -> tuple[Answer, KernelResult, Certificate]:
     """The best multiple of a result that is worse than w = 0, or w = 0, with its certificate."""
-    status = PRECISION if result.status.converged else result.status
-    smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
+    status = base.PRECISION if result.status.converged else result.status
+    smaller = zero_model.best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
     if smaller is not None:
         smaller.status = status
         answer, certificate = certified(problem, smaller)
         if acceptable(problem, smaller, certificate):
             return answer, smaller, certificate
-    result = zero(problem, status)
-    return problem.answer(result), result, certified_zero(problem)
+    result = zero_model.zero(problem, status)
+    return problem.answer(result), result, zero_model.certified_zero(problem)
 
 
 def _bound(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certificate: Certificate) -> float:
@@ -155,9 +138,9 @@ def _nothing(
 
     It costs nothing, because thousands of problems may end so.
     """
-    found = certified_zero(problem)
+    found = zero_model.certified_zero(problem)
     if not isinstance(problem, HardOneClass):
-        _, result.rho, result.r = value_at_zero(problem)
+        _, result.rho, result.r = zero_model.value_at_zero(problem)
     return problem.answer(result), result, found
 
 
@@ -170,7 +153,7 @@ def certified(
     target: the requested gap, below 0 if there is none.  exact: the gradient by decision values as svm-predict computes
     them, if the caller has it; then the problem needs no rows.
     """
-    late = result.status is TIME or result.status is INTERRUPTED
+    late = result.status is base.TIME or result.status is base.INTERRUPTED
     if isinstance(problem, KernelProblem) and problem.shrunk < 1.0 and _finite(result.alpha) and np.any(result.alpha):
         with np.errstate(all="ignore"):
             if exact is None:
@@ -184,7 +167,7 @@ def certified(
         else:
             found = certificate_of(problem, result.alpha, exact, result.rho, result.r)
             found.seen = exact, 0.0
-        if found.primal > value_at_zero(problem)[0]:
+        if found.primal > zero_model.value_at_zero(problem)[0]:
             found = _with_best_constants(problem, result, found)
     result.primal = found.primal
     return problem.answer(result), found
@@ -201,7 +184,7 @@ def _with_best_constants(
     if not isinstance(problem, KernelProblem) or isinstance(problem, HardOneClass) or problem.shrunk < 1.0:
         return found
     gradient, apart = found.seen
-    _, rho, r = best_constant(problem, gradient)
+    _, rho, r = zero_model.best_constant(problem, gradient)
     other = certificate_of(problem, result.alpha, gradient, rho, r, 1.0, apart)
     if not other.primal < found.primal:
         return found
@@ -216,13 +199,13 @@ def acceptable(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, c
         return False
     if proven_indefinite(problem, certificate):
         return True
-    return certificate.primal <= most_allowed(problem)
+    return certificate.primal <= zero_model.most_allowed(problem)
 
 
 def proven_indefinite(problem: KernelProblem | LeastSquaresSvc, certificate: Certificate) -> bool:
     """Whether a stationary point has a dual value that is impossible for a positive semidefinite kernel."""
     stationary = relative(certificate.primal, certificate.dual) <= STATIONARY
-    return bool(stationary) and above_zero(problem, certificate.dual)
+    return bool(stationary) and zero_model.above_zero(problem, certificate.dual)
 
 
 def _finite(*numbers: Any) -> bool:

@@ -1,7 +1,7 @@
 """Reduces a training set to optimisation problems and their solutions to a model.
 
-The kinds of task differ in how labels become problems and weights become a model; each has a file of its own
-with a class of the same face: one_vs_rest.py, regression.py, ordinal.py.  `problems_of` chooses.
+The kinds of task differ in how labels become problems and weights become a model; each has its own file
+with a class of the same interface: one_vs_rest.py, regression.py, ordinal.py.  `problems_of` chooses.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Reduction(ABC):
     The arrays of `table` become the rows; they are never changed, and mapped ones may be released.
     row_weights f8[n] multiply C; rows of weight zero or below take no part.
 
-    A kind says: `task`, `rule`, `model`, `start_from`; where it wants also `name`, `finish`, `dual_point`, `summary`.
+    A kind implements `task`, `rule`, `model`, `start_from`, and where needed `name`, `finish`, `dual_point`, `summary`.
     count: number of problems; missing: labels of -wi that the data lack; untrained: what a model of no rows is like;
     solved_at: when, by time.perf_counter, `fit_and_certify` had the last answer; sums: of the rows, where solvers want
     normal equations.
@@ -116,7 +116,7 @@ class Reduction(ABC):
         self.rows = table.rows(p.bias, below)
         self.rows.largest_value = largest
 
-    # What a kind of task says
+    # Implemented by each kind of task
 
     @abstractmethod
     def _read_labels(self, labels: np.ndarray) -> None:
@@ -143,7 +143,7 @@ class Reduction(ABC):
         """The label of problem k in records of several; None for a lone one."""
         return None
 
-    def finish(self, result: Result) -> None:  # noqa: B027  a kind may do without
+    def finish(self, result: Result) -> None:  # noqa: B027  optional
         """Bring a solver's answer into its final form."""
 
     def dual_point(self, result: Result) -> np.ndarray | None:
@@ -162,7 +162,7 @@ class Reduction(ABC):
         """
 
     def warnings(self) -> list[str]:
-        """Sentences for the user, whatever the solver does."""
+        """Warnings for the user that do not depend on the solver."""
         found = [f"WARNING: class label {label} specified in weight is not found" for label in self.missing]
         return found if self.rows.n else [*found, f"WARNING: the training file has no rows: {self.untrained}"]
 
@@ -181,7 +181,7 @@ class Reduction(ABC):
         """Return the leave-one-out accuracy if --loo asks for it."""
         return None
 
-    # What follows from it
+    # Shared by all kinds
 
     def set_C(self, C: float) -> None:
         """Set another C, at most the one that the overflow check has seen; for several trainings on the same rows."""
@@ -266,7 +266,7 @@ class Reduction(ABC):
                 with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results, worst(found)
 
-    # What verify.py asks of a problem
+    # Used by verify.py
 
     def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
         """The certificate of an answer to problem k; alpha: a dual point in place of the answer's."""
@@ -285,7 +285,7 @@ class Reduction(ABC):
         return np.zeros(self.rows.d)
 
     def zero_dual_point(self, k: int) -> np.ndarray | None:
-        """The dual point of value 0 as answers have it; None: the certifier does without."""
+        """The dual point of value 0 in the form of results; None: the certifier needs none."""
         return None
 
     def is_finite(self, w: np.ndarray) -> bool:

@@ -15,20 +15,11 @@ from svmtool.registry.row import Solver
 from svmtool.request import Request
 from svmtool.solvers.shared.base import TIME
 from svmtool.training import pictures
-from svmtool.training.outcome import NOT_CONVERGED, advice, told_folds
+from svmtool.training.outcome import NOT_CONVERGED, advice, report_folds
 from svmtool.training.pictures import Curve, Picture
-from svmtool.training.validation import cross_validation, search
+from svmtool.training.validation import cross_validation, scores, search
 from svmtool.training.validation.cross_validation import Folds, Validation
-from svmtool.training.validation.scores import (
-    ACCURACY,
-    ERROR,
-    HeldOut,
-    Measure,
-    measure_of,
-    metric_lines,
-    metric_needs,
-    task_of,
-)
+from svmtool.training.validation.scores import ACCURACY, ERROR, HeldOut, Measure, measure_of, metric_lines
 from svmtool.training.validation.search import Search, Tried
 
 DEFAULT_FOLDS = 5  # of -C
@@ -41,12 +32,7 @@ def cross_validate(
 ) -> int:  # fmt: skip
     """-v: print LIBLINEAR's lines on stdout, also when quiet; returns the exit status."""
     assert request.folds is not None
-    return validated(Folds(table, settings, row_weights, request.folds), settings, request, console, stop)
-
-
-def validated(folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None) -> int:
-    """`cross_validate` on given folds."""
-    return run_validation(folds, settings, request, console, stop)[1]
+    return run_validation(Folds(table, settings, row_weights, request.folds), settings, request, console, stop)[1]
 
 
 def run_validation(
@@ -54,7 +40,7 @@ def run_validation(
 ) -> tuple[Validation, int]:
     """Validate and print the lines of -v; returns the result and the exit status."""
     labels = folds.table.labels
-    held = HeldOut(labels, task_of(settings), metric_needs(settings)) if request.metrics else None
+    held = HeldOut(labels, scores.task_of(settings), scores.metric_needs(settings)) if request.metrics else None
     try:
         found = cross_validation.cross_validate(folds, settings, stop, held)
     finally:
@@ -69,7 +55,7 @@ def run_validation(
         console.out(validation_lines(labels, found.predictions))
     if held is not None:
         console.out(metric_lines(held))
-    return found, told_folds(found.open_ends, folds.count, settings.row, request.strict, console)
+    return found, report_folds(found.open_ends, folds.count, settings.row, request.strict, console)
 
 
 def print_regression(console: Any, labels: np.ndarray, predictions: np.ndarray) -> None:
@@ -91,12 +77,7 @@ def search_C(
     """-C: print LIBLINEAR's lines; returns the exit status."""
     wanted = request.folds if request.folds is not None else DEFAULT_FOLDS
     console.out(DOING.format(wanted))
-    return searched(Folds(table, settings, row_weights, wanted), settings, request, console, stop)
-
-
-def searched(folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None) -> int:
-    """`search_C` on given folds."""
-    return run_search(folds, settings, request, console, stop)[1]
+    return run_search(Folds(table, settings, row_weights, wanted), settings, request, console, stop)[1]
 
 
 def run_search(
