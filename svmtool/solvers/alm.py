@@ -25,7 +25,6 @@ import numpy as np
 
 from svmtool.coordinate import fused_hinge
 from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent
-from svmtool.data.blocks import Rows
 from svmtool.data.replicated import of_data
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
@@ -92,7 +91,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         run.follow(small.w, small.alpha, small.history[-1]["bound"])
         return run.finished(task)
     if method.startswith("epochs") and start is None:
-        descent = DualCoordinateDescent.of_power(_sparse(task), task.y, task.cost, task.p, seed, objective.target)
+        rows = task.rows if task.free_bias else task.rows.as_sparse()  # a free bias does not allow coordinate descent
+        descent = DualCoordinateDescent.of_power(rows, task.y, task.cost, task.p, seed, objective.target)
         epochs = HingeEpochs(objective, descent, monitor, rule, not run.factorised, run.most_rows)
         status = epochs.run(MOST_VISITS)
         if status is not None:
@@ -107,11 +107,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         objective.start_multipliers()
     objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD / run.unit
     return run.finished(task)
-
-
-def _sparse(task: Task) -> Rows:
-    """The rows in the layout for coordinate descent, which a free bias does not allow."""
-    return task.rows if task.free_bias else task.rows.as_sparse()
 
 
 def _offers_epochs(task: Task) -> bool:

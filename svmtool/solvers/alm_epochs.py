@@ -40,15 +40,14 @@ class HingeEpochs(Epochs):
     """Epochs until the rule or the gap holds, or multiplier rounds are expected to be cheaper.
 
     wide: whether rounds have no factorised matrix of the features; most_rows: largest row system that they factorise;
-    first: epochs before there is something to decide; worth: how many may be tried where rounds factorise; cheap: see
-    CHEAP.
+    cheap: see CHEAP.
     After the run: multiple, of the descent's w, gives the best primal value; ruled: whether LIBLINEAR's rule holds,
     and rounds serve a smaller gap only.
     """
 
     def __init__(
         self, objective: Augmented, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, wide: bool,
-        most_rows: int, first: int | None = None, worth: int | None = None, cheap: float = CHEAP,
+        most_rows: int, cheap: float = CHEAP,
     ):  # fmt: skip
         super().__init__(descent)
         self.objective, self.monitor, self.rule, self.wide, self.most_rows = objective, monitor, rule, wide, most_rows
@@ -59,8 +58,8 @@ class HingeEpochs(Epochs):
         self.enough = -1.0 if rule.dual is None else SAFETY * rule.dual.most
         if rule.dual is None and wide:
             self.enough = descent.unit  # the gap alone ends the run, but rows shrunk too early must come back
-        self.first = first if first is not None else 1 if wide else EPOCHS
-        self.worth = epochs_worth(objective.d, of_data(objective.rows).nnz) if worth is None else worth
+        self.first = 1 if wide else EPOCHS  # epochs before there is something to decide
+        self.worth = epochs_worth(objective.d, of_data(objective.rows).nnz)  # most epochs where rounds factorise
         self.pg_range, self.left, self.at, self.patience = 1.0, 1.0, 0, 1.0
         self.lefts, self.pg_ranges, self.costs, self.seen = [1.0], [1.0], [0.0], [0.0]  # of each evaluation
 

@@ -58,7 +58,7 @@ BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MOST_ITERATIONS = 10000
 PRODUCTS, SQUARE = 3.0, 2.0  # of an iteration with a factor: products with the rows, and what takes d^2 besides
-LOOK_AHEAD = 1024  # see `iterations`
+LOOK_AHEAD = 1024  # see `solve`
 
 
 METHODS = {
@@ -86,22 +86,17 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("products", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent here")
 
 
-def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
-    """Minimise from `start` (zeros if None); see the module's text."""
+def solve(
+    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str,
+    most: int = MOST_ITERATIONS, look_ahead: int = LOOK_AHEAD, interior: bool = True,
+) -> Result:  # fmt: skip
+    """Minimise from `start` (zeros if None); see the module's text.
+
+    most: iterations; look_ahead: iterations after which, and after each doubling, a run ends that would need more than
+    the most; interior: whether interior-point steps may take over.
+    """
     if method == "bias":
         return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
-    return iterations(task, monitor, start, seed, method)
-
-
-def iterations(
-    task: Task, monitor: Monitor, start: np.ndarray | None, seed: int, method: str, most: int = MOST_ITERATIONS,
-    look_ahead: int = LOOK_AHEAD, interior: bool = True,
-) -> Result:  # fmt: skip
-    """Run at most `most` iterations by one of METHODS.
-
-    look_ahead: iterations after which, and after each doubling, a run ends that would need more than the most;
-    interior: whether interior-point steps may take over.
-    """
     o = task.objective(Admm, p=task.p, target=task.target)
     o.set_point(np.zeros(o.d) if start is None else start)
     if start is not None and task.p > 1.0:

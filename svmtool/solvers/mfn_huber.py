@@ -18,7 +18,7 @@ from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent
 from svmtool.objectives.augmented import ModifiedHuber
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.newton import coordinate_epochs, newton_steps
+from svmtool.solvers.shared.newton import RuleEpochs, newton_steps
 from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import GRAM_BELOW
 
@@ -50,7 +50,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     most_rows = DUAL_ROWS if objective.has_dual_system and method != "features" else 0
     if method == "epochs":
         descent = _descent_from(objective, seed)
-        status = coordinate_epochs(objective, descent, monitor, rule, MOST_VISITS, DUAL_ROWS)
+        status = RuleEpochs(objective, descent, monitor, rule, DUAL_ROWS).run(MOST_VISITS)
         if status is not None:
             return Result(descent.w, status, descent.count, monitor.history, descent.alpha)
         objective.set_point(descent.w)

@@ -27,7 +27,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.solvers.shared.newton import coordinate_epochs
+from svmtool.solvers.shared.newton import RuleEpochs
 from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
@@ -73,7 +73,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         run.enter()
     elif method == "epochs":
         descent = DualCoordinateDescent(task.rows, task.y, np.zeros(task.rows.n), task.cost, seed)
-        status = coordinate_epochs(objective, descent, monitor, rule, MOST_VISITS, 0)
+        status = RuleEpochs(objective, descent, monitor, rule, 0).run(MOST_VISITS)
         if status is not None:
             return Result(descent.w, status, descent.count, monitor.history, descent.alpha)
         run.follow(descent)

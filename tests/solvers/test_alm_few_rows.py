@@ -57,6 +57,6 @@ def test_a_free_bias_has_systems_of_rows_too(monkeypatch):
 
 def test_iterations_that_cannot_reach_the_gap_end_early():
     task = wide(30, "products", loss_power=1.7).task(0)
-    result = alm_inexact.iterations(task, base.Monitor(1e-3), None, 1, "products", 64, 8, interior=False)
+    result = alm_inexact.solve(task, base.Monitor(1e-3), base.Rule(), None, 1, "products", 64, 8, interior=False)
     assert result.status is base.PRECISION
     assert len(result.history) < 64

@@ -40,6 +40,19 @@ RIDGE_FIRST = 1e-5  # RIDGE of such systems at first (model_matrix.next_ridge). 
 LATE = 0.003  # largest violation from which a working set that is small enough has its model as a matrix too
 
 
+def working_set(used: np.ndarray, violations: np.ndarray, limited: bool = True) -> np.ndarray:
+    """The weights `used` (bool[d], changed) and as many others, those with the largest violations; i8, ascending.
+
+    limited: whether no more than as many enter.
+    """
+    more = max(FIRST_SET, int(np.count_nonzero(used)))
+    outside = np.flatnonzero(~used & (violations > 0.0))
+    if limited and len(outside) > more:
+        outside = outside[np.argpartition(-violations[outside], more)[:more]]
+    used[outside] = True
+    return np.flatnonzero(used)
+
+
 class ColumnsModel:
     """epochs f8[2]: epochs of the last model, conjugate gradients counted as epochs too; see step_of_matrix."""
 
@@ -66,7 +79,7 @@ class ColumnsModel:
         """p = v - w from the model over a working set; the others stay zero."""
         o = self.objective
         self.epochs[:] = 0.0
-        chosen = self._working_set(violations)
+        chosen = working_set((o.w != 0.0) | (o.penalty == 0.0), violations)
         if last.short and (p := o.descend(chosen, self.epochs, self._descent, DESCENT_LEFT)) is not None:
             return p
         p, columns = np.zeros(o.d), o.columns().weighted(chosen, o.c)
@@ -77,17 +90,6 @@ class ColumnsModel:
         else:
             p[chosen] = self._step_of_columns(columns, *part, last)
         return p
-
-    def _working_set(self, violations: np.ndarray) -> np.ndarray:
-        """The weights that are not zero and as many others, those with the largest violations; i8, ascending."""
-        o = self.objective
-        used = (o.w != 0.0) | (o.penalty == 0.0)
-        more = max(FIRST_SET, int(np.count_nonzero(used)))
-        outside = np.flatnonzero(~used & (violations > 0.0))
-        if len(outside) > more:
-            outside = outside[np.argpartition(-violations[outside], more)[:more]]
-        used[outside] = True
-        return np.flatnonzero(used)
 
     def _step_of_columns(
         self, columns: WeightedColumns, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, violations: np.ndarray,

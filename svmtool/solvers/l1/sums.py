@@ -28,7 +28,7 @@ from svmtool.objectives.l1.objective import violations_at
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers.l1.model_columns import CG_FAR, CG_TOLERANCE, FIRST_SET, RIDGE_FIRST
+from svmtool.solvers.l1.model_columns import CG_FAR, CG_TOLERANCE, RIDGE_FIRST, working_set
 from svmtool.solvers.l1.model_matrix import (
     FAR,
     INNER_LEAST,
@@ -169,25 +169,15 @@ class _Run:
     def _model_step(self, g: np.ndarray, violations: np.ndarray) -> np.ndarray:
         """p = v - w (length d) from the model over a working set; the others stay zero."""
         o, self.products = self.losses, 0
-        chosen = self._working_set(violations)
+        used = o.w != 0.0
+        used[o.rows.plain :] = True
+        chosen = working_set(used, violations, self.wide)
         p, part = np.zeros(o.d), (g[chosen], o.w[chosen], self.penalty[chosen], violations[chosen])
         if matrix_fits(len(chosen)):
             p[chosen] = step_of_matrix(o.part_of_hessian(chosen), *part, np.zeros(2), self.monitor, self._far)
         else:
             p[chosen] = self._step_of_products(chosen, *part)
         return p
-
-    def _working_set(self, violations: np.ndarray) -> np.ndarray:
-        """The weights that are not zero and as many others, those with the largest violations; i8, ascending."""
-        o = self.losses
-        used = o.w != 0.0
-        used[o.rows.plain :] = True
-        more = max(FIRST_SET, int(np.count_nonzero(used)))
-        outside = np.flatnonzero(~used & (violations > 0.0))
-        if len(outside) > more and self.wide:
-            outside = outside[np.argpartition(-violations[outside], more)[:more]]
-        used[outside] = True
-        return np.flatnonzero(used)
 
     def _step_of_products(
         self, chosen: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, violations: np.ndarray

@@ -20,7 +20,7 @@ from svmtool.linalg.costs import VISIT
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.solvers.shared.base import RULE, GapRule, GradientRule, Monitor, Result, Rule, Status
-from svmtool.solvers.shared.newton import coordinate_epochs, newton_steps
+from svmtool.solvers.shared.newton import RuleEpochs, newton_steps
 from svmtool.tolerances import ENOUGH
 
 # Visits to each row in the first turn of epochs.  A visit to a row with few non-zeros costs more per non-zero, so the
@@ -75,7 +75,7 @@ def by_turns(
         visits = min(descent.visits + turn, most_visits)
         if limited and descent.visits < LATE_EPOCHS:
             visits = min(visits, LATE_EPOCHS)
-        status = coordinate_epochs(objective, descent, monitor, rule, visits, most_rows, most_epochs)
+        status = RuleEpochs(objective, descent, monitor, rule, most_rows).run(visits, most_epochs)
         if status is not None:
             if monitor.history[-1]["objective"] <= least:
                 best = descent.w
@@ -134,7 +134,7 @@ def _by_rows(
         alpha = objective.best_dual_point()
         descent.resume(objective.dual_point() if alpha is None else alpha)
         monitor.uses(EPOCHS, "they soon meet the rule of -e near the end")
-        status = coordinate_epochs(objective, descent, monitor, rule, descent.visits + FIRST_TURN, 0)
+        status = RuleEpochs(objective, descent, monitor, rule, 0).run(descent.visits + FIRST_TURN)
         if status is not None:
             w = best if least < monitor.history[-1]["objective"] else descent.w
             return _result(w, status, descent, monitor)

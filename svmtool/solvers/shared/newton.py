@@ -129,26 +129,11 @@ def rounded(f: float, bound: float) -> Status:
     return base.OPTIMAL if f - bound <= ROUNDOFF_GAP * f else base.PRECISION
 
 
-def coordinate_epochs(
-    objective: Objective,
-    descent: DualCoordinateDescent,
-    monitor: Monitor,
-    rule: Rule,
-    most_visits: float,
-    most_rows: int,
-    most_epochs: int = MOST_EPOCHS,
-) -> Status | None:
-    """Run epochs of dual coordinate descent until the rule or the gap holds; None where Newton steps are cheaper.
-
-    most_visits, most_epochs: visits to each row, and epochs, after which Newton steps follow in any case; most_rows:
-    of a row system.
-    If epochs end the run, descent.w is the best w that was evaluated.
-    """
-    return RuleEpochs(objective, descent, monitor, rule, most_rows).run(most_visits, most_epochs)
-
-
 class RuleEpochs(Epochs):
-    """Epochs until a rule of -e or a gap holds, or a row system of at most `most_rows` rows is cheaper."""
+    """Epochs until a rule of -e or a gap holds, or Newton steps are cheaper.
+
+    most_rows: of the row system of such a step.  If epochs end the run, descent.w is the best w that was evaluated.
+    """
 
     def __init__(
         self, objective: Objective, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, most_rows: int

@@ -27,17 +27,8 @@ from svmtool.objectives import losses
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.registry import Solver
-from svmtool.solvers.shared.base import (
-    INTERRUPTED,
-    OPTIMAL,
-    PRECISION,
-    TIME,
-    Confirmation,
-    Monitor,
-    Progress,
-    Result,
-    Rule,
-)
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import Confirmation, Monitor, Progress, Result, Rule
 from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import GRAM_BELOW
 from svmtool.training import verify
@@ -210,10 +201,10 @@ class Reduction(ABC):
             before = results[k]
             began = self._start_of(k, start) if before is None else before.w
             results[k] = verify.sound(self, k, self._solve(k, start, report, share, before), began)
-            if sure and results[k].status in (OPTIMAL, PRECISION):
+            if sure and results[k].status in (base.OPTIMAL, base.PRECISION):
                 results[k], _ = verify.verified(self, k, results[k], self._monitor(None, share), began)
             part.step()
-            return results[k].status is TIME and stop.may_resume(share)
+            return results[k].status is base.TIME and stop.may_resume(share)
 
         with doing("class", self.count) as part:
             with_time_shares(solve, self.count, stop, threads.beside(self.count), threads.run_blocks)
@@ -257,7 +248,7 @@ class Reduction(ABC):
             if known is not None and known.dual > found[k].dual:
                 found[k] = Certificate(found[k].primal, known.dual, known.violation)
                 results[k].certified_gap = found[k].gap
-            return results[k].status is TIME and stop.may_resume(share)
+            return results[k].status is base.TIME and stop.may_resume(share)
 
         with doing("class", self.count) as part:
             if stop.ends == math.inf:
@@ -343,7 +334,7 @@ class Reduction(ABC):
             value = at_start
         monitor = Monitor()
         monitor.step(value, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
-        w, status = self.zero_weights() if w is None else w, INTERRUPTED if stop.set else TIME
+        w, status = self.zero_weights() if w is None else w, base.INTERRUPTED if stop.set else base.TIME
         result = Result(w, status, 1, monitor.history, self.zero_dual_point(k))
         result.untouched = self.count > 1
         return result
