@@ -18,8 +18,9 @@ from svmtool.data.dataset import Dataset
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
-from svmtool.training.kernel.fit import Fitting, trainer
+from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.pipeline import notes
+from svmtool.training.kernel.train import trainer
 from svmtool.training.pipeline import train_on_used
 from svmtool.training.validation.folds import GlibcRand
 

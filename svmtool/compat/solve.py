@@ -19,8 +19,9 @@ from svmtool.formats.svmlight import weight_file
 from svmtool.params import Settings
 from svmtool.request import Request
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
-from svmtool.training.kernel.fit import Fitting, KernelTraining, trainer
+from svmtool.training.kernel.fit import Fitting, KernelTraining
 from svmtool.training.kernel.pipeline import notes
+from svmtool.training.kernel.train import trainer
 from svmtool.training.kernel.validation import run_validation as validate_kernel
 from svmtool.training.outcome import exit_status
 from svmtool.training.pipeline import Training, show, train_on_used

@@ -7,18 +7,7 @@ import numpy as np
 from svmtool.compiled import threads
 from svmtool.compiled.loops.text.decision_loops import choose, decide, logistic
 from svmtool.errors import ModelError
-from svmtool.models.words import (
-    CRAMMER_SINGER_WORD,
-    LOGISTIC_WORDS,
-    NO_CLASSES,
-    NO_PROBABILITIES,
-    ONE_CLASS_WORD,
-    RANKS_NOTE,
-    sigmoids_of,
-    task_of,
-    weight_columns,
-    weight_rows,
-)
+from svmtool.models import words
 
 ROWS_A_BLOCK = 2048
 LARGEST_LOGIT = 700.0  # exp() does not overflow up to here, so that no sum of probabilities is 0
@@ -52,7 +41,7 @@ class LinearModel:
         self.word, self.labels, self.n_features, self.bias = word, labels, n_features, bias
         self.nr_class = 2 if labels is None else len(labels)
         self.rho, self.notes = rho, tuple(notes)
-        shape = (weight_rows(n_features, bias), weight_columns(word, self.nr_class))
+        shape = (words.weight_rows(n_features, bias), words.weight_columns(word, self.nr_class))
         self.W = np.ascontiguousarray(W, dtype=np.float64).reshape(shape)
 
     @property
@@ -63,22 +52,22 @@ class LinearModel:
     @property
     def task(self) -> str:
         """`classification`, `regression` or `one-class`."""
-        return task_of(self.word)
+        return words.task_of(self.word)
 
     @property
     def is_ordinal(self) -> bool:
         """Whether the labels are ranks in ascending order (ordinal regression), according to the notes."""
-        return RANKS_NOTE in self.notes
+        return words.RANKS_NOTE in self.notes
 
     @property
     def gives_probabilities(self) -> bool:
         """Whether the model is logistic or has sigmoids."""
-        return self.word in LOGISTIC_WORDS or bool(sigmoids_of(self))
+        return self.word in words.LOGISTIC_WORDS or bool(words.sigmoids_of(self))
 
     def decision_values(self, table) -> np.ndarray:
         """Decision values f8 (n, columns) of a Dataset; features beyond n_features are ignored."""
         n = len(table.labels)
-        rho = self.rho if self.word == ONE_CLASS_WORD and self.rho is not None else 0.0  # other models ignore it
+        rho = self.rho if self.word == words.ONE_CLASS_WORD and self.rho is not None else 0.0  # other models ignore it
         products = table.products(self.W, self.bias) if hasattr(table, "products") else None
         if products is not None:
             return products - rho
@@ -100,7 +89,7 @@ class LinearModel:
             return decisions[:, 0].copy()
         by_sign = self.nr_class == 2  # the sign of the first column even where there are two (MCSVM_CS)
         if not by_sign and self.columns == 0:
-            raise ModelError(NO_CLASSES)
+            raise ModelError(words.NO_CLASSES)
         places = np.empty(len(decisions), dtype=np.int64)
         choose(decisions, places, self.columns, int(by_sign), len(decisions))
         names = (1, -1) if self.labels is None else self.labels
@@ -112,7 +101,7 @@ class LinearModel:
 
     def class_values(self, decisions: np.ndarray) -> np.ndarray:
         """Input of the sigmoids: decision values; for Crammer-Singer each class's lead over the best other class."""
-        if self.word != CRAMMER_SINGER_WORD or self.columns < 3:
+        if self.word != words.CRAMMER_SINGER_WORD or self.columns < 3:
             return decisions
         second, best = np.partition(decisions, -2, axis=1)[:, -2:].T[..., None]
         return decisions - np.where(decisions == best, second, best)
@@ -123,9 +112,9 @@ class LinearModel:
         A logistic model's own formula takes precedence over stored sigmoids, as in LIBLINEAR's predict.
         """
         if not self.gives_probabilities:
-            raise ModelError(NO_PROBABILITIES)
-        if self.word not in LOGISTIC_WORDS:
-            A, B = np.array(sigmoids_of(self)).T
+            raise ModelError(words.NO_PROBABILITIES)
+        if self.word not in words.LOGISTIC_WORDS:
+            A, B = np.array(words.sigmoids_of(self)).T
             values = self.class_values(decisions)[:, : len(A)]
             logits = np.clip(-(values * A + B), -LARGEST_LOGIT, LARGEST_LOGIT)
             decisions = np.ascontiguousarray(logits)

@@ -45,6 +45,11 @@ def to_gap(gap_default: float, besides: str = "", **fields: Any) -> Solver:
     return Solver(stopping=rule + besides, gap_default=gap_default, **fields)
 
 
+def with_free_bias(gap_default: float, **fields: Any) -> Solver:
+    """Return a row that stops at a certified gap and whose bias is free."""
+    return to_gap(gap_default, bias=FREE_BIAS, free_bias=True, **fields)
+
+
 FOSVM1_ROW = Solver(
     number=80,
     name="fosvm",
@@ -63,7 +68,7 @@ FOSVM1_ROW = Solver(
 )
 
 ROWS = (
-    to_gap(
+    with_free_bias(
         number=30,
         name="alm",
         word="L2R_L1LOSS_SVC_DUAL",
@@ -71,13 +76,11 @@ ROWS = (
         help="Lp-SVM (--loss-power) with a free bias, inexact augmented Lagrangian",
         objective=LP_HINGE,
         loss="Lp hinge",
-        bias=FREE_BIAS,
-        free_bias=True,
         gap_default=1e-4,
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu", "--inner-steps"}) - {"-e"},
         paper=ALM + "Algorithm 2",
     ),
-    to_gap(
+    with_free_bias(
         number=31,
         name="alm-exact",
         word="L2R_L1LOSS_SVC_DUAL",
@@ -85,8 +88,6 @@ ROWS = (
         help="Lp-SVM (--loss-power) with a free bias, exact augmented Lagrangian",
         objective=LP_HINGE,
         loss="Lp hinge",
-        bias=FREE_BIAS,
-        free_bias=True,
         gap_default=1e-6,
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu"}) - {"-e"},
         paper=ALM + "Algorithm 1",
@@ -150,7 +151,7 @@ ROWS = (
         supported=RUN_OPTIONS - {"-B"},
         paper=MFN.partition(":")[0] + ": Section 7, Eq. 25",
     ),
-    to_gap(
+    with_free_bias(
         number=50,
         name="nesvm",
         word="L2R_L1LOSS_SVC_DUAL",
@@ -158,13 +159,11 @@ ROWS = (
         help="C-SVM with a free bias by Nesterov's smoothing",
         objective="min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))",
         loss="hinge",
-        bias=FREE_BIAS,
-        free_bias=True,
         gap_default=1e-3,
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "C-SVM, Eqs. 45-48",
     ),
-    to_gap(
+    with_free_bias(
         number=51,
         name="nesvm-lp",
         word="L1R_L2LOSS_SVC",
@@ -173,13 +172,11 @@ ROWS = (
         objective="min over w, b of  |w|_1 + sum_i C_i max(0, 1 - y_i (w.x_i + b))",
         loss="hinge",
         regulariser="|w|_1",
-        bias=FREE_BIAS,
-        free_bias=True,
         gap_default=1e-3,
         supported=(RUN_OPTIONS | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LP-SVM, Eqs. 49-52",
     ),
-    to_gap(
+    with_free_bias(
         number=52,
         name="nesvm-ls",
         word="L2R_L2LOSS_SVC",
@@ -187,8 +184,6 @@ ROWS = (
         help="LS-SVM (least squares of the margins) with a free bias",
         objective="min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.x_i + b))^2",
         loss="least squares",
-        bias=FREE_BIAS,
-        free_bias=True,
         gap_default=1e-3,
         supported=(RUN_OPTIONS | SPARK | {"-R", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LS-SVM, Eqs. 53-56",

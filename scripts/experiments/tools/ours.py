@@ -60,7 +60,8 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
 
 def _kernel(problem: Problem, number: int, step: float | None, settings: dict) -> Fitted:
     from svmtool.training.kernel.dataset import kernel_set
-    from svmtool.training.kernel.fit import Fitting, trainer
+    from svmtool.training.kernel.fit import Fitting
+    from svmtool.training.kernel.train import trainer
 
     settings = {"gap" if k == "theta" else k: gap_of_theta(v) if k == "theta" else v for k, v in settings.items()}
     asked = Settings.of_kernel(solver=number, eps=step, seed=problem.run, **settings)

@@ -212,15 +212,6 @@ class Fitting:
         return inner
 
 
-def trainer(settings: Settings) -> Callable[..., KernelTraining]:
-    """Return train(data, fitting, rand) for the settings' task; it frees `data` if the caller keeps no reference."""
-    if settings.row.task == "classification":
-        from svmtool.training.kernel.one_vs_one import train
-    else:
-        from svmtool.training.kernel.single import train
-    return train
-
-
 def rule_of(eps: float) -> Rule:
     """The rule that stops at a violation of eps; 0: no rule."""
     return Rule(dual=RangeRule(eps) if eps > 0.0 else None)

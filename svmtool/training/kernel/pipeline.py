@@ -18,7 +18,8 @@ from svmtool.request import Request
 from svmtool.training import intent
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
-from svmtool.training.kernel.fit import Fitting, KernelTraining, trainer
+from svmtool.training.kernel.fit import Fitting, KernelTraining
+from svmtool.training.kernel.train import trainer
 from svmtool.training.outcome import Recorder, advice, exit_status
 from svmtool.training.validation.folds import GlibcRand
 

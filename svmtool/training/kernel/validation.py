@@ -14,7 +14,8 @@ from svmtool.models.kernel import KernelModel
 from svmtool.request import Request
 from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import KernelSet
-from svmtool.training.kernel.fit import Fitting, KernelTraining, trainer
+from svmtool.training.kernel.fit import Fitting, KernelTraining
+from svmtool.training.kernel.train import trainer
 from svmtool.training.outcome import report_folds
 from svmtool.training.validation import scores
 from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds, refuse_all_in_one, stratified_folds

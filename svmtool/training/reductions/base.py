@@ -88,6 +88,7 @@ class Reduction(ABC):
     missing: list[int] = []
     untrained = "the model knows no class"
     solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
+    robust = False  # whether the solver is itself as robust as the method that results fall back to
     any_start = False  # whether LIBLINEAR's rule alone may end a run where it starts, as in its search for C
 
     def __init__(self, table: Dataset, settings: Settings, row_weights: np.ndarray | None = None):
@@ -288,7 +289,7 @@ class Reduction(ABC):
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Better weights and a better dual point of problem k, see polish.py; None where it has no such passes."""
         power = self.loss.hinge_power
-        if self.solver.regulariser == "|w|_1" or power is None:
+        if self.robust or self.solver.regulariser == "|w|_1" or power is None:
             return None
         from svmtool.training.polish import polished
 
@@ -300,6 +301,8 @@ class Reduction(ABC):
 
     def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
         """Problem k by the slow method that answers fall back to; None where it has none."""
+        if self.robust:
+            return None
         from svmtool.solvers.shared import fallback
 
         task, l1, sound = self.task(k), self.solver.regulariser == "|w|_1", registry.find(SOUND_FOR_HINGES)

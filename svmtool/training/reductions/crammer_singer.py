@@ -38,6 +38,8 @@ HINGE = 3  # solver number for two classes
 class CrammerSinger(Reduction):
     """One problem over all classes; see Reduction.  w is the flat W, features x classes, or v for two classes."""
 
+    robust = True
+
     def _read_labels(self, labels: np.ndarray) -> None:
         self.classes = Classes(labels)
         self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
@@ -98,9 +100,6 @@ class CrammerSinger(Reduction):
         v, alpha = ROOT * result.w.reshape(-1, 2)[:, 0], result.alpha[:, 0] * signs
         better = polished(task, 1.0, np.ascontiguousarray(v), found.primal, [alpha], work, monitor)
         return None if better is None else self._of_two(*better)
-
-    def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
-        """None: the solver already uses coordinate descent, the robust method."""
 
     def _start_of(self, k: int, start: np.ndarray | None) -> np.ndarray | None:
         if start is None:

@@ -15,14 +15,14 @@ from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
-from svmtool.solvers.shared.base import Monitor, RangeRule, Result, Rule
+from svmtool.solvers.shared.base import RangeRule, Result, Rule
 from svmtool.training.reductions.base import Reduction
 
 
 class OneClass(Reduction):
     """One problem; see Reduction."""
 
-    untrained = "the model predicts -1"
+    untrained, robust = "the model predicts -1", True
     sparse_only = True  # dense rows are converted: the solver reads single rows
 
     def __init__(self, table, settings: Settings, row_weights: np.ndarray | None = None):
@@ -64,12 +64,6 @@ class OneClass(Reduction):
     def is_finite(self, w: np.ndarray) -> bool:
         """See Reduction; rho may be infinite: with -n 0 or 1 a half-line is optimal, and LIBLINEAR returns its end."""
         return bool(np.all(np.isfinite(w[:-1])))
-
-    def polished(self, k: int, result: Result, found: Certificate, work: float, monitor: Monitor) -> None:
-        """None: the solver itself is coordinate descent."""
-
-    def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
-        """None: the solver already is the robust method."""
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
         return LinearModel(self.solver.word, None, self.n_features, -1.0, W[:-1], float(W[-1, 0]), notes)
