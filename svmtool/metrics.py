@@ -70,38 +70,38 @@ class RankCurve:
     def __init__(self, positive: float, negative: float | None = None):
         self.positive, self.negative = positive, negative
         self.scores: list[np.ndarray] = []
-        self.sides: list[np.ndarray] = []
+        self.is_positive: list[np.ndarray] = []
 
     def add(self, labels: np.ndarray, scores: np.ndarray) -> None:
         """Add n rows; those of neither label are ignored (negative None: every other label is negative)."""
-        sides = labels == self.positive
+        is_positive = labels == self.positive
         if self.negative is not None:
-            counted = sides | (labels == self.negative)
-            sides, scores = sides[counted], scores[counted]
-        self.sides.append(sides)
+            counted = is_positive | (labels == self.negative)
+            is_positive, scores = is_positive[counted], scores[counted]
+        self.is_positive.append(is_positive)
         self.scores.append(scores.copy())
 
     def merge(self, other: RankCurve) -> None:
         """Add the rows of another object."""
-        self.sides += other.sides
+        self.is_positive += other.is_positive
         self.scores += other.scores
 
     def area(self) -> float:
         """Probability that a positive row scores above a negative one, ties count half; nan if one kind is absent."""
-        scores, sides = self._rows()
-        positives, negatives = int(sides.sum()), int(len(sides) - sides.sum())
+        scores, is_positive = self._rows()
+        positives, negatives = int(is_positive.sum()), int(len(is_positive) - is_positive.sum())
         if positives == 0 or negatives == 0:
             return float("nan")
         _, place, ties = np.unique(scores, return_inverse=True, return_counts=True)
         mean_rank = np.cumsum(ties) - (ties - 1) / 2  # ranks start at 1; equal scores get their mean rank
-        ranks = mean_rank[place.reshape(-1)][sides].sum()
+        ranks = mean_rank[place.reshape(-1)][is_positive].sum()
         return float((ranks - positives * (positives + 1) / 2) / (positives * negatives))
 
     def average_precision(self) -> float:
         """Sum over all thresholds of the precision times the gain in recall; nan without positive rows."""
-        scores, sides = self._rows()
+        scores, is_positive = self._rows()
         order = np.argsort(-scores, kind="stable")
-        scores, right = scores[order], np.cumsum(sides[order])
+        scores, right = scores[order], np.cumsum(is_positive[order])
         if not len(scores) or not right[-1]:
             return float("nan")
         ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)  # equal scores have one threshold
@@ -111,7 +111,7 @@ class RankCurve:
         """Scores f8[n] and whether each row is positive."""
         if not self.scores:
             return np.zeros(0), np.zeros(0, bool)
-        return np.concatenate(self.scores), np.concatenate(self.sides)
+        return np.concatenate(self.scores), np.concatenate(self.is_positive)
 
 
 class RegressionErrors:

@@ -60,8 +60,8 @@ def value_of(solver: int, X, y: np.ndarray, W: np.ndarray, labels: list[int], C:
         Z += 1.0
         Z[rows, column] -= 1.0
         return norm + C * float(np.sum(Z.max(axis=1) - right))
-    sides = (column[:, None] == np.arange(W.shape[1])) * 2.0 - 1.0
-    return norm + C * float(np.sum(POINTWISE[solver](sides * Z)))
+    signs = (column[:, None] == np.arange(W.shape[1])) * 2.0 - 1.0
+    return norm + C * float(np.sum(POINTWISE[solver](signs * Z)))
 
 
 def climb(order: dict, fit: Callable, value: Callable) -> list[dict]:

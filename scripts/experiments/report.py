@@ -66,8 +66,8 @@ def markdown(facts: dict[str, str], found: list[tuple[Experiment, Finding]]) -> 
 
 
 def _markdown_table(table: Dataset) -> list[str]:
-    sides = ["---" if side else "---:" for side in _words(table)]
-    rows = [table.heads, sides, *([number(c) for c in row] for row in table.rows)]
+    alignments = ["---" if is_text else "---:" for is_text in _words(table)]
+    rows = [table.heads, alignments, *([number(c) for c in row] for row in table.rows)]
     return ["| " + " | ".join(str(c).replace("|", "\\|") for c in row) + " |" for row in rows]
 
 
@@ -96,11 +96,11 @@ def page(facts: dict[str, str], found: list[tuple[Experiment, Finding]]) -> str:
         out += [f"<p>What limits it: {text(f.why)}"] if f.why else []
         out += [draw.svg(plot) or f"<p>({text(plot.title)}: no picture without matplotlib)" for plot in f.plots]
         for table in f.tables:
-            sides = [" class=word" if side else "" for side in _words(table)]
-            heads = "".join(f"<th{s}>{text(str(h))}" for s, h in zip(sides, table.heads, strict=True))
+            alignments = [" class=word" if is_text else "" for is_text in _words(table)]
+            heads = "".join(f"<th{s}>{text(str(h))}" for s, h in zip(alignments, table.heads, strict=True))
             out.append(f"<p>{text(table.title)}<div class=wide><table><tr>{heads}")
             for row in table.rows:
-                out.append("<tr>" + "".join(f"<td{s}>{text(number(c))}" for s, c in zip(sides, row, strict=True)))
+                out.append("<tr>" + "".join(f"<td{s}>{text(number(c))}" for s, c in zip(alignments, row, strict=True)))
             out.append("</table></div>")
     return "\n".join(out) + "</html>\n"
 

@@ -40,8 +40,8 @@ def family(make: Callable[[Generator], Sample | Rows]) -> Callable[[Generator], 
 def numbers(rng: Generator, rows: Rows) -> np.ndarray:
     """Targets of a regression: linear in the rows, with noise and a random scale."""
     z, _ = rows.products(rng.normal(size=rows.d))
-    spread = float(np.std(z)) if rows.n else 1.0
-    z = z / spread if 0 < spread < np.inf else np.zeros(rows.n)
+    deviation = float(np.std(z)) if rows.n else 1.0
+    z = z / deviation if 0 < deviation < np.inf else np.zeros(rows.n)
     return (z + 0.3 * rng.normal(size=rows.n)) * 10.0 ** rng.integers(-2, 4)
 
 

@@ -99,11 +99,11 @@ def per_row(outcomes: list[Outcome]) -> Finding:
             f"Over the {len(both)} sets on which both finish, the standard deviation of the time per row is "
             f"{1e6 * own:.3g} microseconds for ALFPGM, {1e6 * smo:.3g} for scikit-learn's SMO."
         )
-    spread = [
+    deviations = [
         [tool, len(some), 1e6 * statistics.stdev(y for _, y in some)] for tool, some in curves.items() if some[1:]
     ]
     title = "Standard deviation of the time per row over the sets on which a tool finishes, in microseconds"
-    found = Dataset(title, ["tool", "sets", "deviation"], spread)
+    found = Dataset(title, ["tool", "sets", "deviation"], deviations)
     plot = Plot("Training time per row", "rows of the set", "seconds a row", curves)
     return Finding(words, verdict(checks), [found], [plot])
 

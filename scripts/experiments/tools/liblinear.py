@@ -32,6 +32,6 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
     seconds = time.perf_counter() - start
     model = found.contents
     w = np.ctypeslib.as_array(model.w, (model.nr_feature,)).copy()
-    side = 1.0 if model.label[0] == 1 else -1.0
+    sign = 1.0 if model.label[0] == 1 else -1.0
     liblinear.free_and_destroy_model(ctypes.pointer(found))
-    return Fitted(seconds, side * np.pad(w, (0, problem.X.shape[1] - len(w))))
+    return Fitted(seconds, sign * np.pad(w, (0, problem.X.shape[1] - len(w))))

@@ -32,10 +32,10 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
     found = libsvm.svm_train(rows, asked)
     seconds = time.perf_counter() - start
     model = toPyModel(found)
-    side = 1.0 if method == "-s 2" or model.get_labels()[0] == 1 else -1.0
-    coefficients = side * np.array([c[0] for c in model.get_sv_coef()])
+    sign = 1.0 if method == "-s 2" or model.get_labels()[0] == 1 else -1.0
+    coefficients = sign * np.array([c[0] for c in model.get_sv_coef()])
     support = problem.X[np.array(model.get_sv_indices()) - 1]
-    b = -side * float(model.rho[0])
+    b = -sign * float(model.rho[0])
     if method == "-s 0 -t 0":
         return Fitted(seconds, support.T @ coefficients, b, facts={"support": support.shape[0]})
     return Fitted(seconds, kernel=(support, coefficients, b, gamma))

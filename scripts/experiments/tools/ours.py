@@ -70,12 +70,12 @@ def _kernel(problem: Problem, number: int, step: float | None, settings: dict) -
     done = trainer(asked)(kernel_set(table, asked, "rows"), Fitting(asked))
     seconds = time.perf_counter() - start
     model, status = done.model, done.status
-    side = 1.0 if model.labels is None or model.labels[0] == 1 else -1.0
+    sign = 1.0 if model.labels is None or model.labels[0] == 1 else -1.0
     shape = (model.total_sv, problem.X.shape[1])
     support = scipy.sparse.csr_matrix((model.values, model.indices, model.indptr), shape=shape)
     facts = {
         "gap": done.certificate.gap, "converged": bool(status and status.converged),
         "iterations": sum(s.result.iterations for s in done.solved),
     }  # fmt: skip
-    return Fitted(seconds, kernel=(support, side * model.coef[0], -side * float(model.rho[0]), model.kernel.gamma),
+    return Fitted(seconds, kernel=(support, sign * model.coef[0], -sign * float(model.rho[0]), model.kernel.gamma),
                   facts=facts)  # fmt: skip
