@@ -163,7 +163,7 @@ def test_indefinite_kernels_are_reported(row):
 
 @both
 def test_a_hard_problem_is_solved_or_told(row):
-    """A cost at which single precision says little of the matrix."""
+    """A cost at which the matrix in single precision is too inaccurate."""
     data = random_data()._replace(C=1e6)
     s = solve(row, data.problem(row, KERNELS["polynomial"]), 1e-3)
     assert s.result.status.converged == (s.certificate.gap <= 1.1e-3)
@@ -213,7 +213,7 @@ def test_each_loop_is_called():
 @pytest.mark.parametrize("kernel", [(), ("-t", 0), ("-t", 1)], ids=["rbf", "linear", "polynomial"])
 @pytest.mark.parametrize("number", [73, 52])
 def test_values_beyond_single_precision_leave_numbers(number, kernel, svm_train, tmp_path):
-    """The run says that it did not converge, or did; the model is one of numbers, and no warning of numpy's is seen."""
+    """The run converges or reports that it did not; the model is finite, and numpy gives no warning."""
     text = "1 1:1e100 2:1\n-1 1:-1e100 2:2\n1 2:3\n"
     status, out, words = svm_train("-s", number, *(kernel or ("-t", 2)), "d", "m", data=text)
     if status:

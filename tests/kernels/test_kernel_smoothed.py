@@ -34,7 +34,7 @@ def test_both_ways_find_the_optimum(method, kernel):
 @ways
 @every_kernel
 def test_newton_ends_at_the_minimum_of_a_piece(method, kernel):
-    """Where no u_i meets a bound on the way one step makes the gradient of F_mu zero, but for single precision."""
+    """Where no u_i reaches a bound, one step makes the gradient of F_mu zero up to single precision."""
     problem = random_data(40, seed=1).problem(NESVM, kernel)
     smoothed = SmoothedHinge(Decomposition(problem, 10.0), 10.0, nesvm_kernel.FACTORISED[method], close=1e-6)
     smoothed.begin(1e3)
@@ -106,7 +106,7 @@ def test_root_of_the_slope_is_found():
 
 @pytest.mark.parametrize("size", [1e4, 1e6])
 def test_stages_that_bring_nothing_are_few(size):
-    """Kernel values of 1e8 and 1e12 are beyond what Newton's systems hold: another method is to take over soon."""
+    """Kernel values of 1e8 and 1e12 make Newton's systems too inaccurate: another method must replace them soon."""
     data = random_data(60, seed=4)
     data.X[:] *= size
     problem, monitor = data.problem(NESVM, KERNELS["linear"]), Monitor(1e-3)

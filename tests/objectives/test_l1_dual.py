@@ -111,7 +111,7 @@ def wide(n: int = 60, d: int = 300, seed: int = 3):
 
 @pytest.mark.parametrize("kind", ["csr", "bias", "dense"])
 def test_certified_from_anywhere(kind):
-    """The bound holds, and meets the primal value though the start is far."""
+    """The bound holds and reaches the primal value from a distant start."""
     X, y = wide()
     n, d = X.shape
     bias = 1.0 if kind == "bias" else -1.0

@@ -284,7 +284,7 @@ def test_work_after_liblinears_rule_is_limited_where_there_are_many_features(aft
 
 @pytest.mark.parametrize("started", [False, True])
 def test_rounds_that_get_nowhere_hand_back_to_epochs(started, monkeypatch):
-    """Many classes that can be told apart and a large C: epochs alone end by the rule of -e, Newton steps do not."""
+    """Many separable classes and a large C: epochs alone end by the rule of -e, Newton steps do not."""
     made, product = [], CrammerSingerLoss.hessian_product
     monkeypatch.setattr(CrammerSingerLoss, "hessian_product", lambda self, v: (made.append(1), product(self, v))[1])
     rng = np.random.default_rng(1)

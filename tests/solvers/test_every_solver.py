@@ -36,7 +36,7 @@ from svmtool.solvers.shared.base import KEPT, StopFlag
 
 @pytest.fixture(autouse=True)
 def sparse_layout(monkeypatch):
-    """Only where a test says so are rows dense."""
+    """Rows are sparse unless a test makes them dense."""
     keep_sparse(monkeypatch)
 
 
@@ -96,7 +96,7 @@ def test_liblinear_rule_holds_at_the_end(case, turn):
 
 
 def rule_holds(case, s, eps) -> bool:
-    """LIBLINEAR's rule for the number at the answer; with |w|_1 the certified gap that stands for it, or that rule at
+    """LIBLINEAR's rule for the number at the answer; with |w|_1 the certified gap that replaces it, or that rule at
     e / 20 except on small problems: f is then about as near to its minimum as the last step's fall has it."""
     if s.p.l1:
         if s.certificate.gap <= min(max(1e-4 * eps, 1e-10), 1e-3) * (1 + 1e-6):

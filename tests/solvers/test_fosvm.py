@@ -277,7 +277,7 @@ def test_limits_of_decomposition_are_reported():
 
 
 def test_an_indefinite_kernel_is_reported_by_decomposition():
-    """Its first rows are unrelated; where w.w would be negative comes to light among many."""
+    """Its first rows are orthogonal; that w.w would be negative shows only with many rows."""
     rng = np.random.default_rng(0)
     K = np.eye(60)
     noise = rng.standard_normal((52, 52))

@@ -43,7 +43,7 @@ every_shape = pytest.mark.parametrize("shape", SHAPES)
 
 @pytest.fixture(autouse=True)
 def sparse_layout(monkeypatch):
-    """Only where a test says so are rows dense."""
+    """Rows are sparse unless a test makes them dense."""
     monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0)
 
 
@@ -86,7 +86,7 @@ def balanced(p: Problem, alpha: np.ndarray) -> np.ndarray:
 
 
 class Answer:
-    """What a row says to a problem, and the proof: gap between f and the value of its dual point."""
+    """The solution of a problem by a registry row, and the gap between f and the value of its dual point."""
 
     def __init__(self, row, p: Problem, layout: str = "csr", start=None, stop=None, report=None, method="", **settings):
         self.p, self.row = p, row

@@ -50,7 +50,7 @@ def check_optimum(name, p, s) -> None:
 
 @every_path
 def test_methods_are_used(case, monkeypatch):
-    """Each method does what its name says."""
+    """Each method calls the functions that its name stands for."""
     from svmtool.coordinate.hinge import DualCoordinateDescent
     from svmtool.objectives.augmented import Augmented
     from svmtool.objectives.power_interior import PowerInterior
@@ -171,7 +171,7 @@ def test_extreme_costs(row):
 @pytest.mark.parametrize("eps", [0.1, 0.0])
 @every_path
 def test_labels_that_a_free_bias_alone_meets(case, eps):
-    """No weights, a bias in every row's tube, and an objective of 0: nothing can be said relative to it."""
+    """No weights, a bias in every row's tube, and an objective of 0: no gap relative to it is defined."""
     if "-R" not in case.row.supported:
         pytest.skip(f"-s {case.row.number} does not support -R")
     p = PROBLEMS["free"]._replace(t=7.0 + eps * np.sin(np.arange(30)), eps=eps)

@@ -24,7 +24,7 @@ from svmtool.solvers.shared import base
 
 @pytest.fixture(autouse=True)
 def sparse_layout(monkeypatch):
-    """Only where a test says so are rows dense."""
+    """Rows are sparse unless a test makes them dense."""
     keep_sparse(monkeypatch)
 
 

@@ -45,7 +45,7 @@ def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.nda
 @every_sigmoid
 @pytest.mark.parametrize("labels", [(1, -1), (7, 3), (4, 2, 9)], ids=str)
 def test_values_come_from_models_that_have_not_seen_the_row(row, labels):
-    """Fold by fold in a loop, with what the model itself says of the rows that it has not seen."""
+    """Fold by fold in a loop, with the decision values of each model for the rows that it was not trained on."""
     X, y = made(labels)
     settings = Settings.of(solver=row.number, bias=1.0)
     model = train(table_of(X, y), settings).model
@@ -79,14 +79,14 @@ def test_row_weights_count_and_rows_of_weight_zero_take_no_part():
 
 def test_class_that_a_fold_lacks_is_left_out():
     X, y = made((4, 2), n=40)
-    y[3] = 9.0  # the only row of its class: no model knows it without having seen it
+    y[3] = 9.0  # the only row of its class: only models trained on it have this class
     settings = Settings.of(solver=2)
     labels = train(table_of(X, y), settings).model.labels
     sigmoids = dict(zip(labels, calibrate(table_of(X, y), settings, None, labels), strict=True))
     A, B = sigmoids[9]
     order, starts = folds.stratified_folds(y, 5)
     parts = [folds.fold_rows(order, starts, k)[1] for k in range(5)]
-    others = sum(len(part) for part in parts if 3 not in part)  # the folds whose models know class 9
+    others = sum(len(part) for part in parts if 3 not in part)  # the folds whose models have class 9
     assert 1 / (1 + math.exp(B)) == pytest.approx(1 / (others + 2)) and abs(A) < 1e-6
 
 

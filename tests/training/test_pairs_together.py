@@ -114,7 +114,7 @@ def test_no_pair_of_many_classes_is_solved_alone(row, limit, count):
 
 @pytest.mark.parametrize("row", [0, 60])
 def test_a_solution_that_the_gap_finds_worse_than_zero_takes_better_constants(row):
-    """At this cost every row is at its bound, and rho between its limits is worth more than w."""
+    """At this cost every row is at its bound, and a suitable rho lowers the primal value more than w does."""
     s = Settings.of_kernel(solver=row, C=1e-5, gap=1e-4, max_iter=15)
     training = train(many_classes(Kernel(2, 100.0)), Together(s))
     assert training.status.converged and training.certificate.gap <= 1e-4
@@ -197,7 +197,7 @@ def test_nu_of_a_nearly_constant_kernel_is_solved_in_few_calls():
 
 
 def values_of_pairs(data, s: Settings, found) -> list[tuple[float, float]]:
-    """Of each pair: P of its decision function by a matrix of the kernel, and what the certificate says."""
+    """For each pair P of its decision function, computed by a kernel matrix, and its certificate."""
     ends, values = np.cumsum([0, *SIZES]), []
     for (i, j), one in zip(combinations(range(len(SIZES)), 2), found.solved, strict=True):
         rows = np.r_[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]

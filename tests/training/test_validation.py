@@ -328,7 +328,7 @@ def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):
 
 @pytest.mark.parametrize("options", [("-t", 0), ("-t", 2, "-s", 73), ("-s", 2, "--stratified")], ids=str)
 def test_classes_of_one_row_make_one_fold_of_all_rows(options, svm_train):
-    """LIBSVM deals out each class by itself: a class of fewer rows than folds goes into the last ones."""
+    """LIBSVM divides each class separately: rows of a class with fewer rows than folds go into the last folds."""
     data = "".join(f"{k} 1:{k * k}\n" for k in range(6))
     status, out, err = svm_train(*options, "-q", "-v", 3, "d", data=data)
     assert (status, out) == (1, "") and "one of 3 folds would hold all rows" in err and "-v 6" in err

@@ -80,7 +80,7 @@ def test_names_and_one_class(inspect, svm_train, data):
 
 
 def test_names_of_the_training_data(inspect, svm_train, data):
-    """NAME.model takes NAME.names if svmtool convert wrote it; other programs' files of that name are left alone."""
+    """NAME.model takes NAME.names if svmtool convert wrote it; files of that name from other programs are ignored."""
     assert svm_train("-q", "-s", 2, data / "breast_cancer", "cancer.model")[0] == 0
     features = tuple(f"mean of {k}" for k in range(30))
     with open("cancer.names", "w") as file:
