@@ -148,7 +148,7 @@ def test_answers_are_in_the_order_of_the_rows_and_sums_the_same_whenever_they_co
     np.testing.assert_allclose(found[0][0], sum(0.1 * 1.7**k for k in range(size)))
 
 
-@pytest.mark.parametrize("number", [2, 31])
+@pytest.mark.parametrize("number", [2, pytest.param(31, marks=pytest.mark.exhaustive)])
 def test_lost_ranks_cost_time_and_no_answer(number):
     """A child of the driver, an inner rank and a leaf; two at the same time; one while it connects."""
     settings, text, size = settings_of(number, loss_power=1.0 if number == 31 else 2.0), numbers_text(2, n=320), 80
