@@ -50,7 +50,7 @@ def _print(values: np.ndarray, digits: int, between: bytes, end: bytes, per_row:
     flat = np.ascontiguousarray(values, np.float64).reshape(-1)
     step = max(1, _STEP // per_row) * per_row
     longest = 24 + max(len(between), len(end))
-    out = np.empty(min(step, len(flat)) * longest + number_loops.ROOM, np.uint8)
+    out = np.empty(min(step, len(flat)) * longest + number_loops.SPACE, np.uint8)
     state = np.zeros(2, np.int64)
     behind = [np.frombuffer(text, np.uint8) for text in (between, end)]
     loop = number_loops.format_values.bind(flat, out, *behind, state)

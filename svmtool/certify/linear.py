@@ -171,14 +171,14 @@ def value_of_multiple(
     """
     if not largest > TINY:
         return 0.0
-    room, square = loss.cap / largest, float(v @ v)
+    limit, square = loss.cap / largest, float(v @ v)
     if l1:
         square, steepest = 0.0, float(np.abs(v).max(initial=0.0))
-        room = min(room, 1.0 / steepest if steepest > 0 else np.inf)
+        limit = min(limit, 1.0 / steepest if steepest > 0 else np.inf)
     if loss.degree is None:
-        s = min(1.0, room)
+        s = min(1.0, limit)
         return s * linear - 0.5 * s * s * square - conjugates(s)
-    return best_multiple(linear, square, conjugates(1.0), loss.degree, room)
+    return best_multiple(linear, square, conjugates(1.0), loss.degree, limit)
 
 
 def violations(g: np.ndarray, at_zero: np.ndarray, at_cap: np.ndarray) -> np.ndarray:

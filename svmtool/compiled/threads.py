@@ -87,7 +87,7 @@ class _Pool:
         self.tasks: queue.SimpleQueue = queue.SimpleQueue()
 
     def grow(self, size: int) -> None:
-        """Let there be so many workers at least."""
+        """Make sure that there are at least this many workers."""
         while self.size < size:
             threading.Thread(target=self._work, daemon=True).start()
             self.size += 1
@@ -98,7 +98,7 @@ class _Pool:
 
 
 def _hire(workers: int) -> _Pool:
-    """The pool, with so many workers for a run that begins, beside those of others; `_dismiss` them at its end."""
+    """The pool, with this many workers for a run that begins, beside those of others; `_dismiss` them at its end."""
     global _pool, _wanted
     with _changing:
         if _pool is None:

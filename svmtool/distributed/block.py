@@ -61,7 +61,7 @@ class Tube:
 class Block:
     """The rows of one partition.  Results of methods are summed over the blocks unless marked "of this block".
 
-    table: consumed.  dense_below: up to so many features rows may be dense; see rows.from_csr.  rank: the partition.
+    table: consumed.  dense_below: up to this many features rows may be dense; see rows.from_csr.  rank: the partition.
     """
 
     def __init__(self, table: Dataset, dense_below: int, rank: int = 0):

@@ -18,7 +18,7 @@ BATCH = 1000  # rows that are scored together
 
 
 class FrameScorer:
-    """Yields the rows of a partition, each with its prediction and the other columns asked for.
+    """Yields the rows of a partition, each with its prediction and the other columns requested.
 
     model: a broadcast of the model's text.  features: index of the column.  raw, probabilities: whether to add decision
     values and probabilities.  vectors: whether these are MLlib's vectors, else lists.

@@ -132,7 +132,7 @@ class Session:
         self.listens_on = "127.0.0.1" if self._local else found.get("spark.driver.bindAddress", self.host)
 
     def threads_each(self, tasks: int) -> int:
-        """Threads for each of so many tasks; a task in an executor has one core."""
+        """Threads for each of this many tasks; a task in an executor has one core."""
         return max(1, self.slots // tasks) if self._local else 1
 
     def _settings(self, name: str) -> dict[str, str]:

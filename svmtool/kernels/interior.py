@@ -30,7 +30,7 @@ STEP_COST = 500.0  # see `cost`: 24 sets of 300 to 2,000 rows and 4 to 128 featu
 STEPS = 100
 SMALL = 1e-13  # relative complementarity and residuals that no step improves
 BACK = 0.995  # share of the way to the nearest bound
-NEARER_BOUND = 1e3  # a variable is set to a bound if it is so many times nearer to it than its multiplier to zero
+NEARER_BOUND = 1e3  # a variable is set to a bound if it is this many times nearer to it than its multiplier to zero
 TINY = 1e-300
 ROUNDS = 3  # refinements of the solution of a linear system
 INDEFINITE = 1e-12  # a shift by more than this share of the largest diagonal entry means an indefinite matrix
@@ -147,14 +147,14 @@ def _interior(
     """
     m = len(p)
     x = np.minimum(0.5 * u, 1.0)
-    room = u - x
+    slack = u - x
     z, w, lam = np.ones(m), np.ones(m), np.zeros(len(E))
     best, found = np.inf, []
     for _ in range(STEPS):
         limits.check()
         Qx = Q @ x
         dual, primal = Qx + p - E.T @ lam - z + w, E @ x - fixed
-        inner = float(x @ z + room @ w)
+        inner = float(x @ z + slack @ w)
         value = max(0.5 * float(x @ Qx), float(np.abs(p) @ x), floor, TINY)
         merit = max(
             inner / value,
@@ -165,27 +165,27 @@ def _interior(
             break
         if merit < best:
             best = merit
-            low, high = (x <= room) & (x * NEARER_BOUND < z * u), (room < x) & (room * NEARER_BOUND < w * u)
+            low, high = (x <= slack) & (x * NEARER_BOUND < z * u), (slack < x) & (slack * NEARER_BOUND < w * u)
             found = [np.where(low, 0.0, np.where(high, u, x)), x]
         if merit <= SMALL or (inner <= SMALL * value and merit > best):  # the residuals are round-off
             break
         try:
-            system = _System(Q, z / x + w / room, E)
-            dx, _, dz, dw = system.step(dual, primal, x, room, z, w, x * z, room * w)
-            t = min(reach(x, dx), reach(room, -dx), reach(z, dz), reach(w, dw))
-            after = float((x + t * dx) @ (z + t * dz) + (room - t * dx) @ (w + t * dw))
+            system = _System(Q, z / x + w / slack, E)
+            dx, _, dz, dw = system.step(dual, primal, x, slack, z, w, x * z, slack * w)
+            t = min(reach(x, dx), reach(slack, -dx), reach(z, dz), reach(w, dw))
+            after = float((x + t * dx) @ (z + t * dz) + (slack - t * dx) @ (w + t * dw))
             centre = inner / (2 * m) * min(max(after / max(inner, TINY), 0.0) ** 3, 1.0)
-            low, high = x * z + dx * dz - centre, room * w - dx * dw - centre
-            dx, dlam, dz, dw = system.step(dual, primal, x, room, z, w, low, high)
+            low, high = x * z + dx * dz - centre, slack * w - dx * dw - centre
+            dx, dlam, dz, dw = system.step(dual, primal, x, slack, z, w, low, high)
         except (np.linalg.LinAlgError, SvmtoolError):  # round-off, or an indefinite kernel
             break
-        t = BACK * min(reach(x, dx), reach(room, -dx), reach(z, dz), reach(w, dw))
-        x, room, lam, z, w = x + t * dx, room - t * dx, lam + t * dlam, z + t * dz, w + t * dw
+        t = BACK * min(reach(x, dx), reach(slack, -dx), reach(z, dz), reach(w, dw))
+        x, slack, lam, z, w = x + t * dx, slack - t * dx, lam + t * dlam, z + t * dz, w + t * dw
     return found
 
 
 class _System:
-    """Newton's system for one point: H = I + S Q S factorised, S^-2 = `curve` = z/x + w/room, bordered by E."""
+    """Newton's system for one point: H = I + S Q S factorised, S^-2 = `curve` = z/x + w/slack, bordered by E."""
 
     def __init__(self, Q: np.ndarray | _Thin, curve: np.ndarray, E: np.ndarray):
         scale = 1.0 / np.sqrt(curve)
@@ -208,15 +208,15 @@ class _System:
         return self._scale * x
 
     def step(
-        self, dual: np.ndarray, primal: np.ndarray, x: np.ndarray, room: np.ndarray, z: np.ndarray, w: np.ndarray,
+        self, dual: np.ndarray, primal: np.ndarray, x: np.ndarray, slack: np.ndarray, z: np.ndarray, w: np.ndarray,
         low: np.ndarray, high: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-        """Return changes of x, lam, z, w: residuals to 0, x z by -low and room w by -high."""
-        g = -dual - low / x + high / room
+        """Return changes of x, lam, z, w: residuals to 0, x z by -low and slack w by -high."""
+        g = -dual - low / x + high / slack
         plain = self._solve(g)
         dlam = np.linalg.solve(self._corner, -primal - self._E @ plain)
         dx = plain + self._border.T @ dlam
-        return dx, dlam, -(low + z * dx) / x, -(high - w * dx) / room
+        return dx, dlam, -(low + z * dx) / x, -(high - w * dx) / slack
 
 
 def least_squares(problem: LeastSquaresSvc) -> np.ndarray | None:

@@ -202,10 +202,10 @@ class Face:
                 return None
             c, length = self._change(face)
             da, a = p.y[face] * c, state.a[face]
-            room = np.where(da > 0.0, p.upper[face] - a, a)
+            slack = np.where(da > 0.0, p.upper[face] - a, a)
             reach = np.full(len(face), np.inf)
             with np.errstate(over="ignore"):
-                np.divide(room, np.abs(da), out=reach, where=da != 0.0)
+                np.divide(slack, np.abs(da), out=reach, where=da != 0.0)
             t = float(reach.min())
             if t <= 0.0:  # those that would leave the box stay at their bound
                 face, whole = face[reach > 0.0], False

@@ -25,17 +25,17 @@ CLEAR = 0.1  # share of the tolerance up to which errors of f do not matter
 PATIENCE = 5  # rounds from an exact f without a smaller violation, after which only round-off is left
 IDLE = 50  # sets within a working set without a smaller violation: round-off of f accumulates there
 EASY = 10  # steps for each variable among all of the working set, before they continue ...
-SMALL = 256  # ... within sets of so many variables, whose block of the kernel matrix takes 256 KB, ...
-MIDDLE = 1024  # ... or up to so many if many are free: 4 MB
-WIDEST, FEW_ROWS = 12288, 256  # steps choose among all variables up to so many, if memory holds so many kernel rows:
+SMALL = 256  # ... within sets of this many variables, whose block of the kernel matrix takes 256 KB, ...
+MIDDLE = 1024  # ... or up to this many if many are free: 4 MB
+WIDEST, FEW_ROWS = 12288, 256  # steps choose among all variables up to this many, if memory holds this many kernel rows:
 # on nine sets of 2,000 to 11,000 rows this took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two
 WHOLE_SHARE, LEAST_MB = 0.6, 2.0  # of the memory for kernel rows: the whole matrix of a pair of classes, whose share of
 # -m is twice as much (training/kernel/fit.py), with its lanes; MB that small problems may take whatever -m says
 WORTH = 1 << 15  # kernel values that a call computes at least; it computes at least one row ...
-AHEAD = 4  # ... for each so many that are there, or that a tile has
+AHEAD = 4  # ... for each this many that are there, or that a tile has
 CALL = 5e5  # fixed cost of a call, in values of kernel rows
 
-_thread = threading.local()  # .room: see _room
+_thread = threading.local()  # .buffer: see _buffer
 
 
 def capacity_for_rows(m: int, cache_mb: float) -> float:
@@ -51,17 +51,17 @@ class PairDescent:
     """
 
     def __init__(self):
-        self.room = np.empty(0, np.float32)
+        self.buffer = np.empty(0, np.float32)
         self.work = 0.0  # cost so far, in values of kernel rows
 
     def __call__(self, state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
         """Return new values f8 of the chosen variables, with a violation of at most `tolerance` among them."""
         p = state.problem
         place, filled, cut = in_lanes(chosen, state.signs[0])
-        if self.room.size < len(filled) ** 2:
-            self.room = np.empty(0, np.float32)  # freed before a larger one is allocated
-            self.room = large_array(len(filled) ** 2)
-        K = self.room[: len(filled) ** 2].reshape(len(filled), -1)
+        if self.buffer.size < len(filled) ** 2:
+            self.buffer = np.empty(0, np.float32)  # freed before a larger one is allocated
+            self.buffer = large_array(len(filled) ** 2)
+        K = self.buffer[: len(filled) ** 2].reshape(len(filled), -1)
         state.rows.block(p.row[filled], K)
         part = _Part(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
         part.upper[place] = p.upper[chosen]  # padding variables cannot move
@@ -136,8 +136,8 @@ class WholeDescent:
         self.points = p.row[self.filled]
         self.columns = state.rows.tiles.take(self.points)
         self.most = min(state.rows.n, rows_in_memory(self.l, cache_mb))
-        self.room = _room(self.l * self.most)
-        self.room[: self.l] = 0.0  # the first step has length 0 along a row that is not computed yet
+        self.buffer = _buffer(self.l * self.most)
+        self.buffer[: self.l] = 0.0  # the first step has length 0 along a row that is not computed yet
         self.places = np.full(self.l, MISSING)
         self.count = 0  # rows computed
         self.diagonal = state.rows.diagonal[self.points].astype(np.float32)
@@ -157,7 +157,7 @@ class WholeDescent:
         steps, left = Steps(self, self.diagonal), EASY * min(len(p.y), LARGEST)
         taken = 0
         while True:
-            done = steps(self.room, self.places, tolerance, left - taken)
+            done = steps(self.buffer, self.places, tolerance, left - taken)
             taken += done
             wanted = int(steps.wanted[0])
             if wanted < 0 or self.count == self.most:
@@ -178,7 +178,7 @@ class WholeDescent:
         chosen[self.points[some]] = True
         points = np.flatnonzero(chosen)
         first, l = self.count, self.l  # noqa: E741
-        P = self.room[first * l : (first + len(points)) * l].reshape(len(points), l)
+        P = self.buffer[first * l : (first + len(points)) * l].reshape(len(points), l)
         targets, width = self.state.rows.tiles.take(points), self.columns.width_for(len(points))
         for lo in range(0, l, width):
             hi = min(lo + width, l)
@@ -203,12 +203,12 @@ def _whole_mb(cache_mb: float) -> float:
     return max(WHOLE_SHARE * cache_mb, LEAST_MB)
 
 
-def _room(size: int) -> np.ndarray:
+def _buffer(size: int) -> np.ndarray:
     """f4[size], reused by the thread's next problem: fresh memory costs more than kernel values."""
-    if getattr(_thread, "room", np.empty(0)).size < size:
-        _thread.room = np.empty(0, np.float32)  # freed before a larger one is allocated
-        _thread.room = large_array(size)
-    return _thread.room
+    if getattr(_thread, "buffer", np.empty(0)).size < size:
+        _thread.buffer = np.empty(0, np.float32)  # freed before a larger one is allocated
+        _thread.buffer = large_array(size)
+    return _thread.buffer
 
 
 def _largest(values: np.ndarray, count: int) -> np.ndarray:

@@ -139,8 +139,8 @@ class KernelProblem(_Problem):
         if not self.two_sums:
             return float(np.min(gradient)), 0.0
         plus, minus = float(np.min(gradient[self.y > 0])), float(np.min(gradient[self.y < 0]))
-        room = SUMS * (abs(plus) + abs(minus))  # r + rho and r - rho must not round up
-        return 0.5 * (plus - minus), 0.5 * (plus + minus) - room
+        rounding = SUMS * (abs(plus) + abs(minus))  # r + rho and r - rho must not round up
+        return 0.5 * (plus - minus), 0.5 * (plus + minus) - rounding
 
     def gradient(self, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Qa + p, f8[m], from decision values of the points without rho, f8[n]."""

@@ -13,8 +13,8 @@ def restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -
         rest = total - float(e @ a)
         if abs(rest) <= ROUNDING * float(np.abs(e) @ a):
             return
-        room = np.where(e * rest > 0.0, upper - a, a) * np.abs(e) * some
-        whole = float(np.sum(room))
+        slack = np.where(e * rest > 0.0, upper - a, a) * np.abs(e) * some
+        whole = float(np.sum(slack))
         if whole > 0.0:
-            a += np.sign(e * rest) * room * min(abs(rest) / whole, 1.0)
+            a += np.sign(e * rest) * slack * min(abs(rest) / whole, 1.0)
             np.clip(a, 0.0, upper, out=a)

@@ -161,7 +161,7 @@ class CrammerSingerLoss(Objective):
         return class_faces.system_cost(self.rows, self.active, self.faces)
 
     def step_cost(self, products: int) -> float:
-        """Approximate nanoseconds of a Newton step with so many products; 0: by the dual system, or no step yet."""
+        """Approximate nanoseconds of a Newton step with this many products; 0: by the dual system, or no step yet."""
         if products:
             return class_faces.step_cost(self.rows, self.active, products)
         return min(class_faces.step_cost(self.rows, self.active), self.face_cost)

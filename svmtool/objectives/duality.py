@@ -26,20 +26,20 @@ def balanced(a: np.ndarray, y: np.ndarray) -> np.ndarray:
     return a * np.where(positive, least / max(up, 1e-300), least / max(down, 1e-300))
 
 
-def best_multiple(linear: float, square: float, conjugate: float, degree: float, room: float) -> float:
-    """max over 0 <= s <= room of  s linear - s^2 square / 2 - s^degree conjugate  (at least 0, the value at s = 0)."""
+def best_multiple(linear: float, square: float, conjugate: float, degree: float, limit: float) -> float:
+    """max over 0 <= s <= limit of  s linear - s^2 square / 2 - s^degree conjugate  (at least 0, the value at s = 0)."""
     if linear <= 0:
         return 0.0
     if degree in (1.0, 2.0):
         quadratic = square + (2.0 * conjugate if degree == 2.0 else 0.0)
-        best = min(linear / quadratic if quadratic > 0 else np.inf, room)
+        best = min(linear / quadratic if quadratic > 0 else np.inf, limit)
         return best * linear - 0.5 * best * best * quadratic if best < np.inf else 0.0
 
     def slope(s: float) -> float:
         return linear - s * square - degree * s ** (degree - 1.0) * conjugate
 
     # bounds of the maximiser by each of the two terms alone
-    low, high = 0.0, min(room, linear / square if square > 0 else np.inf)
+    low, high = 0.0, min(limit, linear / square if square > 0 else np.inf)
     if conjugate > 0:
         high = min(high, (linear / (degree * conjugate)) ** (1.0 / (degree - 1.0)))
     for _ in range(100):

@@ -92,10 +92,10 @@ class PowerInterior:
 
         With a free bias the value is that of the balanced point.
         """
-        room = NEARER / self._unit_slack * self.cost
-        end = np.where(self._a < room * self._s, 0.0, self._a)
+        nearer = NEARER / self._unit_slack * self.cost
+        end = np.where(self._a < nearer * self._s, 0.0, self._a)
         if self.p == 1.0:
-            end = np.where(self._v < room * self._xi, self.cost, end)
+            end = np.where(self._v < nearer * self._xi, self.cost, end)
             if self.free_bias:
                 from svmtool.linalg.equality import restore_sum  # imported when needed: most runs do not
 

@@ -245,7 +245,7 @@ def _with_sum(a: np.ndarray, upper: np.ndarray, e: np.ndarray, total: float) -> 
             break
     new = np.clip(a + high * e, 0.0, upper)
     rest = total - float(e @ new)  # the round-off goes to a variable that can take it
-    room = np.flatnonzero((e != 0.0) & (new + e * rest >= 0.0) & (new + e * rest <= upper))
-    if len(room):
-        new[room[0]] += e[room[0]] * rest
+    free = np.flatnonzero((e != 0.0) & (new + e * rest >= 0.0) & (new + e * rest <= upper))
+    if len(free):
+        new[free[0]] += e[free[0]] * rest
     return new

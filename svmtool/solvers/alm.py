@@ -13,9 +13,9 @@ Differs from the paper in:
  3. The bias is free (the paper), regularised or absent, as the problem says.
  4. Where the dual allows coordinate descent (hinge, or its square where d is large; no free bias), a few epochs
     give the first multipliers, and they end the run where they certify first (alm_epochs.py).
- 5. Where d is small, a gap is asked for and Newton steps make no progress, or would take much longer than
+ 5. Where d is small, there is a target gap and Newton steps make no progress, or would take much longer than
     interior-point steps, these go on (interior_steps.py); not where task.options.mu is "merit".
-Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for its -s 3 besides.
+Stops when: the certified relative gap reaches the target; with -e, LIBLINEAR's rule for its -s 3 besides.
 Memory: 9 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
 
@@ -44,7 +44,7 @@ SIGMA_LEAST = 1.0  # ... this, takes Newton steps over fewer of their breakpoint
 # the unit of slacks and of 1 / sigma: 1, or the mean size of the rows' own targets by TARGETS, or by less where there
 TARGETS = 10.0  # are more than SIGMA_FEATURES
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
-FUSED_RECORDS, FUSED_VISITS = 1000, 1 << 28  # most of the compiled call, or as many as visit so many non-zeros
+FUSED_RECORDS, FUSED_VISITS = 1000, 1 << 28  # most of the compiled call, or as many as visit this many non-zeros
 # cost of a Newton step beside an interior-point step's: where few rows change in the Gram matrix, and where all do
 NEWTON_KEPT, NEWTON_STEP = 0.2, 0.5
 

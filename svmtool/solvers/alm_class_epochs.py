@@ -15,14 +15,14 @@ from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
 from svmtool.tolerances import RULE_MIN_GAP, SAFETY
 
 TIGHTER = 0.3  # how much further than -e says epochs go where the gap is not certified then
-# The primal value is computed each time the cost of epochs has grown by this share, and by so many evaluations of it
+# The primal value is computed each time the cost of epochs has grown by this share, and by this many evaluations of it
 EVALUATIONS, DEAR = 0.3, 10.0
 # Where d is large, epochs continue towards SAFETY times LIBLINEAR's tolerance for at most this share of the cost at
 # which its rule first held.  banking77, la12, tdt2, conll2000, isolet1, C = 1 and 100: with 0 the dual value of tdt2
 # is below LIBLINEAR's, with 0.5 none is; banking77 at C = 100 takes 3.4 s (8.6 s without this limit, LIBLINEAR 2.2),
 # the others end earlier
 AFTER_RULE = 0.5
-NEAR = 1.5  # times the gap asked for, as epochs estimate it, from which on the primal is computed
+NEAR = 1.5  # times the target gap, as epochs estimate it, from which on the primal is computed
 
 
 class ClassEpochs(Epochs):

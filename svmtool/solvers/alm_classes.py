@@ -18,7 +18,7 @@ Differs from the papers in:
     these go on (objectives/class_interior.py: few rows).  Data on raw scales need them.
  4. Epochs shrink classes away as LIBLINEAR does, row by row and at once; what was shrunk away comes back each time that
     the largest violation has halved.
-Stops when: the certified relative gap is as small as asked for; with -e, LIBLINEAR's rule for -s 4 besides.
+Stops when: the certified relative gap reaches the target; with -e, LIBLINEAR's rule for -s 4 besides.
 Memory: 5 vectors of n k, 4 of d k; where features times classes are few, one matrix of their order and, for each pair
 of classes, one of d x d, twice; from the rows' side three of the faces' classes squared, at most 2000; in
 interior-point steps k n^2, at most 128 MB.

@@ -6,7 +6,7 @@ Differs from the paper in:
  1. The gradient step is preconditioned: by a factor of the Hessian R + mu XX' where d is small, which is kept until
     mu has moved on by more than NEAR; elsewhere it is a few conjugate gradient steps with the diagonal before them,
     to TOLERANCE.  What a step leaves of its equations stays in those of the next.  With `inner_steps` = 1 it is the
-    paper's plain gradient step, with more the first so many conjugate gradient steps.
+    paper's plain gradient step, with larger values that many conjugate gradient steps.
  2. Over-relaxation (Eckstein and Bertsekas 1992): w and the multipliers see e as if its step had been RELAXED times as
     long.
  3. C_i for each row, mu = C_i sigma; no start from w = 1 but from zero, which suits every scale.
@@ -21,7 +21,7 @@ Differs from the paper in:
     much again at the rate at which the gap falls, these go on (interior_steps.py): few rows between their ends, raw
     features and p near 1 take thousands of iterations.
 Neither 2, 5, 6 nor 7 with `inner_steps` or with a mu that only grows.
-Stops when: the certified relative gap is as small as asked for, else where iterations make no progress (`Progress`) or
+Stops when: the certified relative gap reaches the target, else where iterations make no progress (`Progress`) or
 would need more than MOST_ITERATIONS at the rate of the last half of them.
 Memory: 18 vectors of n, 12 of d; d x d for the Gram matrix, the Hessian and its factor.  With interior-point steps 30
 more of n and a second such set of matrices; none where the rows are on disk.
@@ -54,7 +54,7 @@ RELAXED = 1.7
 SIGMA_FIRST = 0.3  # mu(1) / C_i, which the paper leaves open
 SIGMA_MOST = 1e5  # the paper's cap on mu
 BALANCE, BALANCE_STEP = 2.0, 4.0  # the residuals may differ so much; the most that mu changes at once
-BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least so many, and this share of all so far
+BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least this many, and this share of all so far
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MOST_ITERATIONS = 10000
 PRODUCTS, SQUARE = 3.0, 2.0  # of an iteration with a factor: products with the rows, and what takes d^2 besides

@@ -27,12 +27,12 @@ DUAL_ROWS = 4000  # free rows up to which Newton systems have a row for each, in
 SIGMA_COLD = 3.0  # first sigma without multipliers from elsewhere
 GROWTH, SIGMA_MOST = 3.0, 1e8
 INNER = 1.0  # a round ends when the gradient is this small beside the distance by which the multipliers would move
-# A run ends after so many steps without a better gap and without a relative decrease of phi above STALL_RTOL, ...
+# A run ends after this many steps without a better gap and without a relative decrease of phi above STALL_RTOL, ...
 STALL_RTOL, STALL_STEPS = 1e-13, 12
-IDLE_ROUNDS = 30  # ... or after so many rounds without a better gap, the last of them at the largest sigma
+IDLE_ROUNDS = 30  # ... or after this many rounds without a better gap, the last of them at the largest sigma
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 SMOOTH = 0.9  # weight of the earlier ranges in their mean: a single one varies much
-RECENT_RANGES = 4  # share of all evaluations, one in so many, over which the fall of the range is measured
+RECENT_RANGES = 4  # share of all evaluations, one in this many, over which the fall of the range is measured
 WINDOW = 4  # evaluations over which the fall of the gap is measured where it fluctuates
 
 
@@ -70,7 +70,7 @@ class Rounds:
         return False
 
     def multiplier_rounds(self) -> Status | None:
-        """Newton steps and multiplier steps until the gap is as small as asked for; None where these `gives_way`.
+        """Newton steps and multiplier steps until the gap reaches the target; None where these `gives_way`.
 
         The multiplier step that ends a round comes with the first Newton step of the next one.
         """

@@ -10,7 +10,7 @@ Differs from the paper in:
  2. C, the class weights of known labels and the bias feature may be other ones from one training to the next.
  3. Several classes: one G, a right-hand side for each.
 training/adapting/adaptable.py adds rows to a model and removes them; this file trains, as exactly as lssvm.py.
-Stops when: the certified relative gap is as small as asked for.
+Stops when: the certified relative gap reaches the target.
 Memory: d x d for G and again for its factor.
 """
 

@@ -10,7 +10,7 @@ Differs from the paper in:
  1. The first row is added on either side (w = 0 has none on the wrong side), and so is every other until w is not 0.
  2. P is changed for a block of rows at once: until then their vectors are kept in Z.
  3. w changes along +P'x (y - w.x), as Eq. 6 has it; the sign in Algorithm 2 is a slip.
- 4. --passes: so many passes, each in an order of its own; a row on the wrong side again is added again.
+ 4. --passes: this many passes, each in an order of its own; a row on the wrong side again is added again.
  5. Rows may come to a model, whose normal equations the task then has: they are taken in the order in which they stand,
     as a stream of rows could not be shuffled either.
 Stops when: all passes are made.

@@ -33,7 +33,7 @@ from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import MIB, ROUNDOFF_GAP
 
 MANY = 64  # rows of A beyond which decomposition is faster
-GROWTH = 4  # the first part of the rows is the support and so many times as many others
+GROWTH = 4  # the first part of the rows is the support and this many times as many others
 CARRIED = 0.5  # if more than this share of a part carries its plane, all rows are used
 WORKING = 2048  # rows of a working set
 COSTLY = Status("costly", False, "an exact solution costs less than more rounds")  # internal, never returned

@@ -44,14 +44,14 @@ from svmtool.tolerances import ENOUGH, GRAM_BELOW, OPTIMAL_GAP, RULE_MIN_GAP
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all
-LEAST_GROUP = 3  # a sample of more rows than one in so many does not pay
+LEAST_GROUP = 3  # a sample of more rows than one in this many does not pay
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
 FACTOR = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
 EARLY = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
 CG_LOOSE, CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
 BEYOND = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
 LOOK_BACK = 5  # epochs over which their speed is measured; ...
-# ... where so many more would be needed, steps take over.  Ten sets of 2,348 to 518,658 features, -s 0 and 7, C = 1 and
+# ... where this many more would be needed, steps take over.  Ten sets of 2,348 to 518,658 features, -s 0 and 7, C = 1 and
 # 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to 1.63)
 MOST_EPOCHS = 30
 ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
@@ -114,7 +114,7 @@ def _fused(objective: Logistic, monitor: Monitor, run: Run, start: np.ndarray | 
 
 
 def _group(task: Task) -> int:
-    """One row in so many is in the sample."""
+    """One row in this many is in the sample."""
     return min(SAMPLE_GROUP, task.rows.n // max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * task.rows.d))
 
 

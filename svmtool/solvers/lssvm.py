@@ -11,7 +11,7 @@ Differs from the paper in:
     by steps on the rows (solvers/shared/least_squares.py).
  4. Beyond 1500 features conjugate gradients climb on both sides of the gap instead (linalg/golub_kahan.py); where few
     rows take more steps than there are rows, a system with an unknown for each row ends the run.
-Stops when: the certified relative gap is as small as asked for.
+Stops when: the certified relative gap reaches the target.
 Memory: d x d for G and again for its factor; by conjugate gradients 9 vectors of n, 5 of d, and
 up to 2048 rows perhaps n x n twice.
 """

@@ -12,7 +12,7 @@ point and a lower bound of the true hinge objective.  The paper leaves the end o
     multiplier left [0, C] or whose margin is violated.  Repeated from the new multipliers, it ends at the exact
     minimiser, for the proximal term vanishes with their change.
  3. Where d is large and a dual point exists, epochs of coordinate descent come first, as in mfn.py.
-Stops when: the certified gap is as small as asked for, at whatever stage.
+Stops when: the certified gap reaches the target, at whatever stage.
 Memory: 9 vectors of n, 5 of d; d x d twice, or the inner products of the rows that were ever on the margin.
 """
 
@@ -112,7 +112,7 @@ class _Run:
         self.best.dual, self.best.alpha = descent.dual_value(), descent.alpha
 
     def stages(self) -> Status:
-        """Continuation, then polish, until the gap is as small as asked for."""
+        """Continuation, then polish, until the gap reaches the target."""
         o, monitor = self.objective, self.monitor
         cg, t, flat = 0, 0.0, 0
         smallest = lowest = np.inf

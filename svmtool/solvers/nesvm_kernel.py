@@ -30,10 +30,10 @@ from svmtool.tolerances import ROUNDOFF_GAP
 
 MU, MU_RISE, MU_LEAST = 0.3, 1e2, 1e-8  # the first mu, its largest factor for large C, and the least mu
 SHRINK = 0.4  # of mu from stage to stage
-STAGE, STEPS = 0.1, 20  # a stage ends when the gradient is this share of the change of C u, or after so many steps
+STAGE, STEPS = 0.1, 20  # a stage ends when the gradient is this share of the change of C u, or after this many steps
 CLEAR = 0.05  # share of the gap's root up to which errors of decision values do not matter
 PATIENCE = 12  # stages without a smaller gap, after which only round-off is left
-LOST = 4  # a stage that finds neither the minimum of F_mu nor a smaller gap counts as so many
+LOST = 4  # a stage that finds neither the minimum of F_mu nor a smaller gap counts as this many
 EVALUATIONS = 8  # stages before the first check of progress
 
 

@@ -6,7 +6,7 @@ Algorithm 1 and 2 are those of solvers/nesvm.py, with its differences from the p
  2. In many features, or in fewer with few non-zeros, the problem is solved from both sides at once by proximal steps
     (l1/restarted_pdhg.py); where these are too slow, stages take in columns whose dual constraint is violated
     (l1/column_generation.py).
-Stops when: the certified relative gap is as small as asked for.
+Stops when: the certified relative gap reaches the target.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
 """
 
@@ -33,7 +33,7 @@ RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i; se
 EVALUATION_STEPS = 8  # steps between two evaluations of the gap within a stage
 BACK = 0.1  # factor by which mu goes back when columns enter
 PASSES_WORTH = 1e4  # d^3 operations of a step beside the non-zeros, from which steps without them are faster
-FEW_COLUMNS = 200  # up to so many violated dual constraints at the start column generation comes first
+FEW_COLUMNS = 200  # up to this many violated dual constraints at the start column generation comes first
 
 METHODS = {
     "bias": BIAS,

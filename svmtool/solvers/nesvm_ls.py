@@ -5,7 +5,7 @@ Algorithm 1 is that of solvers/nesvm.py, without smoothing.  Algorithm 2 differs
  1. There is nothing to smooth: one stage.
  2. The stage is one system where d is small.  Where d is large conjugate gradients improve both sides of the gap
     (linalg/golub_kahan.py), or a system of few rows ends the run.
-Stops when: the certified relative gap is as small as asked for.
+Stops when: the certified relative gap reaches the target.
 Memory: 9 vectors of n, 5 of d; d x d twice where d is small.
 """
 

@@ -16,7 +16,7 @@ Differs from the paper in:
  4. Where rounds are slow, the rows between their ends are settled by one factorised system (Newton on the face).
  5. Where the origin lies among the rows w = 0 is the solution: one system of the features finds its multipliers.
  6. It ends by a certified gap, alone or besides the violation; the result is the best multiple of w and its best rho.
-Stops when: the certified relative gap (objectives/one_class.py) is as small as asked for; with -e, where
+Stops when: the certified relative gap (objectives/one_class.py) reaches the target; with -e, where
 max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule), and a gap of RULE_MIN_GAP besides.
 Memory: 9 vectors of n, 3 of d.
 """
@@ -33,12 +33,12 @@ from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY
 
-# A run ends after so many evaluations without a better gap or dual value: what is left is round-off.
+# A run ends after this many evaluations without a better gap or dual value: what is left is round-off.
 STALL_RTOL, STALL_EVALUATIONS = 1e-13, 30
 # After a gap of ROUNDOFF_GAP, besides as many as that took: the violation may never reach a small -e.
 MORE_EVALUATIONS = 300
 SAMPLE_GROUP = 16  # the first direction comes from one row in this many ...
-SAMPLE_ROWS = 400  # ... if that is so many in all
+SAMPLE_ROWS = 400  # ... if that is this many in all
 SAMPLE_GAP, SAMPLE_MOST = 1e-2, 50  # its solution need not be exact
 FACE_ROWS = 500  # rows between their ends whose system is factorised where rounds alone are slow
 ROUNDS, WORK = 100, 1 << 26  # between two passes over all rows: most rounds, and most non-zeros visited
@@ -65,7 +65,7 @@ def solve(
 ) -> Result:  # fmt: skip
     """Minimise from `start` (w and rho, zeros if None); see the module's text.
 
-    rounds: at most so many between two passes over all rows.  face_rows: largest number of rows whose system is
+    rounds: at most this many between two passes over all rows.  face_rows: largest number of rows whose system is
     factorised.  Result.w is w and rho.
     """
     descent = OneClassDescent(task.rows, task.cost, task.nu)

@@ -64,7 +64,7 @@ def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -
     """Draw gap and objective against time, or against iterations where times are unknown, a line for each problem.
 
     runs : the records of each problem by its label, None for a single problem
-    target : the gap that was asked for, a dashed line; None: another rule decides
+    target : the target gap, a dashed line; None: another rule decides
     """
     upper, lower = figure.subplots(2, 1, sharex=True)
     timed = _is_timed(list(runs.values()))
@@ -99,16 +99,16 @@ def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -
     if runs:
         lower.set_xscale("log")
     if target is not None:
-        upper.axhline(target, color=GREY, linestyle="--", linewidth=1.0, label=f"gap asked for: {target:g}")
+        upper.axhline(target, color=GREY, linestyle="--", linewidth=1.0, label=f"target gap: {target:g}")
     if len(runs) > NAMED:
         upper.plot([], [], color=FAINT, linewidth=1.0, label=f"{len(runs)} problems")
     _finish(figure, (upper, lower), "problem" if len(runs) > 1 else "")
 
 
 def _is_timed(runs: list[list[Record]]) -> bool:
-    """Whether times of most problems spread over a decade; a compiled loop reports all its iterations at its end."""
-    spread = sum(run[-1].seconds > 10.0 * max(run[0].seconds, LEAST_SECONDS) for run in runs)
-    return 2 * spread > len(runs)
+    """Whether times of most problems extend over a decade; a compiled loop reports all its iterations at its end."""
+    wide = sum(run[-1].seconds > 10.0 * max(run[0].seconds, LEAST_SECONDS) for run in runs)
+    return 2 * wide > len(runs)
 
 
 def _last_gap(records: Sequence[Record]) -> float:
@@ -138,7 +138,7 @@ def search(
 
     best : C and score of the chosen value; None: nothing is chosen
     title : what the score is; percent: it is drawn times 100
-    gaps : pairs of C and gap; target: the gap that was asked for
+    gaps : pairs of C and gap; target: the target gap
     """
     axes = figure.subplots(1 if gaps is None else 2, 1, sharex=True, squeeze=False)[:, 0]
     upper, factor = axes[0], 100.0 if percent else 1.0
@@ -166,7 +166,7 @@ def search(
         lower.set_ylabel("certified relative gap")
         lower.set_yscale("log")
         if target is not None:
-            lower.axhline(target, color=GREY, linestyle="--", linewidth=1.0, label=f"gap asked for: {target:g}")
+            lower.axhline(target, color=GREY, linestyle="--", linewidth=1.0, label=f"target gap: {target:g}")
             lower.legend(fontsize="small")
     axes[-1].set_xlabel("C")
     axes[-1].set_xscale("log")

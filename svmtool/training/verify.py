@@ -2,7 +2,7 @@
 
 1. All weights are finite, and the objective is at most its value at w = 0 and at the start.
 2. If the solver reports convergence, the certificate confirms it: the exact minimiser, or the requested gap.
-3. If the certified gap is large and above the gap asked for, a share of training's work is spent on better primal and
+3. If the certified gap is large and above the target, a share of training's work is spent on better primal and
    dual points.
 
 A result that violates 1 or 2 is solved again by a slow and robust method (solvers/shared/fallback.py).  If this does

@@ -34,7 +34,7 @@ ARRAYS = {"labels": "f8", "indptr": "i8", "indices": "i4", "values": "f8"}
 COUNTS = {"rows": 1 << 48, "pairs": 1 << 48, "features": (1 << 31) - 1}  # fields with counts, and their limits
 HEADER_BYTES = 1 << 14  # longer than any header: reading stops here
 OPEN = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # does not follow links or wait at pipes
-PIECE = 1 << 18  # about so many numbers are verified between two checks of the memory
+PIECE = 1 << 18  # about this many numbers are verified between two checks of the memory
 WORDS = 1 << 64
 
 

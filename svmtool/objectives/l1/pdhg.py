@@ -25,7 +25,7 @@ from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.opposite_duplicates import cancelling, standard_normal
 from svmtool.objectives.task import Task
 
-ROOM = 0.2  # rows further than this from their targets are left out, ...
+FAR = 0.2  # rows further than this from their targets are left out, ...
 NEARLY = 0.8  # ... and columns of zero weight with sums below this; ...
 FEWEST = 1000  # ... but at least this many of either are kept
 FEWER = 0.8  # rows and columns are chosen again if at most this share of either would remain, or if one is missing
@@ -36,7 +36,7 @@ CANCELS = 1e9  # largest sum of a_i |x_ij| for which cancellation is exact up to
 STILL = 1e-12  # moves below this leave the primal weight unchanged
 
 
-class L1Saddle:
+class L1Pdhg:
     """Steps from w (f8[d]) for a task; a starts at the multipliers of opposite duplicates.
 
     fewest: rows and columns that the choice keeps at least.
@@ -174,7 +174,7 @@ class L1Saddle:
         """Choose rows and columns again if the last evaluate() shows that this is needed."""
         a, w, slack, size = self.a, self.w[: self.rows.plain], self.slack, np.abs(self.pull[: self.rows.plain])
         full = a >= self.task.cost
-        far = max(ROOM, float(np.sort(np.abs(slack))[: self.fewest][-1]))
+        far = max(FAR, float(np.sort(np.abs(slack))[: self.fewest][-1]))
         some = ((a > 0.0) | (slack >= -far)) & ~(full & (slack > far))
         columns = (w != 0.0) | (size >= min(NEARLY, -float(np.sort(-size)[: self.fewest][-1])))
         row_out, column_out = np.ones(self.n, bool), np.ones(self.rows.plain, bool)

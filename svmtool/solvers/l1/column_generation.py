@@ -34,7 +34,7 @@ INNER_GAP = 0.3  # share of the whole gap to which a choice of columns is solved
 def by_columns(
     task: Task, monitor: Monitor, best: Best, stages: Callable, columns: int = COLUMNS, progress: float = PROGRESS
 ) -> Status:
-    """Improve `best` until the gap is as small as asked for; returns why the run ended.
+    """Improve `best` until the gap reaches the target; returns why the run ended.
 
     stages(task, monitor, w, before) makes the homotopy of a choice.  columns: COLUMNS; progress: PROGRESS.
     """

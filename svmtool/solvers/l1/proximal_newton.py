@@ -28,7 +28,7 @@ Differs from the papers in:
     part of the way only, or does not halve the gap within its share of the work (`Turns`); the two alternate from
     there.
 10. Once its steps have taken half as much work as an interior point run takes at most (objectives/l1/interior.py;
-    either in about so many multiplications), that run takes over: badly scaled features and large costs make Newton
+    either in about this many multiplications), that run takes over: badly scaled features and large costs make Newton
     steps short, but leave the number of interior-point iterations nearly the same.  Newton steps over the nonzero
     weights then make the zeros exact (`sparse`).  It also takes over where rounding or no progress ends the other
     methods.
@@ -36,7 +36,7 @@ Differs from the papers in:
     step ends (evaluate_model).
 Files: the outer steps, 5 and 11 here; 9, 10 and the end of a run in run.py; the model of 3 in model_matrix.py, that of
 4 in model_columns.py; 6 in all of them; 1, 2, 7 and 8 in objectives/l1/objective.py.
-Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).  But for
+Stops when: the certified relative gap reaches the target; -e asks for 1e-4 times itself (see Rule.gap).  But for
 small problems -e also ends a run where V = sum_j |violation_j| is a twentieth of what LIBLINEAR's rule allows, e
 max(1, min(pos, neg)) / l times that at w = 0, and the last step's fall of f times V / V before it, which is about what
 is left to gain, a share of 1e-2 e at most; from there it takes as much work again (MORE) to bring the gap to ENOUGH.
@@ -81,7 +81,7 @@ SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not
 FUSED_FEATURES, FUSED_WORK, FUSED_SHARE = LARGE_FACE, 1 << 17, 1 << 21
 SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
 SMALL_ROUNDS = 200  # most steps of the compiled call, ...
-SMALL_WORK = 1 << 27  # ... or as many as visit so many numbers: then a limit may end the run
+SMALL_WORK = 1 << 27  # ... or as many as visit this many numbers: then a limit may end the run
 PATH_FALL = 0.1  # or, where the loss is smooth, a step on that path that lowers f by no more than this share
 RULE_SHARE = 0.05  # except on small problems -e also ends a run where this share of LIBLINEAR's tolerance is met, ...
 # ... and little is left to gain (RULE_FALL in run.py)
@@ -227,7 +227,7 @@ class _Run(Run):
         return SMALL_ENDS[code] or status
 
     def steps(self) -> Status:
-        """Proximal Newton steps until the gap is as small as asked for."""
+        """Proximal Newton steps until the gap reaches the target."""
         o, monitor, model = self.objective, self.monitor, self.model
         previous, apart, flat, t = np.inf, np.inf, 0, 0.0
         best, best_w = np.inf, o.w.copy()

@@ -6,7 +6,7 @@ but over few rows and columns, and solve no system.
 
 from __future__ import annotations
 
-from svmtool.objectives.l1.pdhg import FEWEST, L1Saddle
+from svmtool.objectives.l1.pdhg import FEWEST, L1Pdhg
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
@@ -21,11 +21,11 @@ LONGEST = 1 << 23  # numbers that steps go over between two checks of the limits
 def in_rounds(
     task: Task, monitor: Monitor, best: Best, fewest: int = FEWEST, faster: float = FASTER, slow_steps: int = LEAST
 ) -> Status | None:
-    """Improve `best` until the gap is as small as asked for; returns why the run ended, None where steps are too slow.
+    """Improve `best` until the gap reaches the target; returns why the run ended, None where steps are too slow.
 
     fewest: rows and columns that are kept at least.  faster, slow_steps: FASTER and LEAST.
     """
-    run, status = L1Saddle(task, best.w, fewest), None
+    run, status = L1Pdhg(task, best.w, fewest), None
     least, at = best.gap, 0  # the gap when it last fell well, and after how many steps that was
     burst = max(1, LONGEST // max(task.rows.nnz, 1))
     while status is None:

@@ -25,10 +25,10 @@ from svmtool.tolerances import ENOUGH, OPTIMAL_GAP
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding states
 PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
 PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way
-# -e ends a run where about so many times its gap, at most, is left to gain (RULE_SHARE in proximal_newton.py)
+# -e ends a run where about this many times its gap, at most, is left to gain (RULE_SHARE in proximal_newton.py)
 RULE_FALL = 100.0
 # where the gap is above ENOUGH then, it goes on ...
-MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far, where models are matrices at least so many steps,
+MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far, where models are matrices at least this many steps,
 MORE_WORK = 60.0  # ... else so much work, which is little beside reading the rows from a file
 BEFORE = 0.5  # share of what an interior point run takes at most, about, that other steps take before it.  CPU time ...
 # ... beside 1.0 on fifteen sets of 36 to 62,061 features (text, one-hot, raw, images; C = 1, 100, 1e4, at most 40 s):

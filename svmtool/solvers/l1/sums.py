@@ -11,7 +11,7 @@ Does what proximal_newton.py does with rows in memory, and differs from it in:
  2. Where that set is too large for a matrix its model is minimised by products: a proximal step by the diagonal of H
     moves weights away from zero, conjugate gradients then move those that are not zero together.
  3. The slope of f decides where a step ends: a few numbers for each t, on the search direction as far as t = 1.
-Stops when: the certified relative gap is as small as asked for; -e asks for 1e-4 times itself (see Rule.gap).
+Stops when: the certified relative gap reaches the target; -e asks for 1e-4 times itself (see Rule.gap).
 Memory: 6 vectors of d, and a matrix of the working set.
 """
 
@@ -53,7 +53,7 @@ from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
 # 0.96, 3.2; 0.87, 1.75.  FIRST_SET 50, 800: 0.97, 3.8; 1.13, 15.2.  No path: 1.26, 17; from 10: 1.06, 14; with PATH_GAP
 # 0.1, 0.03: 1.00, 1.21; 0.97, 1.24.  Matrices up to 300 weights: 2.4, 43; up to 4000: 0.93, 1.00, each of 128 MB.
 LEFT = 0.1  # share of the slope at t = 0 at which a search along a step ends, ...
-SEARCH = 60  # ... or after so many values of t: where the slope jumps at a zero of a weight no t has such a slope
+SEARCH = 60  # ... or after this many values of t: where the slope jumps at a zero of a weight no t has such a slope
 NARROW = 1e-3  # a bracket of t this narrow, relative, holds such a jump
 SYSTEMS = 20  # most of them for a model
 
@@ -112,7 +112,7 @@ class _Run:
         return self._steps(1.0, monitor, self.rule.certified.gap)
 
     def _steps(self, factor: float, monitor: Monitor, enough: float) -> Status:
-        """Steps on factor |w|_1 + the losses until the gap is as small as asked for, or `enough`; why they ended."""
+        """Steps on factor |w|_1 + the losses until the gap reaches the target, or `enough`; why they ended."""
         o = self.losses
         self.penalty = penalty = factor * self._single
         previous, bound, flat, t = np.inf, 0.0, 0, 0.0

@@ -3,7 +3,7 @@
 The solvers decide differently, each in a subclass of `Epochs`:
 
 newton.RuleEpochs             L2-SVM-MFN, modified Huber, hinge by continuation: -e is a rule about single rows or the
-                              gradient; the primal is computed when a rule may hold and, where a gap is asked for, at
+                              gradient; the primal is computed when a rule may hold and, where there is a target gap, at
                               the expected number of epochs; every evaluation is a record
 alm_epochs.HingeEpochs        SVM-ALM: the gap decides, and its fall says when to compute the primal and when to go
                               over to Newton steps; only the last evaluation is a record

@@ -41,7 +41,7 @@ from svmtool.solvers.shared.newton import newton_steps
 from svmtool.tolerances import GRAM_BELOW
 
 MOST = 1000  # iterations, or coordinate epochs, of small data; ...
-MOST_VISITS = 2e9  # ... so many visits to a non-zero in all
+MOST_VISITS = 2e9  # ... this many visits to a non-zero in all
 REFINING, CLEARLY = 20, 0.1  # most factorised steps from the answer; the share of the gap that these go to, and ...
 FACTORISED = GRAM_BELOW  # ... most features
 FEW_ROWS = 2048  # rows up to which all their inner products are kept

@@ -40,7 +40,7 @@ class Homotopy:
         self.best = Best(objective)
 
     def stages(self) -> Status:
-        """Stages, each with a smaller mu, until the gap is as small as asked for."""
+        """Stages, each with a smaller mu, until the gap reaches the target."""
         o, best = self.objective, self.best
         cg, t, flat = 0, 0.0, 0
         smallest = lowest = np.inf
@@ -113,7 +113,7 @@ class Homotopy:
         np.divide(run.alpha, o.cost, out=o.beta)
 
     def epochs(self, seed: int) -> Status | None:
-        """Run epochs of dual coordinate descent until the gap is as small as asked for.
+        """Run epochs of dual coordinate descent until the gap reaches the target.
 
         None where they are too slow: stages take over.
         """

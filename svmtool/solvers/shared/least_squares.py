@@ -30,9 +30,9 @@ METHODS = {
 MANY_SINGLETONS = "more features are in one row alone than there are rows"
 
 CG_MIN_GAP, CG_ROUND = 0.9, 1e-13  # steps go on to this share of the gap, or of the first difference of P and D
-CG_FLAT = 3  # after so many rounds that do not halve the gap round-off stalls progress
+CG_STALL_ROUNDS = 3  # after this many rounds that do not halve the gap round-off stalls progress
 DIRECT, FEW_ROWS = 100, 2048  # least steps before a direct solution, and the most rows of one
-DIRECT_STALL_STEPS = 2  # as CG_FLAT, of steps on normal equations
+DIRECT_STALL_STEPS = 2  # as CG_STALL_ROUNDS, of steps on normal equations
 
 
 def by_sums(
@@ -143,7 +143,7 @@ def by_products(objective: LeastSquares, monitor: Monitor) -> Result:
         status = limit or status
         gap = relative_gap(primal, dual)
         flat = 0 if gap < 0.5 * before else flat + 1
-        if status is None and (gap <= OPTIMAL_GAP or flat >= CG_FLAT):
+        if status is None and (gap <= OPTIMAL_GAP or flat >= CG_STALL_ROUNDS):
             status = base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
         if status is not None:
             return Result(answer, status, monitor.iterations, monitor.history, alpha)

@@ -23,13 +23,13 @@ CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root
 CG_BRIEF, CG_BRIEF_STEPS = 0.1, 8  # a first step need not be accurate where rows are long and a Gram matrix costs much;
 CG_BRIEF_SUM = 16  # such steps go on while CG needs few products, up to this many in all
 LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
-# "primal or cg": products where so many take no longer than a factorised matrix, until CG to that tolerance needs more
+# "primal or cg": products where this many take no longer than a factorised matrix, until CG to that tolerance needs more
 # of them than this share of what would take as long
 MANY_PRODUCTS, SPARED = 16, 0.5
-# Epochs before the first evaluation of the gap, where one is asked for.  Epochs between two evaluations:
+# Epochs before the first evaluation of the gap, where there is a target.  Epochs between two evaluations:
 FIRST_EVALUATION = 4
-NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of so many evaluations, ...
-LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5  # ... at least so many and at most this share of all so far
+NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of this many evaluations, ...
+LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5  # ... at least this many and at most this share of all so far
 SHARPER = 0.1  # share of the gap at which projected gradients are examined again
 STALL_RTOL = 1e-14  # relative decrease up to which f falls by no more than rounding
 

@@ -12,7 +12,7 @@ from svmtool.solvers.shared.base import Monitor, Result, Status
 from svmtool.tolerances import OPTIMAL_GAP
 
 MU = 5.0  # the paper's, for Algorithm 1
-MU_RISE = 1e2  # the first mu rises with C up to so many times: beyond, rounding coarsens the dual point
+MU_RISE = 1e2  # the first mu rises with C up to this many times: beyond, rounding coarsens the dual point
 SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
 
 BLURRED = Status("blurred", False, "this smoothing cannot bring a smaller gap: lower --mu or leave out --no-homotopy")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 CHECKED = 1 << 20  # kernel values and decision values that are computed a second time, ...
-LEAST = 64  # ... but of at least so many rows
+LEAST = 64  # ... but of at least this many rows
 # Costs of certifying, in multiplications: of a kernel value besides those of its features, and of one pair besides its
 # kernel values.  On 13 sets (3 to 26 classes, 10 to 617 features, 180 to 1,500 rows) one took 0.15 to 0.52 ns; `exact`
 VALUE, ALONE = 10.0, float(1 << 19)  # is chosen on all, and certifying pairs alone took 1.3 to 2.9 times as long

@@ -18,7 +18,7 @@ from svmtool.training.validation.scores import HeldOut, Measure, measure_of, tas
 
 MAX_C, MAX_C_REGRESSION = 1024.0, 1048576.0
 P_STEPS = 20
-UNMOVED_ROUNDS = 5  # the search ends after so many successive values of C at which no weights change
+UNMOVED_ROUNDS = 5  # the search ends after this many successive values of C at which no weights change
 
 
 class Tried(NamedTuple):

@@ -56,10 +56,10 @@ def move_pair(indptr, indices, values, upper, square_norms, alpha, w, scratch, i
     j_start, j_stop = indptr[j], indptr[j + ONE]
     difference = row_dot(indices, values, w, j_start, j_stop) - row_dot(indices, values, w, i_start, i_stop)
     if difference > 0.0:
-        room = min(upper[i] - alpha[i], alpha[j])
+        slack = min(upper[i] - alpha[i], alpha[j])
     else:
-        room = min(alpha[i], upper[j] - alpha[j])
-    if room <= 0.0 or difference == 0.0:
+        slack = min(alpha[i], upper[j] - alpha[j])
+    if slack <= 0.0 or difference == 0.0:
         return
     for k in range(i_start, i_stop):
         scratch[indices[k]] = values[k]
@@ -70,11 +70,11 @@ def move_pair(indptr, indices, values, upper, square_norms, alpha, w, scratch, i
     bend = max(norms - 2.0 * inner, 1e-15 * norms)
     step = abs(difference) / bend
     grows, shrinks = (i, j) if difference > 0.0 else (j, i)
-    if step < room:
+    if step < slack:
         alpha[grows] += step
         alpha[shrinks] -= step
     else:  # exactly to the bound
-        step = room
+        step = slack
         at_top = upper[grows] - alpha[grows] <= alpha[shrinks]
         at_zero = alpha[shrinks] <= upper[grows] - alpha[grows]
         alpha[grows] = upper[grows] if at_top else alpha[grows] + step

@@ -85,14 +85,14 @@ def gains_of_partners(F, K, at_i, diagonal, falling, own, m, gain, best, begin, 
 @helper
 def move_pair(i, j, d, y, a, upper, rising, falling):
     """a_i += y_i d, a_j -= y_j d, with d reduced to the bounds, which are reached exactly; returns d."""
-    room_i = upper[i] - a[i] if y[i] > 0 else a[i]
-    room_j = a[j] if y[j] > 0 else upper[j] - a[j]
-    d = min(d, min(room_i, room_j))
+    slack_i = upper[i] - a[i] if y[i] > 0 else a[i]
+    slack_j = a[j] if y[j] > 0 else upper[j] - a[j]
+    d = min(d, min(slack_i, slack_j))
     a[i] += y[i] * d
     a[j] -= y[j] * d
-    if d == room_i:
+    if d == slack_i:
         a[i] = upper[i] if y[i] > 0 else 0.0
-    if d == room_j:
+    if d == slack_j:
         a[j] = 0.0 if y[j] > 0 else upper[j]
     bar(i, y, a, upper, rising, falling)
     bar(j, y, a, upper, rising, falling)

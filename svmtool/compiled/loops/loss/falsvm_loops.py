@@ -14,7 +14,7 @@ def falsvm_rows(indptr, indices, values, order, y, cost, taken, w, P, Z, state, 
     row to add when Z is full.  state[1]: rows added in total; taken: how often each; state[2]: whether w is not 0.
     bias < 0: no bias feature; else its weight is the last.
     """
-    room = np.uint64(len(Z)) // d
+    capacity = np.uint64(len(Z)) // d
     last = d - ONE
     for r in range(lo, hi):
         i = order[r]
@@ -24,7 +24,7 @@ def falsvm_rows(indptr, indices, values, order, y, cost, taken, w, P, Z, state, 
         if state[2] > 0 and y[i] * product >= 0.0:
             continue
         rank = state[0]
-        if rank == room:
+        if rank == capacity:
             return r
         # q = (P - Z'Z) x, a = 2 c x.q
         q = Z[rank * d : (rank + ONE) * d]

@@ -12,7 +12,7 @@ from svmtool.compiled.loops.text.number_loops import digit_bytes, put_number, pu
 if _library is None:
     from svmtool.compiled.loops.text.power_table import load8, store8
 
-ROOM = 128  # free bytes needed for a label or a feature
+SPACE = 128  # free bytes needed for a label or a feature
 PADDING = 8  # bytes needed after the text of the absent features
 COLON, BLANK, NEWLINE = 58, 32, 10
 ASCII_ZEROS = 0x3030303030303030
@@ -79,7 +79,7 @@ def absent_text(out, at, names, low, high, state, lower, upper):
         if low[j] != high[j]:
             x = scaled_value(0.0, low[j], high[j], lower, upper)
             if x != 0.0:
-                if p + ROOM > len(out):
+                if p + SPACE > len(out):
                     answer = FULL
                     break
                 q = put_number(out, put_index(out, p, index_at(names, j)), x, 6)
@@ -103,7 +103,7 @@ def scaled_rows(out, labels, indptr, indices, values, names, low, high, absent, 
     Returns DONE, FULL, or UNSETTLED at a label or value.
     """
     row, pair, done, p, written, spared = state[0], state[1], state[2], state[3], state[4], state[5]
-    end = len(out) - ROOM
+    end = len(out) - SPACE
     answer = DONE
     while row < stop:
         if done < 0:

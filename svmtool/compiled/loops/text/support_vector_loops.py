@@ -2,7 +2,7 @@
 
 from svmtool.compiled import loop
 from svmtool.compiled.loops.text.number_loops import put_number
-from svmtool.compiled.loops.text.scale_loops import BLANK, DONE, FULL, NEWLINE, ROOM, UNSETTLED, put_index
+from svmtool.compiled.loops.text.scale_loops import BLANK, DONE, FULL, NEWLINE, SPACE, UNSETTLED, put_index
 
 
 @loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8)")
@@ -18,7 +18,7 @@ def support_text(out, coef, indptr, indices, values, state, columns, digits):
     while s < n:
         pairs = indptr[s + 1] - indptr[s]
         while item < columns + pairs:
-            if p + ROOM > len(out):
+            if p + SPACE > len(out):
                 answer = FULL
                 break
             if item < columns:
@@ -32,7 +32,7 @@ def support_text(out, coef, indptr, indices, values, state, columns, digits):
             out[q] = BLANK
             p = q + 1
             item += 1
-        if answer == DONE and p + ROOM > len(out):
+        if answer == DONE and p + SPACE > len(out):
             answer = FULL
         if answer != DONE:
             break
