@@ -66,7 +66,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if task.one_sided_answer() is not None:
         return Plan("bias", BIAS_WHY)
     if task.p == 1.0 and d > 0 and fused.fits(task):
-        return Plan("fused", f"{d} features, at most {fused.SMALL_FEATURES}, and little data")
+        return Plan("fused", f"{d} features, at most {fused.MOST_FEATURES}, and little data")
     why = f"{d} features, " + (f"at most {GRAM_BELOW}" if narrow else f"more than {GRAM_BELOW}")
     if start is None and (task.p == 1.0 or (task.p == 2.0 and not narrow)) and _offers_epochs(task):
         return Plan("epochs" if narrow else "epochs-rows", why)
@@ -140,7 +140,7 @@ def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     if code == 4:
         status = base.OPTIMAL if relative_gap(f, bound) <= ROUNDOFF_GAP else base.PRECISION
     else:
-        end = base.RULE if code == 2 and monitor.gap is None else fused.SMALL_ENDS[code]
+        end = base.RULE if code == 2 and monitor.gap is None else fused.ENDS[code]
         status = end or monitor.limit()
     return Result(w, status, count or monitor.iterations, monitor.history, alpha)
 

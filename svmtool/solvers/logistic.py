@@ -70,7 +70,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features and rows, their layout and the bias."""
     d = task.rows.d
     if fused.fits(task):
-        return Plan("fused", f"{d} features, at most {fused.SMALL_FEATURES}, and little data")
+        return Plan("fused", f"{d} features, at most {fused.MOST_FEATURES}, and little data")
     if d <= GRAM_BELOW:
         sampled = start is None and _group(task) >= LEAST_GROUP and task.one_sided_answer(ZERO_LOSS) is None
         return Plan("features-sampled" if sampled else "features", f"{d} features, at most {GRAM_BELOW}")

@@ -65,7 +65,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("bias", BIAS_WHY)
     sampled = "-sampled" if start is None and n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * d) else ""
     if fused.fits(task):
-        return Plan("fused" + sampled, f"{d} features, at most {fused.SMALL_FEATURES}, and little data")
+        return Plan("fused" + sampled, f"{d} features, at most {fused.MOST_FEATURES}, and little data")
     by_epochs = _offers_epochs(task)
     # Where n < d few rows' pieces hold along a Newton step that starts far away: it is short, and there are many.  On
     # subsets of six sets with n < d (one-hot, text, digits; -s 1, 2 and 40, C 1 to 1e6) whole runs took between 0.05

@@ -15,7 +15,7 @@ from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.l1 import pdhg
 from svmtool.objectives.l1.hinge import L1Columns
-from svmtool.objectives.l1.pdhg import L1Saddle
+from svmtool.objectives.l1.pdhg import L1Pdhg
 from svmtool.objectives.task import Task
 from svmtool.solvers import nesvm_lp
 from svmtool.solvers.l1 import column_generation, restarted_pdhg
@@ -97,7 +97,7 @@ def test_steps_are_those_of_the_twin(n, d, penalty):
 def test_evaluations_bound_the_optimum_and_converge(name):
     """Against the linear program; some rows and columns stay out, and the values are those of all."""
     p = PROBLEMS[name]
-    run, best = L1Saddle(task_of(p), np.zeros(p.A.shape[1]), fewest=4), l1_optimum(p)
+    run, best = L1Pdhg(task_of(p), np.zeros(p.A.shape[1]), fewest=4), l1_optimum(p)
     low, high, fewest = 0.0, np.inf, len(p.y) + p.X.shape[1]
     for _ in range(400):
         run.run(50)
@@ -120,7 +120,7 @@ def test_evaluations_bound_the_optimum_and_converge(name):
 def test_norm_is_an_upper_bound_and_close(name):
     """Of the centred matrix, the shift's column beside it, between the roots of the step lengths: at most 1."""
     p = PROBLEMS[name]
-    run = L1Saddle(task_of(p), np.zeros(p.A.shape[1]))
+    run = L1Pdhg(task_of(p), np.zeros(p.A.shape[1]))
     K = np.hstack([p.X - run._centre, np.ones((len(p.y), 1))])
     tau = np.append(run._tau, run._shift_step)
     norm = np.linalg.norm(np.sqrt(run._sigma)[:, None] * K * np.sqrt(tau), 2)
@@ -132,7 +132,7 @@ def test_norm_is_an_upper_bound_and_close(name):
 @pytest.mark.parametrize("bias", [-1.0, 2.0])
 def test_step_lengths_without_a_free_bias(bias):
     p = reference.random_problem(5, 30, 50, 1.0, bias=bias)
-    run = L1Saddle(task_of(p), np.zeros(p.A.shape[1]))
+    run = L1Pdhg(task_of(p), np.zeros(p.A.shape[1]))
     K = np.hstack([p.X, np.ones((30, 1))]) if bias > 0 else p.X
     tau = np.append(run._tau, run._shift_step) if bias > 0 else run._tau
     assert np.all(run._centre == 0.0)
@@ -156,7 +156,7 @@ def test_rows_of_both_signs_keep_their_multipliers():
     p = reference.random_problem(7, 20, 60, 1e3, bias=1.0, free=True)
     X, y = np.vstack([p.X, p.X[:3]]), np.append(p.y, -p.y[:3])
     p = p._replace(X=X, y=y, cost=np.full(23, 1e3))
-    run = L1Saddle(task_of(p), np.zeros(61))
+    run = L1Pdhg(task_of(p), np.zeros(61))
     run.evaluate()
     assert run.bound == pytest.approx(6e3)
     run.a[3:20] += 1.0  # far from feasible
@@ -200,7 +200,7 @@ def test_few_numbers_ask_for_these_steps_in_fewer_features_too(filled):
 def test_a_round_continues_after_an_evaluation(most):
     """The same steps in small parts give the same bits: evaluations do not change rounds."""
     p = PROBLEMS["wide-free"]
-    runs = [L1Saddle(task_of(p), np.zeros(p.A.shape[1])) for _ in range(2)]
+    runs = [L1Pdhg(task_of(p), np.zeros(p.A.shape[1])) for _ in range(2)]
     runs[0].run(60)
     for _ in range(60 // most):
         runs[1].run(most)
@@ -212,7 +212,7 @@ def test_a_round_continues_after_an_evaluation(most):
 def test_nothing_is_taken_before_a_step(monkeypatch):
     """Rounds that end with run() leave the points of their last step, not the next round's empty memory."""
     p = PROBLEMS["wide-free"]
-    run = L1Saddle(task_of(p), np.zeros(p.A.shape[1]))
+    run = L1Pdhg(task_of(p), np.zeros(p.A.shape[1]))
     monkeypatch.setattr(pdhg.np, "empty_like", lambda v: np.full_like(v, np.nan))
     rounds = 0
     for _ in range(100):
@@ -227,4 +227,4 @@ def test_what_cancels_only_but_for_rounding_is_left_out():
     X, y = np.array([[1.0, 0.3], [1.0, 0.3], [0.2, 1.0]]), np.array([1.0, -1.0, 1.0])
     for C, kept in ((1e3, True), (1e10, False)):
         p = reference.random_problem(1, 3, 2)._replace(X=X, y=y, cost=np.full(3, C))
-        assert np.any(L1Saddle(task_of(p), np.zeros(2)).cancelled > 0.0) == kept
+        assert np.any(L1Pdhg(task_of(p), np.zeros(2)).cancelled > 0.0) == kept

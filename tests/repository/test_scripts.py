@@ -17,7 +17,7 @@ from conftest import REPOSITORY, skip_unless_known
 from shell_commands import put_commands, put_script, run_in
 
 SCRIPTS = sorted((REPOSITORY / "tests" / "shell").iterdir())
-ROOM = 0.02  # of a printed number, relative to 1 + |number|: the reference stops early, a row or two fall otherwise
+PRINTED_RTOL = 0.02  # of a printed number, relative to 1 + |number|: the reference stops early, a row or two fall otherwise
 
 
 def head(script: Path, word: str) -> list[str]:
@@ -99,7 +99,7 @@ def test_script_prints_what_it_prints_with_liblinear(script, done, theirs, refer
         skip_unless_known(number, reference)
     wanted = run_script(script, theirs, data)
     check_result(script, wanted)
-    same_text(done.stdout, wanted.stdout, ROOM)
+    same_text(done.stdout, wanted.stdout, PRINTED_RTOL)
     assert done.stderr == wanted.stderr
 
 

@@ -118,7 +118,7 @@ def test_picture_has_a_line_for_each_class(tmp_path):
                 for k, some in enumerate((1.0, gap)):
                     history.record(seconds=0.1 * k, objective=2.0 - k, bound=0.0, gap=some, iteration=k, label=label)
         text = path.read_text()
-        for part in (*words, "gap asked for: 0.001"):
+        for part in (*words, "target gap: 0.001"):
             assert f"<!-- {part} -->" in text, "matplotlib names each text in a comment"
         assert text.count("median") >= 1
 

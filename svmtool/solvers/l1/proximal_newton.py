@@ -66,7 +66,7 @@ from svmtool.solvers.l1.run import (
     STEP_WORK,
     Run,
 )
-from svmtool.solvers.shared import base
+from svmtool.solvers.shared import base, fused
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
 from svmtool.solvers.shared.plan import Plan, bias_alone
@@ -79,9 +79,7 @@ LEAST_GROUP = 3
 SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not be exact: as on a path, below
 # The compiled call: most features, most numbers of a lone problem, and of one among several, which share the cores.
 FUSED_FEATURES, FUSED_WORK, FUSED_SHARE = LARGE_FACE, 1 << 17, 1 << 21
-SMALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # of the compiled call, by its code
-SMALL_ROUNDS = 200  # most steps of the compiled call, ...
-SMALL_WORK = 1 << 27  # ... or as many as visit this many numbers: then a limit may end the run
+FUSED_VISITS = 1 << 27  # numbers that one compiled call visits at most: then a limit may end the run
 PATH_FALL = 0.1  # or, where the loss is smooth, a step on that path that lowers f by no more than this share
 RULE_SHARE = 0.05  # except on small problems -e also ends a run where this share of LIBLINEAR's tolerance is met, ...
 # ... and little is left to gain (RULE_FALL in run.py)
@@ -214,17 +212,16 @@ class _Run(Run):
     def _in_one_call(self, w: np.ndarray) -> Status | None:
         """Make all steps in one compiled call; None where these were not enough."""
         monitor = self.monitor
-        most = min(SMALL_ROUNDS, SMALL_WORK // (self.objective.n * self.objective.d), monitor.call_rounds)
-        most = most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
+        most = fused.most_rounds(monitor, self.objective.n * self.objective.d, FUSED_VISITS)
         gap = -1.0 if monitor.gap is None else monitor.gap
         records, code, self.alpha = self.objective.fused_newton(w, gap, self.rule.certified.gap, most)
         status = None
         for f, bound, largest, active, epochs, t in records:
             status = monitor.step(f, bound, gradient=largest, active=int(active), cg=int(epochs), step=t)
         self.bound, self._text = records[-1][1], MATRIX
-        if SMALL_ENDS[code] is base.PRECISION:
+        if fused.ENDS[code] is base.PRECISION:
             return rounded(*records[-1][:2])
-        return SMALL_ENDS[code] or status
+        return fused.ENDS[code] or status
 
     def steps(self) -> Status:
         """Proximal Newton steps until the gap reaches the target."""
