@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 SIZES = {"u1": 1, "i4": 4, "i8": 8, "f8": 8}
 FORMATS: dict[str, Any] = {"u1": "B", "i4": "i", "i8": "q", "f8": "d"}
-# From this many bytes on memory is an anonymous mapping, whose pages are zero and allocated on first use.  Blocks of text
+# From this many bytes on memory is an anonymous mapping; its pages are zero and allocated on first use.  Blocks of text
 # (formats/svmlight/table.py) are smaller: once they are freed, glibc keeps memory of their size, so that training needs
 # fewer new pages.
 MAPPED_FROM = 1 << 21

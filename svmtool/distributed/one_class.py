@@ -34,7 +34,7 @@ from svmtool.training.reductions.one_class import OneClass
 # 1.00.  T_START 1.1, 8: 0.94, 1.25; 1.02, 2.3.  T_GROWTH 2, 64 and BINS 64, 4096: 1.00, 1.00.  FEW 64: 1.00, 1.02.
 METHOD = 31  # -s, with the hinge loss
 GAP_SHARE = 0.5  # the solver's target relative to the requested gap: its rho differs from the certifier's
-T_START, T_GROWTH = 2.0, 8.0  # T starts at this many times the mean of x.w at equal multipliers and grows by this factor
+T_START, T_GROWTH = 2.0, 8.0  # T starts at this multiple of the mean x.w at equal multipliers and grows by this factor
 BINS, FEW = 512, 4096  # bins of the search for rho, and the number of rows below which they are sorted
 
 

@@ -27,7 +27,7 @@ IDLE = 50  # sets within a working set without a smaller violation: round-off of
 EASY = 10  # steps for each variable among all of the working set, before they continue ...
 SMALL = 256  # ... within sets of this many variables, whose block of the kernel matrix takes 256 KB, ...
 MIDDLE = 1024  # ... or up to this many if many are free: 4 MB
-WIDEST, FEW_ROWS = 12288, 256  # steps choose among all variables up to this many, if memory holds this many kernel rows:
+WIDEST, FEW_ROWS = 12288, 256  # steps choose among all of up to this many variables, if memory holds FEW_ROWS rows:
 # on nine sets of 2,000 to 11,000 rows this took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two
 WHOLE_SHARE, LEAST_MB = 0.6, 2.0  # of the memory for kernel rows: the whole matrix of a pair of classes, whose share of
 # -m is twice as much (training/kernel/fit.py), with its lanes; MB that small problems may take whatever -m says

@@ -10,7 +10,7 @@ i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rh
 
 Differs from the paper in:
  1. The problem on A is solved exactly, from the last solution on (linalg/minimum_norm_point.py).
- 2. theta is converted to a target gap (registry.row.gap_of_theta): the dual value -rho / 2 holds for all rows, and w times
+ 2. theta becomes a target gap (registry.row.gap_of_theta): the dual value -rho / 2 holds for all rows, and w times
     1 - theta with (1 - theta)^2 rho satisfies them all, so that either number gives the other.
  3. Algorithm 3 examines m rows drawn from outside A.  If a share eps of all rows lay beyond theta, none of the m
     would be among them with probability (1 - eps)^m <= exp(-m eps): the end of a run by samples states this, no more.

@@ -17,7 +17,7 @@ from conftest import REPOSITORY, skip_unless_known
 from shell_commands import put_commands, put_script, run_in
 
 SCRIPTS = sorted((REPOSITORY / "tests" / "shell").iterdir())
-PRINTED_RTOL = 0.02  # of a printed number, relative to 1 + |number|: the reference stops early, a row or two fall otherwise
+PRINTED_RTOL = 0.02  # relative to 1 + |number|: the reference stops early, a row or two fall otherwise
 
 
 def head(script: Path, word: str) -> list[str]:

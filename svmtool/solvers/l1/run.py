@@ -28,8 +28,8 @@ PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and 
 # -e ends a run where about this many times its gap, at most, is left to gain (RULE_SHARE in proximal_newton.py)
 RULE_FALL = 100.0
 # where the gap is above ENOUGH then, it goes on ...
-MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far, where models are matrices at least this many steps,
-MORE_WORK = 60.0  # ... else so much work, which is little beside reading the rows from a file
+MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far; where models are matrices at least MORE_STEPS,
+MORE_WORK = 60.0  # ... else this much work, which is little beside reading the rows from a file
 BEFORE = 0.5  # share of what an interior point run takes at most, about, that other steps take before it.  CPU time ...
 # ... beside 1.0 on fifteen sets of 36 to 62,061 features (text, one-hot, raw, images; C = 1, 100, 1e4, at most 40 s):
 # 0.85 to 1.15 times, most of it noise; on 341 rows of banking77 at C = 1e4, whose 77 runs all get there, 0.8 times

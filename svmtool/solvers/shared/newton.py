@@ -23,8 +23,8 @@ CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root
 CG_BRIEF, CG_BRIEF_STEPS = 0.1, 8  # a first step need not be accurate where rows are long and a Gram matrix costs much;
 CG_BRIEF_SUM = 16  # such steps go on while CG needs few products, up to this many in all
 LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
-# "primal or cg": products where this many take no longer than a factorised matrix, until CG to that tolerance needs more
-# of them than this share of what would take as long
+# "primal or cg": products where this many take no longer than a factorised matrix, until CG to that tolerance needs
+# more of them than this share of what would take as long
 MANY_PRODUCTS, SPARED = 16, 0.5
 # Epochs before the first evaluation of the gap, where there is a target.  Epochs between two evaluations:
 FIRST_EVALUATION = 4
