@@ -59,7 +59,7 @@ def test_rows_are_the_kernel_matrix(sparse, kernel):
     there = np.flatnonzero(whole.places != MISSING)
     assert 0 < len(there)
     for t in there:
-        found = whole.room[whole.places[t] :][: whole.l]
+        found = whole.buffer[whole.places[t] :][: whole.l]
         np.testing.assert_allclose(found, K[t], atol=3e-6 * np.abs(K).max())
 
 
