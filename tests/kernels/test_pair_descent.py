@@ -91,7 +91,7 @@ def test_uninitialised_memory_is_not_read(kernel):
     """Results do not depend on uninitialised memory, nan and inf included."""
     answers = []
     for junk in (0.0, np.nan, np.inf):
-        pair_descent._room(1 << 18)[:] = junk  # the thread's next problem takes this memory
+        pair_descent._buffer(1 << 18)[:] = junk  # the thread's next problem takes this memory
         state = Decomposition(problem_of(kernel), 10.0)
         state.certify()
         WholeDescent(state, 10.0).run(1e-4)
