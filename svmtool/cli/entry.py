@@ -11,13 +11,13 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from svmtool import interrupts
 from svmtool.cli import memory_limit
 from svmtool.cli.console import discard_stdout, error_line, unwritable
 from svmtool.errors import SvmtoolError
 
+TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
     from typing import NoReturn
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
     from typing import Any
 

@@ -8,12 +8,12 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from svmtool.errors import SvmtoolError
 from svmtool.formats import scratch_files
 from svmtool.formats.regular_file import mode_of
 
+TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
     from typing import BinaryIO
 

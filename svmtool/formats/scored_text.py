@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
@@ -20,6 +19,7 @@ from svmtool.formats.source import Source
 from svmtool.formats.svmlight.pieces import partial_line_error
 from svmtool.models.words import ONE_CLASS_WORD
 
+TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
     from typing import Any
 

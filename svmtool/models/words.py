@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from svmtool.errors import ModelError
 from svmtool.numbers import parse_number
 
+TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
     from typing import Any
 

@@ -56,7 +56,7 @@ def of_labels(settings: Settings, given: tuple[str, ...], labels: np.ndarray, pa
     if len(broken):
         what = f"the label {broken[0]:g}, which is not a whole number"
     else:
-        count = len(np.unique(whole))
+        count = 1 + int(np.count_nonzero(np.diff(np.sort(whole))))  # np.unique would import numpy.ma: 4 ms
         if count <= MANY_LABELS:
             return ""
         what = f"{count} different labels"

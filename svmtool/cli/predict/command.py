@@ -10,7 +10,6 @@ Classification without -b, --scores and --metrics runs without numpy.  The first
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
 
 from svmtool import interrupts
 from svmtool.activity import doing
@@ -19,6 +18,7 @@ from svmtool.cli.predict.jobs import job_of
 from svmtool.cli.predict.options import BRIEF, USAGE, Options, parse
 from svmtool.errors import ModelError, SvmtoolError, clipped
 
+TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
     from svmtool.cli.predict.jobs import LinearJob
     from svmtool.cli.predict.kernel import KernelJob

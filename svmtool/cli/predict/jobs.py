@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from svmtool.cli import memory_limit
 from svmtool.cli.predict.plain import Plain
 from svmtool.errors import ModelError
 
+TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO

@@ -12,14 +12,13 @@ nr_feature, numbers beyond 32 bits, and regression with nr_class other than 2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError
 from svmtool.formats.models.text import ModelText, NotText, Scanner, load, notes_text, write_text
 from svmtool.models.words import OVERFLOWN, WORDS, sigmoids_of, task_of, weight_columns, weight_rows
 from svmtool.numbers import format_one
 
+TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError, clipped
@@ -13,6 +12,7 @@ from svmtool.integers import parse_integer
 from svmtool.numbers import NUMBER, parse_number
 from svmtool.tolerances import MB
 
+TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
