@@ -131,9 +131,9 @@ class Evaluation:
         """Text, value, relation and limit of each."""
         gap = f"to a gap of {bars.PYTHON_GAP:g}"
         return [
-            (f"LinearSVC / ours {gap}", self.linear_svc.mean, ">=", bars.PYTHON_LINEAR_SVC_MEAN),
+            (f"LinearSVC / ours {gap}, at least", self.linear_svc.least_mean, ">=", bars.PYTHON_LINEAR_SVC_MEAN),
             (f"LinearSVC / ours {gap}, worst", self.linear_svc.worst, ">=", bars.PYTHON_LINEAR_SVC_EACH),
-            (f"liblinear-official / ours {gap}", self.train.mean, ">=", bars.PYTHON_TRAIN_MEAN),
+            (f"liblinear-official / ours {gap}, at least", self.train.least_mean, ">=", bars.PYTHON_TRAIN_MEAN),
         ]
 
     def text(self) -> str:
