@@ -75,7 +75,7 @@ def in_keywords(text: str) -> str:
 
 
 def check_names(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
-    """The TypeError for an unknown keyword, naming the closest one."""
+    """Raise TypeError for an unknown keyword, naming the closest one."""
     for name in given:
         if name not in DEFAULTS and name not in OPTIONS:
             close = get_close_matches(name, [*DEFAULTS, *OPTIONS, *more], 1)

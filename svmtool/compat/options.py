@@ -94,8 +94,8 @@ def _checked(argv: list[str], valueless: Any) -> list[str]:
 
 
 def _refuse_notes(notes: tuple[str, ...]) -> None:
-    """Refuse a value of which C would read only a part."""
+    """Refuse a value of which C would read only a part; of several -c the last counts, as in the originals."""
     for note in notes:
-        if note.startswith("WARNING: "):
-            option = note.removeprefix("WARNING: ").partition(": ")[0]
+        option, partly, _ = note.removeprefix("WARNING: ").partition(": read as ")
+        if partly:
             raise ValueError(f"{OPTIONS}: {option}: not a number")

@@ -84,8 +84,9 @@ def certify(
     inner = w[:-1] if free_bias else w
     regular = float(np.sum(np.abs(inner))) if l1 else 0.5 * float(inner @ inner)
     primal = regular + ranks.sum("certifier", "primal", loss, w)
+    # at a breakpoint of the loss the slope does not determine a_i
     best, candidates = None, [("certifier", "slopes")] * (not kept or loss.degree != 1.0) + [("certify_kept",)] * kept
-    for candidate in candidates:  # at a breakpoint of the loss the slope does not determine a_i
+    for candidate in candidates:
         ranks.defer(*candidate)
         dual, violation = _dual_value(ranks, loss, free_bias, l1)
         if best is None or dual > best.dual:

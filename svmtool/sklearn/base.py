@@ -34,7 +34,8 @@ SMALL = 4096
 EXACT = {"gap": 1e-15, "eps": 1e-10}
 HINGES, HINGE_GAP = (3, 13), 1e-12  # solvers of piecewise linear losses: round-off keeps their gaps above 1e-15
 
-MOST_VALID = 1000  # combinations of parameters that are remembered as valid
+MOST_VALID = 1000  # combinations of parameters that are remembered as valid, ...
+SIMPLE = frozenset({bool, int, float, str, type(None), np.float64, np.int64})  # ... of values of these types alone
 
 BOUNDARY = 2.0**-30  # share of the offset by which rows that are support vectors may miss it
 
@@ -90,17 +91,14 @@ class CertifiedEstimator(BaseEstimator):
         """scikit-learn's checks of the parameters, once for each set of values: they take half of a small fit."""
         constraints = self._parameter_constraints
         values = [(name, type(value), value) for name, value in vars(self).items() if name in constraints]
-        try:
-            if (type(self), *values) in self._valid:
-                return
-            hashable = True
-        except TypeError:  # a dict, for one
-            hashable = False
+        simple = all(kind in SIMPLE for _, kind, _ in values)  # others, such as a callable kernel, are not kept alive
+        if simple and (type(self), *values) in self._valid:
+            return
         super()._validate_params()
         for name, kind, value in values:
             if issubclass(kind, int):
                 real(name, value)  # its range is checked
-        if hashable:
+        if simple:
             if len(self._valid) >= MOST_VALID:
                 self._valid.clear()
             self._valid.add((type(self), *values))

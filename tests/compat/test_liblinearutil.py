@@ -72,6 +72,7 @@ def test_default_parameters(lib):
     assert (param.solver_type, param.C, param.eps, param.p, param.nu, param.bias) == (1, 1, 0.1, 0.1, 0.5, -1)
     assert not param.flag_cross_validation and not param.flag_find_parameters and param.regularize_bias
     assert [lib.parameter(f"-s {s}").eps for s in (0, 2, 6, 11, 13, 21)] == [0.01, 0.01, 0.01, 0.0001, 0.1, 0.01]
+    assert lib.parameter("-c 1 -c 2").C == 2
     for line in ("solver_type: 1", "eps: 0.1", "C: 1.0", "nr_weight: 0", "nr_fold: 0"):
         assert line in str(param)
     param.parse_options("-v 4 -c 2")

@@ -72,6 +72,7 @@ def test_parameter(lib):
     assert (param.weight_label[0], param.weight[0], param.nr_fold) == (1, 3, 4) and param.cross_validation
     for line in ("svm_type: 3", "kernel_type: 1", "C: 2.0", "nr_fold: 4"):
         assert line in str(param)
+    assert lib.svm_parameter("-c 1 -c 2").C == 2
     prob = lib.svm_problem(Y, X)
     param = lib.svm_parameter("-q")
     param.kernel_type = int(lib.kernel_names.LINEAR)

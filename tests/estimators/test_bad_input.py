@@ -1,6 +1,9 @@
-"""Numbers and rows that no estimator can take: one sentence, a ValueError."""
+"""Numbers and rows that no estimator can take: one sentence, a ValueError; lifetime of callable kernels."""
 
 from __future__ import annotations
+
+import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -34,3 +37,14 @@ def test_a_callable_kernel_receives_numbers(name):
         make(kernel=lambda A, B: np.ones((len(A), len(B)))).fit(words, Y)
     with pytest.raises(ValueError, match="^Input kernel contains infinity or a value too large"):
         make(kernel=lambda A, B: [[HUGE] * len(B)] * len(A)).fit(X, Y)
+
+
+def test_a_callable_kernel_goes_with_its_estimator():
+    def kernel(A, B):
+        return A @ B.T
+
+    alive = weakref.ref(kernel)
+    ours.SVC(kernel=kernel).fit(X, Y)
+    del kernel
+    gc.collect()
+    assert alive() is None
