@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-ENOUGH_SECONDS = 0.3  # a run is repeated for so long, or five times and at least SOME_SECONDS
+ENOUGH_SECONDS = 0.3  # a run is repeated for this time, or five times and at least SOME_SECONDS
 SOME_SECONDS = 0.02
 
 

@@ -65,7 +65,7 @@ class _Worker:
         self.pipe.send(job)
 
     def _allow(self, seconds: float) -> None:
-        """Limit the worker to so much processor time from now on, and PATIENCE times as much clock time."""
+        """Limit the worker to this processor time from now on, and PATIENCE times as much clock time."""
         now = time.monotonic()
         self.deadline, self.last = now + seconds, now + PATIENCE * seconds
         self.busy = self._processor() + seconds

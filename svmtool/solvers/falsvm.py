@@ -29,7 +29,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.plan import Plan
 
-LARGEST = 5000  # features, for the sake of P
+LARGEST = 5000  # most features, because P is a matrix of features x features
 BLOCK, WIDE, MOST = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds
 ROWS_A_CALL, WORK_A_CALL = 1 << 14, 1 << 27  # between two checks of the clock: rows, and multiplications, at most
 

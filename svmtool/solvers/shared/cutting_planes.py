@@ -14,8 +14,8 @@ from svmtool.tolerances import ROUNDOFF_GAP
 
 SAMPLE = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
 SHARE = 0.001  # of the rows: the eps for which a run by samples gives the probability
-SHARE_JOINS = 8  # one in this many of A's rows is the number that joins next, one at least
-INSIDE = 1e-6  # of rho: by so much the rho that is stored is less
+SHARE_JOINS = 8  # the number of A's rows divided by this, at least 1, joins next
+INSIDE = 1e-6  # share of rho by which the stored rho is smaller
 FEW = 2  # rows that A begins with
 INDEFINITE = Status(
     "indefinite", False, "the precomputed kernel is that of no feature space (not positive semidefinite)"
