@@ -11,7 +11,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.objectives import losses
 from svmtool.params import Problem
 
-CLASSIFICATION, REGRESSION = "classification", "regression"
+REGRESSION = "regression"
 LIBLINEARS = (0, 1, 2, 3, 5, 6, 7, 11, 12, 13)
 LIBSVMS = (0, 3)  # C-SVC and epsilon-SVR
 
