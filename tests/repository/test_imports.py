@@ -91,6 +91,11 @@ def test_solvers_do_not_import_each_other(path):
     assert not imports(path) & others
 
 
+def test_files_are_short():
+    lengths = {module_of(path): path.read_text(encoding="utf-8").count("\n") for path in FILES}
+    assert not [(m, n) for m, n in lengths.items() if n > (300 if part_of(m) == "solvers" else 400)]
+
+
 def test_only_the_registry_names_solvers():
     solvers = {f"svmtool.solvers.{p.stem}" for p in solver_files()}
     for path in FILES:
