@@ -168,7 +168,7 @@ class Trial:
         self.announce(PEER_SECONDS + OUR_SECONDS, family=self.family, solver=mine.run.name, argv=argv)
         theirs = peers.run([*argv, "-q"], PEER_SECONDS)
         model = None if theirs.model is None else models.parse(theirs.model)
-        if model is None or model.not_finite():
+        if model is None or model.not_finite() or not _same_kernel(model, mine.model):
             return found
         values = laws.values_of(mine.run, self.case.rows, model)
         if values is not None and self._comparable(mine, values):
@@ -199,3 +199,8 @@ class Trial:
                 files[MODEL] = ended.model.encode()
             command = shlex.join(["svm-train", *run.argv, DATA, MODEL])
             self.tally.breaches.append(Breach(check.law, run.name, self.family, check.words, command, files))
+
+
+def _same_kernel(one: models.Model, two: models.Model) -> bool:
+    """Whether two models have the same kernel: Debian's LIBSVM 3.24 rounds -g and -r to single precision."""
+    return all(float(one.header.get(key, "0")[0]) == float(two.header.get(key, "0")[0]) for key in ("gamma", "coef0"))
