@@ -10,7 +10,9 @@ from reference import table_of
 
 from svmtool import registry
 from svmtool.compiled import threads
+from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import HardOneClass, Points
+from svmtool.limits import EndedError
 from svmtool.linalg.minimum_norm_point import MinimumNormPoint
 from svmtool.models.kernel_functions import Kernel
 from svmtool.objectives import hard_one_class
@@ -40,6 +42,22 @@ def test_optimum(kernel, sparse):
     assert s.result.status.converged
     assert s.rho == pytest.approx(optimum(values(X, kernel)), rel=1e-8)
     assert np.min(s.z) >= s.rho * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("solver", [solve_kernel, solve_sampled])
+def test_a_limit_before_the_first_round_of_decomposition(solver, monkeypatch):
+    """The rows chosen so far are the answer."""
+    X, stop = cloud(), StopFlag()
+
+    def ended(*args):
+        stop.set = True
+        raise EndedError
+
+    monkeypatch.setattr(fosvm_kernel, "_decompose", ended)
+    problem = HardOneClass(Points(KERNELS["narrow"], DenseRows(X), None))
+    result = solver(problem, Monitor(1e-6, stop=stop), Rule(), many=8)
+    assert result.status is base.INTERRUPTED
+    assert np.sum(result.alpha) == pytest.approx(1.0) and np.all(result.alpha >= 0.0)
 
 
 @both_kinds

@@ -67,8 +67,9 @@ class CuttingPlanes:
 
     def join(self, some: np.ndarray) -> None:
         """Add the rows `some` (i8) to A."""
-        self.chosen = np.append(self.chosen, some)
-        self.small.join(self.rows.inner(some, self.chosen))
+        chosen = np.append(self.chosen, some)
+        self.small.join(self.rows.inner(some, chosen))  # a limit may end this: A stays as it is then
+        self.chosen = chosen
 
     @property
     def stored_rho(self) -> float:
@@ -76,7 +77,7 @@ class CuttingPlanes:
         return self.small.rho * (1.0 - INSIDE)
 
     def run(self, most: float = np.inf) -> Status | None:
-        """Add rows until the gap is reached; returns why the run ended, None where A has more than `most` rows."""
+        """Add rows until the gap is reached; returns why it ended, None where A would have more than `most` rows."""
         try:
             return self._rounds(most)
         except EndedError:
@@ -110,10 +111,10 @@ class CuttingPlanes:
                 status = OPTIMAL if gap <= ROUNDOFF_GAP else PRECISION
             if status is not None:
                 return status
+            if len(self.chosen) + len(worst) > most:
+                return None
             sure = all_seen and self.rows.exact
             self.join(worst)
-            if len(self.chosen) > most:
-                return None
 
     def evaluate(self) -> tuple[np.ndarray, float, bool]:
         """The worst rows outside A, the least z there, and whether all rows were examined."""
