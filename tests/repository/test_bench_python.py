@@ -88,7 +88,7 @@ def test_tolerances_are_tried_until_one_suffices(answers, ended, steps):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("kind", python.KINDS)
-@pytest.mark.parametrize("name", ["breast_cancer", "digits"])
+@pytest.mark.parametrize("name", ["breast_cancer", pytest.param("digits", marks=pytest.mark.exhaustive)])
 def test_objectives_lie_within_the_certificate(kind, name, data):
     """The neutral evaluation of any tool's result is at least our certified bound, and ours is within its gap."""
     X, y = rows_of(str(data / name))
