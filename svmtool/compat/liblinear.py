@@ -21,8 +21,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
 from svmtool.models.words import CRAMMER_SINGER_WORD, ONE_CLASS_WORD
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 
 __all__ = [
     "liblinear", "feature_node", "gen_feature_nodearray", "problem", "parameter", "model", "toPyModel", "solver_names",

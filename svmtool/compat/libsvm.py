@@ -21,8 +21,7 @@ from svmtool.compat.solve import KernelRun
 from svmtool.data.dataset import Dataset
 from svmtool.kernel_params import PRECOMPUTED as PRECOMPUTED_KERNEL
 from svmtool.models.kernel import NO_PROBABILITIES, SVM_TYPES, KernelModel
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 
 __all__ = [
     "libsvm", "svm_problem", "svm_parameter", "toPyModel", "gen_svm_nodearray", "print_null", "svm_node", "svm_forms",

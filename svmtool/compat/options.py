@@ -14,8 +14,7 @@ from svmtool.cli.arguments import linear as linear_line
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.cli.arguments.scan import VALUELESS
 from svmtool.compat.errors import OPTIONS, as_value_errors
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 
 # Options that only make sense for a command.
 COMMAND_ONLY = (

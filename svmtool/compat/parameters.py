@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from svmtool.compat.output import print_null
-from svmtool.params import PART_OF, Settings
-from svmtool.request import Request
+from svmtool.params import PART_OF, Request, Settings
 
 
 class Parameters:

@@ -16,8 +16,7 @@ from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear as model_file
 from svmtool.formats.svmlight import weight_file
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel.fit import Fitting, KernelTraining
 from svmtool.training.kernel.pipeline import notes

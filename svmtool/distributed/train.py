@@ -23,8 +23,7 @@ from svmtool.formats.svmlight import weight_file
 from svmtool.limits import StopFlag
 from svmtool.models import words
 from svmtool.models.linear import LinearModel
-from svmtool.params import Settings, check_after_reading
-from svmtool.request import Request
+from svmtool.params import Request, Settings, check_after_reading
 from svmtool.training import intent
 from svmtool.training.calibration import NotCalibratedError
 from svmtool.training.interrupt import Interruptible

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from svmtool.params import Request
 from svmtool.registry.row import Solver
-from svmtool.request import Request
 from svmtool.solvers.shared.base import INTERRUPTED, RULE, Status
 
 VAGUE = 1e-2  # certified gap above which a run ended by the rule of -e prints a warning

@@ -21,8 +21,7 @@ from svmtool.formats.svmlight.background import Reading
 from svmtool.limits import EndedError, StopFlag, until
 from svmtool.models import words
 from svmtool.models.linear import LinearModel
-from svmtool.params import Settings, check_after_reading
-from svmtool.request import Request
+from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Status
 from svmtool.training import intent
 from svmtool.training.interrupt import Interruptible

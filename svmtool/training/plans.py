@@ -6,8 +6,7 @@ from svmtool import registry
 from svmtool.errors import named
 from svmtool.formats.svmlight import weight_file
 from svmtool.formats.svmlight.background import Reading
-from svmtool.params import Settings, check_after_reading
-from svmtool.request import Request
+from svmtool.params import Request, Settings, check_after_reading
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.used_features import on_used, used_features
 

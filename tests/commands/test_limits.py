@@ -21,8 +21,7 @@ from svmtool.data.rows import from_csr
 from svmtool.formats.models import linear
 from svmtool.limits import StopFlag, with_time_shares
 from svmtool.linalg.systems import Factored, solve_positive
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 from svmtool.solvers.shared import base
 from svmtool.training.pipeline import train
 from svmtool.training.reductions.base import problems_of

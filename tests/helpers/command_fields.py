@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from svmtool.cli.arguments.scan import Command
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 
 
 def fields(settings: Settings, request: Request) -> dict:

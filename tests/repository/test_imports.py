@@ -20,7 +20,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # The wings from the lowest to the highest: each may import those above it in this list, never those below.
 ORDER = (
     "activity charts errors integers interrupts limits tolerances", "compiled registry",
-    "numbers params request metrics",
+    "numbers params metrics",
     "kernel_params", "models", "data", "linalg", "objectives", "coordinate", "kernels", "certify", "solvers",
     "formats", "conversion inspection scaling", "comparison export report",
     "training", "api distributed", "sklearn spark cli", "compat",

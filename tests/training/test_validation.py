@@ -11,8 +11,7 @@ from solver_suite import TWO_CLASS
 
 from svmtool import registry
 from svmtool.data.dataset import Dataset
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 from svmtool.solvers.shared import base
 from svmtool.training.pipeline import train
 from svmtool.training.reductions.base import Reduction

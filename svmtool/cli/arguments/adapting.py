@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from svmtool.cli.arguments.scan import Command, default_model
 from svmtool.errors import SvmtoolError
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 
 # Options that apply when a trained model is changed; all others concern training from scratch
 SUPPORTED = frozenset(

@@ -14,8 +14,7 @@ from svmtool.cli.arguments import scan
 from svmtool.cli.arguments.scan import Command, atof, atoi, strict_int, strict_real
 from svmtool.errors import SvmtoolError
 from svmtool.kernel_params import LINEAR, RBF
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 
 _REALS = {"g": "gamma", "r": "coef0", "c": "C", "n": "nu", "p": "p", "m": "cache_mb", "e": "eps"}
 _INTEGERS = {"t": "kernel_type", "d": "degree", "h": "shrinking", "b": "probability"}

@@ -24,8 +24,7 @@ from svmtool.cli.arguments.scan import (
     training,
 )
 from svmtool.errors import SvmtoolError, UsageError
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 
 _CHOOSES_KERNEL = "tgdr"
 

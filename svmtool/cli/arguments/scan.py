@@ -9,8 +9,7 @@ from svmtool import registry
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.integers import parse_integer
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 
 
 class Command(NamedTuple):

@@ -8,8 +8,7 @@ from typing import Any
 from svmtool.formats.svmlight import weight_file
 from svmtool.formats.svmlight.background import Reading
 from svmtool.formats.svmlight.table import read
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 from svmtool.training import intent
 from svmtool.training.adapting.adaptable import Adaptable
 from svmtool.training.adapting.falsvm import FastAdaptable

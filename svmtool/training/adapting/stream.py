@@ -10,7 +10,7 @@ import numpy as np
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight.stream import arriving_rows
 from svmtool.formats.svmlight.table import RawTable, joined
-from svmtool.request import Request
+from svmtool.params import Request
 from svmtool.training import intent
 from svmtool.training.adapting.adaptable import Adaptable, beginning
 from svmtool.training.interrupt import Interruptible

@@ -13,8 +13,7 @@ from svmtool.formats.models import kernel
 from svmtool.formats.svmlight.background import Reading
 from svmtool.kernel_params import KERNEL_NAMES, check_after_reading, check_feasible, kernel_of, tolerance
 from svmtool.limits import StopFlag
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 from svmtool.training import intent
 from svmtool.training.interrupt import Interruptible
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow

@@ -11,7 +11,7 @@ from svmtool.activity import doing
 from svmtool.errors import SvmtoolError
 from svmtool.limits import TimeShares
 from svmtool.models.kernel import KernelModel
-from svmtool.request import Request
+from svmtool.params import Request
 from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting, KernelTraining

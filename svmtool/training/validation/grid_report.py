@@ -9,8 +9,7 @@ import numpy as np
 
 from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
-from svmtool.params import Settings
-from svmtool.request import Request
+from svmtool.params import Request, Settings
 from svmtool.solvers.shared.base import TIME
 from svmtool.training import pictures
 from svmtool.training.outcome import NOT_CONVERGED, advice

@@ -10,9 +10,8 @@ import numpy as np
 from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.metrics import RegressionErrors
-from svmtool.params import Settings
+from svmtool.params import Request, Settings
 from svmtool.registry.row import Solver
-from svmtool.request import Request
 from svmtool.solvers.shared.base import TIME
 from svmtool.training import pictures
 from svmtool.training.outcome import NOT_CONVERGED, advice, report_folds
