@@ -41,8 +41,7 @@ from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.working_sets import PairSets, ViolatingSets
 from svmtool.limits import EndedError
-from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor, Progress, Rule
-from svmtool.solvers.shared.plan import Plan
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor, Plan, Progress, Rule
 from svmtool.tolerances import ROUNDOFF_GAP
 
 MU = 0.1  # the paper's penalty

@@ -37,8 +37,7 @@ from svmtool.objectives.crammer_singer import CrammerSingerLoss
 from svmtool.solvers.alm_class_epochs import AFTER_RULE, ClassEpochs
 from svmtool.solvers.alm_rounds import SIGMA_COLD, Rounds
 from svmtool.solvers.shared import base, interior_steps
-from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
-from svmtool.solvers.shared.plan import Plan
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.tolerances import ENOUGH, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY
 
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down

@@ -40,11 +40,10 @@ from svmtool.objectives.power_interior import PowerInterior
 from svmtool.objectives.task import Task
 from svmtool.solvers.alm_inexact_mean import Average
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.interior_steps import NAME as INTERIOR
 from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possible
-from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, bias_alone
 from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
 NEAR = 1.2  # largest ratio of two mu for which the same factor is used

@@ -20,9 +20,8 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule
 from svmtool.solvers.shared.least_squares import SUMS, by_sums
-from svmtool.solvers.shared.plan import Plan
 
 METHODS = {"sums": SUMS}
 

@@ -26,8 +26,7 @@ from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
 from svmtool.errors import SvmtoolError
 from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
-from svmtool.solvers.shared.plan import Plan
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 
 LARGEST = 5000  # most features, because P is a matrix of features x features
 BLOCK, WIDE, MOST = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds

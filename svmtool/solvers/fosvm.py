@@ -29,10 +29,9 @@ from svmtool.certify.hard_one_class import certify_linear
 from svmtool.kernels.row_scores import LinearRowScores
 from svmtool.objectives.hard_one_class import is_zero
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import OPTIMAL, Monitor, Result, Rule
+from svmtool.solvers.shared.base import OPTIMAL, Monitor, Plan, Result, Rule
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
 from svmtool.solvers.shared.cutting_planes import SAMPLE, CuttingPlanes, Sample, method_of
-from svmtool.solvers.shared.plan import Plan
 
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:

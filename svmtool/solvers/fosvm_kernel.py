@@ -26,10 +26,9 @@ from svmtool.kernels.rows import exact_sum
 from svmtool.kernels.working_sets import ViolatingSets
 from svmtool.limits import EndedError
 from svmtool.objectives.hard_one_class import lead_of
-from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Progress, Rule, Status
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Plan, Progress, Rule, Status
 from svmtool.solvers.shared.cutting_planes import INDEFINITE, INSIDE, SAMPLE, CuttingPlanes, Sample, method_of
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
-from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import MIB, ROUNDOFF_GAP
 
 MANY = 64  # rows of A beyond which decomposition is faster

@@ -23,8 +23,7 @@ import numpy as np
 from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import least_squares
-from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.plan import Plan
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule
 
 METHODS = {"sums": least_squares.SUMS, **least_squares.METHODS}
 

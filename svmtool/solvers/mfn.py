@@ -33,9 +33,8 @@ from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import fused
 from svmtool.solvers.shared.alternation import by_turns
-from svmtool.solvers.shared.base import Confirmation, Monitor, Result, Rule
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Confirmation, Monitor, Plan, Result, Rule, bias_alone
 from svmtool.solvers.shared.newton import newton_steps
-from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, bias_alone
 from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...

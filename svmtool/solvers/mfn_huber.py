@@ -17,9 +17,8 @@ import numpy as np
 from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent
 from svmtool.objectives.augmented import ModifiedHuber
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule
 from svmtool.solvers.shared.newton import RuleEpochs, newton_steps
-from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import GRAM_BELOW
 
 DUAL_ROWS = 4000  # rows of weight up to which their system is factorised in place of further epochs

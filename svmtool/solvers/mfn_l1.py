@@ -25,10 +25,9 @@ from svmtool.data.replicated import of_data
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.newton import RuleEpochs
-from svmtool.solvers.shared.plan import Plan
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
 MOST_VISITS = 3000.0  # to each row by epochs before the polish takes over: they are cheap beside its systems

@@ -29,10 +29,9 @@ from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import smoothing
-from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
 from svmtool.solvers.shared.homotopy import Homotopy
 from svmtool.solvers.shared.least_squares import MANY_SINGLETONS, MERGED, merged
-from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, bias_alone
 from svmtool.tolerances import GRAM_BELOW
 
 MU_FIRST = 0.3  # the first mu of Algorithm 2, times C where that is above 1

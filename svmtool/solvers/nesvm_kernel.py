@@ -24,8 +24,7 @@ from svmtool.kernels.results import KernelResult
 from svmtool.kernels.rows import ROUNDING
 from svmtool.kernels.smoothed import DIRECT, SmoothedHinge
 from svmtool.limits import EndedError
-from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Progress, Rule
-from svmtool.solvers.shared.plan import Plan
+from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Plan, Progress, Rule
 from svmtool.tolerances import ROUNDOFF_GAP
 
 MU, MU_RISE, MU_LEAST = 0.3, 1e2, 1e-8  # the first mu, its largest factor for large C, and the least mu

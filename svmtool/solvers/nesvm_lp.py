@@ -22,10 +22,9 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.l1.column_generation import COLUMNS, by_columns
 from svmtool.solvers.l1.restarted_pdhg import in_rounds
 from svmtool.solvers.shared import smoothing
-from svmtool.solvers.shared.base import Monitor, Result, Rule
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
 from svmtool.solvers.shared.homotopy import MU_LEAST, Homotopy
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, bias_alone
 from svmtool.tolerances import GRAM_BELOW
 
 MU, SHRINK = 1.0, 0.5  # the first mu, and how mu and the proximal term's weight shrink

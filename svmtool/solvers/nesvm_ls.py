@@ -17,8 +17,7 @@ from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.smoothed import Smoothed
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import least_squares
-from svmtool.solvers.shared.base import Monitor, Result, Rule
-from svmtool.solvers.shared.plan import BIAS, BIAS_WHY, Plan, bias_alone
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
 from svmtool.solvers.shared.smoothing import NO_HOMOTOPY, PLAIN, plain
 from svmtool.tolerances import GRAM_BELOW
 

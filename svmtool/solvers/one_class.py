@@ -29,8 +29,7 @@ from svmtool.coordinate.one_class import OneClassDescent
 from svmtool.limits import EndedError
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
-from svmtool.solvers.shared.plan import Plan
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY
 
 # A run ends after this many evaluations without a better gap or dual value: what is left is round-off.

@@ -24,8 +24,7 @@ from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.working_sets import largest
 from svmtool.solvers.shared import residual
-from svmtool.solvers.shared.base import Monitor, Rule
-from svmtool.solvers.shared.plan import Plan
+from svmtool.solvers.shared.base import Monitor, Plan, Rule
 from svmtool.solvers.shared.residual import direct_after, rounds, without_rows
 
 AHEAD = 64  # kernel rows computed at a time

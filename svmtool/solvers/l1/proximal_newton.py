@@ -67,9 +67,8 @@ from svmtool.solvers.l1.run import (
     Run,
 )
 from svmtool.solvers.shared import base, fused
-from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_alone
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
-from svmtool.solvers.shared.plan import Plan, bias_alone
 from svmtool.tolerances import GRAM_BELOW
 
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...

@@ -41,9 +41,8 @@ from svmtool.solvers.l1.model_matrix import (
 )
 from svmtool.solvers.l1.run import BIAS, BIAS_WHY, ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_alone
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
-from svmtool.solvers.shared.plan import Plan, bias_alone
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
 
 # Measured at C = 1 to a gap of 1e-4, -s 5 and 6, in two partitions of up to 5000 rows of a9a, australian, madelon,

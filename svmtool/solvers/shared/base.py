@@ -1,4 +1,4 @@
-"""Types that all solvers share: statuses, results, monitors and stopping rules."""
+"""Types that all solvers share: statuses, results, plans, monitors and stopping rules."""
 
 from __future__ import annotations
 
@@ -80,6 +80,21 @@ class Result(SolverResult):
                 setattr(self, name, whole)
 
 
+class Plan(NamedTuple):
+    """The method that a solver chooses for a problem before its first step.
+
+    method: a key of the solver's METHODS.  why: the facts that decided, for --explain and the solver log.
+    """
+
+    method: str
+    why: str = ""
+
+
+# Texts of the method that `bias_alone` is
+BIAS = "the bias alone, which brings every row to its target"
+BIAS_WHY = "a free bias, and targets that one value of it meets"
+
+
 class Progress:
     """Detects from its own measurements whether a run still makes progress, instead of by a limit of steps.
 
@@ -141,7 +156,7 @@ class Monitor:
         self.iterations = 0
         self._method: dict[str, str] = {}
 
-    def begin(self, methods: Mapping[str, str], plan: Any, method: str | None) -> str:
+    def begin(self, methods: Mapping[str, str], plan: Plan, method: str | None) -> str:
         """Return the method to begin with, `method` if given, else the plan's; it and the reason are recorded.
 
         methods: the solver's METHODS; ValueError if it has no method of that name.
@@ -208,6 +223,12 @@ class Monitor:
         """Return the Monitor of a run within this one: own gap and iterations, shared time limit and interruption."""
         progress = None if self.progress is None else Progress(self.progress.first)
         return Monitor(gap, max_iter, self.max_seconds, None, self.stop, self.started, progress)
+
+
+def bias_alone(monitor: Monitor, w: np.ndarray, alpha: np.ndarray | None = None) -> Result:
+    """Return w, whose free bias alone makes every loss 0 (Task.one_sided_answer): no gap is relative to f = 0."""
+    monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+    return Result(w, OPTIMAL, monitor.iterations, monitor.history, alpha)
 
 
 class GradientRule(NamedTuple):

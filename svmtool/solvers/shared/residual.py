@@ -11,8 +11,7 @@ from svmtool.kernels.least_squares import Residuals
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
-from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Progress, Rule, Status
-from svmtool.solvers.shared.plan import Plan
+from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Plan, Progress, Rule, Status
 from svmtool.tolerances import ROUNDOFF_GAP
 
 BURST = 1000  # steps between two checks of limits and gap

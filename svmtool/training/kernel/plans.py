@@ -10,7 +10,7 @@ from svmtool.formats.svmlight.background import Reading
 from svmtool.kernel_params import tolerance
 from svmtool.kernels.problems import KernelProblem, LeastSquaresSvc
 from svmtool.params import Settings
-from svmtool.solvers.shared.plan import Plan
+from svmtool.solvers.shared.base import Plan
 from svmtool.training.kernel import pairs_batch, pairs_together, single
 from svmtool.training.kernel.class_pairs import ClassPairs
 from svmtool.training.kernel.fit import Fitting, rule_of, shares_of

@@ -28,8 +28,7 @@ from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.registry import Solver
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Confirmation, Monitor, Progress, Result, Rule
-from svmtool.solvers.shared.plan import Plan
+from svmtool.solvers.shared.base import Confirmation, Monitor, Plan, Progress, Result, Rule
 from svmtool.tolerances import GRAM_BELOW
 from svmtool.training import verify
 from svmtool.training.range_checks import refuse_overflow
