@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 
 from svmtool import interrupts
-from svmtool.cli import memory_limit
+from svmtool.cli import checks
 from svmtool.cli.console import discard_stdout, error_line, unwritable
 from svmtool.errors import SvmtoolError
 
@@ -53,16 +53,15 @@ def start(command: str, argv: list[str]) -> int:
 
 
 def _main_of(command: str) -> Callable[[list[str]], int]:
-    if command in ("predict", "libsvm-predict"):  # often need no numpy
+    if not command.endswith("predict"):  # which often needs no numpy
+        checks.require_memory()
+    if command.endswith("predict"):
         from svmtool.cli.predict.command import main
-    elif command in ("train", "libsvm-train"):
-        memory_limit.require()
+    elif command.endswith("train"):
         from svmtool.cli.train import main
     elif command == "umbrella":
-        memory_limit.require()
         from svmtool.cli.umbrella.group import main
     else:
-        memory_limit.require()
         from svmtool.cli.scale import main
     if not command.endswith("train"):  # train has more to import
         gc.freeze()

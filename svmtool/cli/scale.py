@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svmtool.cli import overwriting
+from svmtool.cli import checks
 from svmtool.cli.console import Console
 from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.integers import parse_count
@@ -102,7 +102,7 @@ def parse(argv: list[str]) -> Options | str:
     options.file = argv[i]
     if options.file == options.restore == "-":
         raise SvmtoolError("the data and -r cannot both be standard input")
-    overwriting.refuse(
+    checks.refuse_overwriting(
         [("the data", options.file), ("-r", options.restore)], [("-s", options.save), ("the scaled rows", "-")]
     )
     return options

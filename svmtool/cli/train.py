@@ -95,12 +95,12 @@ def _reading(command: options.Command, console: Console) -> Any:
 
 def refuse_overwriting(command: options.Command) -> None:
     """Raise SvmtoolError if the command would write a file that it reads; -i and the model may be the same."""
-    from svmtool.cli import overwriting
+    from svmtool.cli import checks
 
     s, adapts = command.request, command.action == "adapt"
     inputs = [("the added rows" if adapts else "the data", command.data)]
     outputs = [("--solver-log", s.solver_log), ("--plot", s.plot)]
-    overwriting.refuse([("the initial model", s.initial_model)], outputs)
+    checks.refuse_overwriting([("the initial model", s.initial_model)], outputs)
     inputs += [("the removed rows", s.remove), ("--weights", s.weights)]  # type: ignore[list-item]
     if s.folds is None and not s.find_C and s.grid is None:
         outputs.append(("the model", command.model))
@@ -108,7 +108,7 @@ def refuse_overwriting(command: options.Command) -> None:
         rows = registry.SOLVERS if problem.kernel is None else ()
         if any(row.number == problem.solver and "--add" in row.supported for row in rows):
             outputs += [("the model's state", command.model + suffix) for suffix in names.ALL]
-    overwriting.refuse(inputs, outputs)
+    checks.refuse_overwriting(inputs, outputs)
 
 
 def refuse_unwritable(command: options.Command) -> None:

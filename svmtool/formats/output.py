@@ -1,21 +1,30 @@
-"""Atomic output files: a file appears complete under its name or not at all."""
+"""Atomic output files: a file appears complete under its name or not at all.
+
+A run locks its temporary file while it writes; an unlocked one was left by a killed run.  `open_regular` opens the
+files that are kept beside a model.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator
 
+from svmtool import interrupts
 from svmtool.errors import SvmtoolError
-from svmtool.formats import scratch_files
-from svmtool.formats.regular_file import mode_of
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+MAX_NAME = 200  # characters of the target's name in a temporary name
+
+_tidied: set[str] = set()  # targets whose left files this process has removed
 
 
 @contextlib.contextmanager
@@ -41,7 +50,7 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
     target = os.path.realpath(path)
     try:
         mode = mode_of(target)
-        scratch, fd = scratch_files.create(target, 0o666 if mode is None else 0o600)
+        scratch, fd = _create_scratch(target, 0o666 if mode is None else 0o600)
     except (OSError, ValueError) as e:
         raise _cannot_open(path, refusal, e) from None
     try:
@@ -53,10 +62,12 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
             os.fsync(fd)
         with _write_errors(path):
             os.replace(scratch, target)
-        scratch_files.end(scratch, renamed=True)
     except BaseException:
-        scratch_files.end(scratch, renamed=False)
+        with contextlib.suppress(OSError):
+            os.unlink(scratch)
         raise
+    finally:
+        interrupts.end_file(scratch)
 
 
 def unwritable(path: str) -> str:
@@ -123,3 +134,98 @@ def _write_errors(path: str) -> Iterator[None]:
     except OSError as e:
         name = "to standard output" if path == "-" else path
         raise SvmtoolError(f"can't write {name}: {e.strerror or e}") from e
+
+
+def open_regular(path: str, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
+    """Open the regular file `path` like os.open; OSError also for other kinds of files.
+
+    With O_NOFOLLOW these include symbolic links.  A pipe is refused at once; opening it would wait for its other end.
+    """
+    extra = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+    try:
+        fd = os.open(path, flags | extra, mode)
+    except OSError as e:
+        if e.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "it is a symbolic link", path) from None
+        raise
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "it is not a regular file", path)
+    return fd
+
+
+def refuse_other_kinds(path: str) -> None:
+    """Raise OSError if `path` exists and is no regular file."""
+    with contextlib.suppress(FileNotFoundError):
+        mode = os.lstat(path).st_mode
+        if stat.S_ISLNK(mode):
+            raise OSError(errno.ELOOP, "it is a symbolic link", path)
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
+
+
+def mode_of(path: str) -> int | None:
+    """Mode bits of the file, None if it is missing; OSError if it is not writable, as for fopen."""
+    try:
+        mode = stat.S_IMODE(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return None
+    if not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+    return mode
+
+
+def _create_scratch(target: str, mode: int) -> tuple[str, int]:
+    """Create a temporary file in the folder of `target`; returns its name and a descriptor for writing.
+
+    It is registered to be removed at Ctrl-C.  Files that killed runs have left for this target are removed.
+    Raises OSError.
+    """
+    folder, name = os.path.split(target)
+    prefix = f".{name[:MAX_NAME]}."
+    _tidy(folder, prefix)
+    while True:
+        scratch = os.path.join(folder, f"{prefix}{os.getpid()}-{os.urandom(4).hex()}.tmp")
+        interrupts.begin_file(scratch)
+        try:
+            fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
+        except OSError:
+            interrupts.end_file(scratch)
+            raise
+        _lock(fd)
+        if os.fstat(fd).st_nlink:
+            return scratch, fd
+        os.close(fd)  # another run removed it before it was locked
+        interrupts.end_file(scratch)
+
+
+def _lock(fd: int, wait: bool = True) -> bool:
+    """Lock a file; returns whether this process holds the lock.  Some file systems have no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _tidy(folder: str, prefix: str) -> None:
+    """Remove this user's unlocked files with such names."""
+    if folder + "/" + prefix in _tidied:
+        return
+    _tidied.add(folder + "/" + prefix)
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        scratch = re.compile(re.escape(prefix) + r"[0-9]+-[0-9a-f]{8}\.tmp")
+        for name in [entry.name for entry in entries if scratch.fullmatch(entry.name)]:
+            with contextlib.suppress(OSError):
+                _remove_if_left(os.path.join(folder, name))
+
+
+def _remove_if_left(path: str) -> None:
+    fd = open_regular(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        if os.fstat(fd).st_uid == os.geteuid() and _lock(fd, wait=False):
+            os.unlink(path)
+    finally:
+        os.close(fd)

@@ -15,8 +15,7 @@ from svmtool.compiled.loops.text.decision_loops import score_lines
 from svmtool.compiled.loops.text.text_loops import PADDING
 from svmtool.errors import DataError
 from svmtool.formats.models.linear import StoredModel
-from svmtool.formats.source import Source
-from svmtool.formats.svmlight.pieces import partial_line_error
+from svmtool.formats.source import Source, partial_line_error
 from svmtool.models.words import ONE_CLASS_WORD
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md

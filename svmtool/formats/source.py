@@ -1,4 +1,7 @@
-"""Input files: plain files are read at any position, others (pipes, `-`, compressed files) sequentially."""
+"""Input files: plain files are read at any position, others (pipes, `-`, compressed files) sequentially.
+
+The length of a line is limited.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,26 @@ import io
 import os
 import stat
 import sys
+from collections.abc import Iterator
+from itertools import chain
 
 from svmtool.errors import SvmtoolError
+from svmtool.tolerances import MB
+
+TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
+if TYPE_CHECKING:
+    from svmtool.compiled.buffers import Buffer
 
 # First bytes of compressed files, whatever their names.
 MAGIC = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
 MAGIC_BYTES = 6
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # usual suffixes of such files
+
+READ = 1 << 20  # bytes of a sequential input read at once where it is completed or decompressed
+LABEL = b"0 "  # of rows without labels
+NEWLINE = b"\n"
+LONGEST_LINE = 1 << 28  # bytes; a small compressed file may contain gigabytes without a newline
+NUL = "the line contains a NUL byte: this is not a text file"
 
 
 class Source:
@@ -22,10 +38,11 @@ class Source:
     read so far.
     """
 
-    __slots__ = ("name", "size", "taken", "_fd", "_stream", "_own", "_start", "_fresh", "_head")
+    __slots__ = ("name", "size", "taken", "_fd", "_stream", "_raw", "_own", "_start", "_fresh", "_head")
 
-    def __init__(self, name: str, fd: int, size: int | None, stream=None, own: bool = True):
-        self.name, self.size, self._fd, self._stream, self._own = name, size, fd, stream, own
+    def __init__(self, name: str, fd: int, size: int | None, stream=None, own: bool = True, raw=None):
+        self.name, self.size, self._fd, self._own = name, size, fd, own
+        self._stream, self._raw = stream, raw  # a decoder, and the compressed file that it reads
         self._start = self.taken = 0
         self._fresh = size is None and stream is None  # nothing is read yet, and it may be compressed
         self._head = b""  # bytes that were read to find out
@@ -63,7 +80,9 @@ class Source:
         while len(head) < MAGIC_BYTES and (more := os.read(self._fd, MAGIC_BYTES - len(head))):
             head += more
         if kind := compression_of(head):
-            self._stream = _decoder(kind, io.BufferedReader(_Resumed(head, self._fd)), self.name)
+            rest = iter(lambda: os.read(self._fd, READ), b"")
+            self._raw = io.BufferedReader(_Pieces(chain([head], rest)))
+            self._stream = _decoder(kind, self._raw, self.name)
         else:
             self._head = head
 
@@ -90,7 +109,7 @@ class Source:
                 self._start = os.lseek(self._fd, 0, os.SEEK_CUR)
                 if not self._fresh or not compression_of(os.pread(self._fd, MAGIC_BYTES, self._start)):
                     return self
-            elif self._stream.seekable():
+            elif self._stream.seekable() and (self._raw is None or self._raw.seekable()):
                 return self
         except OSError:
             pass  # a pipe or a terminal: not an error here
@@ -117,8 +136,9 @@ class Source:
             self._stream.seek(0)
 
     def close(self) -> None:
-        if self._stream is not None:
-            self._stream.close()
+        for file in (self._stream, self._raw):
+            if file is not None:
+                file.close()
         if self._own and self._fd >= 0:
             os.close(self._fd)
         self._fd = -1
@@ -161,7 +181,8 @@ def open_source(path: str, refusal: str = "can't open input file") -> Source:
         return Source(path, fd, None)
     kind = compression_of(os.pread(fd, MAGIC_BYTES, 0))
     if kind:
-        return Source(path, -1, None, _decoder(kind, open(fd, "rb"), path), own=False)
+        raw = open(fd, "rb")
+        return Source(path, -1, None, _decoder(kind, raw, path), own=False, raw=raw)
     return Source(path, fd, facts.st_size)
 
 
@@ -170,44 +191,68 @@ def compression_of(head: bytes) -> str:
     return next((kind for magic, kind in MAGIC if head.startswith(magic)), "")
 
 
-class _Resumed(io.RawIOBase):
-    """The bytes of a descriptor after some that were read before, which come first."""
+def unlabelled(source: Source) -> Source:
+    """A source of the same lines with the label 0 before each; an empty line is a row without features."""
+    return Source(source.name, -1, None, _Pieces(_labelled(source)), own=False)
 
-    def __init__(self, head: bytes, fd: int):
-        self.head, self.fd = head, fd
+
+def _labelled(source: Source) -> Iterator[bytes]:
+    """The pieces of text of `unlabelled`."""
+    block, begins = bytearray(READ), True  # whether the next byte begins a line
+    while n := source.read_into(block):
+        text = bytes(block[:n])
+        last = text.endswith(b"\n")
+        inside = text[:-1] if last else text
+        yield (LABEL if begins else b"") + inside.replace(b"\n", b"\n" + LABEL) + (b"\n" if last else b"")
+        begins = last
+
+
+class _Pieces(io.RawIOBase):
+    """A stream of the bytes of some pieces, none of them empty."""
+
+    def __init__(self, pieces: Iterator[bytes]):
+        self.pieces, self.held = pieces, b""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer) -> int:
-        view = memoryview(buffer).cast("B")
-        if not self.head:
-            return os.readv(self.fd, [view])
-        n = min(len(self.head), len(view))
-        view[:n] = self.head[:n]
-        self.head = self.head[n:]
+        self.held = self.held or next(self.pieces, b"")
+        n = min(len(self.held), len(buffer))
+        buffer[:n] = self.held[:n]
+        self.held = self.held[n:]
         return n
 
 
+def partial_line_error(text: Buffer, start: int, stop: int, longest: int = LONGEST_LINE) -> str:
+    """Why text[start:stop] cannot be the beginning of a line; empty if it can."""
+    if text.memory.find(b"\0", start, stop) >= 0:
+        return NUL
+    return too_long(longest) if stop - start > longest else ""
+
+
+def too_long(longest: int) -> str:
+    return f"the line is longer than {longest / MB:.0f} MB"
+
+
 def _decoder(kind: str, raw: io.BufferedReader, name: str):
-    """A binary file of the decompressed bytes of `raw`, which it closes."""
-    seekable = raw.seekable()
+    """A binary file of the decompressed bytes of `raw`."""
     if kind == "gzip":
         import gzip
 
-        return _Both(gzip.GzipFile(fileobj=raw, mode="rb"), raw, seekable)
+        return gzip.GzipFile(fileobj=raw, mode="rb")
     if kind == "bzip2":
         import bz2
 
-        return _Both(bz2.BZ2File(raw), raw, seekable)
+        return bz2.BZ2File(raw)
     if kind == "xz":
         import lzma
 
-        return _Both(lzma.LZMAFile(raw), raw, seekable)
+        return lzma.LZMAFile(raw)
     try:
         from compression.zstd import ZstdFile  # Python 3.14
 
-        return _Both(ZstdFile(raw), raw, seekable)
+        return ZstdFile(raw)
     except ImportError:
         pass
     try:
@@ -217,19 +262,4 @@ def _decoder(kind: str, raw: io.BufferedReader, name: str):
         raise SvmtoolError(
             f"can't read {name}: it is compressed by zstd: decompress it (zstd -d), or install Python's zstandard"
         ) from None
-    return _Both(ZstdDecompressor().stream_reader(raw, read_across_frames=True), raw, False)
-
-
-class _Both:
-    """A decoder that also closes the file it reads."""
-
-    def __init__(self, stream, raw, seekable: bool):
-        self.stream, self.raw, self._seekable = stream, raw, seekable
-        self.readinto, self.seek = stream.readinto, stream.seek
-
-    def seekable(self) -> bool:
-        return self._seekable
-
-    def close(self) -> None:
-        self.stream.close()
-        self.raw.close()
+    return ZstdDecompressor().stream_reader(raw, read_across_frames=True)

@@ -18,7 +18,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import output
 from svmtool.formats.source import Source, open_source
-from svmtool.formats.svmlight.slow_line import SPACE, parse_line
+from svmtool.formats.svmlight.slow_line import SPACE, advice, parse_line
 from svmtool.formats.svmlight.table import tables
 from svmtool.numbers import NUMBER, format_one
 from svmtool.scaling import range_file
@@ -109,8 +109,6 @@ class LineReader:
         word = body.split(None, 1)[0] if body else b""
         found = NUMBER.match(word)
         if found is None:
-            from svmtool.formats.recognised import advice
-
             about = advice(line) if number == 1 else ""
             raise LabelError(number, file, word.decode("utf-8", "backslashreplace"), about)
         rest = body[len(word) :]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from svmtool.cli import overwriting, scale
+from svmtool.cli import checks, scale
 from svmtool.cli.predict import command
 from svmtool.errors import SvmtoolError
 
@@ -97,7 +97,7 @@ def test_a_missing_file_is_reported_as_ever(svm_train):
 
 @pytest.mark.parametrize("names", [("/dev/null", "/dev/null"), ("\0", "\0"), ("", ""), ("-", "/dev/null")])
 def test_what_is_no_file_is_left_alone(names):
-    overwriting.refuse([("in", names[0])], [("out", names[1]), ("more", names[1])])
+    checks.refuse_overwriting([("in", names[0])], [("out", names[1]), ("more", names[1])])
 
 
 def run(line: str) -> subprocess.CompletedProcess:
@@ -125,4 +125,4 @@ def test_standard_input_and_output_are_files_too():
 
 def test_one_pair_for_the_library():
     with pytest.raises(SvmtoolError, match="a hard would overwrite b in: give it another name"):
-        overwriting.refuse([("b", "in")], [("a", "hard")])
+        checks.refuse_overwriting([("b", "in")], [("a", "hard")])

@@ -11,11 +11,11 @@ import time
 import pytest
 
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats import scored_text
+from svmtool.formats import scored_text, source
 from svmtool.formats.models.linear import StoredModel
 from svmtool.formats.rowcache import arrays, folder
 from svmtool.formats.source import open_source
-from svmtool.formats.svmlight import pieces, table, weight_file
+from svmtool.formats.svmlight import table, weight_file
 from svmtool.formats.svmlight.slow_line import parse_line
 from svmtool.formats.svmlight.stream import arriving_rows
 from svmtool.formats.svmlight.table import Buffer
@@ -49,7 +49,7 @@ def small(monkeypatch):
     for module, name in ((table, "BLOCK"), (scored_text, "BLOCK"), (scored_text, "STREAM"), (scored_text, "AHEAD")):
         monkeypatch.setattr(module, name, SMALL)
     monkeypatch.setattr(table, "LONGEST_LINE", 1 << 16)
-    monkeypatch.setattr(pieces.partial_line_error, "__defaults__", (1 << 16,))
+    monkeypatch.setattr(source.partial_line_error, "__defaults__", (1 << 16,))
     monkeypatch.setattr(table.raw_tables, "__defaults__", (SMALL, None, 1, 1 << 16))
 
 

@@ -155,7 +155,7 @@ def test_labels_with_no_labels_are_an_error(unlabelled, tmp_path, capsys):
 
 def test_many_rows_without_labels(unlabelled, tmp_path, monkeypatch):
     """Blocks end anywhere: inside a line, after a newline."""
-    from svmtool.formats import unlabelled as module
+    from svmtool.formats import source as module
 
     assert unlabelled() == 0
     whole = (tmp_path / "o").read_bytes()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from svmtool.formats import output, scratch_files
+from svmtool.formats import output
 
 LEFT = ".m.99999-0123abcd.tmp"
 
@@ -20,7 +20,7 @@ LEFT = ".m.99999-0123abcd.tmp"
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch, tmp_path):
     """Resets the state to that of a new process."""
-    monkeypatch.setattr(scratch_files, "_tidied", set())
+    monkeypatch.setattr(output, "_tidied", set())
     monkeypatch.chdir(tmp_path)
 
 
@@ -45,7 +45,7 @@ def test_leftovers_of_a_killed_run_go(tmp_path):
 def test_the_file_of_a_live_run_stays():
     with output.replacing("m") as first:
         [name] = os.listdir()
-        scratch_files._tidied.clear()
+        output._tidied.clear()
         write()
         assert sorted(os.listdir()) == sorted([name, "m"])
         first.write(b"first")

@@ -183,7 +183,7 @@ def sentences(path: Path) -> set[str]:
             left_out.add(node.body[0].value)
         if isinstance(node, ast.JoinedStr):
             left_out.update(node.values)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("LongOption", "overwriting.refuse"):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("LongOption", "checks.refuse_overwriting"):
             left_out.update(ast.walk(node))
     found = set()
     for node in ast.walk(tree):

@@ -94,7 +94,7 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
             try:
                 job = job_of(text, options)
             except ModelError as e:
-                from svmtool.formats.recognised import is_model
+                from svmtool.formats.svmlight.slow_line import is_model
 
                 if is_model(options.files[0]):
                     order = "the order is test_file model_file output_file"
@@ -108,9 +108,9 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
             output = NamedLabels(output, names)
         report = job.report(output, scores)
         if not options.labelled:
-            from svmtool.formats.unlabelled import Unlabelled
+            from svmtool.formats.source import unlabelled
 
-            source = Unlabelled(source)
+            source = unlabelled(source)
         with doing("predicting", source=opened):
             for block in job.blocks(source):
                 report.add(block)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svmtool.cli import memory_limit
+from svmtool.cli import checks
 from svmtool.cli.predict.plain import Plain
 from svmtool.errors import ModelError
 
@@ -58,7 +58,7 @@ class LinearJob:
         model, options = self.model, self.options
         if model.task != "regression" and not (options.probabilities or scores or options.metrics):
             return Plain(model, output)
-        memory_limit.require()
+        checks.require_memory()
         from svmtool.cli.predict.report import Report
         from svmtool.models.linear import LinearModel
 

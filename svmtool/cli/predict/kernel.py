@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from svmtool.cli import memory_limit
+from svmtool.cli import checks
 from svmtool.cli.predict.plain import Plain, classified
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.kernel.kernel_loops import PRECOMPUTED, RBF, largest_index
@@ -55,7 +55,7 @@ class KernelJob:
         options, task = self.options, self.model.task
         if task != "regression" and not (options.probabilities or scores or options.metrics):
             return KernelPlain(self.model, output, self.notice)
-        memory_limit.require()
+        checks.require_memory()
         from svmtool.cli.predict.report import KernelReport
 
         probabilities = options.probabilities and task != "regression"

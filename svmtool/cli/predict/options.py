@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svmtool.cli import overwriting
+from svmtool.cli import checks
 from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.integers import parse_count
 
@@ -108,7 +108,7 @@ def parse(argv: list[str], libsvm: bool = False) -> Options:
         raise SvmtoolError(f"ERROR: --no-labels cannot be combined with {other}")
     if options.names is not None and options.spark is not None:
         raise SvmtoolError("ERROR: --names does not apply to --spark")
-    overwriting.refuse(
+    checks.refuse_overwriting(
         [("test_file", test), ("model_file", model), ("--names", options.names)],
        [("output_file", output), ("--scores", options.scores)],
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from svmtool.cli import overwriting
+from svmtool.cli import checks
 from svmtool.cli.console import error_line
 from svmtool.cli.umbrella.files import FILE
 
@@ -53,7 +53,7 @@ def command(
         raise SvmtoolError("--label and --no-label exclude each other")
     if names is not None and (one_hot or drop or label is not None):
         raise SvmtoolError("--names fixes the columns: leave out --label, --one-hot and --drop")
-    overwriting.refuse(
+    checks.refuse_overwriting(
         [("IN", source), ("--names", names), ("the names of IN", source + ".names")],
         [("OUT", target), ("the names of OUT", None if target == "-" else target + ".names")],
     )

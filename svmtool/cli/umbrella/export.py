@@ -7,7 +7,7 @@ import re
 
 import click
 
-from svmtool.cli import overwriting
+from svmtool.cli import checks
 from svmtool.cli.umbrella.files import FILE, names_option
 from svmtool.errors import SvmtoolError
 
@@ -37,7 +37,7 @@ def command(model: str, form: str | None, output: str, prefix: str, names: str |
     if form == "onnx" and output == "-":
         raise SvmtoolError("--onnx writes a binary file: name it by -o FILE.onnx")
     inputs = [("the model", model), ("--names", names), ("the names", names_file.path_beside(model))]
-    overwriting.refuse(inputs, [("-o", None if output == "-" else output)])
+    checks.refuse_overwriting(inputs, [("-o", None if output == "-" else output)])
     found = read(model)
     called = names_file.find(names, model)
     about = "\n".join(

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from svmtool.cli import overwriting
+from svmtool.cli import checks
 from svmtool.cli.umbrella.files import FILE, names_option
 from svmtool.errors import SvmtoolError
 
@@ -34,7 +34,7 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
     if plot is not None and os.path.splitext(plot)[1].lower() != ".svg":
         raise SvmtoolError(f"--plot writes SVG: name the file {os.path.splitext(plot)[0] or 'weights'}.svg")
     beside = names_file.path_beside(model)
-    overwriting.refuse([("the model", model), ("--names", names), ("the names", beside)], [("--plot", plot)])
+    checks.refuse_overwriting([("the model", model), ("--names", names), ("the names", beside)], [("--plot", plot)])
     found, called = read(model), names_file.find(names, model)
     every = columns(found, called)
     if chosen is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from svmtool.cli import overwriting
+from svmtool.cli import checks
 from svmtool.cli.console import error_line
 from svmtool.cli.umbrella.files import FILE, names_option
 
@@ -27,7 +27,7 @@ def command(model: str, test: str, output: str, names: str | None) -> None:
 
     inputs = [("the model", model), ("the test data", test), ("--names", names)]
     inputs += [("the names", names_file.path_beside(path)) for path in (model, test)]
-    overwriting.refuse(inputs, [("-o", None if output == "-" else output)])
+    checks.refuse_overwriting(inputs, [("-o", None if output == "-" else output)])
     text = report(model, test, names_file.find(names, model, test))
     with replacing(output) as file:
         file.write(text.encode())

@@ -8,7 +8,7 @@ import os
 from svmtool import interrupts
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable.names import LOCK
-from svmtool.formats.regular_file import open_regular
+from svmtool.formats.output import open_regular
 
 
 class ModelLock:

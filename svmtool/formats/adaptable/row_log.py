@@ -19,7 +19,7 @@ from svmtool.compiled.loops.rows.hash_loops import hash_rows
 from svmtool.data.dataset import Dataset
 from svmtool.errors import ModelError, SvmtoolError
 from svmtool.formats.adaptable.names import NEXT
-from svmtool.formats.regular_file import mode_of, open_regular
+from svmtool.formats.output import mode_of, open_regular
 
 ENTRY = np.dtype("<u8")
 REMOVED = np.uint64(1)

@@ -16,8 +16,7 @@ import numpy as np
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable.names import STATE
-from svmtool.formats.output import replacing
-from svmtool.formats.regular_file import open_regular
+from svmtool.formats.output import open_regular, replacing
 from svmtool.models.words import OVERFLOWN
 
 VERSION = 1

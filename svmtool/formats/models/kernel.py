@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, ModelError, clipped
 from svmtool.formats.models.text import PADDING, ModelText, NotText, Scanner, load, notes_text, write_text
-from svmtool.formats.svmlight.pieces import LONGEST_LINE, NEWLINE
+from svmtool.formats.source import LONGEST_LINE, NEWLINE
 from svmtool.formats.svmlight.slow_line import BLANKS, parse_line
 from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text
 from svmtool.formats.svmlight.writing import rows_text

@@ -6,8 +6,7 @@ import re
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError, clipped
-from svmtool.formats.source import Source, open_source
-from svmtool.formats.svmlight.pieces import LONGEST_LINE
+from svmtool.formats.source import LONGEST_LINE, Source, open_source
 from svmtool.integers import parse_integer
 from svmtool.numbers import NUMBER, parse_number
 from svmtool.tolerances import MB

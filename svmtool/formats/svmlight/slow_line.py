@@ -1,11 +1,13 @@
 """Slow line parser: parses one line of LIBSVM text by the full grammar, for lines that the compiled loop rejects.
 
 Valid lines mean the same as to LIBLINEAR (hexadecimal numbers, `1: 3`, `+1:2`, a comment at the end).  Lines
-that it rejects, and those that it silently truncates, wraps or misreads, are rejected with a reason.
+that it rejects, and those that it silently truncates, wraps or misreads, are rejected with a reason.  A malformed
+first line may show that the file is in another format: `advice`.
 """
 
 from __future__ import annotations
 
+import os
 import re
 
 from svmtool.errors import DataError
@@ -17,6 +19,21 @@ BLANKS = b" \t"
 SPACE = b" \t\r\v\f"  # skipped by C's strtod and strtol
 SMALLEST_NORMAL = 2.2250738585072014e-308
 LAST_INDEX = 2147483647
+
+# What the first line of another format begins with, and what to do
+CONVERT = "svmtool convert --from {} FILE OUT makes LIBSVM text of it"
+MODEL = (b"solver_type ", b"svm_type ")
+BEGINNINGS = (
+    (b"\xef\xbb\xbf", "the file begins with a byte-order mark (BOM): save it as UTF-8 without one"),
+    (MODEL, "this is a model file: the data file comes first"),
+    ((b"@relation", b"@RELATION", b"@attribute", b"@ATTRIBUTE", b"%"),
+     "this is an ARFF file: save it as CSV, then " + CONVERT.format("csv")),
+    ((b"{", b"["), "this is JSON: write it as CSV, then " + CONVERT.format("csv")),
+    (b"PAR1", "this is a Parquet file: " + CONVERT.format("parquet")),
+    (b"PK\x03\x04", "this is a zip archive, perhaps .npz: " + CONVERT.format("npz")),
+    (b"<", "this is HTML or XML, perhaps the error page of a download"),
+)  # fmt: skip
+TABLES = (b",", "CSV", "csv"), (b";", "CSV with semicolons", "csv"), (b"\t", "a table with tabs", "tsv")
 
 INDEX = re.compile(rb"[+-]?[0-9]+\Z")
 _BLANKS = re.compile(rb"[ \t]*")
@@ -35,8 +52,6 @@ def parse_line(
 
     def refuse(token: bytes, reason: str):
         if number == 1:
-            from svmtool.formats.recognised import advice
-
             reason = ": ".join(filter(None, (reason, advice(line))))
         raise DataError(number, file, token.decode("utf-8", "backslashreplace"), reason)
 
@@ -142,3 +157,25 @@ def _has_nonzero_digit(text: bytes) -> bool:
     text = text.lstrip(b"+-").lower()
     mantissa = text[2:].split(b"p")[0] if text.startswith(b"0x") else text.split(b"e")[0]
     return _NONZERO.search(mantissa) is not None
+
+
+def is_model(path: str) -> bool:
+    """Whether a regular file begins like a model."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(max(map(len, MODEL))).startswith(MODEL)
+
+
+def advice(line: bytes) -> str:
+    """What a malformed first line says about its file, with the remedy; empty if it is not known."""
+    text = line.lstrip(b" \t")
+    for beginning, sentence in BEGINNINGS:
+        if text.startswith(beginning):
+            return sentence
+    if b":" in line:
+        return ""
+    for mark, name, kind in TABLES:
+        if mark in line:
+            return f"this looks like {name}: {CONVERT.format(kind)}"
+    return ""

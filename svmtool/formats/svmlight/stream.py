@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.svmlight.pieces import LONGEST_LINE, NEWLINE, NUL, too_long
+from svmtool.formats.source import LONGEST_LINE, NEWLINE, NUL, too_long
 from svmtool.formats.svmlight.table import RawTable, parse_bytes
 
 READ = 1 << 22  # bytes read at once, at most

@@ -19,17 +19,7 @@ from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text import text_loops
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.source import Source, open_source
-from svmtool.formats.svmlight.pieces import (
-    LONGEST_LINE,
-    NEWLINE,
-    NO_MARKS,
-    Piece,
-    count_marks,
-    cut_into_pieces,
-    partial_line_error,
-    too_long,
-)  # fmt: skip
+from svmtool.formats.source import LONGEST_LINE, NEWLINE, Source, open_source, partial_line_error, too_long
 
 if TYPE_CHECKING:
     from svmtool.data.dataset import Dataset
@@ -37,6 +27,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20  # bytes of text that a thread parses at a time; fits the second-level cache
 STREAM_BLOCK = 1 << 18  # the same for a chunk in memory
 CHUNK = 1 << 22  # bytes of a stream read at a time
+NO_MARKS = [0, 0, -1, 0]  # count_marks of an empty text
 
 LineParser = Callable[[bytes, int, str], tuple[float | list[float], list[int], list[float]]]
 
@@ -289,3 +280,39 @@ def parse_text(
 
     _parse_all(parse, pieces, table)
     return table
+
+
+class Piece:
+    """Complete lines: start and end of their text, and the ranges of their rows and pairs."""
+
+    __slots__ = ("start", "stop", "rows", "pairs")
+
+    def __init__(self, start: int, stop: int, rows: tuple[int, int], pairs: tuple[int, int]):
+        self.start, self.stop, self.rows, self.pairs = start, stop, rows, pairs
+
+
+def count_marks(text: Buffer, start: int, stop: int) -> list[int]:
+    """text_loops.count_marks of text[start:stop]."""
+    facts = Buffer("i8", 4)
+    text_loops.count_marks(text, facts, start, stop)
+    return facts.items.tolist()
+
+
+def cut_into_pieces(facts: list[list[int]], block: int, size: int, unfinished: bool) -> tuple[list[Piece], int, int]:
+    """Cut `size` bytes into pieces of complete lines, given count_marks of each block.
+
+    Cuts are after the first newline of a block.  unfinished: the last line has no newline.
+    Returns the pieces and the numbers of rows and pairs.
+    """
+    cuts = [(0, 0, 0)]
+    rows = pairs = 0
+    for b, (lines, colons, head, head_colons) in enumerate(facts):
+        if b and head >= 0:
+            cuts.append((b * block + head + 1, rows + 1, pairs + head_colons))
+        rows, pairs = rows + lines, pairs + colons
+    rows += unfinished
+    cuts.append((size, rows, pairs))
+    found = [
+        Piece(a[0], z[0], (a[1], z[1]), (a[2], z[2])) for a, z in zip(cuts[:-1], cuts[1:], strict=True) if a[0] < z[0]
+    ]
+    return found, rows, pairs

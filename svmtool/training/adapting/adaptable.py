@@ -27,7 +27,7 @@ from svmtool.formats.adaptable.row_log import RowLog, hashes_of, settle_left
 from svmtool.formats.adaptable.state import State, content_of, signature
 from svmtool.formats.models import linear
 from svmtool.formats.models.text import ModelText
-from svmtool.formats.regular_file import refuse_other_kinds
+from svmtool.formats.output import refuse_other_kinds
 from svmtool.models import words
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import equations_of
