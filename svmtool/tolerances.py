@@ -10,6 +10,7 @@ SAFETY = 0.3  # share of LIBLINEAR's tolerance that epochs reach: our order of r
 
 # Sizes
 GRAM_BELOW = 1500  # up to this many features (or rows) the Gram matrix is formed and factorised: 18 MB
+DENSE_BELOW = GRAM_BELOW  # features up to which a set that is mostly non-zero is held as a dense matrix
 
 # Units of bytes
 MB = 1e6  # of --memory and of messages

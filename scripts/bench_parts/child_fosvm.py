@@ -27,9 +27,9 @@ from svmtool.formats.models import kernel
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.metrics import RankCurve
 from svmtool.params import Settings
-from svmtool.training.kernel import single
 from svmtool.training.kernel.dataset import kernel_set
 from svmtool.training.kernel.fit import Fitting
+from svmtool.training.kernel.train import single
 
 THINNED = 0.1
 SOLVERS = (80, 81)
@@ -67,7 +67,7 @@ def fit(table, solver: int, gamma: float, limit: float | None = None) -> tuple:
     settings = Settings.of_kernel(solver=solver, gamma=gamma, max_seconds=limit)
     data = kernel_set(table, settings.replace(gap=settings.row.gap_default), "rows")
     start = time.perf_counter()
-    done = single.train(data, Fitting(settings))
+    done = single(data, Fitting(settings))
     return done, time.perf_counter() - start
 
 

@@ -23,9 +23,9 @@ from svmtool.kernel_params import tolerance
 from svmtool.params import Options, Settings
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import Monitor, RangeRule, Rule
-from svmtool.training.kernel import one_vs_one
 from svmtool.training.kernel.dataset import kernel_set
 from svmtool.training.kernel.fit import Fitting, Solved
+from svmtool.training.kernel.train import one_vs_one
 
 
 class PairFitting(Fitting):
@@ -57,7 +57,7 @@ def main() -> None:
     runs = []
     for asked in order["runs"]:
         fitting = PairFitting(settings, Options(paper_form=asked["paper"], pairs=asked["pairs"]))
-        done = one_vs_one.train(data, fitting)
+        done = one_vs_one(data, fitting)
         runs.append(
             {
                 **asked, "seconds": fitting.seconds, "rounds": sum(f.result.iterations for f in done.solved),

@@ -69,9 +69,9 @@ def _methods(command: options.Command, console: Console) -> list[str]:
     data = _reading(command, console)
     gc.enable()
     if command.settings.problem.kernel is not None:
-        from svmtool.training.kernel import plans
+        from svmtool.training.kernel import pipeline
 
-        return plans.methods(command.settings, data)
+        return pipeline.methods(command.settings, data)
     from svmtool.training.plans import methods
 
     return methods(command.settings, command.request, data)

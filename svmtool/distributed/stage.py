@@ -238,7 +238,7 @@ def serve(
     from svmtool.compiled import threads
     from svmtool.distributed.block import Block
     from svmtool.distributed.reading import table_of
-    from svmtool.training.reductions.base import DENSE_BELOW
+    from svmtool.tolerances import DENSE_BELOW
 
     threads.set_count(threads_each)
     context = BarrierTaskContext.get()

@@ -369,6 +369,9 @@ class LeastSquaresSvc(_Problem):
         return Answer(coef, result.rho, result.objective, 1.0, 0, "")
 
 
+AnyProblem = KernelProblem | LeastSquaresSvc
+
+
 def filled(total: float, upper: float | np.ndarray, n: int) -> np.ndarray:
     """Return f8[n] with sum `total`: the first at `upper` (f8[n] or a number), then the remainder, then zeros."""
     before = upper * np.arange(n) if np.ndim(upper) == 0 else np.cumsum(upper) - upper

@@ -14,9 +14,10 @@ from conftest import libsvm_program
 from svmtool.formats.svmlight import table
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, StopFlag
-from svmtool.training.kernel import calibration, one_vs_one
+from svmtool.training.kernel import calibration
 from svmtool.training.kernel.dataset import kernel_set
 from svmtool.training.kernel.fit import Fitting
+from svmtool.training.kernel.train import one_vs_one
 from svmtool.training.validation.folds import GlibcRand
 
 FIVE = range(5)
@@ -387,7 +388,7 @@ def test_ctrl_c_leaves_a_model(sets):
     s, stop = Settings.of_kernel(probability=1, eps=1e-9), StopFlag()
     data = kernel_set(table.read(str(sets / "four")), s, "four")
     fitting = Fitting(s, lambda **_: setattr(stop, "set", True), stop, together=0)
-    done = one_vs_one.train(data, fitting, GlibcRand())
+    done = one_vs_one(data, fitting, GlibcRand())
     assert done.status is INTERRUPTED and done.lacking == "interrupted"
     assert done.model.labels == (3, 1, 7, -2) and done.model.probA is None
     assert [f.result.iterations for f in done.solved] == [0] * 6

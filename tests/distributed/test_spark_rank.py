@@ -19,7 +19,7 @@ from svmtool.distributed.rank import FANOUT, Rank, portable, topology
 from svmtool.distributed.reading import _pieces, table_of
 from svmtool.distributed.stage import Ranks
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.training.reductions.base import DENSE_BELOW
+from svmtool.tolerances import DENSE_BELOW
 
 PATIENCE = 30.0  # seconds until a test is given up
 

@@ -18,7 +18,7 @@ from svmtool.kernels.results import Answer, KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options, Settings
 from svmtool.solvers.shared.base import Monitor, RangeRule, Rule
-from svmtool.training.kernel.class_pairs import pair_problem
+from svmtool.training.kernel.dataset import pair_problem
 
 KERNELS = {"rbf": Kernel(2, 0.3), "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0)}
 GAP = 1e-9

@@ -20,9 +20,9 @@ from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight import weight_file
 from svmtool.params import Settings
 from svmtool.registry.row import SPARK
+from svmtool.tolerances import DENSE_BELOW
 from svmtool.training.pipeline import Training, fitted
 from svmtool.training.pipeline import train as train_in_memory
-from svmtool.training.reductions.base import DENSE_BELOW
 
 NUMBERS = [row.number for row in registry.SOLVERS if SPARK <= row.supported]
 every_number = pytest.mark.parametrize("number", NUMBERS)

@@ -13,7 +13,7 @@ from svmtool.solvers.shared.base import INTERRUPTED, StopFlag
 from svmtool.training.kernel import pairs_batch
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import AT_ONCE, Fitting, enough_mb, groups
-from svmtool.training.kernel.one_vs_one import train
+from svmtool.training.kernel.train import one_vs_one as train
 
 
 @pytest.fixture(autouse=True)

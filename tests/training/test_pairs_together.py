@@ -20,11 +20,10 @@ from svmtool.params import Settings
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import GAP, INTERRUPTED, ITERATIONS, RULE, TIME, Monitor, StopFlag
 from svmtool.solvers.shared.residual import INDEFINITE
-from svmtool.training.kernel import pairs_apart, pairs_together, verify
-from svmtool.training.kernel.class_pairs import ClassPairs, pair_problem
-from svmtool.training.kernel.dataset import KernelSet
+from svmtool.training.kernel import pairs_batch, pairs_together, verify
+from svmtool.training.kernel.dataset import ClassPairs, KernelSet, pair_problem
 from svmtool.training.kernel.fit import Fitting
-from svmtool.training.kernel.one_vs_one import train
+from svmtool.training.kernel.train import one_vs_one as train
 
 KERNELS = {
     "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0), "rbf": Kernel(2, 0.4), "sigmoid": Kernel(3, 0.01),
@@ -137,7 +136,7 @@ def test_after_a_limit_such_pairs_are_not_certified():
     batch = batch_of(data, s)
     batch.fitting.stop.set = True
     batch.points = batch.points.bare(np.arange(len(data)), batch.norms)  # without features nothing can be certified
-    ended = [batch.solved(k, (0.0, "")) for k in batch.done if batch._indefinite(k)]
+    ended = [batch.solved(k) for k in batch.done if batch._indefinite(k)]
     assert ended and all(f.result.status is INDEFINITE for f in ended)
     assert all(np.any(f.answer.coef) and f.certificate.gap == np.inf for f in ended)
     assert all(f.certificate.primal > f.certificate.dual > 0.0 for f in ended)
@@ -240,10 +239,10 @@ def test_the_certificate_of_large_values_is_that_of_the_model():
 def test_pairs_are_certified_together_as_alone(row):
     """At a large cost each is measured exactly: one by one that took five times as long as their solution."""
     batch = batch_of(classes(), Settings.of_kernel(solver=row, C=1e4, nu=0.1))
-    assert len(batch.done) == 6 and pairs_apart.exact(batch, alone=-1e18) is None
-    batch._exact = pairs_apart.exact(batch, alone=1e18)
+    assert len(batch.done) == 6 and pairs_batch.exact(batch, alone=-1e18) is None
+    batch._exact = pairs_batch.exact(batch, alone=1e18)
     for k in batch.done:
-        (alpha, gradient), (rho, r) = batch.answer_of(k), batch.out[k, 6:8].tolist()
+        alpha, gradient, (rho, r) = batch._alpha_of(k), batch._gradient_of(k, batch.F), batch.out[k, 6:8].tolist()
         together, alone = (KernelResult(alpha, rho, r, 0.0, 0.0, 1, RULE, gradient) for _ in range(2))
         _, one = batch.certified(k, batch._problem(k), together)
         _, other = verify.certified(batch._whole(k), alone)

@@ -17,7 +17,7 @@ from experiments.tools.ours import VERSION as VERSION
 from experiments.tools.ours import table_of
 from svmtool.data.rows import from_csr
 from svmtool.objectives.squared_hinge import SquaredHinge
-from svmtool.training.reductions.base import DENSE_BELOW
+from svmtool.tolerances import DENSE_BELOW
 
 METHODS = ("MFN",)
 FIRST_STEPS = 10  # of CG, heuristic 1

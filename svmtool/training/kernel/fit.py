@@ -15,7 +15,7 @@ from svmtool.certify.linear import Certificate, worst
 from svmtool.certify.zero_model import zero
 from svmtool.compiled import threads
 from svmtool.kernel_params import tolerance
-from svmtool.kernels.problems import HardOneClass, KernelProblem, LeastSquaresSvc
+from svmtool.kernels.problems import AnyProblem, HardOneClass, LeastSquaresSvc
 from svmtool.kernels.results import Answer, KernelResult
 from svmtool.limits import EndedError, StopFlag, TimeShares
 from svmtool.models.kernel import KernelModel
@@ -99,7 +99,7 @@ class Fitting:
         self.reporting = threading.Lock()
 
     def solve(
-        self, problem: KernelProblem | LeastSquaresSvc, label: str | None = None, cache_mb: float | None = None,
+        self, problem: AnyProblem, label: str | None = None, cache_mb: float | None = None,
         stop: StopFlag | None = None, start: np.ndarray | None = None,
     ) -> Solved:  # fmt: skip
         """Solve, verify and certify one problem.
@@ -116,7 +116,7 @@ class Fitting:
         return self.verified(problem, result, label, stop)
 
     def verified(
-        self, problem: KernelProblem | LeastSquaresSvc, result: KernelResult, label: str | None = None,
+        self, problem: AnyProblem, result: KernelResult, label: str | None = None,
         stop: StopFlag | None = None,
     ) -> Solved:  # fmt: skip
         """Verify and certify a solver's result; a second method replaces it where needed."""
@@ -136,7 +136,7 @@ class Fitting:
         return Solved(*verify(problem, result, s.target, other))
 
     def _run(
-        self, solver: Callable[..., Any], problem: KernelProblem | LeastSquaresSvc, gap: float | None,
+        self, solver: Callable[..., Any], problem: AnyProblem, gap: float | None,
         eps: float, label: str | None, stop: StopFlag, start: np.ndarray | None = None,
     ) -> KernelResult:  # fmt: skip
         """Run one solver; w = 0 if the run ends before there is a result."""
@@ -154,7 +154,7 @@ class Fitting:
             return zero(problem, monitor.end())
 
     def solve_several(
-        self, problem: Callable[[int], KernelProblem | LeastSquaresSvc], sizes: list[int], labels: list[str | None],
+        self, problem: Callable[[int], AnyProblem], sizes: list[int], labels: list[str | None],
         row_mb: float,
     ) -> list[Solved]:  # fmt: skip
         """Solve problem(k), of sizes[k] rows, for each k, side by side as far as -m allows, the largest first.

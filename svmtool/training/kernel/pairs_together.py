@@ -1,10 +1,10 @@
 """Solves small pairs of classes in one compiled call, because solving each alone would cost more than its steps.
 
-pairs_batch.py has the kernel values, pairs_squares.py the least-squares problems.  The gradients for certificates are
-sums over these values, from the results alone.  For a sample of rows, or all if they are few, they are computed again
-by the code of svm-predict, and the largest difference enters the gaps, as in certify/kernel.py.  If that would increase
-a gap by much, all decision values are computed so (pairs_apart.exact).  Pairs that training/kernel/verify.py does not
-accept, and those that a limit on steps has left open, are solved alone.
+pairs_batch.py has the kernel values.  The gradients for certificates are sums over these values, from the results
+alone.  For a sample of rows, or all if they are few, they are computed again by the code of svm-predict, and the
+largest difference enters the gaps, as in certify/kernel.py.  If that would increase a gap by much, all decision values
+are computed so (pairs_batch.exact).  Pairs that training/kernel/verify.py does not accept, and those that a limit on
+steps has left open, are solved alone.
 --max-iter counts checks of all variables, as for a single pair; pairs that it ends keep their verified results.
 """
 
@@ -22,22 +22,22 @@ from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
 from svmtool.kernel_params import tolerance
 from svmtool.kernels import direct, interior
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.problems import KernelProblem, Points
+from svmtool.kernels.problems import KernelProblem, Points, relative
 from svmtool.kernels.results import KernelResult
 from svmtool.params import Settings
-from svmtool.solvers.shared.base import CONFIRMED, GAP, ITERATIONS, RULE, TAKEN_OVER
+from svmtool.solvers.shared.base import CONFIRMED, GAP, ITERATIONS, OPTIMAL, RULE, TAKEN_OVER
 from svmtool.solvers.shared.residual import INDEFINITE
-from svmtool.training.kernel import pairs_apart
-from svmtool.training.kernel.class_pairs import ClassPairs
+from svmtool.tolerances import ROUNDOFF_GAP
+from svmtool.training.kernel.dataset import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved
 from svmtool.training.kernel.pairs_batch import Batch
-from svmtool.training.kernel.pairs_squares import Squares
-from svmtool.training.kernel.verify import PRINTED, STATIONARY, verify
+from svmtool.training.kernel.verify import PRINTED, STATIONARY, acceptable, proven_indefinite, verify
 
 CLASSES = 3  # at least
 MOST_ROUNDS = 1 << 30  # without --max-iter
 CALL = 1 << 24  # steps times variables of one call: some hundredths of a second
-STATUS = {float(loops.RULE): RULE, float(loops.GAP): GAP, float(loops.LIMIT): ITERATIONS}
+OPTIMUM = -1.0  # a reason to end besides those of the loops
+STATUS = {float(loops.RULE): RULE, float(loops.GAP): GAP, float(loops.LIMIT): ITERATIONS, OPTIMUM: OPTIMAL}
 
 
 def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
@@ -48,9 +48,8 @@ def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
         return found
     batch.run()
     with np.errstate(all="ignore"):  # verification finds values that are not finite
-        apart = pairs_apart.apart(batch)
         for k in batch.done:
-            found[k] = batch.solved(k, apart)
+            found[k] = batch.solved(k)
     return found
 
 
@@ -118,7 +117,7 @@ class Hinges(Batch):
         zero = 2.0 * min(float(self.sizes[i]) * self.costs[i], float(self.sizes[j]) * self.costs[j])  # P(w = 0)
         return self.costs[i], self.costs[j], 0.0, (1.0 + ROUNDING) * zero
 
-    def solved(self, k: int, apart: tuple[float, str]) -> Solved | None:
+    def solved(self, k: int) -> Solved | None:
         """See Batch."""
         why, rounds, value, gap, relative, violation, rho, r = self.out[k].tolist()
         indefinite = self._indefinite(k)
@@ -126,9 +125,8 @@ class Hinges(Batch):
             why = loops.RULE
         if why == loops.OPEN:
             return self._directly(k, int(rounds))
-        alpha, gradient = self.answer_of(k)
+        alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
         problem = self._problem(k)
-        del self._problems[k]
         if indefinite:
             result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS[why], gradient)
             if not self.fitting.stop.ended():
@@ -150,7 +148,7 @@ class Hinges(Batch):
         result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS[why], gradient)
         result.replaced = replaced
         result.primal = gap - value
-        found = self._verified(k, problem, result, gap, violation, apart)
+        found = self._verified(k, problem, result, gap, violation)
         if found is None and result.status is ITERATIONS:
             return self._kept(k, result)
         if found is not None:
@@ -205,19 +203,19 @@ class Hinges(Batch):
         return found if result.status.converged and found.certificate.gap <= near else None
 
     def _verified(
-        self, k: int, problem: KernelProblem, result: KernelResult, gap: float, violation: float,
-        apart: tuple[float, str],
-    ) -> Solved | None:  # fmt: skip
+        self, k: int, problem: KernelProblem, result: KernelResult, gap: float, violation: float
+    ) -> Solved | None:
         """The result of pair k with its certificate, None if it breaks a rule of verify.py."""
         value, (i, j), most = result.objective, self.pairs[k], self.most[k]
         answer = problem.answer(result)
-        error = apart[0] * float(np.sum(result.alpha)) * max(self.largest[i], self.largest[j])
+        apart, sample = self.difference
+        error = apart * float(np.sum(result.alpha)) * max(self.largest[i], self.largest[j])
         wider = error * float(np.sum(problem.losses))
         without = self.nu > 0.0 and gap - value > 0.0  # no better than w = 0
         if wider <= ROUNDING * abs(gap - value) and not without:
             word = Certificate(gap - value + wider, -value, violation + error)
             word.gap = problem.relative(word.primal, word.dual)
-            word.sampled = f"{apart[1]}: within {error:.1g}" if apart[1] else ""
+            word.sampled = f"{sample}: within {error:.1g}" if sample else ""
         else:  # the value of the model itself, not a bound of it, or better constants
             before = result.rho, result.r
             answer, word = self.certified(k, problem, result)
@@ -230,4 +228,92 @@ class Hinges(Batch):
             return None
         if result.status is GAP and not word.gap <= PRINTED * self.s.target:
             return None
+        return Solved(answer, result, word)
+
+
+class Squares(Batch):
+    """Pairs with the least-squares loss: one linear system each, over shared kernel values.
+
+    A solution by a factor of the matrix (kernels/interior.py) counts as one iteration.
+    """
+
+    def _partners(self) -> list[list[int]]:
+        """As Batch's, without classes of cost 0, whose rows are in no problem."""
+        if self.s.stopping.max_iter is not None and self.s.stopping.max_iter < 1:
+            return [[] for _ in range(self.count)]
+        used = [cost > 0.0 for cost in self.costs]
+        return [[j for j in some if used[i] and used[j]] for i, some in enumerate(super()._partners())]
+
+    def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:
+        """See Batch."""
+        n, cross, column, done = int(self.sizes[i]), self._kernel(part, some, i), 0, []
+        for j in some:
+            if self.fitting.stop.ended():
+                break
+            m, k = int(self.sizes[j]), self.place[i, j]
+            K = np.empty((n + m, n + m))
+            K[:n, :n], K[n:, n:] = own[i], own[j]
+            K[:n, n:] = cross[:, column : column + m]
+            K[n:, :n] = K[:n, n:].T
+            column += m
+            with np.errstate(all="ignore"):  # pairs that are not finite are solved alone
+                if self._solve(k, K, n):
+                    done.append(k)
+        return done
+
+    def _solve(self, k: int, K: np.ndarray, n: int) -> bool:
+        """Solve pair k, whose first n rows have y = +1; return whether there is a solution."""
+        i, j = self.pairs[k]
+        y = np.repeat((1.0, -1.0), (n, len(K) - n))
+        cost = np.repeat((self.costs[i], self.costs[j]), (n, len(K) - n))
+        shift = 0.0 if self.s.row.free_bias else 1.0
+        c = interior.solution_of_squares(K, y, cost, shift)
+        if c is None:
+            return False
+        F, total = y - K @ c, float(np.sum(c))
+        e = F - 0.5 * c / cost - shift * total
+        bias = total if shift else float(cost @ e) / float(np.sum(cost))
+        left = e if shift else e - bias
+        dual, gap = 0.5 * float(c @ (y + e)), float(cost @ (left * left))
+        violation, found = float(np.abs(left).max()), relative(dual + gap, dual)
+        target = self.s.target
+        if target is not None and found <= target:
+            why = loops.GAP
+        elif violation <= tolerance(self.s):
+            why = loops.RULE
+        else:
+            why = OPTIMUM if found <= ROUNDOFF_GAP else loops.OPEN
+        mine, theirs = self._rows_of(k)
+        self.a[j - 1, mine], self.a[i, theirs] = c[:n], -c[n:]
+        self.F[j - 1, mine], self.F[i, theirs] = F[:n], F[n:]
+        self.out[k] = why, 1.0, -dual, gap, found, violation, 0.0 - bias, 0.0
+        return True
+
+    def _gradient_of(self, k: int, F: np.ndarray) -> np.ndarray:
+        """See Batch."""
+        i, j = self.pairs[k]
+        cost = np.repeat((self.costs[i], self.costs[j]), (self.sizes[i], self.sizes[j]))
+        return super()._gradient_of(k, F) + 0.5 * self._alpha_of(k) / cost
+
+    def solved(self, k: int) -> Solved | None:
+        """See Batch."""
+        why, rounds, value, _, found, _, rho, _ = self.out[k].tolist()
+        if why == loops.OPEN:
+            return None
+        (i, j), problem, (apart, sample) = self.pairs[k], self._problem(k), self.difference
+        alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
+        result = KernelResult(alpha, rho, 0.0, value, found, int(rounds), STATUS[why], gradient)
+        error = apart * float(np.sum(np.abs(alpha))) * max(self.largest[i], self.largest[j])
+        word = certificate_of(problem, alpha, gradient, rho, 0.0, 1.0, error)
+        word.gap, result.primal = problem.relative(word.primal, word.dual), word.primal
+        word.sampled = f"{sample}: within {error:.1g}" if sample else ""
+        answer = problem.answer(result)
+        plain = certificate_of(problem, alpha, gradient, rho)
+        if not word.primal - word.dual - (plain.primal - plain.dual) <= ROUNDING * abs(word.primal):
+            answer, word = self.certified(k, problem, result)  # the value of the model itself is needed
+        if not (word.gap < np.inf and acceptable(problem, result, word)) or proven_indefinite(problem, word):
+            return None
+        if not word.gap <= (PRINTED * self.s.target if result.status is GAP else ROUNDOFF_GAP):
+            return None
+        result.certified_gap = word.gap
         return Solved(answer, result, word)

@@ -1,17 +1,142 @@
-"""Selects the training function for a task with a kernel."""
+"""Trains models with kernels: one problem for each pair of classes, or one problem over all rows for other tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
+from svmtool.kernels.problems import AnyProblem, EpsilonSvr, HardOneClass, KernelProblem, NuSvr, OneClass
+from svmtool.models.kernel import KernelModel
 from svmtool.params import Settings
-from svmtool.training.kernel.fit import KernelTraining
+from svmtool.training.kernel.dataset import ClassPairs, KernelSet
+from svmtool.training.kernel.fit import Fitting, KernelTraining, Solved
+from svmtool.training.validation.folds import GlibcRand
+
+NAMED = 5  # pairs of classes that a warning names
+ONE_CLASS = "WARNING: training data in only one class. See README for details.\n"
 
 
 def trainer(settings: Settings) -> Callable[..., KernelTraining]:
-    """Return train(data, fitting, rand) for the settings' task; it frees `data` if the caller keeps no reference."""
-    if settings.row.task == "classification":
-        from svmtool.training.kernel.one_vs_one import train
-    else:
-        from svmtool.training.kernel.single import train
-    return train
+    """Return train(data, fitting, rand) for the settings' task; it frees `data` if the caller keeps no reference.
+
+    rand: draws the folds of -b 1, in LIBSVM's order.
+    """
+    return one_vs_one if settings.row.task == "classification" else single
+
+
+def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
+    """Train a classifier; see `trainer`."""
+    from svmtool.training.kernel import pairs_together
+
+    pairs = ClassPairs(data, fitting.settings)
+    del data
+    solved = pairs_together.solve(pairs, fitting)
+    left = [k for k, done in enumerate(solved) if done is None]
+    norms = None if pairs.points.rows is None else pairs.points.rows.square_norms()
+
+    def task(q: int) -> AnyProblem:
+        some, points = pairs.rows(left[q]), pairs.points
+        return pairs.problem(points.bare(some, norms) if fitting.stop.ended() else points.take(some), left[q])
+
+    others = fitting.solve_several(
+        task,
+        [sum(pairs.counts[k]) for k in left],
+        [pairs.labels[k] if len(pairs.pairs) > 1 else None for k in left],
+        pairs.row_mb,
+    )
+    for k, done in zip(left, others, strict=True):
+        solved[k] = done
+    texts, sigmoids, lacking = [f.text() for f in solved], None, ""
+    if fitting.settings.run.probability and rand is not None:
+        from svmtool.training.kernel import calibration
+
+        try:
+            sigmoids = []
+            for k, (n, m) in enumerate(pairs.counts):
+                pair = pairs.data.take(pairs.rows(k)).labelled(np.repeat((1.0, -1.0), (n, m)))
+                A, B, inner = calibration.pair_sigmoid(pair, pairs.costs(k), fitting, one_vs_one, rand)
+                sigmoids.append((A, B))
+                texts[k] = inner + texts[k]
+        except calibration.NotCalibratedError as e:
+            sigmoids, lacking = None, str(e)
+    model, support = _model(pairs, solved, sigmoids)
+    text = (ONE_CLASS if not pairs.pairs else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
+    warnings = [f"WARNING: class label {label} specified in weight is not found" for label in pairs.missing]
+    names = pairs.classes.labels
+    doubts = [(pair, doubt) for pair, fit in zip(pairs.pairs, solved, strict=True) if (doubt := fit.answer.doubt)]
+    for (i, j), doubt in doubts[:NAMED]:
+        warnings.append(f"WARNING: classes {names[i]} and {names[j]}: {doubt}")
+    if len(doubts) > NAMED:
+        others = len(doubts) - NAMED
+        count = len(pairs.pairs)
+        warnings.append(f"WARNING: {others} other pairs of classes, of {count} in all, have such a warning too")
+    return KernelTraining(model, solved, text, warnings, lacking, pairs.order[support])
+
+
+def _model(
+    pairs: ClassPairs, solved: list[Solved], sigmoids: list[tuple[float, float]] | None
+) -> tuple[KernelModel, np.ndarray]:
+    """Return the model of all pairs and its support vectors as rows of pairs.data, i8: those with a nonzero coefficient
+    in some pair.
+
+    The coefficient of a row for the pair of its class with another is in the column of the other class, where the row's
+    own class has no column.
+    """
+    data, count = pairs.data, len(pairs.ends) - 1
+    number = np.repeat(np.arange(count), np.diff(pairs.ends))
+    coef = np.zeros((max(1, count - 1), len(data)))
+    for (i, j), fit in zip(pairs.pairs, solved, strict=True):
+        first = int(pairs.ends[i + 1] - pairs.ends[i])
+        coef[j - 1, pairs.members(i)] = fit.answer.coef[:first]
+        coef[i, pairs.members(j)] = fit.answer.coef[first:]
+    support = np.flatnonzero(np.any(coef != 0.0, axis=0))
+    nr_sv = tuple(np.bincount(number[support], minlength=count).tolist())
+    probA, probB = (None, None) if sigmoids is None else np.array(sigmoids).reshape(-1, 2).T.copy()
+    rho = np.array([fit.answer.rho for fit in solved])
+    coef = np.ascontiguousarray(coef[:, support])
+    parts = data.support(support)
+    model = KernelModel(
+        pairs.settings.row.word, data.kernel, tuple(pairs.classes.labels), count, rho, coef, nr_sv, *parts,
+        probA=probA, probB=probB,
+    )
+    return model, support
+
+
+def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
+    """Train a regression or a one-class model; see `trainer`."""
+    s = fitting.settings
+    fit = fitting.solve(problem_of(data, fitting.settings))
+    support = np.flatnonzero(fit.answer.coef)
+    model = KernelModel(
+        s.row.word, data.kernel, None, 2, np.array([fit.answer.rho]), fit.answer.coef[None, support], None,
+        *data.support(support),
+    )  # fmt: skip
+    text, lacking = fit.text(), ""
+    if s.run.probability and rand is not None:
+        from svmtool.training.kernel import calibration
+
+        try:
+            if s.row.word == "one_class":
+                model.density_marks = calibration.density_marks(model.decision_values(data.table)[:, 0])
+            else:
+                sigma, more = calibration.laplace_scale(data, fitting, single, rand)
+                model.probA = np.array([sigma])
+                text += more
+        except calibration.NotCalibratedError as e:
+            lacking = str(e)
+    warnings = [f"WARNING: {doubt}"] if (doubt := fit.answer.doubt) else []
+    return KernelTraining(model, [fit], text, warnings, lacking, support)
+
+
+def problem_of(data: KernelSet, settings: Settings) -> KernelProblem:
+    """The problem of a regression or a one-class model."""
+    row, s, points = settings.row, settings.problem, data.points()
+    if row.task == "hard one-class":
+        return HardOneClass(points)
+    if row.word == "one_class":
+        return OneClass(points, s.nu, data.weights)
+    cost = s.C if data.weights is None else s.C * data.weights
+    if row.word == "nu_svr":
+        return NuSvr(points, data.labels, cost, s.nu)
+    return EpsilonSvr(points, data.labels, cost, s.p)

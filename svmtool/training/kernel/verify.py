@@ -22,7 +22,7 @@ from svmtool.certify import zero_model
 from svmtool.certify.kernel import certificate_of, certify
 from svmtool.certify.linear import Certificate
 from svmtool.kernels.gap import FEASIBLE, feasible_sums
-from svmtool.kernels.problems import HardOneClass, KernelProblem, LeastSquaresSvc, relative
+from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, relative
 from svmtool.kernels.results import Answer, KernelResult
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared import base
@@ -35,7 +35,7 @@ PRINTED = 1.0005  # factor of the requested gap within its three printed digits
 
 
 def verify(
-    problem: KernelProblem | LeastSquaresSvc,
+    problem: AnyProblem,
     result: KernelResult,
     target: float | None,
     other: Callable[[], KernelResult | None],
@@ -52,7 +52,7 @@ def verify(
 
 
 def _verify(
-    problem: KernelProblem | LeastSquaresSvc,
+    problem: AnyProblem,
     result: KernelResult,
     target: float | None,
     other: Callable[[], KernelResult | None],
@@ -100,9 +100,7 @@ def _verify(
     return answer, result, certificate
 
 
-def _smaller(
-    problem: KernelProblem | LeastSquaresSvc, result: KernelResult
-) -> tuple[Answer, KernelResult, Certificate]:
+def _smaller(problem: AnyProblem, result: KernelResult) -> tuple[Answer, KernelResult, Certificate]:
     """The best multiple of a result that is worse than w = 0, or w = 0, with its certificate."""
     status = base.PRECISION if result.status.converged else result.status
     smaller = zero_model.best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
@@ -115,7 +113,7 @@ def _smaller(
     return problem.answer(result), result, zero_model.certified_zero(problem)
 
 
-def _bound(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certificate: Certificate) -> float:
+def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> float:
     """The dual value of a result as a lower bound of all primal values.
 
     -inf if it is none: the kernel may be indefinite, or the point is not feasible.
@@ -131,9 +129,7 @@ def _bound(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certi
     return certificate.dual if feasible else -np.inf
 
 
-def _nothing(
-    problem: KernelProblem | LeastSquaresSvc, result: KernelResult
-) -> tuple[Answer, KernelResult, Certificate]:
+def _nothing(problem: AnyProblem, result: KernelResult) -> tuple[Answer, KernelResult, Certificate]:
     """The result of a run that a limit ended before there were weights: w = 0 with its best constants.
 
     It costs nothing, because thousands of problems may end so.
@@ -145,7 +141,7 @@ def _nothing(
 
 
 def certified(
-    problem: KernelProblem | LeastSquaresSvc, result: KernelResult, target: float = -1.0,
+    problem: AnyProblem, result: KernelResult, target: float = -1.0,
     exact: np.ndarray | None = None,
 ) -> tuple[Answer, Certificate]:  # fmt: skip
     """Return the decision function of a result and its certificate, in values of the programme.
@@ -173,9 +169,7 @@ def certified(
     return problem.answer(result), found
 
 
-def _with_best_constants(
-    problem: KernelProblem | LeastSquaresSvc, result: KernelResult, found: Certificate
-) -> Certificate:
+def _with_best_constants(problem: AnyProblem, result: KernelResult, found: Certificate) -> Certificate:
     """The certificate with the best constants for w, which replace those of the result if they are better.
 
     A solver takes its constants from rows between their bounds.  With few such rows, or near w = 0, they may cost more
@@ -193,7 +187,7 @@ def _with_best_constants(
     return other
 
 
-def acceptable(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, certificate: Certificate) -> bool:
+def acceptable(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> bool:
     """Whether a result fulfils rule 1."""
     if not _finite(result.alpha, result.rho, result.r, certificate.primal, certificate.dual):
         return False
@@ -202,7 +196,7 @@ def acceptable(problem: KernelProblem | LeastSquaresSvc, result: KernelResult, c
     return certificate.primal <= zero_model.most_allowed(problem)
 
 
-def proven_indefinite(problem: KernelProblem | LeastSquaresSvc, certificate: Certificate) -> bool:
+def proven_indefinite(problem: AnyProblem, certificate: Certificate) -> bool:
     """Whether a stationary point has a dual value that is impossible for a positive semidefinite kernel."""
     stationary = relative(certificate.primal, certificate.dual) <= STATIONARY
     return bool(stationary) and zero_model.above_zero(problem, certificate.dual)

@@ -29,7 +29,7 @@ from svmtool.params import Settings
 from svmtool.registry import Solver
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Confirmation, Monitor, Plan, Progress, Result, Rule
-from svmtool.tolerances import GRAM_BELOW
+from svmtool.tolerances import DENSE_BELOW
 from svmtool.training import verify
 from svmtool.training.range_checks import refuse_overflow
 from svmtool.training.reductions import starts
@@ -37,7 +37,6 @@ from svmtool.training.reductions import starts
 if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
 
-DENSE_BELOW = GRAM_BELOW  # features up to which a set that is mostly non-zero is held as a dense matrix
 AIM_SHARE = 0.999  # share of the target gap to which solvers run: the certifier, whose sums are others, then finds it
 FIRST_EVALUATION = 128  # steps of a solver before the first check of progress
 KINKED = ("hinge", "squared hinge", "modified Huber")  # losses that leave most rows without curvature
