@@ -1,6 +1,6 @@
 """NESVM: Nesterov's smoothing.      min_w  R(w) + sum_i C_i l(1 - y_i x_i.w)
 Paper: T. Zhou, D. Tao, X. Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010.
-Algorithm 1 (solvers/shared/smoothing.py), Eqs. 33-35, 43; Algorithm 2, homotopy (solvers/shared/homotopy.py), Eq. 44.
+Algorithm 1, Eqs. 33-35, 43; Algorithm 2, homotopy (solvers/shared/homotopy.py), Eq. 44.
 C-SVM (45-48): R = 1/2 |w|^2, l hinge.  LP-SVM: solvers/nesvm_lp.py.  LS-SVM: solvers/nesvm_ls.py.
 
 Notation   paper: L(y X_i, w)   u_i      mu |X_i|_inf   w*      code: sum of l   C_i u_i = a_i   mu s_i   start
@@ -28,7 +28,7 @@ import numpy as np
 from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared import smoothing
+from svmtool.solvers.shared import homotopy
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
 from svmtool.solvers.shared.homotopy import Homotopy
 from svmtool.solvers.shared.least_squares import MANY_SINGLETONS, MERGED, merged
@@ -41,7 +41,7 @@ MU_EPOCHS = 10.0  # the first mu after epochs
 STAGES = "stages of the smoothed loss"
 METHODS = {
     "bias": BIAS,
-    "plain": smoothing.PLAIN,
+    "plain": homotopy.PLAIN,
     "merged": MERGED,
     "descent": f"epochs of dual coordinate descent, then {STAGES} if these are slow",
     "epoch": f"one epoch of dual coordinate descent, then {STAGES}",
@@ -54,7 +54,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if task.one_sided_answer() is not None:
         return Plan("bias", BIAS_WHY)
     if not task.options.homotopy:
-        return Plan("plain", smoothing.NO_HOMOTOPY)
+        return Plan("plain", homotopy.NO_HOMOTOPY)
     if task.rows.d > GRAM_BELOW and SingletonFeatures.possible(task.rows):
         return Plan("merged", MANY_SINGLETONS)
     if start is not None:
@@ -71,7 +71,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     if method == "bias":
         return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
     if method == "plain":
-        return smoothing.plain(smoothing.smoothed_hinge(task, False), monitor, start)
+        return homotopy.plain(homotopy.smoothed_hinge(task, False), monitor, start)
     if method == "merged":
         return merged(lambda less, w: solve(less, monitor, rule, w, seed, plan(less, rule, w).method), task, start)
     objective = task.objective(Augmented, target=task.target)
@@ -83,6 +83,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         run.one_epoch(seed)
         mu, run.stage = MU_PASS, STAGE_PASS
     if status is None:
-        objective.sigma = 1.0 / smoothing.first_mu(task, mu)
+        objective.sigma = 1.0 / homotopy.first_mu(task, mu)
         status = run.stages()
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)

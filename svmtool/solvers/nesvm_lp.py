@@ -3,40 +3,51 @@ Paper: T. Zhou, D. Tao, X. Wu, NESVM: a Fast Gradient Method for Support Vector 
 
 Algorithm 1 and 2 are those of solvers/nesvm.py, with its differences from the paper 1 to 3 and besides:
  1. |w|_1 is smoothed as the loss is, with a proximal term whose weight falls from stage to stage.
- 2. In many features, or in fewer with few non-zeros, the problem is solved from both sides at once by proximal steps
-    (l1/restarted_pdhg.py); where these are too slow, stages take in columns whose dual constraint is violated
-    (l1/column_generation.py).
+ 2. In many features, or in fewer with few non-zeros, restarted PDHG solves the problem from both sides at once
+    (objectives/l1/pdhg.py): thousands of passes over few rows and columns, and no system.  Where it is too slow, or
+    few dual constraints |sum_i a_i y_i x_ij| <= 1 are violated at the start, columns enter where theirs is
+    (Dedieu, Mazumder and Wang, Solving L1-regularized SVMs and related linear programs, JMLR 23 (2022)): the answer
+    over some columns is feasible for all, and so is its dual point once it is shrunk by the largest of these sums.
+    Each choice is solved by stages to a part of the gap so far; columns of weight zero leave again.
 Stops when: the certified relative gap reaches the target.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
+from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.hinge import L1Columns, L1Hinge
-from svmtool.objectives.l1.pdhg import FEWEST
+from svmtool.objectives.l1.pdhg import FEWEST, L1Pdhg
 from svmtool.objectives.task import Task
-from svmtool.solvers.l1.column_generation import COLUMNS, by_columns
-from svmtool.solvers.l1.restarted_pdhg import in_rounds
-from svmtool.solvers.shared import smoothing
-from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
+from svmtool.solvers.shared import base, homotopy
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, Status, bias_alone
 from svmtool.solvers.shared.homotopy import MU_LEAST, Homotopy
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.tolerances import GRAM_BELOW
+from svmtool.solvers.shared.newton import rounded
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
 
 MU, SHRINK = 1.0, 0.5  # the first mu, and how mu and the proximal term's weight shrink
-RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i; see shared/smoothing.py
+RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i; see homotopy.rise
 EVALUATION_STEPS = 8  # steps between two evaluations of the gap within a stage
 BACK = 0.1  # factor by which mu goes back when columns enter
 PASSES_WORTH = 1e4  # d^3 operations of a step beside the non-zeros, from which steps without them are faster
 FEW_COLUMNS = 200  # up to this many violated dual constraints at the start column generation comes first
+# Restarted PDHG
+FIRST, EVALUATIONS = 40, 0.1  # steps before rows and columns are chosen; their share between evaluations
+FASTER, PATIENCE, LEAST = 0.7, 2.0, 4000  # the gap falls to that share while steps grow by that factor and number
+LONGEST = 1 << 23  # numbers that steps go over between two checks of the limits
+# Column generation
+COLUMNS = 200  # least number of columns that enter at a time
+NEARLY = 0.8  # sums from which a column enters, if any sum is above 1
+IDLE = 0.8  # sums below which a column of weight zero leaves again, ...
+PROGRESS = 0.95  # ... but only where the gap has fallen to this share since some last did: none comes and goes for ever
+INNER_GAP = 0.3  # share of the whole gap to which a choice of columns is solved
 
 METHODS = {
     "bias": BIAS,
-    "plain": smoothing.PLAIN,
+    "plain": homotopy.PLAIN,
     "stages": "stages of the smoothed loss and norm, over all columns",
     "wide": f"restarted PDHG if more than {FEW_COLUMNS} dual constraints are violated, else column generation",
     "pdhg": "restarted PDHG, then column generation if that is slow",
@@ -50,7 +61,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if task.one_sided_answer() is not None:
         return Plan("bias", BIAS_WHY)
     if not task.options.homotopy:
-        return Plan("plain", smoothing.NO_HOMOTOPY)
+        return Plan("plain", homotopy.NO_HOMOTOPY)
     if not rows.offers_coordinate_descent:
         return Plan("stages", "the rows are not stored sparse")
     if rows.d > GRAM_BELOW:
@@ -72,8 +83,8 @@ def solve(
     if method == "bias":
         return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
     if method == "plain":
-        return smoothing.plain(smoothing.smoothed_hinge(task, True), monitor, start)
-    mu = smoothing.first_mu(task, MU)
+        return homotopy.plain(homotopy.smoothed_hinge(task, True), monitor, start)
+    mu = homotopy.first_mu(task, MU)
     if method == "stages":
         run = LpHomotopy(task, monitor, mu, start)
         status = run.stages()
@@ -90,13 +101,88 @@ def solve(
         ended = in_rounds(task, monitor, best, fewest)
     if ended is None:
         monitor.uses(METHODS["columns"])
-        ended = by_columns(task, monitor, best, stages_of(mu), columns)
+        ended = by_columns(task, monitor, best, mu, columns)
     return Result(best.w, ended, monitor.iterations, monitor.history, best.alpha)
 
 
-def stages_of(mu: float) -> Callable[..., LpHomotopy]:
-    """Return what makes a run of stages for a choice of columns: (task, monitor, w, run before) -> run."""
-    return lambda task, monitor, w, before: LpHomotopy(task, monitor, mu, w, before)
+def in_rounds(
+    task: Task, monitor: Monitor, best: Best, fewest: int = FEWEST, faster: float = FASTER, slow_steps: int = LEAST
+) -> Status | None:
+    """Improve `best` until the gap reaches the target; returns why the run ended, None where steps are too slow.
+
+    fewest: rows and columns that are kept at least.  faster, slow_steps: FASTER and LEAST.
+    """
+    run, status = L1Pdhg(task, best.w, fewest), None
+    least, at = best.gap, 0  # the gap when it last fell well, and after how many steps that was
+    burst = max(1, LONGEST // max(task.rows.nnz, 1))
+    while status is None:
+        wanted = run.steps + max(FIRST, int(EVALUATIONS * run.steps))
+        while run.steps < wanted and status is None:
+            run.run(min(burst, wanted - run.steps))
+            status = monitor.limit()
+        run.evaluate()
+        best.take(run.primal, run.answer, run.bound, run.alpha)
+        now = monitor.step(best.primal, best.dual, gradient=run.excess, active=run.columns, cg=0, step=1.0)
+        status = now or status
+        if status is None and best.gap <= OPTIMAL_GAP:
+            status = base.OPTIMAL
+        if best.gap <= faster * least:
+            least, at = best.gap, run.steps
+        elif run.steps > PATIENCE * at + slow_steps:
+            break
+        if status is None:
+            run.choose()
+    return status
+
+
+def by_columns(
+    task: Task, monitor: Monitor, best: Best, mu: float, columns: int = COLUMNS, progress: float = PROGRESS
+) -> Status:
+    """Improve `best` until the gap reaches the target; returns why the run ended.
+
+    mu: the first one of a choice's stages.  columns: COLUMNS; progress: PROGRESS.
+    """
+    rows, m = task.rows, task.rows.plain
+    whole = L1Columns(task)
+    w, last, pull = best.w, best.alpha, whole.pull(best.alpha)
+    run: LpHomotopy | None = None  # the last choice's stages
+    used, left, wished = np.flatnonzero(w[:m]), best.gap, 1.0  # left: the gap of the last choice
+    support, least = w[:m] != 0.0, 1.0  # non-zero weights of the last choice; the gap when columns left last
+    status = None
+    while status is None:
+        size = np.abs(pull)
+        most = max(columns, int(np.count_nonzero(support)))
+        wanted = np.setdiff1d(np.argsort(-size[:m], kind="stable")[:most], used)
+        if run is not None:
+            wanted = wanted[size[wanted] > (NEARLY if size.max(initial=0.0) > 1.0 else 1.0)]
+        if best.gap < progress * least:
+            least = best.gap
+            used = used[support[used] | (size[used] > IDLE)]
+        used = np.union1d(used, wanted)
+        at = np.append(used, m) if rows.bias >= 0 else used
+        part = Task(rows.columns(used), task.y, task.cost, task.free_bias, task.target)
+        before, wished = wished, max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0))
+        if not len(wanted):  # no column to enter: solve this choice more accurately
+            wished = min(wished, 0.1 * before)
+        inner = monitor.child(wished)
+        kept, run = run, LpHomotopy(part, inner, mu, w[at], run)
+        run.follow(last, pull[at[: run.objective.m]], kept)
+        ended = run.stages()
+        w, last = np.zeros(rows.d), run.best.alpha
+        w[at] = run.best.w
+        support = w[:m] != 0.0
+        pull, largest, alpha = whole.feasible(last)
+        bound = float(whole.target @ alpha)
+        best.take(run.best.primal, w, bound, alpha)
+        left = relative_gap(run.best.primal, bound)
+        status = monitor.step(best.primal, best.dual, gradient=largest - 1.0, active=len(used), cg=0, step=1.0)
+        if status is None and best.gap <= OPTIMAL_GAP:
+            status = base.OPTIMAL
+        if status is None and ended is base.OPTIMAL and not len(wanted):
+            status = rounded(best.primal, best.dual)
+        if status is None and not ended.converged:
+            status = ended
+    return status
 
 
 class LpHomotopy(Homotopy):
@@ -111,7 +197,7 @@ class LpHomotopy(Homotopy):
         self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None, before: LpHomotopy | None = None
     ):
         self.total = float(np.sum(task.cost))
-        rho = RHO_FIRST * self.total / smoothing.rise(task)
+        rho = RHO_FIRST * self.total / homotopy.rise(task)
         if before is not None:
             rho = min(rho, before.objective.rho / BACK)
         super().__init__(L1Hinge(task, rho), monitor)

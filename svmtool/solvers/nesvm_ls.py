@@ -18,7 +18,7 @@ from svmtool.objectives.smoothed import Smoothed
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import least_squares
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
-from svmtool.solvers.shared.smoothing import NO_HOMOTOPY, PLAIN, plain
+from svmtool.solvers.shared.homotopy import NO_HOMOTOPY, PLAIN, plain
 from svmtool.tolerances import GRAM_BELOW
 
 METHODS = {"bias": BIAS, "plain": PLAIN, **least_squares.METHODS}

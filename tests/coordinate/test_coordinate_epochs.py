@@ -18,8 +18,6 @@ from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers import alm, mfn
 from svmtool.solvers.alm_epochs import HingeEpochs
-from svmtool.solvers.shared import alternation
-from svmtool.solvers.shared.alternation import FIRST_TURN, by_turns
 from svmtool.solvers.shared.base import GAP, RULE, SIZE_SHARE, GapRule, Monitor, RangeRule, Result, Rule
 
 solve_mfn = registry.solver_of(mfn)
@@ -36,7 +34,7 @@ def squared_hinge(
     objective.set_point(np.zeros(objective.d))
     descent = mfn.descent_from(objective, 1)
     descent.allowance = allowance
-    return by_turns(objective, descent, monitor, rule, 5000.0, 0, first_turn, most_epochs)
+    return mfn.by_turns(objective, descent, monitor, rule, 5000.0, 0, first_turn, most_epochs)
 
 
 def hinge_loss(task: Task, monitor: Monitor, rule: Rule, allowance: Allowance = ALLOWANCE) -> Result:
@@ -64,7 +62,7 @@ def restored(monkeypatch):
     def none(*_, **__):
         raise AssertionError("the passes did not end the run")
 
-    monkeypatch.setattr(alternation, "newton_steps", none)
+    monkeypatch.setattr(mfn, "newton_steps", none)
     shares, plain = [], DualCoordinateDescent.unshrink
     monkeypatch.setattr(DualCoordinateDescent, "unshrink", lambda self: (shares.append(self.share), plain(self)))
     return shares
@@ -254,7 +252,7 @@ def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal():
 
     def visits(rule: RangeRule) -> tuple[float, float]:
         """Visits of a run, and the gradient where it ends as a share of that at 0."""
-        found = squared_hinge(task, Monitor(), Rule(dual=rule), first_turn=FIRST_TURN)
+        found = squared_hinge(task, Monitor(), Rule(dual=rule), first_turn=mfn.FIRST_TURN)
         assert found.status.converged
         return found.visits, norms(found.w) / norms(np.zeros(task.rows.d))
 

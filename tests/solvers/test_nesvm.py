@@ -17,7 +17,7 @@ from svmtool.data import blocks as rows_module
 from svmtool.objectives.l1.hinge import WeightRows
 from svmtool.objectives.smoothed import Smoothed
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared import base, smoothing
+from svmtool.solvers.shared import base, homotopy
 from svmtool.solvers.shared.base import Monitor, StopFlag
 
 
@@ -193,7 +193,7 @@ def test_rate_of_the_paper(name, kind):
         return g
 
     o.gradient = noted
-    smoothing.plain(o, Monitor(1e-14, 3000))
+    homotopy.plain(o, Monitor(1e-14, 3000))
     best = minimum(p, loss, l1, mu, points[-1])
     lowest = value(p, best, loss, l1, mu)
     for k in (0, 1, 2, 5, 10, 30, 100, 300, 1000):
@@ -217,7 +217,7 @@ def test_plain_form_reaches_a_gap_or_says_why_not(kind):
     assert s.status is base.GAP and s.certificate.gap <= 1e-2
     if kind != "ls":
         s = Solved(PROBLEMS["tall"], number=number, homotopy=False, gap=1e-4, mu=5.0)
-        assert s.status is smoothing.BLURRED and not s.status.converged
+        assert s.status is homotopy.BLURRED and not s.status.converged
         assert s.certificate.gap > 1e-4
         assert "--mu" in s.status.advice
 

@@ -30,7 +30,6 @@ from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.task import Task
 from svmtool.params import Options
 from svmtool.solvers import nesvm_lp
-from svmtool.solvers.l1 import column_generation
 from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
 
@@ -147,18 +146,18 @@ def by_columns_of_two(progress: float) -> tuple[Status, list[dict]]:
     p = PROBLEMS["wide"]
     task, monitor = Task(LAYOUTS["csr"](p), p.y, p.cost), Monitor(1e-8)
     best = Best(L1Columns(task))
-    status = column_generation.by_columns(task, monitor, best, nesvm_lp.stages_of(1.0), 2, progress)
+    status = nesvm_lp.by_columns(task, monitor, best, 1.0, 2, progress)
     assert best.primal == pytest.approx(l1_optimum(p), rel=1e-7)
     return status, monitor.history
 
 
 def test_columns_leave_only_after_progress():
     """Else two choices of columns, each right about what the other lacks, may follow each other for ever."""
-    _, history = by_columns_of_two(column_generation.PROGRESS)
+    _, history = by_columns_of_two(nesvm_lp.PROGRESS)
     counts, gaps = [r["active"] for r in history], [r["gap"] for r in history]
     left = [gaps[k - 1] for k in range(1, len(counts)) if counts[k] < counts[k - 1]]
     assert left, "no column ever left"
-    assert all(late <= column_generation.PROGRESS * early for early, late in pairwise(left))
+    assert all(late <= nesvm_lp.PROGRESS * early for early, late in pairwise(left))
 
 
 def test_columns_stay_without_progress():
