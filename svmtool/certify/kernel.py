@@ -7,7 +7,7 @@ For any multipliers of the equalities, r + rho (of y = +1) and r - rho (of y = -
 which is the duality gap: D = -f(a) is the dual value, and P = D + gap the primal value of the stored decision function
 with its rho.  If a loss has another cost than upper_t (KernelProblem.losses), that cost replaces it.
 
-One-class without slack has its own certifier, certify/hard_one_class.py.
+One-class without slack has its own certifier in certify/one_class.py.
 For least squares the same s gives  P - D = sum_i C_i s_i^2,  and 1/2 (rho + y'a)^2 more where the bias is not free.
 
 Qa needs the decision values of all training rows, which cost as much as their prediction: often half of training.
@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify import hard_one_class
 from svmtool.certify.linear import Certificate
+from svmtool.certify.one_class import certify_hard
 from svmtool.data.blocks import draw_rows
 from svmtool.kernels.gap import feasible_sums, gap_of
 from svmtool.kernels.problems import HardOneClass, KernelProblem, LeastSquaresSvc
@@ -86,7 +86,7 @@ def certificate_of(
     if isinstance(problem, LeastSquaresSvc):
         return _least_squares(problem, alpha, gradient, rho, apart)
     if isinstance(problem, HardOneClass):
-        return hard_one_class.certify(gradient, alpha, problem.size, apart)
+        return certify_hard(gradient, alpha, problem.size, apart)
     value = 0.5 * float(alpha @ (gradient + problem.p))
     s = gradient - (r + problem.y * rho)
     violation = np.where(

@@ -1,4 +1,7 @@
-"""The certifier of the linear one-class SVM; objectives/one_class.py states the problem and its gap."""
+"""Certifiers of one-class problems, with slack and without.
+
+objectives/one_class.py and objectives/hard_one_class.py state the problems and their gaps.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.data.blocks import Rows
-from svmtool.objectives.one_class import gap_of, scale_of
+from svmtool.objectives.hard_one_class import lead_of
+from svmtool.objectives.one_class import FLOOR, gap_of, scale_of
 
 
 class OneClassCertifier:
-    """Certifies (w, rho) for one problem; shares no code with the solver."""
+    """Certifies (w, rho) of a linear problem with slack; shares no code with the solver."""
 
     def __init__(self, rows: Rows, cost: np.ndarray, nu: float):
         self.rows, self.cost, self.nu = rows, cost, nu
@@ -59,3 +63,39 @@ def _summing_to(a: np.ndarray, cost: np.ndarray, k: float) -> np.ndarray:
     if held > k:
         return a * (k / held)
     return cost - (cost - a) * ((total - k) / (total - held)) if held < k and total > held else a
+
+
+def hard_gap(lead: float, square: float, size: float) -> float:
+    """The relative gap of v with lead and |v|^2, without slack; size: the mean of K(x, x)."""
+    return _hard_certificate(lead, square, size).gap
+
+
+def certify_hard(z: np.ndarray, alpha: np.ndarray, size: float, apart: float = 0.0) -> Certificate:
+    """Certify alpha f8[n] >= 0, without slack, by z = K alpha f8[n], exact to within `apart`.
+
+    Both are divided by the sum of alpha.
+
+    violation: the largest of rho - z_i, and of |z_i - rho| where alpha_i > 0.
+    """
+    total = float(np.sum(alpha))
+    if total <= 0.0:
+        return Certificate(0.0, 0.0, 0.0)
+    z = z / total
+    square = float(alpha @ z) / total
+    found = _hard_certificate(lead_of(z) - apart / total, square + apart / total, size)
+    found.violation = float(np.max(np.where(alpha > 0.0, np.abs(z - square), square - z), initial=0.0))
+    return found
+
+
+def _hard_certificate(lead: float, square: float, size: float) -> Certificate:
+    ahead = max(lead, 0.0)
+    found = Certificate(-0.5 * ahead * (ahead / square) if square > 0.0 else 0.0, -0.5 * max(square, 0.0), 0.0)
+    found.gap = gap_of(found.primal, found.dual, 0.5 * FLOOR * size)
+    return found
+
+
+def certify_hard_linear(rows: Rows, alpha: np.ndarray) -> Certificate:
+    """Certify alpha f8[n] of a linear problem without slack."""
+    z = np.empty(rows.n)
+    rows.margins(rows.transpose_product(alpha), np.ones(rows.n), z)
+    return certify_hard(z, alpha, float(np.mean(rows.square_norms())) if rows.n else 0.0)

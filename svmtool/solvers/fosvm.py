@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.hard_one_class import certify_linear
+from svmtool.certify.one_class import certify_hard_linear
 from svmtool.kernels.row_scores import LinearRowScores
 from svmtool.objectives.hard_one_class import is_zero
 from svmtool.objectives.task import Task
@@ -58,6 +58,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     alpha[run.chosen] = run.small.alpha
     w = np.append(task.rows.transpose_product(alpha), run.stored_rho)
     near = is_zero(-np.inf, run.small.rho, rows.size)  # without the product that gives the least value
-    if near and status.converged and certify_linear(task.rows, alpha).primal == 0.0:
+    if near and status.converged and certify_hard_linear(task.rows, alpha).primal == 0.0:
         w[:] = 0.0
     return Result(w, status, monitor.iterations - 1, monitor.history, alpha)

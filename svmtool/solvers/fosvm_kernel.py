@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.hard_one_class import gap_of
+from svmtool.certify.one_class import hard_gap
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.pair_descent import LAST, PATIENCE, PairDescent, capacity_for_rows
 from svmtool.kernels.problems import HardOneClass, Points
@@ -75,7 +75,7 @@ def solve(
             result = _decompose(problem, monitor, run.sample, alpha, working)
         except EndedError:  # before the first round
             z, rho = _guessed(len(alpha), run.chosen, run.small.z, run.small.rho), run.small.rho
-            gap = gap_of(lead_of(z), rho, problem.size)
+            gap = hard_gap(lead_of(z), rho, problem.size)
             count = monitor.iterations - 1
             return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, count, monitor.end(), z)
         if result.status not in (PRECISION, COSTLY):
@@ -98,7 +98,7 @@ def solve(
     if not np.any(alpha):  # ended before all rows were examined
         alpha[run.chosen], z = run.small.alpha, _guessed(rows.n, run.chosen, run.small.z, run.small.rho)
     rho = float(alpha @ z)
-    gap = gap_of(lead_of(z), rho, rows.size)
+    gap = hard_gap(lead_of(z), rho, rows.size)
     if before is not None and monitor.ended() and before.gap < gap:  # a limit came before A was solved
         before.status, before.iterations = status, monitor.iterations - 1
         return before
@@ -139,7 +139,7 @@ def _decompose(
             status = monitor.end()
             break
         rho = float(state.a @ state.f)
-        if gap_of(lead_of(z), rho, problem.size) <= monitor.gap:
+        if hard_gap(lead_of(z), rho, problem.size) <= monitor.gap:
             status = sample.status(monitor.iterations)
             break
         more = n if np.count_nonzero(state.a) > CARRIED * len(part) else len(part) + len(drawn)
@@ -151,7 +151,7 @@ def _decompose(
         except EndedError:
             status = monitor.end()
     rho = float(alpha @ z)
-    gap = gap_of(lead_of(z), rho, problem.size)
+    gap = hard_gap(lead_of(z), rho, problem.size)
     inside = lead_of(z[alpha > 0.0])  # the rho that all rows of A satisfy: their values are only nearly equal
     return KernelResult(alpha, inside * (1.0 - INSIDE), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
 
@@ -170,9 +170,9 @@ def _descend(
         f = state.f.copy()
         rho, lead = float(state.a @ f), lead_of(f)
         apart = 0.0 if state.exact else state.error()
-        gap = gap_of(lead - apart, rho + apart, problem.size)
+        gap = hard_gap(lead - apart, rho + apart, problem.size)
         try:
-            if not state.exact and (not moved or (gap > wanted >= gap_of(lead, rho, problem.size))):
+            if not state.exact and (not moved or (gap > wanted >= hard_gap(lead, rho, problem.size))):
                 state.refresh()  # it may be round-off of single precision
                 moved = True
                 continue

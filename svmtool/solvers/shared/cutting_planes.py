@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.hard_one_class import gap_of
+from svmtool.certify.one_class import hard_gap
 from svmtool.kernels.row_scores import RowScores
 from svmtool.limits import EndedError
 from svmtool.linalg.minimum_norm_point import MinimumNormPoint
@@ -83,7 +83,7 @@ class CuttingPlanes:
         except EndedError:
             if not self.monitor.iterations:  # only A has a dual value: nothing is known of the other rows
                 rho = self.small.rho
-                self.monitor.step(0.0, -0.5 * rho, gap_of(0.0, rho, self.rows.size), active=len(self.chosen))
+                self.monitor.step(0.0, -0.5 * rho, hard_gap(0.0, rho, self.rows.size), active=len(self.chosen))
             return self.monitor.end()
 
     def _rounds(self, most: float) -> Status | None:
@@ -93,7 +93,7 @@ class CuttingPlanes:
             worst, least, all_seen = self.evaluate()
             lead = min(lead_of(self.small.z), least)
             rho = self.small.rho
-            gap = gap_of(lead, rho, self.rows.size)
+            gap = hard_gap(lead, rho, self.rows.size)
             reached = self.monitor.gap is not None and gap <= self.monitor.gap
             if all_seen and not self.rows.exact and (reached or (not moved and self.monitor.iterations)):
                 self.rows.refresh()  # or else the last row that joined was not what it seemed

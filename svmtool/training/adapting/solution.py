@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.linear import Certificate
-from svmtool.certify.statistics import certify
+from svmtool.certify.linear import Certificate, certify_sums
 from svmtool.data.class_statistics import UNIT, ClassStatistics
 from svmtool.objectives.normal_equations import NormalEquations
 
@@ -14,9 +13,9 @@ PROBES = 3  # random directions in which rounding is taken to have moved the mat
 
 
 def solution(problem: NormalEquations, sums: ClassStatistics) -> tuple[np.ndarray, Certificate]:
-    """Return the minimiser and its certificate, computed from the sums by certify/statistics.py."""
+    """Return the minimiser and its certificate, computed from the sums by certify/linear.py."""
     w = problem.minimiser()
-    return w, certify(w, problem.matrix.S, problem.b, problem.V, problem.C, _passed(problem, sums))
+    return w, certify_sums(w, problem.matrix.S, problem.b, problem.V, problem.C, _passed(problem, sums))
 
 
 def _passed(problem: NormalEquations, sums: ClassStatistics) -> np.ndarray:

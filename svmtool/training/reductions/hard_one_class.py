@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.hard_one_class import certify_linear
 from svmtool.certify.linear import Certificate
+from svmtool.certify.one_class import certify_hard_linear
 from svmtool.objectives.hard_one_class import AMONG
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
@@ -40,7 +40,7 @@ class HardOneClass(OneClass):
         return f"{result.status.advice}\n" if result.status.name == "sample" else ""
 
     def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
-        return certify_linear(self.rows, result.alpha if alpha is None else alpha)
+        return certify_hard_linear(self.rows, result.alpha if alpha is None else alpha)
 
     def primal(self, k: int, w: np.ndarray) -> float:
         """Infeasible planes have no primal value, so that results are not compared."""
