@@ -27,8 +27,7 @@ from svmtool.api.prediction import model_of
 from svmtool.api.result import Fit
 from svmtool.api.run import Run
 from svmtool.api.settings import check_names, settings_of
-from svmtool.distributed.frame import FEATURES, LABEL, Frame, check_features
-from svmtool.distributed.scoring import FrameScorer
+from svmtool.distributed.frame import FEATURES, LABEL, Frame, FrameScorer, check_features
 from svmtool.distributed.session import Session, spark_errors
 from svmtool.distributed.train import trained
 from svmtool.models.kernel import KernelModel

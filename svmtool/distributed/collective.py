@@ -62,7 +62,7 @@ class Collective(ABC):
         self.costs = Costs()
         self._deferred: list[Call] = []
         self._kept: dict[str, Call] = {}  # calls that are repeated after a restart
-        self.weights: np.ndarray | None = None  # of all rows, f8[n]; see take_weights
+        self.weights: np.ndarray | None = None  # of all rows, f8[n]; rows of weight 0 are left out
 
     @abstractmethod
     def _exchange(self, calls: list[Call], add: bool) -> list[Any]:
@@ -94,14 +94,6 @@ class Collective(ABC):
         """As `defer`, and repeat the call after each restart; the last call of a name is kept."""
         self._kept[name] = (name, arguments)
         self.defer(name, *arguments)
-
-    def take_weights(self, weights: np.ndarray, counts: list[int]) -> None:
-        """Multiply costs by weights (f8[n]) from now on; rows of weight 0 are left out.
-
-        counts: number of rows of each rank.
-        """
-        self.weights = weights
-        self.keep("take_weights", weights, np.cumsum([0, *counts]))
 
     def gather(self, name: str, *arguments: Any) -> list[Any]:
         """The results of all ranks, in the order of the rows."""

@@ -62,11 +62,13 @@ class DistributedTask(Task):
     costs: the different costs of its rows; y is None, cost and target hold only values that solvers check.
     """
 
-    __slots__ = ("_made", "ranks")
+    __slots__ = ("_made",)
 
-    def __init__(self, ranks: Collective, some: DistributedRows, costs: np.ndarray, free_bias: bool, **more: Any):
+    rows: DistributedRows
+
+    def __init__(self, some: DistributedRows, costs: np.ndarray, free_bias: bool, **more: Any):
         super().__init__(some, None, costs, free_bias, **more)
-        self.ranks, self._made = ranks, None
+        self._made = None
 
     @property
     def weights(self) -> np.ndarray | None:
@@ -74,13 +76,13 @@ class DistributedTask(Task):
         return None if self._made is None or not self._made._ready else self._made.w
 
     def objective(self, kind: type[Losses], **more: Any) -> Any:
-        self._made = distributed(kind)(self.ranks, self.rows, self.free_bias, kind, more)
+        self._made = distributed(kind)(self.rows, self.free_bias, kind, more)
         return self._made
 
     def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:
         if not self.free_bias or self.rows.n == 0:
             return None
-        low, high = np.max(self.ranks.gather("bias_range", margin), axis=0) * (1.0, -1.0)
+        low, high = np.max(self.rows.ranks.gather("bias_range", margin), axis=0) * (1.0, -1.0)
         return self.answer_between(float(low), float(high))
 
 
@@ -93,15 +95,13 @@ def distributed(kind: type[Objective]) -> type:
 class DistributedObjective(Objective):
     """Mixin that replaces sums over rows; it precedes the objective in the method resolution order."""
 
-    def __init__(
-        self, ranks: Collective, some: DistributedRows, free_bias: bool, kind: type[Objective], more: dict[str, Any]
-    ):  # fmt: skip
+    def __init__(self, some: DistributedRows, free_bias: bool, kind: type[Objective], more: dict[str, Any]):
         Losses.__init__(self, some, None, None, free_bias)
         more = {name: None if name == "target" else value for name, value in more.items()}
-        self.ranks, self._kind, self._more, self._sigma_sent = ranks, kind, more, None
+        self.ranks, self._kind, self._more, self._sigma_sent = some.ranks, kind, more, None
         for name, value in {"p": 1.0, "sigma": 1.0, "primal": np.inf, "_multiple": 1.0, **more}.items():
             setattr(self, name, value)
-        ranks.defer("objective", kind, more)
+        self.ranks.defer("objective", kind, more)
 
     def _prepare(self) -> None:
         self.w = np.zeros(self.d)

@@ -94,7 +94,7 @@ class DistributedReduction(Reduction):
         if weights is not None and n:  # solvers need only the size of costs
             costs = costs * float(np.mean(weights[weights > 0.0]))
         free_bias = more.pop("free_bias", not self.settings.problem.regularize_bias)
-        self._task = DistributedTask(self.ranks, rows, costs, free_bias, **more)
+        self._task = DistributedTask(rows, costs, free_bias, **more)
         return self._task
 
     def rule(self, k: int) -> Rule:

@@ -1,34 +1,43 @@
-"""svm-train --spark: the flow of training/pipeline.py with the rows in Spark's executors."""
+"""svm-train --spark: the flow of training/pipeline.py with the rows in Spark's executors.
+
+Folds (-v, -C, -b 1) are those of training in memory; no row is moved.  The driver holds labels, folds and predictions,
+some 30 bytes a row, and sends the folds to all ranks.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from svmtool.activity import doing
 from svmtool.compiled import threads
+from svmtool.data.dataset import Dataset
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.frame import source_of
-from svmtool.distributed.kinds import reduction_of
+from svmtool.distributed.one_class import DistributedOneClass
 from svmtool.distributed.reading import Text
+from svmtool.distributed.reductions import DistributedOneVsRest, DistributedReduction, DistributedRegression
 from svmtool.distributed.session import Session
 from svmtool.distributed.stage import BarrierStage
-from svmtool.distributed.validation import DistributedFolds, calibrate
-from svmtool.errors import named
+from svmtool.errors import SvmtoolError, named
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight import weight_file
-from svmtool.limits import StopFlag
+from svmtool.limits import StopFlag, TimeShares
 from svmtool.models import words
 from svmtool.models.linear import LinearModel
 from svmtool.params import Request, Settings, check_after_reading
+from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training import intent
-from svmtool.training.calibration import NotCalibratedError
+from svmtool.training.calibration import FOLDS, NotCalibratedError, by_label, check, sigmoids
 from svmtool.training.interrupt import Interruptible
-from svmtool.training.outcome import Recorder, exit_status
+from svmtool.training.outcome import Recorder, exit_status, worst_status
 from svmtool.training.pipeline import ModelFile, Training, fitted, show
+from svmtool.training.validation.cross_validation import UNMOVED, Folds, checked_square
+from svmtool.training.validation.folds import fold_rows
 from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, run_search, run_validation
 
 
@@ -48,11 +57,7 @@ def trained(
     recorder: Recorder | None = None, console: Any = NULL_CONSOLE, request: Request = REQUEST,
 ) -> tuple[Training, BarrierStage, bool]:  # fmt: skip
     """Train on the rows of a Text or Frame; returns the training, its closed stage, and whether Ctrl-C ended it."""
-    found = source.weights()  # a Spark job, which must run before the stage takes all cores
-    with contextlib.closing(BarrierStage(session, source)) as stage:
-        check_after_reading(settings)
-        take_weights(stage, request.weights, found)
-        check_labels(stage, settings, request, source.name, console)
+    with rows_of(session, settings, source, request, console) as stage:
         began = time.perf_counter()
         problems = reduction_of(settings)(stage, settings)
         console.solver(problems.method_line)
@@ -68,30 +73,45 @@ def trained(
             return done, stage, stop.set
 
 
+@contextlib.contextmanager
+def rows_of(
+    session: Session, settings: Settings, source: Text, request: Request, console: Any
+) -> Iterator[BarrierStage]:
+    """The stage that holds the rows of `source`, with their weights and checked labels.
+
+    Warns about labels that look like targets; SvmtoolError if they cannot be classes.
+    """
+    weights = source.weights()  # a Spark job, which must run before the stage takes all cores
+    with contextlib.closing(BarrierStage(session, source)) as stage:
+        check_after_reading(settings)
+        take_weights(stage, request.weights, weights)
+        if settings.row.task in intent.CLASSIFIERS:
+            parts = stage.surviving(lambda: stage.gather("classes"))
+            labels = np.array([label for found, _ in parts for label in found])
+            if warning := intent.of_labels(settings, request.given, labels, source.name):
+                console.warn(warning)
+        yield stage
+
+
 def take_weights(ranks: Collective, path: str | None = None, in_rows: np.ndarray | None = None) -> None:
-    """Send weights to the ranks: those that stand `in_rows`, or the numbers in the file `path`."""
+    """Multiply costs by weights from now on: those that stand `in_rows`, or the numbers in the file `path`."""
     if in_rows is not None or path:
         counts = [part["n"] for part in ranks.surviving(lambda: ranks.gather("facts"))]
-        ranks.take_weights(weight_file.read(str(path), sum(counts)) if in_rows is None else in_rows, counts)
+        ranks.weights = weight_file.read(str(path), sum(counts)) if in_rows is None else in_rows
+        ranks.keep("take_weights", ranks.weights, np.cumsum([0, *counts]))
 
 
-def check_labels(ranks: Collective, settings: Settings, request: Request, name: str, console: Any) -> None:
-    """Warn about labels that look like targets; SvmtoolError if they cannot be classes."""
-    if settings.row.task in intent.CLASSIFIERS:
-        parts = ranks.surviving(lambda: ranks.gather("classes"))
-        labels = np.array([label for found, _ in parts for label in found])
-        if warning := intent.of_labels(settings, request.given, labels, name):
-            console.warn(warning)
+def reduction_of(settings: Settings) -> type[DistributedReduction]:
+    """The reduction for the settings' task."""
+    if settings.row.task == "one-class":
+        return DistributedOneClass
+    return DistributedRegression if settings.row.task == "regression" else DistributedOneVsRest
 
 
 def validate(session: Session, settings: Settings, request: Request, source: Text, console: Any) -> int:
     """Run -v or -C and print LIBLINEAR's lines; returns the exit status."""
     wanted = DEFAULT_FOLDS if request.folds is None else request.folds
-    found = source.weights()  # a Spark job, which must run before the stage takes all cores
-    with contextlib.closing(BarrierStage(session, source)) as stage:
-        check_after_reading(settings)
-        take_weights(stage, request.weights, found)
-        check_labels(stage, settings, request, source.name, console)
+    with rows_of(session, settings, source, request, console) as stage:
         stop = StopFlag(settings.stopping.max_seconds)
         if request.find_C:
             console.out(DOING.format(wanted))
@@ -116,3 +136,81 @@ def run(settings: Settings, request: Request, path: str, model_path: str, consol
         ModelFile(model_path).write(done)
         console.solver(stage.costs.line(stage.size))
     return exit_status(settings.row, request, done, model_path, interrupted, console)
+
+
+class DistributedFolds(Folds):
+    """Folds of distributed rows.  whole: whether rows of weight 0 are in the folds too, and so are predicted."""
+
+    def __init__(self, ranks: Collective, settings: Settings, wanted: int, whole: bool = True):
+        self.ranks = ranks
+        parts = ranks.surviving(lambda: ranks.gather("labels"))
+        labels, weights = np.concatenate(parts), ranks.weights
+        self.of_table = np.arange(len(labels)) if whole or weights is None else np.flatnonzero(weights > 0.0)
+        no_features = np.zeros(len(self.of_table) + 1, np.int64), np.empty(0, np.int32), np.empty(0)
+        super().__init__(Dataset(labels[self.of_table], *no_features, 0), settings, None, wanted)
+        self.fold = np.empty(len(self.table), np.int32)
+        for k in range(self.count):
+            self.fold[self.order[self.starts[k] : self.starts[k + 1]]] = k
+        fold = np.full(len(labels), self.count, np.int32)  # rows in no fold have weight 0
+        fold[self.of_table] = self.fold
+        ranks.keep("take_folds", fold, np.cumsum([0, *map(len, parts)]))
+
+    def largest_square(self, bias: float) -> float:
+        parts = self.ranks.surviving(lambda: self.ranks.gather("largest_square", bias))
+        return checked_square(max(parts, default=0.0))
+
+    def problems(self, k: int, settings: Settings) -> DistributedReduction:
+        """Hold out fold k from now on; returns the reduction of the other rows."""
+        self.ranks.keep("hold_out", k)
+        inside, _ = fold_rows(self.order, self.starts, k, False)
+        if self.ranks.weights is not None:
+            inside = inside[self.ranks.weights[self.of_table[inside]] > 0.0]
+        return reduction_of(settings)(self.ranks, settings, self.table.labels[inside])
+
+    def scores(self, problems: DistributedReduction, W: np.ndarray) -> np.ndarray:
+        """Decision values f8[m, columns] of the rows held out."""
+        return np.concatenate(problems.surviving(lambda: self.ranks.gather("scores", problems.decisions(W))))
+
+    def evaluate(self, settings: Settings, stop: StopFlag, warm: list | None = None) -> tuple[np.ndarray, bool]:
+        """See Folds; folds are trained one after the other."""
+        predictions, moved, ends = np.empty(len(self.table)), False, []
+        shares = TimeShares(stop, self.count, 1)
+        warnings: dict[str, None] = {}
+        for k in range(self.count):
+            problems = self.problems(k, settings)
+            warnings.update(dict.fromkeys(problems.warnings()))
+            problems.any_start = warm is not None
+            start = None if warm is None else warm[k]
+            results, _ = problems.fit_and_certify(start, stop=shares.next())
+            W = problems.weights(results)
+            ends.append(TIME if any(r.status is TIME for r in results) else worst_status(results))
+            moved |= start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
+            if warm is not None:
+                warm[k] = W
+            predictions[self.fold == k] = problems.model(W).labels_from(self.scores(problems, W))
+        if stop.set:
+            raise KeyboardInterrupt
+        self.open_ends: tuple[Status, ...] = tuple(end for end in ends if end is not None and not end.converged)
+        self.warnings += warnings
+        return predictions, moved
+
+
+def calibrate(
+    ranks: Collective, settings: Settings, labels: tuple[int, ...], stop: StopFlag, console: Any
+) -> list[tuple[float, float]]:
+    """Fit sigmoids, see training/calibration.py; afterwards the ranks still hold out rows."""
+    try:
+        folds = DistributedFolds(ranks, settings.replace(stratified=True), FOLDS, whole=False)
+    except SvmtoolError as e:
+        raise NotCalibratedError(str(e)) from e
+    values = np.empty((len(folds.table), 1 if len(labels) == 2 else len(labels)))
+    for k in range(folds.count):
+        check(stop)
+        problems = folds.problems(k, settings)
+        results, _ = problems.fit_and_certify(stop=stop)
+        check(stop)
+        W = problems.weights(results)
+        model = problems.model(W)
+        values[folds.fold == k] = by_label(model, model.class_values(folds.scores(problems, W)), labels)
+    weights = np.ones(len(values)) if ranks.weights is None else ranks.weights[folds.of_table]
+    return sigmoids(values, folds.table.labels, weights, labels)

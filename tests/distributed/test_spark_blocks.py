@@ -17,7 +17,7 @@ from svmtool import registry
 from svmtool.data.dense import DenseRows
 from svmtool.distributed.block import Tube, TwoClasses
 from svmtool.distributed.reading import _pieces, table_of
-from svmtool.distributed.validation import DistributedFolds
+from svmtool.distributed.train import DistributedFolds
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.svmlight import table
 from svmtool.limits import StopFlag

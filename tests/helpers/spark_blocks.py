@@ -13,9 +13,8 @@ from reference import random_rows, text_of
 from svmtool import registry
 from svmtool.distributed.block import Block
 from svmtool.distributed.collective import Collective, LostError
-from svmtool.distributed.kinds import reduction_of
 from svmtool.distributed.reading import table_of
-from svmtool.distributed.train import take_weights
+from svmtool.distributed.train import reduction_of, take_weights
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight import weight_file
 from svmtool.params import Settings
