@@ -32,7 +32,7 @@ from svmtool.formats.models.text import is_kernel_model, load
 from svmtool.formats.source import open_source
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight import weight_file
-from svmtool.models import words
+from svmtool.models.linear import sigmoids_of
 from svmtool.scaling import range_file
 from svmtool.scaling.rescale import LineReader
 
@@ -95,7 +95,7 @@ def _read_model(path: str) -> None:
         model = kernel_model.read(path)
     else:
         model = linear_model.read(path)
-        words.sigmoids_of(model)
+        sigmoids_of(model)
     if getattr(model, "n_features", 0) > 10_000 or model.nr_class > 1000:  # predictions would only take long
         return
     labels = np.zeros(2)

@@ -19,8 +19,7 @@ from svmtool.compat.parameters import Parameters
 from svmtool.compat.solve import LinearRun
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
-from svmtool.models.linear import LinearModel
-from svmtool.models.words import CRAMMER_SINGER_WORD, ONE_CLASS_WORD
+from svmtool.models.linear import CRAMMER_SINGER_WORD, ONE_CLASS_WORD, LinearModel
 from svmtool.params import Request, Settings
 
 __all__ = [

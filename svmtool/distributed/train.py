@@ -27,8 +27,7 @@ from svmtool.errors import SvmtoolError, named
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight import weight_file
 from svmtool.limits import StopFlag, TimeShares
-from svmtool.models import words
-from svmtool.models.linear import LinearModel
+from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training import intent
@@ -67,7 +66,7 @@ def trained(
             if settings.run.probability and not done.model.gives_probabilities:
                 try:
                     marks = calibrate(stage, settings, done.model.labels or (), stop, console)
-                    done.model.notes += words.sigmoid_notes(marks)
+                    done.model.notes += sigmoid_notes(marks)
                 except NotCalibratedError as e:
                     done.lacking = str(e)
             return done, stage, stop.set

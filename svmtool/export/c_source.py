@@ -9,8 +9,7 @@ import numpy as np
 from svmtool.errors import ModelError
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED
-from svmtool.models.linear import LinearModel
-from svmtool.models.words import NO_CLASSES
+from svmtool.models.linear import NO_CLASSES, LinearModel
 
 MOST_NUMBERS = 10_000_000  # some 250 MB of source, which compilers need gigabytes for
 A_LINE = 8  # numbers

@@ -10,8 +10,7 @@ from svmtool.formats.names import Names
 from svmtool.inspection.facts import certificate_of, solver_of
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES, WITH_COEF0, WITH_DEGREE, WITH_GAMMA
-from svmtool.models.linear import LinearModel
-from svmtool.models.words import sigmoids_of
+from svmtool.models.linear import LinearModel, sigmoids_of
 
 FORMAT, VERSION = "svmtool model", 1
 

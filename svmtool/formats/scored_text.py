@@ -14,9 +14,8 @@ from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.decision_loops import score_lines
 from svmtool.compiled.loops.text.text_loops import PADDING
 from svmtool.errors import DataError
-from svmtool.formats.models.linear import StoredModel
 from svmtool.formats.source import Source, partial_line_error
-from svmtool.models.words import ONE_CLASS_WORD
+from svmtool.models.linear import ONE_CLASS_WORD, LinearModel
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class Scored:
         return copy
 
 
-def scored_blocks(source: Source, model: StoredModel) -> Iterator[Scored]:
+def scored_blocks(source: Source, model: LinearModel) -> Iterator[Scored]:
     """Score every line of an open source.
 
     Raises DataError for the first malformed line, after yielding all earlier blocks.
@@ -67,7 +66,7 @@ def scored_blocks(source: Source, model: StoredModel) -> Iterator[Scored]:
         group.clear()  # frees its memory before the next group is scored
 
 
-def _groups_of_file(source: Source, model: StoredModel) -> Iterator[list[Scored]]:
+def _groups_of_file(source: Source, model: LinearModel) -> Iterator[list[Scored]]:
     """Groups of blocks of a regular file; each thread reads its blocks into its own buffer."""
     size = source.size or 0
     total = -(-size // BLOCK)
@@ -114,7 +113,7 @@ def _lines_of_block(source: Source, b: int, size: int, text: Buffer | None) -> t
         ahead *= 4
 
 
-def _groups_of_stream(source: Source, model: StoredModel) -> Iterator[list[Scored]]:
+def _groups_of_stream(source: Source, model: LinearModel) -> Iterator[list[Scored]]:
     """Groups of blocks of a pipe or a compressed file, read sequentially."""
     capacity = STREAM
     text = Buffer("u1", capacity + PADDING + 1)
@@ -150,7 +149,7 @@ def _groups_of_stream(source: Source, model: StoredModel) -> Iterator[list[Score
         held -= whole
 
 
-def _score(text: Buffer, start: int, stop: int, model: StoredModel, name: str) -> Scored:
+def _score(text: Buffer, start: int, stop: int, model: LinearModel, name: str) -> Scored:
     """Score the lines of text[start:stop]; errors count lines from the block's first."""
     columns = model.columns
     scored = Scored(1 + (stop - start) // ROW_BYTES, columns)
@@ -183,7 +182,7 @@ def _score(text: Buffer, start: int, stop: int, model: StoredModel, name: str) -
     return scored
 
 
-def _decide_row(out: Any, row: int, indices: list[int], values: list[float], model: StoredModel, rho: float):
+def _decide_row(out: Any, row: int, indices: list[int], values: list[float], model: LinearModel, rho: float):
     """The sums of score_lines for a row that only slow_line can parse."""
     W, columns = model.W.items, model.columns
     for c in range(columns):

@@ -13,8 +13,7 @@ from svmtool.formats.adaptable import names as state_names
 from svmtool.formats.names import Names
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, WITH_COEF0, WITH_DEGREE, WITH_GAMMA
-from svmtool.models.linear import LinearModel
-from svmtool.models.words import LOGISTIC_WORDS, sigmoids_of
+from svmtool.models.linear import LOGISTIC_WORDS, LinearModel, sigmoids_of
 from svmtool.registry.row import Solver
 
 Fact = tuple[str, str]

@@ -1,16 +1,78 @@
-"""Linear models: decision values, labels and probabilities."""
+"""Linear models: decision values, labels and probabilities; the words of LIBLINEAR's model files.
+
+Imports numpy where it is used: svm-predict often needs none.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-
 from svmtool.compiled import threads
+from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.decision_loops import choose, decide, logistic
 from svmtool.errors import ModelError
-from svmtool.models import words
+from svmtool.numbers import parse_number
+
+TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+
+REGRESSION_WORDS = ("L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL", "L2R_L1LOSS_SVR_DUAL")
+ONE_CLASS_WORD = "ONECLASS_SVM"
+CRAMMER_SINGER_WORD = "MCSVM_CS"
+LOGISTIC_WORDS = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
+# The words of LIBLINEAR's model files, in the order of its solver numbers.
+WORDS = (
+    "L2R_LR", "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL", "MCSVM_CS", "L1R_L2LOSS_SVC", "L1R_LR",
+    "L2R_LR_DUAL", *REGRESSION_WORDS, ONE_CLASS_WORD,
+)  # fmt: skip
+RANKS_NOTE = "# The labels are ranks: ordinal regression"  # follows the weights of an ordinal model
+NO_PROBABILITIES = "probability output is only supported for logistic regression "
+NO_PROBABILITIES += "and for classifiers that svm-train -b 1 has trained"
+SIGMOID_NOTE = "# Sigmoid: "  # followed by A and B, a line for each column of the weights (one for two classes)
+NO_CLASSES = "the model has no classes (it was trained on an empty file) and cannot predict"
+OVERFLOWN = "the weights overflowed and no model is written: scale the features (svm-scale) or choose "
+OVERFLOWN += "a smaller -c"
 
 ROWS_A_BLOCK = 2048
 LARGEST_LOGIT = 700.0  # exp() does not overflow up to here, so that no sum of probabilities is 0
+
+
+def weight_columns(word: str, nr_class: int) -> int:
+    """Columns of W: one for two classes (two for MCSVM_CS), else one for each class."""
+    return 1 if nr_class == 2 and word != CRAMMER_SINGER_WORD else nr_class
+
+
+def weight_rows(n_features: int, bias: float) -> int:
+    """Rows of W: one for each feature, one more for the bias."""
+    return n_features + (1 if bias >= 0 else 0)
+
+
+def task_of(word: str) -> str:
+    """`classification`, `regression` or `one-class`."""
+    if word in REGRESSION_WORDS:
+        return "regression"
+    return "one-class" if word == ONE_CLASS_WORD else "classification"
+
+
+def sigmoid_notes(sigmoids: list[tuple[float, float]]) -> tuple[str, ...]:
+    """Lines with A and B of each decision value: P(class) = 1 / (1 + exp(A f + B))."""
+    return tuple(f"{SIGMOID_NOTE}{A:.17g} {B:.17g}" for A, B in sigmoids)
+
+
+def sigmoids_of(model: Any) -> list[tuple[float, float]]:
+    """A and B of each decision value, from the notes; empty without them, ModelError if they are damaged."""
+    lines = [note[len(SIGMOID_NOTE) :] for note in model.notes if note.startswith(SIGMOID_NOTE)]
+    if not lines or model.task != "classification":
+        return []
+    wanted = 1 if model.nr_class == 2 else model.nr_class
+    try:
+        pairs = [(parse_number(a), parse_number(b)) for a, b in map(str.split, lines)]
+    except ValueError:
+        pairs = []
+    if len(pairs) != wanted or any(x - x != 0 for pair in pairs for x in pair):
+        raise ModelError(f"ERROR: the model must have {wanted} lines '{SIGMOID_NOTE}A B', A and B finite numbers")
+    return pairs
 
 
 class LinearModel:
@@ -22,52 +84,51 @@ class LinearModel:
     n_features  largest feature index of the model, without the bias
     bias        value of the appended constant feature; < 0: none
     rho         subtracted from the decision values (one-class), else None
-    W           f8 (n_features + 1 where bias >= 0, columns), C order
+    W           f8 (n_features + 1 where bias >= 0, columns), C order; a Buffer of these where numpy is not needed
     notes       lines, each starting with '#', written after the weights
     """
 
     __slots__ = ("word", "labels", "nr_class", "n_features", "bias", "rho", "W", "notes")
 
     def __init__(
-        self,
-        word: str,
-        labels: tuple[int, ...] | None,
-        n_features: int,
-        bias: float,
-        W: np.ndarray,
-        rho: float | None = None,
-        notes: tuple[str, ...] = (),
-    ):
+        self, word: str, labels: tuple[int, ...] | None, n_features: int, bias: float, W: Any,
+        rho: float | None = None, notes: tuple[str, ...] = (),
+    ):  # fmt: skip
         self.word, self.labels, self.n_features, self.bias = word, labels, n_features, bias
         self.nr_class = 2 if labels is None else len(labels)
-        self.rho, self.notes = rho, tuple(notes)
-        shape = (words.weight_rows(n_features, bias), words.weight_columns(word, self.nr_class))
-        self.W = np.ascontiguousarray(W, dtype=np.float64).reshape(shape)
+        self.W, self.rho, self.notes = W, rho, tuple(notes)
+        if not isinstance(W, Buffer):
+            import numpy as np
+
+            shape = weight_rows(n_features, bias), self.columns
+            self.W = np.ascontiguousarray(W, dtype=np.float64).reshape(shape)
 
     @property
     def columns(self) -> int:
         """Number of decision values of a row."""
-        return self.W.shape[1]
+        return weight_columns(self.word, self.nr_class)
 
     @property
     def task(self) -> str:
         """`classification`, `regression` or `one-class`."""
-        return words.task_of(self.word)
+        return task_of(self.word)
 
     @property
     def is_ordinal(self) -> bool:
         """Whether the labels are ranks in ascending order (ordinal regression), according to the notes."""
-        return words.RANKS_NOTE in self.notes
+        return RANKS_NOTE in self.notes
 
     @property
     def gives_probabilities(self) -> bool:
         """Whether the model is logistic or has sigmoids."""
-        return self.word in words.LOGISTIC_WORDS or bool(words.sigmoids_of(self))
+        return self.word in LOGISTIC_WORDS or bool(sigmoids_of(self))
 
     def decision_values(self, table) -> np.ndarray:
         """Decision values f8 (n, columns) of a Dataset; features beyond n_features are ignored."""
+        import numpy as np
+
         n = len(table.labels)
-        rho = self.rho if self.word == words.ONE_CLASS_WORD and self.rho is not None else 0.0  # other models ignore it
+        rho = self.rho if self.word == ONE_CLASS_WORD and self.rho is not None else 0.0  # other models ignore it
         products = table.products(self.W, self.bias) if hasattr(table, "products") else None
         if products is not None:
             return products - rho
@@ -83,15 +144,21 @@ class LinearModel:
         threads.run_blocks(work, -(-n // ROWS_A_BLOCK))
         return out
 
+    def choose(self, decisions, places, n: int) -> None:
+        """Set places i8[n] to the index of each row's predicted class (one-class: 0 inside, 1 outside)."""
+        by_sign = self.nr_class == 2  # the sign of the first column even where there are two (MCSVM_CS)
+        choose(decisions, places, self.columns, int(by_sign), n)
+
     def labels_from(self, decisions: np.ndarray) -> np.ndarray:
         """Predicted labels (or values) f8[n] from decision values."""
+        import numpy as np
+
         if self.task == "regression":
             return decisions[:, 0].copy()
-        by_sign = self.nr_class == 2  # the sign of the first column even where there are two (MCSVM_CS)
-        if not by_sign and self.columns == 0:
-            raise ModelError(words.NO_CLASSES)
+        if self.columns == 0:
+            raise ModelError(NO_CLASSES)
         places = np.empty(len(decisions), dtype=np.int64)
-        choose(decisions, places, self.columns, int(by_sign), len(decisions))
+        self.choose(decisions, places, len(decisions))
         names = (1, -1) if self.labels is None else self.labels
         return np.array(names, dtype=np.float64)[places]
 
@@ -101,8 +168,10 @@ class LinearModel:
 
     def class_values(self, decisions: np.ndarray) -> np.ndarray:
         """Input of the sigmoids: decision values; for Crammer-Singer each class's lead over the best other class."""
-        if self.word != words.CRAMMER_SINGER_WORD or self.columns < 3:
+        if self.word != CRAMMER_SINGER_WORD or self.columns < 3:
             return decisions
+        import numpy as np
+
         second, best = np.partition(decisions, -2, axis=1)[:, -2:].T[..., None]
         return decisions - np.where(decisions == best, second, best)
 
@@ -111,10 +180,12 @@ class LinearModel:
 
         A logistic model's own formula takes precedence over stored sigmoids, as in LIBLINEAR's predict.
         """
+        import numpy as np
+
         if not self.gives_probabilities:
-            raise ModelError(words.NO_PROBABILITIES)
-        if self.word not in words.LOGISTIC_WORDS:
-            A, B = np.array(words.sigmoids_of(self)).T
+            raise ModelError(NO_PROBABILITIES)
+        if self.word not in LOGISTIC_WORDS:
+            A, B = np.array(sigmoids_of(self)).T
             values = self.class_values(decisions)[:, : len(A)]
             logits = np.clip(-(values * A + B), -LARGEST_LOGIT, LARGEST_LOGIT)
             decisions = np.ascontiguousarray(logits)

@@ -19,8 +19,7 @@ from svmtool.formats.models import linear
 from svmtool.formats.svmlight import weight_file
 from svmtool.formats.svmlight.background import Reading
 from svmtool.limits import EndedError, StopFlag, until
-from svmtool.models import words
-from svmtool.models.linear import LinearModel
+from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Status
 from svmtool.training import intent
@@ -127,7 +126,7 @@ def _add_sigmoids(
 
     try:
         sigmoids = calibrate(table, settings, row_weights, done.model.labels or (), stop)
-        done.model.notes += words.sigmoid_notes(sigmoids)
+        done.model.notes += sigmoid_notes(sigmoids)
     except NotCalibratedError as e:
         done.lacking = str(e)
 

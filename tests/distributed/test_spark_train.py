@@ -23,7 +23,7 @@ from svmtool.distributed.session import error_text
 from svmtool.distributed.stage import BarrierStage
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear
-from svmtool.models import words
+from svmtool.models.linear import sigmoids_of
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_sigmoids_are_those_of_memory(number, name, spark_train, svm_train, data
         assert (status, err) == (0, "")
     far_model, near = linear.read("far"), linear.read("near")
     assert far_model.gives_probabilities
-    a, b = (np.array(words.sigmoids_of(model)) for model in (far_model, near))
+    a, b = (np.array(sigmoids_of(model)) for model in (far_model, near))
     np.testing.assert_allclose(a, b, rtol=5e-2)
 
 

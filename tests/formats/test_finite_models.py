@@ -17,8 +17,7 @@ from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable import state
 from svmtool.formats.models import kernel, linear
-from svmtool.models import words
-from svmtool.models.linear import LinearModel
+from svmtool.models.linear import LinearModel, sigmoid_notes
 
 SMALL = "1 1:1 2:1\n-1 1:-1 2:0.5\n1 1:2\n-1 2:-1\n"
 MEMORY = b"ERROR: not enough memory for this data: use fewer rows or features, or a machine with more memory\n"
@@ -37,7 +36,7 @@ def test_linear(tmp_path, place, bad):
     elif place == "rho":
         rho, word = bad, "ONECLASS_SVM"
     else:
-        notes = words.sigmoid_notes([(bad, 1.0)])
+        notes = sigmoid_notes([(bad, 1.0)])
     rows = 3 if place != "bias" or not bad > 0 else 2
     model = LinearModel(word, (1, -1) if rho is None else None, rows, bias, W, rho, notes)
     if rho is not None and np.isinf(rho):  # LIBLINEAR's own, of a share of no rows or of all

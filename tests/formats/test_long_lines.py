@@ -12,13 +12,13 @@ import pytest
 
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import scored_text, source
-from svmtool.formats.models.linear import StoredModel
 from svmtool.formats.rowcache import arrays, folder
 from svmtool.formats.source import open_source
 from svmtool.formats.svmlight import table, weight_file
 from svmtool.formats.svmlight.slow_line import parse_line
 from svmtool.formats.svmlight.stream import arriving_rows
 from svmtool.formats.svmlight.table import Buffer
+from svmtool.models.linear import LinearModel
 from svmtool.scaling import range_file
 
 GOOD = b"1 1:1\n-1 2:1\n"
@@ -53,11 +53,8 @@ def small(monkeypatch):
     monkeypatch.setattr(table.raw_tables, "__defaults__", (SMALL, None, 1, 1 << 16))
 
 
-def stored() -> StoredModel:
-    model = StoredModel()
-    model.word, model.nr_class, model.labels, model.n_features = "L2R_L2LOSS_SVC", 2, (1, -1), 2
-    model.bias, model.rho, model.W, model.notes = -1.0, None, Buffer("f8", 2), ()
-    return model
+def stored() -> LinearModel:
+    return LinearModel("L2R_L2LOSS_SVC", (1, -1), 2, -1.0, Buffer("f8", 2))
 
 
 READERS = {

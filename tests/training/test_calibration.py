@@ -15,8 +15,7 @@ from test_odd_data import ODD
 from svmtool import registry
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight import table as svmlight
-from svmtool.models import words
-from svmtool.models.linear import LinearModel
+from svmtool.models.linear import LOGISTIC_WORDS, LinearModel, sigmoids_of
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import StopFlag
 from svmtool.training import calibration
@@ -25,7 +24,7 @@ from svmtool.training.pipeline import train
 from svmtool.training.validation import folds
 
 CLASSIFIERS = [row for row in registry.SOLVERS if row.task in ("classification", "all classes")]
-PLATT = [row for row in CLASSIFIERS if row.word not in words.LOGISTIC_WORDS]
+PLATT = [row for row in CLASSIFIERS if row.word not in LOGISTIC_WORDS]
 OTHERS = [row for row in registry.SOLVERS if row not in CLASSIFIERS]
 by_name = {"ids": lambda row: row.name}
 every_classifier = pytest.mark.parametrize("row", CLASSIFIERS, **by_name)
@@ -63,7 +62,7 @@ def test_values_come_from_models_that_have_not_seen_the_row(row, labels):
     wanted = [fit_sigmoid(values[:, k], y == model.labels[k], np.ones(len(y))) for k in range(count)]
     got = train(table_of(X, y), settings.replace(probability=True))
     assert got.lacking == ""
-    assert np.array(words.sigmoids_of(got.model)) == pytest.approx(np.array(wanted), rel=1e-6, abs=1e-6)
+    assert np.array(sigmoids_of(got.model)) == pytest.approx(np.array(wanted), rel=1e-6, abs=1e-6)
     assert np.array_equal(got.model.W, model.W), "the weights are those without -b"
 
 
@@ -142,13 +141,13 @@ def test_every_classifier_trains_and_predicts_with_probabilities(row, labels, sv
     assert rows[:, 1:].sum(axis=1) == pytest.approx(np.ones(len(y)), abs=1e-5) and rows[:, 1:].min() >= 0
     if row in PLATT:
         d = model.decision_values(svmlight.read(str(tmp_path / "d")))
-        A, B = np.array(words.sigmoids_of(model)).T
+        A, B = np.array(sigmoids_of(model)).T
         p = 1 / (1 + np.exp(A * model.class_values(d)[:, : len(A)] + B))
         p = np.column_stack([p, 1 - p]) if len(labels) == 2 else p / p.sum(axis=1, keepdims=True)
         assert rows[:, 1:] == pytest.approx(p, rel=1e-5, abs=1e-12)
         assert model.probabilities(d) == pytest.approx(p, rel=1e-12)
     else:
-        assert words.sigmoids_of(model) == [], "a logistic model gives probabilities of its own"
+        assert sigmoids_of(model) == [], "a logistic model gives probabilities of its own"
 
 
 @pytest.mark.parametrize("solver", [row.number for row in PLATT if row.number < 30] or [40])
@@ -208,10 +207,10 @@ def test_warm_start_moves_the_sigmoids_no_further_than_the_weights(svm_train, tm
     assert (
         svm_train("-s", 2, "-b", 1, "d", "cold")[0] == svm_train("-s", 2, "-b", 1, "-i", "first", "d", "warm")[0] == 0
     )
-    cold, warm = (words.sigmoids_of(linear.read(str(tmp_path / name))) for name in ("cold", "warm"))
+    cold, warm = (sigmoids_of(linear.read(str(tmp_path / name))) for name in ("cold", "warm"))
     assert cold == warm
     assert svm_train("-s", 2, "-i", "cold", "d", "plain")[0] == 0
-    assert words.sigmoids_of(linear.read(str(tmp_path / "plain"))) == [], "they are not handed on"
+    assert sigmoids_of(linear.read(str(tmp_path / "plain"))) == [], "they are not handed on"
 
 
 @pytest.mark.parametrize("row", OTHERS, **by_name)
@@ -236,7 +235,7 @@ def test_too_few_rows_give_a_model_without(text, reason, svm_train, tmp_path):
     status, _, err = svm_train("-s", 2, "-b", 1, "d", "m", data=text)
     assert status == 0
     assert err.splitlines()[-1] == f"WARNING: m holds no probabilities (-b 1): {reason}"
-    assert words.sigmoids_of(linear.read(str(tmp_path / "m"))) == []
+    assert sigmoids_of(linear.read(str(tmp_path / "m"))) == []
     if text:
         assert svm_train("-s", 2, "-b", 1, "--strict", "d", "m")[0] == 2
 
@@ -248,7 +247,7 @@ def test_odd_data_end_well_or_in_one_sentence(name, svm_train, tmp_path):
     status, out, err = svm_train("-q", "-s", 2, "-b", 1, "d", "m")
     assert (status, out) == plain[:2]
     if status == 0:
-        sigmoids = words.sigmoids_of(linear.read(str(tmp_path / "m")))
+        sigmoids = sigmoids_of(linear.read(str(tmp_path / "m")))
         assert bool(sigmoids) == (err == plain[2]) and err.startswith(plain[2])
         assert err.count("\n") == plain[2].count("\n") + (not sigmoids)
 
@@ -282,7 +281,7 @@ def test_ctrl_c_during_calibration_saves_the_model_without(svm_train, tmp_path, 
     status, _, err = svm_train("-s", 2, "-b", 1, "d", "m")
     assert (status, err) == (130, "WARNING: m holds no probabilities (-b 1): interrupted\n")
     whole, kept = (linear.read(str(tmp_path / name)) for name in ("whole", "m"))
-    assert np.array_equal(whole.W, kept.W) and words.sigmoids_of(kept) == []
+    assert np.array_equal(whole.W, kept.W) and sigmoids_of(kept) == []
 
 
 @pytest.mark.parametrize("calls", [1, 3])
@@ -316,4 +315,4 @@ def test_time_limit_covers_the_folds(svm_train, tmp_path):
     status, _, err = svm_train("-s", 2, "-b", 1, "--max-seconds", 1e-9, "--strict", "d", "m", data=text_of(X, y))
     assert status == 2
     assert "WARNING: m holds no probabilities (-b 1): time limit reached: raise --max-seconds\n" in err
-    assert words.sigmoids_of(linear.read(str(tmp_path / "m"))) == []
+    assert sigmoids_of(linear.read(str(tmp_path / "m"))) == []

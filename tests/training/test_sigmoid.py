@@ -12,8 +12,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from svmtool.formats.models import linear
-from svmtool.models import words
-from svmtool.models.linear import LinearModel
+from svmtool.models.linear import LOGISTIC_WORDS, NO_PROBABILITIES, LinearModel, sigmoid_notes, sigmoids_of
 from svmtool.training.calibration import fit_sigmoid
 
 # The fit
@@ -119,10 +118,10 @@ def stored(word: str, classes: int, *notes: str) -> LinearModel:
 
 def test_sigmoids_come_back_to_the_last_bit(tmp_path):
     pairs = [(-1 / 3, 1e-300), (2e300, -0.1), (0.0, math.pi)]
-    notes = words.sigmoid_notes(pairs)
+    notes = sigmoid_notes(pairs)
     linear.write(str(tmp_path / "m"), stored("L2R_L2LOSS_SVC", 3, "# other", *notes))
     read = linear.read(str(tmp_path / "m"))
-    assert words.sigmoids_of(read) == pairs and read.gives_probabilities
+    assert sigmoids_of(read) == pairs and read.gives_probabilities
 
 
 @pytest.mark.parametrize(
@@ -144,7 +143,7 @@ def test_damaged_sigmoids_are_refused(notes, command, tmp_path):
     assert command("predict", "d", "m", "o").returncode == 0, "without -b they do not matter"
 
 
-@pytest.mark.parametrize("word", words.LOGISTIC_WORDS)
+@pytest.mark.parametrize("word", LOGISTIC_WORDS)
 def test_logistic_models_keep_their_own_rule(word):
     d = np.array([[0.3], [-40.0]])
     with_sigmoid = stored(word, 2, "# Sigmoid: -9 9")
@@ -152,7 +151,7 @@ def test_logistic_models_keep_their_own_rule(word):
 
 
 def test_values_far_out_leave_a_sum_of_one():
-    model = stored("L2R_L2LOSS_SVC", 3, *words.sigmoid_notes([(-1e6, 0.0)] * 3))
+    model = stored("L2R_L2LOSS_SVC", 3, *sigmoid_notes([(-1e6, 0.0)] * 3))
     assert model.probabilities(np.full((1, 3), -9.0)) == pytest.approx(np.full((1, 3), 1 / 3))
     assert model.probabilities(np.array([[-9.0, 9.0, -9.0]])) == pytest.approx(np.array([[0.0, 1.0, 0.0]]))
 
@@ -161,5 +160,5 @@ def test_models_without_are_refused_with_advice(command, tmp_path):
     linear.write(str(tmp_path / "m"), stored("L2R_L2LOSS_SVC", 2))
     (tmp_path / "d").write_text("1 1:1\n")
     done = command("predict", "-b", 1, "d", "m", "o")
-    assert (done.returncode, done.stderr.decode()) == (1, words.NO_PROBABILITIES + "\n")
-    assert "svm-train -b 1" in words.NO_PROBABILITIES
+    assert (done.returncode, done.stderr.decode()) == (1, NO_PROBABILITIES + "\n")
+    assert "svm-train -b 1" in NO_PROBABILITIES

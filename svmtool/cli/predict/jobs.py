@@ -36,7 +36,7 @@ class LinearJob:
 
     def __init__(self, text: ModelText, options: Options):
         from svmtool.formats.models.linear import parse
-        from svmtool.models.words import LOGISTIC_WORDS, NO_CLASSES, NO_PROBABILITIES, sigmoids_of
+        from svmtool.models.linear import LOGISTIC_WORDS, NO_CLASSES, NO_PROBABILITIES, sigmoids_of
 
         path = options.files[1]
         model = parse(text)
@@ -60,11 +60,9 @@ class LinearJob:
             return Plain(model, output)
         checks.require_memory()
         from svmtool.cli.predict.report import Report
-        from svmtool.models.linear import LinearModel
+        from svmtool.formats.models.linear import with_array
 
-        W = model.W.array()
-        whole = LinearModel(model.word, model.labels, model.n_features, model.bias, W, model.rho, model.notes)
-        return Report(whole, output, scores, options.probabilities, options.metrics)
+        return Report(with_array(model), output, scores, options.probabilities, options.metrics)
 
     def blocks(self, source: Source) -> Iterator[Scored]:
         """The scored rows of the test file."""

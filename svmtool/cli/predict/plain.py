@@ -6,16 +6,16 @@ TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.m
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from svmtool.formats.models.linear import StoredModel
     from svmtool.formats.scored_text import Scored
     from svmtool.models.kernel import KernelModel
+    from svmtool.models.linear import LinearModel
 
 
 
 class Plain:
     """Writes labels block by block and counts correct ones."""
 
-    def __init__(self, model: StoredModel | KernelModel, output: BinaryIO):
+    def __init__(self, model: LinearModel | KernelModel, output: BinaryIO):
         from svmtool.compiled.buffers import Buffer
 
         names = (1, -1) if model.labels is None else model.labels

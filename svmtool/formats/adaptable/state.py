@@ -17,7 +17,7 @@ from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable.names import STATE
 from svmtool.formats.output import open_regular, replacing
-from svmtool.models.words import OVERFLOWN
+from svmtool.models.linear import OVERFLOWN
 
 VERSION = 1
 ABSENT = -1  # signature of a missing file

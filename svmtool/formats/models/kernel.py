@@ -25,7 +25,7 @@ from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text
 from svmtool.formats.svmlight.writing import rows_text
 from svmtool.models.kernel import CLASSIFIERS, SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
-from svmtool.models.words import NO_CLASSES, OVERFLOWN
+from svmtool.models.linear import NO_CLASSES, OVERFLOWN
 from svmtool.numbers import format_one, parse_number
 
 if TYPE_CHECKING:

@@ -12,10 +12,9 @@ nr_feature, numbers beyond 32 bits, and regression with nr_class other than 2.
 
 from __future__ import annotations
 
-from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError
 from svmtool.formats.models.text import ModelText, NotText, Scanner, load, notes_text, write_text
-from svmtool.models.words import OVERFLOWN, WORDS, sigmoids_of, task_of, weight_columns, weight_rows
+from svmtool.models.linear import OVERFLOWN, WORDS, LinearModel, sigmoids_of, task_of, weight_columns, weight_rows
 from svmtool.numbers import format_one
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
@@ -23,56 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from svmtool.models.linear import LinearModel
-
-
 WEIGHTS_A_CHUNK = 1 << 16
 MAX_FLOAT = 1.7976931348623157e308
 
 EARLY_END = "ERROR: fscanf failed to read the model"
 
 
-class StoredModel:
-    """A model as in its file, with the fields of models.linear.LinearModel.
-
-    W is a Buffer of rows x columns numbers, row by row, so that prediction needs no numpy.
-    """
-
-    __slots__ = ("word", "nr_class", "labels", "n_features", "bias", "rho", "W", "notes")
-
-    word: str
-    nr_class: int
-    labels: tuple[int, ...] | None
-    n_features: int
-    bias: float
-    rho: float | None
-    W: Buffer
-    notes: tuple[str, ...]
-
-    @property
-    def task(self) -> str:
-        """`classification`, `regression` or `one-class`."""
-        return task_of(self.word)
-
-    @property
-    def rows(self) -> int:
-        """Rows of W: one for each feature, one more for the bias."""
-        return weight_rows(self.n_features, self.bias)
-
-    @property
-    def columns(self) -> int:
-        """Columns of W: decision values of a row of data."""
-        return weight_columns(self.word, self.nr_class)
-
-    def choose(self, decisions, places, n: int) -> None:
-        """Set places i8[n] to the index of each row's predicted class (one-class: 0 inside, 1 outside)."""
-        from svmtool.compiled.loops.text.decision_loops import choose
-
-        by_sign = self.nr_class == 2  # MCSVM_CS too, although it has two columns
-        choose(decisions, places, self.columns, int(by_sign), n)
-
-
-def _read_header(scan: Scanner) -> StoredModel:
+def _read_header(scan: Scanner) -> dict[str, Any]:
     """Read everything up to the word `w`; ModelError with LIBLINEAR's messages."""
     fields: dict[str, Any] = {}
     while (key := scan.word("a keyword")) != "w":
@@ -95,44 +51,42 @@ def _read_header(scan: Scanner) -> StoredModel:
     missing = [key for key in ("solver_type", "nr_class", "nr_feature", "bias") if key not in fields]
     if missing:
         raise ModelError(f"ERROR: the model lacks {', '.join(missing)}")
-    model = StoredModel()
-    model.word, model.nr_class, model.n_features = fields["solver_type"], fields["nr_class"], fields["nr_feature"]
     if abs(fields.get("rho") or 0.0) == MAX_FLOAT:
         fields["rho"] *= 2.0  # see _finite
-    model.bias, model.rho, model.labels = fields["bias"], fields.get("rho"), fields.get("label")
-    _check(model)
-    return model
+    _check(fields)
+    return fields
 
 
-def _check(model: StoredModel) -> None:
-    """Reject invalid models that LIBLINEAR would accept."""
-    if model.n_features < 0 or model.nr_class < 0:
+def _check(fields: dict[str, Any]) -> None:
+    """Reject invalid models that LIBLINEAR would accept; drop labels of a model without classes."""
+    word, k, task = fields["solver_type"], fields["nr_class"], task_of(fields["solver_type"])
+    if fields["nr_feature"] < 0 or k < 0:
         raise ModelError("ERROR: nr_feature or nr_class of the model is negative")
-    if model.task == "classification":
-        if model.labels is None:
-            raise ModelError(f"ERROR: the model of {model.word} has no labels")
-        if len(model.labels) != model.nr_class:
-            raise ModelError(f"ERROR: the model has {len(model.labels)} labels for {model.nr_class} classes")
+    if task == "classification":
+        if "label" not in fields:
+            raise ModelError(f"ERROR: the model of {word} has no labels")
+        if len(fields["label"]) != k:
+            raise ModelError(f"ERROR: the model has {len(fields['label'])} labels for {k} classes")
         return
-    model.labels = None
-    if model.nr_class != 2:
-        raise ModelError(f"ERROR: a model of {model.word} has nr_class 2, not {model.nr_class}")
-    if model.task == "one-class" and model.rho is None:
+    fields.pop("label", None)
+    if k != 2:
+        raise ModelError(f"ERROR: a model of {word} has nr_class 2, not {k}")
+    if task == "one-class" and "rho" not in fields:
         raise ModelError("ERROR: the one-class model has no rho")
 
 
-def parse(text: ModelText) -> StoredModel:
-    """Read a linear model without numpy; raises ModelError (LIBLINEAR's messages, see the file's docstring)."""
+def parse(text: ModelText) -> LinearModel:
+    """Read a linear model, W as a Buffer; raises ModelError (LIBLINEAR's messages, see the file's docstring)."""
     try:
         scan = Scanner(text, EARLY_END)
-        model = _read_header(scan)
-        model.W = scan.reals("weights", model.rows * model.columns)
+        fields = _read_header(scan)
+        word, labels, features, bias = (fields.get(key) for key in ("solver_type", "label", "nr_feature", "bias"))
+        W = scan.reals("weights", weight_rows(features, bias) * weight_columns(word, fields["nr_class"]))
     except NotText:
         raise
     except ModelError as e:
         raise ModelError(f"{e}\ncan't open model file {text.path}") from None
-    model.notes = text.notes()
-    return model
+    return LinearModel(word, labels, features, bias, W, fields.get("rho"), text.notes())
 
 
 def read(path: str) -> LinearModel:
@@ -143,11 +97,12 @@ def read(path: str) -> LinearModel:
 
 def of_text(text: ModelText) -> LinearModel:
     """`read` of a text that has been opened."""
-    from svmtool.models.linear import LinearModel
+    return with_array(parse(text))
 
-    stored = parse(text)
-    W = stored.W.array()
-    return LinearModel(stored.word, stored.labels, stored.n_features, stored.bias, W, stored.rho, stored.notes)
+
+def with_array(model: LinearModel) -> LinearModel:
+    """The model that `parse` has read, W as numpy's array."""
+    return LinearModel(model.word, model.labels, model.n_features, model.bias, model.W.array(), model.rho, model.notes)
 
 
 def header_text(model: LinearModel) -> str:

@@ -28,8 +28,7 @@ from svmtool.formats.adaptable.state import State, content_of, signature
 from svmtool.formats.models import linear
 from svmtool.formats.models.text import ModelText
 from svmtool.formats.output import refuse_other_kinds
-from svmtool.models import words
-from svmtool.models.linear import LinearModel
+from svmtool.models.linear import SIGMOID_NOTE, LinearModel
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.params import Settings
 from svmtool.training.adapting.solution import rounding, solution
@@ -222,7 +221,7 @@ class Adaptable:
 
     def write(self, model: LinearModel) -> None:
         """Write state and model.  If the run ends between the two, the model can be rewritten from the state."""
-        state, calibrated = self.state, words.SIGMOID_NOTE.encode() in self.state.model
+        state, calibrated = self.state, SIGMOID_NOTE.encode() in self.state.model
         state.before = signature(content_of(self.target))
         state.model = b"".join(linear.text_of(model))
         log = self.log_at_target()

@@ -17,8 +17,7 @@ from svmtool.data.labels import cost_factors
 from svmtool.data.replicated import OrdinalRows
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.metrics import rank_places
-from svmtool.models.linear import LinearModel
-from svmtool.models.words import RANKS_NOTE
+from svmtool.models.linear import RANKS_NOTE, LinearModel
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import GradientRule, Result, Rule
 from svmtool.training.reductions import starts

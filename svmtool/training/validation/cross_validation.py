@@ -12,8 +12,7 @@ from svmtool.activity import doing
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.limits import StopFlag, with_time_shares
-from svmtool.models import words
-from svmtool.models.linear import LinearModel
+from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training.interrupt import Interruptible
@@ -127,7 +126,7 @@ class Folds:
             found = calibrate(self.table.take(inside), settings, weights, model.labels or (), stop)
         except NotCalibratedError as e:
             return [f"WARNING: a fold has no probabilities (-b 1): {e}"]
-        model.notes += words.sigmoid_notes(found)
+        model.notes += sigmoid_notes(found)
         return []
 
     def largest_square(self, bias: float) -> float:

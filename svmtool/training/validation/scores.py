@@ -11,7 +11,7 @@ import numpy as np
 
 from svmtool.errors import SvmtoolError
 from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors
-from svmtool.models.words import LOGISTIC_WORDS
+from svmtool.models.linear import LOGISTIC_WORDS
 from svmtool.params import Settings
 
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # of the true class, so that the logarithm is finite
