@@ -24,8 +24,8 @@ import numpy as np
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import certify_hard
 from svmtool.data.blocks import draw_rows
-from svmtool.kernels.gap import feasible_sums, gap_of
 from svmtool.kernels.problems import HardOneClass, KernelProblem, LeastSquaresSvc
+from svmtool.kernels.results import feasible_sums, gap_of
 from svmtool.kernels.rows import exact_sum
 
 SAMPLE = 1024  # rows at least: errors in one row of a hundred stay unseen once in 30,000 runs

@@ -1,7 +1,4 @@
-"""Certifiers of one-class problems, with slack and without.
-
-objectives/one_class.py and objectives/hard_one_class.py state the problems and their gaps.
-"""
+"""Certifiers of one-class problems, with slack and without; objectives/one_class.py states them and their gaps."""
 
 from __future__ import annotations
 
@@ -9,8 +6,7 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.data.blocks import Rows
-from svmtool.objectives.hard_one_class import lead_of
-from svmtool.objectives.one_class import FLOOR, gap_of, scale_of
+from svmtool.objectives.one_class import FLOOR, gap_of, lead_of, scale_of
 
 
 class OneClassCertifier:

@@ -17,7 +17,7 @@ from svmtool.coordinate.face_steps import FaceSteps
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import of_data
-from svmtool.linalg.costs import COPY, FACTOR, INNER, VISIT, VISITED_ROW
+from svmtool.linalg.systems import COPY, FACTOR, INNER, VISIT, VISITED_ROW
 
 NEWTON_STEPS = 4  # usual number of Newton steps from a good dual point
 PRODUCTS = 3  # products with all rows in each of them

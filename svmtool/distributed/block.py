@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.data import rows
 from svmtool.data.blocks import Rows, draw_rows
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.dataset import Dataset
-from svmtool.data.dense import DenseRows
+from svmtool.data.dense import DenseRows, from_csr
 from svmtool.data.replicated import RepeatedRows
 from svmtool.distributed.certifier import BlockCertifier
 from svmtool.distributed.line_search import Breakpoints
@@ -61,7 +60,7 @@ class Tube:
 class Block:
     """The rows of one partition.  Results of methods are summed over the blocks unless marked "of this block".
 
-    table: consumed.  dense_below: up to this many features rows may be dense; see rows.from_csr.  rank: the partition.
+    table: consumed.  dense_below: up to this many features rows may be dense; see from_csr.  rank: the partition.
     """
 
     def __init__(self, table: Dataset, dense_below: int, rank: int = 0):
@@ -79,7 +78,7 @@ class Block:
         self._fold: np.ndarray | None = None  # of each row, in a cross-validation
         self._held_out = -1  # the fold whose rows are not in use
         # n_features is right unless another block has more, and then the layout is made again
-        self._whole = rows.from_csr(table.indptr, table.indices, table.values, table.n_features, -1.0, dense_below)
+        self._whole = from_csr(table.indptr, table.indices, table.values, table.n_features, -1.0, dense_below)
         self._active_rows = self._whole
         self._o: Any = None
         self._dual_point: np.ndarray | None = None
@@ -158,7 +157,7 @@ class Block:
             self._whole = DenseRows(laid.X, bias)
         else:
             csr = laid.as_csr() if isinstance(laid, DenseRows) else laid
-            self._whole = rows.from_csr(*csr.csr_arrays, plain, bias, self._dense_below)
+            self._whole = from_csr(*csr.csr_arrays, plain, bias, self._dense_below)
         self._active_rows = self._whole if self._used is None else self._whole.take(self._used)
         return self._active_rows.gram_entries
 

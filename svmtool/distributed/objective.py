@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.data import rows
 from svmtool.data.blocks import Rows
+from svmtool.data.dense import from_csr
 from svmtool.data.replicated import RepeatedRows
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.line_search import search
@@ -161,7 +161,7 @@ class DistributedObjective(Objective):
         y, cost, target = (
             None if parts[0][k] is None else np.concatenate([part[k] for part in parts], axis=1) for k in (3, 4, 5)
         )
-        some: Rows = rows.from_csr(indptr, indices, values, self.rows.plain, self.rows.bias, self.d)
+        some: Rows = from_csr(indptr, indices, values, self.rows.plain, self.rows.bias, self.d)
         if len(y) > 1:
             some = RepeatedRows(some, len(y))
         more = dict(self._more)

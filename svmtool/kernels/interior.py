@@ -18,8 +18,7 @@ from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.kernels.problems import KernelProblem, LeastSquaresSvc, Points
 from svmtool.kernels.tiles import apart
-from svmtool.linalg.equality import restore_sum
-from svmtool.linalg.systems import Factored, mirror, reach
+from svmtool.linalg.systems import Factored, mirror, reach, restore_sum
 from svmtool.models.kernel_functions import LINEAR
 
 MOST = 2048  # variables at most: some seconds

@@ -11,10 +11,9 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.kernel import working_set_loops as loops
-from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.decomposition import LARGEST, Decomposition, ViolatingSets
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.rows import large_array
-from svmtool.kernels.working_sets import LARGEST, ViolatingSets
 from svmtool.tolerances import MIB
 
 LANES, FAR, MISSING = int(loops.LANES), float(loops.FAR), np.int64(int(loops.MISSING) - 2**64)

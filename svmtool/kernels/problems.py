@@ -19,7 +19,7 @@ from svmtool.data.blocks import Rows
 from svmtool.kernels.results import Answer, KernelResult
 from svmtool.models.kernel_functions import RBF, Kernel
 from svmtool.objectives import one_class
-from svmtool.objectives.hard_one_class import AMONG, is_zero
+from svmtool.objectives.one_class import AMONG, is_zero
 from svmtool.params import NO_OPTIONS
 
 LEAST = 1e-300  # least divisor in place of `shrunk`: an infinite loss times 0 would not be a number
@@ -261,7 +261,7 @@ class OneClass(KernelProblem):
 
 
 class HardOneClass(KernelProblem):
-    """One-class SVM without slack: min 1/2 a'Ka, a_i >= 0, sum a = 1; see objectives/hard_one_class.py.
+    """One-class SVM without slack: min 1/2 a'Ka, a_i >= 0, sum a = 1; see objectives/one_class.py.
 
     size: mean of K(x_i, x_i).
     """

@@ -20,9 +20,7 @@ from svmtool.compiled.loops.loss import power_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.blocks import Rows
 from svmtool.data.replicated import of_data
-from svmtool.linalg.costs import FACTOR
-from svmtool.linalg.gram import KernelCache
-from svmtool.linalg.systems import Factored
+from svmtool.linalg.systems import FACTOR, Factored
 from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import balanced
 
@@ -50,7 +48,6 @@ class Augmented(Objective):
         self.target = np.ones(self.n) if target is None else target
         self.beta = np.zeros(self.n)
         self.primal = np.inf
-        self._kernel: KernelCache | None = None
         self._multiple = 1.0
 
     @property
@@ -159,9 +156,7 @@ class Augmented(Objective):
         rows on the margin are equality constraints, with a proximal term that keeps dependent rows solvable.
         A free bias is the multiplier of sum alpha_i y_i = 0.
         """
-        if self._kernel is None:
-            self._kernel = KernelCache(self.rows)
-        used, Q = self._kernel.block(used)
+        used, Q = self.inner_products(used)
         rest = -self.u
         rest[used] = 0.0
         v, z = self.rows.transpose_product(rest), np.empty(self.n)

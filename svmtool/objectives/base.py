@@ -26,9 +26,7 @@ import numpy as np
 from svmtool import limits
 from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import of_data
-from svmtool.linalg.costs import COPY, FACTOR, INNER, INNER_DENSE, VISIT
-from svmtool.linalg.gram import KernelCache
-from svmtool.linalg.systems import Factored, conjugate_gradient, solve_positive
+from svmtool.linalg.systems import COPY, FACTOR, INNER, INNER_DENSE, VISIT, Factored, conjugate_gradient, solve_positive
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.row_losses import Losses
 
@@ -65,7 +63,6 @@ class Objective(Losses):
     way = ""  # how the last Newton direction was computed: a value of SYSTEMS
     face_bound = -np.inf  # best lower bound of min f found by `face`
     _hessian: np.ndarray | None = None
-    _kernel: KernelCache | None = None
 
     if TYPE_CHECKING:  # methods of objectives that finite Newton methods minimise
 
@@ -270,9 +267,7 @@ class Objective(Losses):
         p = -g - A'Ds, D = sqrt(c), with (D A A' D + I) s = -D A g.  The step of a free bias is the multiplier of its
         equation, which fixes the sum of Ds.  At least one row must be active.
         """
-        if self._kernel is None:
-            self._kernel = KernelCache(self.rows)
-        used, Q = self._kernel.block(self.active_rows())
+        used, Q = self.inner_products(self.active_rows())
         root = np.sqrt(self.c[used])
         Q *= root
         Q *= root[:, None]

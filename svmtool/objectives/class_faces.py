@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from svmtool import limits
-from svmtool.linalg.costs import COPY, FACTOR, INNER
-from svmtool.linalg.gram import KernelCache
-from svmtool.linalg.systems import Factored
+from svmtool.linalg.systems import COPY, FACTOR, INNER, Factored, KernelCache
 from svmtool.objectives.class_rows import ClassRows
 from svmtool.tolerances import GRAM_BELOW
 

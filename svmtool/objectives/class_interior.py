@@ -17,9 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
-from svmtool.linalg.costs import INNER
-from svmtool.linalg.gram import KernelCache
-from svmtool.linalg.systems import Factored, inverse, mirror, reach
+from svmtool.linalg.systems import INNER, Factored, KernelCache, inverse, mirror, reach
 from svmtool.objectives.class_rows import ClassRows, ClassTask
 from svmtool.objectives.power_interior import BACK, NEARER, REFINED, TINY
 

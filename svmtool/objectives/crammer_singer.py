@@ -22,8 +22,7 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled.loops.rows import class_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.linalg.costs import FACTOR
-from svmtool.linalg.gram import KernelCache
+from svmtool.linalg.systems import FACTOR, KernelCache
 from svmtool.objectives import class_faces
 from svmtool.objectives.base import Objective
 from svmtool.objectives.class_rows import ClassRows, ClassTask

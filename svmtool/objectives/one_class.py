@@ -1,4 +1,4 @@
-"""The linear one-class SVM: problem, dual and relative gap.
+"""The one-class SVM, linear or hard: problem, dual and relative gap.
 
     P(w, rho) = 1/2 |w|^2 + sum_i c_i max(0, rho - w.x_i) - k rho,   k = nu sum_i c_i
     D(a)      = -1/2 |v|^2,   0 <= a_i <= c_i,  sum_i a_i = k,   v = sum_i a_i x_i
@@ -11,6 +11,15 @@ and then no error is small relative to it.  Gaps are therefore
 
 Since -P <= -min P, this bounds the error of P relative to its optimum.  M is -D if all rows have this size and one
 direction.
+
+The hard one-class SVM allows no loss:
+
+    P(w, rho) = 1/2 |w|^2 - rho,   w.f(x_i) >= rho for all i
+    D(a)      = -1/2 |v|^2,   sum_i a_i = 1,  a_i >= 0,  v = sum_i a_i f(x_i)
+
+The best multiple of v, with its largest feasible rho, is s v with s = max(lead, 0) / |v|^2, lead = min_i v.f(x_i);
+there P = -1/2 max(lead, 0)^2 / |v|^2.  If the origin lies in the convex hull of the rows, w = 0 is optimal.  M is half
+the mean of K(x, x).  With the paper's theta, lead = (1 - theta) |v|^2, the gap is (1 - theta)^-2 - 1.
 """
 
 from __future__ import annotations
@@ -23,6 +32,10 @@ from svmtool.compiled.loops.cd import pair_loops
 from svmtool.compiled.loops.cd.pair_loops import EQUAL
 
 FLOOR = 1e-8
+ROUNDING = 1e-12  # relative round-off of v.f(x_i), as share of |v| times the size of the rows
+AMONG = (
+    "the origin lies among the rows: without slack no plane separates them from it, and all decision values are equal"
+)
 
 
 def scale_of(square_norms: np.ndarray, cost: np.ndarray, k: float) -> float:
@@ -56,3 +69,13 @@ def best_rho(
     out = np.empty(2)
     pair_loops.best_rho_of_rows(z, cost, np.empty(len(z), np.int64), out, k, low, high)
     return float(out[0]), float(out[1])
+
+
+def lead_of(z: np.ndarray) -> float:
+    """The smallest z; inf if z is empty."""
+    return float(np.min(z, initial=np.inf))
+
+
+def is_zero(lead: float, square: float, size: float) -> bool:
+    """Whether v is 0 up to round-off: |v|^2 is negligible beside `size`, the mean of K(x, x), and lead is round-off."""
+    return square <= FLOOR * size and lead <= ROUNDING * float(np.sqrt(max(square, 0.0) * size))

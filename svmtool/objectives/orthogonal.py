@@ -19,8 +19,7 @@ import numpy as np
 from svmtool import limits
 from svmtool.data.blocks import Rows
 from svmtool.data.replicated import data_of
-from svmtool.linalg.pivots import ROUNDS
-from svmtool.linalg.systems import least_squares
+from svmtool.linalg.systems import ROUNDS, least_squares
 from svmtool.objectives.duality import balancing
 
 if TYPE_CHECKING:

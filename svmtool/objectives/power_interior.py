@@ -19,8 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.data.blocks import Rows
-from svmtool.linalg.costs import COPY, FACTOR, INNER, VISIT
-from svmtool.linalg.systems import Factored, mirror
+from svmtool.linalg.systems import COPY, FACTOR, INNER, VISIT, Factored, mirror, restore_sum
 from svmtool.objectives.duality import balancing, best_multiple
 from svmtool.objectives.task import Task
 
@@ -40,7 +39,7 @@ def by_rows(rows: Rows) -> bool:
 
 
 def step_cost(rows: Rows) -> float:
-    """Approximate nanoseconds of a step, by linalg/costs.py."""
+    """Approximate nanoseconds of a step, by the costs in linalg/systems.py."""
     length, d, n = rows.nnz / max(rows.n, 1), float(rows.d), float(rows.n)
     if by_rows(rows):
         products = PRODUCTS + 2.0 * REFINED * PRODUCTS
@@ -97,8 +96,6 @@ class PowerInterior:
         if self.p == 1.0:
             end = np.where(self._v < nearer * self._xi, self.cost, end)
             if self.free_bias:
-                from svmtool.linalg.equality import restore_sum  # imported when needed: most runs do not
-
                 restore_sum(end, self.y, self.cost, 0.0)
         return end, self._dual_point(end)[1]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.data.blocks import Rows
-from svmtool.linalg.systems import mirror
+from svmtool.linalg.systems import KernelCache, mirror
 
 
 class Losses(ABC):
@@ -25,6 +25,7 @@ class Losses(ABC):
         self.changed = self.active = 0
         self.bound = 0.0
         self._gram: np.ndarray | None = None
+        self._kernel: KernelCache | None = None
         self._pending: np.ndarray | None = None  # changes of curvature not yet in the Gram matrix
         self._ready = False
 
@@ -87,6 +88,12 @@ class Losses(ABC):
             self.rows.add_gram(self._pending, gram)
         self._gram, self._pending = gram, None
         return gram
+
+    def inner_products(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows `used` (i8), possibly reordered, and a new matrix of their x_i.x_j, lower triangle."""
+        if self._kernel is None:
+            self._kernel = KernelCache(self.rows)
+        return self._kernel.block(used)
 
     def part_of_hessian(self, chosen: np.ndarray) -> np.ndarray:
         """sum_i c_i x_i x_i' for the features `chosen` (i8, ascending, the bias feature last where there is one)."""

@@ -15,10 +15,7 @@ from svmtool.compiled.loops.loss.conjugate_loops import csr_conjugate_gradient
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import data_of, of_data
-from svmtool.linalg.costs import FACTOR
-from svmtool.linalg.gram import KernelCache
-from svmtool.linalg.pivots import nonnegative
-from svmtool.linalg.systems import mirror, solve_positive, solve_shifted
+from svmtool.linalg.systems import FACTOR, mirror, nonnegative, solve_positive, solve_shifted
 from svmtool.objectives.base import Objective
 from svmtool.objectives.orthogonal import minimiser, possible
 
@@ -50,7 +47,6 @@ class SquaredHinge(Objective):
         super().__init__(rows, y, cost, free_bias)
         self.target = np.ones(1) if target is None else target  # a single number saves a vector
         self.one_of_several = one_of_several
-        self._kernel: KernelCache | None = None
         self.face_alpha: np.ndarray | None = None  # best dual point of `face`, with value `face_bound`
 
     def _prepare(self) -> None:
@@ -153,10 +149,7 @@ class SquaredHinge(Objective):
 
         Q_ij = y_i y_j x_i.x_j, D_ii = 1 / (2 C_i).
         """
-        if self._kernel is None:
-            assert self.has_dual_system
-            self._kernel = KernelCache(self.rows)
-        used, Q = self._kernel.block(used)
+        used, Q = self.inner_products(used)
         y = self.y[used]
         Q *= y
         Q *= y[:, None]
@@ -164,7 +157,7 @@ class SquaredHinge(Objective):
         return used, Q
 
     def by_pivots(self, above: np.ndarray) -> np.ndarray:
-        """The minimiser of f by its dual, min 1/2 a'(Q + D) a - target.a over a >= 0; see pivots.py and `_system`.
+        """The minimiser of f by its dual, min 1/2 a'(Q + D) a - target.a over a >= 0; see `nonnegative` and `_system`.
 
         above: initial guess of the rows with a_i > 0, bool[n].  Needs memory for two n x n matrices.
         """

@@ -1,4 +1,4 @@
-"""One optimisation problem of a linear model, independent of labels, files and options."""
+"""One optimisation problem of a linear model, independent of labels, files and options; the results of all solvers."""
 
 from __future__ import annotations
 
@@ -73,3 +73,19 @@ class Task:
         w = np.zeros(self.rows.d)
         w[-1] = min(max(0.0, low), high) / self.rows.bias
         return w
+
+
+class SolverResult:
+    """Result of a solver: `Result` of a linear model and `KernelResult` add the solution.
+
+    alpha          dual point, f8; None where the method has none
+    status         why the run ended, a Status
+    iterations     their number
+    history        records of the run, one dict an iteration (see Monitor)
+    certified_gap  gap found by the independent certifier, once it has run
+    """
+
+    certified_gap = 0.0
+
+    def __init__(self, alpha: np.ndarray | None, status: Any, iterations: int, history: list[dict[str, Any]]):
+        self.alpha, self.status, self.iterations, self.history = alpha, status, iterations, history

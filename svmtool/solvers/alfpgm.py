@@ -8,7 +8,7 @@ kernel matrix whose variables have changed.  The problem is in kernels/decomposi
 Differs from the paper in:
  1. Sets are large (p = 1024), half of a set is the newest half of the last one, and the subproblem is solved by steps
     of pairs on its l x l block of the matrix.  --paper-form selects the paper's method: p pairs by second order (pWSS,
-    kernels/working_sets.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).
+    kernels/decomposition.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).
  2. Small problems have no sets: steps choose among all variables (METHODS, `plan`).
  3. f is computed again in double precision where single precision could hide a violation.
  4. If pairs have cost more than a direct solution (kernels/direct.py) and are expected to cost as much again, they
@@ -25,7 +25,7 @@ import numpy as np
 from svmtool import limits
 from svmtool.certify.zero_model import most_allowed, value_at_zero
 from svmtool.kernels import direct
-from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.decomposition import Decomposition, PairSets, ViolatingSets
 from svmtool.kernels.pair_descent import (
     CLEAR,
     INNER,
@@ -39,7 +39,6 @@ from svmtool.kernels.pair_descent import (
 )
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.results import KernelResult
-from svmtool.kernels.working_sets import PairSets, ViolatingSets
 from svmtool.limits import EndedError
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor, Plan, Progress, Rule
 from svmtool.tolerances import ROUNDOFF_GAP
@@ -52,7 +51,7 @@ NOISE = 0.5  # share of the violation from which errors of f mislead steps
 EVALUATIONS = 128  # rounds before the first check of progress, ...
 POLISH = 8  # ... and after a direct solution, where only round-off is left
 ROUND = 30.0  # cost of a round for each variable without its subproblem, in values of kernel rows:
-# 27 and 42 on two sets of 50,000 and 93,000.  Runs on 25 sets (VALUE in kernels/linear_direct.py) take
+# 27 and 42 on two sets of 50,000 and 93,000.  Runs on 25 sets (VALUE in kernels/direct.py) take
 # 11.3 s of CPU time, with a third of it 11.4, with three times that 11.7
 # LIBSVM's own limit of steps, at least and for each of the l variables; as many, of l values each, are the most work
 # with a kernel that may be indefinite, where pairs need not come to an end.  1,500 rows of each of 12 sets, polynomials

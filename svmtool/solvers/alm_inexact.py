@@ -33,8 +33,7 @@ import numpy as np
 
 from svmtool.coordinate.hinge import DualCoordinateDescent, still_needed
 from svmtool.limits import EndedError
-from svmtool.linalg.costs import VISIT
-from svmtool.linalg.systems import Factored, conjugate_gradient, mirror
+from svmtool.linalg.systems import VISIT, Factored, conjugate_gradient, mirror
 from svmtool.objectives.admm import Admm
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior

@@ -17,15 +17,14 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.one_class import hard_gap
-from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.decomposition import Decomposition, ViolatingSets
 from svmtool.kernels.pair_descent import LAST, PATIENCE, PairDescent, capacity_for_rows
 from svmtool.kernels.problems import HardOneClass, Points
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.row_scores import KernelRowScores
 from svmtool.kernels.rows import exact_sum
-from svmtool.kernels.working_sets import ViolatingSets
 from svmtool.limits import EndedError
-from svmtool.objectives.hard_one_class import lead_of
+from svmtool.objectives.one_class import lead_of
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Plan, Progress, Rule, Status
 from svmtool.solvers.shared.cutting_planes import INDEFINITE, INSIDE, SAMPLE, CuttingPlanes, Sample, method_of
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS

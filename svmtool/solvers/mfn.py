@@ -32,7 +32,7 @@ import numpy as np
 from svmtool.coordinate.hinge import LATE_EPOCHS, MOST_EPOCHS, MOST_VISITS, DualCoordinateDescent
 from svmtool.data.replicated import of_data
 from svmtool.limits import EndedError
-from svmtool.linalg.costs import VISIT
+from svmtool.linalg.systems import VISIT
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task

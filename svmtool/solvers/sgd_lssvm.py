@@ -19,10 +19,10 @@ import numpy as np
 from svmtool.compiled.loops.kernel.steepest_loops import steepest_steps
 from svmtool.errors import SvmtoolError
 from svmtool.kernels.conjugate import Conjugate
+from svmtool.kernels.decomposition import largest
 from svmtool.kernels.least_squares import Residuals
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
-from svmtool.kernels.working_sets import largest
 from svmtool.solvers.shared import residual
 from svmtool.solvers.shared.base import Monitor, Plan, Rule
 from svmtool.solvers.shared.residual import direct_after, rounds, without_rows

@@ -13,7 +13,7 @@ import numpy as np
 
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
 from svmtool.coordinate.hinge import READING, STARTING, DualCoordinateDescent
-from svmtool.linalg.costs import VISIT
+from svmtool.linalg.systems import VISIT
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.crammer_singer import CrammerSingerLoss

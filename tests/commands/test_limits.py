@@ -17,7 +17,7 @@ from svmtool import limits, registry
 from svmtool.data import blocks as rows_module
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.csr import CsrRows
-from svmtool.data.rows import from_csr
+from svmtool.data.dense import from_csr
 from svmtool.formats.models import linear
 from svmtool.limits import StopFlag, with_time_shares
 from svmtool.linalg.systems import Factored, solve_positive

@@ -16,8 +16,7 @@ from svmtool import registry
 from svmtool.compiled.loops.kernel import steepest_loops
 from svmtool.compiled.loops.kernel.steepest_loops import steepest_steps
 from svmtool.errors import SvmtoolError
-from svmtool.kernels.conjugate import Conjugate
-from svmtool.kernels.symmetric import KernelHalf
+from svmtool.kernels.conjugate import Conjugate, KernelHalf
 from svmtool.kernels.tiles import tiles_of
 from svmtool.models.kernel_functions import Kernel
 from svmtool.solvers.shared.base import GAP, PRECISION, RULE, TIME, Monitor

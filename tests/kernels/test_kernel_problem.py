@@ -9,9 +9,8 @@ from scipy import optimize
 
 from svmtool.certify.kernel import certificate_of, certify
 from svmtool.data.dense import DenseRows
-from svmtool.kernels.gap import gap_of
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
-from svmtool.kernels.results import KernelResult
+from svmtool.kernels.results import KernelResult, gap_of
 from svmtool.models.kernel_functions import Kernel
 from svmtool.solvers.shared.base import RULE, Monitor
 

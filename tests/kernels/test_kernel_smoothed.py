@@ -12,7 +12,7 @@ from svmtool import registry
 from svmtool.certify.kernel import certificate_of
 from svmtool.compiled.loops.loss import smoothed_loops
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.gap import feasible_sums
+from svmtool.kernels.results import feasible_sums
 from svmtool.kernels.smoothed import SmoothedHinge
 from svmtool.solvers import nesvm_kernel
 from svmtool.solvers.shared.base import PRECISION, Monitor

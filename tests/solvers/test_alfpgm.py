@@ -11,8 +11,8 @@ from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
+from svmtool.kernels.decomposition import PairSets, ViolatingSets
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
-from svmtool.kernels.working_sets import PairSets, ViolatingSets
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, RBF, SIGMOID, Kernel
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import GAP, ITERATIONS, RULE, TIME, Monitor

@@ -11,8 +11,7 @@ from svmtool.data import blocks as rows_module
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import OrdinalRows, RepeatedRows
-from svmtool.linalg.pivots import nonnegative
-from svmtool.linalg.systems import least_squares
+from svmtool.linalg.systems import least_squares, nonnegative
 from svmtool.objectives.augmented import Augmented
 from svmtool.params import Settings
 from svmtool.solvers.shared import base, fallback

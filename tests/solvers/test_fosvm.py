@@ -15,7 +15,7 @@ from svmtool.kernels.problems import HardOneClass, Points
 from svmtool.limits import EndedError
 from svmtool.linalg.minimum_norm_point import MinimumNormPoint
 from svmtool.models.kernel_functions import Kernel
-from svmtool.objectives import hard_one_class
+from svmtool.objectives import one_class
 from svmtool.objectives.task import Options, Task
 from svmtool.params import Settings
 from svmtool.registry.row import gap_of_theta
@@ -312,7 +312,7 @@ def test_origin_among_the_rows():
     with_kernel = solve(X, KERNELS["linear"], 0.1)
     assert with_kernel.result.status.converged and with_kernel.rho <= 1e-8
     problem = HardOneClass(Points(KERNELS["linear"], _dense(X), None))
-    assert problem.answer(with_kernel.result).doubt == hard_one_class.AMONG
+    assert problem.answer(with_kernel.result).doubt == one_class.AMONG
 
 
 @pytest.mark.parametrize("height", [1e-6, 1e-3])

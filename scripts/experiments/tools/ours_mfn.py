@@ -15,7 +15,7 @@ import numpy as np
 from experiments.problem import Fitted, Problem
 from experiments.tools.ours import VERSION as VERSION
 from experiments.tools.ours import table_of
-from svmtool.data.rows import from_csr
+from svmtool.data.dense import from_csr
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.tolerances import DENSE_BELOW
 

@@ -13,7 +13,7 @@ import numpy as np
 from svmtool import activity
 from svmtool.limits import StopFlag as StopFlag
 from svmtool.objectives.duality import relative_gap
-from svmtool.objectives.result import SolverResult
+from svmtool.objectives.task import SolverResult
 from svmtool.tolerances import RULE_MIN_GAP
 
 LATE = 0.1  # share of -s 2's tolerance to which LIBLINEAR continues -s 1 after its limit on epochs

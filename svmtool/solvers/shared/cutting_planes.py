@@ -8,7 +8,7 @@ from svmtool.certify.one_class import hard_gap
 from svmtool.kernels.row_scores import RowScores
 from svmtool.limits import EndedError
 from svmtool.linalg.minimum_norm_point import MinimumNormPoint
-from svmtool.objectives.hard_one_class import lead_of
+from svmtool.objectives.one_class import lead_of
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Status
 from svmtool.tolerances import ROUNDOFF_GAP
 

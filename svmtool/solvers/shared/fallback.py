@@ -4,8 +4,8 @@
 
 Squared hinge: a few factorised Newton steps (newton.py) from the result; if these do not suffice, orthogonal
 factorisations of the active rows where these are cheap (objectives/orthogonal.py); then, if rows are few, the exact
-solution of its dual (linalg/pivots.py), else Newton steps from zero with systems of the active rows, or with conjugate
-gradients if these are many or the bias is free.  None of the latter forms a Gram matrix of features.
+solution of its dual (`nonnegative` in linalg/systems.py), else Newton steps from zero with systems of the active rows,
+or with conjugate gradients if these are many or the bias is free.  None of the latter forms a Gram matrix of features.
 Hinge and its powers below 2: interior-point steps (interior_steps.py) if features are few.  If these do not suffice,
 the hinge by dual coordinate descent.
 Least squares: one orthogonal factorisation, where that is cheap.  Otherwise, and for other losses: SciPy's L-BFGS-B

@@ -21,9 +21,8 @@ import numpy as np
 from svmtool.certify import zero_model
 from svmtool.certify.kernel import certificate_of, certify
 from svmtool.certify.linear import Certificate
-from svmtool.kernels.gap import FEASIBLE, feasible_sums
 from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, relative
-from svmtool.kernels.results import Answer, KernelResult
+from svmtool.kernels.results import FEASIBLE, Answer, KernelResult, feasible_sums
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.residual import INDEFINITE

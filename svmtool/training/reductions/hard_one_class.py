@@ -6,7 +6,7 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import certify_hard_linear
-from svmtool.objectives.hard_one_class import AMONG
+from svmtool.objectives.one_class import AMONG
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Result, Rule
 from svmtool.training.reductions.one_class import OneClass

@@ -14,11 +14,11 @@ from svmtool.certify.kernel import certify
 from svmtool.compiled.loops.kernel.weight_loops import add_rest, pair_weights
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.kernels import direct, interior, linear_direct
+from svmtool.kernels import direct, interior
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.gap import feasible_sums
-from svmtool.kernels.linear_direct import Face
+from svmtool.kernels.direct import Face
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
+from svmtool.kernels.results import feasible_sums
 from svmtool.limits import EndedError, until
 from svmtool.models.kernel_functions import LINEAR, RBF, Kernel
 from svmtool.solvers import alfpgm
@@ -74,7 +74,7 @@ def test_raw_features_are_solved_to_rounding(kind, C, sparse):
     moved, settled = direct.go_to_minimum(state)
     assert moved and feasible(state.problem, state.a)
     gap = certified_gap(state)
-    assert gap <= rounding(C) and (settled or gap > linear_direct.CLOSE)
+    assert gap <= rounding(C) and (settled or gap > direct.CLOSE)
 
 
 @pytest.mark.parametrize("C", COSTS)
@@ -96,7 +96,7 @@ def test_steps_over_all_variables_give_way_as_those_of_sets_do():
 @pytest.mark.parametrize("kind", ["nu-svc", "nu-svr", "one-class"])
 def test_other_sums_go_on_by_face_steps(kind):
     problem = problem_of(kind, 1e3)
-    assert not linear_direct.possible(problem)
+    assert not direct.primal_possible(problem)
     state = Decomposition(problem, 10.0)
     _, settled = direct.go_to_minimum(state)
     assert settled and feasible(problem, state.a) and certified_gap(state) <= 1e-9
@@ -141,10 +141,10 @@ def test_face_steps_are_settled_at_the_minimum_alone(kind, C):
 
 
 def test_no_direct_solution_in_features_for_other_kernels_and_sums():
-    assert linear_direct.possible(problem_of("c-svc", 1.0))
-    assert not linear_direct.possible(problem_of("c-svc", 1.0, kernel=RBF))
+    assert direct.primal_possible(problem_of("c-svc", 1.0))
+    assert not direct.primal_possible(problem_of("c-svc", 1.0, kernel=RBF))
     assert not Face.possible(problem_of("c-svc", 1.0, kernel=RBF))
-    assert not linear_direct.possible(problem_of("one-class", 1.0))
+    assert not direct.primal_possible(problem_of("one-class", 1.0))
 
 
 @pytest.mark.parametrize("checks", [1, 5, 15])
