@@ -2,7 +2,7 @@
 
 A KeyboardInterrupt can be raised at any line: during an import it turns into other errors, in a destructor it is only
 printed.  So the handler removes the files that are being written and ends the process.  Code with more to clean up
-calls `raise_from_now_on` to get the exception instead; training has its own handler (training/interrupt.py).
+calls `raise_from_now_on` to get the exception instead; training has its own handler (training/outcome.py).
 
 Only built-in modules are imported, because this module is loaded first: `signal` would take milliseconds.
 """

@@ -11,7 +11,6 @@ from __future__ import annotations
 import atexit
 import time
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 try:
@@ -122,8 +121,8 @@ def fit(
         session = _session(frame.sparkSession.sparkContext)
         labelled = "one-class" not in settings.row.task
         source = Frame(session, frame, label, features, sample_weight, labelled=labelled)
-        recorder: Any = None if callback is None else SimpleNamespace(record=lambda **record: callback(record))
-        done, _, interrupted = trained(session, settings, source, start, recorder)
+        report = None if callback is None else (lambda **record: callback(record))
+        done, _, interrupted = trained(session, settings, source, start, report)
         if interrupted:
             raise KeyboardInterrupt
         if settings.row.task == "classification" and not one_class:

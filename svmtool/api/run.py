@@ -13,7 +13,7 @@ from svmtool.api.settings import in_keywords, is_whole, real
 from svmtool.compiled import threads as pool
 from svmtool.errors import DataError, ModelError, SvmtoolError
 from svmtool.limits import StopFlag
-from svmtool.training.interrupt import Interruptible
+from svmtool.training.outcome import Interruptible
 
 
 def thread_count(threads: int | None) -> int:

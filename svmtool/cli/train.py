@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from svmtool import interrupts, registry
 from svmtool.cli.arguments import linear as options
 from svmtool.cli.console import Console
-from svmtool.errors import SvmtoolError
+from svmtool.errors import SvmtoolError, named
 from svmtool.formats.adaptable import names
 
 if TYPE_CHECKING:
@@ -69,12 +69,11 @@ def _methods(command: options.Command, console: Console) -> list[str]:
     data = _reading(command, console)
     gc.enable()
     if command.settings.problem.kernel is not None:
-        from svmtool.training.kernel import pipeline
-
-        return pipeline.methods(command.settings, data)
-    from svmtool.training.plans import methods
-
-    return methods(command.settings, command.request, data)
+        from svmtool.training.kernel.pipeline import methods
+    else:
+        from svmtool.training.pipeline import methods
+    with named(data.path):
+        return methods(command.settings, command.request, data)
 
 
 def _reading(command: options.Command, console: Console) -> Any:
@@ -158,7 +157,8 @@ def train(command: options.Command, console: Console) -> int:
 
     gc.freeze()  # excludes all imported objects from garbage collection
     gc.enable()  # see entry.start
-    return run(settings, request, data, command.model, console)
+    with named(data.path):
+        return run(settings, request, data, command.model, console)
 
 
 def adapt(command: options.Command, console: Console) -> int:

@@ -17,6 +17,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear as model_file
 from svmtool.formats.svmlight import weight_file
 from svmtool.params import Request, Settings
+from svmtool.training.inputs import on_used, used_features
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel.fit import Fitting, KernelTraining
 from svmtool.training.kernel.pipeline import notes
@@ -24,7 +25,6 @@ from svmtool.training.kernel.train import trainer
 from svmtool.training.kernel.validation import run_validation as validate_kernel
 from svmtool.training.outcome import exit_status
 from svmtool.training.pipeline import Training, show, train_on_used
-from svmtool.training.used_features import on_used, used_features
 from svmtool.training.validation import report
 from svmtool.training.validation.cross_validation import Folds
 from svmtool.training.validation.folds import GlibcRand

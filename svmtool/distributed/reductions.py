@@ -21,7 +21,7 @@ from svmtool.objectives import losses
 from svmtool.params import Settings
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import INTERRUPTED, GapRule, Result, Rule
-from svmtool.training.range_checks import refuse_range
+from svmtool.training.inputs import refuse_range
 from svmtool.training.reductions.base import Reduction
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 from svmtool.training.reductions.regression import Regression

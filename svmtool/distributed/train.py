@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -32,8 +32,7 @@ from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training import intent
 from svmtool.training.calibration import FOLDS, NotCalibratedError, by_label, check, sigmoids
-from svmtool.training.interrupt import Interruptible
-from svmtool.training.outcome import Recorder, exit_status, worst_status
+from svmtool.training.outcome import Interruptible, exit_status, recording, worst_status
 from svmtool.training.pipeline import ModelFile, Training, fitted, show
 from svmtool.training.validation.cross_validation import UNMOVED, Folds, checked_square
 from svmtool.training.validation.folds import fold_rows
@@ -53,7 +52,7 @@ REQUEST = Request()
 
 def trained(
     session: Session, settings: Settings, source: Text, initial: LinearModel | None = None,
-    recorder: Recorder | None = None, console: Any = NULL_CONSOLE, request: Request = REQUEST,
+    report: Callable[..., None] | None = None, console: Any = NULL_CONSOLE, request: Request = REQUEST,
 ) -> tuple[Training, BarrierStage, bool]:  # fmt: skip
     """Train on the rows of a Text or Frame; returns the training, its closed stage, and whether Ctrl-C ended it."""
     with rows_of(session, settings, source, request, console) as stage:
@@ -62,7 +61,7 @@ def trained(
         console.solver(problems.method_line)
         start = None if initial is None else problems.start_from(initial)
         with Interruptible(StopFlag(settings.stopping.max_seconds)) as stop:
-            done = fitted(problems, start, None if recorder is None else recorder.record, stop, began)
+            done = fitted(problems, start, report, stop, began)
             if settings.run.probability and not done.model.gives_probabilities:
                 try:
                     marks = calibrate(stage, settings, done.model.labels or (), stop, console)
@@ -129,8 +128,8 @@ def run(settings: Settings, request: Request, path: str, model_path: str, consol
         source = source_of(session, path, few=True, weights=request.weights)
         if request.find_C or request.folds is not None:
             return validate(session, settings, request, source, console)
-        with Recorder(request, settings.target) as recorder, doing("training"):
-            done, stage, interrupted = trained(session, settings, source, initial, recorder, console, request)
+        with recording(request, settings.target) as report, doing("training"):
+            done, stage, interrupted = trained(session, settings, source, initial, report, console, request)
         show(done, settings, [], console)
         ModelFile(model_path).write(done)
         console.solver(stage.costs.line(stage.size))

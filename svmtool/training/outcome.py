@@ -1,16 +1,65 @@
-"""Progress records, statuses and exit statuses of a run."""
+"""How a run ends: Ctrl-C, records of its iterations, the solver's log, statuses and exit statuses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
+from svmtool.limits import StopFlag
 from svmtool.params import Request
 from svmtool.registry.row import Solver
-from svmtool.solvers.shared.base import INTERRUPTED, RULE, Status
+from svmtool.solvers.shared.base import INTERRUPTED, RULE, Result, Status
 
 VAGUE = 1e-2  # certified gap above which a run ended by the rule of -e prints a warning
 NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
+
+
+class Interruptible:
+    """Context in which the first Ctrl-C sets a flag that solvers check, and the second ends the command.
+
+    flag: an existing flag to use.
+    """
+
+    def __init__(self, flag: StopFlag | None = None):
+        self.flag = StopFlag() if flag is None else flag
+
+    def __enter__(self) -> StopFlag:
+        self.before = None
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # background job of a shell: keep ignoring
+            return self.flag
+        try:
+            self.before = signal.signal(signal.SIGINT, self._handle)
+        except ValueError:
+            pass  # not the main thread: Python delivers signals elsewhere
+        return self.flag
+
+    def _handle(self, *received: Any) -> None:
+        if self.flag.set and callable(self.before):
+            self.before(*received)
+        self.flag.set = True
+
+    def __exit__(self, *_: Any) -> None:
+        if self.before is not None:
+            signal.signal(signal.SIGINT, self.before)
+
+
+@contextlib.contextmanager
+def recording(request: Request, target: float | None) -> Iterator[Callable[..., None] | None]:
+    """The function that takes solver records, for --solver-log and --plot; None without them.
+
+    target: the gap to reach, if known.
+    """
+    if not (request.solver_log or request.plot):
+        yield None
+        return
+    from svmtool.training.pictures import History
+
+    with History(request.solver_log, request.plot, target) as history:
+        yield history.record
 
 
 def worst_status(results: list) -> Status | None:
@@ -64,23 +113,43 @@ def report_folds(open_ends: Sequence[Status], count: int, row: Solver, strict: b
     return NOT_CONVERGED if strict and open_ends else 0
 
 
-class Recorder:
-    """Passes a solver's records to log and picture; target: the gap to reach, if known."""
+def liblinear_log(row: Solver, result: Result) -> str:
+    """The text that LIBLINEAR's solver of this number prints, from the history of the result."""
+    last = result.history[-1]
+    if row.space == "dual":
+        value = 0.0 - last["bound"]
+        lines = f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\n"
+        if row.loss == "logistic":  # every row is a support vector
+            return lines
+        support = last["active"] if result.alpha is None else np.count_nonzero(result.alpha)
+        lines += f"nSV = {support}\n"
+        if row.word == "ONECLASS_SVM":
+            rho = result.w[-1]
+            lines += f"rho = {'-' if np.isnan(rho) else ''}{rho:.6f}\n"  # without rows it is C's -nan
+        return lines
+    if not row.optimal:
+        return "".join(
+            f"pass {r['iteration']:2d} f {r['objective']:5.3e} rows added {r['active']}\n" for r in result.history[1:]
+        )
+    if row.regulariser == "|w|_1":
+        return _l1_text(row, result)
+    found: list[str] = []
+    for record in result.history:
+        f, g, k = record["objective"], record["gradient"], record["iteration"]
+        if k == 0:
+            found.append(f"init f {f:5.3e} |g| {g:5.3e}\n")
+        else:
+            found.append(f"iter {k:2d} f {f:5.3e} |g| {g:5.3e} CG {record['cg']:3d} step_size {record['step']:4.2e} \n")
+    return "".join(found)
 
-    def __init__(self, request: Request, target: float | None):
-        self.history = None
-        if request.solver_log or request.plot:
-            from svmtool.training.history import History
 
-            self.history = History(request.solver_log, request.plot, target)
-
-    def record(self, **fields: Any) -> None:
-        if self.history is not None:
-            self.history.record(**fields)
-
-    def __enter__(self) -> Recorder:
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        if self.history is not None:
-            self.history.__exit__(*exception)
+def _l1_text(row: Solver, result: Result) -> str:
+    """The text of -s 5 and 6; -s 6 prints each Newton step."""
+    count = result.iterations - 1
+    printed = result.history[1 : count + 1]
+    steps = "".join(f"iter {r['iteration']:3d}  #CD cycles {r['cg']}\n" for r in printed)
+    head = steps + "=========================" if row.loss == "logistic" else ""
+    return (
+        f"{head}\noptimization finished, #iter = {count}\nObjective value = {result.history[-1]['objective']:f}\n"
+        f"#nonzeros/#features = {np.count_nonzero(result.w)}/{len(result.w)}\n"
+    )

@@ -14,7 +14,6 @@ from svmtool.activity import doing
 from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
-from svmtool.errors import named
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight import weight_file
 from svmtool.formats.svmlight.background import Reading
@@ -23,11 +22,9 @@ from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Status
 from svmtool.training import intent
-from svmtool.training.interrupt import Interruptible
-from svmtool.training.liblinear_log import liblinear_log
-from svmtool.training.outcome import Recorder, advice, exit_status, worst_status
+from svmtool.training.inputs import on_used, restricted, used_features, with_all_features
+from svmtool.training.outcome import Interruptible, advice, exit_status, liblinear_log, recording, worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
-from svmtool.training.used_features import on_used, restricted, used_features, with_all_features
 
 
 class Training:
@@ -133,11 +130,6 @@ def _add_sigmoids(
 
 def run(settings: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
     """Run svm-train with parsed settings; returns the exit status."""
-    with named(data.path):
-        return _run(settings, request, data, model_path, console)
-
-
-def _run(settings: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
     initial = linear.read(request.initial_model) if request.initial_model else None
     table = data.table()
     stop = StopFlag(settings.stopping.max_seconds)  # one time limit for the whole command
@@ -168,8 +160,8 @@ def _run(settings: Settings, request: Request, data: Reading, model_path: str, c
     with contextlib.closing(_output(settings, table, row_weights, model_path, console)) as output:
         tables = [table]  # the only reference, so that training can free it
         del table
-        with Recorder(request, settings.target) as recorder, Interruptible(stop), doing("training"):
-            done = train(tables.pop(), settings, recorder.record, row_weights, initial, stop)
+        with recording(request, settings.target) as report, Interruptible(stop), doing("training"):
+            done = train(tables.pop(), settings, report, row_weights, initial, stop)
         show(done, settings, mapped.complaints() if mapped else [], console)
         if used is not None:
             done.model = with_all_features(done.model, used, n_features)
@@ -233,3 +225,20 @@ def _notes(settings: Settings, certificate: Certificate, results: list[Result]) 
         f"# {certificate.line()}",
         "# Stopped: " + "; ".join(dict.fromkeys(advice(r.status, row) for r in results)),
     )
+
+
+def methods(settings: Settings, request: Request, data: Reading) -> list[str]:
+    """--explain: a line for each distinct plan of the problems of a data file; none with --spark.
+
+    The lines tell the method with which the solver would begin and the reason for it.  Raises SvmtoolError where
+    training would refuse the file.
+    """
+    if request.spark is not None:  # the workers hold the rows
+        return []
+    table = data.table()
+    check_after_reading(settings)
+    row_weights = weight_file.read(request.weights, len(table)) if request.weights else None
+    used = None if "--add" in settings.row.supported else used_features(table)
+    problems = problems_of(table if used is None else on_used(table, used), settings, row_weights)
+    problems.prepare()
+    return registry.planned(problems.method, (problems.plan(k) for k in range(problems.count)))

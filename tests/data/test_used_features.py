@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from svmtool.formats.models import linear
-from svmtool.training import used_features
+from svmtool.training import inputs
 
 NEAR = "1 1:1 4:0.5\n-1 2:2 3:1\n1 3:-1 4:2\n-1 1:-2 2:1\n1 2:-1 4:1\n-1 1:-1 4:-2\n"
 FAR = NEAR.replace("2:", "17:").replace("3:", "999:").replace("4:", "1100000:")
@@ -64,7 +64,7 @@ def test_a_kernel_sees_no_features_that_no_row_has(svm_train, tmp_path):
 def test_a_model_of_a_hundred_million_features_is_written_in_pieces():
     model = linear_model_of(np.array([[1.5], [2.5], [0.5]]), bias=1.0)
     tracemalloc.start()
-    whole = used_features.with_all_features(model, np.array([3, 99_999_999], np.int32), 100_000_000)
+    whole = inputs.with_all_features(model, np.array([3, 99_999_999], np.int32), 100_000_000)
     pieces = linear._weight_lines(whole.W)
     first = next(pieces)
     assert tracemalloc.get_traced_memory()[1] < 50e6

@@ -32,7 +32,7 @@ from svmtool.models.linear import SIGMOID_NOTE, LinearModel
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.params import Settings
 from svmtool.training.adapting.solution import rounding, solution
-from svmtool.training.range_checks import refuse_overflow
+from svmtool.training.inputs import refuse_overflow
 
 ACCURATE = 1e-8  # relative round-off error of the weights above which the user is warned
 

@@ -13,8 +13,7 @@ from svmtool.formats.svmlight.table import RawTable, joined
 from svmtool.params import Request
 from svmtool.training import intent
 from svmtool.training.adapting.adaptable import Adaptable, beginning
-from svmtool.training.interrupt import Interruptible
-from svmtool.training.outcome import CTRL_C
+from svmtool.training.outcome import CTRL_C, Interruptible
 
 EVERY_SECONDS = 10.0  # default interval between models while rows arrive
 PENDING = 1 << 21  # non-zeros buffered before they are added to the sums

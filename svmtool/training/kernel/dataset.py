@@ -15,7 +15,7 @@ from svmtool.kernels.problems import AnyProblem, CSvc, LeastSquaresSvc, NuSvc, P
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.tolerances import DENSE_BELOW, MIB
-from svmtool.training.used_features import on_used, used_features
+from svmtool.training.inputs import on_used, used_features
 
 SYMMETRIC = 1e-6  # relative difference of two kernel values that should be equal: text is rounded
 LARGEST = 290  # decimal digits that sums may have at most

@@ -10,7 +10,7 @@ import numpy as np
 from svmtool import __version__, registry
 from svmtool.activity import doing
 from svmtool.data.labels import Classes, balanced_weights
-from svmtool.errors import SvmtoolError, named
+from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel
 from svmtool.formats.svmlight.background import Reading
 from svmtool.kernel_params import KERNEL_NAMES, check_after_reading, check_feasible, kernel_of, tolerance
@@ -19,21 +19,15 @@ from svmtool.limits import StopFlag
 from svmtool.params import Request, Settings
 from svmtool.solvers.shared.base import Plan
 from svmtool.training import intent
-from svmtool.training.interrupt import Interruptible
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel.fit import Fitting, KernelTraining, rule_of, shares_of
 from svmtool.training.kernel.train import problem_of, trainer
-from svmtool.training.outcome import Recorder, advice, exit_status
+from svmtool.training.outcome import Interruptible, advice, exit_status, recording
 from svmtool.training.validation.folds import GlibcRand
 
 
-def run(settings: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
+def run(s: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
     """svm-train after its command line; returns the exit status."""
-    with named(data.path):
-        return _run(settings, request, data, model_path, console)
-
-
-def _run(s: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
     rows = checked(s, data, console.warn)
     if request.balanced:
         s = s.replace(class_weights=s.problem.class_weights + balanced_weights(rows.labels))
@@ -46,8 +40,8 @@ def _run(s: Settings, request: Request, data: Reading, model_path: str, console:
             return run_validation(rows, Fitting(s, None, stop), rand, request, console)[1]
     sets = [rows]  # the only reference, so that training can free its memory
     del rows
-    with Recorder(request, s.target) as recorder, Interruptible(stop), doing("training"):
-        done = trainer(s)(sets.pop(), Fitting(s, recorder.record, stop), rand)
+    with recording(request, s.target) as report, Interruptible(stop), doing("training"):
+        done = trainer(s)(sets.pop(), Fitting(s, report, stop), rand)
     console.close()
     for warning in done.warnings:
         console.warn(warning)
@@ -97,9 +91,9 @@ def notes(s: Settings, done: KernelTraining) -> tuple[str, ...]:
     )
 
 
-def methods(settings: Settings, data: Reading) -> list[str]:
-    """Return a line for each method with which problems of a data file begin; SvmtoolError as in training."""
-    with named(data.path), np.errstate(all="ignore"):
+def methods(settings: Settings, request: Request, data: Reading) -> list[str]:
+    """--explain: a line for each method with which problems of a data file begin; SvmtoolError as in training."""
+    with np.errstate(all="ignore"):
         rows, fitting = checked(settings, data), Fitting(settings)
         if settings.row.task == "classification":
             return _of_pairs(ClassPairs(rows, settings), fitting)

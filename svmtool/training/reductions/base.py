@@ -31,8 +31,7 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Confirmation, Monitor, Plan, Progress, Result, Rule
 from svmtool.tolerances import DENSE_BELOW
 from svmtool.training import verify
-from svmtool.training.range_checks import refuse_overflow
-from svmtool.training.reductions import starts
+from svmtool.training.inputs import refuse_overflow, resized
 
 if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
@@ -395,4 +394,4 @@ class Reduction(ABC):
 
     def _start_with(self, W: np.ndarray, model: LinearModel) -> np.ndarray:
         """Columns W of a model's weights for the features and bias of this run."""
-        return starts.resized(W, model, self.n_features, self.settings.problem.bias)
+        return resized(W, model, self.n_features, self.settings.problem.bias)

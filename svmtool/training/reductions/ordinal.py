@@ -20,7 +20,7 @@ from svmtool.metrics import rank_places
 from svmtool.models.linear import RANKS_NOTE, LinearModel
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import GradientRule, Result, Rule
-from svmtool.training.reductions import starts
+from svmtool.training.inputs import checked_start
 from svmtool.training.reductions.base import Reduction
 
 BIAS = 1.0  # bias of the model: its weights are the thresholds
@@ -87,7 +87,7 @@ class Ordinal(Reduction):
         if self.thresholds:
             start[:shared, 0] = steps[:shared, 0]
             start[self.n_features :, 0] = -steps[-1]
-        return starts.checked(start)
+        return checked_start(start)
 
     def summary(self, results: list[Result]) -> str:
         """Zero-one and mean absolute error on the training rows."""

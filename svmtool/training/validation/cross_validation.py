@@ -15,8 +15,7 @@ from svmtool.limits import StopFlag, with_time_shares
 from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME, Status
-from svmtool.training.interrupt import Interruptible
-from svmtool.training.outcome import worst_status
+from svmtool.training.outcome import Interruptible, worst_status
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import folds as draws
 from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut

@@ -14,8 +14,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME, Status
-from svmtool.training.interrupt import Interruptible
-from svmtool.training.outcome import worst_status
+from svmtool.training.outcome import Interruptible, worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut, Measure, task_of

@@ -12,7 +12,7 @@ from svmtool.activity import doing
 from svmtool.limits import StopFlag
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Status
-from svmtool.training.interrupt import Interruptible
+from svmtool.training.outcome import Interruptible
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.scores import HeldOut, Measure, measure_of, task_of
 

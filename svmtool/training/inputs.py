@@ -1,0 +1,134 @@
+"""Checks and changes of what a training receives: ranges of values, features that occur, weights to start from.
+
+A feature that occurs in no row has weight 0.  If the largest index is far above the number of values, such features are
+left out, so that vectors of the feature space are as long as the number of features that occur.  The model file is
+written in slices then.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import numpy as np
+
+from svmtool.data.dataset import Dataset
+from svmtool.errors import RowsError, SvmtoolError
+from svmtool.models.linear import LinearModel
+
+VALUES_AT_ONCE = 1 << 21  # values scanned at a time, since rows may be on disk
+LEAST, FAR = 1 << 20, 4  # features, and features per value of the data, above which the features are restricted
+LARGEST_COPY = 1 << 22  # values of rows on disk whose indices may be examined in memory
+LARGEST_START = 1e100  # weights of an initial model: their squares must stay numbers
+
+
+def refuse_overflow(
+    table: Dataset, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None,
+    largest: float = 1.0, labels: float = 1.0,
+) -> float:  # fmt: skip
+    """The maximum of |values|, `largest` and 1; SvmtoolError if sums of squares would overflow.
+
+    labels: the largest |label| in the problem.
+    """
+    largest = max(largest, table.largest or 1.0, 1.0)
+    for at in range(0, len(table.values) if table.largest is None else 0, VALUES_AT_ONCE):
+        some = table.values[at : at + VALUES_AT_ONCE]
+        largest = max(float(some.max()), -float(some.min()), largest)
+        if table.mapped is not None:
+            table.mapped.check()
+    refuse_range(len(table), C, class_weights, row_weights, largest, labels)
+    return largest
+
+
+def refuse_range(
+    n: int, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None, largest: float,
+    labels: float,
+) -> None:  # fmt: skip
+    """Raise SvmtoolError if sums of squares of numbers up to `largest` over n rows would overflow."""
+    factors: dict[int, float] = {}
+    for label, factor in class_weights:
+        factors[label] = factors.get(label, 1.0) * factor
+    cost = C * max(factors.values(), default=1.0)
+    if row_weights is not None:
+        cost *= float(row_weights.max(initial=1.0))
+    digits = 2 * math.log10(max(largest, labels)) + math.log10(n + 1)
+    if digits + math.log10(min(max(cost, 1.0), 1e300)) > 290:
+        also = f" and labels up to {labels:g}" if labels > largest else ""
+        raise RowsError(
+            f"feature values up to {largest:g}{also} at a cost of {cost:g} overflow when squared and summed: "
+            "scale the features (svm-scale) or choose a smaller -c"
+        )
+
+
+def used_features(table: Dataset) -> np.ndarray | None:
+    """The features that occur, i4, ascending, 0-based; None if restricting is not worthwhile."""
+    values = len(table.values)
+    if table.n_features <= max(LEAST, FAR * values) or (table.mapped is not None and values > LARGEST_COPY):
+        return None
+    return np.unique(table.indices)
+
+
+def on_used(table: Dataset, used: np.ndarray) -> Dataset:
+    """The same rows, sharing their values, with the features `used` renumbered from 0."""
+    indices = np.searchsorted(used, table.indices).astype(np.int32)
+    return Dataset(table.labels, table.indptr, indices, table.values, len(used), table.mapped)
+
+
+def restricted(model: LinearModel, used: np.ndarray) -> LinearModel:
+    """The model restricted to the features `used`; features that it lacks get weight 0."""
+    W = np.zeros((len(used) + (model.bias >= 0), model.columns))
+    known = used[used < model.n_features]
+    W[: len(known)] = model.W[known]
+    if model.bias >= 0:
+        W[-1] = model.W[-1]
+    return LinearModel(model.word, model.labels, len(used), model.bias, W, model.rho, model.notes)
+
+
+class SpreadWeights:
+    """Weights of all features, computed in slices; W holds those of the features `used` (i4), then that of the bias.
+
+    All other weights are 0.  known: W.
+    """
+
+    def __init__(self, W: np.ndarray, used: np.ndarray, n_features: int):
+        self.known, extra = W, np.arange(n_features, n_features + len(W) - len(used))
+        self._places = np.concatenate((used, extra))
+        self.shape = (n_features + len(extra), W.shape[1])
+
+    def __getitem__(self, some: slice) -> np.ndarray:
+        start, stop, _ = some.indices(self.shape[0])
+        rows = np.zeros((stop - start, self.shape[1]))
+        lo, hi = np.searchsorted(self._places, (start, stop))
+        rows[self._places[lo:hi] - start] = self.known[lo:hi]
+        return rows
+
+
+def with_all_features(model: LinearModel, used: np.ndarray, n_features: int) -> LinearModel:
+    """The model of all features; only for writing it."""
+    whole = copy.copy(model)
+    whole.n_features = n_features
+    whole.W = SpreadWeights(model.W, used, n_features)  # type: ignore[assignment]
+    return whole
+
+
+def resized(W: np.ndarray, model: LinearModel, n_features: int, bias: float) -> np.ndarray:
+    """Columns W of a model's weights for rows of n_features features and a bias feature of value `bias`.
+
+    Features are cut or padded with zeros.  SvmtoolError if only one of the two has a bias, or for weights that are not
+    finite or too large.
+    """
+    if (model.bias >= 0) != (bias >= 0):
+        raise SvmtoolError(f"the initial model has bias {model.bias:g}, this run -B {bias:g}")
+    start = np.zeros((n_features + (bias >= 0), W.shape[1]))
+    shared = min(n_features, model.n_features)
+    start[:shared] = W[:shared]
+    if model.bias >= 0:  # keep the same shift where the bias feature has another value
+        start[-1] = W[-1] * (model.bias / bias if bias > 0 else 1.0)
+    return checked_start(start)
+
+
+def checked_start(start: np.ndarray) -> np.ndarray:
+    """`start` itself; SvmtoolError for weights that are not finite or too large."""
+    if not np.all(np.abs(start) < LARGEST_START):
+        raise SvmtoolError("the initial model has weights that are no numbers, or too large to start from")
+    return start
