@@ -31,7 +31,7 @@ from svmtool.formats.models import linear as linear_model
 from svmtool.formats.models.text import is_kernel_model, load
 from svmtool.formats.source import open_source
 from svmtool.formats.svmlight import table as svmlight
-from svmtool.formats.svmlight import weight_file
+from svmtool.formats.svmlight.inputs import read_weights
 from svmtool.models.linear import sigmoids_of
 from svmtool.scaling import range_file
 from svmtool.scaling.rescale import LineReader
@@ -110,7 +110,7 @@ def _read_range(path: str) -> None:
 
 
 def _read_weights(path: str) -> None:
-    assert np.all(np.isfinite(weight_file.read(path, 6)))
+    assert np.all(np.isfinite(read_weights(path, 6)))
 
 
 def _read_state(path: str) -> None:

@@ -11,7 +11,7 @@ from svmtool.api import arrays
 from svmtool.api.prediction import Model, model_of
 from svmtool.api.run import Run
 from svmtool.data.dataset import DenseDataset
-from svmtool.formats.models import any_model, kernel, linear
+from svmtool.formats.models import kernel, linear, of_text
 from svmtool.formats.models.text import ModelText
 from svmtool.formats.models.text import load as load_text
 from svmtool.formats.source import Source
@@ -44,7 +44,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     name = os.fspath(path)
     os.stat(name)
     with Run(1), load_text(name) as text:
-        return any_model.of_text(text)
+        return of_text(text)
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
@@ -112,7 +112,7 @@ def loads(text: str | bytes) -> Model:
         For a content that is not a model.
     """
     with Run(1):
-        return any_model.of_text(ModelText.of(text.encode() if isinstance(text, str) else text, "<text>"))
+        return of_text(ModelText.of(text.encode() if isinstance(text, str) else text, "<text>"))
 
 
 def read_svmlight(

@@ -9,7 +9,7 @@ from svmtool import interrupts, registry
 from svmtool.cli.arguments import linear as options
 from svmtool.cli.console import Console
 from svmtool.errors import SvmtoolError, named
-from svmtool.formats.adaptable import names
+from svmtool.formats import adaptable
 
 if TYPE_CHECKING:
     from typing import Any
@@ -78,7 +78,7 @@ def _methods(command: options.Command, console: Console) -> list[str]:
 
 def _reading(command: options.Command, console: Console) -> Any:
     """The background reader of the command's data file, not started."""
-    from svmtool.formats.svmlight.background import Reading
+    from svmtool.formats.svmlight.inputs import Reading
 
     s, kernel = command.request, command.settings.problem.kernel
     if kernel is not None:
@@ -106,7 +106,7 @@ def refuse_overwriting(command: options.Command) -> None:
         problem = command.settings.problem
         rows = registry.SOLVERS if problem.kernel is None else ()
         if any(row.number == problem.solver and "--add" in row.supported for row in rows):
-            outputs += [("the model's state", command.model + suffix) for suffix in names.ALL]
+            outputs += [("the model's state", command.model + suffix) for suffix in adaptable.ALL]
     checks.refuse_overwriting(inputs, outputs)
 
 
@@ -164,7 +164,7 @@ def train(command: options.Command, console: Console) -> int:
 def adapt(command: options.Command, console: Console) -> int:
     """Add rows to a model or remove rows from it; added rows of a file are read while numpy is imported."""
     from svmtool.compiled import threads
-    from svmtool.formats.svmlight.background import Reading
+    from svmtool.formats.svmlight.inputs import Reading
 
     refuse_overwriting(command)
     refuse_unwritable(command)

@@ -15,7 +15,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear as model_file
-from svmtool.formats.svmlight import weight_file
+from svmtool.formats.svmlight.inputs import read_weights
 from svmtool.params import Request, Settings
 from svmtool.training.inputs import on_used, used_features
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
@@ -62,7 +62,7 @@ class LinearRun:
                 output.solver(line)
             params.check_after_reading(settings)
             self.settings = settings
-            self.weights = weight_file.read(request.weights, len(rows)) if request.weights else None
+            self.weights = read_weights(request.weights, len(rows)) if request.weights else None
             self.initial = model_file.read(request.initial_model) if request.initial_model else None
 
     def train(self) -> Training:

@@ -17,7 +17,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.distributed.reading import Text, _count, in_order, matches
 from svmtool.distributed.session import Session, spark_errors
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.models import any_model
+from svmtool.formats.models import of_text
 from svmtool.formats.models.text import ModelText
 
 LABEL, FEATURES = "label", "features"
@@ -158,7 +158,7 @@ class FrameScorer:
 
     def __call__(self, rows: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
         threads.set_count(1)  # other tasks have the other cores
-        model = any_model.of_text(ModelText.of(self.model.value, "<model>"))
+        model = of_text(ModelText.of(self.model.value, "<model>"))
         rows = iter(rows)
         while some := list(itertools.islice(rows, BATCH)):
             decisions = model.decision_values(dataset_of([row[self.features] for row in some]))

@@ -25,7 +25,7 @@ from svmtool.distributed.session import Session
 from svmtool.distributed.stage import BarrierStage
 from svmtool.errors import SvmtoolError, named
 from svmtool.formats.models import linear
-from svmtool.formats.svmlight import weight_file
+from svmtool.formats.svmlight.inputs import read_weights
 from svmtool.limits import StopFlag, TimeShares
 from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Request, Settings, check_after_reading
@@ -95,7 +95,7 @@ def take_weights(ranks: Collective, path: str | None = None, in_rows: np.ndarray
     """Multiply costs by weights from now on: those that stand `in_rows`, or the numbers in the file `path`."""
     if in_rows is not None or path:
         counts = [part["n"] for part in ranks.surviving(lambda: ranks.gather("facts"))]
-        ranks.weights = weight_file.read(str(path), sum(counts)) if in_rows is None else in_rows
+        ranks.weights = read_weights(str(path), sum(counts)) if in_rows is None else in_rows
         ranks.keep("take_weights", ranks.weights, np.cumsum([0, *counts]))
 
 

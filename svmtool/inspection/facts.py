@@ -9,7 +9,7 @@ import numpy as np
 
 from svmtool import registry
 from svmtool.errors import SvmtoolError
-from svmtool.formats.adaptable import names as state_names
+from svmtool.formats import adaptable
 from svmtool.formats.names import Names
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, WITH_COEF0, WITH_DEGREE, WITH_GAMMA
@@ -153,12 +153,12 @@ def _probabilities(model: LinearModel | KernelModel) -> str:
 
 def _state(path: str) -> list[Fact]:
     """The adaptable state beside the model."""
-    if not os.path.exists(path + state_names.STATE):
+    if not os.path.exists(path + adaptable.STATE):
         return []
     from svmtool.formats.adaptable import state
 
     found = state.read(path)
-    size = sum(os.path.getsize(path + kept) for kept in state_names.KEPT if os.path.exists(path + kept))
+    size = sum(os.path.getsize(path + kept) for kept in adaptable.KEPT if os.path.exists(path + kept))
     counts = ", ".join(
         f"{int(n)} of label {label}" for label, n in zip(found.sums.labels[:SHOWN], found.sums.count, strict=False)
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool import __version__
 from svmtool.errors import SvmtoolError
-from svmtool.formats.models.any_model import read
+from svmtool.formats.models import read
 from svmtool.formats.names import Names
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.models.kernel import UNFIT, KernelModel

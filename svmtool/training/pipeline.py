@@ -15,8 +15,7 @@ from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
 from svmtool.formats.models import linear
-from svmtool.formats.svmlight import weight_file
-from svmtool.formats.svmlight.background import Reading
+from svmtool.formats.svmlight.inputs import Reading, read_weights
 from svmtool.limits import EndedError, StopFlag, until
 from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Request, Settings, check_after_reading
@@ -142,7 +141,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
     check_after_reading(settings)
     if warning := intent.of_labels(settings, request.given, table.labels, data.path):
         console.warn(warning)
-    row_weights = weight_file.read(request.weights, len(table)) if request.weights else None
+    row_weights = read_weights(request.weights, len(table)) if request.weights else None
     n_features, used = table.n_features, None if "--add" in settings.row.supported else used_features(table)
     if used is not None:
         table = on_used(table, used)
@@ -237,7 +236,7 @@ def methods(settings: Settings, request: Request, data: Reading) -> list[str]:
         return []
     table = data.table()
     check_after_reading(settings)
-    row_weights = weight_file.read(request.weights, len(table)) if request.weights else None
+    row_weights = read_weights(request.weights, len(table)) if request.weights else None
     used = None if "--add" in settings.row.supported else used_features(table)
     problems = problems_of(table if used is None else on_used(table, used), settings, row_weights)
     problems.prepare()

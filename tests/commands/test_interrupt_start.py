@@ -15,7 +15,7 @@ from reference import text_of
 
 from svmtool import interrupts
 from svmtool.formats import output
-from svmtool.formats.adaptable.lock import ModelLock
+from svmtool.formats.adaptable.row_log import ModelLock
 
 # As the installed scripts, with a message after the first import.
 SCRIPT = "from svmtool import start\nimport os, sys\nos.write(2, b'!')\ngetattr(start, sys.argv.pop(1))()"
@@ -83,7 +83,7 @@ def test_it_is_no_exception(code, tmp_path):
 def test_files_that_are_not_whole_go(tmp_path):
     """Temporary files and the lock, not finished files or those of others."""
     code = (
-        "from svmtool.formats import output; from svmtool.formats.adaptable.lock import ModelLock\n"
+        "from svmtool.formats import output; from svmtool.formats.adaptable.row_log import ModelLock\n"
         "with output.replacing('whole') as f: f.write(b'whole')\n"
         "lock = ModelLock('m')\n"
         "with output.replacing('m') as f:\n    f.write(b'half'); f.flush(); assert len(os.listdir()) == 4\n    " + SELF

@@ -16,8 +16,7 @@ from adapt_suite import Row, apart, batch, draw, text_of_rows, weights_in
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable import state as adaptable_state
-from svmtool.formats.adaptable.lock import ModelLock
-from svmtool.formats.adaptable.row_log import RowLog, hashes_of
+from svmtool.formats.adaptable.row_log import ModelLock, RowLog, hashes_of
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight.table import read
 

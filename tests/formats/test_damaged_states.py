@@ -16,8 +16,7 @@ import pytest
 from adapt_suite import apart, batch, draw, text_of_rows, weights_in
 
 from svmtool.errors import ModelError
-from svmtool.formats.adaptable import state
-from svmtool.formats.adaptable.names import NEXT
+from svmtool.formats.adaptable import NEXT, state
 from svmtool.formats.adaptable.row_log import RowLog
 
 RNG = np.random.default_rng(3)

@@ -14,9 +14,9 @@ from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import scored_text, source
 from svmtool.formats.rowcache import arrays, folder
 from svmtool.formats.source import open_source
-from svmtool.formats.svmlight import table, weight_file
+from svmtool.formats.svmlight import inputs, table
+from svmtool.formats.svmlight.inputs import arriving_rows, read_weights
 from svmtool.formats.svmlight.slow_line import parse_line
-from svmtool.formats.svmlight.stream import arriving_rows
 from svmtool.formats.svmlight.table import Buffer
 from svmtool.models.linear import LinearModel
 from svmtool.scaling import range_file
@@ -135,9 +135,9 @@ def test_a_long_line_that_only_the_full_grammar_reads_takes_time_as_its_length()
 
 @pytest.mark.parametrize(("byte", "words"), [(b"\0", "no blank"), (b"7", "no blank"), (b"7 ", "more than 5 weights")])
 def test_weights_without_an_end(byte, words, monkeypatch):
-    monkeypatch.setattr(weight_file, "open_source", lambda path: Repeated(byte))
+    monkeypatch.setattr(inputs, "open_source", lambda path: Repeated(byte))
     with pytest.raises(SvmtoolError, match=f"^w: .*{words}"):
-        weight_file.read("w", 5)
+        read_weights("w", 5)
 
 
 def test_ranges_without_an_end(monkeypatch):
@@ -167,7 +167,7 @@ class Repeated:
 
 @pytest.mark.parametrize(("byte", "words"), [(b"\0", NUL), (b"7", "longer than")])
 def test_standard_input_without_an_end(byte, words, tmp_path, monkeypatch):
-    monkeypatch.setattr("svmtool.formats.svmlight.stream.LONGEST_LINE", 1 << 23)
+    monkeypatch.setattr("svmtool.formats.svmlight.inputs.LONGEST_LINE", 1 << 23)
     (tmp_path / "d").write_bytes(GOOD + byte * (1 << 25))
     with open(tmp_path / "d", "rb") as file:
         monkeypatch.setattr(sys, "stdin", file)

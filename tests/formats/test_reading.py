@@ -12,9 +12,9 @@ import pytest
 
 from svmtool.compiled import ahead_of_time, threads
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.svmlight import background
+from svmtool.formats.svmlight import inputs
 from svmtool.formats.svmlight import table as svmlight
-from svmtool.formats.svmlight.background import Reading
+from svmtool.formats.svmlight.inputs import Reading
 
 TEXT = "".join(f"{i % 3} {i % 7 + 1}:{i / 8:g} {i % 7 + 9}:0x{i:x}\n" for i in range(5000)).encode()
 BAD = TEXT + b"1 1:2 1:3\n" + TEXT + b"1 x:1\n"
@@ -78,7 +78,7 @@ def test_any_other_failure_is_raised_by_table(tmp_path, monkeypatch):
         raise MemoryError
 
     (tmp_path / "d").write_bytes(TEXT)
-    monkeypatch.setattr(background, "read_raw", fail)
+    monkeypatch.setattr(inputs, "read_raw", fail)
     with pytest.raises(MemoryError):
         started(str(tmp_path / "d")).table()
 
@@ -105,7 +105,7 @@ def reads(monkeypatch):
         found.append((source.name, threading.current_thread() is not threading.main_thread()))
         return svmlight.read_raw(source, least)
 
-    monkeypatch.setattr(background, "read_raw", noted)
+    monkeypatch.setattr(inputs, "read_raw", noted)
     return found
 
 

@@ -16,7 +16,7 @@ from svmtool.distributed.collective import Collective, LostError
 from svmtool.distributed.reading import table_of
 from svmtool.distributed.train import reduction_of, take_weights
 from svmtool.formats.svmlight import table as svmlight
-from svmtool.formats.svmlight import weight_file
+from svmtool.formats.svmlight.inputs import read_weights
 from svmtool.params import Settings
 from svmtool.registry.row import SPARK
 from svmtool.tolerances import DENSE_BELOW
@@ -81,7 +81,7 @@ def in_memory(text: str, settings: Settings, tmp_path, weights: str | None = Non
     path = tmp_path / "rows"
     path.write_text(text)
     table = svmlight.read(str(path))
-    row_weights = weight_file.read(weights, len(table)) if weights else None
+    row_weights = read_weights(weights, len(table)) if weights else None
     return train_in_memory(table, settings, row_weights=row_weights)
 
 

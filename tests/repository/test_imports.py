@@ -174,11 +174,11 @@ def test_reading_loads_no_numpy(tmp_path):
     (tmp_path / "d").write_text("+1 1:0x8 2:0.5\n-1 1:-1\n")
     code = (
         "import sys; from svmtool.formats.source import open_source\n"
-        "from svmtool.formats.svmlight import background, table\n"
+        "from svmtool.formats.svmlight import inputs, table\n"
         "for name in ('d', '-'):\n"
         "    with open_source(name) as source: raw = table.read_raw(source)\n"
         "    assert raw[0].values.items.tolist() == [8.0, 0.5, -1.0]\n"
-        "data = background.Reading('d'); data.start(); data._finished.wait()\n"
+        "data = inputs.Reading('d'); data.start(); data._finished.wait()\n"
         "assert not {'numpy', 'numba'} & set(sys.modules)\n"
         "assert data.table().values.tolist() == [8.0, 0.5, -1.0]"
     )

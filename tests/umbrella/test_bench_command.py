@@ -11,7 +11,7 @@ from shell_commands import put_script
 from svmtool.cli.arguments import linear
 from svmtool.comparison import programs
 from svmtool.comparison.objective import objective
-from svmtool.formats.models.any_model import read
+from svmtool.formats.models import read
 from svmtool.formats.svmlight import table
 from svmtool.inspection.facts import certificate_of
 

@@ -17,7 +17,7 @@ from svmtool.errors import ModelError, SvmtoolError
 from svmtool.export.c_source import c_source
 from svmtool.export.json_text import json_text
 from svmtool.export.onnx_graph import onnx_bytes
-from svmtool.formats.models.any_model import read
+from svmtool.formats.models import read
 from svmtool.formats.names import Names
 
 CLASSIFIERS = [

@@ -11,7 +11,7 @@ import pytest
 
 from svmtool import api
 from svmtool.formats import names as names_file
-from svmtool.formats.models.any_model import read
+from svmtool.formats.models import read
 from svmtool.inspection.weights import columns, largest
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from svmtool import api
 from svmtool.errors import SvmtoolError
-from svmtool.formats.models.any_model import read
+from svmtool.formats.models import read
 from svmtool.formats.names import Names
 from svmtool.formats.svmlight import table
 from svmtool.report.classes import Classes, ranked

@@ -30,7 +30,7 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
     from svmtool.comparison import programs
     from svmtool.comparison.objective import objective, refuse_others
     from svmtool.errors import SvmtoolError
-    from svmtool.formats.models.any_model import read
+    from svmtool.formats.models import read
     from svmtool.formats.svmlight import table
     from svmtool.inspection.facts import certificate_of
 

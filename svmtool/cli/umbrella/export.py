@@ -26,7 +26,7 @@ def command(model: str, form: str | None, output: str, prefix: str, names: str |
     The C source has functions for dense and sparse rows that return the labels of svm-predict.
     """
     from svmtool.formats import names as names_file
-    from svmtool.formats.models.any_model import read
+    from svmtool.formats.models import read
     from svmtool.formats.output import replacing
     from svmtool.inspection.facts import facts
 

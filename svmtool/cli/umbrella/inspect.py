@@ -27,7 +27,7 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
     """
     from svmtool.charts.canvas import printable
     from svmtool.formats import names as names_file
-    from svmtool.formats.models.any_model import read
+    from svmtool.formats.models import read
     from svmtool.inspection.facts import facts
     from svmtool.inspection.weights import columns
 

@@ -1,1 +1,9 @@
-"""Files of adaptable models."""
+"""State of adaptable models (--add, --remove): the suffixes of the files beside such a model."""
+
+STATE = ".state.npz"  # state.py
+ROWS = ".state.rows"  # row_log.py
+NEXT = ".new"  # after ROWS: a log whose state is not written yet
+LOCK = ".state.lock"  # row_log.py: ModelLock
+
+KEPT = (STATE, ROWS, ROWS + NEXT)
+ALL = (*KEPT, LOCK)

@@ -1,4 +1,4 @@
-"""The log of the rows of an adaptable model, which ensures that only rows in the model are removed.
+"""The log of the rows of an adaptable model, which ensures that only rows in the model are removed; the model's lock.
 
 Entries are u8, little-endian.  The first is the log's number, which the state repeats.  Then follow, in order of time,
 the (even) hash of each row added and the hash + 1 of each row removed; for FALSVM see training/adapting/falsvm.py.
@@ -18,7 +18,7 @@ from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.hash_loops import hash_rows
 from svmtool.data.dataset import Dataset
 from svmtool.errors import ModelError, SvmtoolError
-from svmtool.formats.adaptable.names import NEXT
+from svmtool.formats.adaptable import LOCK, NEXT
 from svmtool.formats.output import mode_of, open_regular
 
 ENTRY = np.dtype("<u8")
@@ -208,3 +208,48 @@ def _number_in(fd: int) -> int | None:
 
 def _lower(hashes: np.ndarray) -> np.ndarray:
     return ((hashes >> REMOVED) & np.uint64(SIEVE - 1)).astype(np.int64)
+
+
+class ModelLock:
+    """Locks the model `path` until `close`; ModelError if another run holds the lock.
+
+    The lock ends with the process.  The file left by a killed process is reused by the next run.
+    """
+
+    def __init__(self, path: str):
+        import fcntl
+
+        self._name, self._fd = path + LOCK, -1
+        try:
+            with interrupts.Uninterrupted():
+                while not self._is_mine():
+                    self.close_file()  # its last holder has removed the name since it was opened
+                    self._fd = open_regular(self._name, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
+                    fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                interrupts.begin_file(self._name)
+        except BlockingIOError:
+            self.close_file()
+            raise ModelError(f"{path}: another run is changing this model") from None
+        except OSError as e:
+            self.close_file()
+            raise ModelError(f"can't save the model's state beside {path}: {self._name}: {e.strerror}") from None
+
+    def _is_mine(self) -> bool:
+        """Whether the open file still has its name."""
+        try:
+            return self._fd >= 0 and os.path.samestat(os.fstat(self._fd), os.lstat(self._name))
+        except FileNotFoundError:
+            return False
+
+    def close_file(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
+
+    def close(self) -> None:
+        """Release the lock and remove its file."""
+        if self._fd >= 0:
+            with contextlib.suppress(OSError):
+                os.unlink(self._name)
+            interrupts.end_file(self._name)
+        self.close_file()

@@ -32,7 +32,7 @@ OTHER_FOLDER = "--scratch DIR names another folder"
 
 
 class DiskReading:
-    """Reads a data file through its row folder; has the interface of svmlight.background.Reading.
+    """Reads a data file through its row folder; has the interface of svmlight.inputs.Reading.
 
     memory: limit of the run's memory in bytes.  scratch: parent of the row folder; empty: the data file's folder, or
     for a pipe the current one.  keep: whether the rows are kept for later runs.  warn: gets messages about unused rows.

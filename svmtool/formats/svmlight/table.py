@@ -4,7 +4,7 @@ A file is cut into fixed blocks at line ends.  A first pass counts newlines and 
 as colons, so that the second pass can write the rows of each block directly to their place.  Each thread reads its
 blocks through a buffer of one block.
 
-Reading needs no numpy and can run while numpy is imported (background.py); only the resulting Dataset holds numpy
+Reading needs no numpy and can run while numpy is imported (inputs.py); only the resulting Dataset holds numpy
 arrays.
 """
 

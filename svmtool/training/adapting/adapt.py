@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from svmtool.formats.svmlight import weight_file
-from svmtool.formats.svmlight.background import Reading
+from svmtool.formats.svmlight.inputs import Reading, read_weights
 from svmtool.formats.svmlight.table import read
 from svmtool.params import Request, Settings
 from svmtool.training import intent
@@ -21,13 +20,13 @@ def run(settings: Settings, request: Request, added: Reading | None, model_path:
     with contextlib.closing(kind(settings, request.initial_model, model_path, console, request.given)) as adaptable:
         if request.remove:
             table = read(request.remove)
-            weights = weight_file.read(request.weights, len(table)) if request.weights else None
+            weights = read_weights(request.weights, len(table)) if request.weights else None
             console.solver(f"Removed {adaptable.remove(request.remove, table, weights)}\n")
         if request.add == "-":
             return add_stream(adaptable, request, console)
         if added is not None:
             table = added.table()
-            weights = weight_file.read(request.weights, len(table)) if request.weights else None
+            weights = read_weights(request.weights, len(table)) if request.weights else None
             adaptable.check_file(added.path, table, weights)
             if warning := intent.of_labels(settings, request.given, table.labels, added.path):
                 console.warn(warning)

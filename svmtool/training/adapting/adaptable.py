@@ -20,10 +20,9 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import cost_factors, first_appearance, whole_labels
 from svmtool.errors import ModelError, SvmtoolError
-from svmtool.formats.adaptable import names
+from svmtool.formats import adaptable
 from svmtool.formats.adaptable import state as adaptable_state
-from svmtool.formats.adaptable.lock import ModelLock
-from svmtool.formats.adaptable.row_log import RowLog, hashes_of, settle_left
+from svmtool.formats.adaptable.row_log import ModelLock, RowLog, hashes_of, settle_left
 from svmtool.formats.adaptable.state import State, content_of, signature
 from svmtool.formats.models import linear
 from svmtool.formats.models.text import ModelText
@@ -69,10 +68,10 @@ class Adaptable:
             stack.pop_all()
 
     def _open(self, source: str) -> None:
-        if self._copy and os.path.exists(source + names.STATE):  # else its absence is the error to report
+        if self._copy and os.path.exists(source + adaptable.STATE):  # else its absence is the error to report
             self._locks.append(locked(source))
         self.state = adaptable_state.read(source)
-        self.log = RowLog.open(source + names.ROWS, self.state.log, self.state.entries)
+        self.log = RowLog.open(source + adaptable.ROWS, self.state.log, self.state.entries)
         self._check_model(source)
         self._check_settings()
 
@@ -84,8 +83,8 @@ class Adaptable:
         if signature(content) != state.before:
             if content is None:
                 raise ModelError(f"can't open model file {source}")
-            raise ModelError(f"{source}{names.STATE} does not belong to {source}: train again")
-        linear.parse(ModelText.of(state.model, source + names.STATE))
+            raise ModelError(f"{source}{adaptable.STATE} does not belong to {source}: train again")
+        linear.parse(ModelText.of(state.model, source + adaptable.STATE))
         self.console.warn(f"{source} is older than its state: a run ended before it was written; it is written anew")
         linear.write_text(source, [state.model])
 
@@ -128,7 +127,7 @@ class Adaptable:
 
     def log_at_target(self) -> RowLog:
         """The log to write to; creates it at the target with the first rows."""
-        path = self.target + names.ROWS
+        path = self.target + adaptable.ROWS
         if self._copy:
             settle_left(path, adaptable_state.log_number(self.target))
             self.log, self._copy = self.log.copied(path) if self.log else RowLog.create(path), False
@@ -262,7 +261,7 @@ def locked(path: str) -> ModelLock:
     """The lock of a model; SvmtoolError if one of the files beside it cannot be created."""
     lock = ModelLock(path)
     try:
-        for suffix in names.KEPT:
+        for suffix in adaptable.KEPT:
             refuse_other_kinds(path + suffix)
     except OSError as e:
         lock.close()

@@ -12,7 +12,7 @@ from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import first_appearance, whole_labels
 from svmtool.errors import SvmtoolError
-from svmtool.formats.adaptable import names
+from svmtool.formats import adaptable
 from svmtool.formats.adaptable import state as adaptable_state
 from svmtool.formats.adaptable.row_log import RowLog, hashes_of, settle_left
 from svmtool.formats.adaptable.state import State, content_of, signature
@@ -36,7 +36,7 @@ class NewState:
 
     def write(self, done: Any) -> None:
         """Write log, state and model of a Training."""
-        s, sums, path = self.settings.problem, done.sums, self.path + names.ROWS
+        s, sums, path = self.settings.problem, done.sums, self.path + adaptable.ROWS
         if sums is None and len(self.hashes):
             raise SvmtoolError(
                 f"{self.path} is not written: the run ended before the sums over its rows, which its state "

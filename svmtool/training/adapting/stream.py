@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.errors import SvmtoolError
-from svmtool.formats.svmlight.stream import arriving_rows
+from svmtool.formats.svmlight.inputs import arriving_rows
 from svmtool.formats.svmlight.table import RawTable, joined
 from svmtool.params import Request
 from svmtool.training import intent

@@ -12,7 +12,7 @@ from svmtool.activity import doing
 from svmtool.data.labels import Classes, balanced_weights
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel
-from svmtool.formats.svmlight.background import Reading
+from svmtool.formats.svmlight.inputs import Reading
 from svmtool.kernel_params import KERNEL_NAMES, check_after_reading, check_feasible, kernel_of, tolerance
 from svmtool.kernels.problems import AnyProblem
 from svmtool.limits import StopFlag

@@ -1,0 +1,173 @@
+"""The inputs of a training: a data file read in the background, rows as they arrive, a file of row weights."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from svmtool.activity import doing
+from svmtool.compiled import ahead_of_time
+from svmtool.errors import DataError, SvmtoolError
+from svmtool.formats.source import LONGEST_LINE, NEWLINE, NUL, open_source, too_long
+from svmtool.formats.svmlight.table import RawTable, joined, parse_bytes, read_raw
+from svmtool.numbers import parse_number
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from svmtool.data.dataset import Dataset
+    from svmtool.formats.source import Source
+
+SWITCH_SECONDS = 1e-4  # longest time that the importing thread keeps this one waiting between two blocks
+ARRIVING = 1 << 22  # bytes of standard input read at once, at most
+WAIT_SECONDS = 0.1  # between two checks of `stopped`, at most
+PIECE = 1 << 20  # bytes of weights read at once, and the limit of a number's length
+
+
+class Reading:
+    """Reads one file (`-`: standard input); `table` returns the rows once, `start` reads them ahead.
+
+    The import of numpy takes some 50 ms of one core, in which a thread parses some 20 MB of text.
+
+    least: see RawTable.
+    """
+
+    def __init__(self, path: str, least: int = 1):
+        self.path, self.least = path, least
+        self._parts: list[RawTable] = []
+        self._error: BaseException | None = None
+        self._started = False
+        self._source: Source | None = None
+        self._finished = threading.Event()
+
+    def start(self) -> None:
+        """Start reading in a thread.
+
+        Has no effect if loops are compiled just in time: numba has imported numpy then, and compiles on one thread.
+        """
+        if ahead_of_time():
+            self._started = True
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def table(self) -> Dataset:
+        """Wait for the whole file and return it as one Dataset; imports numpy.
+
+        Raises SvmtoolError if it cannot be opened, DataError for the first malformed line.
+        """
+        with doing("reading", source=self):
+            if self._started:
+                self._finished.wait()  # unlike Thread.join, this wait can be interrupted by Ctrl-C
+            else:
+                self._read()
+        if self._error is not None:
+            raise self._error
+        return joined(self._parts)
+
+    def _work(self) -> None:
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_SECONDS)
+        try:
+            self._read()
+        except BaseException as e:  # raised by `table`
+            self._error = e
+        finally:
+            sys.setswitchinterval(before)
+            self._finished.set()
+
+    def _read(self) -> None:
+        with open_source(self.path) as source:
+            self._source = source
+            self._parts = read_raw(source, self.least)
+
+    @property
+    def taken(self) -> int:
+        """Bytes read so far."""
+        return 0 if self._source is None else self._source.taken
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the file, None if they are not known."""
+        return None if self._source is None else self._source.size
+
+
+def arriving_rows(stopped: Callable[[], bool]) -> Iterator[RawTable | None]:
+    """Yield tables of the complete lines that have arrived, or None if none arrives within WAIT_SECONDS.
+
+    Ends with the input or once stopped().  A malformed line raises DataError, after the rows before it.
+    """
+    import select
+
+    if sys.stdin is None:
+        raise SvmtoolError("can't open input file -: there is no standard input")
+    fd, line, ended = sys.stdin.fileno(), 0, False
+    rest, length = [], 0  # pieces of an incomplete line, and their bytes
+    while not ended and not stopped():
+        if not select.select([fd], [], [], WAIT_SECONDS)[0]:
+            yield None
+            continue
+        try:
+            data = os.read(fd, ARRIVING)
+        except OSError as e:
+            raise SvmtoolError(f"can't read -: {e.strerror}") from e
+        ended = not data
+        rest.append(NEWLINE if ended and length else data)
+        cut = rest[-1].rfind(NEWLINE) + 1
+        if not cut:
+            length += len(data)
+            if b"\0" in data or length > LONGEST_LINE:
+                raise DataError(line + 1, "-", "", NUL if b"\0" in data else too_long(LONGEST_LINE))
+            continue
+        last = rest.pop()
+        whole = b"".join([*rest, last[:cut]])
+        rest, length = [last[cut:]], len(last) - cut
+        try:
+            table = parse_bytes(whole, "-", line)
+        except DataError as e:
+            if good := e.line - 1 - line:
+                yield parse_bytes(b"".join(whole.splitlines(keepends=True)[:good]), "-", line)
+            raise
+        line += table.labels.size
+        yield table
+
+
+def read_weights(path: str, rows: int) -> np.ndarray:
+    """Read a file of `rows` numbers (`-W FILE`), separated by blanks or line ends, as f8[rows].
+
+    Raises SvmtoolError for a token that is no finite number, and for too few or too many numbers; reading stops at the
+    first error.
+    """
+    import numpy as np
+
+    weights, count = np.empty(rows), 0
+    for token in _tokens(path):
+        if count == rows:
+            raise SvmtoolError(f"{path}: more than {rows} weights for {rows} rows: it needs one number for each row")
+        try:
+            weights[count] = parse_number(token)
+        except ValueError:
+            weights[count] = np.nan
+        if not np.isfinite(weights[count]):
+            shown = token[:60].decode("utf-8", "replace")
+            raise SvmtoolError(f"{path}: weight {count + 1} is {shown!r}: it must be a finite number")
+        count += 1
+    if count < rows:
+        raise SvmtoolError(f"{path}: {count} weights for {rows} rows: it needs one number for each row")
+    return weights
+
+
+def _tokens(path: str) -> Iterator[bytes]:
+    """Yield the tokens between blanks while reading."""
+    buffer, rest = bytearray(PIECE), b""
+    with open_source(path) as source:
+        while n := source.read_into(buffer):
+            text = rest + buffer[:n]
+            found = text.split()
+            rest = b"" if text[-1:].isspace() else found.pop()
+            yield from found
+            if len(rest) > PIECE:
+                raise SvmtoolError(f"{path}: not a text file of numbers: no blank in {PIECE} bytes")
+    if rest:
+        yield rest
