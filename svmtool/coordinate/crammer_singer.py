@@ -13,8 +13,8 @@ from svmtool.compiled.loops.cd.class_epoch_loops import class_epoch
 from svmtool.compiled.loops.rows import class_loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.coordinate.hinge import chunk_of, random_state
-from svmtool.objectives.class_faces import PRODUCTS, step_cost, system_cost
 from svmtool.objectives.class_rows import ClassRows, ClassTask
+from svmtool.objectives.crammer_singer import PRODUCTS, step_cost, system_cost
 
 # What work costs, in nanoseconds on one core of 2024; only their ratios matter.
 VISIT, PLACE = 0.8, 8.0  # of a visit to a row: a non-zero for a class, and a class ...

@@ -22,13 +22,42 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled.loops.rows import class_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.linalg.systems import FACTOR, KernelCache
-from svmtool.objectives import class_faces
+from svmtool.linalg.systems import COPY, FACTOR, INNER, Factored, KernelCache
 from svmtool.objectives.base import Objective
 from svmtool.objectives.class_rows import ClassRows, ClassTask
+from svmtool.tolerances import GRAM_BELOW
 
 SUMS = 7
 SHARP = 1e8  # sigma at which the envelope with beta = 0 stands for the loss: the smoothing is negligible
+MOST = 2000  # largest order of a system: 32 MB, and three times that while it is formed
+# features and classes up to which conjugate gradients use the Kronecker preconditioner
+KRONECKER_BELOW = GRAM_BELOW
+# Nanoseconds, measured on eight shapes of 400 to 5000 rows, 100 to 20000 features and 3 to 77 classes: the
+# preconditioner's decompositions per features^3 (0.16 to 0.5); a product per non-zero and class (0.7 to 2); applying
+# the preconditioner per classes features^2 (0.1 to 0.9); the calls for a dual system
+DECOMPOSED, PRODUCT, PRECONDITIONED, CALLS = 0.4, 0.8, 0.2, 5e4
+PRODUCTS = 25  # usual number in a step
+MASKED = 3.0  # passes over the system's entries, relative to copying a matrix once
+
+
+def step_cost(rows: ClassRows, active: int, products: int = PRODUCTS) -> float:
+    """Approximate nanoseconds of a Newton step by conjugate gradients; active: rows not at a vertex."""
+    d, k = rows.base.d, rows.k
+    small = max(d, k) <= KRONECKER_BELOW
+    whole, each = (DECOMPOSED * d**3, PRECONDITIONED * k * d * d) if small else (0.0, 0.0)
+    return whole + products * (PRODUCT * active * _length(rows) * rows.wide + each)
+
+
+def system_cost(rows: ClassRows, active: int, faces: int) -> float:
+    """Approximate nanoseconds of `face`; infinite where the system is too large."""
+    if faces > MOST:
+        return np.inf
+    return CALLS + INNER * active * active * _length(rows) + FACTOR * faces**3 + MASKED * COPY * faces * faces
+
+
+def _length(rows: ClassRows) -> float:
+    """Mean number of non-zeros in a row of the data."""
+    return rows.base.nnz / max(rows.base.n, 1)
 
 
 class CrammerSingerLoss(Objective):
@@ -49,7 +78,7 @@ class CrammerSingerLoss(Objective):
         self.beta[np.arange(self.base.n) * self.wide + self.number] = 1.0
         self._pairs: np.ndarray | None = None
         self._kernel: KernelCache | None = None
-        self._products = class_faces.PRODUCTS
+        self._products = PRODUCTS
         self._bending: _Bending | None = None
         self._multiple = 1.0
 
@@ -142,13 +171,13 @@ class CrammerSingerLoss(Objective):
 
     @property
     def faces(self) -> int:
-        """Total number of classes in faces that are not vertices: the order of the system in class_faces.py."""
+        """Total number of classes in faces that are not vertices: the order of the system in `face`."""
         return int(np.count_nonzero(self.c))
 
     @property
     def has_dual_system(self) -> bool:
         """Whether the dual system costs less than conjugate gradients with as many products as the last time."""
-        return self.rows_quicker or self.face_cost < class_faces.step_cost(self.rows, self.active, self._products)
+        return self.rows_quicker or self.face_cost < step_cost(self.rows, self.active, self._products)
 
     @property
     def rows_quicker(self) -> bool:
@@ -157,26 +186,66 @@ class CrammerSingerLoss(Objective):
 
     @property
     def face_cost(self) -> float:
-        return class_faces.system_cost(self.rows, self.active, self.faces)
+        return system_cost(self.rows, self.active, self.faces)
 
     def step_cost(self, products: int) -> float:
         """Approximate nanoseconds of a Newton step with this many products; 0: by the dual system, or no step yet."""
         if products:
-            return class_faces.step_cost(self.rows, self.active, products)
-        return min(class_faces.step_cost(self.rows, self.active), self.face_cost)
+            return step_cost(self.rows, self.active, products)
+        return min(step_cost(self.rows, self.active), self.face_cost)
 
     def _conjugate_gradient(
         self, g: np.ndarray, tolerance: float, most: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
         found = super()._conjugate_gradient(g, tolerance, most, stopped)
-        self._products = max(class_faces.PRODUCTS, found[1])
+        self._products = max(PRODUCTS, found[1])
         return found
 
     def face(self, used: np.ndarray) -> np.ndarray:
-        """The minimiser of the quadratic piece of the last value."""
+        """The flat W that minimises the quadratic piece of the last value, of which some row must not be at a vertex.
+
+        `used` is not read.  On a piece the face F_i of the simplex (the classes with p_im > 0) of each row is fixed,
+        and f is quadratic.  Its minimiser is
+
+            W = V - sum_i x_i a_i',  a_i / (sigma C_i) + P_i sum_j (x_i.x_j) a_j = P_i r_i,
+            r_i = V'x_i + [m != y_i] + (beta_i - p_i) / sigma
+
+        with V the weights of the current p_i, P_i v = v - mean(v) on F_i and 0 elsewhere, and a_i / C_i the change of
+        p_i.  This is one positive definite system with an unknown for each class of each face.
+        """
         if self._kernel is None:
             self._kernel = KernelCache(self.base)
-        return class_faces.minimiser(self, self._kernel)
+        wide = self.wide
+        shares = self.c.reshape(-1, wide)
+        used, K = self._kernel.block(np.flatnonzero(shares.any(axis=1)))
+        at, number = np.nonzero(shares[used])  # row (place in `used`) and class of each unknown, by rows
+        first, size = np.flatnonzero(np.r_[True, at[1:] != at[:-1]]), np.bincount(at)
+        places, cost = used[at] * wide + number, self.cost[used[at]]
+
+        def centred(v: np.ndarray) -> np.ndarray:
+            """P v along the first axis, in place."""
+            v -= np.repeat((np.add.reduceat(v, first).T / size).T, size, axis=0)
+            return v
+
+        V, scores = self.rows.transpose_product(-self.u), np.empty(self.n)
+        self.rows.margins(V, self.y, scores)
+        others = number != self.number[used[at]]
+        p = np.where(others, 0.0, 1.0) + self.u[places] / cost
+        aim = scores[places] + others + (self.beta[places] - p) / self.sigma
+        limits.check()
+        K += np.tril(K, -1).T - np.triu(K, 1)  # fill the upper triangle
+        H = K[np.ix_(at, at)]
+        H[number[:, None] != number] = 0.0
+        centred(centred(H).T)
+        H.flat[:: len(H) + 1] += 1.0 / (self.sigma * cost)
+        # P_i projects out the mean, of which a_i has none: make that part regular
+        for i, lo in enumerate(first.tolist()):
+            own = slice(lo, lo + int(size[i]))
+            H[own, own] += K[i, i] / size[i]
+        limits.check()
+        part = np.zeros(self.n)
+        part[places] = centred(Factored(H).solve(centred(aim)))
+        return V - self.rows.transpose_product(part)
 
     def _bent(self, t: np.ndarray) -> np.ndarray:
         """sigma sum_i C_i x_i (P_i t_i)', flat, P_i the projector on differences within F_i; overwrites t."""
@@ -200,7 +269,7 @@ class CrammerSingerLoss(Objective):
     @property
     def has_kronecker(self) -> bool:
         """Whether A and B are small enough to decompose for the preconditioner."""
-        return max(self.base.d, self.k) <= class_faces.KRONECKER_BELOW
+        return max(self.base.d, self.k) <= KRONECKER_BELOW
 
     def hessian_diagonal(self) -> np.ndarray:
         c = self.c.reshape(-1, self.wide)

@@ -10,7 +10,7 @@ Notation   paper: lambda_i   mu     code: p_i, a point of the simplex a row (bet
 Differs from the papers in:
  1. The multipliers of a row lie in the simplex in place of [0, 1], see objectives/crammer_singer.py; the rounds are
     those of alm_rounds.py; conjugate gradients there are preconditioned, and where few rows are off the simplex's
-    corners a system with a number for each class of their faces takes their place (objectives/class_faces.py).
+    corners a system with a number for each class of their faces takes their place (`face` of CrammerSingerLoss).
  2. Epochs and rounds alternate.  Epochs come first, until they are expected to take longer than Newton steps.  Rounds
     that cost more than expected end, and both alternate from there, each for twice as long as before.  Where d
     is large and -e decides, rounds also change to epochs once sigma says that the rule is near: epochs end the run.
@@ -31,9 +31,9 @@ import numpy as np
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
 from svmtool.coordinate.hinge import still_needed
 from svmtool.limits import EndedError
-from svmtool.objectives import class_faces, class_interior
+from svmtool.objectives import class_interior
 from svmtool.objectives.class_rows import ClassTask
-from svmtool.objectives.crammer_singer import CrammerSingerLoss
+from svmtool.objectives.crammer_singer import MOST, CrammerSingerLoss
 from svmtool.solvers.alm_class_epochs import AFTER_RULE, ClassEpochs
 from svmtool.solvers.alm_rounds import SIGMA_COLD, Rounds
 from svmtool.solvers.shared import base, interior_steps
@@ -82,7 +82,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     run = Run(task, objective, monitor, rule, not method.endswith("rows"))
     descent = CrammerSingerDescent(task, objective.rows, seed, run.factorised)
     descent.newton_share = 0.0 if method in ("features", "rows") else 1.0
-    run.may_round = method != "epochs" and (run.factorised or objective.has_kronecker or 2 * n <= class_faces.MOST)
+    run.may_round = method != "epochs" and (run.factorised or objective.has_kronecker or 2 * n <= MOST)
     return run.by_turns(descent, start is not None, method == "interior")
 
 

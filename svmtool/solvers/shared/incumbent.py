@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
-from svmtool.objectives.l1.hinge import L1Columns
+
+if TYPE_CHECKING:
+    from svmtool.objectives.augmented import Augmented
+    from svmtool.objectives.l1.hinge import L1Columns
 
 
 class Best:

@@ -17,7 +17,6 @@ from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.models.linear import LinearModel
-from svmtool.objectives.normal_equations import equations_of
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import LATE, GapRule, GradientRule, RangeRule, Result, Rule
@@ -60,6 +59,8 @@ class OneVsRest(Reduction):
             self._equations = self._equations_of(self.sums)
 
     def _equations_of(self, sums: ClassStatistics) -> list[NormalEquations]:
+        from svmtool.objectives.normal_equations import equations_of  # imported here because most runs do not need it
+
         s = self.settings.problem
         return equations_of(sums, s.C, s.bias, self.factor)
 
