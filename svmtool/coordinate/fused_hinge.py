@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from svmtool.compiled.loops.fused import fused_alm_loops
@@ -12,24 +10,14 @@ from svmtool.data.replicated import of_data
 from svmtool.objectives.task import Task
 
 
-class Rounds(NamedTuple):
-    """Parameters of the multiplier rounds: sigma without and with first epochs, its largest value and its growth, and
-    the share `inner` at which a round ends."""
-
-    cold: float
-    warm: float
-    largest: float
-    growth: float
-    inner: float
-
-
 def fused_hinge(
-    task: Task, w: np.ndarray, gap: float, pg_range: float, rounds: Rounds, epochs: int, worth: int, most: int,
-    seed: int,
+    task: Task, w: np.ndarray, gap: float, pg_range: float, rounds: tuple[float, ...], epochs: int, worth: int,
+    most: int, seed: int,
 ) -> tuple[list[list[float]], int, np.ndarray]:  # fmt: skip
     """Minimise from w (length d, overwritten by the best weights) within `most` records; rows without a bias feature.
 
     pg_range: of the projected gradients, at which a run ends; epochs: before the rounds; worth: how many may be tried.
+    rounds: sigma without and with first epochs, its largest value and its growth, and the share at which a round ends.
     Returns a record for each step (f, lower bound, |gradient|, rows with a multiplier, step, epochs so far), the code
     of why it ended (0 the limit of records, 1 the minimum, 2 the gap, 3 pg_range, 4 round-off) and the best dual point.
     """

@@ -32,7 +32,7 @@ from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
 from svmtool.solvers.alm_epochs import EPOCHS, HingeEpochs, epochs_worth
 from svmtool.solvers.alm_rounds import DUAL_ROWS, GROWTH, INNER, SIGMA_COLD, SIGMA_MOST, Rounds
-from svmtool.solvers.shared import base, fused, interior_steps
+from svmtool.solvers.shared import base, interior_steps, newton
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
 from svmtool.solvers.shared.interior_steps import Slower
 from svmtool.tolerances import GRAM_BELOW, ROUNDOFF_GAP, SAFETY
@@ -64,8 +64,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     d, narrow = task.rows.d, task.rows.d <= GRAM_BELOW
     if task.one_sided_answer() is not None:
         return Plan("bias", BIAS_WHY)
-    if task.p == 1.0 and d > 0 and fused.fits(task):
-        return Plan("fused", f"{d} features, at most {fused.MOST_FEATURES}, and little data")
+    if task.p == 1.0 and d > 0 and newton.fits_call(task):
+        return Plan("fused", f"{d} features, at most {newton.MOST_FEATURES}, and little data")
     why = f"{d} features, " + (f"at most {GRAM_BELOW}" if narrow else f"more than {GRAM_BELOW}")
     if start is None and (task.p == 1.0 or (task.p == 2.0 and not narrow)) and _offers_epochs(task):
         return Plan("epochs" if narrow else "epochs-rows", why)
@@ -129,7 +129,7 @@ def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     w = np.zeros(task.rows.d) if start is None else start.copy()
     most = min(FUSED_RECORDS, FUSED_VISITS // max(nnz, 1), monitor.call_rounds)
     most = most if monitor.max_iter is None else min(most, monitor.max_iter)
-    rounds = fused_hinge.Rounds(SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MOST / unit, GROWTH, INNER)
+    rounds = SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MOST / unit, GROWTH, INNER
     epochs, worth = EPOCHS if start is None else 0, epochs_worth(task.rows.d, nnz)
     records, code, alpha = fused_hinge.fused_hinge(task, w, gap, pg_range, rounds, epochs, worth, most, seed)
     status, count = None, 0
@@ -139,7 +139,7 @@ def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     if code == 4:
         status = base.OPTIMAL if relative_gap(f, bound) <= ROUNDOFF_GAP else base.PRECISION
     else:
-        end = base.RULE if code == 2 and monitor.gap is None else fused.ENDS[code]
+        end = base.RULE if code == 2 and monitor.gap is None else newton.CALL_ENDS[code]
         status = end or monitor.limit()
     return Result(w, status, count or monitor.iterations, monitor.history, alpha)
 

@@ -31,17 +31,13 @@ from svmtool.objectives.one_class import is_zero
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import OPTIMAL, Monitor, Plan, Result, Rule
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
-from svmtool.solvers.shared.cutting_planes import SAMPLE, CuttingPlanes, Sample, method_of
-
-
-def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
-    """Plan of FOSVM1 (-s 80)."""
-    return Plan("all", "FOSVM1 takes no samples")
+from svmtool.solvers.shared.cutting_planes import SAMPLE, CuttingPlanes, Sample, sampling_plan
+from svmtool.solvers.shared.cutting_planes import plan as plan
 
 
 def plan_sampled(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
-    """Plan of FOSVM2 (-s 81): samples, unless one holds all rows."""
-    return Plan(*method_of(task.rows.n, task.options.sample or SAMPLE))
+    """Plan of FOSVM2 (-s 81)."""
+    return sampling_plan(task.rows.n, task.options)
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:

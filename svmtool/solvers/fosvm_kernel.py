@@ -26,8 +26,9 @@ from svmtool.kernels.rows import exact_sum
 from svmtool.limits import EndedError
 from svmtool.objectives.one_class import lead_of
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Plan, Progress, Rule, Status
-from svmtool.solvers.shared.cutting_planes import INDEFINITE, INSIDE, SAMPLE, CuttingPlanes, Sample, method_of
+from svmtool.solvers.shared.cutting_planes import INDEFINITE, INSIDE, SAMPLE, CuttingPlanes, Sample, sampling_plan
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
+from svmtool.solvers.shared.cutting_planes import plan as plan
 from svmtool.tolerances import MIB, ROUNDOFF_GAP
 
 MANY = 64  # rows of A beyond which decomposition is faster
@@ -42,14 +43,9 @@ EVALUATIONS = 128  # rounds of decomposition before the first check of progress
 INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
 
 
-def plan(problem: HardOneClass, rule: Rule, start: np.ndarray | None = None) -> Plan:
-    """Plan of FOSVM1 (-s 80)."""
-    return Plan("all", "FOSVM1 takes no samples")
-
-
 def plan_sampled(problem: HardOneClass, rule: Rule, start: np.ndarray | None = None) -> Plan:
-    """Plan of FOSVM2 (-s 81): samples, unless one holds all rows."""
-    return Plan(*method_of(problem.n, problem.options.sample or SAMPLE))
+    """Plan of FOSVM2 (-s 81)."""
+    return sampling_plan(problem.n, problem.options)
 
 
 def solve(

@@ -35,7 +35,7 @@ from svmtool.limits import EndedError
 from svmtool.linalg.systems import Factored, conjugate_gradient
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared import base, fused
+from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
 from svmtool.tolerances import ENOUGH, GRAM_BELOW, OPTIMAL_GAP, RULE_MIN_GAP
@@ -68,8 +68,8 @@ METHODS = {
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features and rows, their layout and the bias."""
     d = task.rows.d
-    if fused.fits(task):
-        return Plan("fused", f"{d} features, at most {fused.MOST_FEATURES}, and little data")
+    if newton.fits_call(task):
+        return Plan("fused", f"{d} features, at most {newton.MOST_FEATURES}, and little data")
     if d <= GRAM_BELOW:
         sampled = start is None and _group(task) >= LEAST_GROUP and task.one_sided_answer(ZERO_LOSS) is None
         return Plan("features-sampled" if sampled else "features", f"{d} features, at most {GRAM_BELOW}")
@@ -101,11 +101,11 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
 def _fused(objective: Logistic, monitor: Monitor, run: Run, start: np.ndarray | None) -> Result:
     """All rounds in one compiled call."""
     w = np.zeros(objective.d) if start is None else start.copy()
-    most = fused.most_rounds(monitor, objective.rows.nnz)
+    most = newton.most_rounds(monitor, objective.rows.nnz)
     gap, steepest = monitor.gap or -1.0, run.rule.dual.most if run.rule.dual else -1.0
     at_start = run.rule.confirmed.at_start
     records, code = objective.fused_newton(w, gap, run.enough, steepest, at_start, RULE_MIN_GAP, most)
-    status = fused.end(monitor, records, code)
+    status = newton.end_of_call(monitor, records, code)
     if status is None:
         objective.set_point(w)
         status, w = run.steps(), objective.w

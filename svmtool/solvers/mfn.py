@@ -36,7 +36,7 @@ from svmtool.linalg.systems import VISIT
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared import base, fused
+from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, Status, bias_alone
 from svmtool.solvers.shared.newton import RuleEpochs, newton_steps
 from svmtool.tolerances import ENOUGH, GRAM_BELOW, RULE_MIN_GAP
@@ -82,8 +82,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if task.target is not None and task.one_sided_answer() is not None:
         return Plan("bias", BIAS_WHY)
     sampled = "-sampled" if start is None and n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * d) else ""
-    if fused.fits(task):
-        return Plan("fused" + sampled, f"{d} features, at most {fused.MOST_FEATURES}, and little data")
+    if newton.fits_call(task):
+        return Plan("fused" + sampled, f"{d} features, at most {newton.MOST_FEATURES}, and little data")
     by_epochs = _offers_epochs(task)
     # Where n < d few rows' pieces hold along a Newton step that starts far away: it is short, and there are many.  On
     # subsets of six sets with n < d (one-hot, text, digits; -s 1, 2 and 40, C 1 to 1e6) whole runs took between 0.05
@@ -131,9 +131,9 @@ def _fused(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndar
         objective.sample(SAMPLE_GROUP, seed).fused_newton(w, SAMPLE_GAP, -1.0, 0.0, 0.0, SAMPLE_ROUNDS)
     enough = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
     gap = rule.certified.gap if monitor.gap is None else monitor.gap
-    most = fused.most_rounds(monitor, of_data(objective.rows).nnz)
+    most = newton.most_rounds(monitor, of_data(objective.rows).nnz)
     records, code = objective.fused_newton(w, gap, enough, rule.confirmed.at_start, RULE_MIN_GAP, most)
-    status = fused.end(monitor, records, code)
+    status = newton.end_of_call(monitor, records, code)
     if status is None:
         objective.set_point(w)
         status = newton_steps(objective, monitor, rule, "primal")

@@ -10,22 +10,6 @@ Stops when: the certified relative gap is small enough.
 
 from __future__ import annotations
 
-import numpy as np
-
-from svmtool.kernels.conjugate import Conjugate
-from svmtool.kernels.problems import LeastSquaresSvc
-from svmtool.kernels.results import KernelResult
-from svmtool.solvers.shared.base import Monitor, Rule
 from svmtool.solvers.shared.residual import METHODS as METHODS
-from svmtool.solvers.shared.residual import direct_after, rounds, without_rows
 from svmtool.solvers.shared.residual import plan as plan
-
-
-def solve(
-    problem: LeastSquaresSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str
-) -> KernelResult:
-    """Solve to residuals of rule.dual.most, else to the monitor's gap."""
-    if problem.n == 0:
-        return without_rows(monitor)
-    after = direct_after(problem) if method == "cg" else -1
-    return rounds(Conjugate(problem, problem.cache_mb, start), monitor, rule.dual.most if rule.dual else 0.0, after)
+from svmtool.solvers.shared.residual import solve as solve

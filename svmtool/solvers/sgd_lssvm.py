@@ -18,14 +18,12 @@ import numpy as np
 
 from svmtool.compiled.loops.kernel.steepest_loops import steepest_steps
 from svmtool.errors import SvmtoolError
-from svmtool.kernels.conjugate import Conjugate
 from svmtool.kernels.decomposition import largest
 from svmtool.kernels.least_squares import Residuals
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.solvers.shared import residual
 from svmtool.solvers.shared.base import Monitor, Plan, Rule
-from svmtool.solvers.shared.residual import direct_after, rounds, without_rows
 
 AHEAD = 64  # kernel rows computed at a time
 T = 1  # variables of a steepest step without --sgd-rows
@@ -45,14 +43,10 @@ def solve(
 
     SvmtoolError where the memory for kernel rows is too small for --sgd-rows of them.
     """
-    eps = rule.dual.most if rule.dual else 0.0
-    if problem.n == 0:
-        return without_rows(monitor)
-    if method == "steepest":
-        t = min(problem.options.sgd_rows or T, problem.n)
-        return rounds(Steepest(problem, problem.cache_mb, t, start), monitor, eps)
-    after = direct_after(problem) if method == "cg" else -1
-    return rounds(Conjugate(problem, problem.cache_mb, start), monitor, eps, after)
+    if problem.n == 0 or method != "steepest":
+        return residual.solve(problem, monitor, rule, start, seed, method)
+    steps = Steepest(problem, problem.cache_mb, min(problem.options.sgd_rows or T, problem.n), start)
+    return residual.rounds(steps, monitor, rule.dual.most if rule.dual else 0.0)
 
 
 class Steepest:

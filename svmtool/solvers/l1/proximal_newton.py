@@ -66,7 +66,7 @@ from svmtool.solvers.l1.run import (
     STEP_WORK,
     Run,
 )
-from svmtool.solvers.shared import base, fused
+from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_alone
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
 from svmtool.tolerances import GRAM_BELOW
@@ -211,16 +211,16 @@ class _Run(Run):
     def _in_one_call(self, w: np.ndarray) -> Status | None:
         """Make all steps in one compiled call; None where these were not enough."""
         monitor = self.monitor
-        most = fused.most_rounds(monitor, self.objective.n * self.objective.d, FUSED_VISITS)
+        most = newton.most_rounds(monitor, self.objective.n * self.objective.d, FUSED_VISITS)
         gap = -1.0 if monitor.gap is None else monitor.gap
         records, code, self.alpha = self.objective.fused_newton(w, gap, self.rule.certified.gap, most)
         status = None
         for f, bound, largest, active, epochs, t in records:
             status = monitor.step(f, bound, gradient=largest, active=int(active), cg=int(epochs), step=t)
         self.bound, self._text = records[-1][1], MATRIX
-        if fused.ENDS[code] is base.PRECISION:
+        if newton.CALL_ENDS[code] is base.PRECISION:
             return rounded(*records[-1][:2])
-        return fused.ENDS[code] or status
+        return newton.CALL_ENDS[code] or status
 
     def steps(self) -> Status:
         """Proximal Newton steps until the gap reaches the target."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from svmtool.certify.one_class import hard_gap
@@ -9,7 +11,8 @@ from svmtool.kernels.row_scores import RowScores
 from svmtool.limits import EndedError
 from svmtool.linalg.minimum_norm_point import MinimumNormPoint
 from svmtool.objectives.one_class import lead_of
-from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Status
+from svmtool.params import Options
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Plan, Rule, Status
 from svmtool.tolerances import ROUNDOFF_GAP
 
 SAMPLE = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
@@ -27,11 +30,17 @@ METHODS = {
 }
 
 
-def method_of(n: int, m: int) -> tuple[str, str]:
-    """The method for samples of m out of n rows, and the reason."""
+def plan(problem: Any, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Plan of FOSVM1 (-s 80)."""
+    return Plan("all", "FOSVM1 takes no samples")
+
+
+def sampling_plan(n: int, options: Options) -> Plan:
+    """Plan of FOSVM2 (-s 81) for n rows: samples, unless one holds all rows."""
+    m = options.sample or SAMPLE
     if n - FEW <= m:
-        return "all", f"the rows fit into one sample of {m}"
-    return "sample", f"more rows than a sample of {m}"
+        return Plan("all", f"the rows fit into one sample of {m}")
+    return Plan("sample", f"more rows than a sample of {m}")
 
 
 class Sample:

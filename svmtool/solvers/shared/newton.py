@@ -1,4 +1,4 @@
-"""The finite Newton method: its steps, and the epochs of coordinate descent that may precede them.
+"""The finite Newton method: its steps, the epochs of coordinate descent that may precede them, and compiled calls.
 
 Paper, departures from it and notation: mfn.py.  The objective decides which loss is minimised.
 """
@@ -8,8 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.coordinate.hinge import MOST_EPOCHS, DualCoordinateDescent, still_needed
+from svmtool.data.replicated import of_data
 from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import relative_gap
+from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import SIZE_SHARE, Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import Epochs
@@ -32,6 +34,40 @@ NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of thi
 LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5  # ... at least this many and at most this share of all so far
 SHARPER = 0.1  # share of the gap at which projected gradients are examined again
 STALL_RTOL = 1e-14  # relative decrease up to which f falls by no more than rounding
+# Small problems: all steps in one compiled call, which ends sooner than Python could follow it.  Most features, most
+# non-zeros of a lone problem, and of one among several, which share the cores; most rounds of a call, or as many as
+# visit so many non-zeros, since limits are checked between calls
+MOST_FEATURES, MOST_VALUES, MOST_VALUES_OF_SEVERAL = 64, 1 << 16, 1 << 21
+MOST_ROUNDS, MOST_VISITS = 200, 1 << 26
+CALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # statuses by the return code of a call
+
+
+def fits_call(task: Task) -> bool:
+    """Return whether a round takes less time than its calls from Python: few features, little data, no bias feature."""
+    rows, most = of_data(task.rows), MOST_VALUES_OF_SEVERAL if task.one_of_several else MOST_VALUES
+    small = rows.n > 0 and rows.d <= MOST_FEATURES and rows.nnz <= most
+    return small and rows.bias < 0 and rows.offers_coordinate_descent
+
+
+def most_rounds(monitor: Monitor, numbers: int, visits: int = MOST_VISITS) -> int:
+    """Return how many rounds a call may make in which each visits this many numbers, and all at most `visits`."""
+    most = min(MOST_ROUNDS, visits // max(numbers, 1), monitor.call_rounds)
+    return most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
+
+
+def end_of_call(monitor: Monitor, records: list[list[float]], code: int) -> Status | None:
+    """Record the rounds of a call (`fused_newton` of the objectives); return why it ended.
+
+    None if it made all its rounds and nothing else ends the run.
+    """
+    status = None
+    for f, bound, norm, active, t in records:
+        status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
+    if CALL_ENDS[code] is base.PRECISION:
+        return rounded(*records[-1][:2])
+    if CALL_ENDS[code] is base.GAP and monitor.gap is None:
+        return base.RULE
+    return CALL_ENDS[code] or status
 
 
 def newton_steps(

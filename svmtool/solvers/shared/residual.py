@@ -43,6 +43,19 @@ def plan(problem: LeastSquaresSvc, rule: Rule, start: np.ndarray | None = None) 
     return Plan("cg", f"{problem.n} rows, too many for a direct solution ({interior.MOST})")
 
 
+def solve(
+    problem: LeastSquaresSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str
+) -> KernelResult:
+    """Solve by conjugate gradients to residuals of rule.dual.most, else to the monitor's gap."""
+    from svmtool.kernels.conjugate import Conjugate  # other solvers of kernel problems import this module, too
+
+    if problem.n == 0:
+        monitor.step(0.0, 0.0, 0.0)
+        return KernelResult(np.zeros(0), 0.0, 0.0, 0.0, 0.0, 0, OPTIMAL, np.zeros(0))
+    after = direct_after(problem) if method == "cg" else -1
+    return rounds(Conjugate(problem, problem.cache_mb, start), monitor, rule.dual.most if rule.dual else 0.0, after)
+
+
 class Method(Protocol):
     """An iterative method that updates the state; count: its steps so far."""
 
@@ -141,9 +154,3 @@ def directly(problem: LeastSquaresSvc, monitor: Monitor, *_: object) -> KernelRe
     monitor.uses("a direct solution", "the solver's own result does not hold")
     status = monitor.step(dual + gap, dual, found) or (OPTIMAL if found <= ROUNDOFF_GAP else PRECISION)
     return state.result(1, status)
-
-
-def without_rows(monitor: Monitor) -> KernelResult:
-    """Return the solution of a problem in which no row has a cost."""
-    monitor.step(0.0, 0.0, 0.0)
-    return KernelResult(np.zeros(0), 0.0, 0.0, 0.0, 0.0, 0, OPTIMAL, np.zeros(0))
