@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import click
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -51,7 +52,7 @@ def pick(data: str, cost: float, folds: int, solver: str, gap: float) -> int:
     for p in POWERS:
         with Interruptible() as stop:
             predictions, _ = validation.evaluate(settings.replace(loss_power=p), stop, warm)
-        found.append((validation.rate(predictions), -p))
+        found.append((float(np.mean(predictions == validation.table.labels)), -p))
         print(f"p = {p:.1f}   accuracy {100 * found[-1][0]:.4f}%", flush=True)
     rate, negative = max(found)
     print(f"Best p = {-negative:g}  CV accuracy = {100 * rate:g}%")

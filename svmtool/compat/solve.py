@@ -80,8 +80,8 @@ class LinearRun:
         assert self.request.folds is not None
         s = self.settings
         with Run(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
-            found, _ = report.run_validation(self._folds(self.request.folds), s, self.request, self.output, run.stop)
-        return found.predictions
+            folds = self._folds(self.request.folds)
+            return report.run_validation(folds, s, self.request, self.output, run.stop)[0]
 
     def search(self) -> Search:
         """Print the lines of -C; returns the result of the search."""

@@ -149,9 +149,9 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
     if request.balanced:
         settings = settings.replace(class_weights=settings.problem.class_weights + balanced_weights(table.labels))
     if request.find_C or request.folds is not None or request.grid is not None:
-        from svmtool.training.validation import grid_report, report
+        from svmtool.training.validation import report
 
-        work = grid_report.grid if request.grid else report.search_C if request.find_C else report.cross_validate
+        work = report.grid if request.grid else report.validate
         status = work(table, settings, request, row_weights, console, stop)
         for warning in mapped.complaints() if mapped else []:
             console.warn(warning)
@@ -201,7 +201,7 @@ def _output(settings: Settings, table: Dataset, row_weights: np.ndarray | None, 
     """The writer of a Training: of its model, and of the state beside an adaptable model."""
     if "--add" not in settings.row.supported:
         return ModelFile(model_path)
-    from svmtool.training.adapting.new import new_state
+    from svmtool.training.adapting.adaptable import new_state
 
     return new_state(settings, table, row_weights, model_path, console) or ModelFile(model_path)
 

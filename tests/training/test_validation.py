@@ -167,8 +167,8 @@ class Lines:
 
 def search(X, y, folds=None, given=(), **settings) -> Lines:
     console = Lines()
-    request = Request(given=given, folds=folds)
-    assert report.search_C(table_of(X, y), Settings.of(**settings), request, None, console) == 0
+    request = Request(given=given, folds=folds, find_C=True)
+    assert report.validate(table_of(X, y), Settings.of(**settings), request, None, console) == 0
     return console
 
 
@@ -317,7 +317,7 @@ def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):
 
     def cross_validated() -> list[str]:
         console = Lines()
-        seen.append(report.cross_validate(table_of(X, y), settings, Request(folds=3), None, console))
+        seen.append(report.validate(table_of(X, y), settings, Request(folds=3), None, console))
         return [console.text, *console.warnings]
 
     wanted = cross_validated()

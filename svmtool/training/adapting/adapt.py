@@ -1,17 +1,24 @@
-"""svm-train --add and --remove: reads the rows and changes the model."""
+"""svm-train --add and --remove: reads the rows, from standard input as they arrive, and changes the model."""
 
 from __future__ import annotations
 
 import contextlib
+import time
 from typing import Any
 
-from svmtool.formats.svmlight.inputs import Reading, read_weights
-from svmtool.formats.svmlight.table import read
+import numpy as np
+
+from svmtool.errors import SvmtoolError
+from svmtool.formats.svmlight.inputs import Reading, arriving_rows, read_weights
+from svmtool.formats.svmlight.table import RawTable, joined, read
 from svmtool.params import Request, Settings
 from svmtool.training import intent
-from svmtool.training.adapting.adaptable import Adaptable
+from svmtool.training.adapting.adaptable import Adaptable, beginning
 from svmtool.training.adapting.falsvm import FastAdaptable
-from svmtool.training.adapting.stream import add_stream
+from svmtool.training.outcome import CTRL_C, Interruptible
+
+EVERY_SECONDS = 10.0  # default interval between models while rows arrive
+PENDING = 1 << 21  # non-zeros buffered before they are added to the sums
 
 
 def run(settings: Settings, request: Request, added: Reading | None, model_path: str, console: Any) -> int:
@@ -33,3 +40,52 @@ def run(settings: Settings, request: Request, added: Reading | None, model_path:
             console.solver(f"Added {adaptable.add(table, weights)}\n")
         adaptable.solve_and_write()
         return 0
+
+
+def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
+    """Add rows from standard input; write the model at every interval and at the end or on Ctrl-C."""
+    every_rows = request.every_rows or np.inf
+    every_seconds = request.every_seconds or (EVERY_SECONDS if request.every_rows is None else np.inf)
+    pending: list[RawTable] = []
+    waiting, taken, fresh, written = 0, 0, 0, time.perf_counter()
+
+    def take_in() -> None:
+        nonlocal waiting, taken, fresh
+        if not pending:
+            return
+        table, waiting = joined(pending), 0
+        fault = adaptable.first_fault(table)
+        if fault is None:
+            if not taken and (warning := intent.of_labels(adaptable.settings, request.given, table.labels, "-")):
+                console.warn(warning)
+            adaptable.add(table)
+            taken += len(table)
+            return
+        good, why = fault
+        fresh -= len(table) - good
+        if good:
+            adaptable.add(beginning(table, good))
+        raise SvmtoolError(f"-: line {taken + good + 1}: {why}")
+
+    with Interruptible() as stop:
+        try:
+            for table in arriving_rows(lambda: stop.set):
+                if table is not None:
+                    pending.append(table)
+                    waiting, fresh = waiting + table.values.size, fresh + table.labels.size
+                if waiting > PENDING:
+                    take_in()
+                if fresh and (fresh >= every_rows or time.perf_counter() - written >= every_seconds):
+                    take_in()
+                    adaptable.solve_and_write()
+                    fresh, written = 0, time.perf_counter()
+            take_in()
+        except SvmtoolError:  # the rows before a faulty line are kept
+            try:
+                take_in()
+            finally:
+                if fresh:
+                    adaptable.solve_and_write()
+            raise
+        adaptable.solve_and_write()
+        return CTRL_C if stop.set else 0

@@ -1,4 +1,4 @@
-"""Adaptable models: state, row log, and adding and removing rows.
+"""Adaptable models: state and row log, when they are trained and when rows are added or removed.
 
 The cost of a change depends on the rows added or removed and on the number of features, not on the rows in the model.
 """
@@ -30,10 +30,13 @@ from svmtool.formats.output import refuse_other_kinds
 from svmtool.models.linear import SIGMOID_NOTE, LinearModel
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.params import Settings
+from svmtool.solvers.shared.base import Result
 from svmtool.training.adapting.solution import rounding, solution
 from svmtool.training.inputs import refuse_overflow
 
 ACCURATE = 1e-8  # relative round-off error of the weights above which the user is warned
+MOST_LABELS = 2  # of adaptable models of FALSVM, see falsvm.py
+ADDED = np.uint64(0x9E3779B97F4A7C14)  # distinguishes the log entry of a row added by FALSVM from that of a row seen
 
 
 class Adaptable:
@@ -274,3 +277,67 @@ def may_be_replaced(path: str) -> bool:
     return os.path.isfile(path) or (path != "" and not os.path.exists(path))
 
 
+def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
+    """The log entries of rows, u8: for each its hash, then one entry for each time it was added (i8[n])."""
+    records = np.repeat(hashes, 1 + added)
+    more = np.ones(len(records), bool)
+    more[np.cumsum(1 + added) - 1 - added] = False
+    records[more] ^= ADDED
+    return records
+
+
+class NewState:
+    """State and row log of a newly trained model; created before training, which may free the rows.
+
+    The model is locked until `close`.
+    """
+
+    def __init__(self, settings: Settings, table: Dataset, r: np.ndarray, model_path: str):
+        """table: the rows of positive weight, r f8[n] their weights."""
+        self.settings, self.path, self.features = settings, model_path, table.n_features
+        self.hashes = hashes_of(table, whole_labels(table.labels), r)
+        self._lock = locked(model_path)
+
+    def write(self, done: Any) -> None:
+        """Write log, state and model of a Training."""
+        s, sums, path = self.settings.problem, done.sums, self.path + adaptable.ROWS
+        if sums is None and len(self.hashes):
+            raise SvmtoolError(
+                f"{self.path} is not written: the run ended before the sums over its rows, which its state "
+                "contains, were computed"
+            )
+        if sums is None:
+            sums = ClassStatistics([label for label, _ in s.class_weights], self.features)
+        settle_left(path, adaptable_state.log_number(self.path))
+        with contextlib.closing(RowLog.create(path)) as log:
+            log.append(self._entries(done.results))
+            log.flush()
+            text, before = b"".join(linear.text_of(done.model)), signature(content_of(self.path))
+            state = State(s.solver, s.C, s.bias, s.class_weights, sums, text, before, log.number, log.entries)
+            with interrupts.Uninterrupted():
+                adaptable_state.write(self.path, state)
+                log.settle()
+                linear.write_text(self.path, [text])
+
+    def _entries(self, results: list[Result]) -> np.ndarray:
+        if self.settings.row.optimal or not results:
+            return self.hashes
+        assert results[0].taken is not None
+        return entries(self.hashes, results[0].taken)
+
+    def close(self) -> None:
+        """Unlock the model."""
+        self._lock.close()
+
+
+def new_state(
+    settings: Settings, table: Dataset, row_weights: np.ndarray | None, model_path: str, console: Any
+) -> NewState | None:
+    """The NewState of a training; None, with a warning or the solver's message, where a state is impossible."""
+    _, used, r = used_rows(table, row_weights)
+    if not settings.row.optimal and len(first_appearance(used.labels)[0]) > MOST_LABELS:
+        return None
+    if model_path != "-" and may_be_replaced(model_path):
+        return NewState(settings, used, r, model_path)
+    console.warn(f"WARNING: {model_path} is not a regular file and has no state beside it: rows cannot be added later")
+    return None

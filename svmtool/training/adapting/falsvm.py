@@ -21,10 +21,7 @@ from svmtool.formats.adaptable.row_log import hashes_of
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Rule
-from svmtool.training.adapting.adaptable import Adaptable, used_rows
-
-MOST_LABELS = 2
-ADDED = np.uint64(0x9E3779B97F4A7C14)  # distinguishes the log entry of a row added from that of a row seen
+from svmtool.training.adapting.adaptable import ADDED, MOST_LABELS, Adaptable, entries, used_rows
 
 
 class FastAdaptable(Adaptable):
@@ -85,15 +82,6 @@ class FastAdaptable(Adaptable):
         if log.balance() == self.state.sums.n:  # no row that was added is left
             self.state.sums.clear()
         return f"{len(table)} rows, {np.sum(np.minimum(count, out))} of them in the model"
-
-
-def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
-    """The log entries of rows, u8: for each its hash, then one entry for each time it was added (i8[n])."""
-    records = np.repeat(hashes, 1 + added)
-    more = np.ones(len(records), bool)
-    more[np.cumsum(1 + added) - 1 - added] = False
-    records[more] ^= ADDED
-    return records
 
 
 def times_added(which: np.ndarray, removed: np.ndarray, count: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from svmtool.training.kernel.train import trainer
 from svmtool.training.outcome import report_folds
 from svmtool.training.validation import scores
 from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds, refuse_all_in_one, stratified_folds
-from svmtool.training.validation.report import percent, print_regression
+from svmtool.training.validation.report import print_validation
 
 
 class Folds:
@@ -67,14 +67,7 @@ def run_validation(
             held.keep(outside, done.model, decisions)
 
     predictions, open_ends = evaluate(data, fitting, folds, rand, show)
-    if s.row.task == "regression":
-        print_regression(console, data.labels, predictions)
-    else:
-        share = np.count_nonzero(predictions == data.labels) / len(data)
-        console.out(f"Cross Validation Accuracy = {percent(share)}%\n")
-    if held is not None:
-        held.predictions = predictions
-        console.out(scores.metric_lines(held))
+    print_validation(console, s, data.labels, predictions, held)
     return predictions, report_folds(open_ends, folds.count, s.row, request.strict, console)
 
 

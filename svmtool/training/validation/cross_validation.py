@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from svmtool.limits import StopFlag, with_time_shares
 from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME, Status
-from svmtool.training.outcome import Interruptible, worst_status
+from svmtool.training.outcome import worst_status
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import folds as draws
 from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut
@@ -131,29 +131,6 @@ class Folds:
     def largest_square(self, bias: float) -> float:
         """max |x_i|^2 with the bias feature."""
         return largest_square(self.table, bias)
-
-    def rate(self, predictions: np.ndarray) -> float:
-        """Share of rows predicted correctly."""
-        return float(np.count_nonzero(predictions == self.table.labels)) / len(self.table)
-
-
-class Validation(NamedTuple):
-    """The result of a cross-validation: predictions f8[n], and the statuses of the folds that did not converge."""
-
-    predictions: np.ndarray
-    open_ends: tuple[Status, ...]
-
-
-def cross_validate(
-    folds: Folds, settings: Settings, stop: StopFlag | None = None, held: HeldOut | None = None
-) -> Validation:
-    """Predict every row by a model trained without its fold; stop: None: max_seconds, counted from now.
-
-    held: receives the predictions and what else it needs.
-    """
-    with Interruptible(StopFlag(settings.stopping.max_seconds) if stop is None else stop) as flag:
-        predictions, _ = held_out(folds, settings, flag, None, held)
-    return Validation(predictions, folds.open_ends)
 
 
 def held_out(

@@ -1,4 +1,4 @@
-"""Printed lines of -v and -C, LIBLINEAR's, and exit statuses."""
+"""Printed lines of -v and -C, LIBLINEAR's, the table of --grid, pictures, and exit statuses."""
 
 from __future__ import annotations
 
@@ -14,47 +14,72 @@ from svmtool.params import Request, Settings
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import TIME
 from svmtool.training import pictures
-from svmtool.training.outcome import NOT_CONVERGED, advice, report_folds
+from svmtool.training.outcome import NOT_CONVERGED, Interruptible, advice, report_folds
 from svmtool.training.pictures import Curve, Picture
-from svmtool.training.validation import cross_validation, scores, search
-from svmtool.training.validation.cross_validation import Folds, Validation
-from svmtool.training.validation.scores import ACCURACY, ERROR, HeldOut, Measure, measure_of, metric_lines
-from svmtool.training.validation.search import Search, Tried
+from svmtool.training.validation.cross_validation import Folds, held_out
+from svmtool.training.validation.scores import (
+    ACCURACY,
+    ERROR,
+    HeldOut,
+    Measure,
+    measure_of,
+    metric_lines,
+    metric_needs,
+    task_of,
+)
+from svmtool.training.validation.search import Grid, Point, Search, Tried, run_grid, search_C
 
 DEFAULT_FOLDS = 5  # of -C
+WIDTH = 10  # of the columns of scores of --grid
 DOING = "Doing parameter search with {}-fold cross validation.\n"
 
 
-def cross_validate(
+def validate(
     table: Dataset, settings: Settings, request: Request, row_weights: np.ndarray | None, console: Any,
     stop: StopFlag | None = None,
 ) -> int:  # fmt: skip
-    """-v: print LIBLINEAR's lines on stdout, also when quiet; returns the exit status."""
-    assert request.folds is not None
-    return run_validation(Folds(table, settings, row_weights, request.folds), settings, request, console, stop)[1]
+    """-v and -C: print LIBLINEAR's lines on stdout, those of results also when quiet; returns the exit status."""
+    wanted = DEFAULT_FOLDS if request.folds is None else request.folds
+    if request.find_C:
+        console.out(DOING.format(wanted))
+    folds = Folds(table, settings, row_weights, wanted)
+    return (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)[1]
 
 
 def run_validation(
     folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
-) -> tuple[Validation, int]:
-    """Validate and print the lines of -v; returns the result and the exit status."""
+) -> tuple[np.ndarray, int]:
+    """Validate and print the lines of -v; returns the predictions, f8[n], and the exit status.
+
+    stop: None: max_seconds, counted from now.
+    """
     labels = folds.table.labels
-    held = HeldOut(labels, scores.task_of(settings), scores.metric_needs(settings)) if request.metrics else None
+    held = HeldOut(labels, task_of(settings), metric_needs(settings)) if request.metrics else None
     try:
-        found = cross_validation.cross_validate(folds, settings, stop, held)
+        with Interruptible(StopFlag(settings.stopping.max_seconds) if stop is None else stop) as flag:
+            predictions, _ = held_out(folds, settings, flag, None, held)
     finally:
         _warn(folds, console)
+    print_validation(console, settings, labels, predictions, held)
+    return predictions, report_folds(folds.open_ends, folds.count, settings.row, request.strict, console)
+
+
+def print_validation(
+    console: Any, settings: Settings, labels: np.ndarray, predictions: np.ndarray, held: HeldOut | None
+) -> None:
+    """Print the lines of -v for labels and predictions, f8[n]; held: what --metrics needs besides."""
     if settings.row.task == "regression":
-        print_regression(console, labels, found.predictions)
+        print_regression(console, labels, predictions)
     else:
-        console.out(f"Cross Validation Accuracy = {percent(folds.rate(found.predictions))}%\n")
+        share = np.count_nonzero(predictions == labels) / len(labels)
+        console.out(f"Cross Validation Accuracy = {100.0 * share:g}%\n")
     if settings.row.task == "ordinal":
         from svmtool.training.reductions.ordinal import validation_lines
 
-        console.out(validation_lines(labels, found.predictions))
+        console.out(validation_lines(labels, predictions))
     if held is not None:
+        held.predictions = predictions
         console.out(metric_lines(held))
-    return found, report_folds(found.open_ends, folds.count, settings.row, request.strict, console)
 
 
 def print_regression(console: Any, labels: np.ndarray, predictions: np.ndarray) -> None:
@@ -67,16 +92,6 @@ def print_regression(console: Any, labels: np.ndarray, predictions: np.ndarray) 
     )
     for warning in errors.warnings():
         console.warn(warning)
-
-
-def search_C(
-    table: Dataset, settings: Settings, request: Request, row_weights: np.ndarray | None, console: Any,
-    stop: StopFlag | None = None,
-) -> int:  # fmt: skip
-    """-C: print LIBLINEAR's lines; returns the exit status."""
-    wanted = request.folds if request.folds is not None else DEFAULT_FOLDS
-    console.out(DOING.format(wanted))
-    return run_search(Folds(table, settings, row_weights, wanted), settings, request, console, stop)[1]
 
 
 def run_search(
@@ -98,7 +113,7 @@ def run_search(
         console.solver(f"log2c={math.log2(tried.C):7.2f}\t{p}{name}={measure.text(tried.score).rstrip('%')}\n")
 
     try:
-        found = search.search_C(folds, settings, stop, line, first_C, first_p, measure)
+        found = search_C(folds, settings, stop, line, first_C, first_p, measure)
     finally:
         _warn(folds, console)
     best = found.best
@@ -140,6 +155,65 @@ def _search_status(found: Search, row: Solver, strict: bool, console: Any) -> in
     return NOT_CONVERGED if strict and (found.ended_at or statuses) else 0
 
 
-def percent(share: float) -> str:
-    """100 times the share, as C's printf formats it with %g."""
-    return f"{100.0 * share:g}"
+def grid(
+    table: Dataset, settings: Settings, request: Request, row_weights: np.ndarray | None, console: Any, stop: StopFlag
+) -> int:
+    """--grid: print the table, also when quiet; returns the exit status."""
+    assert request.grid is not None
+    measure = measure_of(request.score, settings)
+    picture = Picture(request.plot)
+    folds = None if request.folds is None else Folds(table, settings, row_weights, request.folds)
+    by = "" if folds is None else f", validation by {folds.count} folds"
+    console.out(f"Score: {measure.title}{by}\n")
+    names = [f"{'C':>12}", f"{'objective':>14}", f"{'gap':>9}", f"{'training':>{WIDTH}}"]
+    names += [] if folds is None else [f"{'validation':>{WIDTH}}"]
+    console.out(" ".join([*names, f"{'seconds':>8}"]) + "\n")
+    try:
+        found = run_grid(
+            table, settings, row_weights, request.grid, measure, folds, stop,
+            lambda point: console.out(_line(point, measure)),
+        )  # fmt: skip
+    finally:
+        for text in dict.fromkeys([] if folds is None else folds.warnings):
+            console.warn(text)
+    if found.best is not None:
+        C, score = found.best
+        console.out(f"Best C = {C:g}  CV {measure.title} = {measure.text(score)}\n")
+    _draw_grid(picture, found, measure, settings)
+    return _grid_status(found, settings, request, console)
+
+
+def _line(point: Point, measure: Measure) -> str:
+    """A line of the table of --grid."""
+    columns = [f"{point.C:12g}", f"{point.certificate.primal:14.8g}", f"{point.certificate.gap:9.2g}"]
+    scores = [point.training] if point.validation is None else [point.training, point.validation]
+    columns += [f"{measure.text(score):>{WIDTH}}" for score in scores]
+    return " ".join([*columns, f"{point.seconds:8.3f}"]) + "\n"
+
+
+def _draw_grid(picture: Picture, found: Grid, measure: Measure, settings: Settings) -> None:
+    def curve(name: str, scores: list[float | None]) -> Curve:
+        pairs = [(point.C, score) for point, score in zip(found.points, scores, strict=True)]
+        return Curve(name, [(C, measure.sign * s) for C, s in pairs if s is not None and math.isfinite(s)])
+
+    curves, chosen = [curve("training", [point.training for point in found.points])], None
+    if found.best is not None:
+        curves.insert(0, curve("validation", [point.validation for point in found.points]))
+        chosen = found.best[0], measure.sign * found.best[1]
+    gaps = [(point.C, point.certificate.gap) for point in found.points]
+    picture.draw(
+        lambda figure: pictures.search(figure, curves, chosen, measure.title, measure.percent, gaps, settings.target)
+    )
+
+
+def _grid_status(found: Grid, settings: Settings, request: Request, console: Any) -> int:
+    """Warn about values of C that did not converge and about the time limit; returns the exit status."""
+    statuses = dict.fromkeys(status for point in found.points for status in point.open_ends if status is not TIME)
+    for status in statuses:
+        count = sum(status in point.open_ends for point in found.points)
+        console.warn(
+            f"WARNING: not converged at {count} of {len(found.points)} values of C: {advice(status, settings.row)}"
+        )
+    if found.ended_at is not None:
+        console.warn(f"WARNING: the grid ended at C = {found.ended_at:g}: {advice(TIME, settings.row)}")
+    return NOT_CONVERGED if request.strict and (statuses or found.ended_at is not None) else 0

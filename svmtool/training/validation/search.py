@@ -1,20 +1,27 @@
-"""LIBLINEAR's search for C (-C), for regressions also for p.  report.py prints the results."""
+"""Values of C compared by held-out rows: LIBLINEAR's search (-C), for regressions also for p, and grids (--grid).
+
+report.py prints the results.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from svmtool.activity import doing
+from svmtool.certify.linear import Certificate
+from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.params import Settings
-from svmtool.solvers.shared.base import Status
-from svmtool.training.outcome import Interruptible
+from svmtool.solvers.shared.base import TIME, Status
+from svmtool.training.outcome import Interruptible, worst_status
+from svmtool.training.reductions.base import Reduction, problems_of
 from svmtool.training.validation.cross_validation import Folds, held_out
-from svmtool.training.validation.scores import HeldOut, Measure, measure_of, task_of
+from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut, Measure, measure_of, task_of
 
 MAX_C, MAX_C_REGRESSION = 1024.0, 1048576.0
 P_STEPS = 20
@@ -63,54 +70,40 @@ def search_C(
     """
     measure = measure_of(None, settings) if measure is None else measure
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
-    if settings.row.task == "regression":
-        return _search_p(folds, settings, stop, report, first_C, first_p, measure)
-    start = first_C
-    if start is None:
-        start = smallest_C(len(folds.table), folds.largest_square(settings.problem.bias), settings.row.loss)
+    labels, row = folds.table.labels, settings.row
+    regression = row.task == "regression"
     tried: list[Tried] = []
-    last = _double_C(folds, settings, start, MAX_C, measure, stop, tried, report)
-    return Search(tried, _best(tried), "" if last is None else f"C = {last:g}")
+    ended_at = ""
+    for p in _values_of_p(labels, first_p) if regression else [settings.problem.p]:
+        C = first_C
+        if C is None:
+            square = folds.largest_square(settings.problem.bias)
+            C = smallest_C_of_tube(labels, p, square) if regression else smallest_C(len(labels), square, row.loss)
+        most = MAX_C_REGRESSION if regression else MAX_C
+        last = _double_C(folds, settings.replace(p=p), min(C, most), most, measure, stop, tried, report)
+        if last is not None:
+            ended_at = f"p = {p:g}, C = {last:g}" if regression else f"C = {last:g}"
+            break
+    return Search(tried, max(tried, key=lambda value: value.score), ended_at)  # the first of the best
 
 
-def _search_p(
-    folds: Folds, settings: Settings, stop: StopFlag, report: Report, first_C: float | None, first_p: float | None,
-    measure: Measure,
-) -> Search:  # fmt: skip
-    """Search for p and C: p decreases from the largest |label| in steps of a twentieth of it."""
-    labels = folds.table.labels
+def _values_of_p(labels: np.ndarray, first_p: float | None) -> Iterable[float]:
+    """The values of p, which decrease from the largest |label| in steps of a twentieth of it."""
     step = float(np.max(np.abs(labels), initial=0.0)) / P_STEPS
     first = P_STEPS - 1
     if first_p is not None and 0.0 < first_p < first * step:
         first = int(first_p / step)
-
-    tried: list[Tried] = []
-    last = None
-    for i in range(first, -1, -1):
-        p = i * (step * P_STEPS) / P_STEPS
-        start = first_C
-        if start is None:
-            start = smallest_C_of_tube(labels, p, folds.largest_square(settings.problem.bias))
-        last = _double_C(folds, settings.replace(p=p), start, MAX_C_REGRESSION, measure, stop, tried, report)
-        if last is not None:
-            break
-    return Search(tried, _best(tried), "" if last is None else f"p = {p:g}, C = {last:g}")
-
-
-def _best(tried: list[Tried]) -> Tried:
-    """The first of the best."""
-    return max(tried, key=lambda value: value.score)
+    return (i * (step * P_STEPS) / P_STEPS for i in range(first, -1, -1))
 
 
 def _double_C(
-    folds: Folds, settings: Settings, start: float, most: float, measure: Measure,
-    stop: StopFlag, tried: list[Tried], report: Report,
+    folds: Folds, settings: Settings, C: float, most: float, measure: Measure, stop: StopFlag, tried: list[Tried],
+    report: Report,
 ) -> float | None:  # fmt: skip
-    """Try C from `start` to `most`, appending to `tried`.
+    """Try values from C to `most`, appending to `tried`.
 
     Returns the C at which the time limit was reached, or None.
     """
-    C = min(start, most)
     warm: list = [None] * folds.count
     unmoved = 0
     while C <= most:
@@ -155,3 +148,94 @@ def smallest_C_of_tube(labels: np.ndarray, p: float, square: float) -> float:
 def _power_of_two_below(x: float) -> float:
     """A power of two below x by a quotient of logarithms, with LIBLINEAR's rounding."""
     return 2.0 ** math.floor(math.log(max(x, 5e-324)) / math.log(2.0))
+
+
+class Point(NamedTuple):
+    """The results at a value of C.
+
+    C : the value
+    certificate : of the training on all rows
+    training : the score of these rows themselves
+    validation : the score of rows held out; None without folds
+    open_ends : statuses of the training and of the folds that did not converge
+    seconds : time of training, certificate and folds
+    """
+
+    C: float
+    certificate: Certificate
+    training: float
+    validation: float | None
+    open_ends: tuple[Status, ...]
+    seconds: float
+
+
+class Grid(NamedTuple):
+    """The results of a grid: its points by ascending C, and the C at which the time limit ended it, or None."""
+
+    points: list[Point]
+    ended_at: float | None
+
+    @property
+    def best(self) -> tuple[float, float] | None:
+        """C and score of the best validation, the smallest C of equally good ones; None without folds."""
+        scores = [(point.C, point.validation) for point in self.points if point.validation is not None]
+        return max(scores, key=lambda pair: pair[1], default=None)
+
+
+def run_grid(
+    table: Dataset, settings: Settings, row_weights: np.ndarray | None, values: tuple[float, ...], measure: Measure,
+    folds: Folds | None, stop: StopFlag, report: Callable[[Point], object] = lambda point: None,
+) -> Grid:  # fmt: skip
+    """Train at each C of `values`, ascending, and validate by the folds if there are any.
+
+    All trainings share the rows, which are prepared once.  A training starts from the weights at the last C, a fold
+    from its own; both end by the rule of a training that starts at zero.  report receives each point.  Raises
+    KeyboardInterrupt after Ctrl-C.
+    """
+    problems = problems_of(table, settings.replace(C=values[-1]), row_weights)
+    warm: list = [None] * (0 if folds is None else folds.count)
+    if folds is not None:
+        folds.any_start = False
+    start: np.ndarray | None = None
+    points: list[Point] = []
+    with doing("C", len(values)) as part:
+        for C in values:
+            if points and stop.left <= 0.0:
+                return Grid(points, C)
+            began, at_C = time.perf_counter(), settings.replace(C=C)
+            problems.set_C(C)
+            with Interruptible(stop):
+                results, certificate = problems.fit_and_certify(start, stop=stop)
+                if stop.set:
+                    raise KeyboardInterrupt
+                W = problems.weights(results)
+                start = problems.as_start(W)
+                training = measure.score(_of_training(problems, W, table, measure, settings))
+                worst = worst_status(results)
+                open_ends = (worst,) if worst is not None and not worst.converged else ()
+                validation = None
+                if folds is not None:
+                    held = HeldOut(folds.table.labels, task_of(settings), measure.needs)
+                    held_out(folds, at_C, stop, warm, held)
+                    validation, open_ends = measure.score(held), open_ends + folds.open_ends
+            if points and TIME in open_ends:
+                return Grid(points, C)
+            points.append(Point(C, certificate, training, validation, open_ends, time.perf_counter() - began))
+            report(points[-1])
+            if TIME in open_ends:
+                return Grid(points, C)
+            part.step()
+    return Grid(points, None)
+
+
+def _of_training(
+    problems: Reduction, W: np.ndarray, table: Dataset, measure: Measure, settings: Settings
+) -> HeldOut:
+    """What a measure needs of the training rows; without probabilities where a model has none of its own."""
+    model = problems.model(W)
+    needs = measure.needs if measure.needs < PROBABILITIES or model.gives_probabilities else PREDICTIONS
+    held = HeldOut(table.labels, task_of(settings), needs)
+    decisions = model.decision_values(table)
+    held.predictions = model.labels_from(decisions)
+    held.keep(np.arange(len(table)), model, decisions)
+    return held
