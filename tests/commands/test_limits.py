@@ -268,7 +268,7 @@ def test_equations_are_not_formed_once_the_time_is_over(monkeypatch):
     stop = StopFlag()
     change = ClassStatistics.change
     monkeypatch.setattr(ClassStatistics, "change", lambda *a: change(*a) or setattr(stop, "set", True))
-    monkeypatch.setattr("svmtool.training.reductions.one_vs_rest.equations_of", lambda *_: pytest.fail("formed"))
+    monkeypatch.setattr("svmtool.objectives.normal_equations.equations_of", lambda *_: pytest.fail("formed"))
     problems = problems_of(table_of(*made(60, 5, 2)), settings_of(registry.find(71)))
     problems.fit(stop=stop)
     assert problems.sums is not None and problems.sums.n == 60
