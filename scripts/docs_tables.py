@@ -20,8 +20,8 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT)]
 
 from bench_parts import distribution, python_distribution  # noqa: E402
 from svmtool import registry  # noqa: E402
+from svmtool.cli import help_texts as texts  # noqa: E402
 from svmtool.cli import scale  # noqa: E402
-from svmtool.cli.help import kernel_texts, texts  # noqa: E402
 from svmtool.cli.predict import options as predict_options  # noqa: E402
 
 
@@ -82,7 +82,7 @@ def option_table() -> str:
 
 def kernel_options() -> str:
     """LIBSVM's options."""
-    rows = [(f"`{flag}`", meaning) for flag, meaning in kernel_texts.option_rows()]
+    rows = [(f"`{flag}`", meaning) for flag, meaning in texts.kernel_option_rows()]
     return table(("option of svm-train with a kernel", "meaning"), rows)
 
 

@@ -11,9 +11,9 @@ import click
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
-from svmtool import __version__  # noqa: E402
+from svmtool import __version__, registry  # noqa: E402
+from svmtool.cli import help_texts as texts  # noqa: E402
 from svmtool.cli import scale  # noqa: E402
-from svmtool.cli.help import kernel_texts, texts  # noqa: E402
 from svmtool.cli.predict import options as predict  # noqa: E402
 from svmtool.cli.umbrella.group import PASSED_ON, umbrella  # noqa: E402
 
@@ -59,8 +59,8 @@ def help_page(name: str, about: str, text: str) -> str:
 
 def kernel_sections() -> list[tuple[str, Rows]]:
     return [
-        ("SOLVERS WITH A KERNEL", kernel_texts.solver_rows()),
-        ("OPTIONS WITH A KERNEL", kernel_texts.option_rows()),
+        ("SOLVERS WITH A KERNEL", texts.solver_rows(registry.KERNEL_SOLVERS)),
+        ("OPTIONS WITH A KERNEL", texts.kernel_option_rows()),
     ]
 
 
@@ -99,7 +99,7 @@ def pages() -> dict[str, str]:
     found = {
         "svm-train": page(
             "svm-train", "train a linear or kernel support vector machine", [f"svm-train {arguments}"],
-            ("DESCRIPTION", [*about, kernel_texts.ABOUT]), ("SOLVERS", texts.solver_rows()),
+            ("DESCRIPTION", [*about, texts.ABOUT_KERNELS]), ("SOLVERS", texts.solver_rows(registry.SOLVERS)),
             ("OPTIONS OF LIBLINEAR", texts.option_rows()), *kernel_sections(),
             ("LONG OPTIONS", texts.long_option_rows()),
         ),

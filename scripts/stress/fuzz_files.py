@@ -33,7 +33,7 @@ from svmtool.formats.source import open_source
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight.inputs import read_weights
 from svmtool.models.linear import sigmoids_of
-from svmtool.scaling import range_file
+from svmtool.scaling import ranges
 from svmtool.scaling.rescale import LineReader
 
 BATCH = 500  # inputs of an attempt
@@ -105,8 +105,8 @@ def _read_model(path: str) -> None:
 
 
 def _read_range(path: str) -> None:
-    ranges = range_file.read(path)
-    assert np.all(np.diff(ranges.index, prepend=0) > 0)
+    found = ranges.read(path)
+    assert np.all(np.diff(found.index, prepend=0) > 0)
 
 
 def _read_weights(path: str) -> None:

@@ -37,9 +37,9 @@ def main(argv: list[str], libsvm: bool = False) -> int:
 
 
 def _usage() -> str:
-    from svmtool.cli.help import texts
+    from svmtool.cli import help_texts
 
-    return texts.usage()
+    return help_texts.usage()
 
 
 def run(command: options.Command, console: Console) -> int:
@@ -53,14 +53,14 @@ def run(command: options.Command, console: Console) -> int:
 
         console.out(f"svmtool {__version__}\n")
         return 0
-    from svmtool.cli.help import texts
+    from svmtool.cli import help_texts
 
     if command.action == "explain":
-        console.out(texts.explain(command.settings))
+        console.out(help_texts.explain(command.settings))
     else:
-        console.out(texts.help_text() if command.action == "help" else texts.whole_help())
+        console.out(help_texts.help_text() if command.action == "help" else help_texts.whole_help())
     if command.action == "explain" and command.data:
-        console.out(texts.methods(_methods(command, console)))
+        console.out(help_texts.methods(_methods(command, console)))
     return 0
 
 

@@ -21,9 +21,8 @@ from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.slow_line import SPACE, advice, parse_line
 from svmtool.formats.svmlight.table import tables
 from svmtool.numbers import NUMBER, format_one
-from svmtool.scaling import range_file
-from svmtool.scaling.range_file import Ranges
-from svmtool.scaling.ranges import ShapeOfData
+from svmtool.scaling import ranges
+from svmtool.scaling.ranges import Ranges, ShapeOfData
 
 PIECE_PAIRS = 1 << 16  # pairs (or rows) formatted by one thread at a time
 BUFFER = 1 << 22  # bytes of output a thread holds
@@ -43,7 +42,7 @@ class LabelError(SvmtoolError):
 def run(options, warn: Callable[[str], None]) -> None:
     """Scale options.file to standard output (see cli.scale.Options); `warn` gets warnings, one line each."""
     with open_source(options.file, "can't open file") as first:
-        restored = range_file.read(options.restore) if options.restore is not None else None
+        restored = ranges.read(options.restore) if options.restore is not None else None
         with first.repeatable() as source:
             reader = LineReader(warn)
             shape = ShapeOfData(None if restored is None else restored.index - 1)
@@ -54,7 +53,7 @@ def run(options, warn: Callable[[str], None]) -> None:
             reader.report()
             y, limits = _factors(options, restored, shape, warn)
             if options.save is not None:
-                range_file.write(options.save, Ranges(y, limits, shape.indices(), shape.low, shape.high))
+                ranges.write(options.save, Ranges(y, limits, shape.indices(), shape.low, shape.high))
             source.rewind()
             with doing("scaling", source=source):
                 new = _write(source, reader, shape, y, limits)

@@ -6,9 +6,9 @@ import pytest
 from command_fields import changed_fields
 
 from svmtool import kernel_params, registry
+from svmtool.cli import help_texts as texts
 from svmtool.cli.arguments import linear as options
 from svmtool.cli.arguments.linear import parse
-from svmtool.cli.help import texts
 from svmtool.cli.train import BRIEF, main
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.models import kernel_functions

@@ -231,7 +231,7 @@ def test_answers_that_need_no_data(line, beginning, capsys):
 def test_explain_is_wrapped_on_a_terminal(line, columns, capsys, monkeypatch):
     main(line.split())
     piped = capsys.readouterr().out
-    monkeypatch.setattr("svmtool.cli.help.layout._columns", lambda: min(columns, 100))
+    monkeypatch.setattr("svmtool.cli.help_texts._columns", lambda: min(columns, 100))
     main(line.split())
     shown = capsys.readouterr().out
     assert shown.split() == piped.split()

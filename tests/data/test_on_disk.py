@@ -17,7 +17,7 @@ from svmtool import registry
 from svmtool.data import mapped_arrays
 from svmtool.data.dense import DenseRows
 from svmtool.data.mapped_arrays import MappedArrays
-from svmtool.formats.rowcache import arrays, shared_folder
+from svmtool.formats.rowcache import arrays
 from svmtool.formats.rowcache import folder as row_folder
 from svmtool.formats.svmlight import table
 from svmtool.registry.row import ON_DISK
@@ -284,7 +284,7 @@ def test_a_link_that_leads_nowhere_is_reported(svm_train, on_disk, tmp_path):
 
 def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_disk, monkeypatch, tmp_path):
     (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
-    done, sync, place = [], os.fsync, shared_folder.place
+    done, sync, place = [], os.fsync, row_folder.place
 
     def synced(fd):
         done.append(os.path.basename(os.readlink(f"/proc/self/fd/{fd}")))
@@ -295,7 +295,7 @@ def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_di
         return place(*folders)
 
     monkeypatch.setattr(arrays.os, "fsync", synced)
-    monkeypatch.setattr(shared_folder, "place", named)
+    monkeypatch.setattr(row_folder, "place", named)
     assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
     assert {*arrays.ARRAYS, arrays.HEADER} <= set(done[: done.index("named")])
 
@@ -402,7 +402,7 @@ def test_runs_that_share_a_folder_do_not_meet(when, data, svm_train, on_disk, mo
     assert svm_train("-q", "-s", 2, *MEMORY, "d", "m0")[0] == 0
     folder, other = tmp_path / "d.rows", tmp_path / "other"
     folder.rename(other)
-    moments = {"read": (arrays, "_header"), "mapped": (arrays, "_mapped"), "made": (shared_folder, "remove")}
+    moments = {"read": (arrays, "_header"), "mapped": (arrays, "_mapped"), "made": (row_folder, "remove")}
     where, name = moments[when]
     if when != "made":
         shutil.copytree(other, folder)

@@ -12,7 +12,7 @@ import pytest
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel, linear
 from svmtool.formats.models import text as model_text
-from svmtool.scaling import range_file
+from svmtool.scaling import ranges
 
 LINEAR = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2000000000\nbias -1\nw\n"
 KERNEL = "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2000000000\nrho 0\nlabel 1 -1\n"
@@ -41,10 +41,10 @@ CASES = [
     (kernel.read, KERNEL, "a", NO_TEXT),
     (kernel.read, KERNEL, "a\n", VECTOR + " 1: token 'a'"),
     (kernel.read, KERNEL + "1 1:1\n" * 1_000_000, "2 1:x\n", VECTOR + " 1000001: token '1:x'"),
-    (range_file.read, "x\n", "a", RANGE + " not a text file: a word is longer than 1 MB"),
-    (range_file.read, "x\n-1 1\n1 ", "1", RANGE + " not a text file: a word is longer than 1 MB"),
-    (range_file.read, "x\n-1 1\n", "1 ", RANGE + " feature 1 follows 1: indices must ascend"),
-    (range_file.read, "x\n-1 1\n", "a ", RANGE + " 'a' is not a feature index"),
+    (ranges.read, "x\n", "a", RANGE + " not a text file: a word is longer than 1 MB"),
+    (ranges.read, "x\n-1 1\n1 ", "1", RANGE + " not a text file: a word is longer than 1 MB"),
+    (ranges.read, "x\n-1 1\n", "1 ", RANGE + " feature 1 follows 1: indices must ascend"),
+    (ranges.read, "x\n-1 1\n", "a ", RANGE + " 'a' is not a feature index"),
 ]
 
 
@@ -79,10 +79,10 @@ def test_refused_early(read, begun, goes_on, sentence, tmp_path, monkeypatch):
 @pytest.mark.parametrize("text", ["x\n-1 1\n1 0 2\n3 0.5 4e300\n", "y\n0 1\n-5 5\nx\n-1 1\n1 0 2\n"])
 def test_ranges_read_in_pieces(text, tmp_path, monkeypatch):
     (tmp_path / "r").write_text(text)
-    whole = range_file.read(str(tmp_path / "r"))
+    whole = ranges.read(str(tmp_path / "r"))
     for block in range(1, 9):
-        monkeypatch.setattr(range_file, "BLOCK", block)
-        some = range_file.read(str(tmp_path / "r"))
+        monkeypatch.setattr(ranges, "BLOCK", block)
+        some = ranges.read(str(tmp_path / "r"))
         assert (some.y, some.x) == (whole.y, whole.x) and some.x is not None
         for name in ("index", "low", "high"):
             assert getattr(some, name).tolist() == getattr(whole, name).tolist()

@@ -12,7 +12,7 @@ from svmtool.formats.models import kernel, linear
 from svmtool.formats.svmlight import table
 from svmtool.integers import BEYOND, parse_count, parse_integer
 from svmtool.numbers import parse_int_prefix
-from svmtool.scaling import range_file
+from svmtool.scaling import ranges
 
 LONG = "1" * 5000  # int() refuses more than 4300 digits
 
@@ -77,13 +77,13 @@ def test_kernel_model(svm_train, old, sentence):
 @pytest.mark.parametrize("index", [LONG, "++1", "+", "1_0", "-1"])
 def test_index_in_a_range_file(tmp_path, index):
     (tmp_path / "r").write_text(f"x\n0 1\n{index} 0 1\n")
-    with pytest.raises(range_file.RangeError, match="is not a feature index"):
-        range_file.read(str(tmp_path / "r"))
+    with pytest.raises(ranges.RangeError, match="is not a feature index"):
+        ranges.read(str(tmp_path / "r"))
 
 
 def test_a_range_file_may_have_a_sign(tmp_path):
     (tmp_path / "r").write_text("x\n0 1\n+2 0 1\n")
-    assert range_file.read(str(tmp_path / "r")).index.tolist() == [2]
+    assert ranges.read(str(tmp_path / "r")).index.tolist() == [2]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from svmtool.formats.svmlight.inputs import arriving_rows, read_weights
 from svmtool.formats.svmlight.slow_line import parse_line
 from svmtool.formats.svmlight.table import Buffer
 from svmtool.models.linear import LinearModel
-from svmtool.scaling import range_file
+from svmtool.scaling import ranges
 
 GOOD = b"1 1:1\n-1 2:1\n"
 SMALL = 1 << 12
@@ -141,9 +141,9 @@ def test_weights_without_an_end(byte, words, monkeypatch):
 
 
 def test_ranges_without_an_end(monkeypatch):
-    monkeypatch.setattr(range_file, "open_source", lambda path, refusal: Repeated(b"\0"))
-    with pytest.raises(range_file.RangeError, match="range: not a text file: it contains NUL bytes"):
-        range_file.read("range")
+    monkeypatch.setattr(ranges, "open_source", lambda path, refusal: Repeated(b"\0"))
+    with pytest.raises(ranges.RangeError, match="range: not a text file: it contains NUL bytes"):
+        ranges.read("range")
 
 
 class Repeated:

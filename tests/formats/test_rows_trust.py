@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from test_on_disk import MEMORY, on_disk, parses, signed  # noqa: F401  fixtures
 
-from svmtool.formats.rowcache import arrays, shared_folder
+from svmtool.formats.rowcache import arrays
 from svmtool.formats.rowcache import folder as row_folder
 
 TEXT = "1 1:0.5 3:2 7:-1\n-1 2:1 3:1\n1 1:2 7:0.25\n-1 3:-4\n-1 1:-1 2:0.5 3:0.125\n"
@@ -143,7 +143,7 @@ def test_the_folder_of_another_user_is_neither_used_nor_touched(link, made, svm_
         made.symlink_to("theirs")
     before = sorted(path.read_bytes() for path in made.iterdir())
     theirs = os.lstat(made).st_ino
-    for module in (arrays, shared_folder):
+    for module in (arrays, row_folder):
         monkeypatch.setattr(module, "is_mine", lambda facts: facts.st_ino != theirs)
     for more in ((), ("--no-cache",)):
         status, _, said = svm_train(*TRAIN[:-1], *more, "d", "m2")
@@ -176,7 +176,7 @@ def test_rows_are_for_their_owner_alone(svm_train, on_disk, tmp_path):  # noqa: 
 def test_a_planted_link_in_a_new_folder_is_not_written_through(svm_train, on_disk, monkeypatch, tmp_path):  # noqa: F811
     """Files of rows are created; existing ones are never opened for writing."""
     (tmp_path / "precious").write_text("mine")
-    partial = shared_folder.partial
+    partial = row_folder.partial
 
     def planted(folder):
         held = partial(folder)
@@ -192,7 +192,7 @@ def test_a_planted_link_in_a_new_folder_is_not_written_through(svm_train, on_dis
 
         return Held()
 
-    monkeypatch.setattr(shared_folder, "partial", planted)
+    monkeypatch.setattr(row_folder, "partial", planted)
     status, _, said = svm_train(*TRAIN, "m", data=TEXT)
     assert status == 1 and "can't keep the rows" in said
     assert (tmp_path / "precious").read_text() == "mine"

@@ -12,7 +12,7 @@ from svmtool.compiled import threads
 from svmtool.compiled.loops.kernel import kernel_loops, one_vs_one_loops
 from svmtool.data.dataset import Dataset
 from svmtool.errors import ModelError
-from svmtool.models import kernel_scores
+from svmtool.models import kernel as kernel_models
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import POLYNOMIAL, PRECOMPUTED, RBF, SIGMOID, Kernel
 
@@ -134,7 +134,7 @@ def test_every_way_gives_the_same_values(kernel, constants, take_path):
     rng = np.random.default_rng(3)
     model, Z = random_model(rng, kernel, "c_svc", 3, 60, 8)
     table, K = rows_for(model, Z, rng, 45)
-    take_path(kernel_scores, constants)
+    take_path(kernel_models, constants)
     np.testing.assert_allclose(model.decision_values(table), decisions(model, K), rtol=1e-10, atol=1e-10)
 
 

@@ -10,9 +10,9 @@ import pytest
 from conftest import REPOSITORY
 
 from svmtool import params, registry
+from svmtool.cli import help_texts as texts
 from svmtool.cli.arguments import linear
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
-from svmtool.cli.help import texts
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.solvers.shared import base
 from svmtool.training.outcome import advice

@@ -54,7 +54,7 @@ def main(argv: list[str], libsvm: bool = False) -> int:
         report = predict(options, console, names)
         lines = report.metric_lines()
         if names is not None:
-            from svmtool.cli.predict.named_labels import named_metrics
+            from svmtool.formats.names import named_metrics
 
             lines = named_metrics(lines, names)
         silent = options.quiet or not options.labelled
@@ -103,7 +103,7 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
         del text
         scores = stack.enter_context(replacing(options.scores)) if options.scores is not None else None
         if names is not None:
-            from svmtool.cli.predict.named_labels import NamedLabels
+            from svmtool.formats.names import NamedLabels
 
             output = NamedLabels(output, names)
         report = job.report(output, scores)

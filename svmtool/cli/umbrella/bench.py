@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from svmtool.cli.umbrella.files import FILE
+from svmtool.cli.umbrella import FILE
 
 
 @click.command(

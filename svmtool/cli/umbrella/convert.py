@@ -6,7 +6,7 @@ import click
 
 from svmtool.cli import checks
 from svmtool.cli.console import error_line
-from svmtool.cli.umbrella.files import FILE
+from svmtool.cli.umbrella import FILE
 
 KINDS = click.Choice(["libsvm", "csv", "tsv", "npz", "parquet"])
 

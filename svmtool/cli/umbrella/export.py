@@ -8,7 +8,7 @@ import re
 import click
 
 from svmtool.cli import checks
-from svmtool.cli.umbrella.files import FILE, names_option
+from svmtool.cli.umbrella import FILE, names_option
 from svmtool.errors import SvmtoolError
 
 

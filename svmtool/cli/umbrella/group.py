@@ -9,17 +9,17 @@ import sys
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from svmtool import __version__, interrupts
 from svmtool.cli.console import error_line
-from svmtool.cli.umbrella.passed_on import passed_on
 from svmtool.errors import SvmtoolError
 
 # Each subcommand is the object `command` of its own module, imported when it is run.
 MODULES = {
     name: f"svmtool.cli.umbrella.{name}" for name in ("inspect", "convert", "export", "report", "bench", "completion")
 }
-PASSED_ON = {
+PASSED_ON = {  # in the help and the completion; they run without click (svmtool/__main__.py)
     "train": "Train a model (svm-train).",
     "predict": "Predict with a model (svm-predict).",
     "scale": "Scale features (svm-scale).",
@@ -35,7 +35,8 @@ class Subcommands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in PASSED_ON:
-            return passed_on(cmd_name, PASSED_ON[cmd_name])
+            settings = {"ignore_unknown_options": True, "allow_extra_args": True}
+            return PassedOn(cmd_name, help=PASSED_ON[cmd_name], add_help_option=False, context_settings=settings)
         return importlib.import_module(MODULES[cmd_name]).command if cmd_name in MODULES else None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -76,3 +77,30 @@ def main(argv: list[str]) -> int:
         return 1
     except click.Abort:
         raise KeyboardInterrupt from None
+
+
+class PassedOn(click.Command):
+    """A command with its own argument parser."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Long options of the command, or files."""
+        if not incomplete.startswith("-"):
+            return [CompletionItem(incomplete, type="file")]
+        return [
+            CompletionItem(name, help=text)
+            for name, text in _options(ctx.info_name or "")
+            if name.startswith(incomplete)
+        ]
+
+
+def _options(command: str) -> list[tuple[str, str]]:
+    """Long options of a command and their help."""
+    if command == "train":
+        from svmtool.cli.arguments.long_options import LONG_OPTIONS
+
+        return [(name, option.help) for name, option in LONG_OPTIONS.items()]
+    if command == "predict":
+        from svmtool.cli.predict.options import VALUED
+
+        return [(name, "") for name in (*VALUED, "--metrics", "--no-labels", "--help", "--version")]
+    return [(name, "") for name in ("--threads", "--help", "--version")]

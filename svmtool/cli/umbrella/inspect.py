@@ -7,7 +7,7 @@ import os
 import click
 
 from svmtool.cli import checks
-from svmtool.cli.umbrella.files import FILE, names_option
+from svmtool.cli.umbrella import FILE, names_option
 from svmtool.errors import SvmtoolError
 
 EACH_CLASS = 10  # up to this many classes there is a table for each

@@ -6,7 +6,7 @@ import click
 
 from svmtool.cli import checks
 from svmtool.cli.console import error_line
-from svmtool.cli.umbrella.files import FILE, names_option
+from svmtool.cli.umbrella import FILE, names_option
 
 
 @click.command("report", short_help="Write an HTML page about a model on a test set.")

@@ -1,16 +1,28 @@
 """Binary rows on disk for data sets larger than memory; they are parsed once and used by all later runs.
 
 The folder NAME.rows, beside the data or in --scratch, holds the rows (arrays.py) and a mark of the data file: its size,
-time and a sample of its bytes.  It belongs to one user and is private.  It gets its name when it is complete and on
-disk (shared_folder.py).  A folder that does not match its data file or fails verification is replaced; anything else
-with that name is left alone.  A link with that name is followed if it belongs to the user.
+time and a sample of its bytes.  It belongs to one user and is private.  A folder that does not match its data file or
+fails verification is replaced; anything else with that name is left alone.  A link with that name is followed if it
+belongs to the user.
+
+Several runs may create, use and remove it at once.  It is created under a temporary name and renamed when it is
+complete and on disk.  To remove it, a run locks it, renames it and then deletes it.  So a folder is always complete,
+and no two runs remove the same one.  The lock is on the folder itself and ends with the process; a run that only uses
+a folder keeps its files open and needs no lock.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import fcntl
+import glob
 import hashlib
 import os
-from collections.abc import Callable
+import shutil
+import stat
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +30,8 @@ from svmtool.activity import doing
 from svmtool.data.dataset import Dataset
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.errors import SvmtoolError
-from svmtool.formats.rowcache import arrays, shared_folder
+from svmtool.formats.rowcache import arrays
+from svmtool.formats.rowcache.arrays import ARRAYS, HEADER, has_name, is_mine, opened
 from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.table import LONGEST_LINE
 from svmtool.tolerances import MB
@@ -28,6 +41,8 @@ MIN_MEMORY = 300e6  # bytes; Python, numpy and the compiled loops use a third of
 BYTES_A_BYTE = 2.0  # bytes of rows in memory for each byte of text, at most
 OVERHEAD = 150e6  # bytes of a run in addition to its rows
 LINE_SHARE = 1 / 32  # of the memory: limit of a line, whose text and rows are in memory several times
+TRIES, PAUSE = 40, 0.025  # attempts to use a name that other runs create and remove, and seconds between them
+NAME_BYTES = 200  # of a folder's name in a temporary name
 OTHER_FOLDER = "--scratch DIR names another folder"
 
 
@@ -66,7 +81,7 @@ class DiskReading:
             if table is None:
                 table = self._made(source, folder, mark, mapped)
         if mark and not self.keep:
-            shared_folder.remove(folder)  # mapped files stay until the run ends
+            remove(folder)  # mapped files stay until the run ends
         return table
 
     def _mark(self) -> dict[str, Any] | None:
@@ -96,15 +111,15 @@ class DiskReading:
             path = Path(self.path).resolve()
             where = hashlib.sha256(os.fsencode(f"{path.parent} {os.geteuid()}")).hexdigest()[:8]
             folder = Path(self.scratch) / f"{path.name}.{where}.rows"
-        own_link = folder.is_symlink() and not shared_folder.belongs_to_another(folder)
+        own_link = folder.is_symlink() and not belongs_to_another(folder)
         return Path(os.path.realpath(folder)) if own_link else folder
 
     def _may_have(self, folder: Path) -> bool:
         """Whether this run may use and replace the folder; SvmtoolError if the rows must be kept and cannot."""
-        if shared_folder.belongs_to_another(folder):
+        if belongs_to_another(folder):
             self.warn(f"WARNING: {folder} belongs to another user: it is not used, no rows are kept ({OTHER_FOLDER})")
             return False
-        if shared_folder.is_replaceable(folder):
+        if is_replaceable(folder):
             return True
         if self.keep:
             raise SvmtoolError(
@@ -124,13 +139,114 @@ class DiskReading:
         """Parse the source; the folder is kept if `keep` is set."""
         longest = min(LONGEST_LINE, int(self.memory * LINE_SHARE))
         try:
-            with shared_folder.partial(folder) as fresh:
+            with partial(folder) as fresh:
                 header = arrays.write(source, fresh, mark or {}, longest)
                 table = arrays.written(fresh, header, mapped)
                 if mark is not None and self.keep:
                     arrays.settle(fresh)
-                    if not shared_folder.place(fresh, folder):
+                    if not place(fresh, folder):
                         self.warn(f"WARNING: other runs use {folder}: the rows of this run are not kept")
         except OSError as e:
             raise SvmtoolError(f"can't keep the rows of {self.path} in {folder}: {e.strerror} ({OTHER_FOLDER})") from e
         return table
+
+
+@contextlib.contextmanager
+def partial(folder: Path) -> Iterator[Path]:
+    """Create a temporary folder beside this one, private to its owner; it is removed at the end unless renamed.
+
+    Those left by killed runs are removed first.
+    """
+    for left in folder.parent.glob(f".{glob.escape(_short(folder))}.*.tmp"):
+        with contextlib.suppress(OSError), _claimed(left) as (fd, here):
+            if here and is_mine(os.fstat(fd)) and set(os.listdir(fd)) <= {HEADER, *ARRAYS}:
+                shutil.rmtree(left)
+    with contextlib.ExitStack() as held:
+        here = False
+        while not here:  # another run may remove it before it is locked
+            fresh = _beside(folder)
+            fresh.mkdir(mode=0o700)
+            with contextlib.suppress(FileNotFoundError, BlockingIOError):
+                _, here = held.enter_context(_claimed(fresh))
+        held.callback(shutil.rmtree, fresh, ignore_errors=True)
+        yield fresh
+
+
+def _beside(folder: Path) -> Path:
+    """A new temporary name beside a folder."""
+    return folder.parent / f".{_short(folder)}.{os.urandom(4).hex()}.tmp"
+
+
+def _short(folder: Path) -> str:
+    return os.fsdecode(os.fsencode(folder.name)[:NAME_BYTES])
+
+
+@contextlib.contextmanager
+def _claimed(folder: Path) -> Iterator[tuple[int, bool]]:
+    """Lock a folder; yields its descriptor and whether it still has that name.
+
+    Raises BlockingIOError if another run holds the lock, NotADirectoryError, or FileNotFoundError.
+    """
+    with opened(folder) as fd:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield fd, has_name(fd, folder)
+
+
+def belongs_to_another(path: Path) -> bool:
+    """Whether this path exists and belongs to another user; links are not followed."""
+    try:
+        return not is_mine(os.lstat(path))
+    except OSError:  # it does not exist
+        return False
+
+
+def is_replaceable(folder: Path) -> bool:
+    """Whether this is missing, an empty folder, or a folder of rows with its header."""
+    try:
+        while True:
+            with opened(folder) as fd:
+                if _holds_rows(fd):
+                    return True
+                if has_name(fd, folder):  # else another run is deleting it
+                    return False
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
+def _holds_rows(fd: int) -> bool:
+    found = set(os.listdir(fd))
+    if not found <= {HEADER, *ARRAYS} or (found and HEADER not in found):
+        return False
+    return not any(stat.S_ISDIR(os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode) for name in found)
+
+
+def place(fresh: Path, folder: Path) -> bool:
+    """Rename a new folder to `folder`, replacing an old one; returns whether other runs allowed that."""
+    for _ in range(TRIES):
+        try:
+            fresh.rename(folder)
+            return True
+        except OSError as e:
+            if e.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        if not remove(folder):
+            time.sleep(PAUSE)
+    return False
+
+
+def remove(folder: Path) -> bool:
+    """Remove a folder of our rows, safely for runs that use it; returns whether the name is free now."""
+    try:
+        with _claimed(folder) as (fd, here):
+            if not here or not is_mine(os.fstat(fd)) or not _holds_rows(fd):
+                return False
+            away = _beside(folder)
+            folder.rename(away)
+            shutil.rmtree(away, ignore_errors=True)
+            return True
+    except FileNotFoundError:
+        return True
+    except OSError:  # another run holds its lock, or we may not remove it
+        return False

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import textwrap
+from typing import TYPE_CHECKING
+
 from svmtool import registry
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
-from svmtool.cli.help import kernel_texts, layout
-from svmtool.params import Settings
+from svmtool.kernel_params import KERNEL_NAMES, PRECOMPUTED
 from svmtool.registry import liblinear, libsvm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from svmtool.params import Settings
 
 USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
 MOST_USED = (
@@ -33,19 +42,50 @@ LIBLINEAR_OPTIONS = (
     ("-q", "", "quiet: no output of the solver"),
 )
 
+ABOUT_KERNELS = (
+    "With -t, -g, -d or -r the options are LIBSVM's and a kernel is used: -s 0 to 4 are LIBSVM's problems, -m is the "
+    "cache size, -b 1 stores probabilities, -v draws LIBSVM's folds, and the model file is LIBSVM's. The default "
+    "kernel is RBF. -s 60 and -s 73 always use a kernel; without these options it is the linear kernel. -s 50, -s 52, "
+    "-s 80 and -s 81 use none without these options."
+)
+FORMULAS = ("x.z", "(GAMMA x.z + COEF0)^DEGREE", "exp(-GAMMA |x-z|^2)", "tanh(GAMMA x.z + COEF0)", "given in the data")
 
-def solver_rows() -> list[tuple[str, str]]:
-    """(`-s 40, mfn`, its problem and default tolerance) for each linear solver."""
-    rows = []
-    for row in registry.SOLVERS:
-        default = f" (default {row.default})" if row.default else ""
-        rows.append((f"-s {row.number}, {row.name}", row.help + default))
-    return rows
+# LIBSVM's options: flag, value, meaning.
+LIBSVM_OPTIONS = (
+    ("-s", "SOLVER", "number or name of the solver (default 0)"),
+    ("-t", "KERNEL", "; ".join(f"{k} {name}" for k, name in enumerate(KERNEL_NAMES)) + " (default 2)"),
+    ("-d", "DEGREE", "degree of the polynomial kernel (default 3)"),
+    ("-g", "GAMMA", "gamma of kernels 1 to 3 (default 0: one over the largest feature index)"),
+    ("-r", "COEF0", "coef0 of kernels 1 and 3 (default 0)"),
+    ("-c", "C", "cost of an error (default 1)"),
+    ("-n", "NU", "-s 1, 2, 4: least share of support vectors and largest share of errors (default 0.5)"),
+    ("-p", "P", "-s 3: half the width of the tube in which errors cost nothing (default 0.1)"),
+    ("-m", "MB", "memory for rows of the kernel matrix (default 100)"),
+    ("-e", "EPS", "tolerance of the stopping rule (default 0.001)"),
+    ("-h", "0|1", "LIBSVM's shrinking: accepted without effect"),
+    ("-b", "0|1", "1: store the sigmoids that svm-predict -b 1 needs (default 0)"),
+    ("-wLABEL", "FACTOR", "multiply C for the rows of a class (C-SVC)"),
+    ("-v", "N", "cross-validation with N folds; no model is written"),
+    ("-q", "", "quiet: no output of the solver"),
+)
+
+NAME_WIDTH = 13  # of the facts of --explain
+WIDEST, NARROWEST = 100, 40
+
+
+def solver_rows(rows: Iterable[registry.Solver]) -> list[tuple[str, str]]:
+    """(`-s 40, mfn`, its problem and default tolerance) for each solver."""
+    return [(f"-s {r.number}, {r.name}", r.help + (f" (default {r.default})" if r.default else "")) for r in rows]
 
 
 def option_rows() -> list[tuple[str, str]]:
     """(flag with its value, meaning) for LIBLINEAR's options."""
     return [(f"{flag} {value}".strip(), text + _only(flag)) for flag, value, text in LIBLINEAR_OPTIONS]
+
+
+def kernel_option_rows() -> list[tuple[str, str]]:
+    """(flag with its value, meaning) for LIBSVM's options."""
+    return [(f"{flag} {value}".strip(), text) for flag, value, text in LIBSVM_OPTIONS]
 
 
 def long_option_rows() -> list[tuple[str, str]]:
@@ -74,10 +114,10 @@ def usage() -> str:
     """The text printed for an invalid command line.  The first line is LIBLINEAR's."""
     lines = [USAGE_LINE]
     parts = (
-        ("solvers", solver_rows()),
+        ("solvers", solver_rows(registry.SOLVERS)),
         ("options", option_rows()),
-        ("with a kernel (-t, -g, -d or -r is given)", kernel_texts.solver_rows()),
-        ("options with a kernel", kernel_texts.option_rows()),
+        ("with a kernel (-t, -g, -d or -r is given)", solver_rows(registry.KERNEL_SOLVERS)),
+        ("options with a kernel", kernel_option_rows()),
     )
     for title, rows in parts:
         lines.append(f"{title}:")
@@ -100,7 +140,7 @@ def help_text() -> str:
         ("Linear solvers (-s)", [(f"{r.number} {r.name}", _shorter(r.help)) for r in liblinear.ROWS]),
         ("Options, before the data file", [(f"{o} {v}".strip(), text) for o, v, text in LIBLINEAR_OPTIONS]),
         ("Solvers with a kernel (-s with -t, -g, -d or -r)", [(f"{r.number} {r.name}", r.help) for r in libsvm.ROWS]),
-        ("Options with a kernel", [(f"{o} {v}", text) for o, v, text in kernel_texts.OPTIONS if o in KERNEL_FLAGS]),
+        ("Options with a kernel", [(f"{o} {v}", text) for o, v, text in LIBSVM_OPTIONS if o in KERNEL_FLAGS]),
         ("More options", [(f"{name} {option.metavar}".strip(), option.help) for name, option in flags.items()]),
     )
     for title, rows in parts:
@@ -131,12 +171,12 @@ def whole_help() -> str:
         "file defaults to the data file's base name + .model in the current directory."
     )
     page.write_paragraph()
-    page.write_text(kernel_texts.ABOUT)
+    page.write_text(ABOUT_KERNELS)
     for title, rows in (
-        ("Solvers", solver_rows()),
+        ("Solvers", solver_rows(registry.SOLVERS)),
         ("Options of LIBLINEAR, before the data file", option_rows()),
-        ("Solvers with a kernel", kernel_texts.solver_rows()),
-        ("Options of LIBSVM, with a kernel", kernel_texts.option_rows()),
+        ("Solvers with a kernel", solver_rows(registry.KERNEL_SOLVERS)),
+        ("Options of LIBSVM, with a kernel", kernel_option_rows()),
         ("Long options of svmtool, before the data file", long_option_rows()),
     ):
         with page.section(title):
@@ -148,31 +188,72 @@ def whole_help() -> str:
 
 def methods(found: list[str]) -> str:
     """The lines of --explain on a data file: the methods with which training would begin."""
-    return layout.facts(("method", text) for text in found)
+    return _facts(("method", text) for text in found)
 
 
 def explain(settings: Settings) -> str:
     """The text of --explain: problem, stopping rule, options and paper of the chosen solver."""
-    if settings.problem.kernel is not None:
-        return kernel_texts.explain(settings)
-    row = settings.row
-    stops, C = kernel_texts.stopping_text(settings), settings.problem.C
-    cost = f"C_i = C * (product of the -w factors of the row's class) * (its number in --weights); C = {C:g}"
-    if "-c" not in registry.supported_options(row):
-        cost = kernel_texts.NO_COSTS
-    facts = (
-        ("solver", f"-s {row.number}, {row.name}: {row.help}"),
-        ("task", row.task),
-        ("problem", row.objective),
-        ("loss", row.loss),
-        ("regulariser", row.regulariser),
-        ("costs", cost),
-        ("classes", "three or more: one problem for each class against the rest, whose cost is C without a factor"),
-        ("bias", row.bias),
-        ("stops when", stops),
-        ("model file", f"solver_type {row.word}"),
-        ("options", " ".join(sorted(registry.supported_options(row)))),
-        ("paper", row.paper),
-        ("module", row.module),
+    row, C, kernel = settings.row, settings.problem.C, settings.problem.kernel
+    supported = registry.supported_options(row)
+    options = sorted(supported)
+    if kernel is None:
+        about = [("loss", row.loss), ("regulariser", row.regulariser)]
+        cost = f"C_i = C * (product of the -w factors of the row's class) * (its number in --weights); C = {C:g}"
+        classes, kind = "one problem for each class against the rest, whose cost is C without a factor", "solver_type"
+    else:
+        number = kernel.kernel_type
+        known = 0 <= number <= PRECOMPUTED
+        about = [("kernel", f"-t {number}, {KERNEL_NAMES[number]}: {FORMULAS[number]}" if known else "unknown")]
+        cost = f"C_i = C * (product of the -w factors of the row's class), of C-SVC; C = {C:g}"
+        classes, kind = "one problem for each pair of classes, then a vote", "svm_type"
+        if row.number < 30:
+            own = sorted(name for name in LONG_OPTIONS if registry.anywhere(name, registry.KERNEL_SOLVERS))
+            options = [*(flag for flag, _, _ in LIBSVM_OPTIONS), *own]
+    if "-c" not in supported:
+        cost = "none: every row must satisfy its constraint"
+    return _facts(
+        (
+            ("solver", f"-s {row.number}, {row.name}: {row.help}"),
+            ("task", row.task),
+            ("problem", row.objective),
+            *about,
+            ("costs", cost),
+            ("classes", f"three or more: {classes}"),
+            ("bias", row.bias),
+            ("stops when", stopping_text(settings)),
+            ("model file", f"{kind} {row.word}"),
+            ("options", " ".join(options)),
+            ("paper", row.paper),
+            ("module", row.module),
+        )
     )
-    return layout.facts(facts)
+
+
+def stopping_text(settings: Settings) -> str:
+    """When a run with these settings stops."""
+    eps, gap, _, _ = settings.stopping
+    if gap is not None:
+        return f"certified relative duality gap (P - D)/|P| <= {gap:g} (--gap)"
+    return settings.row.stopping + (f"; here -e {eps:g}" if eps is not None else "")
+
+
+def _facts(rows: Iterable[tuple[str, str]]) -> str:
+    """One line for each (name, text); several on a terminal where it is too narrow."""
+    width = _columns()
+    return "".join(_lines(f"{name:<{NAME_WIDTH - 1}} {text}", width) for name, text in rows)
+
+
+def _lines(line: str, width: int | None) -> str:
+    if width is None:
+        return line + "\n"
+    indent = " " * NAME_WIDTH
+    return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def _columns() -> int | None:
+    """Columns to fill, if stdout is a terminal."""
+    try:
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns
+    except (AttributeError, OSError, ValueError):  # stdout is closed, a file or a pipe
+        return None
+    return max(NARROWEST, min(WIDEST, columns)) if columns else None

@@ -1,1 +1,0 @@
-"""Texts of --help and --explain, rendered from the registry."""
