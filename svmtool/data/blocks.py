@@ -42,7 +42,7 @@ class Rows:
     gram_blocks: list[tuple[int, int]]
     offers_coordinate_descent = False  # whether compiled loops can visit one row after another (`csr_arrays`)
     gram_of_few = False  # whether a Gram matrix of few of the features costs as much less as they are fewer
-    has_sparse_form = False  # whether `as_sparse` returns rows that offer coordinate descent
+    has_sparse_form = False  # whether `as_csr` returns rows that offer coordinate descent
     have_kernel = False  # whether `fill_kernel` is available
     distributed = False  # whether other processes hold the rows, which cannot be accessed here
     mapped: MappedArrays | None = None  # holds copies of rows, if not in memory
@@ -83,17 +83,14 @@ class Rows:
         def dense_of(self, chosen: np.ndarray) -> np.ndarray:
             """Return the rows `chosen` (i8) with the bias feature, f8[len(chosen), d]."""
 
-        def as_csr(self) -> Any:
-            """Return the rows as CsrRows."""
-
         def take(self, chosen: np.ndarray) -> Any:
             """Return a copy of the rows `chosen` (i8)."""
 
         def columns(self, chosen: np.ndarray) -> Any:
             """Return the features `chosen` (i8, ascending) of all rows, copied; the bias feature stays."""
 
-        def without_bias(self) -> Any:
-            """Return the rows without the bias feature."""
+        def with_bias(self, bias: float) -> Any:
+            """Return the same rows, nothing copied, with a bias feature of this value; < 0: without one."""
 
         def _plain_forms(self, M: np.ndarray) -> np.ndarray:
             """Return x_i'M x_i without the bias feature, f8[n]."""
@@ -102,9 +99,13 @@ class Rows:
         """A new array for a copy of rows, mapped if the rows are."""
         return np.empty(shape, dtype) if self.mapped is None else self.mapped.zeros(shape, dtype)
 
-    def as_sparse(self) -> Rows:
-        """Return the rows in a layout that offers coordinate descent where there is one, else the rows themselves."""
+    def as_csr(self) -> Any:
+        """Return rows of data as CsrRows; rows that stand for others are returned as they are."""
         return self
+
+    def without_bias(self) -> Any:
+        """Return the same rows, nothing copied, without the bias feature."""
+        return self.with_bias(-1.0)
 
     def serve_several(self) -> None:
         """Prepare for several problems at the same time: sums of Gram matrices use one block each."""
@@ -155,36 +156,31 @@ class Rows:
 
     def _sum_over(self, blocks: list, shape: int, work: Callable[[np.ndarray, int, int], float]) -> tuple:
         """Sum arrays and returned numbers over blocks, in block order; each block has its own array."""
-        if len(blocks) == 1:
-            total = np.zeros(shape)
-            return total, self._add_pieces(total, blocks[0], work)
-        if alone():  # the same sums in the same order, with one array
-            total, number = np.zeros(shape), 0.0
+
+        def added(part: np.ndarray, block: tuple[int, int]) -> float:
+            """Add one block's pieces to `part`; returns the sum of their numbers."""
+            return sum(work(part, lo, hi) or 0.0 for lo, hi in self.pieces(*block))
+
+        total, number = np.zeros(shape), 0.0
+        if len(blocks) == 1 or alone():  # the same sums in the same order, with one array at a time
             for b, block in enumerate(blocks):
-                part = total if b == 0 else np.zeros(shape)
-                number += self._add_pieces(part, block, work)
+                part = np.zeros(shape) if b else total
+                number += added(part, block)
                 if b:
                     total += part
             return total, number
-        parts: list[np.ndarray | None] = [None] * len(blocks)
+        parts = [total, *(np.empty(0) for _ in blocks[1:])]
         numbers = [0.0] * len(blocks)
 
         def one(b: int) -> None:
-            part = np.zeros(shape)
-            numbers[b] = self._add_pieces(part, blocks[b], work)
-            parts[b] = part
+            if b:
+                parts[b] = np.zeros(shape)
+            numbers[b] = added(parts[b], blocks[b])
 
         run_blocks(one, len(blocks))
-        total = parts[0]
         for part in parts[1:]:
             total += part
         return total, sum(numbers)
-
-    def _add_pieces(self, part: np.ndarray, block: tuple[int, int], work: Callable) -> float:
-        """Add one block's pieces to `part`; returns the sum of their numbers."""
-        if self.mapped is None:
-            return work(part, *block) or 0.0
-        return sum(work(part, a, b) or 0.0 for a, b in self.pieces(*block))
 
     def shift(self, v: np.ndarray) -> float:
         """The bias feature's contribution to x.v, the same for each row."""

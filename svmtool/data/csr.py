@@ -185,12 +185,7 @@ class CsrRows(Rows):
         return np.bincount(self.indices, minlength=self.plain)
 
     def with_bias(self, bias: float) -> CsrRows:
-        """The same rows, nothing copied, with a bias feature of this value."""
         return CsrRows(*self.csr_arrays, self.plain, bias, self.mapped)
-
-    def without_bias(self) -> CsrRows:
-        """The same rows without the bias feature, sharing the arrays."""
-        return CsrRows(*self.csr_arrays, self.plain, mapped=self.mapped)
 
     def columns(self, chosen: np.ndarray) -> CsrRows:
         place = np.full(self.plain, -1, np.int32)
@@ -209,9 +204,6 @@ class CsrRows(Rows):
         X[:, : self.plain] = 0.0
         X[np.repeat(np.arange(part.n), np.diff(part.indptr)), part.indices] = part.values
         return X
-
-    def as_csr(self) -> CsrRows:
-        return self
 
     def take(self, chosen: np.ndarray) -> CsrRows:
         indptr = np.zeros(len(chosen) + 1, np.int64)

@@ -79,12 +79,12 @@ class DenseRows(Rows):
 
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
         m, step = self.plain, max(64, self.GATHER // max(self.plain, 1))
+        if self.bias >= 0:
+            gram[:, -1] += self.bias * self.transpose_product(c)
         some = np.flatnonzero(c)
         if len(some) <= min(2 * step, m):  # adding the blocks' matrices would take longer than the products
             part = self._copy(some)
             gram[:m, :m] += part.T @ (part * c[some, None])
-            if self.bias >= 0:
-                gram[:, -1] += self.bias * self.transpose_product(c)
             return
 
         def work(g: np.ndarray, lo: int, hi: int) -> float:
@@ -104,8 +104,6 @@ class DenseRows(Rows):
 
         flat, _ = self._sum_over(self.gram_blocks, m * m, work)
         gram[:m, :m] += flat.reshape(m, m)
-        if self.bias >= 0:
-            gram[:, -1] += self.bias * self.transpose_product(c)
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
         part = self._copy(chosen)
@@ -158,8 +156,8 @@ class DenseRows(Rows):
     def columns(self, chosen: np.ndarray) -> DenseRows:
         return DenseRows(np.take(self.X, chosen, 1), self.bias)
 
-    def without_bias(self) -> DenseRows:
-        return DenseRows(self.X, mapped=self.mapped)
+    def with_bias(self, bias: float) -> DenseRows:
+        return DenseRows(self.X, bias, self.mapped)
 
     def dense_of(self, chosen: np.ndarray) -> np.ndarray:
         X = np.full((len(chosen), self.d), max(self.bias, 0.0))
@@ -174,9 +172,6 @@ class DenseRows(Rows):
         for a, b in self.runs(chosen):
             np.take(self.X, chosen[a:b], 0, X[a:b])
         return X
-
-    def as_sparse(self) -> CsrRows:
-        return self.as_csr()
 
     def as_csr(self) -> CsrRows:
         """The same rows in CSR form, zeros included, sharing the values."""

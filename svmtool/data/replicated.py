@@ -69,18 +69,11 @@ class RepeatedRows(Rows):
         return (draw_rows(self.base.n, group, seed) + self.base.n * np.arange(self.k)[:, None]).ravel()
 
     def take(self, chosen: np.ndarray) -> RepeatedRows:
-        """Copy the rows `chosen` (i8), which must be all copies of some rows of data, copy after copy."""
-        return self._like(self.base.take(self._of_data(chosen)))
-
-    def _of_data(self, chosen: np.ndarray) -> np.ndarray:
-        """The rows of data that `chosen` refers to; ValueError unless it holds all their copies."""
+        """Copy the rows `chosen` (i8): all copies of some rows of data, copy after copy; ValueError for others."""
         lines = chosen.reshape(self.k, -1) if self.k else np.empty((1, 0), np.int64)
         if not np.array_equal(lines, lines[0] + self.base.n * np.arange(len(lines))[:, None]):
             raise ValueError("repeated rows must be taken with all their copies")
-        return lines[0]
-
-    def _like(self, base: Rows) -> RepeatedRows:
-        return type(self)(base, self.k)
+        return type(self)(self.base.take(lines[0]), self.k)
 
 
 def data_of(rows: Rows) -> Rows:

@@ -156,7 +156,7 @@ class Block:
         if isinstance(laid, DenseRows) and plain == laid.plain:
             self._whole = DenseRows(laid.X, bias)
         else:
-            csr = laid.as_csr() if isinstance(laid, DenseRows) else laid
+            csr: Rows = laid.as_csr()
             self._whole = from_csr(*csr.csr_arrays, plain, bias, self._dense_below)
         self._active_rows = self._whole if self._used is None else self._whole.take(self._used)
         return self._active_rows.gram_entries
@@ -203,8 +203,7 @@ class Block:
         rest = data.n % group
         chosen = np.append(draw_rows(data.n, group, seed), data.n - rest + draw_rows(rest, max(rest, 1), seed))
         stands_for = np.diff(np.append(np.arange(0, data.n, group), data.n))
-        some = data.take(chosen)
-        some = some.as_csr() if isinstance(some, DenseRows) else some
+        some = data.take(chosen).as_csr()
         copies = chosen + data.n * np.arange(k)[:, None]
         target = None if self.target is None else self.target[copies]
         return *some.csr_arrays, self.y[copies], self.cost[copies] * stands_for, target

@@ -27,8 +27,6 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.coordinate.hinge import still_needed
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import RepeatedRows
 from svmtool.errors import SvmtoolError
 from svmtool.kernels import interior
@@ -150,7 +148,7 @@ def primal_cost(problem: KernelProblem) -> float:
     """The estimated cost of `primal_minimum`, in values of kernel rows read by steps of pairs; inf if impossible."""
     if not primal_possible(problem):
         return np.inf
-    of_rows = step_cost(RepeatedRows(_with_bias(problem.rows), 1))
+    of_rows = step_cost(RepeatedRows(problem.rows.with_bias(1.0), 1))
     return STEPS * (of_rows + VARIABLE * len(problem.y) + CALLS) / VALUE
 
 
@@ -164,7 +162,8 @@ def primal_minimum(problem: KernelProblem) -> np.ndarray | None:
     chosen = (used + n * np.arange(copies)[:, None]).ravel()
     rows = problem.rows if len(used) == n else problem.rows.take(used)
     task = Task(
-        RepeatedRows(_with_bias(rows), copies), problem.y[chosen], problem.upper[chosen], True, -problem.p[chosen], 1.0
+        RepeatedRows(rows.with_bias(1.0), copies), problem.y[chosen], problem.upper[chosen], True, -problem.p[chosen],
+        1.0,
     )
     with np.errstate(all="ignore"):
         found = _interior(task)
@@ -176,13 +175,6 @@ def primal_minimum(problem: KernelProblem) -> np.ndarray | None:
         sides = a.reshape(2, -1)
         sides -= np.min(sides, axis=0)
     return a
-
-
-def _with_bias(rows: CsrRows | DenseRows) -> CsrRows | DenseRows:
-    """The same rows, nothing copied, with a bias feature of 1."""
-    if isinstance(rows, DenseRows):
-        return DenseRows(rows.X, 1.0)
-    return CsrRows(*rows.csr_arrays, rows.plain, 1.0)
 
 
 def _interior(task: Task) -> np.ndarray | None:

@@ -194,12 +194,7 @@ class WholeDescent:
 
 def rows_in_memory(m: int, cache_mb: float) -> int:
     """Kernel rows of m variables for which WholeDescent has memory."""
-    return int(_whole_mb(cache_mb) * MIB / (4 * max(m, 1)))
-
-
-def _whole_mb(cache_mb: float) -> float:
-    """The part of cache_mb megabytes for rows of WholeDescent."""
-    return max(WHOLE_SHARE * cache_mb, LEAST_MB)
+    return int(max(WHOLE_SHARE * cache_mb, LEAST_MB) * MIB / (4 * max(m, 1)))
 
 
 def _buffer(size: int) -> np.ndarray:

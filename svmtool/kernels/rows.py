@@ -14,8 +14,9 @@ from svmtool.compiled.threads import run_blocks
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import KernelProblem
-from svmtool.kernels.tiles import LINEAR, Tiles, tiles_of
+from svmtool.kernels.tiles import Tiles, tiles_of
 from svmtool.models.kernel import KernelModel
+from svmtool.models.kernel_functions import LINEAR
 from svmtool.tolerances import MIB
 
 WHOLE = 2  # a block of n / WHOLE rows or more is taken from full rows, which are cached: they cost little more
@@ -202,13 +203,13 @@ def exact_sum(
     step = part if isinstance(rows, DenseRows) else max(rows.n, 1)
     for first in range(0, len(used), part):
         some = used[first : first + part]
-        support = as_csr(problem.rows.take(some))
+        support = problem.rows.take(some).as_csr()
         scores = KernelModel(
             "epsilon_svr", problem.kernel, None, 2, np.zeros(1), coef[some][None, :], None, support.indptr,
             support.indices, support.values,
         ).scores  # fmt: skip
         for lo in range(0, rows.n, step):
-            here = as_csr(rows.take(np.arange(lo, min(lo + step, rows.n))) if step < rows.n else rows)
+            here = (rows.take(np.arange(lo, min(lo + step, rows.n))) if step < rows.n else rows).as_csr()
             values = np.empty(here.n)
             scores.decide(here, here.n, values)
             f[lo : lo + here.n] += values
@@ -221,12 +222,7 @@ def _weights(rows: CsrRows | DenseRows, coef: np.ndarray, used: np.ndarray, part
     for first in range(0, len(used), part):
         limits.check()
         some = used[first : first + part]
-        support = as_csr(rows.take(some))
+        support = rows.take(some).as_csr()
         ends = np.array([0, len(some)])
         pair_weights(*support.csr_arrays, coef[some], ends, w, rest, 1, 1)
     return w + rest
-
-
-def as_csr(rows: CsrRows | DenseRows) -> CsrRows:
-    """The same rows, compressed."""
-    return rows.as_csr() if isinstance(rows, DenseRows) else rows

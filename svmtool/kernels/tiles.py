@@ -18,9 +18,8 @@ from svmtool.compiled.loops.kernel import kernel_row_loops as loops
 from svmtool.compiled.loops.rows import row_loops
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.models.kernel_functions import Kernel
+from svmtool.models.kernel_functions import LINEAR, RBF, Kernel
 
-LINEAR, RBF = 0, 2
 LARGEST_EXPONENT = 64.0  # gamma |x - c|^2 up to which RBF uses products in single precision: relative error about 4e-6;
 # for differences its root, with the same error
 LEAST_SINGLE, LARGEST_SINGLE = 1e-20, 1e30  # the range of the largest |x|^2 for which single precision is enough
@@ -44,9 +43,9 @@ class Tiles(ABC):
     def take(self, chosen: np.ndarray) -> Tiles:
         """The rows `chosen` (i8), copied."""
 
-    @abstractmethod
     def part(self, lo: int, hi: int) -> Tiles:
         """Rows lo .. hi-1."""
+        return self.take(slice(lo, hi))
 
     @abstractmethod
     def fill(self, targets: Tiles, lo: int, hi: int, P: np.ndarray) -> None:
@@ -63,11 +62,8 @@ class SingleDense(Tiles):
     def __init__(self, X: np.ndarray, norms: np.ndarray, gamma: float):
         self.X, self.norms, self.gamma, self.n = X, norms, gamma, len(X)
 
-    def take(self, chosen: np.ndarray) -> SingleDense:
+    def take(self, chosen: np.ndarray | slice) -> SingleDense:
         return SingleDense(self.X[chosen], self.norms[chosen], self.gamma)
-
-    def part(self, lo: int, hi: int) -> SingleDense:
-        return SingleDense(self.X[lo:hi], self.norms[lo:hi], self.gamma)
 
     def fill(self, targets: SingleDense, lo: int, hi: int, P: np.ndarray) -> None:
         with np.errstate(invalid="ignore"):  # BLAS may raise the flag for unused lanes
@@ -86,11 +82,8 @@ class Differences(Tiles):
         """f4: feature after feature."""
         return np.ascontiguousarray(self.X.T).ravel()
 
-    def take(self, chosen: np.ndarray) -> Differences:
+    def take(self, chosen: np.ndarray | slice) -> Differences:
         return Differences(self.X[chosen], self.gamma)
-
-    def part(self, lo: int, hi: int) -> Differences:
-        return Differences(self.X[lo:hi], self.gamma)
 
     def fill(self, targets: Differences, lo: int, hi: int, P: np.ndarray) -> None:
         sizes = self.X.shape[1], self.n, targets.n, hi - lo, lo
@@ -189,11 +182,8 @@ class Given(Tiles):
     def __init__(self, matrix: np.ndarray, own: np.ndarray):
         self.matrix, self.own, self.n = matrix, own, len(own)
 
-    def take(self, chosen: np.ndarray) -> Given:
+    def take(self, chosen: np.ndarray | slice) -> Given:
         return Given(self.matrix, self.own[chosen])
-
-    def part(self, lo: int, hi: int) -> Given:
-        return Given(self.matrix, self.own[lo:hi])
 
     def fill(self, targets: Given, lo: int, hi: int, P: np.ndarray) -> None:
         P[:] = self.matrix[np.ix_(targets.own, self.own[lo:hi])]

@@ -87,7 +87,7 @@ class GolubKahan:
         self.over = norm == 0.0
         self._v = g / -(norm or 1.0)
         self._u, self._rho, self._theta = np.zeros(n), 0.0, 0.0
-        self._primal, self._dual = _Climb(norm, g.shape), None
+        self._primal, self._dual = _Climb(norm, g.shape), _Climb(0.0, (n,))
 
     @property
     def dw(self) -> np.ndarray:
@@ -95,7 +95,7 @@ class GolubKahan:
 
     @property
     def ds(self) -> np.ndarray:
-        return np.zeros(len(self._u)) if self._dual is None else self._dual.x
+        return self._dual.x
 
     @property
     def fallen(self) -> float:
@@ -103,7 +103,7 @@ class GolubKahan:
 
     @property
     def risen(self) -> float:
-        return 0.0 if self._dual is None else self._dual.gain
+        return self._dual.gain
 
     def step(self) -> None:
         """Add one direction: a product with A and one with A', or one with A A'."""
@@ -119,9 +119,9 @@ class GolubKahan:
         v = self._space.back(u)
         v -= rho * self._v
         self._theta = self._space.norm(v)
-        if self._dual is None:
+        if theta == 0.0:  # the first direction
             self._dual = _Climb(-self.first * rho, u.shape)
-        self._dual.add(u, 1.0 + rho * rho + self._theta**2, theta * rho)  # type: ignore[attr-defined]
+        self._dual.add(u, 1.0 + rho * rho + self._theta**2, theta * rho)
         self._u, self.over = u, self._theta == 0.0
         if not self.over:
             self._v = v / self._theta

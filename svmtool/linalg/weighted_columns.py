@@ -8,7 +8,6 @@ from svmtool.compiled.loops.loss import l1_loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.blocks import BLOCK_WORK, Rows
 from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.linalg.systems import mirror
 
 BLOCKS, BLOCK_DENSITY = 4, 2  # blocks of rows transposed in parallel, and the least numbers of each for a feature
@@ -21,7 +20,7 @@ class Columns:
     """
 
     def __init__(self, rows: Rows, kept: np.ndarray | None = None):
-        rows = rows.as_csr() if isinstance(rows, DenseRows) else rows
+        rows = rows.as_csr()
         assert isinstance(rows, CsrRows)
         self.n, self.bias = rows.n, rows.bias
         kept = np.arange(rows.plain) if kept is None else kept

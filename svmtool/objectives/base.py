@@ -112,22 +112,14 @@ class Objective(Losses):
         """`balanced_sums` of the slopes, those of rows with y = 1 times `up`, the others times `down`."""
         return self.balanced_sums(self.balanced(up, down))
 
-    def _balanced_slopes(self) -> tuple[np.ndarray, list[float]] | None:
-        """sum_i u_i x_i and `balanced_sums` of the balanced slopes u; None where `balance` returns None.
-        """
-        factors = balance(*self.sides())
-        if factors is None:
-            return None
-        return np.array(factors) @ self.by_side, self.multiplied_sums(*factors)
-
     def _free_bound(self) -> float:
         """A lower bound of min f with a free bias."""
-        found = self._balanced_slopes()
-        if found is None:
+        factors = balance(*self.sides())
+        if factors is None:
             return 0.0
-        g, sums = found
+        g = np.array(factors) @ self.by_side
         g[-1] = 0.0
-        return self._balanced_bound(g, sums)
+        return self._balanced_bound(g, self.multiplied_sums(*factors))
 
     def regular(self, w: np.ndarray) -> np.ndarray:
         """R w."""

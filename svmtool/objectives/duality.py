@@ -21,9 +21,7 @@ def balancing(up: float, down: float) -> tuple[float, float]:
 def balanced(a: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Multipliers a >= 0, those of the sign with the larger sum scaled down so that sum a_i y_i = 0."""
     positive = y > 0.0
-    up, down = float(np.sum(a[positive])), float(np.sum(a[~positive]))
-    least = min(up, down)
-    return a * np.where(positive, least / max(up, 1e-300), least / max(down, 1e-300))
+    return a * np.where(positive, *balancing(float(np.sum(a[positive])), float(np.sum(a[~positive]))))
 
 
 def best_multiple(linear: float, square: float, conjugate: float, degree: float, limit: float) -> float:

@@ -6,7 +6,6 @@ import numpy as np
 
 from svmtool.compiled.loops.fused import fused_logistic_loops
 from svmtool.compiled.loops.loss import logistic_loops as loops
-from svmtool.data.blocks import Rows
 from svmtool.objectives.base import Objective
 
 
@@ -17,12 +16,6 @@ class Logistic(Objective):
     """
 
     line_search_precision = 1e-2  # f is not piecewise quadratic: an exact search would gain little
-
-    def __init__(
-        self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, one_of_several: bool = False
-    ):
-        super().__init__(rows, y, cost, free_bias)
-        self.one_of_several = one_of_several
 
     def _prepare(self) -> None:
         super()._prepare()
@@ -73,12 +66,6 @@ class Logistic(Objective):
         """
         self.rows.margins(g, self.y, self.dz)
         return float(np.abs(self.dz).max(initial=0.0))
-
-    def sample(self, group: int, seed: int) -> Logistic:
-        """The same problem on one random row of each `group`, with costs scaled up accordingly."""
-        chosen = self.rows.draw(group, seed)
-        cost = self.cost[chosen] * (self.n / len(chosen))
-        return Logistic(self.rows.take(chosen), self.y[chosen], cost, self.free_bias)
 
     def fused_newton(
         self, w: np.ndarray, gap: float, enough: float, steepest: float, at_start: float, sure: float, most: int

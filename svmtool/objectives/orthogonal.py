@@ -101,7 +101,7 @@ class Orthogonal:
     def _ascent(self) -> Iterator[None]:
         """Active-set steps on the dual, from the best dual point."""
         o, eps = self._objective, np.finfo(float).eps
-        alpha = self._kept()
+        alpha = np.zeros(o.n) if o.face_alpha is None else o.face_alpha.copy()
         used = alpha > 0.0
         for _ in range(MOST):
             w, new = self._minimiser(used)
@@ -120,11 +120,6 @@ class Orthogonal:
             if not np.any(slack > 0.0):
                 break
             used[np.argmax(slack)] = True
-
-    def _kept(self) -> np.ndarray:
-        """A copy of the best dual point so far, or zeros."""
-        alpha = self._objective.face_alpha
-        return np.zeros(len(self._root)) if alpha is None else alpha.copy()
 
     def _minimiser(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The minimiser over the rows `used` (bool[n]) and its multipliers, 0 for other rows."""

@@ -6,6 +6,7 @@ Targets are 1 there; two terms for each row give the tube of -s 11 and 12 (train
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -33,20 +34,15 @@ def dual_bound(total: float, square: float, loss: float) -> float:
 
 
 class SquaredHinge(Objective):
-    """The squared hinge over `rows`; see Objective.  target: f8[n], None for 1 everywhere.
-
-    one_of_several: other problems are solved at the same time.
-    """
+    """The squared hinge over `rows`; see Objective.  target: f8[n], None for 1 everywhere."""
 
     straight = True
 
     def __init__(
-        self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, one_of_several: bool = False,
-        target: np.ndarray | None = None,
-    ):  # fmt: skip
+        self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, target: np.ndarray | None = None
+    ):
         super().__init__(rows, y, cost, free_bias)
         self.target = np.ones(1) if target is None else target  # a single number saves a vector
-        self.one_of_several = one_of_several
         self.face_alpha: np.ndarray | None = None  # best dual point of `face`, with value `face_bound`
 
     def _prepare(self) -> None:
@@ -202,6 +198,9 @@ class SquaredHinge(Objective):
             return None
         return alpha if value >= self.face_bound else self.face_alpha
 
+    def _more(self, chosen: np.ndarray) -> dict[str, Any]:
+        return {"target": self._targets(chosen)}
+
     def _targets(self, chosen: np.ndarray) -> np.ndarray:
         return np.full(len(chosen), self.target[0]) if len(self.target) == 1 else self.target[chosen]
 
@@ -236,10 +235,3 @@ class SquaredHinge(Objective):
         )  # fmt: skip
         rounds = int(history[-1, 0])
         return history[:rounds].tolist(), code
-
-    def sample(self, group: int, seed: int) -> SquaredHinge:
-        """The same problem on one random row of each `group`, with costs scaled up accordingly."""
-        chosen = self.rows.draw(group, seed)
-        cost = self.cost[chosen] * (self.n / len(chosen))
-        rows, more = self.rows.take(chosen), (self.free_bias, self.one_of_several, self._targets(chosen))
-        return SquaredHinge(rows, self.y[chosen], cost, *more)

@@ -90,7 +90,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         run.follow(small.w, small.alpha, small.history[-1]["bound"])
         return run.finished(task)
     if method.startswith("epochs") and start is None:
-        rows = task.rows if task.free_bias else task.rows.as_sparse()  # a free bias does not allow coordinate descent
+        rows = task.rows if task.free_bias else task.rows.as_csr()  # a free bias does not allow coordinate descent
         descent = DualCoordinateDescent.of_power(rows, task.y, task.cost, task.p, seed, objective.target)
         epochs = HingeEpochs(objective, descent, monitor, rule, not run.factorised, run.most_rows)
         status = epochs.run(MOST_VISITS)

@@ -80,7 +80,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
-    objective = task.objective(Logistic, one_of_several=task.one_of_several)
+    objective = task.objective(Logistic)
     if (answer := task.one_sided_answer(ZERO_LOSS)) is not None:  # f has no minimiser, its infimum is 0
         start = answer
     run = Run(objective, monitor, rule, method in ("epochs", "products"))

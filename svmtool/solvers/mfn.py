@@ -99,7 +99,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     """Minimise from `start` (zeros if None); see the module's text."""
     if method == "bias":
         return bias_alone(monitor, task.one_sided_answer())
-    objective = task.objective(SquaredHinge, one_of_several=task.one_of_several, target=task.target)
+    objective = task.objective(SquaredHinge, target=task.target)
     if method.startswith("fused"):
         return _fused(objective, monitor, rule, start, seed if method == "fused-sampled" and start is None else None)
     objective.set_point(np.zeros(objective.d) if start is None else start)

@@ -9,6 +9,7 @@ losses' slopes with |sum_i u_i x_ij| <= penalty_j for every j, so that each grad
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -167,11 +168,8 @@ class L1Objective(Losses):
         self.step(t, p)
         self.w[used[np.abs(self.w[used]) <= 1e-15 * np.abs(old)]] = 0.0
 
-    def sample(self, group: int, seed: int) -> L1Objective:
-        """The same problem on one random row of each `group`, with costs scaled up accordingly."""
-        chosen = self.rows.draw(group, seed)
-        cost = self.cost[chosen] * (self.n / len(chosen))
-        return type(self)(self.rows.take(chosen), self.y[chosen], cost, self.free_bias, self.one_of_several)
+    def _more(self, chosen: np.ndarray) -> dict[str, Any]:
+        return {"one_of_several": self.one_of_several}
 
     def at_costs(self, share: float) -> L1Objective:
         """The same problem with costs multiplied by `share`."""

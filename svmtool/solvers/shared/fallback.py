@@ -122,7 +122,7 @@ def _by_rows(task: Task, known: Result, least: float, bound: float, gap: float, 
 
     known: a result with f(known.w) = least and a dual point of value `bound`.
     """
-    rows = task.rows.as_sparse()
+    rows = task.rows.as_csr()
     objective = SquaredHinge(rows, task.y, task.cost, task.free_bias, target=task.target)
     system, most_rows = ("dual", DUAL_ROWS) if objective.has_dual_system else ("cg", 0)
     best, alpha = known.w, known.alpha
@@ -202,7 +202,7 @@ class _Scaled:
 
 def _by_coordinates(task: Task, gap: float, monitor: Monitor, most: int) -> Result | None:
     """Run dual coordinate descent for the hinge; None where it is not possible."""
-    rows = task.rows.as_sparse()
+    rows = task.rows.as_csr()
     if not DualCoordinateDescent.possible(rows, task.cost, task.free_bias):
         return None
     descent, before = DualCoordinateDescent.of_power(rows, task.y, task.cost, 1.0, 1, task.target), -np.inf

@@ -21,7 +21,6 @@ from svmtool.data.blocks import draw_rows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import KernelProblem, Norms, Points
 from svmtool.kernels.results import Answer, KernelResult
-from svmtool.kernels.rows import as_csr
 from svmtool.kernels.tiles import Double, apart, tiles_of
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, Kernel
@@ -275,7 +274,7 @@ class _Scores:
         support = np.flatnonzero(np.any(coef != 0.0, axis=0))
         self.used, self.number = len(support), np.repeat(np.arange(batch.count), batch.sizes)
         self.at_once = max(LEAST, CHECKED // max(self.used, len(batch.pairs)))
-        vectors = as_csr(points.rows.take(support))
+        vectors = points.rows.take(support).as_csr()
         kernel = Kernel(POLYNOMIAL, 1.0, 1, 0.0) if points.kernel.kind == LINEAR else points.kernel  # no weights
         self.scores = KernelModel(
             "c_svc", kernel, tuple(range(batch.count)), batch.count, np.zeros(len(batch.pairs)),
@@ -287,7 +286,7 @@ class _Scores:
     def of_classes(self, of: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Yield for each class among the rows `of` (i8): these rows, its pairs, and Batch.F of both."""
         batch, p = self.batch, (0.0 if self.batch.nu else -1.0)
-        rows = as_csr(batch.points.rows.take(of))
+        rows = batch.points.rows.take(of).as_csr()
         decisions = np.empty((rows.n, len(batch.pairs)))
         self.scores.decide(rows, rows.n, decisions)
         for c in np.unique(self.number[of]).tolist():

@@ -57,7 +57,7 @@ class CrammerSinger(Reduction):
     def task(self, k: int) -> Task | ClassTask:
         if self.k == 2:
             return Task(_times_root(self.rows), self.classes.signs(0), self.cost, p=self.loss.power)
-        rows = self.rows.as_csr() if isinstance(self.rows, DenseRows) else self.rows
+        rows = self.rows.as_csr()
         return ClassTask(rows, self.classes.number, self.k, self.cost)
 
     def rule(self, k: int) -> Rule:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data.dense import DenseRows
 from svmtool.linalg.systems import Factored
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import Matrix, NormalEquations
@@ -45,7 +44,7 @@ def _inverse_by_rows(task: Task) -> np.ndarray:
     """M = (I + S X X' S)^-1, S = diag(sqrt(2 c)), f8[n, n]; used if rows are fewer than features."""
     rows, n, s = task.rows, task.rows.n, np.sqrt(2.0 * task.cost)
     K = np.zeros((n, n))
-    (rows.as_csr() if isinstance(rows, DenseRows) else rows).fill_kernel(np.arange(n), K, 0)
+    rows.as_csr().fill_kernel(np.arange(n), K, 0)
     H = K.T * np.outer(s, s)
     H.flat[:: n + 1] += 1.0
     return Factored(H).inverse()
