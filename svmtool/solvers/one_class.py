@@ -11,7 +11,7 @@ largest z_i that may shrink, and minimises over each pair in turn; rows clearly 
 has converged.
 Differs from the paper in:
  1. c_i for each row.
- 2. It begins at the vertex of the rows that are extreme in a direction learned on a sample, not of the first rows.
+ 2. Initial weights are used: the rows that are extreme in their direction are the first vertex.
  3. The pairs' order is that of the violations up to factors of two, which needs no sort.
  4. Where rounds are slow, the rows between their ends are settled by one factorised system (Newton on the face).
  5. Where the origin lies among the rows w = 0 is the solution: one system of the features finds its multipliers.
@@ -36,15 +36,11 @@ from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_G
 STALL_RTOL, STALL_EVALUATIONS = 1e-13, 30
 # After a gap of ROUNDOFF_GAP, besides as many as that took: the violation may never reach a small -e.
 MORE_EVALUATIONS = 300
-SAMPLE_GROUP = 16  # the first direction comes from one row in this many ...
-SAMPLE_ROWS = 400  # ... if that is this many in all
-SAMPLE_GAP, SAMPLE_MOST = 1e-2, 50  # its solution need not be exact
 FACE_ROWS = 500  # rows between their ends whose system is factorised where rounds alone are slow
 ROUNDS, WORK = 100, 1 << 26  # between two passes over all rows: most rounds, and most non-zeros visited
 
 METHODS = {
     "rows": "rounds of pairs, from the vertex of the first rows",
-    "sample": "rounds of pairs, from the vertex in the direction that solves a sample of the rows",
     "start": "rounds of pairs, from the vertex in the direction of the initial weights",
 }
 
@@ -53,9 +49,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose the vertex that rounds begin at."""
     if start is not None and np.any(start[:-1]):
         return Plan("start", "initial weights are given")
-    if task.rows.n >= SAMPLE_GROUP * SAMPLE_ROWS:
-        return Plan("sample", f"at least {SAMPLE_GROUP * SAMPLE_ROWS} rows")
-    return Plan("rows", f"fewer than {SAMPLE_GROUP * SAMPLE_ROWS} rows")
+    return Plan("rows", "no initial weights")
 
 
 def solve(
@@ -70,8 +64,6 @@ def solve(
     descent = OneClassDescent(task.rows, task.cost, task.nu)
     if method == "rows":
         descent.begin()
-    elif method == "sample":
-        descent.begin_towards(_direction_of_sample(task, monitor, seed))
     else:
         descent.begin_towards(np.zeros(task.rows.d) if start is None else start[:-1])
     status = _rounds(descent, monitor, rule, method == "start", rounds, face_rows)
@@ -82,28 +74,13 @@ def solve(
     return Result(np.append(w, rho), status, descent.rounds, monitor.history, descent.alpha)
 
 
-def _direction_of_sample(task: Task, monitor: Monitor, seed: int) -> np.ndarray:
-    """The weights (length d) that solve the problem of a random subset of the rows."""
-    chosen = task.rows.draw(max(1, min(SAMPLE_GROUP, task.rows.n)), seed)
-    some = OneClassDescent(task.rows.take(chosen), task.cost[chosen], task.nu)
-    some.begin()
-    _rounds(some, monitor.child(SAMPLE_GAP, SAMPLE_MOST), Rule())
-    return some.w
-
-
-def _tolerances(monitor: Monitor, rule: Rule) -> tuple[float, float]:
-    """Violation and relative gap at which a run ends."""
-    if monitor.gap is not None:
-        return np.inf, monitor.gap
-    return (SAFETY * rule.dual.most, RULE_MIN_GAP) if rule.dual is not None else (np.inf, OPTIMAL_GAP)
-
-
 def _rounds(
-    descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool = False, rounds: int = ROUNDS,
-    face_rows: int = FACE_ROWS,
-) -> Status:  # fmt: skip
+    descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool, rounds: int, face_rows: int
+) -> Status:
     """Rounds until the rule or the gap holds; returns why they ended.  warm: the free rows may be the right ones."""
-    enough, gap = _tolerances(monitor, rule)
+    enough, gap = np.inf, OPTIMAL_GAP if monitor.gap is None else monitor.gap  # violation and gap that end the run
+    if monitor.gap is None and rule.dual is not None:
+        enough, gap = SAFETY * rule.dual.most, RULE_MIN_GAP
     some = max(1, min(rounds, WORK // max(descent.rows.nnz, 1)))
     smallest, highest, flat, settled, next_try = np.inf, -np.inf, 0, not warm, 0
     evaluations, most_evaluations = 0, np.inf

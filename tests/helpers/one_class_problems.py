@@ -20,8 +20,6 @@ GAP = 1e-11
 PATHS = {  # a method of the solver, and its arguments
     "rows": ("rows", {}),
     "rows, settled": ("rows", {"rounds": 1}),
-    "sample": ("sample", {}),
-    "sample, settled": ("sample", {"rounds": 3}),
     "start": ("start", {}),
 }
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)

@@ -11,7 +11,7 @@ from svmtool.data.dense import DenseRows
 from svmtool.objectives.l1.interior import L1Interior
 from svmtool.objectives.l1.objective import L1SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers.l1 import model_matrix, proximal_newton
+from svmtool.solvers.l1 import model, proximal_newton
 from svmtool.solvers.l1 import run as l1_run
 from svmtool.solvers.l1.run import sparse
 from svmtool.solvers.shared import base
@@ -102,7 +102,7 @@ def test_limits_end_it():
 def test_systems_that_overflow_end_it(monkeypatch):
     X, y = raw(40, 70)
     task = Task(rows_of(X, "dense"), y, np.full(40, 1e4))
-    run = proximal_newton._Run(proximal_newton.of_task(task), Monitor(gap=1e-9), Rule())
+    run = proximal_newton._Run(proximal_newton.of_task(task), Monitor(gap=1e-9), Rule(), "matrix")
     run.objective.set_point(np.zeros(70))
     before = run.objective.value()
 
@@ -125,8 +125,8 @@ def test_what_it_serves():
 
 def test_a_model_takes_no_longer_than_a_run(monkeypatch):
     """Faces of more weights than rows lose them one by one: 475 systems where no model is left as it is."""
-    systems, plain = [], model_matrix.solve_positive
-    monkeypatch.setattr(model_matrix, "solve_positive", lambda *a: systems.append(1) or plain(*a))
+    systems, plain = [], model.solve_positive
+    monkeypatch.setattr(model, "solve_positive", lambda *a: systems.append(1) or plain(*a))
     rng = np.random.default_rng(5)
     low_rank = rng.normal(size=(100, 60)) @ rng.normal(size=(60, 450)) / np.sqrt(60.0)
     X, y = np.tanh(1.5 * low_rank + 0.2 * rng.normal(size=(100, 450))), np.where(np.arange(100) % 20 == 0, 1.0, -1.0)

@@ -16,7 +16,7 @@ from svmtool.data.dense import DenseRows
 from svmtool.linalg import weighted_columns
 from svmtool.objectives.l1 import objective
 from svmtool.objectives.task import Task
-from svmtool.solvers.l1 import model_matrix, proximal_newton
+from svmtool.solvers.l1 import model, proximal_newton
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import GapRule, GradientRule, Monitor, Rule
 
@@ -64,7 +64,7 @@ def test_few_weights_of_dense_rows_have_a_matrix_alone(loss, bias, free, monkeyp
     C = 0.02 if loss == "squared hinge" else 0.06
     p = reference.random_problem(7, 80, 100, C, bias, free)._replace(loss=loss, l1=True)
     solved(p, DenseRows(p.X, bias))
-    assert sizes and min(sizes) <= model_matrix.FEW * 100
+    assert sizes and min(sizes) <= model.FEW * 100
 
 
 @pytest.mark.parametrize("threads_used", [1, 3])
@@ -146,7 +146,7 @@ def test_a_step_cut_short_does_not_tell_what_is_left():
     task, _ = wide_logistic(200, 30, 1.0)
     rule = Rule(GradientRule(0.01), certified=GapRule(1e-6))
     for fall_counts, status in ((True, base.RULE), (False, None)):
-        run = proximal_newton._Run(objective.of_task(task), Monitor(), rule)
+        run = proximal_newton._Run(objective.of_task(task), Monitor(), rule, "matrix")
         run.objective.set_point(np.zeros(30))
         run.most_violation, run.bound, run.fall, run.total, run.most_work = np.inf, 10.0, 1e-9, 2.0, 0.0
         assert run._end(20.0, np.ones(30), 0, fall_counts) is status
@@ -157,19 +157,19 @@ def test_a_face_of_more_weights_than_rows_takes_few_systems(monkeypatch):
     rng = np.random.default_rng(0)
     A = rng.normal(size=(30, 4)) @ rng.normal(size=(4, 300)) + 0.01 * rng.normal(size=(30, 300))
     w = rng.normal(size=300)
-    systems, plain = [], model_matrix.solve_positive
-    monkeypatch.setattr(model_matrix, "solve_positive", lambda *a: systems.append(len(a[1])) or plain(*a))
+    systems, plain = [], model.solve_positive
+    monkeypatch.setattr(model, "solve_positive", lambda *a: systems.append(len(a[1])) or plain(*a))
     H, y, penalty = A.T @ A, A @ w + 1e-3 * rng.normal(size=30), np.full(300, 0.1)
     g = A.T @ (A @ w - y)  # of |A v - y|^2 / 2 + penalty.|v| at v = w
     violations = np.abs(g + penalty * np.sign(w))
     values, counts = [], []
-    for little in (0.0, model_matrix.LITTLE):
-        v = w + model_matrix.step_of_matrix(H, g, w, penalty, violations, np.zeros(2), Monitor(), little=little)
+    for little in (0.0, model.LITTLE):
+        v = w + model.step_of_matrix(H, g, w, penalty, violations, np.zeros(2), Monitor(), little=little)
         values.append(0.5 * np.sum((A @ v - y) ** 2) + penalty @ np.abs(v))
         counts.append(len(systems))
         if not little:
             left = objective.violations_at(v, A.T @ (A @ v - y), penalty)
-            assert left.max() <= model_matrix.INNER_MATRIX * violations.max()
+            assert left.max() <= model.INNER_MATRIX * violations.max()
             assert max(systems) > 200 and len(systems) < 150
         systems.clear()
     before = 0.5 * np.sum((A @ w - y) ** 2) + penalty @ np.abs(w)
@@ -181,14 +181,14 @@ def test_far_from_the_minimum_small_features_need_no_exact_model(monkeypatch):
     rng = np.random.default_rng(0)
     A = rng.normal(size=(60, 200)) * np.logspace(-5, 0, 200)
     w, penalty = 10.0 * rng.normal(size=200), np.full(200, 1e-3)
-    systems, plain = [], model_matrix.solve_positive
-    monkeypatch.setattr(model_matrix, "solve_positive", lambda *a: systems.append(len(a[1])) or plain(*a))
+    systems, plain = [], model.solve_positive
+    monkeypatch.setattr(model, "solve_positive", lambda *a: systems.append(len(a[1])) or plain(*a))
     g = A.T @ (A @ w - rng.normal(size=60))
     violations, size = objective.violations_at(w, g, penalty), np.linalg.norm(A, axis=0)
-    wanted = model_matrix.INNER_MATRIX * np.minimum(violations.max(), (violations / size).max() * size)
+    wanted = model.INNER_MATRIX * np.minimum(violations.max(), (violations / size).max() * size)
     counts = []
     for fall in (0.0, 1.0):
-        v = w + model_matrix.step_of_matrix(A.T @ A, g, w, penalty, violations, np.zeros(2), Monitor(), fall=fall)
+        v = w + model.step_of_matrix(A.T @ A, g, w, penalty, violations, np.zeros(2), Monitor(), fall=fall)
         assert np.all(objective.violations_at(v, g + A.T @ (A @ (v - w)), penalty) <= wanted)
         counts.append(len(systems))
         systems.clear()
@@ -196,9 +196,7 @@ def test_far_from_the_minimum_small_features_need_no_exact_model(monkeypatch):
 
 
 @pytest.mark.parametrize("n, d, start, bias, free, expected", [
-    (20, 5, None, -1.0, False, "fused"), (1200, 5, None, -1.0, False, "fused-sampled"),
-    (1200, 5, 1.0, -1.0, False, "fused"), (20, 5, None, 1.0, True, "matrix"),
-    (1200, 5, None, 1.0, True, "matrix-sampled"),
+    (20, 5, None, -1.0, False, "fused"), (20, 5, 1.0, -1.0, False, "fused"), (20, 5, None, 1.0, True, "matrix"),
     (20, 65, None, -1.0, False, "matrix"), (20, 1500, None, -1.0, False, "matrix"),
     (20, 1501, None, -1.0, False, "columns"), (20, 1501, 1.0, -1.0, False, "columns"),
 ])  # fmt: skip

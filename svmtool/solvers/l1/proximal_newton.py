@@ -18,15 +18,13 @@ Differs from the papers in:
     Between epochs the weights that are not zero move together, by conjugate gradients on the model's matrix plus a
     share of its diagonal: columns that depend on each other (one-hot features) would else make long steps that the
     breakpoints of |w|_1 cut short.  Weights that reach zero stay there while the others go on.
- 5. With many rows the first guess is the solution for a random subset; where d is large, that for smaller costs,
-    which grow tenfold.
+ 5. Where d is large the first guess is the solution for smaller costs, which grow tenfold.
  6. Models are solved less accurately far from the end, where each holds for a part of the way only.  After a step
     that its model made too long the logistic loss has a model that lies above it (L1Logistic.widen).
  7. Before all that, where d is large, weights of the logistic loss are left out that no slopes of its rows can move.
  8. Small problems are solved in one compiled call (compiled/loops/fused/fused_l1_loops.py), with a matrix each.
  9. The squared hinge goes on by the method of multipliers (objectives/l1/dual.py) where the model holds for a small
-    part of the way only, or does not halve the gap within its share of the work (`Turns`); the two alternate from
-    there.
+    part of the way only, or does not halve the gap within its share of the work; the two alternate from there.
 10. Once its steps have taken half as much work as an interior point run takes at most (objectives/l1/interior.py;
     either in about this many multiplications), that run takes over: badly scaled features and large costs make Newton
     steps short, but leave the number of interior-point iterations nearly the same.  Newton steps over the nonzero
@@ -34,8 +32,8 @@ Differs from the papers in:
     methods.
 11. The lower bound is the better one of two: at the slopes of the losses, and at those that the model has where the
     step ends (evaluate_model).
-Files: the outer steps, 5 and 11 here; 9, 10 and the end of a run in run.py; the model of 3 in model_matrix.py, that of
-4 in model_columns.py; 6 in all of them; 1, 2, 7 and 8 in objectives/l1/objective.py.
+Files: the outer steps, 5 and 11 here; 9, 10 and the end of a run in run.py; the models of 3 and 4 in model.py; 6 in
+all of them; 1, 2, 7 and 8 in objectives/l1/objective.py.
 Stops when: the certified relative gap reaches the target; -e asks for 1e-4 times itself (see Rule.gap).  But for
 small problems -e also ends a run where V = sum_j |violation_j| is a twentieth of what LIBLINEAR's rule allows, e
 max(1, min(pos, neg)) / l times that at w = 0, and the last step's fall of f times V / V before it, which is about what
@@ -49,12 +47,11 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.fused.fused_l1_loops import NEARER, SHORT
-from svmtool.data.blocks import Rows
 from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.objective import L1Objective, of_task
 from svmtool.objectives.task import Task
-from svmtool.solvers.l1.model_matrix import LARGE_FACE, LastStep
+from svmtool.solvers.l1.model import LARGE_FACE
 from svmtool.solvers.l1.run import (
     BIAS,
     BIAS_WHY,
@@ -71,11 +68,6 @@ from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bia
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
 from svmtool.tolerances import GRAM_BELOW
 
-SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
-SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
-SAMPLE_ROWS = 400  # ... and this many in all; no subset holds more than one row in LEAST_GROUP
-LEAST_GROUP = 3
-SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not be exact: as on a path, below
 # The compiled call: most features, most numbers of a lone problem, and of one among several, which share the cores.
 FUSED_FEATURES, FUSED_WORK, FUSED_SHARE = LARGE_FACE, 1 << 17, 1 << 21
 FUSED_VISITS = 1 << 27  # numbers that one compiled call visits at most: then a limit may end the run
@@ -85,35 +77,27 @@ RULE_SHARE = 0.05  # except on small problems -e also ends a run where this shar
 RISE = 1e-12  # relative rise of f that is rounding
 
 
-FUSED, MATRIX = "proximal Newton steps in one compiled call", "proximal Newton steps, models held as a matrix"
-SAMPLED = ", from the solution of a sample of the rows"
+MATRIX = "proximal Newton steps, models held as a matrix"
 METHODS = {
     "bias": BIAS,
-    "fused": FUSED,
-    "fused-sampled": FUSED + SAMPLED,
+    "fused": "proximal Newton steps in one compiled call",
     "matrix": MATRIX,
-    "matrix-sampled": MATRIX + SAMPLED,
     "columns": "proximal Newton steps, models over columns of a working set",
 }
 
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
-    """Choose the form of the models and whether a sample gives the first guess."""
-    n, d = task.rows.n, task.rows.d
+    """Choose the form of the models."""
+    rows, d = task.rows, task.rows.d
     if task.one_sided_answer(ONE_SIDED) is not None:
         return Plan("bias", BIAS_WHY)
     if d > GRAM_BELOW:
         return Plan("columns", f"{d} features, more than {GRAM_BELOW}")
-    sampled = "-sampled" if start is None and _sample_group(n, d) >= LEAST_GROUP else ""
-    if fits_call(task.rows, task.free_bias, task.one_of_several):
-        return Plan("fused" + sampled, f"{d} features, at most {FUSED_FEATURES}, and little data")
-    return Plan("matrix" + sampled, f"{d} features, at most {GRAM_BELOW}")
-
-
-def fits_call(rows: Rows, free_bias: bool, one_of_several: bool) -> bool:
-    """Whether the compiled call can solve the problem and steps from Python would take longer by their overhead."""
-    most = FUSED_SHARE if one_of_several else FUSED_WORK
-    return rows.d <= FUSED_FEATURES and 0 < rows.n * rows.d <= most and rows.offers_coordinate_descent and not free_bias
+    most = FUSED_SHARE if task.one_of_several else FUSED_WORK
+    small = d <= FUSED_FEATURES and 0 < rows.n * d <= most
+    if small and rows.offers_coordinate_descent and not task.free_bias:
+        return Plan("fused", f"{d} features, at most {FUSED_FEATURES}, and little data")
+    return Plan("matrix", f"{d} features, at most {GRAM_BELOW}")
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
@@ -124,9 +108,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     kept = objective.possible() if method == "columns" else None
     if kept is not None:
         objective, start = objective.narrowed(kept), None if start is None else start[kept]
-    if start is None and method.endswith("-sampled"):
-        group = max(_sample_group(objective.n, objective.d), LEAST_GROUP)
-        start = _first_guess(objective.sample(group, seed), monitor)
     run = _Run(objective, monitor, rule, method)
     w = np.zeros(objective.d)
     if start is not None:
@@ -140,28 +121,12 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     return Result(w, status, monitor.iterations, monitor.history, run.alpha)
 
 
-def _sample_group(n: int, d: int) -> int:
-    """One row in how many the subset of a first guess may hold, of n rows and d features."""
-    return min(SAMPLE_GROUP, n // max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * d))
-
-
-def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
-    """The minimiser over a subset of the rows, or zeros where it has so many weights that chance fits them."""
-    method = "fused" if fits_call(subset.rows, subset.free_bias, subset.one_of_several) else "matrix"
-    run = _Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), method)
-    run.least_fall, run.path_numbers = SAMPLE_FALL, np.inf
-    run.most_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
-    w = np.zeros(subset.d)
-    run.from_weights(w)
-    return w if np.count_nonzero(w) <= run.most_used else np.zeros(subset.d)
-
-
 class _Run(Run):
     """The outer steps, from where a run begins best, by one of METHODS."""
 
-    def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule, method: str = "matrix"):
+    def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule, method: str):
         super().__init__(objective, monitor, rule, method == "columns")
-        self._fused, self._text = method.startswith("fused"), METHODS[method]
+        self._fused, self._text = method == "fused", METHODS[method]
 
     def from_weights(self, w: np.ndarray) -> Status:
         """Minimise from w (f8[d], overwritten by the solution); returns why the run ended."""
@@ -257,7 +222,7 @@ class _Run(Run):
                 o.widen()
             model.most = self.path_numbers  # a face of more weights than rows may take as long as a whole run of that
             try:
-                p = model.step(g, violations, LastStep(self.fall, self.short, self.work))
+                p = model.step(g, violations, self.fall, self.short, self.work)
             except EndedError:
                 return monitor.end()
             t = o.best_step(p, g)
@@ -274,7 +239,7 @@ class _Run(Run):
                 previous = np.inf
                 continue
             at_once = self.short and self.dual is None  # a model that holds for a small part of the way only
-            if self.turns.possible and self.turns.over(relative_gap(f, self.bound), self.work, at_once):
+            if self.has_multipliers and self.halves_slowly(relative_gap(f, self.bound), at_once):
                 status = self._by_dual()
                 if status is not None:
                     return status

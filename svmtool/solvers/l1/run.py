@@ -15,8 +15,7 @@ from svmtool.objectives.l1 import interior
 from svmtool.objectives.l1.dual import L1Dual
 from svmtool.objectives.l1.interior import PASS, L1Interior
 from svmtool.objectives.l1.objective import L1Objective
-from svmtool.solvers.l1.model_columns import ColumnsModel
-from svmtool.solvers.l1.model_matrix import MatrixModel, step_of_matrix
+from svmtool.solvers.l1.model import ColumnsModel, MatrixModel, step_of_matrix
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.newton import rounded
@@ -39,8 +38,6 @@ FACE_STEPS = 20  # most Newton steps over the nonzero weights
 STILL = 0.9  # share of the gap, by the slopes at the weights, that a step must leave or less for another one to follow
 STEP_WORK = 6.0  # of a step beside what its model costs: products with all rows, and with the working set
 
-CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
-
 BIAS = "the bias alone, which reduces every loss to 0 or to what rounding states"
 BIAS_WHY = "a free bias, and labels that one value of it meets"
 
@@ -54,14 +51,13 @@ class Run:
         self.bound, self.alpha = -np.inf, None
         self.short = False  # whether the last step says that the model holds for a small part of the way only
         self.widened = False  # whether the last model was one above the loss; Newton's come in between: they end sooner
-        self.most_used = objective.d  # weights that may differ from zero
         self.fall = np.inf  # share of f by which the last step lowered it
         self.least_fall = -1.0  # the share at which a first guess is good enough
         self.most_violation = -1.0  # the sum of violations at which a run by -e may end
         self.total = 1e-300  # that sum where the last step began; none yet
         self.work, self.most_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_enough`
         self.dual: L1Dual | None = None  # the method of multipliers, once it has run
-        self.turns = Turns(objective, self.wide)
+        self._patience, self._since, self._gap = PATIENCE, 0.0, np.inf  # since which work the gap is not half of this
         self.numbers = 0.0  # work of all steps in the interior point method's units, and at how many it runs, ...
         self.path_numbers = np.inf  # ... once
         if L1Interior.possible(objective):
@@ -71,6 +67,21 @@ class Run:
         """Add to `numbers`: work in passes over the rows, and more multiplications."""
         self.numbers += PASS * work * self.objective.rows.nnz + more
 
+    @cached_property
+    def has_multipliers(self) -> bool:
+        """Whether the method of multipliers can be used: with a matrix only where features are of like size."""
+        o = self.objective
+        return L1Dual.possible(o) and (self.wide or L1Dual.features_alike(o))
+
+    def halves_slowly(self, gap: float, at_once: bool = False) -> bool:
+        """Whether the other method is next: the gap was not halved within the work that one may take, or at_once."""
+        if gap <= HALVED * self._gap:
+            self._since, self._gap = self.work, gap
+        if self.work - self._since < self._patience and not at_once:
+            return False
+        self._since, self._gap = self.work, gap
+        return True
+
     def _by_dual(self) -> Status | None:
         """Go on by the method of multipliers; None where Newton steps are next again."""
         w = self.objective.w.copy()
@@ -78,10 +89,10 @@ class Run:
         if self.dual is None:
             self.dual = L1Dual(self.objective, w)
         else:  # it goes on from where it was
-            self.turns.lengthen()
+            self._patience *= LONGER
 
         def over(gap: float) -> bool:
-            return self.turns.over(gap, self.work) or self.numbers >= self.path_numbers
+            return self.halves_slowly(gap) or self.numbers >= self.path_numbers
 
         return self._follow(self.dual, w, over)
 
@@ -159,8 +170,6 @@ class Run:
 
         fall_counts: whether the last fall of f estimates what is left to gain, which that of a short step does not.
         """
-        if np.count_nonzero(self.objective.w) > self.most_used:
-            return CROWDED
         gap = relative_gap(f, self.bound)
         total = float(violations.sum())
         if gap <= OPTIMAL_GAP or total == 0.0:
@@ -181,36 +190,6 @@ class Run:
             least = MORE_WORK if self.wide else MORE_STEPS * (STEP_WORK + self.model.work)
             self.most_work = self.work + max(MORE * self.work, least)
         return self.work >= self.most_work
-
-
-class Turns:
-    """When the run changes from one method to the other.
-
-    wide: whether there is no matrix; with one the method of multipliers runs only where features are of like size.
-    """
-
-    def __init__(self, objective: L1Objective, wide: bool):
-        self._objective, self._wide = objective, wide
-        self._patience, self._since, self._gap = PATIENCE, 0.0, np.inf  # since which work the gap is not half of this
-
-    @cached_property
-    def possible(self) -> bool:
-        """Whether the method of multipliers can be used."""
-        o = self._objective
-        return L1Dual.possible(o) and (self._wide or L1Dual.features_alike(o))
-
-    def over(self, gap: float, work: float, at_once: bool = False) -> bool:
-        """Whether the other method is next: the gap was not halved within the work that one may take, or at_once."""
-        if gap <= HALVED * self._gap:
-            self._since, self._gap = work, gap
-        if work - self._since < self._patience and not at_once:
-            return False
-        self._since, self._gap = work, gap
-        return True
-
-    def lengthen(self) -> None:
-        """Both methods have run: each may take more work from now on."""
-        self._patience *= LONGER
 
 
 def sparse(

@@ -28,17 +28,8 @@ from svmtool.objectives.l1.objective import violations_at
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers.l1.model_columns import CG_FAR, CG_TOLERANCE, RIDGE_FIRST, working_set
-from svmtool.solvers.l1.model_matrix import (
-    FAR,
-    INNER_LEAST,
-    INNER_LOOSE,
-    INNER_MATRIX,
-    face_step,
-    matrix_fits,
-    next_ridge,
-    step_of_matrix,
-)
+from svmtool.solvers.l1 import model
+from svmtool.solvers.l1.model import face_step, matrix_fits, next_ridge, step_of_matrix, working_set
 from svmtool.solvers.l1.run import BIAS, BIAS_WHY, ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_alone
@@ -91,7 +82,7 @@ class _Run:
         self._single = np.ones(task.rows.d)
         if task.free_bias:
             self._single[-1] = 0.0
-        self.products, self._ridge = 0, RIDGE_FIRST
+        self.products, self._ridge = 0, model.RIDGE_FIRST
 
     def from_weights(self, start: np.ndarray | None) -> Status:
         """Minimise from `start`, or from where it is better to begin; returns why that ended."""
@@ -134,7 +125,7 @@ class _Run:
                 status = rounded(f, bound)
             if status is not None:
                 return status
-            self._far, previous = previous - f > FAR * f, f
+            self._far, previous = previous - f > model.FAR * f, f
             try:
                 p = self._model_step(g, violations)
             except EndedError:
@@ -184,9 +175,9 @@ class _Run:
         """p = v - w for the minimiser v of the model with the features `chosen`, by products with its matrix."""
         o, v, slope = self.losses, w.copy(), g.copy()
         diagonal = o.rows.diagonal(o.c)[chosen]
-        diagonal += 1e-300 + RIDGE_FIRST * float(diagonal.mean())
-        share = INNER_LOOSE if self._far else INNER_MATRIX
-        enough = max(share * float(violations.max()), INNER_LEAST * float(np.abs(g).max()))
+        diagonal += 1e-300 + model.RIDGE_FIRST * float(diagonal.mean())
+        share = model.INNER_LOOSE if self._far else model.INNER_MATRIX
+        enough = max(share * float(violations.max()), model.INNER_LEAST * float(np.abs(g).max()))
 
         def product(x: np.ndarray, where: np.ndarray = chosen) -> np.ndarray:
             self.products += 1
@@ -209,7 +200,7 @@ class _Run:
             small = self._ridge * diagonal[face]
             q, _, _ = conjugate_gradient(
                 lambda x, where=where, small=small: product(x, where) + small * x, -pull, diagonal[face] + small,
-                CG_TOLERANCE, CG_FAR, self.monitor.ended,
+                model.CG_TOLERANCE, model.CG_FAR, self.monitor.ended,
             )  # fmt: skip
             new, t = face_step(v[face], q, penalty[face], pull, lambda x, where=where: float(x @ product(x, where)))
             self._ridge = next_ridge(self._ridge, t)
