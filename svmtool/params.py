@@ -1,4 +1,4 @@
-"""Parameters of a training (Problem, Stopping, Run), LIBLINEAR's checks of them, and the Request of a command line.
+"""Parameters of a training, LIBLINEAR's and LIBSVM's checks of them, and the Request of a command line.
 
 They are NamedTuples, and their annotations are types and no strings, for the start of the commands: importing
 `dataclasses` costs milliseconds, and NamedTuple compiles each string.  The checks keep LIBLINEAR's messages and their
@@ -9,6 +9,10 @@ from typing import Any, NamedTuple
 
 from svmtool import registry
 from svmtool.errors import SvmtoolError
+
+KERNEL_NAMES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")  # by number of -t
+LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED = range(5)
+NEEDS_GAMMA = (POLYNOMIAL, RBF, SIGMOID)
 
 
 class KernelChoice(NamedTuple):
@@ -207,10 +211,6 @@ _FREE_BIAS_WORDS = "L2R_LR, L2R_L2LOSS_SVC, L1R_L2LOSS_SVC, L1R_LR, and L2R_L2LO
 _FREE_BIAS_NUMBERS = (0, 2, 5, 6, 11)  # LIBLINEAR's; for ours the registry's `supported` decides
 
 
-def _is_finite(x: float) -> bool:
-    return x - x == 0.0
-
-
 def check_after_reading(settings: Settings) -> None:
     """LIBLINEAR's check_parameter: raise SvmtoolError for the first fault, in its order.
 
@@ -232,18 +232,82 @@ def check_after_reading(settings: Settings) -> None:
         if number not in _FREE_BIAS_NUMBERS and number not in ours:
             raise SvmtoolError(f"ERROR: -R option supported only for solver {_FREE_BIAS_WORDS}")
     registry.find(number)
-    _check_numbers(settings)
-
-
-def _check_numbers(settings: Settings) -> None:
-    """Refuse nan, infinities and negative costs."""
-    s = settings.problem
-    named = [("-e", settings.stopping.eps), ("-c", s.C), ("-p", s.p), ("-n", s.nu), ("-B", s.bias)]
-    for option, value in named:
-        if value is not None and not _is_finite(value):
-            raise SvmtoolError(f"ERROR: {option} is {value}: it must be a finite number")
-    if s.solver == 21 and not 0 <= s.nu <= 1:
+    _check_finite(settings, ("-B", s.bias))
+    if number == 21 and not 0 <= s.nu <= 1:
         raise SvmtoolError(f"ERROR: -n is {s.nu:g}: the share of rows left out lies between 0 and 1")
+
+
+def _check_finite(settings: Settings, *more: tuple[str, float]) -> None:
+    """Refuse nan, infinities and negative costs; more: (option, value) besides those of all problems."""
+    s = settings.problem
+    for option, value in (("-c", s.C), ("-e", settings.stopping.eps), ("-p", s.p), ("-n", s.nu), *more):
+        if value is not None and value - value != 0.0:
+            raise SvmtoolError(f"ERROR: {option} is {value}: it must be a finite number")
     for label, factor in s.class_weights:
-        if not _is_finite(factor) or factor < 0:
+        if factor - factor != 0.0 or factor < 0:
             raise SvmtoolError(f"ERROR: -w{label} is {factor:g}: a class weight must be a finite number >= 0")
+
+
+def kernel_of(settings: Settings) -> KernelChoice:
+    """The kernel of settings that have one."""
+    kernel = settings.problem.kernel
+    assert kernel is not None
+    return kernel
+
+
+def tolerance(settings: Settings) -> float:
+    """The violation to stop at; 0 if a gap decides instead."""
+    if settings.stopping.eps is not None:
+        return settings.stopping.eps
+    return 0.0 if settings.stopping.gap is not None else settings.row.eps_default or 0.0
+
+
+def check_kernel_after_reading(settings: Settings) -> None:
+    """LIBSVM's svm_check_parameter: raise SvmtoolError for the first fault.
+
+    Values that LIBSVM accepts but no problem can use are refused afterwards.
+    """
+    s, run, eps, row = settings.problem, settings.run, settings.stopping.eps, settings.row
+    word, kernel = row.word, kernel_of(settings)
+    number = kernel.kernel_type
+    faults = (
+        (not 0 <= number < len(KERNEL_NAMES), "unknown kernel type"),
+        (number in NEEDS_GAMMA and kernel.gamma < 0, "gamma < 0"),
+        (number == POLYNOMIAL and kernel.degree < 0, "degree of polynomial kernel < 0"),
+        (run.cache_mb <= 0, "cache_size <= 0"),
+        (eps is not None and eps <= 0, "eps <= 0"),
+        (word in ("c_svc", "epsilon_svr", "nu_svr") and s.C <= 0, "C <= 0"),
+        (word in ("nu_svc", "one_class", "nu_svr") and (s.nu <= 0 or s.nu > 1), "nu <= 0 or nu > 1"),
+        (word == "epsilon_svr" and s.p < 0, "p < 0"),
+        (run.shrinking not in (0, 1), "shrinking != 0 and shrinking != 1"),
+        (run.probability not in (0, 1), "probability != 0 and probability != 1"),
+    )
+    for wrong, sentence in faults:
+        if wrong:
+            raise SvmtoolError(f"ERROR: {sentence}")
+    if row.task == "hard one-class":
+        _check_positive_kernel(row, kernel)
+    _check_finite(settings, ("-m", run.cache_mb), ("-g", kernel.gamma), ("-r", kernel.coef0))
+
+
+def _check_positive_kernel(row: registry.Solver, kernel: KernelChoice) -> None:
+    """Refuse kernels without a feature space: a distance from the origin does not exist there."""
+    task = f"-s {row.number} ({row.name}) seeks a distance from the origin in the kernel's feature space: "
+    if kernel.kernel_type == SIGMOID:
+        raise SvmtoolError(f"ERROR: {task}-t 3 (sigmoid) has none, use -t 2")
+    if kernel.kernel_type == POLYNOMIAL and kernel.coef0 < 0:
+        raise SvmtoolError(f"ERROR: {task}-t 1 (polynomial) with -r {kernel.coef0:g} has none, use -r 0 or more")
+
+
+def check_feasible(settings: Settings, counts: list[int] | list[float]) -> None:
+    """nu-SVC: check that nu is feasible for each pair of classes (counts[k] rows, or the sum of their weights); raises
+    SvmtoolError as LIBSVM does.
+    """
+    if settings.row.word != "nu_svc":
+        return
+    for i, a in enumerate(counts):
+        for b in counts[i + 1 :]:
+            if settings.problem.nu * (a + b) / 2 > min(a, b):
+                most = 2 * min(a, b) / (a + b)
+                rows = f"two classes of {a:.15g} and {b:.15g} rows"
+                raise SvmtoolError(f"ERROR: specified nu is infeasible: {rows} allow -n {most:g} at most")

@@ -19,7 +19,7 @@ try:
 except ImportError:
     raise ImportError("svmtool.spark needs pyspark: pip install 'svmtool[spark]'") from None
 
-from svmtool import kernel_params, registry
+from svmtool import registry
 from svmtool.api import arrays
 from svmtool.api.files import dumps
 from svmtool.api.prediction import model_of
@@ -31,7 +31,7 @@ from svmtool.distributed.session import Session, spark_errors
 from svmtool.distributed.train import trained
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
-from svmtool.params import Settings
+from svmtool.params import PRECOMPUTED, Settings
 
 __all__ = ["fit", "predict"]
 
@@ -185,7 +185,7 @@ def predict(model: Any, frame: DataFrame, *, features: str = FEATURES) -> DataFr
         For columns that are missing or of another type, and for a column of the result that exists already.
     """
     found = model_of(model)
-    if isinstance(found, KernelModel) and found.kernel.kind == kernel_params.PRECOMPUTED:
+    if isinstance(found, KernelModel) and found.kernel.kind == PRECOMPUTED:
         raise ValueError("a precomputed kernel has no values for the rows of a data frame")
     types = {field.name: field.dataType for field in frame.schema.fields}
     if features not in types:

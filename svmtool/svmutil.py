@@ -28,7 +28,7 @@ from svmtool.compat.results import report
 from svmtool.compat.solve import KernelRun
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel as _file
-from svmtool.kernel_params import PRECOMPUTED
+from svmtool.params import PRECOMPUTED
 
 __all__ = [
     "svm_load_model", "svm_save_model", "svm_train", "svm_predict", *_low.__all__, *commonutil.__all__,

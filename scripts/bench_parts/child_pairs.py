@@ -19,8 +19,7 @@ from bench_parts.certify import answer
 from svmtool import registry
 from svmtool.certify.kernel import certify
 from svmtool.formats.svmlight import table as svmlight
-from svmtool.kernel_params import tolerance
-from svmtool.params import Options, Settings
+from svmtool.params import Options, Settings, tolerance
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import Monitor, RangeRule, Rule
 from svmtool.training.kernel.dataset import kernel_set

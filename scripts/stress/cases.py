@@ -10,7 +10,7 @@ from stress import kernel_objective, objective
 from stress.families import Generator
 from stress.rows import Rows
 from svmtool import registry
-from svmtool.kernel_params import POLYNOMIAL, SIGMOID
+from svmtool.params import POLYNOMIAL, SIGMOID
 from svmtool.registry import Solver
 
 MATES = 2  # further rows of the registry for the same problem

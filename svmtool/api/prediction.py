@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from svmtool import kernel_params
 from svmtool.api import arrays
 from svmtool.api.result import Fit
 from svmtool.api.run import Run
 from svmtool.data.dataset import Dataset
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
+from svmtool.params import PRECOMPUTED
 
 Model = LinearModel | KernelModel
 
@@ -26,7 +26,7 @@ def model_of(model: Any) -> Model:
 
 def _rows(model: Model, X: Any) -> Dataset:
     data = arrays.dataset(X)
-    if isinstance(model, KernelModel) and model.kernel.kind == kernel_params.PRECOMPUTED:
+    if isinstance(model, KernelModel) and model.kernel.kind == PRECOMPUTED:
         return arrays.with_serials(data, 1)
     return data
 

@@ -8,17 +8,17 @@ from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
-from svmtool import kernel_params, params, registry
+from svmtool import params, registry
 from svmtool.api.arrays import TOO_LARGE
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
 from svmtool.errors import SvmtoolError
-from svmtool.params import Settings
+from svmtool.params import Settings, check_kernel_after_reading
 from svmtool.registry.row import Solver, gap_of_theta
 
 KERNELS = {
-    "linear": kernel_params.LINEAR, "poly": kernel_params.POLYNOMIAL, "polynomial": kernel_params.POLYNOMIAL,
-    "rbf": kernel_params.RBF, "sigmoid": kernel_params.SIGMOID, "precomputed": kernel_params.PRECOMPUTED,
+    "linear": params.LINEAR, "poly": params.POLYNOMIAL, "polynomial": params.POLYNOMIAL,
+    "rbf": params.RBF, "sigmoid": params.SIGMOID, "precomputed": params.PRECOMPUTED,
 }  # fmt: skip
 
 # Keywords and their defaults: of all runs, of linear models, and of models with a kernel.
@@ -225,7 +225,7 @@ def _with_kernel(
     )  # fmt: skip
     if weights is not None:
         settings = settings.replace(class_weights=class_weights(weights, data, row))
-    kernel_params.check_after_reading(settings)
+    check_kernel_after_reading(settings)
     return settings
 
 

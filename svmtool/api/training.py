@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from svmtool import kernel_params
 from svmtool.api import arrays
 from svmtool.api.result import Fit
 from svmtool.api.run import Run
 from svmtool.api.settings import check_names, settings_of
 from svmtool.data.dataset import Dataset
 from svmtool.models.linear import LinearModel
-from svmtool.params import Settings
+from svmtool.params import PRECOMPUTED, Settings, check_feasible, kernel_of
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.pipeline import notes
@@ -187,7 +186,7 @@ def _fit_linear(
 
 def kernel_rows(data: Dataset, s: Settings, weights: np.ndarray | None) -> tuple[KernelSet, np.ndarray | None]:
     """The rows with their kernel, after LIBSVM's checks, and their indices (i8) if rows of weight 0 are left out."""
-    if kernel_params.kernel_of(s).kernel_type == kernel_params.PRECOMPUTED:
+    if kernel_of(s).kernel_type == PRECOMPUTED:
         data = arrays.with_serials(data, len(data))
     rows, kept = kernel_set(data, s, "X"), None
     if weights is not None:
@@ -199,7 +198,7 @@ def kernel_rows(data: Dataset, s: Settings, weights: np.ndarray | None) -> tuple
     if s.row.task == "classification":
         _, number = np.unique(np.trunc(rows.labels), return_inverse=True)
         counts = np.bincount(number.reshape(-1), rows.weights)
-        kernel_params.check_feasible(s, counts.tolist())
+        check_feasible(s, counts.tolist())
     return rows, kept
 
 

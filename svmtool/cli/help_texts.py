@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from svmtool import registry
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
-from svmtool.kernel_params import KERNEL_NAMES, PRECOMPUTED
+from svmtool.params import KERNEL_NAMES, PRECOMPUTED
 from svmtool.registry import liblinear, libsvm
 
 if TYPE_CHECKING:

@@ -82,7 +82,7 @@ def _reading(command: options.Command, console: Console) -> Any:
 
     s, kernel = command.request, command.settings.problem.kernel
     if kernel is not None:
-        from svmtool.kernel_params import PRECOMPUTED
+        from svmtool.params import PRECOMPUTED
 
         return Reading(command.data, least=0 if kernel.kernel_type == PRECOMPUTED else 1)
     if s.memory is not None:

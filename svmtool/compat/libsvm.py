@@ -19,8 +19,8 @@ from svmtool.compat.output import Output, print_null
 from svmtool.compat.parameters import Parameters
 from svmtool.compat.solve import KernelRun
 from svmtool.data.dataset import Dataset
-from svmtool.kernel_params import PRECOMPUTED as PRECOMPUTED_KERNEL
 from svmtool.models.kernel import NO_PROBABILITIES, SVM_TYPES, KernelModel
+from svmtool.params import PRECOMPUTED as PRECOMPUTED_KERNEL
 from svmtool.params import Request, Settings
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool import kernel_params, params
+from svmtool import params
 from svmtool.api.run import Run
 from svmtool.compat.errors import as_value_errors
 from svmtool.compat.output import Output
@@ -16,7 +16,7 @@ from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear as model_file
 from svmtool.formats.svmlight.inputs import read_weights
-from svmtool.params import Request, Settings
+from svmtool.params import Request, Settings, check_feasible, check_kernel_after_reading
 from svmtool.training.inputs import on_used, used_features
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel.fit import Fitting, KernelTraining
@@ -106,10 +106,10 @@ class KernelRun:
         with as_value_errors():
             _refuse_no_rows(rows)
             self.data: KernelSet = kernel_set(rows, settings, "x")
-            kernel_params.check_after_reading(settings)
+            check_kernel_after_reading(settings)
             refuse_overflow(self.data, settings)
             if settings.row.task == "classification":
-                kernel_params.check_feasible(settings, Classes(rows.labels).counts.tolist())
+                check_feasible(settings, Classes(rows.labels).counts.tolist())
         self.rand = GlibcRand(1 if settings.run.seed is None else settings.run.seed)
 
     def train(self) -> KernelTraining:

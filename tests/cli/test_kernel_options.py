@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from command_fields import changed_fields
 
-from svmtool import kernel_params, registry
+from svmtool import params, registry
 from svmtool.cli import help_texts as texts
 from svmtool.cli.arguments import linear as options
 from svmtool.cli.arguments.linear import parse
@@ -193,9 +193,9 @@ def test_rows_are_found_and_told_of(row):
 
 def test_kernels_have_one_set_of_names():
     """The settings do not load the loops of kernel_functions.py."""
-    assert kernel_params.KERNEL_NAMES == kernel_functions.NAMES
+    assert params.KERNEL_NAMES == kernel_functions.NAMES
     words = ("LINEAR", "POLYNOMIAL", "RBF", "SIGMOID", "PRECOMPUTED")
-    assert [getattr(kernel_params, w) for w in words] == [getattr(kernel_functions, w) for w in words] == list(range(5))
+    assert [getattr(params, w) for w in words] == [getattr(kernel_functions, w) for w in words] == list(range(5))
 
 
 def test_numbers_and_names_are_unique():

@@ -21,7 +21,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 ORDER = (
     "activity charts errors integers interrupts limits tolerances", "compiled registry",
     "numbers params metrics",
-    "kernel_params", "models", "data", "linalg", "objectives", "coordinate", "kernels", "certify", "solvers",
+    "models", "data", "linalg", "objectives", "coordinate", "kernels", "certify", "solvers",
     "formats", "conversion inspection scaling", "comparison export report",
     "training", "api distributed", "sklearn spark cli", "compat",
     "liblinearutil svmutil", "start", "__main__",

@@ -9,9 +9,8 @@ from kernel_suite import KERNELS, LEAST_SQUARES, WITH_COST, Data, certified, ora
 from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.data.dense import DenseRows
-from svmtool.kernel_params import tolerance
 from svmtool.kernels.problems import LeastSquaresSvc, Points
-from svmtool.params import Settings
+from svmtool.params import Settings, tolerance
 from svmtool.solvers.shared.base import GAP, INTERRUPTED, ITERATIONS, RULE, Monitor, StopFlag
 
 FLAG = StopFlag()

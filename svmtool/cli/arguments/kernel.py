@@ -13,8 +13,7 @@ from svmtool import registry
 from svmtool.cli.arguments import scan
 from svmtool.cli.arguments.scan import Command, atof, atoi, strict_int, strict_real
 from svmtool.errors import SvmtoolError
-from svmtool.kernel_params import LINEAR, RBF
-from svmtool.params import Request, Settings
+from svmtool.params import LINEAR, RBF, Request, Settings
 
 _REALS = {"g": "gamma", "r": "coef0", "c": "C", "n": "nu", "p": "p", "m": "cache_mb", "e": "eps"}
 _INTEGERS = {"t": "kernel_type", "d": "degree", "h": "shrinking", "b": "probability"}

@@ -10,10 +10,9 @@ import numpy as np
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import Classes
 from svmtool.errors import RowsError, SvmtoolError
-from svmtool.kernel_params import POLYNOMIAL, PRECOMPUTED, kernel_of
 from svmtool.kernels.problems import AnyProblem, CSvc, LeastSquaresSvc, NuSvc, Points
 from svmtool.models.kernel_functions import Kernel
-from svmtool.params import Settings
+from svmtool.params import POLYNOMIAL, PRECOMPUTED, Settings, kernel_of
 from svmtool.tolerances import DENSE_BELOW, MIB
 from svmtool.training.inputs import on_used, used_features
 

@@ -14,12 +14,11 @@ from svmtool.activity import doing
 from svmtool.certify.linear import Certificate, worst
 from svmtool.certify.zero_model import zero
 from svmtool.compiled import threads
-from svmtool.kernel_params import tolerance
 from svmtool.kernels.problems import AnyProblem, HardOneClass, LeastSquaresSvc
 from svmtool.kernels.results import Answer, KernelResult
 from svmtool.limits import EndedError, StopFlag, TimeShares
 from svmtool.models.kernel import KernelModel
-from svmtool.params import NO_OPTIONS, Settings
+from svmtool.params import NO_OPTIONS, Settings, tolerance
 from svmtool.solvers.shared import residual
 from svmtool.solvers.shared.base import CONFIRMED, TIME, Monitor, RangeRule, Rule, Status
 from svmtool.tolerances import MIB

@@ -19,12 +19,11 @@ from svmtool.certify.kernel import WIDER, certificate_of
 from svmtool.certify.linear import Certificate
 from svmtool.certify.zero_model import ROUNDING, best_constant
 from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
-from svmtool.kernel_params import tolerance
 from svmtool.kernels import direct, interior
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem, Points, relative
 from svmtool.kernels.results import KernelResult
-from svmtool.params import Settings
+from svmtool.params import Settings, tolerance
 from svmtool.solvers.shared.base import CONFIRMED, GAP, ITERATIONS, OPTIMAL, RULE, TAKEN_OVER
 from svmtool.solvers.shared.residual import INDEFINITE
 from svmtool.tolerances import ROUNDOFF_GAP

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from svmtool import __version__, registry
+from svmtool import __version__, params, registry
 from svmtool.activity import doing
 from svmtool.data.labels import Classes, balanced_weights
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel
 from svmtool.formats.svmlight.inputs import Reading
-from svmtool.kernel_params import KERNEL_NAMES, check_after_reading, check_feasible, kernel_of, tolerance
 from svmtool.kernels.problems import AnyProblem
 from svmtool.limits import StopFlag
-from svmtool.params import Request, Settings
+from svmtool.params import KERNEL_NAMES, Request, Settings, check_feasible, kernel_of, tolerance
 from svmtool.solvers.shared.base import Plan
 from svmtool.training import intent
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_overflow
@@ -63,7 +62,7 @@ def checked(settings: Settings, data: Reading, warn: Callable[[str], None] | Non
     if not len(table):
         raise SvmtoolError(f"{data.path} has no rows: there is nothing to train on")
     rows = kernel_set(table, settings, data.path)
-    check_after_reading(settings)
+    params.check_kernel_after_reading(settings)
     refuse_overflow(rows, settings)
     warning = intent.of_labels(settings, (), table.labels, data.path)
     if warn is not None and warning:
