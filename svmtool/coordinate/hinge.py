@@ -48,6 +48,7 @@ LATE_EPOCHS = 300  # LIBLINEAR's limit on epochs, after which -s 1 continues wit
 # Visits to each non-zero that take half as long as reading it from text (3 to 34 on fifteen sets, 15 in the middle),
 # and visits to non-zeros that take as long as the program's start.
 READING, STARTING = 8.0, 5e7
+MOST_ROWS = 1 << 62  # visits that no call makes
 CHECK_MEMORY_AFTER = 32  # chunks of rows on disk between two memory checks
 
 
@@ -67,8 +68,8 @@ class Allowance(NamedTuple):
 
 
 def random_state(n: int, seed: int) -> np.ndarray:
-    """Return the initial state of an epoch: number of rows to visit, random number state, and space for a count."""
-    return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63), 0], np.uint64)
+    """Return the initial state of an epoch: number of rows to visit, random number state, and space for two counts."""
+    return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63), 0, 0], np.uint64)
 
 
 def chunk_of(rows: CsrRows) -> int:
@@ -134,6 +135,8 @@ class DualCoordinateDescent:
         self._dual = self._passed = self._gained = 0.0
         self._most_visits = np.inf
         one_pass, signs = (dcd_loops.dcd_pass, (y,)) if data is rows else (dcd_loops.tube_pass, ())
+        if data.mapped is None:
+            one_pass, signs = dcd_loops.dcd_epochs, (y,)
         self._pass = one_pass.bind(
             *data.csr_arrays, *signs, self.target, diagonal, upper, self.square_norms,
             self.alpha, self.w, self.active, self._chunks, self.limits, self.state,
@@ -179,25 +182,35 @@ class DualCoordinateDescent:
         """Sum of the absolute projected gradients of the last epoch, relative to the first epoch; for tubes only."""
         return float(self.limits[4]) / self._first if self._first > 0.0 else 0.0
 
-    def run(self) -> float:
+    def run(self, most: int = 1, enough: float = -1.0, most_visits: float = np.inf) -> float:
         """Run one epoch over the rows not shrunk away; shrink away rows that their gradient clearly holds at a bound.
 
-        Returns the approximate cost.
+        most: of epochs, which end once `pg_range` is at most `enough` or `visits` at least `most_visits`.  Returns the
+        approximate cost.
         """
         spent = self._face_turn() if self.visits >= self._turn_at else 0.0
-        self.count += 1
-        self.visits += self.share
-        rows, chunk = int(self.state[0]), self.chunk
-        if self.data.mapped is not None:  # after shrinking, a chunk of the remaining rows spans no more pages
-            chunk = max(-(-chunk * rows // max(self.data.n, 1)), 1)
+        if self.data.mapped is not None:
+            count, rows = 1, self._run_on_disk()
+        else:
+            visits = max(min(most_visits, self._turn_at) - self.visits, 0.0)
+            self.state[3] = 0
+            most_rows = int(min(visits * self.data.n, MOST_ROWS)) + 1
+            count = self._pass(self.bias, self.chunk, most if self.count else 1, enough, most_rows)
+            rows = int(self.state[3])
+        self.visits += rows / self.data.n if self.n else 1.0
+        if not self.count:
+            self._first = float(self.limits[4])
+        self.count += count
+        return spent + rows * (self.row_length * VISIT + VISITED_ROW)
+
+    def _run_on_disk(self) -> int:
+        """Run one epoch over mapped rows; return how many it visited."""
+        # after shrinking, a chunk of the remaining rows spans no more pages
+        rows = int(self.state[0])
+        chunk = max(-(-self.chunk * rows // max(self.data.n, 1)), 1)
         for first, last in self.data.pieces(0, max(-(-rows // chunk), 1), CHECK_MEMORY_AFTER):
             self._pass(self.bias, chunk, first, last)
-        largest, smallest, size = self.limits[2:].tolist()
-        if self.count == 1:
-            self._first = size
-        self.limits[0] = largest if largest > 0 else np.inf
-        self.limits[1] = smallest if smallest < 0 else -np.inf
-        return spent + rows * (self.row_length * VISIT + VISITED_ROW)
+        return rows
 
     def settle(self, most: float) -> float:
         """Run conjugate gradients over the free variables, at most `most` visits to non-zeros; return their number."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from svmtool.coordinate.hinge import DualCoordinateDescent, still_needed
+from svmtool.coordinate.hinge import MOST_EPOCHS, DualCoordinateDescent, still_needed
 from svmtool.data.replicated import of_data
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
@@ -13,6 +15,9 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import SIZE_SHARE, Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
 from svmtool.tolerances import ENOUGH, RULE_MIN_GAP, SAFETY
+
+if TYPE_CHECKING:
+    from typing import Any
 
 # Newton steps, each with a factorised system of the free rows, from where epochs lead; epochs may cost as much before.
 # At C = 100 12 to 20 on la12, 23 to 60 on farm-ads, 15 to over 100 on news20, on all of which epochs end sooner
@@ -24,6 +29,7 @@ RECENT = 2  # evaluations over which the fall of the gap is measured; where d is
 EVALUATIONS = 0.1  # share of the visits so far that pass between two evaluations of the primal, ...
 NEARLY = 0.8  # ... or of those that lie ahead of the wanted gap; never more than went before
 LEAST_BOUND = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
+BATCH = 1e7  # non-zeros that epochs visit in one call: limits are checked between calls
 SHARPER = 0.3  # each time that shrunk rows come back, the range at which they will again falls to this share
 EPOCHS = 2  # epochs before Newton steps with a matrix of the features take over ...
 EPOCHS_WORTH = 8  # ... unless they would reach the gap, at the rate of the last ones, within this many, and ...
@@ -59,9 +65,20 @@ class HingeEpochs(Epochs):
         if rule.dual is None and wide:
             self.enough = descent.unit  # the gap alone ends the run, but rows shrunk too early must come back
         self.first = 1 if wide else EPOCHS  # epochs before there is something to decide
-        self.worth = epochs_worth(objective.d, of_data(objective.rows).nnz)  # most epochs where rounds factorise
-        self.pg_range, self.left, self.at, self.patience = 1.0, 1.0, 0, 1.0
+        self.nnz = max(of_data(objective.rows).nnz, 1)
+        self.worth = epochs_worth(objective.d, self.nnz)  # most epochs where rounds factorise
+        self.pg_range, self.left, self.patience = 1.0, 1.0, 1.0
+        self.promising = -1.0  # range at which the gap is reached if it falls as the range does
         self.lefts, self.pg_ranges, self.costs, self.seen = [1.0], [1.0], [0.0], [0.0]  # of each evaluation
+
+    def batch(self) -> tuple[Any, ...]:
+        """Where d is small, the epochs before the next evaluation."""
+        descent, most_iter = self.descent, self.monitor.max_iter
+        if self.wide or descent.count < self.first:
+            return ()
+        most = (MOST_EPOCHS if most_iter is None else most_iter) - descent.count
+        until = self.seen[-1] + self._visits_between()
+        return max(most, 1), max(self.enough, self.promising), min(until, descent.visits + BATCH / self.nnz)
 
     def measure(self) -> None:
         descent = self.descent
@@ -81,18 +98,18 @@ class HingeEpochs(Epochs):
     def unshrinks(self) -> bool:
         return (self.settled or self.near) and self.limit is None
 
+    def _visits_between(self) -> float:
+        return max(self.patience, EVALUATIONS * self.descent.visits)
+
     def due(self) -> bool:
-        """Whether so many visits and epochs have passed that the primal is worth its cost: a product."""
+        """Whether the primal is worth its cost, a product: after some visits, or where the gap may be reached."""
         descent = self.descent
-        some = max(4.0, self.patience, EVALUATIONS * descent.count)
-        visited = (descent.visits - self.seen[-1]) / max(self.patience, EVALUATIONS * descent.visits)
-        early = max(visited, (descent.count - self.at) / some) < 1.0
+        early = descent.visits - self.seen[-1] < self._visits_between() and descent.pg_range > self.promising
         early = early or (descent.count < self.first and descent.pg_range > 0.0)
         return not early or self.settled or self.limit is not None or self.near
 
     def evaluate(self) -> Status | None:
         descent, limit, wide = self.descent, self.limit, self.wide
-        self.at = descent.count
         self.pg_ranges.append(self.pg_range)
         self.costs.append(self.spent)
         self.seen.append(descent.visits)
@@ -107,6 +124,7 @@ class HingeEpochs(Epochs):
         ahead = still_needed(self.lefts, self.seen, self.wanted, RECENT)
         patience = descent.visits if left <= self.loose else NEARLY * ahead
         self.patience = min(max(1.0, patience), max(1.0, descent.visits))
+        self.promising = descent.pg_range * min(self.wanted / left, 1.0) if left > 0.0 else 0.0
         reached = left <= self.gap or (self.small and left <= self.loose and descent.complete)
         if self.settled and self.rule.dual is None:
             self.settled, self.enough = False, SHARPER * self.enough

@@ -145,8 +145,8 @@ def test_power_search(n, p, sigma, cap):
 @pytest.mark.parametrize("loss", ["hinge", "squared hinge"])
 @pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (9, 40)])
 def test_dcd_pass(n, d, loss, bias):
-    """Through DualCoordinateDescent, which binds dcd_loops.dcd_pass(...): six passes with shrinking, row after row the
-    same.
+    """Through DualCoordinateDescent, which binds dcd_epochs(...) of dcd_pass(...): six passes with shrinking, row after
+    row the same.
     """
     p = reference.random_problem(5, max(n, 2), d, C=2.0, bias=bias)._replace(loss=loss)
     hinge = loss == "hinge"
@@ -199,8 +199,8 @@ def test_dcd_pass_over_a_tube(power):
 @pytest.mark.parametrize("power", [1.0, 2.0])
 @pytest.mark.parametrize("n, d", [(2, 1), (40, 5), (9, 40)])
 def test_tube_pass(n, d, power):
-    """Through DualCoordinateDescent, which binds dcd_loops.tube_pass(...): eight passes with shrinking, row after row
-    the same.
+    """Through DualCoordinateDescent, which binds dcd_epochs(...) of tube_pass(...): eight passes with shrinking, row
+    after row the same.
     """
     p = reference.random_problem(5, n, d, C=2.0)
     task = tube_of(p, CsrRows(*csr_of(p.X), d), power)

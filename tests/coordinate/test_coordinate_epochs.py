@@ -178,22 +178,25 @@ def test_the_dual_point_of_the_epochs_is_kept(factorised, most_rows):
         assert p.dual_value(found.alpha) >= value * (1 - 1e-12)
 
 
+def descent_of(kind: str, p, X) -> DualCoordinateDescent:
+    """A descent of each kind over the rows X of a problem; C = 1."""
+    n = X.n
+    if kind == "tube":
+        targets = np.concatenate((p.X[:, 0] - 0.1, -p.X[:, 0] - 0.1))
+        signs = np.repeat((1.0, -1.0), n)
+        return DualCoordinateDescent(RepeatedRows(X, 2), signs, np.zeros(2 * n), np.ones(2 * n), 1, None, targets)
+    bent, upper = (0.5, np.inf) if kind == "squared hinge" else (0.0, 1.0)
+    return DualCoordinateDescent(X, p.y, np.full(n, bent), np.full(n, upper), 1)
+
+
 @pytest.mark.parametrize("kind", ["hinge", "squared hinge", "tube"])
-def test_a_pass_in_pieces_is_the_pass(kind, monkeypatch):
+def test_a_pass_in_pieces_is_the_pass(kind, monkeypatch, tmp_path):
     """The same bits for pieces of any length, with shrinking: on disk the memory is examined between them."""
     p = reference.random_problem(4, 300, 12)
-    X, n = CsrRows(*csr_of(p.X), 12), 300
+    X = CsrRows(*csr_of(p.X), 12, mapped=MappedArrays(10**12, str(tmp_path)))
+    monkeypatch.setattr(hinge, "ON_DISK", 1 << 6)
 
-    def passes() -> DualCoordinateDescent:
-        if kind == "tube":
-            targets = np.concatenate((p.X[:, 0] - 0.1, -p.X[:, 0] - 0.1))
-            return DualCoordinateDescent(
-                RepeatedRows(X, 2), np.repeat((1.0, -1.0), n), np.zeros(2 * n), np.ones(2 * n), 1, None, targets
-            )
-        bent, upper = (0.5, np.inf) if kind == "squared hinge" else (0.0, 1.0)
-        return DualCoordinateDescent(X, p.y, np.full(n, bent), np.full(n, upper), 1)
-
-    whole, cut = passes(), passes()
+    whole, cut = (descent_of(kind, p, X) for _ in range(2))
     pieces, shares = [], []
     for k in range(12):
         whole.run()
@@ -206,6 +209,32 @@ def test_a_pass_in_pieces_is_the_pass(kind, monkeypatch):
         assert np.array_equal(whole.limits, cut.limits) and np.array_equal(whole.state[:2], cut.state[:2])
         shares.append(whole.share)
     assert len(pieces) > 24 and min(shares) < 1.0
+
+
+@pytest.mark.parametrize("kind", ["hinge", "squared hinge", "tube"])
+def test_epochs_in_one_call_are_those_of_several(kind):
+    """The same bits and counts; a call ends where the range of the gradients or the visits say so."""
+    p = reference.random_problem(5, 200, 10)
+    X = CsrRows(*csr_of(p.X), 10)
+
+    one, several = (descent_of(kind, p, X) for _ in range(2))
+    ranges, visits = [], []
+    for _ in range(20):
+        one.run()
+        ranges.append(one.pg_range)
+        visits.append(one.visits)
+    limits = ((5, -1.0, np.inf), (9, -1.0, np.inf), (6, ranges[9], np.inf), (9, -1.0, 0.5 * (visits[11] + visits[12])))
+    for most, enough, most_visits in limits:
+        before = several.count
+        several.run(most, enough, most_visits)
+        ends = next(k + 1 for k in range(before, 20) if k + 1 - before >= (most if before else 1)
+                    or ranges[k] <= enough or visits[k] >= most_visits)  # fmt: skip
+        assert several.count == ends
+    while several.count < 20:
+        several.run(20 - several.count)
+    assert np.array_equal(one.alpha, several.alpha) and np.array_equal(one.w, several.w)
+    assert np.array_equal(one.limits, several.limits) and one.visits == pytest.approx(several.visits, rel=1e-12)
+    assert min(np.diff(visits)) < 1.0
 
 
 def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):

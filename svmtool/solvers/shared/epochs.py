@@ -36,6 +36,10 @@ class Epochs(ABC):
         """Return why the run ends before the next epoch, if it does."""
         return None
 
+    def batch(self) -> tuple[Any, ...]:
+        """Return the arguments of the descent's `run`: of several epochs where there is nothing to decide between."""
+        return ()
+
     @abstractmethod
     def measure(self) -> None:
         """Take the measures of an epoch that has just been run."""
@@ -66,7 +70,7 @@ class Epochs(ABC):
             status = self.begin()
             if status is not None:
                 return status
-            self.spent += descent.run()
+            self.spent += descent.run(*self.batch())
             self.measure()
             if self.gives_way():
                 return None

@@ -66,6 +66,22 @@ def begin(n_chunks, chunks, limits, state):
     limits[4] = 0.0
 
 
+@helper
+def finish(active, rows, gone, limits, state):
+    """End an epoch: remove the rows shrunk away, and set the thresholds of the next one."""
+    if state[2] > ZERO:
+        state[0] = without(active, rows, gone)
+    limits[0] = limits[2] if limits[2] > 0.0 else np.inf
+    limits[1] = limits[3] if limits[3] < 0.0 else -np.inf
+
+
+@helper
+def range_of(limits):
+    """Range of the projected gradients of the last epoch, zero included."""
+    largest, smallest = limits[2], limits[3]
+    return max(largest - smallest, max(abs(largest), abs(smallest))) if largest >= smallest else 0.0
+
+
 @loop(
     "void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
     fast=True,
@@ -81,7 +97,8 @@ def dcd_pass(
     are removed at the end of the epoch and state[0] is reduced.  A chunk is `chunk` successive active rows, which is
     faster than single rows in random order.  chunks: scratch, one entry for each chunk; state[1]: random state;
     state[2]: rows shrunk so far in this epoch.  limits[0], limits[1]: shrinking thresholds on the gradient at the lower
-    and upper bound; limits[2], limits[3] receive the largest and smallest projected gradient of this epoch.
+    and upper bound, set at the end for the next epoch; limits[2], limits[3] receive the largest and smallest projected
+    gradient of this epoch.
     """
     rows = state[0]
     n_chunks = (rows + chunk - ONE) // chunk
@@ -126,8 +143,8 @@ def dcd_pass(
     limits[2] = largest
     limits[3] = smallest
     state[2] = left
-    if last >= n_chunks and left > ZERO:
-        state[0] = without(active, rows, gone)
+    if last >= n_chunks:
+        finish(active, rows, gone, limits, state)
 
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)", fast=True)
@@ -195,5 +212,36 @@ def tube_pass(
     limits[3] = smallest
     limits[4] = size
     state[2] = left
-    if last >= n_chunks and left > ZERO:
-        state[0] = without(active, rows, gone)
+    if last >= n_chunks:
+        finish(active, rows, gone, limits, state)
+
+
+@loop(
+    "i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, i8, f8, u8)",
+    fast=True,
+)
+def dcd_epochs(
+    indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
+    chunk, most, enough, most_rows,
+):  # fmt: skip
+    """At most `most` epochs of `dcd_pass`, or of `tube_pass` where there are two variables a row; returns their number.
+
+    Ends once the range of the projected gradients is at most `enough`, or state[3], the rows visited so far, at least
+    `most_rows`.
+    """
+    of_data = np.uint64(len(indptr)) - ONE
+    for count in range(most):
+        state[3] += state[0]
+        if of_data < len(y):
+            tube_pass(
+                indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits,
+                state, bias, chunk, ZERO, of_data,
+            )  # fmt: skip
+        else:
+            dcd_pass(
+                indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits,
+                state, bias, chunk, ZERO, of_data,
+            )  # fmt: skip
+        if range_of(limits) <= enough or state[3] >= most_rows:
+            return count + 1
+    return most

@@ -7,7 +7,7 @@ from the same helpers.
 import numpy as np
 
 from svmtool.compiled import loop
-from svmtool.compiled.loops.cd.dcd_loops import dcd_pass, tube_pass
+from svmtool.compiled.loops.cd.dcd_loops import dcd_epochs, range_of
 from svmtool.compiled.loops.fused.fused_mfn_loops import direction, gradient, margins, record, take_step
 from svmtool.compiled.loops.loss.power_loops import power_search, power_state
 from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, csr_hinge, dot
@@ -86,29 +86,19 @@ def fused_hinge(
         limits[0] = np.inf
         limits[1] = -np.inf
         visits = 0.0
-        evaluated_at = 0
         patience = 1.0
+        promising = -1.0
         left, left_1, left_2 = 1.0, 1.0, 1.0  # gap at the last three evaluations ...
         seen, seen_1, seen_2 = 0.0, 0.0, 0.0  # ... and visits to each row until then
         wanted = gap if gap >= 0.0 else RULE_MIN_GAP
         while code < 0:
             visits += state[0] / of_data
-            if of_data < rows:
-                tube_pass(
-                    indptr, indices, values, target, c, cost, norms, alpha, v, active, chunks, limits, state,
-                    -1.0, chunk, none, of_data,
-                )  # fmt: skip
-            else:
-                dcd_pass(
-                    indptr, indices, values, y, target, c, cost, norms, alpha, v, active, chunks, limits, state,
-                    -1.0, chunk, none, of_data,
-                )  # fmt: skip
+            dcd_epochs(
+                indptr, indices, values, y, target, c, cost, norms, alpha, v, active, chunks, limits, state,
+                -1.0, chunk, 1, -1.0, none,
+            )  # fmt: skip
             count += 1
-            largest = limits[2]
-            smallest = limits[3]
-            pg_range = max(largest - smallest, max(abs(largest), abs(smallest))) if largest >= smallest else 0.0
-            limits[0] = largest if largest > 0.0 else np.inf
-            limits[1] = smallest if smallest < 0.0 else -np.inf
+            pg_range = range_of(limits)
             settled = pg_range <= enough
             if settled and state[0] < of_data and count < most:
                 for i in range(of_data):
@@ -117,11 +107,9 @@ def fused_hinge(
                 limits[0] = np.inf
                 limits[1] = -np.inf
                 continue
-            some = max(4.0, max(patience, 0.1 * count))
-            waited = max((visits - seen) / max(patience, 0.1 * visits), (count - evaluated_at) / some)
-            if (waited < 1.0 or (count < epochs and pg_range > 0.0)) and not settled and count < most:
+            early = visits - seen < max(patience, 0.1 * visits) and pg_range > promising
+            if (early or (count < epochs and pg_range > 0.0)) and not settled and count < most:
                 continue
-            evaluated_at = count
             if count >= most:  # limit reached: the best multiple of the current point
                 margins(indptr, indices, values, y, v, dz)
                 for i in range(rows):
@@ -141,6 +129,7 @@ def fused_hinge(
                 fall = np.log(left_2 / left)
                 ahead = (seen - seen_2) * np.log(left / wanted) / fall if fall > 0.0 else np.inf
             patience = min(max(1.0, NEARLY * ahead), max(1.0, visits))
+            promising = pg_range * min(wanted / left, 1.0)
             if left <= gap:
                 code = 2
             elif settled and left <= RULE_MIN_GAP:
