@@ -33,7 +33,7 @@ from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training import intent
 from svmtool.training.calibration import FOLDS, NotCalibratedError, by_label, check, sigmoids
 from svmtool.training.outcome import Interruptible, exit_status, recording, worst_status
-from svmtool.training.pipeline import ModelFile, Training, fitted, show
+from svmtool.training.pipeline import Training, fitted, show
 from svmtool.training.validation.cross_validation import UNMOVED, Folds, checked_square
 from svmtool.training.validation.folds import fold_rows
 from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, run_search, run_validation
@@ -131,7 +131,7 @@ def run(settings: Settings, request: Request, path: str, model_path: str, consol
         with recording(request, settings.target) as report, doing("training"):
             done, stage, interrupted = trained(session, settings, source, initial, report, console, request)
         show(done, settings, [], console)
-        ModelFile(model_path).write(done)
+        linear.write(model_path, done.model)
         console.solver(stage.costs.line(stage.size))
     return exit_status(settings.row, request, done, model_path, interrupted, console)
 

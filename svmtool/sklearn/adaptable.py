@@ -20,7 +20,7 @@ from svmtool.data.class_statistics import ClassStatistics
 from svmtool.formats.adaptable.row_log import hashes_of
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.sklearn.base import POSITIVE, CertifiedEstimator
-from svmtool.training.adapting.solution import rounding, solution
+from svmtool.training.adapting.adaptable import rounding, solution
 from svmtool.training.inputs import refuse_overflow
 
 ACCURATE = 1e-8  # error of the weights by round-off in the sums, relative, above which a fit has not converged

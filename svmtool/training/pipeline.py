@@ -156,7 +156,12 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
         for warning in mapped.complaints() if mapped else []:
             console.warn(warning)
         return status
-    with contextlib.closing(_output(settings, table, row_weights, model_path, console)) as output:
+    state = None
+    if "--add" in settings.row.supported:
+        from svmtool.training.adapting.adaptable import new_state
+
+        state = new_state(settings, table, row_weights, model_path, console)
+    with contextlib.nullcontext() if state is None else contextlib.closing(state):
         tables = [table]  # the only reference, so that training can free it
         del table
         with recording(request, settings.target) as report, Interruptible(stop), doing("training"):
@@ -166,7 +171,10 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
             done.model = with_all_features(done.model, used, n_features)
         if request.plain_model:
             done.model.notes = ()
-        output.write(done)
+        if state is None:
+            linear.write(model_path, done.model)
+        else:
+            state.write(done)
     if done.lacking:
         console.warn(f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
     return exit_status(settings.row, request, done, model_path, stop.set, console)
@@ -182,28 +190,6 @@ def show(done: Training, settings: Settings, complaints: list[str], console: Any
     console.solver(done.certificate.line() + "\n" + done.summary)
     if done.leave_one_out is not None:
         console.out(f"Leave-one-out Accuracy = {100.0 * done.leave_one_out:g}%\n")
-
-
-class ModelFile:
-    """Writer of a model without a state."""
-
-    def __init__(self, path: str):
-        self.path = path
-
-    def write(self, done: Training) -> None:
-        linear.write(self.path, done.model)
-
-    def close(self) -> None:
-        """Nothing to release."""
-
-
-def _output(settings: Settings, table: Dataset, row_weights: np.ndarray | None, model_path: str, console: Any) -> Any:
-    """The writer of a Training: of its model, and of the state beside an adaptable model."""
-    if "--add" not in settings.row.supported:
-        return ModelFile(model_path)
-    from svmtool.training.adapting.adaptable import new_state
-
-    return new_state(settings, table, row_weights, model_path, console) or ModelFile(model_path)
 
 
 def _notes(settings: Settings, certificate: Certificate, results: list[Result]) -> tuple[str, ...]:

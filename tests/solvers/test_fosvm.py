@@ -22,7 +22,7 @@ from svmtool.registry.row import gap_of_theta
 from svmtool.solvers import fosvm, fosvm_kernel
 from svmtool.solvers.shared import base, cutting_planes
 from svmtool.solvers.shared.base import Monitor, Rule, StopFlag
-from svmtool.training.reductions.hard_one_class import HardOneClass as LinearSet
+from svmtool.training.reductions.one_class import HardOneClass as LinearSet
 
 solve_kernel = registry.solver_of(fosvm_kernel)
 

@@ -21,7 +21,6 @@ from svmtool.errors import SvmtoolError
 from svmtool.objectives.normal_equations import Matrix, NormalEquations, equations_of
 from svmtool.params import Settings
 from svmtool.training.adapting import adaptable as adapt
-from svmtool.training.adapting import solution
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 EQUAL = 1e-8
@@ -173,7 +172,7 @@ def test_the_certificate_of_sums_allows_for_their_rounding():
     sums = ClassStatistics()
     sums.change(DenseRows(A), [1, -1], (y < 0).astype(np.int64))
     [problem] = equations_of(sums, C, -1.0, [1.0, 1.0])
-    _, certificate = solution.solution(problem, sums)
+    _, certificate = adapt.solution(problem, sums)
     K = A @ A.T + np.eye(10) / (2.0 * C)
     least = 0.5 * float(y @ np.linalg.solve(K, y))
     assert certificate.dual <= least <= certificate.primal
@@ -187,12 +186,12 @@ def test_the_estimate_of_rounding_is_near_what_random_changes_do():
     sums, S, b = ClassStatistics((), 6), A.T @ A, A.T @ np.sign(A[:, 0] + rng.normal(size=50))
     sums.past = 1e10 * np.diagonal(S)
     problem = NormalEquations(Matrix(S, 1.0), b, 50.0)
-    w, _ = solution.solution(problem, sums)
+    w, _ = adapt.solution(problem, sums)
     q, moved = np.sqrt(sums.past), []
     for _ in range(30):
         E = UNIT * np.outer(q, q) * rng.choice([-1.0, 1.0], S.shape)
         moved.append(np.linalg.norm(np.linalg.solve(np.eye(6) / 2 + S + np.triu(E) + np.triu(E, 1).T, b) - w))
-    told = solution.rounding(problem, w, sums) * np.linalg.norm(w)
+    told = adapt.rounding(problem, w, sums) * np.linalg.norm(w)
     assert np.median(moved) / 5 <= told <= 5 * np.max(moved)
 
 

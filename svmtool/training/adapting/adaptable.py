@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from svmtool import __version__, interrupts
-from svmtool.certify.linear import Certificate, worst
-from svmtool.data.class_statistics import ClassStatistics
+from svmtool.certify.linear import Certificate, certify_sums, worst
+from svmtool.data.class_statistics import UNIT, ClassStatistics
 from svmtool.data.csr import CsrRows
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import cost_factors, first_appearance, whole_labels
@@ -28,12 +28,13 @@ from svmtool.formats.models import linear
 from svmtool.formats.models.text import ModelText
 from svmtool.formats.output import refuse_other_kinds
 from svmtool.models.linear import SIGMOID_NOTE, LinearModel
-from svmtool.objectives.normal_equations import equations_of
+from svmtool.objectives.normal_equations import NormalEquations, equations_of
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Result
-from svmtool.training.adapting.solution import rounding, solution
 from svmtool.training.inputs import refuse_overflow
 
+GOLDEN = 0.6180339887498949
+PROBES = 3  # random directions in which rounding is taken to have moved the matrix
 ACCURATE = 1e-8  # relative round-off error of the weights above which the user is warned
 MOST_LABELS = 2  # of adaptable models of FALSVM, see falsvm.py
 ADDED = np.uint64(0x9E3779B97F4A7C14)  # distinguishes the log entry of a row added by FALSVM from that of a row seen
@@ -237,6 +238,34 @@ class Adaptable:
             self.console.warn(
                 f"WARNING: {self.target} holds no probabilities (-b 1) any more: they take all rows, train again"
             )
+
+
+def solution(problem: NormalEquations, sums: ClassStatistics) -> tuple[np.ndarray, Certificate]:
+    """Return the minimiser and its certificate, computed from the sums by certify/linear.py."""
+    w = problem.minimiser()
+    return w, certify_sums(w, problem.matrix.S, problem.b, problem.V, problem.C, _passed(problem, sums))
+
+
+def _passed(problem: NormalEquations, sums: ClassStatistics) -> np.ndarray:
+    """Return q f8[d]: entry (i, j) of the problem's matrix is a sum that reached q_i q_j at most in size."""
+    q = np.zeros(problem.d)
+    q[: sums.m] = np.sqrt(sums.past)
+    return q
+
+
+def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics) -> float:
+    """Estimate how far round-off in the sums may have moved w, relative to its size.
+
+    Each entry of the matrix is assumed to be off by UNIT times the largest size of its sum, with a random sign.
+    """
+    size = float(np.sqrt(w @ w))
+    if size == 0.0:
+        return 0.0
+    q = _passed(problem, sums)
+    k = np.arange(1, PROBES * problem.d + 1).reshape(PROBES, problem.d)
+    signs = np.where(k * GOLDEN % 1.0 < 0.5, -1.0, 1.0)  # as good as random: importing numpy.random takes 20 ms
+    moved = max(float(np.linalg.norm(problem.matrix.solve(s * q))) for s in signs)
+    return 2.0 * problem.C * UNIT * moved * float(np.linalg.norm(q * w)) / size
 
 
 def model_order(labels: list[int]) -> list[int]:

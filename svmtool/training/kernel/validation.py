@@ -18,31 +18,22 @@ from svmtool.training.kernel.fit import Fitting, KernelTraining
 from svmtool.training.kernel.train import trainer
 from svmtool.training.outcome import report_folds
 from svmtool.training.validation import scores
-from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds, refuse_all_in_one, stratified_folds
+from svmtool.training.validation.folds import GlibcRand, drawn_folds, fold_rows
 from svmtool.training.validation.report import print_validation
 
 
 class Folds:
-    """The folds of one data set, as LIBSVM draws them.
+    """The folds of one data set, as LIBSVM draws them: see validation/folds.py.
 
-    order, starts : fold k holds the rows order[starts[k]:starts[k + 1]]
-    warning : a sentence about their number, or empty
-
-    Raises SvmtoolError where no fold can be drawn.
+    warning: a sentence about their number, or empty.  Raises SvmtoolError where no fold can be drawn.
     """
 
     def __init__(self, data: KernelSet, classifies: bool, wanted: int, rand: GlibcRand):
-        n = len(data)
-        if n < 2:
-            raise SvmtoolError(f"cross-validation needs at least two rows of data, here there are {n}")
-        self.warning = ""
-        if wanted > n:
-            self.warning = f"WARNING: # folds ({wanted}) > # data ({n}). Will use # folds = # data instead "
+        self.order, self.starts = drawn_folds(data.labels, wanted, classifies, rand)
+        self.count, self.warning = len(self.starts) - 1, ""
+        if wanted > len(data):
+            self.warning = f"WARNING: # folds ({wanted}) > # data ({len(data)}). Will use # folds = # data instead "
             self.warning += "(i.e., leave-one-out cross validation)"
-        draw = stratified_folds(data.labels, wanted, rand) if classifies else liblinear_folds(n, wanted, rand)
-        self.order, self.starts = draw
-        refuse_all_in_one(self.starts)
-        self.count = len(self.starts) - 1
 
 
 def run_validation(

@@ -21,6 +21,7 @@ from svmtool.activity import doing
 from svmtool.certify.linear import Certificate, Certifier, worst
 from svmtool.compiled import threads
 from svmtool.data.dataset import Dataset
+from svmtool.data.labels import Classes
 from svmtool.limits import EndedError, StopFlag, until, with_time_shares
 from svmtool.models.linear import LinearModel
 from svmtool.objectives import losses
@@ -47,7 +48,7 @@ KINDS = {
     "regression": ("svmtool.training.reductions.regression", "Regression"),
     "ordinal": ("svmtool.training.reductions.ordinal", "Ordinal"),
     "one-class": ("svmtool.training.reductions.one_class", "OneClass"),
-    "hard one-class": ("svmtool.training.reductions.hard_one_class", "HardOneClass"),
+    "hard one-class": ("svmtool.training.reductions.one_class", "HardOneClass"),
     "all classes": ("svmtool.training.reductions.crammer_singer", "CrammerSinger"),
 }
 
@@ -73,7 +74,7 @@ class Reduction(ABC):
     The arrays of `table` become the rows; they are never changed, and mapped ones may be released.
     row_weights f8[n] multiply C; rows of weight zero or below take no part.
 
-    A kind implements `task`, `rule`, `model`, `start_from`, and where needed `name`, `finish`, `dual_point`, `summary`.
+    A kind implements `task`, `rule`, `start_from`, and where needed `name`, `finish`, `dual_point`, `summary`, ...
     count: number of problems; missing: labels of -wi that the data lack; untrained: what a model of no rows is like;
     solved_at: when, by time.perf_counter, `fit_and_certify` had the last answer; sums: of the rows, where solvers want
     normal equations.
@@ -82,6 +83,7 @@ class Reduction(ABC):
     count = 1
     solved_at = -math.inf
     sums: ClassStatistics | None = None
+    classes: Classes | None = None  # of a classification
     missing: list[int] = []
     untrained = "the model knows no class"
     solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
@@ -139,9 +141,10 @@ class Reduction(ABC):
         """The dual point that belongs to a finished answer, as long as the task's rows."""
         return result.alpha
 
-    @abstractmethod
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
         """The trained model of `weights`."""
+        labels = None if self.classes is None else tuple(self.classes.labels)
+        return LinearModel(self.solver.word, labels, self.n_features, self.settings.problem.bias, W, notes=notes)
 
     @abstractmethod
     def start_from(self, model: LinearModel) -> np.ndarray:

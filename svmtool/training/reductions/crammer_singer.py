@@ -110,10 +110,6 @@ class CrammerSinger(Reduction):
         """W, f8 (features, classes)."""
         return results[0].w.reshape(self.rows.d, self.k)
 
-    def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
-        bias = self.settings.problem.bias
-        return LinearModel(self.solver.word, tuple(self.classes.labels), self.n_features, bias, W, notes=notes)
-
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction; columns are matched by label.  SvmtoolError for a model of other classes or bias."""
         labels = list(self.classes.labels)

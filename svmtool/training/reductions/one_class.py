@@ -1,4 +1,4 @@
-"""Reduction of rows to the linear one-class SVM.
+"""Reductions of rows to the linear one-class SVM, with and without slack.
 
 Labels, C and class weights are not used; --weights are the upper bounds of the dual variables.  Solvers return w
 followed by rho.
@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import Certificate
-from svmtool.certify.one_class import OneClassCertifier
+from svmtool.certify.one_class import OneClassCertifier, certify_hard_linear
 from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
+from svmtool.objectives.one_class import AMONG
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import RangeRule, Result, Rule
@@ -79,3 +80,41 @@ class OneClass(Reduction):
         if not self.rows.n or self.settings.problem.nu == 0.0 or np.any(results[0].w[:-1]):
             return ""
         return "w = 0: with this -n the origin lies among the rows, and all decision values are equal\n"
+
+
+class HardOneClass(OneClass):
+    """One problem without slack, hence without costs and --weights; see OneClass."""
+
+    sparse_only = False
+    _among = False
+
+    def task(self, k: int) -> Task:
+        t = super().task(k)
+        t.options = self.settings.run.options
+        return t
+
+    def rule(self, k: int) -> Rule:
+        return Rule()
+
+    def finish(self, result: Result) -> None:
+        self._among = self.rows.n > 0 and not np.any(result.w)
+
+    def warnings(self) -> list[str]:
+        """See Reduction; also a warning if no plane separates the rows from the origin."""
+        found = super().warnings()
+        return [*found, f"WARNING: w = 0: {AMONG}"] if self._among else found
+
+    def summary(self, results: list[Result]) -> str:
+        """The result of a sampling solver for all rows."""
+        [result] = results
+        return f"{result.status.advice}\n" if result.status.name == "sample" else ""
+
+    def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+        return certify_hard_linear(self.rows, result.alpha if alpha is None else alpha)
+
+    def primal(self, k: int, w: np.ndarray) -> float:
+        """Infeasible planes have no primal value, so that results are not compared."""
+        return 0.0
+
+    def value_at_zero(self, k: int) -> float:
+        return np.inf

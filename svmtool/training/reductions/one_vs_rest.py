@@ -111,10 +111,6 @@ class OneVsRest(Reduction):
             return Rule(gradient, certified=GapRule(min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), L1_MOST_GAP)))
         return Rule(gradient)
 
-    def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
-        bias = self.settings.problem.bias
-        return LinearModel(self.solver.word, tuple(self.classes.labels), self.n_features, bias, W, notes=notes)
-
     def leave_one_out(self, model: LinearModel) -> float | None:
         if not self.settings.run.loo or not self.count:
             return None

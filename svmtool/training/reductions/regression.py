@@ -61,9 +61,6 @@ class Regression(Reduction):
             return None
         return np.concatenate((np.maximum(result.alpha, 0.0), np.maximum(-result.alpha, 0.0)))
 
-    def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
-        return LinearModel(self.solver.word, None, self.n_features, self.settings.problem.bias, W, notes=notes)
-
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction.  SvmtoolError unless it is a regression model with the same bias."""
         if model.task != "regression":

@@ -43,15 +43,9 @@ class Folds:
     def __init__(self, table: Dataset, settings: Settings, row_weights: np.ndarray | None, wanted: int):
         self.table, self.settings, self.row_weights = table, settings, row_weights
         self.warnings: list[str] = []
-        if len(table) < 2:
-            raise SvmtoolError(f"cross-validation needs at least two rows of data, here there are {len(table)}")
-        if wanted > len(table):
+        if 2 <= len(table) < wanted:
             self.warnings.append(draws.TOO_MANY_FOLDS)
-        if settings.run.stratified:
-            self.order, self.starts = draws.stratified_folds(table.labels, wanted, settings.run.seed)
-            draws.refuse_all_in_one(self.starts)
-        else:
-            self.order, self.starts = draws.liblinear_folds(len(table), wanted, settings.run.seed)
+        self.order, self.starts = draws.drawn_folds(table.labels, wanted, settings.run.stratified, settings.run.seed)
         self.count = len(self.starts) - 1
 
     @property

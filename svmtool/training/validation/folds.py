@@ -97,14 +97,21 @@ def stratified_folds(
     return np.concatenate(pieces), np.array(starts, dtype=np.int64)
 
 
-def refuse_all_in_one(starts: np.ndarray) -> None:
-    """Raise SvmtoolError if a fold contains all rows, so that none are left for training."""
-    n, folds = int(starts[-1]), len(starts) - 1
-    if np.any(np.diff(starts) == n):
+def drawn_folds(
+    labels: np.ndarray, n_folds: int, stratified: bool, seed: int | GlibcRand | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Folds of either kind; SvmtoolError for fewer than two rows, or if one of the folds would contain all."""
+    if len(labels) < 2:
+        raise SvmtoolError(f"cross-validation needs at least two rows of data, here there are {len(labels)}")
+    if not stratified:
+        return liblinear_folds(len(labels), n_folds, seed)
+    order, starts = stratified_folds(labels, n_folds, seed)
+    if np.any(np.diff(starts) == len(labels)):
         raise SvmtoolError(
-            f"cross-validation: no class has {folds} rows or more, and one of {folds} folds would hold all rows: "
-            f"use -v {n}, which leaves out one row at a time"
+            f"cross-validation: no class has {len(starts) - 1} rows or more, and one of {len(starts) - 1} folds would "
+            f"hold all rows: use -v {len(labels)}, which leaves out one row at a time"
         )
+    return order, starts
 
 
 def run_folds(work: Callable[[int], None], count: int, on_disk: bool) -> None:
