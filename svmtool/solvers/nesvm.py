@@ -16,7 +16,7 @@ Algorithm 2 differs from the paper in:
  4. On sparse rows of few features one epoch of dual coordinate descent gives the point where stages begin.
  5. Where d is large, the stage's dual is maximised by coordinate descent, each coordinate with its own Lipschitz
     constant |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
- 6. Rows that stand with both signs begin at their upper ends (objectives/opposite_duplicates.py), where d is large.
+ 6. Rows that stand with both signs begin at their upper ends (`cancelling` in objectives/duality.py), where d is large.
 Stops when: the certified relative gap reaches the target.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
 """

@@ -6,8 +6,8 @@ import numpy as np
 import reference
 
 from svmtool.data.csr import CsrRows
-from svmtool.objectives import opposite_duplicates
-from svmtool.objectives.opposite_duplicates import cancelling
+from svmtool.objectives import duality
+from svmtool.objectives.duality import cancelling
 
 X = np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0], [1.0, 2.0], [3.0, 0.0], [0.0, 3.0], [0.0, 0.0], [3.0, 0.0]])
 Y = np.array([1.0, 1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0])
@@ -38,7 +38,7 @@ def test_their_sum_over_rows_is_zero_on_drawn_data():
 
 
 def test_equal_sums_of_unequal_rows_are_reported_apart(monkeypatch):
-    monkeypatch.setattr(opposite_duplicates, "standard_normal", np.ones)
+    monkeypatch.setattr(duality, "standard_normal", np.ones)
     np.testing.assert_allclose(cancelling(rows_of(X), Y, COST), [3.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0])
 
 

@@ -104,12 +104,9 @@ class L1Interior:
         self.objective.rows.margins(w, self.objective.y, z)
         return z
 
+    @np.errstate(all="ignore")
     def step(self) -> np.ndarray:
         """Take a step; returns the new weights.  SvmtoolError on overflow."""
-        with np.errstate(all="ignore"):
-            return self._step()
-
-    def _step(self) -> np.ndarray:
         cost, a, s, p, q, low, high = self.objective.cost, self.a, self.s, self.p, self.q, self.low, self.high
         slack = 1.0 - self._z - 0.5 * a / cost + s
         v = self._v[: self._penalised]

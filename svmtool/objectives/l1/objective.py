@@ -54,15 +54,11 @@ class L1Objective(Losses):
         self._columns.margins(self.w, self.y, self.z)
 
     @abstractmethod
-    def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
+    def _best_multiple(self, u: np.ndarray, most: float, loss: float | None = None) -> tuple[float, float]:
         """The best multiple, at most `most`, of the dual point with slopes u (f8[n]), and its dual value.
 
-        loss: the sum of losses at w.
+        loss: the sum of losses at w if u are the slopes there.
         """
-
-    @abstractmethod
-    def _best_multiple(self, u: np.ndarray, most: float) -> tuple[float, float]:
-        """`_dual_bound` for slopes u other than those at w."""
 
     @abstractmethod
     def value_at_zero(self) -> float:
@@ -75,7 +71,8 @@ class L1Objective(Losses):
         """f at w, and the gradient of its losses, f8[d]."""
         loss = self._classify()
         g = self._transpose_product(self.u)
-        self._multiple, self.bound = self._dual_bound(*self._feasible(g), loss)
+        self._slopes, most = self._feasible(g)
+        self._multiple, self.bound = self._best_multiple(self._slopes, most, loss if self._slopes is self.u else None)
         return float(self.penalty @ np.abs(self.w)) + loss, g
 
     def _transpose_product(self, u: np.ndarray) -> np.ndarray:
@@ -209,15 +206,9 @@ class L1SquaredHinge(L1Objective):
         self._note_change(*self._counts[:2].tolist())
         return loss
 
-    def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
-        self._slopes = u
-        return self._multiple_of(u, most, loss) if u is self.u else self._best_multiple(u, most)
-
-    def _best_multiple(self, u: np.ndarray, most: float) -> tuple[float, float]:
-        return self._multiple_of(u, most, 0.25 * float(np.sum(u * u / self.cost)))
-
-    def _multiple_of(self, u: np.ndarray, most: float, conjugate: float) -> tuple[float, float]:
-        # D(s a) = s sum a - s^2 sum a^2 / (4 C)
+    def _best_multiple(self, u: np.ndarray, most: float, loss: float | None = None) -> tuple[float, float]:
+        # D(s a) = s sum a - s^2 sum a^2 / (4 C), whose last sum is that of the losses at w
+        conjugate = 0.25 * float(np.sum(u * u / self.cost)) if loss is None else loss
         linear = -float(self.y @ u)
         s = min(most, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
         return s, s * (linear - s * conjugate)
@@ -304,15 +295,11 @@ class L1Logistic(L1Objective):
     def _held_curvature(self) -> np.ndarray:
         return self._held
 
-    def _dual_bound(self, u: np.ndarray, most: float, loss: float) -> tuple[float, float]:
-        self._slopes, s = u, min(most, 1.0)
-        if u is self.u:
-            return s, l1_loops.l1_logistic_dual(self.z, self.cost, s, self.n) if s > 0.0 else 0.0
-        return self._best_multiple(u, most)
-
-    def _best_multiple(self, u: np.ndarray, most: float) -> tuple[float, float]:
+    def _best_multiple(self, u: np.ndarray, most: float, loss: float | None = None) -> tuple[float, float]:
         s = min(most, 1.0)
-        return s, l1_loops.l1_slopes_dual(u, self.y, self.cost, s, self.n)
+        if loss is None:
+            return s, l1_loops.l1_slopes_dual(u, self.y, self.cost, s, self.n)
+        return s, l1_loops.l1_logistic_dual(self.z, self.cost, s, self.n) if s > 0.0 else 0.0
 
     def value_at_zero(self) -> float:
         return float(np.sum(self.cost)) * np.log(2.0)

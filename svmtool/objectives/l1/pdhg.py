@@ -21,8 +21,8 @@ from svmtool import limits
 from svmtool.compiled.loops.loss import pdhg_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
+from svmtool.objectives.duality import cancelling, standard_normal
 from svmtool.objectives.l1.hinge import L1Columns
-from svmtool.objectives.opposite_duplicates import cancelling, standard_normal
 from svmtool.objectives.task import Task
 
 FAR = 0.2  # rows further than this from their targets are left out, ...

@@ -8,8 +8,7 @@ import numpy as np
 
 from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.objectives.augmented import Augmented
-from svmtool.objectives.duality import relative_gap
-from svmtool.objectives.opposite_duplicates import cancelling
+from svmtool.objectives.duality import cancelling, relative_gap
 from svmtool.objectives.smoothed import Smoothed
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
