@@ -39,7 +39,7 @@ def current() -> Callable[[], bool] | None:
 
 def is_ended() -> bool:
     """Whether this thread's run has to end."""
-    ended = getattr(_here, "ended", None)
+    ended = current()
     return ended is not None and ended()
 
 

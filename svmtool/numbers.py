@@ -23,24 +23,13 @@ _SPACE = b" \t\n\r\v\f"
 _STEP = 8192  # numbers printed by one call of the loop
 
 
-def format_numbers(values: np.ndarray, digits: int, separator: bytes = b"\n") -> bytes:
-    """Print values f8[n] as C's %.{digits}g, each followed by `separator`; digits is 6 or 17."""
-    return _print(values, digits, b"", separator, 1)
+def format_numbers(values: np.ndarray, digits: int) -> bytes:
+    """Print values f8[n] as C's %.{digits}g, one on each line; digits is 6 or 17."""
+    return format_rows(values.reshape(-1, 1), digits)
 
 
 def format_rows(values: np.ndarray, digits: int, between: bytes = b" ", end: bytes = b"\n") -> bytes:
     """Print each row of values f8[n, k], k > 0: `between` after each number but the last, which `end` follows."""
-    return _print(values, digits, between, end, values.shape[1])
-
-
-def format_one(x: float, digits: int) -> str:
-    """Print x as C's %.{digits}g, a negative nan as `-nan`."""
-    if x != x:
-        return "-nan" if math.copysign(1.0, x) < 0 else "nan"
-    return f"{x:.{digits}g}"
-
-
-def _print(values: np.ndarray, digits: int, between: bytes, end: bytes, per_row: int) -> bytes:
     import numpy as np
 
     from svmtool.compiled.loops.text import number_loops
@@ -48,6 +37,7 @@ def _print(values: np.ndarray, digits: int, between: bytes, end: bytes, per_row:
     if digits not in (6, 17):
         raise ValueError(f"numbers are printed with 6 or 17 digits, not {digits}")
     flat = np.ascontiguousarray(values, np.float64).reshape(-1)
+    per_row = values.shape[1]
     step = max(1, _STEP // per_row) * per_row
     longest = 24 + max(len(between), len(end))
     out = np.empty(min(step, len(flat)) * longest + number_loops.SPACE, np.uint8)
@@ -65,6 +55,13 @@ def _print(values: np.ndarray, digits: int, between: bytes, end: bytes, per_row:
         parts.append(out[: state[1]].tobytes())
         state[1] = 0
     return b"".join(parts)
+
+
+def format_one(x: float, digits: int) -> str:
+    """Print x as C's %.{digits}g, a negative nan as `-nan`."""
+    if x != x:
+        return "-nan" if math.copysign(1.0, x) < 0 else "nan"
+    return f"{x:.{digits}g}"
 
 
 def parse_number(text: bytes | str) -> float:

@@ -36,8 +36,6 @@ ranges of the first with -s FILE and use them for the second with -r FILE.
 class Options:
     """The parsed command line."""
 
-    __slots__ = ("lower", "upper", "y", "save", "restore", "file", "threads")
-
     def __init__(self):
         self.lower, self.upper = -1.0, 1.0
         self.y: tuple[float, float] | None = None

@@ -13,7 +13,6 @@ from svmtool import activity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
     from typing import TextIO
 
 FIRST_SECONDS = 0.5  # shorter runs show nothing and start no thread
@@ -38,16 +37,13 @@ class StatusLine:
         try:
             if signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL:
                 return
-            signal.signal(signal.SIGALRM, self._on_alarm)
+            signal.signal(signal.SIGALRM, self.start)
             signal.setitimer(signal.ITIMER_REAL, FIRST_SECONDS)
         except (AttributeError, ValueError):  # not the main thread, or no such signal
             return
 
-    def _on_alarm(self, number: int, frame: FrameType | None) -> None:
-        self.start()
-
-    def start(self) -> None:
-        """Start the thread that draws; no effect if it runs."""
+    def start(self, *_: object) -> None:
+        """Start the thread that draws; no effect if it runs.  Also the handler of the timer's signal."""
         if not self._running and not self._ended:
             self._running = True
             _thread.start_new_thread(self._tick, ())  # threading's locks may be held where a signal arrives
@@ -92,7 +88,7 @@ class StatusLine:
         self.erase()
         self._ended = True
         try:
-            if signal.getsignal(signal.SIGALRM) == self._on_alarm:
+            if signal.getsignal(signal.SIGALRM) == self.start:
                 signal.setitimer(signal.ITIMER_REAL, 0.0)
                 signal.signal(signal.SIGALRM, signal.SIG_DFL)
         except (AttributeError, ValueError):

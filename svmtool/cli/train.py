@@ -14,7 +14,6 @@ from svmtool.formats import adaptable
 if TYPE_CHECKING:
     from typing import Any
 
-
 USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
 BRIEF = f"{USAGE_LINE}\nsvm-train --help lists the options\n"
 
@@ -33,13 +32,12 @@ def main(argv: list[str], libsvm: bool = False) -> int:
             console.warn(note)
         return run(command, console)
 
-    return console.run(work, _usage, BRIEF)
+    def usage() -> str:
+        from svmtool.cli import help_texts
 
+        return help_texts.usage()
 
-def _usage() -> str:
-    from svmtool.cli import help_texts
-
-    return help_texts.usage()
+    return console.run(work, usage, BRIEF)
 
 
 def run(command: options.Command, console: Console) -> int:
@@ -130,31 +128,33 @@ def refuse_unwritable(command: options.Command) -> None:
             raise SvmtoolError(f"{refusal} {path}{reason}")
 
 
-def train(command: options.Command, console: Console) -> int:
-    """Train; the data are read while the pipeline and numpy are imported.  Returns the exit status."""
+def _begin(command: options.Command) -> None:
+    """Refuse outputs that would overwrite an input or cannot be written; set the number of threads."""
     from svmtool.compiled import threads
 
-    settings, request = command.settings, command.request
     refuse_overwriting(command)
     refuse_unwritable(command)
-    threads.set_count(settings.run.threads)
-    if settings.problem.kernel is None:
-        if request.spark is not None or request.memory is not None:  # to remove folders and end the Java process
-            interrupts.raise_from_now_on()
-        if request.spark is not None:
-            from svmtool.distributed.train import run as run_spark
+    threads.set_count(command.settings.run.threads)
 
-            gc.enable()
-            return run_spark(settings, request, command.data, command.model, console)
-        data = _reading(command, console)
-        if request.initial_model is None:  # else it is read first: both may be the same pipe
-            data.start()
+
+def train(command: options.Command, console: Console) -> int:
+    """Train; the data are read while the pipeline and numpy are imported.  Returns the exit status."""
+    settings, request = command.settings, command.request
+    _begin(command)
+    if request.spark is not None or request.memory is not None:  # to remove folders and end the Java process
+        interrupts.raise_from_now_on()
+    if request.spark is not None:
+        from svmtool.distributed.train import run as run_spark
+
+        gc.enable()
+        return run_spark(settings, request, command.data, command.model, console)
+    data = _reading(command, console)
+    if request.initial_model is None:  # else it is read first: both may be the same pipe
+        data.start()
+    if settings.problem.kernel is None:
         from svmtool.training.pipeline import run
     else:
-        data = _reading(command, console)
-        data.start()
         from svmtool.training.kernel.pipeline import run
-
     gc.freeze()  # excludes all imported objects from garbage collection
     gc.enable()  # see entry.start
     with named(data.path):
@@ -163,12 +163,9 @@ def train(command: options.Command, console: Console) -> int:
 
 def adapt(command: options.Command, console: Console) -> int:
     """Add rows to a model or remove rows from it; added rows of a file are read while numpy is imported."""
-    from svmtool.compiled import threads
     from svmtool.formats.svmlight.inputs import Reading
 
-    refuse_overwriting(command)
-    refuse_unwritable(command)
-    threads.set_count(command.settings.run.threads)
+    _begin(command)
     added = Reading(command.data) if command.data not in ("", "-") else None
     if added is not None:
         added.start()

@@ -12,28 +12,19 @@ from typing import TYPE_CHECKING
 from svmtool import limits
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
-from svmtool.compiled.loops.kernel.kernel_loops import (
-    LANES,
-    LINEAR,
-    PRECOMPUTED,
-    STRIP,
-    first_row_without,
-    kernel_decisions,
-    largest_index,
-    linear_decisions,
-    place_support,
-)
+from svmtool.compiled.loops.kernel import kernel_loops
+from svmtool.compiled.loops.kernel.kernel_loops import LANES, LINEAR, PRECOMPUTED, STRIP, first_row_without
 from svmtool.compiled.loops.kernel.one_vs_one_loops import couple, vote
 from svmtool.compiled.loops.kernel.weight_loops import add_rest, pair_weights
 from svmtool.compiled.loops.text.decision_loops import choose
 from svmtool.errors import ModelError
 from svmtool.models.kernel_functions import Kernel
+from svmtool.models.linear import Model
 
 if TYPE_CHECKING:
     from typing import Any
 
     import numpy as np
-
 
 CLASSIFIERS, ONE_CLASS, REGRESSIONS = ("c_svc", "nu_svc"), "one_class", ("epsilon_svr", "nu_svr")
 SVM_TYPES = (*CLASSIFIERS, ONE_CLASS, *REGRESSIONS)  # by number, as LIBSVM's -s
@@ -54,7 +45,7 @@ SPARSE = 0.5  # share of non-zeros below which support vectors count as sparse. 
 # as products on seven sets with shares from 0.8 on, 3 to 9 times on five from 0.03 to 0.34 (10 to 780 features)
 
 
-class KernelModel:
+class KernelModel(Model):
     """A kernel model with the content of LIBSVM's file.
 
     svm_type       one of SVM_TYPES
@@ -140,20 +131,6 @@ class KernelModel:
         else:
             vote(decisions, Buffer("i8", self.nr_class), places, self.nr_class, n)
 
-    def labels_from(self, decisions: np.ndarray) -> np.ndarray:
-        """Predicted labels (or values) f8[n] from decision values."""
-        import numpy as np
-
-        if self.task == "regression":
-            return decisions[:, 0].copy()
-        places = np.empty(len(decisions), dtype=np.int64)
-        self.choose(decisions, places, len(decisions))
-        return np.array((1, -1) if self.labels is None else self.labels, dtype=np.float64)[places]
-
-    def predict(self, table) -> np.ndarray:
-        """Predicted labels (or values) f8[n] of a Dataset."""
-        return self.labels_from(self.decision_values(table))
-
     def probabilities(self, decisions: np.ndarray) -> np.ndarray:
         """Probabilities f8 (n, nr_class) of the classes, or (n, 2) of inside and outside, from decision values.
 
@@ -212,16 +189,17 @@ class KernelScores:
         if self.kernel.kind == PRECOMPUTED:
             for s, serial in enumerate(memoryview(getattr(model.values, "items", model.values))):
                 self.places.items[s] = int(serial)
-            self.last = largest_index(self.places)
+            self.last = kernel_loops.largest_index(self.places)
             return
-        self.n_places = largest_index(model.indices) + 2  # indices as in the file, starting at 0
+        self.n_places = kernel_loops.largest_index(model.indices) + 2  # indices as in the file, starting at 0
         if self.n_places > DIRECT_PLACES:
             import numpy as np
 
             indices = model.indices.array() if isinstance(model.indices, Buffer) else model.indices
             self.features = np.unique(indices)
             self.n_places = len(self.features)
-        place_support(model.indptr, model.indices, model.values, self.features, self.places, self.norms, self.n_places)
+        rows = model.indptr, model.indices, model.values
+        kernel_loops.place_support(*rows, self.features, self.places, self.norms, self.n_places)
         sparse = model.indices.size < SPARSE * self.n_sv * (self.n_places - 1)
         self.largest_square = LARGEST_SPARSE_SQUARE if sparse else LARGEST_SQUARE
         if self.kernel.kind == LINEAR and self.n_places * self.pairs <= MAX_WEIGHTS:
@@ -239,7 +217,7 @@ class KernelScores:
         if self.pairs == 0:
             return
         if self.W is not None:
-            call = linear_decisions.bind(
+            call = kernel_loops.linear_decisions.bind(
                 rows.indptr, rows.indices, rows.values, self.features, self.W, self.rho, decisions
             )
             self._run(lambda lo, hi: call(self.n_places, lo, hi), n, ROWS_A_BLOCK)
@@ -251,7 +229,7 @@ class KernelScores:
             me = threading.get_ident()
             if me not in self._scratch:
                 self._scratch[me] = self._workspace()
-            kernel_decisions(
+            kernel_loops.kernel_decisions(
                 rows.indptr, rows.indices, rows.values, self.features, self.indptr, self.places, self.values,
                 self.norms, self.coef, self.ends, self.rho, *self._scratch[me], decisions, kernel.kind, kernel.gamma,
                 kernel.degree, kernel.coef0, self.columns, self.n_places, self.largest_square, lo, hi,

@@ -6,15 +6,8 @@ from collections import namedtuple
 from typing import TYPE_CHECKING
 
 from svmtool.compiled import threads
-from svmtool.compiled.loops.kernel.kernel_loops import (
-    LINEAR,
-    POLYNOMIAL,
-    PRECOMPUTED,
-    RBF,
-    SIGMOID,
-    finish_kernel,
-    finish_kernel_single,
-)
+from svmtool.compiled.loops.kernel import kernel_loops
+from svmtool.compiled.loops.kernel.kernel_loops import LINEAR, POLYNOMIAL, PRECOMPUTED, RBF, SIGMOID
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +57,7 @@ class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults
         if self.kind == RBF and (left.size != n or right.size != m):
             raise ValueError(f"square norms of {left.size} and {right.size} rows for a block of {n} x {m}")
         pairs = self.near(P, left, right) if self.kind == RBF and apart is not None else ()
-        finish = finish_kernel if P.dtype.itemsize == 8 else finish_kernel_single
+        finish = kernel_loops.finish_kernel if P.dtype.itemsize == 8 else kernel_loops.finish_kernel_single
         call = finish.bind(P, left, right)
         step = max(1, BLOCK // max(1, m))
 

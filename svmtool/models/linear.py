@@ -75,7 +75,25 @@ def sigmoids_of(model: Any) -> list[tuple[float, float]]:
     return pairs
 
 
-class LinearModel:
+class Model:
+    """Predictions of linear and kernel models, from `decision_values` and `choose`."""
+
+    def labels_from(self: Any, decisions: np.ndarray) -> np.ndarray:
+        """Predicted labels (or values) f8[n] from decision values."""
+        import numpy as np
+
+        if self.task == "regression":
+            return decisions[:, 0].copy()
+        places = np.empty(len(decisions), dtype=np.int64)
+        self.choose(decisions, places, len(decisions))
+        return np.array((1, -1) if self.labels is None else self.labels, dtype=np.float64)[places]
+
+    def predict(self: Any, table) -> np.ndarray:
+        """Predicted labels (or values) f8[n] of a Dataset."""
+        return self.labels_from(self.decision_values(table))
+
+
+class LinearModel(Model):
     """A linear model with the content of LIBLINEAR's file.
 
     word        one of WORDS; determines how predictions follow from decision values
@@ -87,8 +105,6 @@ class LinearModel:
     W           f8 (n_features + 1 where bias >= 0, columns), C order; a Buffer of these where numpy is not needed
     notes       lines, each starting with '#', written after the weights
     """
-
-    __slots__ = ("word", "labels", "nr_class", "n_features", "bias", "rho", "W", "notes")
 
     def __init__(
         self, word: str, labels: tuple[int, ...] | None, n_features: int, bias: float, W: Any,
@@ -146,25 +162,10 @@ class LinearModel:
 
     def choose(self, decisions, places, n: int) -> None:
         """Set places i8[n] to the index of each row's predicted class (one-class: 0 inside, 1 outside)."""
-        by_sign = self.nr_class == 2  # the sign of the first column even where there are two (MCSVM_CS)
-        choose(decisions, places, self.columns, int(by_sign), n)
-
-    def labels_from(self, decisions: np.ndarray) -> np.ndarray:
-        """Predicted labels (or values) f8[n] from decision values."""
-        import numpy as np
-
-        if self.task == "regression":
-            return decisions[:, 0].copy()
         if self.columns == 0:
             raise ModelError(NO_CLASSES)
-        places = np.empty(len(decisions), dtype=np.int64)
-        self.choose(decisions, places, len(decisions))
-        names = (1, -1) if self.labels is None else self.labels
-        return np.array(names, dtype=np.float64)[places]
-
-    def predict(self, table) -> np.ndarray:
-        """Predicted labels (or values) f8[n] of a Dataset."""
-        return self.labels_from(self.decision_values(table))
+        by_sign = self.nr_class == 2  # the sign of the first column even where there are two (MCSVM_CS)
+        choose(decisions, places, self.columns, int(by_sign), n)
 
     def class_values(self, decisions: np.ndarray) -> np.ndarray:
         """Input of the sigmoids: decision values; for Crammer-Singer each class's lead over the best other class."""

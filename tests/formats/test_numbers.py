@@ -70,7 +70,7 @@ def test_every_number_survives_seventeen_digits():
 
 def test_separators_rows_and_more_than_one_step():
     values = np.arange(20000.0)
-    assert numbers.format_numbers(values, 17, b" ").decode() == "".join(f"{k} " for k in range(20000))
+    assert numbers.format_rows(values[:, None], 17, end=b" ").decode() == "".join(f"{k} " for k in range(20000))
     table = values[:19998].reshape(-1, 3)
     wanted = "".join(f"{a:g}, {b:g}, {c:g} ;\n" for a, b, c in table.tolist())
     assert numbers.format_rows(table, 6, b", ", b" ;\n").decode() == wanted

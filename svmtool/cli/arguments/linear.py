@@ -10,20 +10,9 @@ Checks that LIBLINEAR makes only after it has read the data are in `params.check
 from __future__ import annotations
 
 from svmtool import registry
+from svmtool.cli.arguments import scan
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
-from svmtool.cli.arguments.scan import (
-    TEXTS,
-    VALUELESS,
-    Command,
-    Scan,
-    check_stopping,
-    check_validation,
-    default_model,
-    is_long,
-    no_files,
-    of_one_model,
-    training,
-)
+from svmtool.cli.arguments.scan import Command
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.params import Request, Settings
 
@@ -40,14 +29,14 @@ def is_kernel_line(argv: list[str]) -> bool:
     """Whether the arguments are LIBSVM's: one is -t, -g, -d or -r, or -s names a solver that always uses a kernel."""
     i, solver = 0, ""
     while i + 1 < len(argv) and argv[i].startswith("-") and argv[i] != "-":
-        if is_long(argv[i]):
+        if scan.is_long(argv[i]):
             i += 1 if "=" in argv[i] or LONG_OPTIONS[argv[i]].read is None else 2
             continue
         if argv[i][1] in _CHOOSES_KERNEL:
             return True
         if argv[i][1] == "s":
             solver = argv[i + 1].strip()
-        i += 1 if argv[i][1] in VALUELESS else 2
+        i += 1 if argv[i][1] in scan.VALUELESS else 2
     linear = {row.number for row in registry.SOLVERS if row.number >= 30}
     rows = [row for row in registry.KERNEL_SOLVERS if row.number not in linear]
     return any(solver == row.name or (solver == str(row.number) and row.number >= 30) for row in rows)
@@ -62,22 +51,22 @@ def parse(argv: list[str], libsvm: bool = False) -> Command:
         from svmtool.cli.arguments import kernel
 
         return kernel.parse(argv)
-    scan = Scan(argv)
-    scan.run()
-    settings, request = scan.parts()
-    if scan.action in TEXTS:
-        return Command(scan.action, settings, request)
-    files = argv[scan.i :]
+    found = scan.Scan(argv)
+    found.run()
+    settings, request = found.parts()
+    if found.action in scan.TEXTS:
+        return Command(found.action, settings, request)
+    files = argv[found.i :]
     adapts = request.add is not None or request.remove is not None
-    if not files and scan.action == "train" and not adapts:
-        raise no_files(argv)
+    if not files and found.action == "train" and not adapts:
+        raise scan.no_files(argv)
     settings, search_note = _choose_for_search(settings, request)
-    notes = (*scan.notes, *search_note, *_likely_intent(settings, request))
+    notes = (*found.notes, *search_note, *_likely_intent(settings, request))
     if not request.auto:
         if "-B" not in request.given:
             settings = settings.with_default_bias()
         _check_solver(settings, request)
-    if scan.action == "explain":
+    if found.action == "explain":
         if request.auto:
             raise SvmtoolError("ERROR: --explain needs a solver's number or name: -s auto chooses from the data")
         return Command("explain", settings, request, files[0] if files else "", notes=notes)
@@ -85,8 +74,8 @@ def parse(argv: list[str], libsvm: bool = False) -> Command:
         if request.spark is not None:
             _check_spark(request)
         return _adapting(settings, request, files, notes)
-    command = training(settings, request, files, notes)
-    check_stopping(request.given)
+    command = scan.training(settings, request, files, notes)
+    scan.check_stopping(request.given)
     _check_combinations(settings, request)
     return command
 
@@ -157,7 +146,7 @@ def _check_combinations(settings: Settings, request: Request) -> None:
     if s.grid is not None:
         for name in ("-c", "-C", "--initial-model"):
             if name in s.given:
-                raise of_one_model(name, "--grid")
+                raise scan.of_one_model(name, "--grid")
     validating = "-C" if s.find_C else "--grid" if s.grid is not None else "-v" if s.folds is not None else ""
     if s.spark is not None:
         _check_spark(s)
@@ -170,8 +159,8 @@ def _check_combinations(settings: Settings, request: Request) -> None:
     if s.every_rows is not None or s.every_seconds is not None:
         raise SvmtoolError("ERROR: --every-rows and --every-seconds need --add -")
     if validating and s.initial_model is not None:
-        raise of_one_model("--initial-model", validating)
-    check_validation(s.given, validating)
+        raise scan.of_one_model("--initial-model", validating)
+    scan.check_validation(s.given, validating)
 
 
 def _check_plain_model(settings: Settings, request: Request) -> None:
@@ -213,5 +202,5 @@ def _adapting(settings: Settings, request: Request, files: list[str], notes: tup
         raise SvmtoolError(f"ERROR: {files[1]}: with --add and --remove only one file, the model, follows the options")
     if files == ["-"] or s.initial_model == "-" or s.remove == "-":
         raise SvmtoolError("ERROR: with --add and --remove only the added rows can be read from standard input (-)")
-    model = files[0] if files else s.initial_model or default_model("-")
+    model = files[0] if files else s.initial_model or scan.default_model("-")
     return Command("adapt", settings, request, s.add or "", model, notes)

@@ -196,10 +196,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
         "sgd_rows", "T", _whole(1), "use the paper's steps, on the T largest gradients (default: exact steps in blocks)"
     ),
     "--theta": LongOption(
-        "gap",
-        "T",
-        _theta,
-        "stop when no row is below the plane by more than this share of rho (default 0.1)",
+        "gap", "T", _theta, "stop when no row is below the plane by more than this share of rho (default 0.1)"
     ),
     "--sample": LongOption("sample", "M", _whole(1), "rows drawn in each round (default 3000)"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),

@@ -68,13 +68,7 @@ def atof(text: str) -> float:
 
 _LETTERS = {option.letter: name for name, option in LONG_OPTIONS.items() if option.letter}
 _REALS = {"c": "C", "p": "p", "n": "nu", "e": "eps", "B": "bias"}
-VALUELESS: dict[str, dict[str, Any]] = {
-    "q": {"quiet": True},
-    "C": {"find_C": True},
-    "R": {"regularize_bias": False},
-}
-
-
+VALUELESS: dict[str, dict[str, Any]] = {"q": {"quiet": True}, "C": {"find_C": True}, "R": {"regularize_bias": False}}
 TEXTS = ("help", "help-all", "version")  # actions that print a text and need no data
 
 
@@ -226,22 +220,18 @@ class Scan:
             long = LONG_OPTIONS[name]
             assert long.read is not None
             self.set(name, **{long.setting: long.read(option, value)})
-        elif letter == "m" and self.number(option, value, atof, strict_real) > cores():
-            raise SvmtoolError(
-                f"ERROR: -m {clipped(value)} is more threads than the {cores()} cores: "
-                "use -t 2 for LIBSVM's line, where -m is the cache size in MB, or --threads N"
-            )
         elif letter in "mM":
+            import os
+
+            cores = os.cpu_count() or 1
+            if letter == "m" and self.number(option, value, atof, strict_real) > cores:
+                raise SvmtoolError(
+                    f"ERROR: -m {clipped(value)} is more threads than the {cores} cores: "
+                    "use -t 2 for LIBSVM's line, where -m is the cache size in MB, or --threads N"
+                )
             raise SvmtoolError(f"ERROR: {option} is an option of multi-core LIBLINEAR: use --threads N")
         else:
             raise unknown(argument)
-
-
-def cores() -> int:
-    """Number of cores of this machine."""
-    import os
-
-    return os.cpu_count() or 1
 
 
 def training(settings: Settings, request: Request, files: list[str], notes: tuple[str, ...]) -> Command:

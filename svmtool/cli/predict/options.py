@@ -52,11 +52,6 @@ VALUED = ("--scores", "--names", "--threads", "--spark")
 class Options:
     """The parsed command line; `page` is the text of --help or --version, if given."""
 
-    __slots__ = (
-        "probabilities", "quiet", "scores", "names", "metrics", "labelled", "threads", "spark", "files", "ignored",
-        "page",
-    )  # fmt: skip
-
     def __init__(self) -> None:
         self.probabilities = self.quiet = self.metrics = False
         self.labelled = True  # the rows of the test file have labels
@@ -110,7 +105,7 @@ def parse(argv: list[str], libsvm: bool = False) -> Options:
         raise SvmtoolError("ERROR: --names does not apply to --spark")
     checks.refuse_overwriting(
         [("test_file", test), ("model_file", model), ("--names", options.names)],
-       [("output_file", output), ("--scores", options.scores)],
+        [("output_file", output), ("--scores", options.scores)],
     )
     return options
 

@@ -15,19 +15,16 @@ KINDS = click.Choice(["libsvm", "csv", "tsv", "npz", "parquet"])
 @click.argument("source", metavar="IN", type=FILE)
 @click.argument("target", metavar="OUT", type=FILE)
 @click.option(
-    "--label",
-    metavar="COLUMN",
+    "--label", metavar="COLUMN",
     help="Label column, by name or number from 1 (default: one named label, target, y or class, else the last).",
-)
+)  # fmt: skip
 @click.option("--no-label", is_flag=True, help="There is no label column: write 0 for each row.")
 @click.option("--one-hot", is_flag=True, help="Make each value of a text column a feature COLUMN=VALUE.")
 @click.option("--drop", metavar="COLUMN", multiple=True, help="Leave a column out; may be given several times.")
 @click.option(
-    "--names",
-    metavar="FILE",
-    type=FILE,
+    "--names", metavar="FILE", type=FILE,
     help="Use the columns and labels of an earlier conversion: its file OUT.names.  Test data need it.",
-)
+)  # fmt: skip
 @click.option("--from", "source_kind", type=KINDS, help="Format of IN (default: by its suffix, else libsvm).")
 @click.option("--to", "target_kind", type=KINDS, help="Format of OUT (default: by its suffix, else libsvm).")
 @click.option("--delimiter", metavar="CHARACTER", help="Delimiter of CSV (default: , or ; as the first line has).")

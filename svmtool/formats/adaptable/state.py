@@ -80,8 +80,7 @@ def content_of(path: str) -> bytes | None:
 
 
 def write(path: str, state: State) -> None:
-    """Write the state of the model `path` atomically; ModelError if it contains a non-finite number.
-    """
+    """Write the state of the model `path` atomically; ModelError if it contains a non-finite number."""
     sums = state.sums
     arrays = {
         "version": VERSION, "solver": state.solver, "C": state.C, "bias": state.bias,

@@ -255,8 +255,7 @@ def _line(key: str, numbers) -> str:
 
 
 def write(path: str, model: KernelModel) -> None:
-    """Write a KernelModel of numpy arrays atomically; ModelError if it contains a non-finite number.
-    """
+    """Write a KernelModel of numpy arrays atomically; ModelError if it contains a non-finite number."""
     write_text(path, text_of(model))
 
 
