@@ -206,7 +206,7 @@ def _fit_kernel(
     data: Dataset, s: Settings, weights: np.ndarray | None, report: Any, run: Run, began: float
 ) -> Fit:
     rows, kept = kernel_rows(data, s, weights)
-    done = trainer(s)(rows, Fitting(s, report, run.stop), GlibcRand(1 if s.run.seed is None else s.run.seed))
+    done = trainer(s)(rows, Fitting(s, report, run.stop), GlibcRand(s.run.seed))
     done.model.notes = notes(s, done)
     warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
     support = done.support if kept is None else kept[done.support]

@@ -221,7 +221,7 @@ def _with_kernel(
     if weights is not None and not np.all(weights > 0.0):
         raise ValueError("sample_weight must be above 0 in a cross-validation with a kernel: leave other rows out")
     rows, _ = kernel_rows(data, s, weights)
-    rand = GlibcRand(1 if s.run.seed is None else s.run.seed)
+    rand = GlibcRand(s.run.seed)
     folds = kernel_validation.Folds(rows, s.row.task == "classification", count, rand)
     warnings = [folds.warning] if folds.warning else []
     labels = _labels(data, s.row.task)

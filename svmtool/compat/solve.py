@@ -110,7 +110,7 @@ class KernelRun:
             refuse_overflow(self.data, settings)
             if settings.row.task == "classification":
                 check_feasible(settings, Classes(rows.labels).counts.tolist())
-        self.rand = GlibcRand(1 if settings.run.seed is None else settings.run.seed)
+        self.rand = GlibcRand(settings.run.seed)
 
     def train(self) -> KernelTraining:
         """Train a model and print what the command prints; KeyboardInterrupt after Ctrl-C."""

@@ -18,7 +18,6 @@ from svmtool.params import Settings
 from svmtool.tolerances import GRAM_BELOW
 
 MANY_VALUES = 200  # integer labels with more distinct values than this are a regression
-GRAM_FEATURES = GRAM_BELOW  # largest number of features whose Gram matrix a Newton step factorises
 
 # kind of labels -> solvers in order of preference, for few and for many features
 CANDIDATES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
@@ -53,11 +52,8 @@ def facts_of(table: Dataset) -> Facts:
 
 
 def choose(facts: Facts, given: tuple[str, ...] = ()) -> tuple[registry.Solver, str]:
-    """The solver and the reason.  given: names of the options on the command line.
-
-    Raises SvmtoolError where no solver for such labels supports all of them.
-    """
-    wide = facts.features > GRAM_FEATURES
+    """The solver and the reason; SvmtoolError where no solver for such labels supports all options `given`."""
+    wide = facts.features > GRAM_BELOW  # a Newton step factorises no Gram matrix
     rows = {row.number: row for row in registry.SOLVERS}
     fitting = [rows[number] for number in CANDIDATES[facts.labels][wide] if number in rows]
     what = LABELS[facts.labels].format(values=facts.values)

@@ -25,7 +25,7 @@ import numpy as np
 from svmtool.activity import doing
 from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
-from svmtool.models.linear import LinearModel
+from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME
 from svmtool.training.reductions.base import problems_of
@@ -50,37 +50,15 @@ def calibrate(
 ) -> list[tuple[float, float]]:  # fmt: skip
     """(A, B) for each two-class problem of a model with these labels, trained on the table with these settings.
 
-    Raises NotCalibratedError if rows are too few or `stop` ends it; stop None: max_seconds is the limit.
+    Folds use no warm start, which would depend on the held-out rows.  Raises NotCalibratedError if rows are too few or
+    `stop` ends it; stop None: max_seconds is the limit.
     """
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     if row_weights is not None and np.any(row_weights <= 0):
         kept = np.flatnonzero(row_weights > 0)
         table, row_weights = table.take(kept), row_weights[kept]
-    weights = np.ones(len(table)) if row_weights is None else row_weights
-    return sigmoids(held_out(table, settings, row_weights, labels, stop), table.labels, weights, labels)
-
-
-def sigmoids(
-    values: np.ndarray, truth: np.ndarray, weights: np.ndarray, labels: tuple[int, ...]
-) -> list[tuple[float, float]]:
-    """See calibrate; values: result of held_out; truth, weights: label and weight of each row, f8[n]."""
-    found = []
-    for label, column in zip(labels, values.T, strict=False):  # one column for two labels
-        known = ~np.isnan(column)
-        if not known.any():
-            raise NotCalibratedError(f"class label {label} has too few rows to hold some of them out")
-        found.append(fit_sigmoid(column[known], np.trunc(truth[known]) == label, weights[known]))
-    return found
-
-
-def held_out(
-    table: Dataset, settings: Settings, row_weights: np.ndarray | None, labels: tuple[int, ...], stop: StopFlag
-) -> np.ndarray:
-    """Decision values of held-out rows, f8 (n, problems); nan where the fold's model lacks the class.
-
-    Folds use no warm start, which would depend on the held-out rows.
-    """
     n = len(table)
+    weights = np.ones(n) if row_weights is None else row_weights
     if n < 2:
         raise NotCalibratedError("it takes at least two rows")
     order, starts = stratified_folds(table.labels, FOLDS, settings.run.seed)
@@ -89,8 +67,7 @@ def held_out(
     def one(k: int) -> None:
         check(stop)
         inside, outside = fold_rows(order, starts, k, table.mapped is not None)
-        weights = None if row_weights is None else row_weights[inside]
-        problems = problems_of(table.take(inside), settings, weights)
+        problems = problems_of(table.take(inside), settings, None if row_weights is None else row_weights[inside])
         results = problems.fit(stop=stop)
         if any(r.status is TIME for r in results):
             raise NotCalibratedError("time limit reached: raise --max-seconds")
@@ -102,7 +79,32 @@ def held_out(
         run_folds(one, len(starts) - 1, table.mapped is not None)
     if stop.set:
         raise NotCalibratedError("interrupted")
-    return values
+    return sigmoids(values, table.labels, weights, labels)
+
+
+def add_sigmoids(
+    model: LinearModel, table: Dataset, settings: Settings, row_weights: np.ndarray | None, stop: StopFlag
+) -> str:
+    """Add sigmoids to a model trained on the table with these settings; returns why that is impossible, or ""."""
+    try:
+        model.notes += sigmoid_notes(calibrate(table, settings, row_weights, model.labels or (), stop))
+    except NotCalibratedError as e:
+        return str(e)
+    return ""
+
+
+def sigmoids(
+    values: np.ndarray, truth: np.ndarray, weights: np.ndarray, labels: tuple[int, ...]
+) -> list[tuple[float, float]]:
+    """See calibrate; values: decision values of held-out rows, f8 (n, problems), nan where the fold's model lacks the
+    class; truth, weights: label and weight of each row, f8[n]."""
+    found = []
+    for label, column in zip(labels, values.T, strict=False):  # one column for two labels
+        known = ~np.isnan(column)
+        if not known.any():
+            raise NotCalibratedError(f"class label {label} has too few rows to hold some of them out")
+        found.append(fit_sigmoid(column[known], np.trunc(truth[known]) == label, weights[known]))
+    return found
 
 
 def check(stop: StopFlag) -> None:

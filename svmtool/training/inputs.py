@@ -85,10 +85,7 @@ def restricted(model: LinearModel, used: np.ndarray) -> LinearModel:
 
 
 class SpreadWeights:
-    """Weights of all features, computed in slices; W holds those of the features `used` (i4), then that of the bias.
-
-    All other weights are 0.  known: W.
-    """
+    """Weights of all features, computed in slices: `known` for the features `used` (i4) and the bias, 0 for others."""
 
     def __init__(self, W: np.ndarray, used: np.ndarray, n_features: int):
         self.known, extra = W, np.arange(n_features, n_features + len(W) - len(used))

@@ -19,10 +19,7 @@ NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
 
 
 class Interruptible:
-    """Context in which the first Ctrl-C sets a flag that solvers check, and the second ends the command.
-
-    flag: an existing flag to use.
-    """
+    """Context in which the first Ctrl-C sets a flag that solvers check, and the second ends the command."""
 
     def __init__(self, flag: StopFlag | None = None):
         self.flag = StopFlag() if flag is None else flag
@@ -49,10 +46,7 @@ class Interruptible:
 
 @contextlib.contextmanager
 def recording(request: Request, target: float | None) -> Iterator[Callable[..., None] | None]:
-    """The function that takes solver records, for --solver-log and --plot; None without them.
-
-    target: the gap to reach, if known.
-    """
+    """The function that takes solver records for --solver-log and --plot, or None; target: the gap to reach, if any."""
     if not (request.solver_log or request.plot):
         yield None
         return
@@ -79,9 +73,7 @@ def vague_gap(results: list) -> float:
     return max((r.certified_gap for r in results if r.status is RULE and r.certified_gap > VAGUE), default=0.0)
 
 
-def exit_status(
-    row: Solver, request: Request, done: Any, model_path: str, interrupted: bool, console: Any
-) -> int:
+def exit_status(row: Solver, request: Request, done: Any, model_path: str, interrupted: bool, console: Any) -> int:
     """Print warnings about a run that did not end normally; returns the exit status."""
     status = done.status
     if status is None:

@@ -76,7 +76,12 @@ class History:
         self.picture = Picture(plot)
         self.runs: dict[Any, list[Record]] = {}  # of each problem by its label, for the picture
         self._lock = threading.Lock()  # problems of several classes run in parallel
-        self._log: TextIO | None = _open_log(log) if log is not None else None
+        self._log: TextIO | None = sys.stdout if log == "-" else None
+        if log not in (None, "-"):
+            try:
+                self._log = open(log, "w", encoding="utf-8")
+            except OSError as e:
+                raise SvmtoolError(f"can't open output file {log}: {e.strerror}") from None
 
     def record(self, *, seconds: float, objective: float, bound: float, gap: float, iteration: int, **fields: Any):
         """Record one iteration: seconds since the start, primal objective, dual lower bound, relative gap."""
@@ -121,15 +126,6 @@ class History:
         if kind is not None and not issubclass(kind, KeyboardInterrupt):
             self.picture.path = None  # no picture after an error
         self.close()
-
-
-def _open_log(path: str) -> TextIO:
-    if path == "-":
-        return sys.stdout
-    try:
-        return open(path, "w", encoding="utf-8")
-    except OSError as e:
-        raise SvmtoolError(f"can't open output file {path}: {e.strerror}") from None
 
 
 def _plain(value: Any) -> Any:

@@ -17,9 +17,9 @@ from svmtool.data.labels import balanced_weights
 from svmtool.formats.models import linear
 from svmtool.formats.svmlight.inputs import Reading, read_weights
 from svmtool.limits import EndedError, StopFlag, until
-from svmtool.models.linear import LinearModel, sigmoid_notes
+from svmtool.models.linear import LinearModel
 from svmtool.params import Request, Settings, check_after_reading
-from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result, Status
+from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result
 from svmtool.training import intent
 from svmtool.training.inputs import on_used, restricted, used_features, with_all_features
 from svmtool.training.outcome import Interruptible, advice, exit_status, liblinear_log, recording, worst_status
@@ -31,34 +31,24 @@ class Training:
 
     model, certificate, warnings; results: one for each problem; summary: lines about the training rows; seconds: time
     without reading and certificate; lacking: why the model has no probabilities with -b 1, else empty; sums: the
-    ClassStatistics of an adaptable model's state, else None; leave_one_out: the accuracy that
-    --loo asks for, else None.
+    ClassStatistics of an adaptable model's state, else None; leave_one_out: the accuracy that --loo asks for, else
+    None; status: the worst of all problems, see `worst_status`.
     """
 
-    sums: Any = None
+    lacking = ""
     leave_one_out: float | None = None
 
-    def __init__(
-        self, model: LinearModel, results: list[Result], certificate: Certificate, summary: str, warnings: list[str],
-        seconds: float, lacking: str = "",
-    ):  # fmt: skip
-        self.model, self.results, self.certificate = model, results, certificate
-        self.summary, self.warnings, self.seconds, self.lacking = summary, warnings, seconds, lacking
-
-    @property
-    def status(self) -> Status | None:
-        """The worst status of all problems: interrupted, else not converged; None if all converged."""
-        return worst_status(self.results)
+    def __init__(self, problems: Reduction, results: list[Result], certificate: Certificate, seconds: float):
+        self.results, self.certificate, self.seconds = results, certificate, seconds
+        self.model = problems.model(problems.weights(results), _notes(problems.settings, certificate, results))
+        self.summary, self.warnings = problems.summary(results), problems.warnings()
+        self.sums, self.status = problems.sums_of(results), worst_status(results)
 
 
 def train(
-    table: Dataset,
-    settings: Settings,
-    report: Callable[..., None] | None = None,
-    row_weights: np.ndarray | None = None,
-    initial: LinearModel | None = None,
-    stop: StopFlag | None = None,
-) -> Training:
+    table: Dataset, settings: Settings, report: Callable[..., None] | None = None,
+    row_weights: np.ndarray | None = None, initial: LinearModel | None = None, stop: StopFlag | None = None,
+) -> Training:  # fmt: skip
     """Train on a table, which may be freed; report is called with each solver record as keywords.
 
     stop: flag with the time limit of the command; None: max_seconds, counted from now.
@@ -72,7 +62,9 @@ def train(
     done = fitted(problems, start, report, stop, began)
     if kept is not None and not done.model.gives_probabilities:
         del problems
-        _add_sigmoids(done, kept, settings, row_weights, stop)
+        from svmtool.training.calibration import add_sigmoids
+
+        done.lacking = add_sigmoids(done.model, kept, settings, row_weights, stop)
     return done
 
 
@@ -95,36 +87,17 @@ def fitted(
     problems: Reduction, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
     began: float,
 ) -> Training:  # fmt: skip
-    """Solve and certify the problems and make the model; began: time at which training started.
-
-    stop: see `train`.
-    """
+    """Solve and certify the problems and make the model; began: time at which training started; stop: see `train`."""
     stop = StopFlag(problems.settings.stopping.max_seconds) if stop is None else stop
     results, certificate = problems.fit_and_certify(start, report, stop)
-    seconds = problems.solved_at - began
-    model = problems.model(problems.weights(results), _notes(problems.settings, certificate, results))
-    done = Training(model, results, certificate, problems.summary(results), problems.warnings(), seconds)
-    done.sums = problems.sums_of(results)
+    done = Training(problems, results, certificate, problems.solved_at - began)
     try:
         with until(stop.ended):
-            done.leave_one_out = problems.leave_one_out(model)
+            done.leave_one_out = problems.leave_one_out(done.model)
     except EndedError:
         why = INTERRUPTED if stop.set else TIME
         done.warnings.append(f"WARNING: no leave-one-out accuracy (--loo): {why.advice}")
     return done
-
-
-def _add_sigmoids(
-    done: Training, table: Dataset, settings: Settings, row_weights: np.ndarray | None, stop: StopFlag
-) -> None:
-    """-b 1: add sigmoids to the model, or set `lacking`."""
-    from svmtool.training.calibration import NotCalibratedError, calibrate
-
-    try:
-        sigmoids = calibrate(table, settings, row_weights, done.model.labels or (), stop)
-        done.model.notes += sigmoid_notes(sigmoids)
-    except NotCalibratedError as e:
-        done.lacking = str(e)
 
 
 def run(settings: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:

@@ -30,10 +30,7 @@ ROUNDING = 1e-9  # relative excess over P(0) that counts as round-off
 def verified(
     problems: Any, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
 ) -> tuple[Result, Certificate]:
-    """The checked result of problem k and its certificate; start: initial weights, in the form of the result.
-
-    monitor: of the run; its limits also apply here.
-    """
+    """The checked result of problem k and its certificate, within the limits of the monitor; start: initial weights."""
     least, where = _least(problems, k, start)
     if not problems.is_finite(result.w):
         result = _replaced(problems, k, result, where)
@@ -116,10 +113,7 @@ def _polished(problems: Any, k: int, result: Result, found: Certificate, monitor
 
 
 def _contradicts(result: Result, claimed: float, found: Certificate, asked: float | None) -> bool:
-    """Whether the certificate does not confirm the status, or round-off ended the run.
-
-    claimed: the gap that the solver reported.
-    """
+    """Whether the certificate does not confirm the status and the gap `claimed`, or round-off ended the run."""
     status = result.status
     if status is base.PRECISION or not np.isfinite(found.gap):
         return True

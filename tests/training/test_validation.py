@@ -23,7 +23,7 @@ searching = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS i
 
 
 def first_C(table: Dataset, bias: float, loss: str) -> float:
-    return smallest_C(len(table), cross_validation.largest_square(table, bias), loss)
+    return smallest_C(len(table), float(np.max(table.squares(bias))), loss)
 
 
 def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:

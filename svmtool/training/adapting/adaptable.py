@@ -49,9 +49,7 @@ class Adaptable:
 
     counted = "Rows in the model"  # meaning of the count of the sums
 
-    def __init__(
-        self, settings: Settings, source: str | None, target: str, console: Any, given: Sequence[str] = ()
-    ):
+    def __init__(self, settings: Settings, source: str | None, target: str, console: Any, given: Sequence[str] = ()):
         self.settings, self.given, self.console = settings, given, console
         if not may_be_replaced(target):
             name = target or "''"
@@ -158,10 +156,7 @@ class Adaptable:
             raise SvmtoolError(f"{path}: line {numbers[fault[0]] + 1}: {fault[1]}")
 
     def first_fault(self, table: Dataset, r: np.ndarray | None = None) -> tuple[int, SvmtoolError] | None:
-        """Index of the first row that cannot be added, and the error; None if all can.
-
-        Raises SvmtoolError if the cause is not a row.
-        """
+        """Index of the first row that cannot be added, and the error; None if all can.  Raises one of no single row."""
 
         def fault(n: int) -> SvmtoolError | None:
             try:
@@ -188,7 +183,7 @@ class Adaptable:
         """Solve for the current rows; returns the model and its certificate."""
         state = self.state
         sums, bias = state.sums, state.bias
-        labels = model_order(sums.labels)
+        labels = [1, -1] if sums.labels == [-1, 1] else sums.labels  # LIBLINEAR puts 1 before -1
         factor, _ = cost_factors(sums.labels, state.class_weights)
         problems = equations_of(sums, state.C, bias, factor) if sums.n else []
         solved = [solution(problem, sums) for problem in problems]
@@ -268,11 +263,6 @@ def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics) -> 
     return 2.0 * problem.C * UNIT * moved * float(np.linalg.norm(q * w)) / size
 
 
-def model_order(labels: list[int]) -> list[int]:
-    """The order of labels in the model: LIBLINEAR puts 1 before -1."""
-    return [1, -1] if labels == [-1, 1] else labels
-
-
 def beginning(table: Dataset, n: int) -> Dataset:
     """The first n rows, with the features that occur in them."""
     end = table.indptr[n]
@@ -316,10 +306,7 @@ def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
 
 
 class NewState:
-    """State and row log of a newly trained model; created before training, which may free the rows.
-
-    The model is locked until `close`.
-    """
+    """State and row log of a new model, locked until `close`; created before training, which may free the rows."""
 
     def __init__(self, settings: Settings, table: Dataset, r: np.ndarray, model_path: str):
         """table: the rows of positive weight, r f8[n] their weights."""

@@ -71,10 +71,7 @@ class KernelSet:
 
 
 def kernel_set(table: Dataset, settings: Settings, file: str) -> KernelSet:
-    """Return the training set of a table, with the default gamma if -g is not given.
-
-    SvmtoolError if a precomputed kernel is incomplete.
-    """
+    """The training set of a table, with a default gamma without -g; SvmtoolError for an incomplete -t 4."""
     s = kernel_of(settings)
     if s.kernel_type == PRECOMPUTED:
         _check_serials(table, file)

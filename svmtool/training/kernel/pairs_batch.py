@@ -198,10 +198,7 @@ class Batch(ABC):
         return np.concatenate((-F[j - 1, mine], F[i, theirs]))
 
     def certified(self, k: int, problem: KernelProblem, result: KernelResult) -> tuple[Answer, Certificate]:
-        """verify.certified for pair k, from decision values of all pairs at once if that is not slow.
-
-        problem: pair k, with its rows or without.
-        """
+        """verify.certified for pair k, with its rows or without, from decision values of all pairs if that is fast."""
         if self._exact is None:
             return certified(self._whole(k), result)
         return certified(problem, result, exact=self._gradient_of(k, self._exact))

@@ -31,7 +31,7 @@ def run(s: Settings, request: Request, data: Reading, model_path: str, console: 
     if request.balanced:
         s = s.replace(class_weights=s.problem.class_weights + balanced_weights(rows.labels))
     stop = StopFlag(s.stopping.max_seconds)  # the time of the whole command starts here
-    rand = GlibcRand(1 if s.run.seed is None else s.run.seed)
+    rand = GlibcRand(s.run.seed)
     if request.folds is not None:
         from svmtool.training.kernel.validation import run_validation
 
@@ -54,10 +54,7 @@ def run(s: Settings, request: Request, data: Reading, model_path: str, console: 
 
 
 def checked(settings: Settings, data: Reading, warn: Callable[[str], None] | None = None) -> KernelSet:
-    """The training set, after the checks in LIBSVM's order; SvmtoolError for the first fault.
-
-    warn: called with a warning about the labels.
-    """
+    """The training set, after the checks in LIBSVM's order; SvmtoolError for the first fault; warn: of odd labels."""
     table = data.table()
     if not len(table):
         raise SvmtoolError(f"{data.path} has no rows: there is nothing to train on")

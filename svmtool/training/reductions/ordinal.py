@@ -57,10 +57,7 @@ class Ordinal(Reduction):
         return np.zeros(self.rows.d + self.thresholds)
 
     def finish(self, result: Result) -> None:
-        """Sort the thresholds, which never increases the objective.
-
-        (From one threshold to the next, rows only change from above to below, which moves it up.)
-        """
+        """Sort the thresholds; rows only change from above one to below the next, so the objective does not rise."""
         result.w[self.rows.d :].sort()
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:

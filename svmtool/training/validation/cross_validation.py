@@ -12,7 +12,7 @@ from svmtool.activity import doing
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.limits import StopFlag, with_time_shares
-from svmtool.models.linear import LinearModel, sigmoid_notes
+from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training.outcome import worst_status
@@ -91,7 +91,10 @@ class Folds:
                 moved[k] = start is not None and float(np.sqrt(np.sum((warm[k] - start) ** 2))) > UNMOVED
             model = problems.model(W)
             if calibrated and not model.gives_probabilities:
-                warnings[k] += self._calibrate(model, settings, inside, weights, share)
+                from svmtool.training.calibration import add_sigmoids
+
+                if why := add_sigmoids(model, self.table.take(inside), settings, weights, share):
+                    warnings[k].append(f"WARNING: a fold has no probabilities (-b 1): {why}")
             decisions = model.decision_values(self.table.take(outside))
             predictions[outside] = model.labels_from(decisions)
             if keep is not None:
@@ -109,22 +112,9 @@ class Folds:
         self.warnings += [text for of_fold in warnings for text in of_fold]
         return predictions, any(moved)
 
-    def _calibrate(
-        self, model: LinearModel, settings: Settings, inside: np.ndarray, weights: np.ndarray | None, stop: StopFlag
-    ) -> list[str]:
-        """Add sigmoids to the model of the rows `inside` (i8); returns a warning where that is impossible."""
-        from svmtool.training.calibration import NotCalibratedError, calibrate
-
-        try:
-            found = calibrate(self.table.take(inside), settings, weights, model.labels or (), stop)
-        except NotCalibratedError as e:
-            return [f"WARNING: a fold has no probabilities (-b 1): {e}"]
-        model.notes += sigmoid_notes(found)
-        return []
-
     def largest_square(self, bias: float) -> float:
-        """max |x_i|^2 with the bias feature."""
-        return largest_square(self.table, bias)
+        """max |x_i|^2 with the bias feature; see checked_square."""
+        return checked_square(float(np.max(self.table.squares(bias), initial=0.0)))
 
 
 def held_out(
@@ -139,11 +129,6 @@ def held_out(
     if held is not None:
         held.predictions = found[0]
     return found
-
-
-def largest_square(table: Dataset, bias: float) -> float:
-    """max |x_i|^2 with the bias feature; see checked_square."""
-    return checked_square(float(np.max(table.squares(bias), initial=0.0)))
 
 
 def checked_square(largest: float) -> float:

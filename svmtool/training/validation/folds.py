@@ -20,11 +20,11 @@ TOO_MANY_FOLDS = "WARNING: # folds > # data. Will use # folds = # data instead (
 
 
 class GlibcRand:
-    """glibc's rand() after srand(seed); seed 1 is the sequence without srand."""
+    """glibc's rand() after srand(seed); None: the sequence without srand, which is that of seed 1."""
 
-    def __init__(self, seed: int = 1):
+    def __init__(self, seed: int | None = None):
         self.state = np.zeros(32, dtype=np.int64)
-        rand_seed(self.state, int(seed) & 0xFFFFFFFF)
+        rand_seed(self.state, 1 if seed is None else int(seed) & 0xFFFFFFFF)
 
     def draw(self, n: int) -> np.ndarray:
         """The next n numbers, each in 0 ... 2^31 - 1, as i8[n]."""
@@ -48,7 +48,7 @@ def _checked(n_rows: int, n_folds: int) -> int:
 
 def _generator(seed: int | GlibcRand | None) -> GlibcRand:
     """The given generator, or a new one; the default seed is that of the reference tools."""
-    return seed if isinstance(seed, GlibcRand) else GlibcRand(1 if seed is None else seed)
+    return seed if isinstance(seed, GlibcRand) else GlibcRand(seed)
 
 
 def liblinear_folds(n_rows: int, n_folds: int, seed: int | GlibcRand | None = None) -> tuple[np.ndarray, np.ndarray]:

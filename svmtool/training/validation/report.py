@@ -49,10 +49,7 @@ def validate(
 def run_validation(
     folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
 ) -> tuple[np.ndarray, int]:
-    """Validate and print the lines of -v; returns the predictions, f8[n], and the exit status.
-
-    stop: None: max_seconds, counted from now.
-    """
+    """Validate and print the lines of -v; returns the predictions, f8[n], and the exit status."""
     labels = folds.table.labels
     held = HeldOut(labels, task_of(settings), metric_needs(settings)) if request.metrics else None
     try:
@@ -69,7 +66,14 @@ def print_validation(
 ) -> None:
     """Print the lines of -v for labels and predictions, f8[n]; held: what --metrics needs besides."""
     if settings.row.task == "regression":
-        print_regression(console, labels, predictions)
+        errors = RegressionErrors()
+        errors.add(labels, predictions)
+        console.out(
+            f"Cross Validation Mean squared error = {errors.mean_squared()}\n"
+            f"Cross Validation Squared correlation coefficient = {errors.squared_correlation()}\n"
+        )
+        for warning in errors.warnings():
+            console.warn(warning)
     else:
         share = np.count_nonzero(predictions == labels) / len(labels)
         console.out(f"Cross Validation Accuracy = {100.0 * share:g}%\n")
@@ -80,18 +84,6 @@ def print_validation(
     if held is not None:
         held.predictions = predictions
         console.out(metric_lines(held))
-
-
-def print_regression(console: Any, labels: np.ndarray, predictions: np.ndarray) -> None:
-    """Print LIBLINEAR's two lines for -v of a regression, and warnings; labels and predictions f8[n]."""
-    errors = RegressionErrors()
-    errors.add(labels, predictions)
-    console.out(
-        f"Cross Validation Mean squared error = {errors.mean_squared()}\n"
-        f"Cross Validation Squared correlation coefficient = {errors.squared_correlation()}\n"
-    )
-    for warning in errors.warnings():
-        console.warn(warning)
 
 
 def run_search(

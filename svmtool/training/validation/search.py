@@ -100,10 +100,7 @@ def _double_C(
     folds: Folds, settings: Settings, C: float, most: float, measure: Measure, stop: StopFlag, tried: list[Tried],
     report: Report,
 ) -> float | None:  # fmt: skip
-    """Try values from C to `most`, appending to `tried`.
-
-    Returns the C at which the time limit was reached, or None.
-    """
+    """Try values from C to `most`, appending to `tried`; returns the C at which the time limit was reached, or None."""
     warm: list = [None] * folds.count
     unmoved = 0
     while C <= most:
@@ -228,9 +225,7 @@ def run_grid(
     return Grid(points, None)
 
 
-def _of_training(
-    problems: Reduction, W: np.ndarray, table: Dataset, measure: Measure, settings: Settings
-) -> HeldOut:
+def _of_training(problems: Reduction, W: np.ndarray, table: Dataset, measure: Measure, settings: Settings) -> HeldOut:
     """What a measure needs of the training rows; without probabilities where a model has none of its own."""
     model = problems.model(W)
     needs = measure.needs if measure.needs < PROBABILITIES or model.gives_probabilities else PREDICTIONS
