@@ -299,12 +299,15 @@ def test_paths_of_l1_are_taken(case, spy):
     spy(l1_loops, "column_epochs", "columns")
     spy(l1_loops, "hinge2_column_epochs", "descent")
     spy(L1Dual, "step", "multipliers")
+    spy(L1Objective, "sample", "sampled")
     spy(L1Objective, "fused_newton", "small")
     spy(L1Objective, "at_costs", "path")
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
-    assert {"fused": "small", "matrix": "matrix", "columns": "columns"}[case.path] in spy.taken
-    assert "columns" not in spy.taken or case.path == "columns"
-    assert "small" not in spy.taken or case.path != "columns"
+    form = case.path.partition("-")[0]
+    assert {"fused": "small", "matrix": "matrix", "columns": "columns"}[form] in spy.taken
+    assert ("sampled" in spy.taken) == case.path.endswith("-sampled")
+    assert "columns" not in spy.taken or form == "columns"
+    assert "small" not in spy.taken or form != "columns"
 
 
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == ALM], ids=lambda case: case.id)

@@ -196,7 +196,9 @@ def test_far_from_the_minimum_small_features_need_no_exact_model(monkeypatch):
 
 
 @pytest.mark.parametrize("n, d, start, bias, free, expected", [
-    (20, 5, None, -1.0, False, "fused"), (20, 5, 1.0, -1.0, False, "fused"), (20, 5, None, 1.0, True, "matrix"),
+    (20, 5, None, -1.0, False, "fused"), (1200, 5, None, -1.0, False, "fused-sampled"),
+    (1200, 5, 1.0, -1.0, False, "fused"), (20, 5, None, 1.0, True, "matrix"),
+    (1200, 5, None, 1.0, True, "matrix-sampled"),
     (20, 65, None, -1.0, False, "matrix"), (20, 1500, None, -1.0, False, "matrix"),
     (20, 1501, None, -1.0, False, "columns"), (20, 1501, 1.0, -1.0, False, "columns"),
 ])  # fmt: skip

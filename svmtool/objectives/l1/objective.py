@@ -9,6 +9,7 @@ losses' slopes with |sum_i u_i x_ij| <= penalty_j for every j, so that each grad
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -163,6 +164,9 @@ class L1Objective(Losses):
         old = self.w[used]
         self.step(t, p)
         self.w[used[np.abs(self.w[used]) <= 1e-15 * np.abs(old)]] = 0.0
+
+    def _more(self, chosen: np.ndarray) -> dict[str, Any]:
+        return {"one_of_several": self.one_of_several}
 
     def at_costs(self, share: float) -> L1Objective:
         """The same problem with costs multiplied by `share`."""

@@ -38,6 +38,8 @@ FACE_STEPS = 20  # most Newton steps over the nonzero weights
 STILL = 0.9  # share of the gap, by the slopes at the weights, that a step must leave or less for another one to follow
 STEP_WORK = 6.0  # of a step beside what its model costs: products with all rows, and with the working set
 
+CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
+
 BIAS = "the bias alone, which reduces every loss to 0 or to what rounding states"
 BIAS_WHY = "a free bias, and labels that one value of it meets"
 
@@ -51,6 +53,7 @@ class Run:
         self.bound, self.alpha = -np.inf, None
         self.short = False  # whether the last step says that the model holds for a small part of the way only
         self.widened = False  # whether the last model was one above the loss; Newton's come in between: they end sooner
+        self.most_used = objective.d  # weights that may differ from zero
         self.fall = np.inf  # share of f by which the last step lowered it
         self.least_fall = -1.0  # the share at which a first guess is good enough
         self.most_violation = -1.0  # the sum of violations at which a run by -e may end
@@ -170,6 +173,8 @@ class Run:
 
         fall_counts: whether the last fall of f estimates what is left to gain, which that of a short step does not.
         """
+        if np.count_nonzero(self.objective.w) > self.most_used:
+            return CROWDED
         gap = relative_gap(f, self.bound)
         total = float(violations.sum())
         if gap <= OPTIMAL_GAP or total == 0.0:
