@@ -48,15 +48,6 @@ class Problem(NamedTuple):
             raise SvmtoolError(f"ERROR: unknown svm type: {self.solver}: with a kernel use -s {known}")
         return row
 
-    def with_default_bias(self) -> "Problem":
-        """Return the problem of a linear model with the bias of the solver's paper, free or regularised."""
-        row = next((r for r in registry.SOLVERS if r.number == self.solver), None)
-        if row is None:
-            return self
-        if row.free_bias:
-            return self._replace(bias=1.0, regularize_bias=False)
-        return self._replace(bias=row.bias_default)
-
 
 class Stopping(NamedTuple):
     """When a run ends; None means that the solver's own rule decides, or that there is no limit."""
@@ -164,8 +155,11 @@ class Settings(NamedTuple):
         return gap if gap is not None or eps is not None else self.row.gap_default
 
     def with_default_bias(self) -> "Settings":
-        """See Problem.with_default_bias."""
-        return self._replace(problem=self.problem.with_default_bias())
+        """Return the settings of a linear model with the bias of the solver's paper, free or regularised."""
+        row = next((r for r in registry.SOLVERS if r.number == self.problem.solver), None)
+        if row is None:
+            return self
+        return self.replace(bias=1.0, regularize_bias=False) if row.free_bias else self.replace(bias=row.bias_default)
 
 
 # The part that holds each field.

@@ -190,7 +190,7 @@ def write_svmlight(X: Any, y: Any, path: str | os.PathLike[str]) -> None:
     ValueError
         For numbers other than 0 below 2.2e-308 in size, which readers of the format refuse.
     """
-    from svmtool.formats.svmlight.writing import write
+    from svmtool.formats.svmlight.table import write
 
     data = arrays.dataset(X, y)
     if isinstance(data, DenseDataset):

@@ -14,8 +14,8 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats import names as names_file
 from svmtool.formats.names import Names
 from svmtool.formats.source import COMPRESSED
+from svmtool.formats.svmlight import table
 from svmtool.formats.svmlight import table as svmlight
-from svmtool.formats.svmlight import writing
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".npz": "npz", ".parquet": "parquet", ".pq": "parquet"}
 FORMATS = ("libsvm", "csv", "tsv", "npz", "parquet")
@@ -56,7 +56,7 @@ def convert(source: str, target: str, choices: Choices, say: Callable[[str], Non
     features = [names.features[j] if j < len(names.features) else f"feature {j + 1}" for j in range(width)]
     label = names.label or "label"
     if kind == "libsvm":
-        writing.write(target, rows)
+        table.write(target, rows)
     elif kind == "npz":
         npz.write(target, rows, width)
     elif kind == "parquet":

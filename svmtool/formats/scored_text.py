@@ -34,8 +34,6 @@ class Scored:
     largest: the largest index of their features.
     """
 
-    __slots__ = ("n", "labels", "decisions", "error", "largest")
-
     def __init__(self, capacity: int, columns: int):
         self.n = self.largest = 0
         self.labels, self.decisions = Buffer("f8", capacity), Buffer("f8", capacity * columns)

@@ -38,8 +38,6 @@ class Source:
     read so far.
     """
 
-    __slots__ = ("name", "size", "taken", "_fd", "_stream", "_raw", "_own", "_start", "_fresh", "_head")
-
     def __init__(self, name: str, fd: int, size: int | None, stream=None, own: bool = True, raw=None):
         self.name, self.size, self._fd, self._own = name, size, fd, own
         self._stream, self._raw = stream, raw  # a decoder, and the compressed file that it reads

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import sys
 from array import array
+from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -160,8 +162,6 @@ class Ranges:
     (ascending, starting at 1), low f8[k], high f8[k]: the listed features.
     """
 
-    __slots__ = ("y", "x", "index", "low", "high")
-
     def __init__(self, y, x, index: np.ndarray, low: np.ndarray, high: np.ndarray):
         self.y, self.x, self.index, self.low, self.high = y, x, index, low, high
 
@@ -195,68 +195,44 @@ def read(path: str) -> Ranges:
     As in LIBSVM, a file that starts with neither x nor y has no ranges.
     """
     with open_source(path, "can't open file") as source:
-        return _parse(_Words(source, path), path)
+        return _parse(_words(source, path), path)
 
 
-class _Words:
-    """Yields the words of a file; one block of it is in memory."""
-
-    def __init__(self, source: Source, path: str):
-        self.source, self.path = source, path
-        self.block = bytearray(BLOCK)
-        self.begun, self.ended = b"", False  # incomplete last token of the block; whether the file has ended
-        self.first = b""  # first byte of the file
-        self.words: list[bytes] = []  # in reverse order
-        self._read()
-
-    def _read(self) -> None:
-        n = self.source.read_into(self.block)
-        if self.block.find(0, 0, n) >= 0:  # a stream of NUL bytes may be endless
-            raise RangeError(self.path, "not a text file: it contains NUL bytes")
-        self.ended = n < BLOCK
-        text = self.begun + self.block[:n]
-        self.first = self.first or text[:1]
+def _words(source: Source, path: str) -> Iterator[bytes]:
+    """Yield the first byte of a file, then the words after it, with one block of the file in memory."""
+    block, rest, begun = bytearray(BLOCK), b"", False  # rest: the incomplete last word of the blocks so far
+    while n := source.read_into(block):
+        if block.find(0, 0, n) >= 0:  # a stream of NUL bytes may be endless
+            raise RangeError(path, "not a text file: it contains NUL bytes")
+        text = rest + block[:n]
+        if not begun:
+            yield text[:1]
+            text, begun = text[1:], True
         words = text.split()
-        self.begun = words.pop() if words and not self.ended and not text[-1:].isspace() else b""
-        if len(self.begun) > LONGEST_WORD:
-            raise RangeError(self.path, "not a text file: a word is longer than 1 MB")
-        self.words = words[::-1]
-
-    def peek(self) -> bytes:
-        """The next word, which is not consumed; empty after the last."""
-        while not self.words and not self.ended:
-            self._read()
-        return self.words[-1] if self.words else b""
-
-    def take(self, end: str = "the file ends where two numbers should be") -> bytes:
-        """Consume the next word; RangeError with the message `end` after the last."""
-        if not self.peek():
-            raise RangeError(self.path, end)
-        return self.words.pop()
-
-    def open_section(self) -> None:
-        """Skip the section's letter, which the first number may follow without a blank."""
-        letter = self.take()
-        if len(letter) > 1:
-            self.words.append(letter[1:])
+        rest = words.pop() if words and not text[-1:].isspace() else b""
+        if len(rest) > LONGEST_WORD:
+            raise RangeError(path, "not a text file: a word is longer than 1 MB")
+        yield from words
+    if rest:
+        yield rest
 
 
-def _parse(words: _Words, path: str) -> Ranges:
+def _parse(words: Iterator[bytes], path: str) -> Ranges:
     y = x = None
-    if words.first == b"y":
-        words.open_section()
+    section = next(words, b"")
+    if section == b"y":  # the first number may follow the letter of a section without a blank
         y = (*_limits(words, path), *_limits(words, path))
-    elif words.first != b"x":
+        section = next(words, b"")
+    elif section != b"x":
         return Ranges(None, None, np.empty(0, np.int64), np.empty(0), np.empty(0))
-    if words.peek()[:1] == b"x":
-        words.open_section()
+    if section[:1] == b"x":
+        words = chain(filter(None, [section[1:]]), words)
         x = _limits(words, path)
-    elif words.peek():
-        raise RangeError(path, f"{_shown(words.peek())} instead of the start of the x section")
+    elif section:
+        raise RangeError(path, f"{_shown(section)} instead of the start of the x section")
     index, low, high = array("q"), array("d"), array("d")
     previous = 0
-    while word := words.peek():
-        words.take()
+    for word in words:
         try:
             i = parse_integer(word)
         except ValueError:
@@ -273,9 +249,15 @@ def _parse(words: _Words, path: str) -> Ranges:
     return Ranges(y, x, np.array(index, np.int64), np.array(low), np.array(high))
 
 
-def _limits(words: _Words, path: str, *end: str) -> tuple[float, float]:
+def _limits(
+    words: Iterator[bytes], path: str, end: str = "the file ends where two numbers should be"
+) -> tuple[float, float]:
+    """The next two words as numbers; RangeError, with the message `end` after the last word."""
     values = []
-    for word in (words.take(*end), words.take(*end)):
+    for _ in range(2):
+        word = next(words, None)
+        if word is None:
+            raise RangeError(path, end)
         try:
             values.append(parse_number(word))
         except ValueError:

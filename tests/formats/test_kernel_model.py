@@ -18,7 +18,7 @@ from svmtool.errors import ModelError
 from svmtool.formats.models import kernel as kernel_model
 from svmtool.formats.models import linear
 from svmtool.formats.models.text import is_kernel_model, load
-from svmtool.formats.svmlight import writing
+from svmtool.formats.svmlight import table
 from svmtool.models.kernel import SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import Kernel
 from svmtool.numbers import format_one
@@ -119,7 +119,7 @@ def test_long_files_are_written_piece_by_piece_and_read_by_several_threads(tmp_p
     model, _ = random_model(rng, Kernel(2, 0.5), "c_svc", 3, 9000, 15)
     path = str(tmp_path / "m")
     kernel_model.write(path, model)
-    assert Path(path).stat().st_size > 2 * writing.PIECE
+    assert Path(path).stat().st_size > 2 * table.PRINTED
     try:
         for count in (1, 2):
             threads.set_count(count)

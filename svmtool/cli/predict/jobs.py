@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from svmtool.formats.source import Source
 
 
-
 def job_of(text: ModelText, options: Options) -> LinearJob | KernelJob:
     """The job for a model file's text; ModelError if it is no model or does not support the options."""
     from svmtool.formats.models.text import is_kernel_model

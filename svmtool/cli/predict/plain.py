@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from svmtool.models.linear import LinearModel
 
 
-
 class Plain:
     """Writes labels block by block and counts correct ones."""
 

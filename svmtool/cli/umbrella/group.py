@@ -9,22 +9,20 @@ import sys
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import CompletionItem, get_completion_class
 
 from svmtool import __version__, interrupts
 from svmtool.cli.console import error_line
 from svmtool.errors import SvmtoolError
 
-# Each subcommand is the object `command` of its own module, imported when it is run.
-MODULES = {
-    name: f"svmtool.cli.umbrella.{name}" for name in ("inspect", "convert", "export", "report", "bench", "completion")
-}
+# Each of these is the object `command` of its own module, imported when it is run.
+MODULES = {name: f"svmtool.cli.umbrella.{name}" for name in ("inspect", "convert", "export", "report", "bench")}
 PASSED_ON = {  # in the help and the completion; they run without click (svmtool/__main__.py)
     "train": "Train a model (svm-train).",
     "predict": "Predict with a model (svm-predict).",
     "scale": "Scale features (svm-scale).",
 }
-ORDER = (*PASSED_ON, *MODULES)
+ORDER = (*PASSED_ON, *MODULES, "completion")
 
 
 class Subcommands(click.Group):
@@ -37,6 +35,8 @@ class Subcommands(click.Group):
         if cmd_name in PASSED_ON:
             settings = {"ignore_unknown_options": True, "allow_extra_args": True}
             return PassedOn(cmd_name, help=PASSED_ON[cmd_name], add_help_option=False, context_settings=settings)
+        if cmd_name == "completion":
+            return completion
         return importlib.import_module(MODULES[cmd_name]).command if cmd_name in MODULES else None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -59,6 +59,22 @@ def umbrella(ctx: click.Context) -> int | None:
         click.echo(ctx.get_help(), err=True)
         return 1
     return None
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the completion script of a shell.
+
+    \b
+    bash:  svmtool completion bash > ~/.local/share/bash-completion/completions/svmtool
+    zsh:   svmtool completion zsh > _svmtool     in a folder of $fpath
+    fish:  svmtool completion fish > ~/.config/fish/completions/svmtool.fish
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    click.echo(kind(ctx.find_root().command, {}, "svmtool", "_SVMTOOL_COMPLETE").source(), nl=False)
 
 
 def main(argv: list[str]) -> int:

@@ -21,8 +21,7 @@ from svmtool.errors import DataError, ModelError, clipped
 from svmtool.formats.models.text import PADDING, ModelText, NotText, Scanner, load, notes_text, write_text
 from svmtool.formats.source import LONGEST_LINE, NEWLINE
 from svmtool.formats.svmlight.slow_line import BLANKS, parse_line
-from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text
-from svmtool.formats.svmlight.writing import rows_text
+from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text, rows_text
 from svmtool.models.kernel import CLASSIFIERS, SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
 from svmtool.models.linear import NO_CLASSES, OVERFLOWN

@@ -1,4 +1,4 @@
-"""Reads LIBSVM text (`label index:value ...`, one row a line) into arrays, in parallel blocks.
+"""Reads LIBSVM text (`label index:value ...`, one row a line) into arrays, in parallel blocks; writes rows as text.
 
 A file is cut into fixed blocks at line ends.  A first pass counts newlines and colons; a valid line has as many pairs
 as colons, so that the second pass can write the rows of each block directly to their place.  Each thread reads its
@@ -20,13 +20,17 @@ from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text import text_loops
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import LONGEST_LINE, NEWLINE, Source, open_source, partial_line_error, too_long
+from svmtool.numbers import format_one
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from svmtool.data.dataset import Dataset
 
 BLOCK = 1 << 20  # bytes of text that a thread parses at a time; fits the second-level cache
 STREAM_BLOCK = 1 << 18  # the same for a chunk in memory
 CHUNK = 1 << 22  # bytes of a stream read at a time
+PRINTED = 1 << 18  # bytes of rows printed at a time
 NO_MARKS = [0, 0, -1, 0]  # count_marks of an empty text
 
 LineParser = Callable[[bytes, int, str], tuple[float | list[float], list[int], list[float]]]
@@ -285,8 +289,6 @@ def parse_text(
 class Piece:
     """Complete lines: start and end of their text, and the ranges of their rows and pairs."""
 
-    __slots__ = ("start", "stop", "rows", "pairs")
-
     def __init__(self, start: int, stop: int, rows: tuple[int, int], pairs: tuple[int, int]):
         self.start, self.stop, self.rows, self.pairs = start, stop, rows, pairs
 
@@ -316,3 +318,41 @@ def cut_into_pieces(facts: list[list[int]], block: int, size: int, unfinished: b
         Piece(a[0], z[0], (a[1], z[1]), (a[2], z[2])) for a, z in zip(cuts[:-1], cuts[1:], strict=True) if a[0] < z[0]
     ]
     return found, rows, pairs
+
+
+def rows_text(
+    front: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, digits: int
+) -> Iterator[bytes]:
+    """The text of CSR rows, a piece at a time.
+
+    front : f8 (k, rows), C order: the numbers before each row's pairs, printed as C's %.17g
+    indices : i4, from 0 on (-1 becomes 0)
+    digits : of the values; 17 keeps every bit
+    """
+    from svmtool.compiled.loops.text.support_vector_loops import DONE, UNSETTLED, support_text
+
+    columns = len(front)
+    out, state = Buffer("u1", PRINTED), Buffer("i8", 3)
+    call = support_text.bind(out, front, indptr, indices, values, state)
+    status = None
+    while status != DONE:
+        status = call(columns, digits)
+        s, item, p = state.items
+        yield bytes(out.items[:p])
+        state.items[2] = 0
+        if status == UNSETTLED:
+            if item < columns:
+                yield format_one(float(front[item, s]), 17).encode() + b" "
+            else:
+                k = int(indptr[s]) + item - columns
+                yield b"%d:%s " % (indices[k] + 1, format_one(float(values[k]), digits).encode())
+            state.items[1] = item + 1
+
+
+def write(path: str, data: Dataset) -> None:
+    """Write the rows of a sparse Dataset, their labels in front; an old file stays whole until the new one is."""
+    from svmtool.formats.output import replacing
+
+    with replacing(path, "can't open output file") as file:
+        for piece in rows_text(data.labels[None, :], data.indptr, data.indices, data.values, 17):
+            file.write(piece)
