@@ -186,11 +186,7 @@ def _notes(settings: Settings, certificate: Certificate, results: list[Result]) 
 
 
 def methods(settings: Settings, request: Request, data: Reading) -> list[str]:
-    """--explain: a line for each distinct plan of the problems of a data file; none with --spark.
-
-    The lines tell the method with which the solver would begin and the reason for it.  Raises SvmtoolError where
-    training would refuse the file.
-    """
+    """--explain: a line for each distinct plan of the problems of a data file; SvmtoolError as in training."""
     if request.spark is not None:  # the workers hold the rows
         return []
     table = data.table()

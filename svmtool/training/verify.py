@@ -64,6 +64,11 @@ def _least(problems: Any, k: int, start: np.ndarray | None) -> tuple[float, np.n
     """The value that no result may exceed, and its weights; None: zeros."""
     if not problems.solver.optimal:  # FALSVM does not minimise the objective of all rows
         return np.inf, None
+    return better_start(problems, k, start)
+
+
+def better_start(problems: Any, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
+    """The smaller one of the objectives at zero weights and at `start`, and its weights; None: zeros."""
     at_zero = problems.value_at_zero(k)
     if start is not None and np.any(start):
         at_start = problems.primal(k, start)

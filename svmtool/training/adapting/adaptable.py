@@ -207,18 +207,8 @@ class Adaptable:
         return LinearModel(row.word, tuple(labels), sums.m, bias, W, notes=notes), certificate
 
     def solve_and_write(self) -> None:
-        model, certificate = self.solve()
-        self.write(model)
-        self.console.solver(f"{self.counted} = {self.state.sums.n}\n{certificate.line()}\n")
-
-    def close(self) -> None:
-        if self.log is not None:
-            self.log.close()
-        for lock in self._locks:
-            lock.close()
-
-    def write(self, model: LinearModel) -> None:
         """Write state and model.  If the run ends between the two, the model can be rewritten from the state."""
+        model, certificate = self.solve()
         state, calibrated = self.state, SIGMOID_NOTE.encode() in self.state.model
         state.before = signature(content_of(self.target))
         state.model = b"".join(linear.text_of(model))
@@ -233,6 +223,13 @@ class Adaptable:
             self.console.warn(
                 f"WARNING: {self.target} holds no probabilities (-b 1) any more: they take all rows, train again"
             )
+        self.console.solver(f"{self.counted} = {self.state.sums.n}\n{certificate.line()}\n")
+
+    def close(self) -> None:
+        if self.log is not None:
+            self.log.close()
+        for lock in self._locks:
+            lock.close()
 
 
 def solution(problem: NormalEquations, sums: ClassStatistics) -> tuple[np.ndarray, Certificate]:

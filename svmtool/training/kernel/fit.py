@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -228,13 +228,18 @@ def enough_mb(n: int) -> float:
 
 
 def groups(needed: list[float], whole: float) -> list[list[int]]:
-    """Return the places in `needed`, largest first, in groups that take at most `whole` together."""
+    """The places in `needed`, largest first, in groups that take at most `whole` together."""
+    return packed(sorted(range(len(needed)), key=lambda k: -needed[k]), needed.__getitem__, whole)
+
+
+def packed(items: Iterable[int], needed: Callable[[int], float], whole: float) -> list[list[int]]:
+    """Items, in their order, in groups that need at most `whole` together."""
     found: list[list[int]] = []
     left = 0.0
-    for k in sorted(range(len(needed)), key=lambda k: -needed[k]):
-        if not found or needed[k] > left:
+    for item in items:
+        if not found or needed(item) > left:
             found.append([])
             left = whole
-        found[-1].append(k)
-        left -= needed[k]
+        found[-1].append(item)
+        left -= needed(item)
     return found

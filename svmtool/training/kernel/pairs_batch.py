@@ -26,7 +26,7 @@ from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, Kernel
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.dataset import ClassPairs
-from svmtool.training.kernel.fit import Fitting, Solved
+from svmtool.training.kernel.fit import Fitting, Solved, packed
 from svmtool.training.kernel.verify import certified
 
 MOST_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten were faster so, up to 6 times, six about equal
@@ -109,7 +109,7 @@ class Batch(ABC):
             self.largest[c] = np.abs(np.diag(own[c])).max()
 
         def row(i: int) -> None:
-            for some in self._groups(i):
+            for some in packed(self.partners[i], lambda j: float(self.sizes[i] * self.sizes[j]), STRIP):
                 if stop.ended():
                     return
                 finished = self._strip(i, some, parts[i], own)
@@ -132,18 +132,6 @@ class Batch(ABC):
                 seconds=seconds, iteration=int(rounds), objective=gap - value, bound=-value, gap=relative,
                 violation=violation, label=self.labels[k], method=METHOD, why=self.why,
             )  # fmt: skip
-
-    def _groups(self, i: int) -> list[list[int]]:
-        """The partners of class i in groups that fill a strip."""
-        groups: list[list[int]] = []
-        width = 0
-        for j in self.partners[i]:
-            if not groups or self.sizes[i] * (width + self.sizes[j]) > STRIP:
-                groups.append([])
-                width = 0
-            groups[-1].append(j)
-            width += self.sizes[j]
-        return groups
 
     def _kernel(self, part: Points, classes: list[int], i: int) -> np.ndarray:
         """K f8 (rows of class i, rows of `classes`)."""

@@ -76,7 +76,6 @@ class Hinges(Batch):
         self.most = np.zeros(len(self.pairs))
 
     def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:
-        """See Batch."""
         stop, n = self.fitting.stop, int(self.sizes[i])
         sizes = self.sizes[some].astype(np.int64)
         cross = self._kernel(part, some, i)
@@ -117,7 +116,6 @@ class Hinges(Batch):
         return self.costs[i], self.costs[j], 0.0, (1.0 + ROUNDING) * zero
 
     def solved(self, k: int) -> Solved | None:
-        """See Batch."""
         why, rounds, value, gap, relative, violation, rho, r = self.out[k].tolist()
         indefinite = self._indefinite(k)
         if why == loops.OPEN and indefinite and violation <= tolerance(self.s):
@@ -244,7 +242,6 @@ class Squares(Batch):
         return [[j for j in some if used[i] and used[j]] for i, some in enumerate(super()._partners())]
 
     def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:
-        """See Batch."""
         n, cross, column, done = int(self.sizes[i]), self._kernel(part, some, i), 0, []
         for j in some:
             if self.fitting.stop.ended():
@@ -289,13 +286,11 @@ class Squares(Batch):
         return True
 
     def _gradient_of(self, k: int, F: np.ndarray) -> np.ndarray:
-        """See Batch."""
         i, j = self.pairs[k]
         cost = np.repeat((self.costs[i], self.costs[j]), (self.sizes[i], self.sizes[j]))
         return super()._gradient_of(k, F) + 0.5 * self._alpha_of(k) / cost
 
     def solved(self, k: int) -> Solved | None:
-        """See Batch."""
         why, rounds, value, _, found, _, rho, _ = self.out[k].tolist()
         if why == loops.OPEN:
             return None

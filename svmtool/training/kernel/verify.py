@@ -34,10 +34,7 @@ PRINTED = 1.0005  # factor of the requested gap within its three printed digits
 
 
 def verify(
-    problem: AnyProblem,
-    result: KernelResult,
-    target: float | None,
-    other: Callable[[], KernelResult | None],
+    problem: AnyProblem, result: KernelResult, target: float | None, other: Callable[[], KernelResult | None]
 ) -> tuple[Answer, KernelResult, Certificate]:
     """Return the verified result, its decision function, and its certificate, scaled as the answer (Answer.scale).
 
@@ -51,10 +48,7 @@ def verify(
 
 
 def _verify(
-    problem: AnyProblem,
-    result: KernelResult,
-    target: float | None,
-    other: Callable[[], KernelResult | None],
+    problem: AnyProblem, result: KernelResult, target: float | None, other: Callable[[], KernelResult | None]
 ) -> tuple[Answer, KernelResult, Certificate]:
     """`verify`, in values of the programme."""
     if result.status in (base.TIME, base.INTERRUPTED) and not np.any(result.alpha):

@@ -330,11 +330,7 @@ class Reduction(ABC):
 
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
         """The answer w (None: zeros) of problem k, which the run had no time for; None: its solver gives it."""
-        value = self.value_at_zero(k)
-        if w is not None and not (at_start := self.primal(k, w)) <= value:  # a start that is worse than nothing
-            w = None
-        elif w is not None:
-            value = at_start
+        value, w = verify.better_start(self, k, w)
         monitor = Monitor()
         monitor.step(value, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
         w, status = self.zero_weights() if w is None else w, base.INTERRUPTED if stop.set else base.TIME
