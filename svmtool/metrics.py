@@ -25,11 +25,7 @@ class ClassCounts:
 
     def add(self, labels: np.ndarray, predictions: np.ndarray) -> None:
         """Count n more rows: true and predicted labels, f8[n] each."""
-        for counts, which in (
-            (self.actual, labels),
-            (self.predicted, predictions),
-            (self.right, labels[labels == predictions]),
-        ):
+        for counts, which in zip(self._all(), (labels, predictions, labels[labels == predictions]), strict=True):
             for label, n in zip(*(a.tolist() for a in np.unique(which, return_counts=True)), strict=True):
                 counts[label] = counts.get(label, 0) + n
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, ON_DISK, RUN_OPTIONS, SPARK, SQUARED_HINGE, Solver
 from svmtool.tolerances import ENOUGH, GRAM_BELOW, RULE_MIN_GAP, SAFETY, text
 
@@ -36,8 +38,19 @@ TUBE_RULE = (
     "LIBLINEAR's rule or to reach its limit of 300 epochs"
 )
 
+
+def primal(eps_default: float = 0.01, **fields: Any) -> Solver:
+    """Return the row of a problem that LIBLINEAR solves in the primal; its bias is free with -R."""
+    return Solver(bias=BIAS + " unless -R is given", eps_default=eps_default, **fields)
+
+
+def dual(**fields: Any) -> Solver:
+    """Return the row of a problem that LIBLINEAR solves in the dual; its bias is regularised."""
+    return Solver(space="dual", bias=BIAS, eps_default=0.1, **fields)
+
+
 ROWS = (
-    Solver(
+    primal(
         number=0,
         name="lr",
         word="L2R_LR",
@@ -45,14 +58,12 @@ ROWS = (
         help="L2-regularized logistic regression (primal)",
         objective=LOGISTIC,
         loss="logistic",
-        bias=BIAS + " unless -R is given",
-        eps_default=0.01,
         stopping=GRADIENT_RULE.format(0) + f", and a certified gap of at most {text(RULE_MIN_GAP)}, or of "
         f"{text(ENOUGH)} where conjugate gradients solve more than {GRAM_BELOW} features",
         supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=LOGISTIC_PAPER,
     ),
-    Solver(
+    dual(
         number=1,
         name="l2svc-dual",
         word="L2R_L2LOSS_SVC_DUAL",
@@ -60,16 +71,13 @@ ROWS = (
         help="L2-regularized L2-loss support vector classification (dual)",
         objective=SQUARED_HINGE,
         loss="squared hinge",
-        space="dual",
-        bias=BIAS,
-        eps_default=0.1,
         stopping=PROJECTED_RULE.format(1) + f"; with up to {GRAM_BELOW} features a run ends at the exact minimum; with "
         f"more it also ends when Newton steps reach a certified gap of {text(ENOUGH)}, or after 300 epochs when "
         "|f'(w)| <= 0.1 * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR, too, then continues by the rule of -s 2)",
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=MFN,
     ),
-    Solver(
+    primal(
         number=2,
         name="l2svc",
         word="L2R_L2LOSS_SVC",
@@ -77,13 +85,11 @@ ROWS = (
         help="L2-regularized L2-loss support vector classification (primal)",
         objective=SQUARED_HINGE,
         loss="squared hinge",
-        bias=BIAS + " unless -R is given",
-        eps_default=0.01,
         stopping=GRADIENT_RULE.format(2) + "; " + FEW_FEATURES,
         supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=MFN,
     ),
-    Solver(
+    dual(
         number=3,
         name="l1svc-dual",
         word="L2R_L1LOSS_SVC_DUAL",
@@ -91,15 +97,12 @@ ROWS = (
         help="L2-regularized L1-loss support vector classification (dual)",
         objective=HINGE,
         loss="hinge",
-        space="dual",
-        bias=BIAS,
-        eps_default=0.1,
         stopping=PROJECTED_RULE.format(3) + "; where multiplier rounds end the run, and "
         f"with up to {GRAM_BELOW} features, the certified gap must also be at most {text(RULE_MIN_GAP)}",
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=ALM + "Algorithm 1 with p = 1 and a regularised bias",
     ),
-    Solver(
+    dual(
         number=4,
         name="crammer-singer",
         word="MCSVM_CS",
@@ -108,16 +111,13 @@ ROWS = (
         objective="min over w_1 .. w_k of  1/2 sum_m |w_m|^2 + sum_i C_i max_m ([m != y_i] + w_m.x_i - w_{y_i}.x_i)",
         task="all classes",
         loss="hinge",
-        space="dual",
-        bias=BIAS,
-        eps_default=0.1,
         stopping="the largest difference of two dual gradients that a step of one row can reduce is at most -e "
         "(LIBLINEAR's rule for -s 4; default 0.1); " + FEW_FEATURES.replace("features", "features times classes"),
         supported=RUN_OPTIONS,
         paper="Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class "
         "Linear SVMs, KDD 2008, then " + ALM + "Algorithm 1 with multipliers in the simplex",
     ),
-    Solver(
+    primal(
         number=5,
         name="l1r-l2svc",
         word="L1R_L2LOSS_SVC",
@@ -127,13 +127,11 @@ ROWS = (
         objective="min over w of  |w|_1 + sum_i C_i max(0, 1 - y_i w.x_i)^2",
         loss="squared hinge",
         regulariser="|w|_1",
-        bias=BIAS + " unless -R is given",
-        eps_default=0.01,
         stopping=L1_RULE.format(5),
         supported=RUN_OPTIONS | {"-R"} | SPARK,
         paper=YUAN + ", here for the squared hinge",
     ),
-    Solver(
+    primal(
         number=6,
         name="l1r-lr",
         word="L1R_LR",
@@ -143,13 +141,11 @@ ROWS = (
         objective="min over w of  |w|_1 + sum_i C_i log(1 + exp(-y_i w.x_i))",
         loss="logistic",
         regulariser="|w|_1",
-        bias=BIAS + " unless -R is given",
-        eps_default=0.01,
         stopping=L1_RULE.format(6),
         supported=RUN_OPTIONS | {"-R"} | SPARK,
         paper=YUAN,
     ),
-    Solver(
+    dual(
         number=7,
         name="lr-dual",
         word="L2R_LR_DUAL",
@@ -157,15 +153,12 @@ ROWS = (
         help="L2-regularized logistic regression (dual)",
         objective=LOGISTIC,
         loss="logistic",
-        space="dual",
-        bias=BIAS,
-        eps_default=0.1,
         stopping="the largest absolute derivative of the dual is at most -e (LIBLINEAR's rule for -s 7; default 0.1), "
         f"and a certified gap of at most {text(RULE_MIN_GAP)}",
         supported=RUN_OPTIONS | SPARK,
         paper=LOGISTIC_PAPER,
     ),
-    Solver(
+    primal(
         number=11,
         name="l2svr",
         word="L2R_L2LOSS_SVR",
@@ -174,13 +167,12 @@ ROWS = (
         objective=SQUARED_TUBE,
         task="regression",
         loss="squared hinge",
-        bias=BIAS + " unless -R is given",
         eps_default=0.0001,
         stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e 0.0001); " + FEW_FEATURES,
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-p", "-R", "-C"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
-    Solver(
+    dual(
         number=12,
         name="l2svr-dual",
         word="L2R_L2LOSS_SVR_DUAL",
@@ -189,14 +181,11 @@ ROWS = (
         objective=SQUARED_TUBE,
         task="regression",
         loss="squared hinge",
-        space="dual",
-        bias=BIAS,
-        eps_default=0.1,
         stopping=TUBE_RULE.format(12),
         supported=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
-    Solver(
+    dual(
         number=13,
         name="l1svr-dual",
         word="L2R_L1LOSS_SVR_DUAL",
@@ -205,9 +194,6 @@ ROWS = (
         objective="min over w of  1/2 |w|^2 + sum_i C_i max(0, |t_i - w.x_i| - p)",
         task="regression",
         loss="hinge",
-        space="dual",
-        bias=BIAS,
-        eps_default=0.1,
         stopping=TUBE_RULE.format(13),
         supported=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
         paper=ALM

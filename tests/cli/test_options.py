@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from svmtool import registry
 from svmtool.cli.arguments.linear import parse
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
-from svmtool.cli.arguments.scan import atof, atoi
+from svmtool.cli.arguments.scan import atoi
 from svmtool.cli.train import main
 from svmtool.errors import SvmtoolError, UsageError
+from svmtool.numbers import parse_prefix
 from svmtool.params import Settings
 
 NO_FILE = "the training file is missing: it comes after the options"
@@ -248,16 +249,16 @@ def test_explain_is_wrapped_on_a_terminal(line, columns, capsys, monkeypatch):
     ],
 )  # fmt: skip
 def test_atof(text, value):
-    assert atof(text) == value
+    assert parse_prefix(text) == value
 
 
 def test_atof_nan():
-    assert math.isnan(atof("nan(1)"))
+    assert math.isnan(parse_prefix("nan(1)"))
 
 
 @given(st.floats(allow_nan=False), st.text("abc ,_x", max_size=3))
 def test_atof_reads_the_beginning(x, tail):
-    assert atof(repr(x) + " " + tail) == x
+    assert parse_prefix(repr(x) + " " + tail) == x
 
 
 @pytest.mark.parametrize("text, value", [("7", 7), (" -3x", -3), ("+2", 2), ("x", 0), ("-", 0), ("", 0), ("1e3", 1)])

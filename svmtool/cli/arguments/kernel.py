@@ -11,8 +11,9 @@ from typing import Any
 
 from svmtool import registry
 from svmtool.cli.arguments import scan
-from svmtool.cli.arguments.scan import Command, atof, atoi, strict_int, strict_real
+from svmtool.cli.arguments.scan import Command, atoi, strict_int, strict_real
 from svmtool.errors import SvmtoolError
+from svmtool.numbers import parse_prefix
 from svmtool.params import LINEAR, RBF, Request, Settings
 
 _REALS = {"g": "gamma", "r": "coef0", "c": "C", "n": "nu", "p": "p", "m": "cache_mb", "e": "eps"}
@@ -44,7 +45,7 @@ class _KernelScan(scan.Scan):
         elif letter == "w":
             self.set_class_weight(argument, value)
         elif letter in _REALS:
-            self.set(option, **{_REALS[letter]: self.number(option, value, atof, strict_real)})
+            self.set(option, **{_REALS[letter]: self.number(option, value, parse_prefix, strict_real)})
         elif letter in _INTEGERS:
             self.set(option, **{_INTEGERS[letter]: self.number(option, value, atoi, strict_int)})
         else:

@@ -9,6 +9,7 @@ from svmtool import registry
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.integers import parse_integer
+from svmtool.numbers import parse_prefix
 from svmtool.params import Request, Settings
 
 
@@ -30,7 +31,7 @@ def strict_int(text: str) -> int:
 
 def strict_real(text: str) -> float:
     """Parse all of `text` as a number; ValueError where C would read only its beginning."""
-    if "_" in text:  # Python reads 1_000, C does not
+    if "_" in text or not text.isascii():  # Python reads 1_000 and digits of other scripts, C does not
         raise ValueError(text)
     return float(text)
 
@@ -45,25 +46,6 @@ def atoi(text: str) -> int:
     if not -(2**31) <= value < 2**31:
         raise SvmtoolError(f"ERROR: {clipped(text)}: not an integer of 32 bits")
     return value
-
-
-def atof(text: str) -> float:
-    """C's atof: the number that `text` begins with (decimal, hexadecimal, inf or nan), 0 without one."""
-    try:
-        return strict_real(text)
-    except ValueError:
-        pass
-    import re
-
-    decimal = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-    hexadecimal = r"0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?\d+)?"
-    found = re.match(rf"[ \t\n\v\f\r]*([+-]?(?:({hexadecimal})|{decimal}|inf|nan))", text, re.ASCII | re.IGNORECASE)
-    if not found:
-        return 0.0
-    try:
-        return float.fromhex(found[1]) if found[2] else float(found[1])
-    except OverflowError:
-        return float("-inf" if found[1].startswith("-") else "inf")
 
 
 _LETTERS = {option.letter: name for name, option in LONG_OPTIONS.items() if option.letter}
@@ -190,7 +172,7 @@ class Scan:
 
     def set_class_weight(self, argument: str, text: str) -> None:
         """-wLABEL FACTOR."""
-        weight = atoi(argument[2:]), self.number(argument, text, atof, strict_real)
+        weight = atoi(argument[2:]), self.number(argument, text, parse_prefix, strict_real)
         self.set("-w", class_weights=(*self.values.get("class_weights", ()), weight))
 
     def short(self, argument: str) -> None:
@@ -210,7 +192,7 @@ class Scan:
         elif letter == "w":
             self.set_class_weight(argument, value)
         elif letter in _REALS:
-            x = self.number(option, value, atof, strict_real)
+            x = self.number(option, value, parse_prefix, strict_real)
             unset = letter == "e" and x == float("inf")  # LIBLINEAR's value for "not given"
             self.set(option, **{_REALS[letter]: None if unset else x})
         elif letter in VALUELESS:
@@ -224,7 +206,7 @@ class Scan:
             import os
 
             cores = os.cpu_count() or 1
-            if letter == "m" and self.number(option, value, atof, strict_real) > cores:
+            if letter == "m" and self.number(option, value, parse_prefix, strict_real) > cores:
                 raise SvmtoolError(
                     f"ERROR: -m {clipped(value)} is more threads than the {cores} cores: "
                     "use -t 2 for LIBSVM's line, where -m is the cache size in MB, or --threads N"

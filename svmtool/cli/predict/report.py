@@ -70,9 +70,8 @@ class Report:
             one_class = self.model.task == "one-class"  # every label but 1 is an outlier, as for the curve
             self.counts.add(np.where(labels == 1.0, 1.0, -1.0) if one_class else labels, predictions)
         if self.ranks is not None:
-            self.distance += float(
-                np.sum(np.abs(rank_places(predictions, self.ranks) - rank_places(labels, self.ranks)))
-            )
+            between = rank_places(predictions, self.ranks) - rank_places(labels, self.ranks)
+            self.distance += float(np.sum(np.abs(between)))
         if self.curve is not None:
             self.curve.add(labels, decisions[:, 0])
 

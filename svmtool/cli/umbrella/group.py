@@ -102,11 +102,8 @@ class PassedOn(click.Command):
         """Long options of the command, or files."""
         if not incomplete.startswith("-"):
             return [CompletionItem(incomplete, type="file")]
-        return [
-            CompletionItem(name, help=text)
-            for name, text in _options(ctx.info_name or "")
-            if name.startswith(incomplete)
-        ]
+        options = _options(ctx.info_name or "")
+        return [CompletionItem(name, help=text) for name, text in options if name.startswith(incomplete)]
 
 
 def _options(command: str) -> list[tuple[str, str]]:
