@@ -83,7 +83,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     descent = CrammerSingerDescent(task, objective.rows, seed, run.factorised)
     descent.newton_share = 0.0 if method in ("features", "rows") else 1.0
     run.may_round = method != "epochs" and (run.factorised or objective.has_kronecker or 2 * n <= MOST)
-    return run.by_turns(descent, start is not None, method == "interior")
+    return run.alternated(descent, start is not None, method == "interior")
 
 
 class Run(Rounds):
@@ -107,7 +107,7 @@ class Run(Rounds):
         if not factorised:
             self.growth, self.handing_over = GROWTH_PRODUCTS, rule.dual is not None
 
-    def by_turns(self, descent: CrammerSingerDescent, started: bool = False, interior: bool = False) -> Result:
+    def alternated(self, descent: CrammerSingerDescent, started: bool = False, interior: bool = False) -> Result:
         """Minimise from the objective's w.
 
         started: rounds begin, from the starting point; interior: interior-point steps begin.

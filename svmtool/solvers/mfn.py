@@ -18,7 +18,7 @@ Differs from the paper in:
  6. Where d is large or exceeds n, and a dual point exists, epochs of coordinate descent give the first guess
     (Section 4.1's "inexpensive method") and end the run where they certify first.  Where they are slow and few
     rows are active, least squares on the active rows is solved by a factorised system of that many unknowns;
-    where many are, epochs and steps alternate (`by_turns`).
+    where many are, epochs and steps alternate (`alternated`).
 Stops when: the active rows repeat after a full step (Theorem 1: the exact minimiser), or -e or --gap holds.
 Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
@@ -106,7 +106,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     if method == "epochs":
         if objective.d <= GRAM_BELOW and rule.confirmed.at_start == RULE_MIN_GAP:
             rule = rule._replace(confirmed=base.Confirmation(slow=RULE_MIN_GAP))  # as cheap as with factorised features
-        return by_turns(objective, descent_from(objective, seed), monitor, rule, MOST_VISITS, DUAL_ROWS)
+        return alternated(objective, descent_from(objective, seed), monitor, rule, MOST_VISITS, DUAL_ROWS)
     if method == "features-sampled" and start is None:
         _sampled(objective, monitor, seed)
     elif method == "features" and start is None and _offers_epochs(task):
@@ -169,7 +169,7 @@ def steps_rule(rule: Rule, late: bool = False) -> Rule:
     return rule._replace(primal=primal, certified=base.GapRule(gap))
 
 
-def by_turns(
+def alternated(
     objective: SquaredHinge, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, most_visits: float,
     most_rows: int, first_turn: float = FIRST_TURN, most_epochs: int = MOST_EPOCHS,
 ) -> Result:  # fmt: skip

@@ -272,7 +272,7 @@ def test_a_nu_that_no_bound_limits(kind, nu):
 @pytest.mark.parametrize("nu", [0.02, 0.04, 0.4])
 @pytest.mark.parametrize("kind", [NuSvc, OneClass])
 def test_the_certificate_of_nu_is_that_of_the_model(kind, nu):
-    """Losses cost what they do at the nu asked for: below 1/n more than in the program that is solved."""
+    """Losses cost what they do at the nu given: below 1/n more than in the program that is solved."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(20, 3)) + 2.0
     y = np.where(np.arange(20) % 3 > 0, 1.0, -1.0) if kind is NuSvc else np.ones(20)
@@ -304,7 +304,7 @@ def test_pairs_on_an_indefinite_kernel_end_after_libsvms_number_of_steps():
     assert found.status is STEPS and "LIBSVM's limit on the work" in STEPS.advice and np.any(found.alpha)
 
 
-def test_an_exact_minimiser_that_misses_the_gap_asked_for_is_no_convergence():
+def test_an_exact_minimiser_that_misses_the_target_gap_is_no_convergence():
     problem = CSvc(Points(Kernel(0), DenseRows(NORMAL), None), 1.0 * SIGNS, np.ones(len(SIGNS)))
     found = run(registry.solver_of(alfpgm), problem, Monitor(1e-10), 0.0)
     asked = []

@@ -264,7 +264,7 @@ def test_scores_do_not_depend_on_blocks_threads_or_the_way_in(word, bias, n_thre
     assert linear.read(path).predict(table).tolist() == model.labels_from(wanted).tolist()
 
 
-def test_many_short_rows_in_a_block_find_room(run, tmp_path):
+def test_many_short_rows_fit_into_a_block(run, tmp_path):
     (tmp_path / "t").write_text("1\n" * 300000)
     assert run("t", "m", "o").stdout == "Accuracy = 0% (0/300000)\n"
     assert (tmp_path / "o").read_text() == "-1\n" * 300000

@@ -54,7 +54,7 @@ def test_bytes_read_are_a_share_or_a_number(line):
         assert line.text().startswith("reading 25 MB")
 
 
-def test_gap_beside_the_gap_asked_for_and_the_rest(line):
+def test_gap_beside_the_target_gap_and_the_rest(line):
     with doing("training"):
         state = activity.now
         state.gap, state.target = 1.0, 1e-4

@@ -73,7 +73,7 @@ def test_widened_rows_lie_above_the_loss():
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 50])
-def test_logistic_ray(n):
+def test_logistic_search(n):
     rng = np.random.default_rng(n)
     z, dz, cost = 3.0 * rng.normal(size=n), rng.normal(size=n), rng.random(n) + 0.1
     for lo, hi in halves(n):

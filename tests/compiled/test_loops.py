@@ -109,7 +109,7 @@ def test_power_state(n, p, sigma, cap):
 
 @every_smoothing
 @pytest.mark.parametrize("n", [0, 1, 5, 200])
-def test_power_ray(n, p, sigma, cap):
+def test_power_search(n, p, sigma, cap):
     rng, z, target, _, cost, beta = slacks(n)
     dz = rng.normal(size=n)
     for lo, hi in halves(n):
@@ -124,7 +124,7 @@ def test_power_ray(n, p, sigma, cap):
 
 @every_smoothing
 @pytest.mark.parametrize("n", [1, 5, 200])
-def test_power_search(n, p, sigma, cap):
+def test_power_search_ends_at_slope_zero(n, p, sigma, cap):
     """The slope of the losses and of a quadratic is zero at the end of the search direction; see reference.smoothed."""
     rng, z, target, _, cost, beta = slacks(n)
     dz = rng.normal(size=n)

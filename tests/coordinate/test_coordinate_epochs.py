@@ -34,7 +34,7 @@ def squared_hinge(
     objective.set_point(np.zeros(objective.d))
     descent = mfn.descent_from(objective, 1)
     descent.allowance = allowance
-    return mfn.by_turns(objective, descent, monitor, rule, 5000.0, 0, first_turn, most_epochs)
+    return mfn.alternated(objective, descent, monitor, rule, 5000.0, 0, first_turn, most_epochs)
 
 
 def hinge_loss(task: Task, monitor: Monitor, rule: Rule, allowance: Allowance = ALLOWANCE) -> Result:

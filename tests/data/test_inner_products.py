@@ -24,7 +24,7 @@ every_layout = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 
 @every_layout
 @pytest.mark.parametrize("bias", [-1.0, 2.0])
-def test_blocks_are_inner_products_whatever_was_asked_for_before(layout, bias, monkeypatch):
+def test_blocks_are_inner_products_whatever_was_computed_before(layout, bias, monkeypatch):
     monkeypatch.setattr(systems, "MANY", 150)
     rows, rng = layout(bias), np.random.default_rng(1)
     cache, full = KernelCache(rows), X @ X.T + (bias * bias if bias >= 0.0 else 0.0)

@@ -52,7 +52,7 @@ def slope_of(o, t: float) -> float:
 @pytest.mark.parametrize("on_breakpoints", [False, True])
 @pytest.mark.parametrize(("low", "high"), [(0.0, 2.0), (2.0, 4.0), (0.25, 0.25 + 1.0 / 64)])
 @pytest.mark.parametrize("n", [0, 1, 300])
-def test_kinks_tell_the_slope_at_the_ends_of_all_bins(kind, on_breakpoints, low, high, n):
+def test_breakpoints_give_the_slope_at_the_ends_of_all_bins(kind, on_breakpoints, low, high, n):
     o = losses(kind, n, on_breakpoints)
     target, beta, *numbers = o.strip()
     at, bend, start = np.zeros(2 * n), np.zeros(2 * n), np.zeros(2)

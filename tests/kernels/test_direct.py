@@ -162,7 +162,7 @@ def test_a_run_that_ends_meanwhile_leaves_the_state_as_it_was(checks):
     assert state.a is before and np.array_equal(state.F, F)
 
 
-def test_two_costs_end_by_the_rule_that_was_asked_for():
+def test_two_costs_end_by_the_rule_given():
     found = run(registry.solver_of(alfpgm), problem_of("c-svc", 1e3), Monitor(), 1e-3)
     assert found.status is RULE
 

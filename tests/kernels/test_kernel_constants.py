@@ -1,4 +1,4 @@
-"""The constants beside w in an answer with a kernel, and the gap that was asked for: both as certified."""
+"""The constants beside w in an answer with a kernel, and the target gap: both as certified."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_gap_that_the_certificate_does_not_confirm_is_no_end(number):
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 50, 52, 73])
 @pytest.mark.parametrize("gap", [1e-3, 1e-7])
-def test_the_gap_asked_for_is_the_one_certified(number, gap):
+def test_the_target_gap_is_the_one_certified(number, gap):
     problem = random_data(200).problem(registry.find_kernel(number), KERNELS["rbf"])
     found = Fitting(Settings.of_kernel(solver=number, C=30.0, nu=NU, gap=gap)).solve(problem)
     assert found.result.status is GAP and found.certificate.gap <= verify.PRINTED * gap

@@ -64,7 +64,7 @@ def test_rows_are_the_kernel_matrix(sparse, kernel):
 
 
 @every_kernel
-def test_without_room_for_more_rows_sets_go_on(kernel):
+def test_without_space_for_more_rows_sets_go_on(kernel):
     """Of 1,500 rows LEAST_MB holds 349, of which the optimum takes more."""
     problem = problem_of(kernel, n=1500)
     best = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-6)
@@ -79,7 +79,7 @@ def test_without_room_for_more_rows_sets_go_on(kernel):
 
 
 @pytest.mark.parametrize("n", [2, 120, 260, 600, 700, 1500, 2400])
-def test_pairs_of_classes_have_room_for_all_their_rows(n):
+def test_pairs_of_classes_have_space_for_all_their_rows(n):
     problem = problem_of(KERNELS["rbf"], n=n)
     cache = enough_mb(n)
     assert WholeDescent.fits(problem, cache)

@@ -54,13 +54,13 @@ def test_raw_values_are_certified():
     assert s.status is base.RULE and s.certificate.gap <= 1e-5
     run, descent = run_of(p, Monitor(), Rule(dual=RangeRule(0.1)), factorised=True)
     run.interior = np.inf
-    assert run.by_turns(descent).status is base.PRECISION, "after a hundred thousand epochs"
+    assert run.alternated(descent).status is base.PRECISION, "after a hundred thousand epochs"
 
 
 def test_stalled_epochs_and_rounds_end():
     run, descent = run_of(raw_problem(), Monitor(), Rule(dual=RangeRule(1e-9)), factorised=True)
     run.interior, run.most_epochs = np.inf, 1
-    found = run.by_turns(descent)
+    found = run.alternated(descent)
     assert found.status is base.PRECISION and found.iterations < 5000
 
 

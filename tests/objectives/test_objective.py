@@ -122,7 +122,7 @@ def test_sample_is_a_problem_of_its_own(case):
 
 
 @pytest.mark.parametrize("bias", ["absent", "regularised", "zero"])
-def test_face_is_least_squares_on_the_rows_asked_for(bias):
+def test_face_is_least_squares_on_the_rows_given(bias):
     p = random_problem(22, 12, 30, 2.0, *BIASES[bias])
     f = SquaredHinge(LAYOUTS["csr"](p), p.y, p.cost)
     for used in ([3], [0, 5, 7], list(range(12)), [11, 2], [1, 4, 6, 8]):  # rows known and new, in any order

@@ -161,7 +161,7 @@ def test_distributions_and_bars():
     assert bar["all sets from 3 MB, share of 1 and more"] == pytest.approx(2 / 3)
     assert bar["all sets from 3 MB, worst"] == 0.5 and bar["all sets from 1 MB to 3 MB, worst"] == 0.25
     assert found.objective.values == [3.0, pytest.approx(3.0 / 60.0)]
-    assert bar["share certified within 30 s"] == pytest.approx(4 / 6)  # -s 4 is not asked for
+    assert bar["share certified within 30 s"] == pytest.approx(4 / 6)  # -s 4 is not among the problems
     allowed = 10.0 + 60.0 + 1.5 * 12 * 1000 / 2**20
     assert bar["MB above LIBLINEAR's and what is allowed, worst"] == pytest.approx(100.0 - allowed)
     assert math.isnan({text: value for text, value, _, _ in evaluate().bars()}["all sets from 3 MB, worst"])

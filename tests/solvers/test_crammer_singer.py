@@ -275,7 +275,7 @@ def test_work_after_liblinears_rule_is_limited_where_there_are_many_features(aft
 
     descent.run = noted
     run.may_round, run.after_rule = False, after
-    found = run.by_turns(descent)
+    found = run.alternated(descent)
     assert found.status is base.RULE and violation(p, p.A.T @ found.alpha, found.alpha) <= 0.01 * (1 + 1e-6)
     first = next(k for k, pg_range in enumerate(pg_ranges) if pg_range <= 0.01)
     assert (pg_ranges[-1] <= SAFETY * 0.01) == (after == np.inf)
@@ -295,7 +295,7 @@ def test_rounds_that_get_nowhere_hand_back_to_epochs(started, monkeypatch):
     made.clear()
     run, descent = run_of(p, Monitor(), Rule(dual=RangeRule(eps)), factorised=False, W=W)
     run.most_rows, run.interior = 0, np.inf
-    found = run.by_turns(descent, started)
+    found = run.alternated(descent, started)
     assert found.status is base.RULE
     assert violation(p, p.A.T @ found.alpha, found.alpha) <= eps * (1 + 1e-6)
     assert 0 < len(made) <= 10 * crammer_singer.PRODUCT_STEPS * crammer_singer.PRODUCTS, "of 59510 without epochs"
@@ -328,4 +328,4 @@ def test_factorised_rounds_that_get_nowhere_hand_back_to_epochs(monkeypatch):
     p = Problem(rng.normal(size=(k, d))[y] + 0.1 * rng.normal(size=(n, d)), 1.0 * y, np.full(n, 1e4))
     run, descent = run_of(p, Monitor(0.1), Rule(), factorised=True)
     descent.patience, descent.steps = 0.0, 3.0
-    assert run.by_turns(descent).status is base.GAP and resumed and len(steps) < 40
+    assert run.alternated(descent).status is base.GAP and resumed and len(steps) < 40

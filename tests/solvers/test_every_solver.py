@@ -70,7 +70,7 @@ def check_optimum(s: Solved) -> None:
 
 
 @every_path
-def test_gap_is_what_was_asked_for(case):
+def test_target_gap_is_reached(case):
     iterations = []
     for gap in (0.5, 1e-3, 1e-10):
         s = Solved(case, PROBLEMS["tall-hard"], gap=gap)

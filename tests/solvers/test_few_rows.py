@@ -123,7 +123,7 @@ def test_the_fallback_has_no_system_of_rows_where_the_bias_is_free():
     assert problems.certify(0, found).gap <= 1e-4
 
 
-def test_an_exact_minimiser_must_have_the_gap_that_was_asked_for():
+def test_an_exact_minimiser_must_have_the_target_gap():
     X, y = one_among_many()
     problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=2, gap=1e-9), np.ones(ROWS))
     [result] = problems.fit()

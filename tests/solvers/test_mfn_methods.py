@@ -122,7 +122,7 @@ def proved(a: Answer, gap: float) -> None:
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @every_shape
 @every_row
-def test_gap_as_asked_for(row, shape, C, method, layout):
+def test_target_gap_is_reached(row, shape, C, method, layout):
     p = reference.random_problem(C=C, **SHAPES[shape])
     for gap in (1e-3, 1e-6, 1e-10):
         proved(Answer(row, p, layout, method=method, gap=gap), gap)

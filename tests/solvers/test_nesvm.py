@@ -1,4 +1,4 @@
-"""NESVM beyond what every solver is asked for: LP-SVM against a linear program, and the paper's Algorithm 1."""
+"""NESVM beyond the common suite: LP-SVM against a linear program, and the paper's Algorithm 1."""
 
 # ruff: noqa: F811  # fixtures are imported, and used by name
 from __future__ import annotations
@@ -51,7 +51,7 @@ def test_some_weights_are_zeros(system):
 
 
 @pytest.mark.parametrize("gap", [0.5, 1e-3, 1e-6])
-def test_lp_gap_is_what_was_asked_for(gap, system):
+def test_lp_target_gap_is_reached(gap, system):
     for name in ("tall-hard", "tall-free", "wide"):
         s = Solved(PROBLEMS[name], system=system, gap=gap)
         assert s.status.converged and s.certificate.gap <= gap * (1 + 1e-6)
