@@ -130,11 +130,6 @@ class CrammerSingerDescent:
         return 1.0 if self.factorised else cost / max(self._usual_step, 1e-300)
 
     @property
-    def usual_cost(self) -> float:
-        """Approximate cost of a usual Newton step."""
-        return self.newton / self.steps
-
-    @property
     def most_products(self) -> int:
         """Limit of products in one Newton step by conjugate gradients: the number expected for all steps."""
         return int(self.steps * PRODUCTS)

@@ -7,7 +7,7 @@ newton.RuleEpochs             L2-SVM-MFN, modified Huber, hinge by continuation:
                               the expected number of epochs; every evaluation is a record
 alm_epochs.HingeEpochs        SVM-ALM: the gap decides, and its fall says when to compute the primal and when to go
                               over to Newton steps; only the last evaluation is a record
-alm_class_epochs.ClassEpochs  Crammer-Singer: as the former, by the gap that an epoch estimates itself
+alm_classes.ClassEpochs       Crammer-Singer: as the former, by the gap that an epoch estimates itself
 homotopy.CentredEpochs        NESVM: only a gap ends the run; a free bias has a proximal term, whose centre moves
 """
 
