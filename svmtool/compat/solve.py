@@ -146,7 +146,4 @@ def _refuse_no_rows(rows: Dataset) -> None:
 def _finish(done: Any, run: LinearRun | KernelRun, text: Callable[[], object]) -> None:
     """Print a run's lines by `text`, and warnings."""
     text()
-    if done.lacking:
-        whole = done.lacking.startswith("WARNING")
-        run.output.warn(done.lacking if whole else f"WARNING: {MODEL} holds no probabilities (-b 1): {done.lacking}")
     exit_status(run.settings.row, run.request, done, MODEL, False, run.output)

@@ -76,6 +76,9 @@ def vague_gap(results: list) -> float:
 def exit_status(row: Solver, request: Request, done: Any, model_path: str, interrupted: bool, console: Any) -> int:
     """Print warnings about a run that did not end normally; returns the exit status."""
     status = done.status
+    if done.lacking:
+        whole = done.lacking.startswith("WARNING")  # LIBSVM's own sentence
+        console.warn(done.lacking if whole else f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
     if status is None:
         return 0
     if status is INTERRUPTED:

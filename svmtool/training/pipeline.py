@@ -148,8 +148,6 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
             linear.write(model_path, done.model)
         else:
             state.write(done)
-    if done.lacking:
-        console.warn(f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
     return exit_status(settings.row, request, done, model_path, stop.set, console)
 
 

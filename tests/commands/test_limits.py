@@ -183,7 +183,7 @@ def test_folds_go_on_where_their_share_has_cut_them_short(row, monkeypatch):
     folds = cross_validation.Folds(table, settings, None, 2)
     predictions, _ = folds.evaluate(settings, StopFlag())
     assert [start is None for start in starts] == [True, True, False, False]
-    assert folds.cut == 0 and np.all(np.isfinite(predictions))
+    assert folds.open_ends == () and np.all(np.isfinite(predictions))
 
 
 def test_search_ends_with_the_best_so_far():

@@ -47,9 +47,6 @@ def run(s: Settings, request: Request, data: Reading, model_path: str, console: 
     console.solver(done.text + done.certificate.line() + "\n")
     done.model.notes = () if request.plain_model else notes(s, done)
     kernel.write(model_path, done.model)
-    if done.lacking:
-        whole = done.lacking.startswith("WARNING")  # LIBSVM's own sentence
-        console.warn(done.lacking if whole else f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
     return exit_status(s.row, request, done, model_path, stop.set, console)
 
 

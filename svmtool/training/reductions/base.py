@@ -29,7 +29,7 @@ from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.registry import Solver
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Confirmation, Monitor, Plan, Progress, Result, Rule
+from svmtool.solvers.shared.base import Confirmation, Monitor, Plan, Progress, RangeRule, Result, Rule
 from svmtool.tolerances import DENSE_BELOW
 from svmtool.training import verify
 from svmtool.training.inputs import refuse_overflow, resized
@@ -74,7 +74,7 @@ class Reduction(ABC):
     The arrays of `table` become the rows; they are never changed, and mapped ones may be released.
     row_weights f8[n] multiply C; rows of weight zero or below take no part.
 
-    A kind implements `task`, `rule`, `start_from`, and where needed `name`, `finish`, `dual_point`, `summary`, ...
+    A kind implements `task`, `start_from`, and where needed `rule`, `name`, `finish`, `dual_point`, `summary`, ...
     count: number of problems; missing: labels of -wi that the data lack; untrained: what a model of no rows is like;
     solved_at: when, by time.perf_counter, `fit_and_certify` had the last answer; sums: of the rows, where solvers want
     normal equations.
@@ -121,9 +121,9 @@ class Reduction(ABC):
     def task(self, k: int) -> Task:
         """Problem k, rows of cost zero included."""
 
-    @abstractmethod
     def rule(self, k: int) -> Rule:
         """LIBLINEAR's stopping rule of problem k, or none where the gap decides."""
+        return Rule() if self.eps is None else Rule(dual=RangeRule(self.eps))
 
     @property
     def method(self) -> Solver:

@@ -28,7 +28,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.task import Task
 from svmtool.registry import Solver
-from svmtool.solvers.shared.base import Monitor, RangeRule, Result, Rule
+from svmtool.solvers.shared.base import Monitor, Result
 from svmtool.training.reductions.base import Reduction
 
 ROOT = math.sqrt(2.0)
@@ -59,9 +59,6 @@ class CrammerSinger(Reduction):
             return Task(_times_root(self.rows), self.classes.signs(0), self.cost, p=self.loss.power)
         rows = self.rows.as_csr()
         return ClassTask(rows, self.classes.number, self.k, self.cost)
-
-    def rule(self, k: int) -> Rule:
-        return Rule() if self.eps is None else Rule(dual=RangeRule(self.eps))
 
     def finish(self, result: Result) -> None:
         """With two classes, convert v to W and alpha to the dual point of both."""

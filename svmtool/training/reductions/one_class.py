@@ -16,7 +16,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.objectives.one_class import AMONG
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
-from svmtool.solvers.shared.base import RangeRule, Result, Rule
+from svmtool.solvers.shared.base import Result, Rule
 from svmtool.training.reductions.base import Reduction
 
 
@@ -38,9 +38,6 @@ class OneClass(Reduction):
         n = self.rows.n
         cost = np.ones(n) if self.row_weights is None else self.row_weights
         return Task(self.rows, np.ones(n), cost, nu=self.settings.problem.nu)
-
-    def rule(self, k: int) -> Rule:
-        return Rule() if self.eps is None else Rule(dual=RangeRule(self.eps))
 
     def _certifier(self, k: int) -> OneClassCertifier:
         t = self.task(k)

@@ -26,15 +26,9 @@ UNMOVED = 1e-15  # largest norm of a change of weights that counts as unchanged
 class Folds:
     """The folds of a data set, drawn once.  Rows of a fold are copied while it is used, to limit memory.
 
-    Attributes
-    ----------
-    count : number of folds
-    warnings : messages for the user so far, in order
-    open_ends : the statuses of the folds of the last `evaluate` that did not converge
-    cut : how many of these were stopped by the time limit
-    any_start : whether warm starts use LIBLINEAR's rule alone, as its search for C does
-
-    Raises SvmtoolError for fewer than two rows.
+    count: number of folds; warnings: messages for the user so far, in order; open_ends: the statuses of the folds of
+    the last `evaluate` that did not converge; any_start: whether warm starts use LIBLINEAR's rule alone, as its search
+    for C does.  Raises SvmtoolError for fewer than two rows.
     """
 
     open_ends: tuple[Status, ...] = ()
@@ -47,10 +41,6 @@ class Folds:
             self.warnings.append(draws.TOO_MANY_FOLDS)
         self.order, self.starts = draws.drawn_folds(table.labels, wanted, settings.run.stratified, settings.run.seed)
         self.count = len(self.starts) - 1
-
-    @property
-    def cut(self) -> int:
-        return self.open_ends.count(TIME)
 
     def evaluate(
         self, settings: Settings, stop: StopFlag, warm: list | None = None,

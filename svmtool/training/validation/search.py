@@ -109,12 +109,12 @@ def _double_C(
         held = HeldOut(folds.table.labels, task_of(settings), measure.needs)
         with Interruptible(stop), doing(f"search at C = {C:g}"):
             _, moved = held_out(folds, settings.replace(C=C), stop, warm, held)
-        if tried and folds.cut:
+        if tried and TIME in folds.open_ends:
             return C
         unmoved = 0 if moved else unmoved + 1
         tried.append(Tried(settings.problem.p, C, measure.score(held), folds.open_ends))
         report(tried[-1])
-        if folds.cut:
+        if TIME in folds.open_ends:
             return C
         if unmoved == UNMOVED_ROUNDS:
             return None
