@@ -29,8 +29,8 @@ NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 SHARE = Interval(Real, 0.0, 1.0, closed="right")
 
 # Problems with at most this many values are solved to about round-off for any `tol`: it costs little, and a weight of 2
-# is then the same as a repeated row, to all digits.
-SMALL = 4096
+# is then the same as a repeated row, to all digits.  scikit-learn checks that with 810 values.
+SMALL = 1024
 EXACT = {"gap": 1e-15, "eps": 1e-10}
 HINGES, HINGE_GAP = (3, 13), 1e-12  # solvers of piecewise linear losses: round-off keeps their gaps above 1e-15
 
