@@ -20,7 +20,6 @@ from svmtool.data.blocks import Rows
 from svmtool.objectives.duality import best_multiple, relative_gap
 from svmtool.objectives.losses import Loss
 
-NEAR = 0.5  # share of rows up to which a product with these rows only is cheaper
 UNIT = float(np.finfo(float).eps)
 TINY = 1e-20  # multipliers per unit of cost that count as zero, because their powers would underflow
 
@@ -78,7 +77,7 @@ class Certifier:
             if candidate is None or (candidate is not alpha and alpha is not None and self.loss.degree == 1.0):
                 continue  # the slope of a loss is not determined at a breakpoint
             with np.errstate(over="ignore", invalid="ignore"):
-                dual, violation = self._dual_value(candidate, xi, w)
+                dual, violation = self._dual_value(candidate, xi)
             if not dual >= 0.0:  # overflow: a = 0 is a dual point of value 0
                 dual = 0.0
             if best is None or dual > best.dual:
@@ -114,22 +113,7 @@ class Certifier:
             self.rows.margins(w, self.y, z)
         return np.subtract(self.target, z, out=z)
 
-    def _slack_near(self, v: np.ndarray, w: np.ndarray, xi: np.ndarray, at_zero: np.ndarray) -> np.ndarray:
-        """`_slack` of v, or that of w (xi) for rows at_zero whose slack at v cannot be positive either.
-
-        |x_i.(v - w)| <= max |x_ij| |v - w|_1, which excludes most rows if v and w are close.
-        """
-        if self.free_bias or self.rows.largest_value == np.inf:
-            return self._slack(v)
-        reach = self.rows.largest_value * float(np.sum(np.abs(v - w)))
-        near = np.flatnonzero(~at_zero | (xi > -reach))
-        if len(near) > NEAR * len(xi):
-            return self._slack(v)
-        z = self.target - xi
-        self.rows.margins_of(near, v, self.y, z)
-        return np.subtract(self.target, z, out=z)
-
-    def _dual_value(self, a: np.ndarray, xi: np.ndarray, w: np.ndarray) -> tuple[float, float]:
+    def _dual_value(self, a: np.ndarray, xi: np.ndarray) -> tuple[float, float]:
         """D at the best multiple of `a` (made feasible), and the largest KKT violation of `a` itself.
 
         xi: the slacks at the primal point w; with |w|_1 a dual point does not determine them.
@@ -150,7 +134,7 @@ class Certifier:
         dual = value_of_multiple(
             self.loss, linear, v, largest, lambda s: float(cost @ self.loss.conjugate(s * b)), self.l1
         )
-        g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack_near(v, w, xi, at_zero))
+        g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack(v))
         if self.free_bias:  # the multiplier of sum a y = 0: the best bias for the free rows
             free = ~(at_zero | at_cap)
             if np.any(free):

@@ -37,7 +37,6 @@ class Rows:
     nnz: int
     bias: float
     gram_entries = 3.5  # Gram matrix entries updated in the time of one non-zero of a Hessian product
-    largest_value = np.inf  # upper bound of |x_ij|, including the bias feature, if known
     blocks: list[tuple[int, int]]
     gram_blocks: list[tuple[int, int]]
     offers_coordinate_descent = False  # whether compiled loops can visit one row after another (`csr_arrays`)
@@ -198,10 +197,6 @@ class Rows:
     def draw(self, group: int, seed: int) -> np.ndarray:
         """Draw one random row of each group of `group` rows, i8: a sample to start from."""
         return draw_rows(self.n, group, seed)
-
-    def margins_of(self, chosen: np.ndarray, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
-        """z_i = y_i x_i.w for the rows `chosen` (i8); other entries of z are undefined."""
-        self.margins(w, y, z)
 
     def sums_by_side(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
         """sum_i u_i x_i over the rows with y = 1 and over the others, f8[2, d]."""

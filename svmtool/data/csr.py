@@ -45,16 +45,6 @@ class CsrRows(Rows):
         call, shift = loops.csr_margins.bind(*self.csr_arrays, w, y, z), self.shift(w)
         self.for_each_block(lambda lo, hi: call(shift, lo, hi))
 
-    def margins_of(self, chosen: np.ndarray, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
-        call, shift = loops.csr_margins_of.bind(*self.csr_arrays, w, y, z, chosen), self.shift(w)
-        step = -(-len(chosen) // len(self.blocks)) or 1
-
-        def work(b: int) -> None:
-            for lo, hi in self.runs(chosen[b * step : (b + 1) * step]):
-                call(shift, b * step + lo, b * step + hi)
-
-        run_blocks(work, -(-len(chosen) // step))
-
     def hinge(self, w: np.ndarray, y: np.ndarray, target: np.ndarray, cost: np.ndarray) -> float:
         """sum_i cost_i max(0, target_i - y_i x_i.w) in one pass; y, target, cost: f8[n], or f8[2 n]: rows twice."""
         call, shift = loops.csr_hinge.bind(*self.csr_arrays, w, y, target, cost), self.shift(w)

@@ -25,10 +25,10 @@ LARGEST_START = 1e100  # weights of an initial model: their squares must stay nu
 def refuse_overflow(
     table: Dataset, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None,
     largest: float = 1.0, labels: float = 1.0,
-) -> float:  # fmt: skip
-    """The maximum of |values|, `largest` and 1; SvmtoolError if sums of squares would overflow.
+) -> None:  # fmt: skip
+    """SvmtoolError if sums of squares would overflow.
 
-    labels: the largest |label| in the problem.
+    largest: of |values| beside those of the table; labels: the largest |label| in the problem.
     """
     largest = max(largest, table.largest or 1.0, 1.0)
     for at in range(0, len(table.values) if table.largest is None else 0, VALUES_AT_ONCE):
@@ -37,7 +37,6 @@ def refuse_overflow(
         if table.mapped is not None:
             table.mapped.check()
     refuse_range(len(table), C, class_weights, row_weights, largest, labels)
-    return largest
 
 
 def refuse_range(

@@ -101,11 +101,10 @@ class Reduction(ABC):
         self.n_features = table.n_features
         self.row_weights = row_weights
         largest_label = self._largest_label(table.labels)
-        largest = refuse_overflow(table, p.C, p.class_weights, row_weights, p.bias, largest_label)
+        refuse_overflow(table, p.C, p.class_weights, row_weights, p.bias, largest_label)
         self._read_labels(table.labels)
         below = min(DENSE_BELOW, len(table.labels)) if _systems_of_rows(self.solver) else DENSE_BELOW
         self.rows = table.rows(p.bias, below)
-        self.rows.largest_value = largest
 
     # Implemented by each kind of task
 

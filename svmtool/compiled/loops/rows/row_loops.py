@@ -50,14 +50,6 @@ def csr_margins(indptr, indices, values, w, y, z, shift, lo, hi):
         z[i] = y[i] * (row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift)
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], u8[], f8, u8, u8)", fast=True)
-def csr_margins_of(indptr, indices, values, w, y, z, chosen, shift, lo, hi):
-    """`csr_margins` for the rows chosen[lo] .. chosen[hi-1]."""
-    for r in range(lo, hi):
-        i = chosen[r]
-        z[i] = y[i] * (row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift)
-
-
 @loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
 def csr_hinge(indptr, indices, values, w, y, target, cost, shift, lo, hi):
     """sum_i cost_i max(0, target_i - y_i (x_i.w + shift)) over rows lo .. hi-1; y twice as long: two terms each."""
