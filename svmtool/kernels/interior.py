@@ -95,7 +95,7 @@ def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]
         if thin:
             Q = _Thin(problem.rows.dense_of(row) * (unit / size**0.5 * y)[:, None])
         else:
-            K = kernel_matrix(Points(problem.kernel, problem.rows, problem.matrix))[np.ix_(row, row)]
+            K = kernel_matrix(problem.points)[np.ix_(row, row)]
             Q = (unit * y)[:, None] * K * (unit * y) / size
         points = _interior(Q, p / size, E, E @ (problem.start[used] / unit), upper / unit, problem.floor / size)
     found = []
@@ -223,7 +223,7 @@ def least_squares(problem: LeastSquaresSvc) -> np.ndarray | None:
 
     None if numbers overflow or the kernel is not positive semidefinite.  Raises EndedError if the run ends meanwhile.
     """
-    K = kernel_matrix(Points(problem.kernel, problem.rows, problem.matrix))
+    K = kernel_matrix(problem.points)
     return solution_of_squares(K, problem.y, problem.cost, problem.shift)
 
 

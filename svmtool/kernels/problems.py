@@ -118,18 +118,14 @@ class KernelProblem(_Problem):
         self, points: Points, row: np.ndarray, y: np.ndarray, p: np.ndarray, upper: np.ndarray, start: np.ndarray,
         two_sums: bool = False,
     ):  # fmt: skip
-        self.kernel, self.rows, self.matrix = points.kernel, points.rows, points.matrix
+        self.points, self.n = points, points.n
+        self.kernel, self.rows, self.matrix = points
         self.row, self.y, self.p, self.upper, self.start, self.two_sums = row, y, p, upper, start, two_sums
 
     @property
     def losses(self) -> np.ndarray:
         """Cost of a loss of 1 for each variable, see the class."""
         return self.upper if self.shrunk == 1.0 else np.full(len(self.upper), 1.0 / max(self.shrunk, LEAST))
-
-    @property
-    def n(self) -> int:
-        """The number of points."""
-        return self.rows.n if self.rows is not None else len(self.matrix)
 
     def without_losses(self, gradient: np.ndarray) -> tuple[float, float]:
         """rho and r without any loss: the best for w if `shrunk` is below 1, because losses cost more than margins.
@@ -350,8 +346,8 @@ class LeastSquaresSvc(_Problem):
 
     def __init__(self, points: Points, y: np.ndarray, cost: np.ndarray, free_bias: bool):
         self.used, self.whole = np.flatnonzero(cost > 0.0), len(y)
-        some = points.take(self.used)
-        self.kernel, self.rows, self.matrix = some
+        self.points = points.take(self.used)
+        self.kernel, self.rows, self.matrix = self.points
         self.n, self.y, self.cost = len(self.used), y[self.used], cost[self.used]
         self.free_bias = free_bias
         self.shift = 0.0 if free_bias else 1.0  # added to all kernel values

@@ -15,7 +15,7 @@ import numpy as np
 from svmtool.compiled.loops.loss import smoothed_loops as loops
 from svmtool.kernels.conjugate import Conjugate
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.problems import LeastSquaresSvc, Points
+from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.linalg.systems import Factored
 
 DIRECT = 2048  # rows in Z whose system is factorised; with more, conjugate gradients
@@ -34,7 +34,7 @@ class SmoothedHinge:
     def __init__(self, state: Decomposition, cache_mb: float, direct: float = DIRECT, close: float = CLOSE):
         self.state, self.cache_mb, self.direct, self.close = state, cache_mb, direct, close
         p = state.problem
-        self.points = Points(p.kernel, p.rows, p.matrix)
+        self.points = p.points
         self.y, self.C = p.y, p.upper
         self.c, self.f = self.y * state.a, state.f.copy()
         self.settled = state.f

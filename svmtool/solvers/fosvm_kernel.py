@@ -19,7 +19,7 @@ import numpy as np
 from svmtool.certify.one_class import hard_gap
 from svmtool.kernels.decomposition import Decomposition, ViolatingSets
 from svmtool.kernels.pair_descent import LAST, PATIENCE, PairDescent, capacity_for_rows
-from svmtool.kernels.problems import HardOneClass, Points
+from svmtool.kernels.problems import HardOneClass
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.row_scores import KernelRowScores
 from svmtool.kernels.rows import exact_sum
@@ -115,7 +115,7 @@ def _decompose(
 ) -> KernelResult:
     """Continue from alpha f8[n] by decomposition, over all rows or a part of them that doubles until samples pass."""
     monitor.uses("pairs of rows in working sets", "too many rows carry the plane for exact solutions")
-    n, points = problem.n, Points(problem.kernel, problem.rows, problem.matrix)
+    n, points = problem.n, problem.points
     part = np.flatnonzero(alpha)
     more = GROWTH * len(part)
     while True:
