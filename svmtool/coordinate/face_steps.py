@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from svmtool.compiled.loops.cd import face_loops
+from svmtool.compiled.loops.cd import dcd_loops
 
 if TYPE_CHECKING:
     from typing import Any
@@ -53,14 +53,14 @@ class FaceSteps:
             return 0.0
         space, bias = np.empty(4 * m), p.bias
         signs = p.y
-        face_loops.face_start(
+        dcd_loops.face_start(
             *self._rows, signs, p.target, p.diagonal, p.square_norms, p.alpha, p.w, face, space, self._v, self._state,
             bias,
         )  # fmt: skip
         left = min(int((most - done) / cost), self._steps)
         while self._state[0] > 0.0 and left > 0:
             steps = min(left, max(int(PIECE / cost), 1))
-            made = face_loops.face_conjugate(
+            made = dcd_loops.face_conjugate(
                 *self._rows, signs, p.diagonal, p.square_norms, face, space, self._v, self._state, bias, steps, LITTLE,
             )  # fmt: skip
             left -= steps
@@ -69,7 +69,7 @@ class FaceSteps:
         w, t = p.w.copy(), 1.0
         for _ in range(HALVINGS):
             new = np.clip(alpha + t * space[:m], 0.0, upper)
-            face_loops.face_combination(*self._rows, signs, face, new - alpha, self._v, bias)
+            dcd_loops.face_combination(*self._rows, signs, face, new - alpha, self._v, bias)
             done += nnz
             np.add(w, self._v, out=p.w)
             p.alpha[face] = new

@@ -24,7 +24,6 @@ MAX_BLOCKS = 32
 KERNEL_ROWS = 64  # rows of a kernel matrix a block, enough to amortise its scratch vector
 DENSE_FROM = 0.5  # share of non-zeros from which rows are stored dense
 DENSE_FEATURES = 64  # minimum number of features for that: with fewer, loops over sparse rows are faster
-COLUMNS_BELOW = 64  # up to this many features the Gram matrix of dense rows is summed column by column
 PAIRS = 1 << 25  # pairs of features added to a Gram matrix between two checks of whether the run has to end
 PIECE = 1 << 20  # non-zeros of rows on disk between two checks of the memory
 

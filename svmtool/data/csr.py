@@ -88,21 +88,15 @@ class CsrRows(Rows):
         return g
 
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
-        m = self.plain
-        by_columns = m <= blocks.COLUMNS_BELOW and self.nnz >= blocks.DENSE_FROM * self.n * m
-        some = self._rows_between_checks
+        m, some = self.plain, self._rows_between_checks
 
         def work(g: np.ndarray, lo: int, hi: int) -> float:
-            if by_columns:
-                chunk = np.empty((m + 2) * int(loops.CHUNK))
-                loops.csr_gram_by_columns(*self.csr_arrays, c, g, chunk, m, lo, hi)
-                return 0.0
             for first in range(lo, hi, some):
                 limits.check()
                 loops.csr_gram(*self.csr_arrays, c, g, self.d if g is gram else m, first, min(first + some, hi))
             return 0.0
 
-        if len(self.gram_blocks) == 1 and self.mapped is None and not (by_columns and m < self.d):
+        if len(self.gram_blocks) == 1 and self.mapped is None:
             work(gram, 0, self.n)
         else:
             flat, _ = self._sum_over(self.gram_blocks, m * m, work)

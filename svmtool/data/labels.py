@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from svmtool.compiled.loops.text.label_loops import number_classes
+from svmtool.compiled.loops.text.text_loops import number_classes
 from svmtool.errors import RowsError
 
 FEW = 32  # up to this many classes a search is faster than sorting

@@ -9,7 +9,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.kernel import kernel_row_loops as loops
-from svmtool.compiled.loops.kernel.weight_loops import pair_weights
+from svmtool.compiled.loops.kernel.kernel_loops import pair_weights
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
@@ -130,7 +130,7 @@ class KernelRows:
                 loops.add_stored(tile, every[: part.n], c_missing[first:last], f[lo:hi], hi - lo, 0, hi - lo)
                 place = new[first:last]
                 if len(place):
-                    loops.keep_tile(tile, self.store, place, n, len(place), hi - lo, lo)
+                    self.store.reshape(self.capacity, n)[place, lo:hi] = tile[: len(place)]
 
         run_blocks(work, -(-n // width))
 

@@ -13,10 +13,8 @@ from svmtool import limits
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.kernel import kernel_loops
-from svmtool.compiled.loops.kernel.kernel_loops import LANES, LINEAR, PRECOMPUTED, STRIP, first_row_without
-from svmtool.compiled.loops.kernel.one_vs_one_loops import couple, vote
-from svmtool.compiled.loops.kernel.weight_loops import add_rest, pair_weights
-from svmtool.compiled.loops.text.decision_loops import choose
+from svmtool.compiled.loops.kernel.kernel_loops import LANES, LINEAR, PRECOMPUTED, STRIP
+from svmtool.compiled.loops.text.decision_loops import choose, couple, vote
 from svmtool.errors import ModelError
 from svmtool.models.kernel_functions import Kernel
 from svmtool.models.linear import Model
@@ -205,12 +203,14 @@ class KernelScores:
         if self.kernel.kind == LINEAR and self.n_places * self.pairs <= MAX_WEIGHTS:
             self.W, rest = (Buffer("f8", self.n_places * self.pairs) for _ in range(2))
             support = self.indptr, self.places, self.values, self.coef, self.ends
-            pair_weights(*support, self.W, rest, self.columns, self.pairs)
-            add_rest(self.W, rest)
+            kernel_loops.pair_weights(*support, self.W, rest, self.columns, self.pairs)
+            kernel_loops.add_rest(self.W, rest)
 
     def unfit_row(self, rows) -> int:
         """The first row that does not have the values that a precomputed kernel needs; -1 for none."""
-        return first_row_without(rows.indptr, rows.indices, self.last) if self.kernel.kind == PRECOMPUTED else -1
+        if self.kernel.kind != PRECOMPUTED:
+            return -1
+        return kernel_loops.first_row_without(rows.indptr, rows.indices, self.last)
 
     def decide(self, rows, n: int, decisions) -> None:
         """Compute decision values f8 (n, pairs) of a Dataset or RawTable of n rows, none of them unfit."""

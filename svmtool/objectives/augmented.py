@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.compiled.loops.loss import power_loops as loops
+from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.blocks import Rows
 from svmtool.data.replicated import of_data

@@ -12,7 +12,6 @@ import numpy as np
 
 from svmtool.compiled.loops.fused import fused_mfn_loops
 from svmtool.compiled.loops.loss import hinge_loops as loops
-from svmtool.compiled.loops.loss.conjugate_loops import csr_conjugate_gradient
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import data_of, of_data
@@ -111,7 +110,7 @@ class SquaredHinge(Objective):
         if not self._in_one_call:
             return super()._conjugate_gradient(g, tolerance, most, stopped)
         r, active, p, squares = self.rows, self.active_rows(), np.empty(self.d), np.array([0.0, -1.0])
-        call = csr_conjugate_gradient.bind(
+        call = loops.csr_conjugate_gradient.bind(
             *r.csr_arrays, active, self.c[active], self.hessian_diagonal(), g, p, np.empty(3 * self.d),
             squares,
         )  # fmt: skip

@@ -173,7 +173,7 @@ class RowWriter:
 
     def _absent_text(self) -> np.ndarray:
         """The concatenated texts of all features of value 0, in the order of a row."""
-        text = np.empty(4 * scale_loops.SPACE, np.uint8)
+        text = np.empty(4 * scale_loops.FEATURE_SPACE, np.uint8)
         state = np.zeros(2, np.int64)
         while answer := scale_loops.absent_text(text, self.at, self.names, self.low, self.high, state, *self.limits):
             if answer == scale_loops.FULL:

@@ -39,7 +39,7 @@ def of_labels(settings: Settings, given: tuple[str, ...], labels: np.ndarray, pa
         return ""
     import numpy as np
 
-    from svmtool.compiled.loops.text.label_loops import number_classes
+    from svmtool.compiled.loops.text.text_loops import number_classes
     from svmtool.data.labels import FEW, whole_labels
 
     few = number_classes(labels, np.empty(FEW), np.empty(len(labels), np.int64), np.zeros(FEW, np.int64))

@@ -12,7 +12,7 @@ from reference import csr_of
 from svmtool import registry
 from svmtool.compiled.loops.cd import dcd_loops
 from svmtool.compiled.loops.fused import fused_alm_loops, fused_mfn_loops
-from svmtool.compiled.loops.loss import conjugate_loops, hinge_loops, power_loops
+from svmtool.compiled.loops.loss import hinge_loops
 from svmtool.compiled.loops.rows import solve_loops
 from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data.csr import CsrRows
@@ -22,7 +22,7 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import GAP, OPTIMAL, Monitor, Rule
 
-MODULES = (hinge_loops, power_loops, dcd_loops, fused_mfn_loops, fused_alm_loops, solve_loops, conjugate_loops)
+MODULES = (hinge_loops, fused_mfn_loops, fused_alm_loops, solve_loops)
 
 
 def test_each_loop_has_a_test_here():
@@ -90,7 +90,7 @@ def test_power_state(n, p, sigma, cap):
     conjugate = b * (b / p) ** (1.0 / (p - 1.0)) if p > 1.0 else 0.0 * b  # b^q / p^(q-1)
     for lo, hi in halves(n):
         u, c, change, sums = u_before.copy(), before.copy(), np.zeros(n), np.full(8, 9.0)
-        power_loops.power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi)
+        hinge_loops.power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi)
         part = slice(lo, hi)
         weighted = lambda x, part=part: float(cost[part] @ x[part])  # noqa: E731
         loss = cap * np.maximum(target - z, 0.0) ** p
@@ -116,7 +116,7 @@ def test_power_search(n, p, sigma, cap):
         part = slice(lo, hi)
         for t in (0.3, 4.0):
             out = np.full(2, 9.0)
-            power_loops.power_line_search(z, dz, target, cost, beta, out, t, p, sigma, cap, lo, hi)
+            hinge_loops.power_line_search(z, dz, target, cost, beta, out, t, p, sigma, cap, lo, hi)
             _, b, bend = reference.smoothed((target - z - t * dz)[part], beta[part], p, sigma, cap)
             wanted = [-float((cost * dz)[part] @ b), float((cost * dz * dz)[part] @ bend)]
             np.testing.assert_allclose(out, wanted, rtol=1e-8, atol=1e-9)
@@ -136,7 +136,7 @@ def test_power_search_ends_at_slope_zero(n, p, sigma, cap):
 
     a = 0.0
     a = -slope(0.0)[0] - 0.2  # downhill from where the search direction begins
-    t = power_loops.power_search(z, dz, target, cost, beta, np.empty(4), a, 0.3, p, sigma, cap)
+    t = hinge_loops.power_search(z, dz, target, cost, beta, np.empty(4), a, 0.3, p, sigma, cap)
     left, size = slope(t)
     assert t > 0.0 and abs(left) <= 1e-9 * size
 
@@ -251,7 +251,7 @@ def test_csr_conjugate_gradient(n, d, bias, ridge):
         """The products of one call after another, of at most so many each; whether the last was there; and p."""
         p, work, squares = np.full(len(g), 9.0), np.full(3 * len(g), 9.0), np.array([9.0, -1.0])
         parts = indptr, indices, values, rows, weight, near, g, p, work, squares
-        products = [conjugate_loops.csr_conjugate_gradient(*parts, bias, ridge, tolerance, m) for m in most]
+        products = [hinge_loops.csr_conjugate_gradient(*parts, bias, ridge, tolerance, m) for m in most]
         return products, squares[0] <= squares[1], p
 
     products, reached, p = run(1e-12, 20 * len(H))

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loop_suite import check_each_loop_is_called
 
-from svmtool.compiled.loops.text import label_loops
+from svmtool.compiled.loops.text.text_loops import number_classes
 from svmtool.data import labels as labels_module
 from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError
-
-
-def test_each_loop_has_a_test_here():
-    check_each_loop_is_called(__file__, label_loops)
 
 
 def by_appearance(labels):
@@ -27,7 +22,7 @@ def by_appearance(labels):
 def test_number_classes(n, classes):
     labels = np.random.default_rng(n).integers(-3, classes - 3, n).astype(float)
     values, number, counts = np.empty(7), np.empty(n, np.int64), np.zeros(7, np.int64)
-    found = label_loops.number_classes(labels, values, number, counts)
+    found = number_classes(labels, values, number, counts)
     wanted = by_appearance(labels.tolist())
     assert (values[:found].tolist(), number.tolist(), counts[:found].tolist()) == wanted
 
@@ -37,7 +32,7 @@ def test_number_classes(n, classes):
 )
 def test_number_classes_leaves_the_odd_to_others(labels):
     values, number, counts = np.empty(2), np.empty(len(labels), np.int64), np.zeros(2, np.int64)
-    assert label_loops.number_classes(np.array(labels), values, number, counts) == -1
+    assert number_classes(np.array(labels), values, number, counts) == -1
 
 
 @pytest.mark.parametrize("few", [0, 5, 40], ids=["sorted", "some places", "places for all"])

@@ -11,7 +11,7 @@ from reference import csr_of
 
 from svmtool import registry
 from svmtool.certify.kernel import certify
-from svmtool.compiled.loops.kernel.weight_loops import add_rest, pair_weights
+from svmtool.compiled.loops.kernel.kernel_loops import add_rest, pair_weights
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels import direct, interior

@@ -9,7 +9,8 @@ import pytest
 from kernel_models import KERNELS, decisions, kernel_value, random_model, table_of
 
 from svmtool.compiled import threads
-from svmtool.compiled.loops.kernel import kernel_loops, one_vs_one_loops
+from svmtool.compiled.loops.kernel import kernel_loops
+from svmtool.compiled.loops.text import decision_loops
 from svmtool.data.dataset import Dataset
 from svmtool.errors import ModelError
 from svmtool.models import kernel as kernel_models
@@ -216,7 +217,7 @@ def test_probabilities_are_near_the_optimum_of_coupling(k):
     pairs = k * (k - 1) // 2
     values, A, B = rng.normal(size=(40, pairs)), -rng.random(pairs) - 0.5, rng.normal(size=pairs) / 3
     out, scratch = np.empty((40, k)), np.empty(k * (2 * k + 1))
-    assert one_vs_one_loops.couple(values, A, B, out, scratch, k, 40) == 0
+    assert decision_loops.couple(values, A, B, out, scratch, k, 40) == 0
     for row, found in zip(values, out, strict=True):
         r = np.zeros((k, k))
         r[np.triu_indices(k, 1)] = 1 / (1 + np.exp(A * row + B))
@@ -227,7 +228,7 @@ def test_probabilities_are_near_the_optimum_of_coupling(k):
 
 def test_pair_probabilities_keep_away_from_0_and_1():
     out = np.empty((4, 2))
-    one_vs_one_loops.couple(np.array([-1e300, 1e300, math.nan, 0.0]), -np.ones(1), np.zeros(1), out, np.empty(10), 2, 4)
+    decision_loops.couple(np.array([-1e300, 1e300, math.nan, 0.0]), -np.ones(1), np.zeros(1), out, np.empty(10), 2, 4)
     assert out[:, 0].tolist() == [1e-7, 1 - 1e-7, 1e-7, 0.5]
 
 

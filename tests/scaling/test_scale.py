@@ -150,7 +150,7 @@ def test_oracle(tmp_path_factory, rows, x, y, n_threads, small, far):
         patch.setattr(sys, "stdout", Standard(target))
         if small:  # many pieces, and an output buffer that holds hardly more than one number
             patch.setattr(rescale, "PIECE_PAIRS", 5)
-            patch.setattr(rescale, "BUFFER", scale_loops.SPACE + 40)
+            patch.setattr(rescale, "BUFFER", scale_loops.FEATURE_SPACE + 40)
         patch.setattr(feature_ranges, "SPARSE_FROM", 5)
         patch.setattr(feature_ranges, "SPARSE_RATIO", far)  # 0: only features that occur have places
         threads.set_count(n_threads)

@@ -15,7 +15,7 @@ import numpy as np
 
 from svmtool import interrupts
 from svmtool.compiled import threads
-from svmtool.compiled.loops.rows.hash_loops import hash_rows
+from svmtool.compiled.loops.rows.array_loops import hash_rows
 from svmtool.data.dataset import Dataset
 from svmtool.errors import ModelError, SvmtoolError
 from svmtool.formats.adaptable import LOCK, NEXT

@@ -329,7 +329,7 @@ def rows_text(
     indices : i4, from 0 on (-1 becomes 0)
     digits : of the values; 17 keeps every bit
     """
-    from svmtool.compiled.loops.text.support_vector_loops import DONE, UNSETTLED, support_text
+    from svmtool.compiled.loops.text.number_loops import DONE, UNSETTLED, support_text
 
     columns = len(front)
     out, state = Buffer("u1", PRINTED), Buffer("i8", 3)

@@ -235,10 +235,11 @@ class L1SquaredHinge(L1Objective):
     def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
         w, z, columns = self.w.copy(), self.z.copy(), self.columns()
         lists = columns.starts, columns.row_numbers, columns.values
-        terms, first = (self.y, self.cost, self.penalty, w, chosen, z, count), None
+        terms, first = (self.y, self.cost, self.penalty, w, chosen, z), None
         before = w.copy()  # at the last doubling of the epochs
         for k in range(most):
-            largest = l1_loops.hinge2_column_epochs(*lists, *terms, 1, share, columns.bias)
+            largest = l1_loops.hinge2_column_epoch(*lists, *terms, columns.bias)
+            count[0] += 1.0
             first = largest if first is None else first
             if largest <= share * first or limits.is_ended():
                 break

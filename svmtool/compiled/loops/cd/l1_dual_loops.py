@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.rows.row_loops import ONE
+from svmtool.compiled.loops.rows.row_loops import ONE, add_multiple
 
 LEAST_SUPPORT = 0.25  # least curvature of a coordinate step, as share of |x_i|^2: more weights may become non-zero
 STEP_HALVED = 14  # most halvings of a Newton step
@@ -31,15 +31,6 @@ def row_beyond(indices, values, u, lo, hi, bias):
     if bias > 0.0:
         total += bias * beyond(u[len(u) - 1])
     return total
-
-
-@helper(fast=True)
-def add_row(indices, values, u, lo, hi, bias, t):
-    """u += t x_i"""
-    for k in range(lo, hi):
-        u[indices[k]] += t * values[k]
-    if bias > 0.0:
-        u[len(u) - 1] += t * bias
 
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], f8, f8)", fast=True)
@@ -65,11 +56,11 @@ def l1_dual_pass(indptr, indices, values, y, cost, squares, a, u, order, sigma, 
         step = max(-slope / (own + sigma * max(used, LEAST_SUPPORT * squares[i])), -a[i])
         if step == 0.0:
             continue
-        add_row(indices, values, u, lo, hi, bias, step * y[i])
+        add_multiple(indices, values, u, step * y[i], lo, hi, bias)
         after = (a[i] + step) * own - 1.0 + sigma * y[i] * row_beyond(indices, values, u, lo, hi, bias)
         if after * step > 0.5 * abs(slope * step):  # too far: back to the zero of the interpolated slope
             back = -step * abs(after) / (abs(after) + abs(slope))
-            add_row(indices, values, u, lo, hi, bias, back * y[i])
+            add_multiple(indices, values, u, back * y[i], lo, hi, bias)
             step += back
         a[i] += step
 
@@ -190,7 +181,7 @@ def l1_dual_newton(
         for r in range(rows):
             i = np.uint64(vectors[r])
             a[i] = max(p[r] + t * direction[r], 0.0)
-            add_row(indices, values, u, indptr[i], indptr[i + ONE], bias, (a[i] - p[r]) * y[i])
+            add_multiple(indices, values, u, (a[i] - p[r]) * y[i], indptr[i], indptr[i + ONE], bias)
         if smooth_value(cost, a, u, sigma) < value:
             return t
         t *= 0.5

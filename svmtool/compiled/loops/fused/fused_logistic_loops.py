@@ -16,8 +16,8 @@ from svmtool.compiled.loops.fused.fused_mfn_loops import (
     record,
     take_step,
 )
+from svmtool.compiled.loops.loss.hinge_loops import next_line_search_step
 from svmtool.compiled.loops.loss.logistic_loops import logistic_line_search, logistic_state
-from svmtool.compiled.loops.loss.power_loops import next_line_search_step
 from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, dot, row_dot
 
 LINE_SEARCH_PRECISION = 1e-2  # as in objectives/logistic.py

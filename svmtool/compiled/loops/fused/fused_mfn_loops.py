@@ -6,8 +6,7 @@ The same steps as solvers/mfn.py with objectives/squared_hinge.py, built from th
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.loss.hinge_loops import hinge2_line_search, hinge2_state
-from svmtool.compiled.loops.loss.power_loops import next_line_search_step
+from svmtool.compiled.loops.loss.hinge_loops import hinge2_line_search, hinge2_state, next_line_search_step
 from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, dot, row_dot
 from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
 

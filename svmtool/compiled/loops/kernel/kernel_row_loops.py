@@ -136,15 +136,6 @@ def dots_with_rows(store, v, sums, n, lo, hi):
         sums[k] = s
 
 
-@loop("void(f4[], f4[], u8[], u8, u8, u8, u8)")
-def keep_tile(P, store, slots, n, m, width, first):
-    """Copy row k < m of P to columns first .. first + width - 1 of row slots[k] of the store (rows of length n)."""
-    for k in range(m):
-        at = slots[k] * n + first
-        for j in range(width):
-            store[at + j] = P[k * width + j]
-
-
 @loop("void(f4[], u8[], f8[], f8[], u8, u8, u8)", fast=True)
 def add_stored(store, slots, c, f, n, lo, hi):
     """f[j] += sum_k c_k store[slots[k], j] for j in lo .. hi-1, rows of length n."""

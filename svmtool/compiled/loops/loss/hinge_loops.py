@@ -1,9 +1,23 @@
-"""The squared hinge C_i max(0, target_i - z_i)^2 row by row, z_i = y_i x_i.w the margin.
+"""Powers of the hinge, l(xi) = max(0, xi)^p with 1 <= p <= 2, row by row; conjugate gradients on their Hessian.
 
-target has length n, or length 1 for the same value in all rows, which saves memory traffic.
+xi_i = target_i - z_i is the slack of row i, z_i = y_i x_i.w its margin.  hinge2_...: C_i l(xi_i) for p = 2; target has
+length n, or length 1 for the same value in all rows, which saves memory traffic.
+
+power_...: their augmented Lagrangian, beta_i the multiplier for each unit of cost.  With t = xi + beta / sigma the
+e-step (ALM paper, Eqs. 10-13) and its new multiplier are
+
+    v  = argmin over v of  max(0, v)^p + sigma/2 (v - t)^2,      b = sigma (t - v) = p max(0, v)^(p-1)
+
+so that b is the slope, in xi, of the smoothed loss  min_v l(v) + sigma/2 (v - t)^2.  For p = 1 that is
+b = clip(sigma t, 0, 1); an upper bound `cap` other than 1 gives Huber's loss.
 """
 
-from svmtool.compiled import loop
+import numpy as np
+
+from svmtool.compiled import helper, loop
+from svmtool.compiled.loops.rows.row_loops import ONE, dot, row_dot
+
+ROUNDS = 60  # most Newton steps for one row; usually a few
 
 
 @loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8, u8)", fast=True)
@@ -58,3 +72,247 @@ def add_scaled(z, dz, step, lo, hi):
     """z += step dz."""
     for i in range(lo, hi):
         z[i] += step * dz[i]
+
+
+@helper(fast=True)
+def multiplier(t, p, sigma):
+    """b for one row with t > 0 and 1 < p < 2.
+
+    s = v^(p-1) solves s^r + (p / sigma) s = t, r = 1 / (p - 1) > 1: increasing and convex, so that Newton
+    steps from above converge monotonically without a bracket (the paper bisects Eq. 11 instead).
+    """
+    gamma = p / sigma
+    r = 1.0 / (p - 1.0)
+    s = min(t / gamma, t ** (p - 1.0))
+    for _ in range(ROUNDS):
+        power = s ** (r - 1.0)
+        new = s - (power * s + gamma * s - t) / (r * power + gamma)
+        if not new < s * (1.0 - 1e-15):
+            break
+        s = new
+    return p * s
+
+
+@helper(fast=True)
+def curvature(b, p, sigma):
+    """db/dt = sigma K / (1 + K) where b > 0 and 1 < p < 2, K = p (p - 1) v^(p-2) / sigma."""
+    s = b / p  # v^(p-1)
+    inverse = sigma * s ** ((2.0 - p) / (p - 1.0)) / (p * (p - 1.0))  # 1 / K
+    return sigma / (1.0 + inverse)
+
+
+@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, u8, u8)", fast=True)
+def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi):
+    """Slopes, curvatures and sums of rows lo .. hi-1.
+
+    u_i = -C_i b_i y_i; c_i = C_i for p = 1 where 0 < b_i < cap (else 0; the factor sigma is left out), C_i db_i/dt
+    for p > 1; change_i = new c_i - old c_i.  sums = sum C (smoothed loss), sum C l(xi), sum C target b,
+    sum C (b - beta)^2, sum C b^q / p^(q-1) with q = p / (p - 1) (0 for p = 1), rows with b > 0, rows whose c changed
+    (p = 1: or whose b changed from one bound to the other), rows with c > 0.
+    """
+    smooth = 0.0
+    loss = 0.0
+    linear = 0.0
+    moved = 0.0
+    conjugate = 0.0
+    support = 0.0
+    changed = 0.0
+    active = 0.0
+    if p == 1.0:
+        for i in range(lo, hi):
+            xi = target[i] - z[i]
+            raw = beta[i] + sigma * xi
+            b = min(max(raw, 0.0), cap)
+            step = b - beta[i]
+            now = cost[i] if b > 0.0 and raw < cap else 0.0
+            smooth += cost[i] * (b * xi - 0.5 * step * step / sigma)
+            loss += cost[i] * cap * max(xi, 0.0)
+            linear += cost[i] * target[i] * b
+            moved += cost[i] * step * step
+            support += 1.0 if b > 0.0 else 0.0
+            changed += 1.0 if now != c[i] or (b > 0.0) != (u[i] != 0.0) else 0.0  # or from one bound to the other
+            u[i] = -cost[i] * b * y[i]
+            active += 1.0 if now != 0.0 else 0.0
+            change[i] = now - c[i]
+            c[i] = now
+    elif p == 2.0:
+        slope = 2.0 * sigma / (sigma + 2.0)
+        for i in range(lo, hi):
+            xi = target[i] - z[i]
+            b = slope * max(xi + beta[i] / sigma, 0.0)
+            step = b - beta[i]
+            now = cost[i] * slope if b > 0.0 else 0.0
+            smooth += cost[i] * (0.25 * b * b + 0.5 * (b * b - beta[i] * beta[i]) / sigma)
+            loss += cost[i] * max(xi, 0.0) * max(xi, 0.0)
+            linear += cost[i] * target[i] * b
+            moved += cost[i] * step * step
+            conjugate += 0.5 * cost[i] * b * b
+            support += 1.0 if b > 0.0 else 0.0
+            u[i] = -cost[i] * b * y[i]
+            active += 1.0 if now != 0.0 else 0.0
+            changed += 1.0 if now != c[i] else 0.0
+            change[i] = now - c[i]
+            c[i] = now
+    else:
+        for i in range(lo, hi):
+            xi = target[i] - z[i]
+            t = xi + beta[i] / sigma
+            b = 0.0
+            now = 0.0
+            if t > 0.0:
+                b = multiplier(t, p, sigma)
+                now = cost[i] * curvature(b, p, sigma)
+                v = t - b / sigma
+                smooth += cost[i] * b * v / p
+                conjugate += cost[i] * b * v
+                support += 1.0
+            step = b - beta[i]
+            smooth += cost[i] * 0.5 * (b * b - beta[i] * beta[i]) / sigma
+            if xi > 0.0:
+                loss += cost[i] * xi**p
+            linear += cost[i] * target[i] * b
+            moved += cost[i] * step * step
+            u[i] = -cost[i] * b * y[i]
+            active += 1.0 if now != 0.0 else 0.0
+            changed += 1.0 if now != c[i] else 0.0
+            change[i] = now - c[i]
+            c[i] = now
+    sums[0] = smooth
+    sums[1] = loss
+    sums[2] = linear
+    sums[3] = moved
+    sums[4] = conjugate
+    sums[5] = support
+    sums[6] = changed
+    sums[7] = active
+
+
+@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, u8, u8)", fast=True)
+def power_line_search(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
+    """out[0], out[1] = slope and curvature, at z + at dz, of the sum over rows lo .. hi-1 of the smoothed losses."""
+    slope = 0.0
+    bend = 0.0
+    if p == 1.0:
+        for i in range(lo, hi):
+            raw = beta[i] + sigma * (target[i] - z[i] - at * dz[i])
+            b = min(max(raw, 0.0), cap)
+            weighted = cost[i] * dz[i]
+            slope -= weighted * b
+            bend += weighted * dz[i] if b > 0.0 and raw < cap else 0.0
+        bend *= sigma
+    elif p == 2.0:
+        for i in range(lo, hi):
+            t = target[i] - z[i] - at * dz[i] + beta[i] / sigma
+            weighted = cost[i] * dz[i] if t > 0.0 else 0.0
+            slope -= weighted * t
+            bend += weighted * dz[i]
+        slope *= 2.0 * sigma / (sigma + 2.0)
+        bend *= 2.0 * sigma / (sigma + 2.0)
+    else:
+        for i in range(lo, hi):
+            t = target[i] - z[i] - at * dz[i] + beta[i] / sigma
+            if t > 0.0:
+                b = multiplier(t, p, sigma)
+                weighted = cost[i] * dz[i]
+                slope -= weighted * b
+                bend += weighted * dz[i] * curvature(b, p, sigma)
+    out[0] = slope
+    out[1] = bend
+
+
+@helper(fast=True)
+def next_line_search_step(t, slope, curvature, bracket):
+    """The next iterate of Objective.line_search after t; t itself when it has converged.
+
+    bracket: its lower and upper end, updated.
+    """
+    bracket[1 if slope > 0.0 else 0] = t
+    low = bracket[0]
+    high = bracket[1]
+    if not curvature > 0.0 or (high < np.inf and high - low <= 1e-15 * high):
+        return t
+    new = t - slope / curvature
+    near = 1e-14 * abs(t)
+    if not ((low < new and new < high) or abs(new - t) <= near):  # t is an end of the bracket: new = t at the zero
+        new = 0.5 * (low + high) if high < np.inf else 2.0 * t
+    return t if abs(new - t) <= near else new
+
+
+@loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8)", fast=True)
+def power_search(z, dz, target, cost, beta, out, a, b, p, sigma, cap):
+    """The minimiser along z + t dz of the smoothed losses and a quadratic of slope a + t b, as Objective.line_search.
+
+    out: scratch, f8[4].
+    """
+    bracket = out[2:]
+    bracket[0] = 0.0
+    bracket[1] = np.inf
+    t = 1.0
+    for _ in range(100):
+        power_line_search(z, dz, target, cost, beta, out, t, p, sigma, cap, np.uint64(0), np.uint64(len(z)))
+        new = next_line_search_step(t, out[0] + a + t * b, out[1] + b, bracket)
+        if new == t:
+            break
+        t = new
+    return t
+
+
+@helper(fast=True)
+def hessian_product(indptr, indices, values, rows, weight, bias, ridge, v, out):
+    """out = R v + sum over `rows` of weight_i x_i (x_i.v); x_i ends with the bias feature where bias >= 0."""
+    d = len(v)
+    total = 0.0
+    shift = bias * v[d - 1] if bias >= 0.0 else 0.0
+    for j in range(d):
+        out[j] = v[j]
+    out[d - 1] *= ridge
+    for k in range(len(rows)):
+        i = rows[k]
+        t = weight[k] * (row_dot(indices, values, v, indptr[i], indptr[i + ONE]) + shift)
+        total += t
+        for at in range(indptr[i], indptr[i + ONE]):
+            out[indices[at]] += t * values[at]
+    if bias >= 0.0:
+        out[d - 1] += bias * total
+
+
+@loop("i8(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, i8)", fast=True)
+def csr_conjugate_gradient(
+    indptr, indices, values, rows, weight, near, g, p, work, squares, bias, ridge, tolerance, most
+):
+    """p with (R + sum over `rows` of weight_i x_i x_i') p = g, as linalg.conjugate_gradient from p = 0.
+
+    ridge: the last entry of R; near: diagonal preconditioner; work: 3 d numbers, kept between calls; squares: square of
+    the residual in the preconditioner's norm, and the value at which to end (initially < 0).  If `most` products do not
+    suffice, the next call continues.  Returns the number of products; done if squares[0] <= squares[1].
+    """
+    d = len(g)
+    r = work[:d]
+    q = work[d : 2 * d]
+    Hq = work[2 * d : 3 * d]
+    rho = squares[0]
+    if squares[1] < 0.0:
+        rho = 0.0
+        for j in range(d):
+            p[j] = 0.0
+            r[j] = g[j]
+            q[j] = g[j] / near[j]
+            rho += g[j] * q[j]
+        squares[0] = rho
+        squares[1] = tolerance * tolerance * rho
+    for k in range(most):
+        if rho <= squares[1]:
+            return k
+        hessian_product(indptr, indices, values, rows, weight, bias, ridge, q, Hq)
+        step = rho / dot(q, Hq)
+        old = rho
+        rho = 0.0
+        for j in range(d):
+            p[j] += step * q[j]
+            r[j] -= step * Hq[j]
+            rho += r[j] * r[j] / near[j]
+        squares[0] = rho
+        share = rho / old
+        for j in range(d):
+            q[j] = r[j] / near[j] + share * q[j]
+    return most

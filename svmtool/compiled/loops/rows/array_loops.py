@@ -1,4 +1,4 @@
-"""Checksums of arrays in files, bounds checks of index arrays, and CSR of dense rows, in one pass each.
+"""Checksums of arrays in files, bounds checks of index arrays, CSR of dense rows, hashes of rows; in one pass each.
 
 Each term of a checksum depends on its position, so that exchanged entries, or two that change together, change the
 checksum.  Terms can be summed in any order: in parallel, and while an array is being written.
@@ -7,6 +7,7 @@ checksum.  Terms can be summed in any order: in parallel, and while an array is 
 import numpy as np
 
 from svmtool.compiled import helper, loop
+from svmtool.compiled.loops.rows.row_loops import ONE, mixed
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 ODD = np.uint64(0xBF58476D1CE4E5B9)
@@ -59,7 +60,6 @@ def check_indices(indptr, indices, facts, lo, hi):
 
     Rows must lie inside `indices`.  Adds to facts[0] and facts[2], raises facts[1].
     """
-    one = np.uint64(1)
     start, stop = indptr[lo], indptr[hi]
     if start == stop:
         return
@@ -67,15 +67,15 @@ def check_indices(indptr, indices, facts, lo, hi):
     total = term(np.uint64(first), start)
     largest = first
     falls = np.uint64(0)
-    for k in range(start + one, stop):
+    for k in range(start + ONE, stop):
         index = indices[k]
         total += term(np.uint64(index), k)
         largest = max(largest, index)
-        falls += np.uint64(index <= indices[k - one])
-    for i in range(lo + one, hi):  # do not count descents between rows
+        falls += np.uint64(index <= indices[k - ONE])
+    for i in range(lo + ONE, hi):  # do not count descents between rows
         k = indptr[i]
-        if start < k < indptr[i + one]:
-            falls -= np.uint64(indices[k] <= indices[k - one])
+        if start < k < indptr[i + ONE]:
+            falls -= np.uint64(indices[k] <= indices[k - ONE])
     facts[0] += total
     facts[1] = max(facts[1], np.uint64(largest))
     facts[2] += falls
@@ -89,11 +89,23 @@ def csr_of_dense(X, indptr, indices, values, d):
     """
     count = np.uint64(0)
     place = np.uint64(0)
-    for i in range(np.uint64(len(indptr)) - np.uint64(1)):
+    for i in range(np.uint64(len(indptr)) - ONE):
         for j in range(d):
             indices[count] = j
             values[count] = X[place]
             count += np.uint64(X[place] != 0.0)
-            place += np.uint64(1)
-        indptr[i + np.uint64(1)] = count
+            place += ONE
+        indptr[i + ONE] = count
     return count
+
+
+@loop("void(u8[], u4[], u8[], u8[], u8[], u8[], u8, u8)")
+def hash_rows(indptr, indices, bits, label_bits, weight_bits, hashes, lo, hi):
+    """hashes_i, an even number, from label, weight and non-zero features; numbers are given as their bits."""
+    for i in range(lo, hi):
+        h = mixed(label_bits[i] + STEP)
+        h = mixed(h ^ weight_bits[i])
+        for k in range(indptr[i], indptr[i + ONE]):
+            if bits[k] << ONE:  # neither 0 nor -0
+                h = mixed(mixed(h + np.uint64(indices[k]) + ONE) ^ bits[k])
+        hashes[i] = h & ~ONE

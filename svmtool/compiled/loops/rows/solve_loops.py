@@ -1,13 +1,13 @@
 """Dense linear algebra for systems too small for a library call."""
 
-from svmtool.compiled import helper, loop
+from svmtool.compiled import loop
 
 
-@helper(fast=True)
-def factor_in_place(upper, d):
-    """U of A = U'U for a positive definite A given by its upper triangle (d x d, overwritten), row-major.
+@loop("i8(f8[], f8[], f8[], i8)", fast=True)
+def cholesky_solve(upper, right, solution, d):
+    """solution = A^-1 right for a positive definite A given by its upper triangle (d x d, row-major).
 
-    Returns 0, or 1 + the pivot that was not positive.
+    It becomes U of A = U'U.  Returns 0, or 1 + the pivot that was not positive.
     """
     for j in range(d):
         row = j * d
@@ -22,12 +22,6 @@ def factor_in_place(upper, d):
             if t != 0.0:
                 for k in range(i, d):
                     upper[i * d + k] -= t * upper[row + k]
-    return 0
-
-
-@helper(fast=True)
-def solve_factored(upper, right, solution, d):
-    """solution = (U'U)^-1 right for the U of `factor_in_place`."""
     for j in range(d):
         solution[j] = right[j]
     for j in range(d):
@@ -41,18 +35,7 @@ def solve_factored(upper, right, solution, d):
         for k in range(j + 1, d):
             total -= upper[j * d + k] * solution[k]
         solution[j] = total / upper[j * d + j]
-
-
-@loop("i8(f8[], f8[], f8[], i8)", fast=True)
-def cholesky_solve(upper, right, solution, d):
-    """solution = A^-1 right for a positive definite A given by its upper triangle (d x d, overwritten).
-
-    Returns 0, or 1 + the pivot that was not positive.
-    """
-    failed = factor_in_place(upper, d)
-    if failed == 0:
-        solve_factored(upper, right, solution, d)
-    return failed
+    return 0
 
 
 @loop("void(f8[], f8[], i8)", fast=True)

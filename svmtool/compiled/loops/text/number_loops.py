@@ -1,4 +1,4 @@
-"""Numbers printed as C's %g and %.17g do, digit for digit.
+"""Numbers printed as C's %g and %.17g do, digit for digit, and the support vectors of a kernel model.
 
 x = w 2^e with the topmost bit of the word w set.  With 10^k such that x 10^k has the required digits before the point,
 the product of w and the 128 leading bits of 5^k gives these digits and at least 70 bits of the fraction, with an error
@@ -24,12 +24,14 @@ if _library is None:
     )  # fmt: skip
 
 SPACE = 48  # free bytes needed in the buffer for a number: at most 24, and whole words are stored
-PLUS, MINUS, POINT, ZERO, LETTER_E = 43, 45, 46, 48, 101
+FEATURE_SPACE = 128  # the same for a label or a feature
+NEWLINE, BLANK, PLUS, MINUS, POINT, ZERO, COLON, LETTER_E = 10, 32, 43, 45, 46, 48, 58, 101
 SIGN_OFF = 0x7FFFFFFFFFFFFFFF
 MANTISSA = (1 << 52) - 1
 ASCII_ZEROS = 0x3030303030303030
 WORD_INF = 0x666E69  # "inf" from the lowest byte on
 WORD_NAN = 0x6E616E
+DONE, UNSETTLED, FULL = 0, 1, 2  # answers: all is printed; rounding of a number is not decided; the buffer is full
 
 
 @helper
@@ -41,21 +43,6 @@ def digit_bytes(v):
     pairs = ((merged - 100 * top) << 16) + top
     tens = ((pairs * 103) >> 10) & 0x000F000F000F000F
     return tens + ((pairs - 10 * tens) << 8)
-
-
-@helper
-def rounded_integer(x, digits, decade):
-    """The leading digits of an integer 10^digits <= x < 2^63, rounded half to even, and its power of ten."""
-    whole = int(x)
-    drop = decade + 1 - digits
-    if whole // INT_TENS[drop] >= INT_TENS[digits]:
-        drop += 1
-    unit = INT_TENS[drop]
-    d = whole // unit
-    rest = 2 * (whole - d * unit)
-    if rest > unit or (rest == unit and (d & 1) == 1):
-        d += 1
-    return d, digits - 1 + drop
 
 
 @helper
@@ -141,15 +128,9 @@ def put_number(out, p, x, digits):
     whole = int(abs(x)) if bits < 0x43E0000000000000 else -1  # below 2^63
     if 0 < whole < 1000000 and whole == abs(x):
         return put_whole(out, p, whole)
-    if whole >= INT_TENS[digits] and whole == abs(x):
-        d, decade = rounded_integer(abs(x), digits, ((bits >> 52) - 1023) * 78913 >> 18)
-        if d >= INT_TENS[digits]:
-            d = d // 10
-            decade += 1
-    else:
-        d, decade = decimal(bits, digits)
-        if d < 0:
-            return -1
+    d, decade = decimal(bits, digits)
+    if d < 0:
+        return -1
     # The digits: one, then two words of eight.
     if digits == 6:
         first = d // 100000
@@ -215,6 +196,20 @@ def put_number(out, p, x, digits):
     return p + n + 1 if n > decade + 1 else p + decade + 1
 
 
+@helper
+def put_index(out, p, n):
+    """Print 0 <= n <= 2^31 and a colon."""
+    if n < 100000000:
+        p = put_whole(out, p, n)
+    else:
+        top = n // 100000000
+        p = put_whole(out, p, top)
+        store8(out, p, digit_bytes(n - top * 100000000) | ASCII_ZEROS)
+        p += 8
+    out[p] = COLON
+    return p + 1
+
+
 @loop("i8(f8[], u1[], u1[], u1[], i8[], i8, i8, i8)")
 def format_values(values, out, between, end, state, stop, per_row, digits):
     """Print values[state[0]:stop] at out[state[1]:], `between` after each, but `end` after every per_row-th.
@@ -238,3 +233,42 @@ def format_values(values, out, between, end, state, stop, per_row, digits):
             p += len(between)
     state[0], state[1] = i, p
     return 0 if i >= stop else 1
+
+
+@loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8)")
+def support_text(out, coef, indptr, indices, values, state, columns, digits):
+    """Print each support vector's coefficients as %.17g and its pairs as `%d:%.{digits}g`, each followed by a blank.
+
+    coef is (columns, support vectors).  state: row, next coefficient or pair in it, position in out (0 for an empty
+    out).  Returns DONE, FULL, or UNSETTLED at a number for slower code.
+    """
+    s, item, p = state[0], state[1], state[2]
+    n = len(indptr) - 1
+    answer = DONE
+    while s < n:
+        pairs = indptr[s + 1] - indptr[s]
+        while item < columns + pairs:
+            if p + FEATURE_SPACE > len(out):
+                answer = FULL
+                break
+            if item < columns:
+                q = put_number(out, p, coef[item * n + s], 17)
+            else:
+                k = indptr[s] + item - columns
+                q = put_number(out, put_index(out, p, indices[k] + 1), values[k], digits)
+            if q < 0:
+                answer = UNSETTLED
+                break
+            out[q] = BLANK
+            p = q + 1
+            item += 1
+        if answer == DONE and p + FEATURE_SPACE > len(out):
+            answer = FULL
+        if answer != DONE:
+            break
+        out[p] = NEWLINE
+        p += 1
+        s += 1
+        item = 0
+    state[0], state[1], state[2] = s, item, p
+    return answer

@@ -7,30 +7,21 @@ features is one copy.
 from __future__ import annotations
 
 from svmtool.compiled import _library, helper, loop
-from svmtool.compiled.loops.text.number_loops import digit_bytes, put_number, put_whole
+from svmtool.compiled.loops.text.number_loops import (
+    BLANK,
+    DONE,
+    FEATURE_SPACE,
+    FULL,
+    NEWLINE,
+    UNSETTLED,
+    put_index,
+    put_number,
+)
 
 if _library is None:
     from svmtool.compiled.loops.text.power_table import load8, store8
 
-SPACE = 128  # free bytes needed for a label or a feature
 PADDING = 8  # bytes needed after the text of the absent features
-COLON, BLANK, NEWLINE = 58, 32, 10
-ASCII_ZEROS = 0x3030303030303030
-DONE, UNSETTLED, FULL = 0, 1, 2
-
-
-@helper
-def put_index(out, p, n):
-    """Print 0 <= n <= 2^31 and a colon."""
-    if n < 100000000:
-        p = put_whole(out, p, n)
-    else:
-        top = n // 100000000
-        p = put_whole(out, p, top)
-        store8(out, p, digit_bytes(n - top * 100000000) | ASCII_ZEROS)
-        p += 8
-    out[p] = COLON
-    return p + 1
 
 
 @helper
@@ -79,7 +70,7 @@ def absent_text(out, at, names, low, high, state, lower, upper):
         if low[j] != high[j]:
             x = scaled_value(0.0, low[j], high[j], lower, upper)
             if x != 0.0:
-                if p + SPACE > len(out):
+                if p + FEATURE_SPACE > len(out):
                     answer = FULL
                     break
                 q = put_number(out, put_index(out, p, index_at(names, j)), x, 6)
@@ -103,7 +94,7 @@ def scaled_rows(out, labels, indptr, indices, values, names, low, high, absent, 
     Returns DONE, FULL, or UNSETTLED at a label or value.
     """
     row, pair, done, p, written, spared = state[0], state[1], state[2], state[3], state[4], state[5]
-    end = len(out) - SPACE
+    end = len(out) - FEATURE_SPACE
     answer = DONE
     while row < stop:
         if done < 0:
