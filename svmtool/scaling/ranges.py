@@ -200,7 +200,7 @@ def read(path: str) -> Ranges:
 
 def _words(source: Source, path: str) -> Iterator[bytes]:
     """Yield the first byte of a file, then the words after it, with one block of the file in memory."""
-    block, rest, begun = bytearray(BLOCK), b"", False  # rest: the incomplete last word of the blocks so far
+    block, rest, begun = bytearray(BLOCK), b"", False  # rest: the start of a word that the next block continues
     while n := source.read_into(block):
         if block.find(0, 0, n) >= 0:  # a stream of NUL bytes may be endless
             raise RangeError(path, "not a text file: it contains NUL bytes")
@@ -252,7 +252,7 @@ def _parse(words: Iterator[bytes], path: str) -> Ranges:
 def _limits(
     words: Iterator[bytes], path: str, end: str = "the file ends where two numbers should be"
 ) -> tuple[float, float]:
-    """The next two words as numbers; RangeError, with the message `end` after the last word."""
+    """Parse two words as finite numbers; RangeError if one is not, or, with the message `end`, if words are missing."""
     values = []
     for _ in range(2):
         word = next(words, None)

@@ -103,7 +103,7 @@ def with_all_features(model: LinearModel, used: np.ndarray, n_features: int) -> 
     """The model of all features; only for writing it."""
     whole = copy.copy(model)
     whole.n_features = n_features
-    whole.W = SpreadWeights(model.W, used, n_features)  # type: ignore[assignment]
+    whole.W = SpreadWeights(model.W, used, n_features)
     return whole
 
 

@@ -22,7 +22,7 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import GAP, OPTIMAL, Monitor, Rule
 
-MODULES = (hinge_loops, fused_mfn_loops, fused_alm_loops, solve_loops)
+MODULES = (dcd_loops, hinge_loops, fused_mfn_loops, fused_alm_loops, solve_loops)
 
 
 def test_each_loop_has_a_test_here():
@@ -365,3 +365,29 @@ def test_unfit_arrays_are_refused(wrong):
         hinge_loops.add_scaled(right)
     hinge_loops.add_scaled(right, right, 1.0, 0, 4)
     assert right[0] == 4.0
+
+
+@pytest.mark.parametrize("bias", [-1.0, 0.5])
+@pytest.mark.parametrize("sides", [1, 2])
+def test_face_steps(sides, bias):
+    """Conjugate gradients over some dual variables, as `conjugate_gradient` makes them on the dense system."""
+    rng, (n, d) = np.random.default_rng(sides), (30, 12)
+    X = reference.random_rows(rng, n, d)
+    A = np.vstack([X if bias < 0 else np.column_stack([X, np.full(n, bias)])] * sides)
+    y = np.repeat((1.0, -1.0), n) if sides == 2 else np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    A *= y[:, None]
+    target, diagonal, alpha = rng.normal(size=len(y)), np.full(len(y), 0.3), rng.random(len(y))
+    norms, w = np.sum(A[:n] ** 2, axis=1), A.T @ alpha
+    face = np.flatnonzero(rng.random(len(y)) < 0.6)
+    m, rows = len(face), csr_of(X)
+    vectors, v, state = np.empty(4 * m), np.zeros(A.shape[1]), np.zeros(2)
+    dcd_loops.face_start(*rows, y, target, diagonal, norms, alpha, w, face, vectors, v, state, bias)
+    residual = (target - A @ w - diagonal * alpha)[face]
+    close(vectors[m : 2 * m], residual)
+    H = A[face] @ A[face].T + np.diag(diagonal[face])
+    steps = dcd_loops.face_conjugate(*rows, y, diagonal, norms, face, vectors, v, state, bias, 5, 0.0)
+    wanted, made, _ = conjugate_gradient(H.dot, residual, np.diag(H).copy(), 0.0, 5)
+    assert steps == made == 5
+    np.testing.assert_allclose(vectors[:m], wanted, rtol=1e-9, atol=1e-12)
+    dcd_loops.face_combination(*rows, y, face, vectors[:m], v, bias)
+    np.testing.assert_allclose(v, A[face].T @ vectors[:m], rtol=1e-9, atol=1e-12)

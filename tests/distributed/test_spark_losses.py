@@ -42,9 +42,10 @@ def test_executors_are_lost_at_five_moments(executors, cores, tmp_path):
     (tmp_path / "d").write_text(numbers_text(3, n=400))
     test = os.path.abspath(__file__)
     argv = [sys.executable, test, tmp_path / "d", f"local-cluster[{executors},{cores},1024]"]
+    paths = [os.path.dirname(test), os.path.dirname(os.path.dirname(test)), os.environ["PYTHONPATH"]]
     done = subprocess.run(
         argv, capture_output=True, text=True, timeout=300,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(test), os.environ["PYTHONPATH"]])},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     expected = in_memory((tmp_path / "d").read_text(), settings_of(31), tmp_path)
