@@ -1,0 +1,113 @@
+"""--memory: standard input, pipes, files that change, and several runs that use one folder of rows."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from test_on_disk import MEMORY, on_disk, parses, strange  # noqa: F401  fixtures
+
+from svmtool.formats.rowcache import arrays
+from svmtool.formats.rowcache import folder as row_folder
+
+
+def test_standard_input_leaves_a_folder_of_that_name_alone(command, tmp_path):
+    strange("thesis.txt", tmp_path / "stdin.rows")
+    assert command("train", "-q", "-s", 2, *MEMORY, "-", "m", input=b"1 1:1\n-1 1:2\n").returncode == 0
+    assert sorted(os.listdir(tmp_path)) == ["m", "stdin.rows"]
+    assert os.listdir(tmp_path / "stdin.rows") == ["thesis.txt"]
+
+
+def test_a_pipe_may_stand_where_nobody_can_write(tmp_path):
+    """A path in /dev/fd, as from the shell's <(zcat FILE)."""
+    read, write = os.pipe()
+    os.write(write, b"1 1:1\n-1 1:2\n")
+    os.close(write)
+    argv = ["train", "-q", "-s", "2", *map(str, MEMORY), f"/dev/fd/{read}", "m"]
+    done = subprocess.run(
+        [sys.executable, "-m", "svmtool", *argv], cwd=tmp_path, pass_fds=[read], capture_output=True, timeout=60
+    )
+    os.close(read)
+    assert (done.returncode, done.stderr, os.listdir(tmp_path)) == (0, b"", ["m"])
+
+
+def test_standard_input_is_not_the_file_of_that_name(command, tmp_path):
+    (tmp_path / "-").write_text("1 1:1\n-1 1:2\n")
+    for k in (1, 2):
+        done = command("train", "-q", "-s", 2, *MEMORY, "-", f"m{k}", input=f"1 1:{k}\n-1 2:{k}\n".encode())
+        assert done.returncode == 0
+    assert (tmp_path / "m1").read_bytes() != (tmp_path / "m2").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["-", "m1", "m2"]
+
+
+def test_a_file_that_takes_another_one_s_place_is_read_anew(data, svm_train, on_disk, parses, monkeypatch, tmp_path):  # noqa: F811
+    """While it is opened."""
+    texts = [(data / name).read_bytes() for name in ("breast_cancer", "diabetes")]
+    for name, text in zip(("d", "other"), texts, strict=True):
+        (tmp_path / name).write_bytes(text)
+    was = row_folder.open_source
+
+    def replaced(path):
+        source = was(path)
+        if (tmp_path / "other").exists():
+            (tmp_path / "other").rename(tmp_path / "d")
+        return source
+
+    monkeypatch.setattr(row_folder, "open_source", replaced)
+    for k in range(2):
+        assert svm_train("-q", "-s", 2, *MEMORY, "d", f"m{k}")[0] == 0
+    assert parses == ["d", "d"]
+    assert svm_train("-q", "-s", 2, "d", "m2")[0] == 0
+    assert (tmp_path / "m0").read_bytes() != (tmp_path / "m1").read_bytes() == (tmp_path / "m2").read_bytes()
+
+
+def test_a_killed_run_leaves_nothing_that_the_next_does_not_take_away(data, svm_train, on_disk, tmp_path):  # noqa: F811
+    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
+    parse = "import sys, time; from svmtool.formats.rowcache import arrays as row_arrays, folder as f; "
+    parse += "f.BYTES_A_BYTE = 1e9; "
+    parse += "row_arrays.write = lambda *_: (print(flush=True), time.sleep(60)); "
+    parse += "from svmtool.cli.train import main; main(sys.argv[1:])"
+    run = [sys.executable, "-c", parse, "-q", "-s", "2", *MEMORY, "d", "m"]
+    with subprocess.Popen(run, stdout=subprocess.PIPE, cwd=tmp_path) as process:
+        process.stdout.readline()
+        [partial] = (name for name in os.listdir(tmp_path) if name.endswith(".tmp"))
+        assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
+        assert sorted(os.listdir(tmp_path)) == [partial, "d", "d.rows", "m"]  # another run still writes it
+        process.kill()
+    (tmp_path / "d.rows" / "header.json").write_text("{")
+    strange("thesis.txt", tmp_path / ".d.rows.own.tmp")
+    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m")[0] == 0
+    assert sorted(os.listdir(tmp_path)) == [".d.rows.own.tmp", "d", "d.rows", "m"]
+
+
+@pytest.mark.parametrize("when", ["read", "mapped", "made"])
+def test_runs_that_share_a_folder_do_not_meet(when, data, svm_train, on_disk, monkeypatch, tmp_path):  # noqa: F811
+    """Another run removes or creates the folder at each critical moment.
+
+    What is open by then is used on."""
+    (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
+    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m0")[0] == 0
+    folder, other = tmp_path / "d.rows", tmp_path / "other"
+    folder.rename(other)
+    moments = {"read": (arrays, "_header"), "mapped": (arrays, "_mapped"), "made": (row_folder, "remove")}
+    where, name = moments[when]
+    if when != "made":
+        shutil.copytree(other, folder)
+    was = getattr(where, name)
+
+    def meddled(*args):
+        found = was(*args)
+        if when == "made":
+            shutil.copytree(other, folder)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+        return found
+
+    monkeypatch.setattr(where, name, meddled)
+    assert svm_train("-q", "-s", 2, *MEMORY, "d", "m1")[0] == 0
+    assert (tmp_path / "m0").read_bytes() == (tmp_path / "m1").read_bytes()
+    assert folder.exists() == (when != "mapped")
+    assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]

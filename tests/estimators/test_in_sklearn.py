@@ -1,0 +1,207 @@
+"""Estimators in scikit-learn's tools: probabilities, pickles, pipelines, searches, warnings, warm starts and ONNX."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
+
+import scipy.sparse as sp  # noqa: E402
+from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
+from sklearn.datasets import load_breast_cancer, make_classification  # noqa: E402
+from sklearn.ensemble import StackingClassifier  # noqa: E402
+from sklearn.exceptions import ConvergenceWarning, NotFittedError  # noqa: E402
+from sklearn.inspection import permutation_importance  # noqa: E402
+from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
+from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import StandardScaler  # noqa: E402
+from test_against_sklearn import iris, same, two_classes  # noqa: E402
+
+import svmtool.sklearn as ours  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+ALL = [getattr(ours, name) for name in ours.__all__]
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("make", [ours.LinearSVC, ours.SVC, ours.LSSVC])
+@pytest.mark.parametrize("data", [two_classes, iris])
+def test_probabilities(method, make, data):
+    X, y = data()
+    model = make(probability=method).fit(X, y)
+    p = model.predict_proba(X)
+    assert np.allclose(p.sum(axis=1), 1.0) and np.mean(model.classes_[p.argmax(axis=1)] == model.predict(X)) > 0.85
+    assert (pickle.loads(pickle.dumps(model)).predict_proba(X) == p).all()
+    assert not hasattr(make(), "predict_proba")
+
+
+def test_probabilities_do_not_depend_on_the_shape_of_decision_values():
+    X, y = iris()
+    p, q = (
+        ours.SVC(probability="isotonic", decision_function_shape=shape).fit(X, y).predict_proba(X)
+        for shape in ("ovr", "ovo")
+    )
+    assert (p == q).all()
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_pickles_hold_no_object_of_ours_but_text(make):
+    X, y = iris()
+    X = np.abs(X) + 0.1
+    model = make().fit(X, np.searchsorted(["a", "b", "c"], y))
+    state = model.__getstate__()
+    model_part = state.get("_model")
+    assert model_part is None or isinstance(model_part, str)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict(X) == model.predict(X)).all()
+
+
+def test_meta_estimators():
+    X, y = two_classes(80)
+    pipeline = make_pipeline(StandardScaler(), ours.LinearSVC())
+    search = GridSearchCV(pipeline, {"linearsvc__C": [0.1, 1.0]}, n_jobs=2, cv=3)
+    assert search.fit(X, y).best_score_ > 0.7
+    assert cross_val_score(ours.SVC(), X, y, cv=3).mean() > 0.7
+    assert CalibratedClassifierCV(ours.LinearSVC(), cv=3).fit(X, y).predict_proba(X).shape == (80, 2)
+    X3, y3 = iris()
+    assert OneVsRestClassifier(ours.LinearSVC()).fit(X3, y3).score(X3, y3) > 0.8
+    parts = [("l", ours.LinearSVC()), ("k", ours.SVC())]
+    assert StackingClassifier(parts, final_estimator=ours.LogisticRegression(), cv=3).fit(X, y).score(X, y) > 0.8
+    found = permutation_importance(ours.LinearSVC().fit(X, y), X, y, n_repeats=2, random_state=0)
+    assert found.importances_mean.shape == (6,)
+
+
+def test_warnings_and_errors():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="LinearSVC did not converge.*relative gap of"):
+        model = ours.LinearSVC(loss="hinge", C=100.0, max_iter=2).fit(X, y)
+    assert not model.converged_ and model.gap_ > model.tol
+    with pytest.raises(ValueError, match="2 classes"):
+        ours.LinearSVC().fit(X, np.ones(len(X)))
+    with pytest.raises(ValueError, match="NaN"):
+        ours.SVC().fit(np.where(X > 20, np.nan, X), y)
+    with pytest.raises(NotFittedError):
+        ours.SVC().predict(X)
+    with pytest.raises(ValueError, match="'C' parameter"):
+        ours.LinearSVC(C=-1.0).fit(X, y)
+    with pytest.raises(ValueError, match="LPSVC"):
+        ours.LinearSVC(penalty="l1", loss="hinge").fit(X, y)
+
+
+def test_warm_start_begins_at_the_last_answer():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    cold = ours.LogisticRegression(penalty="l1", tol=1e-8, warm_start=True).fit(X, y)
+    first = cold.n_iter_.sum()
+    assert cold.fit(X, y).n_iter_.sum() <= first and cold.gap_ <= 1e-8
+
+
+def test_dataframes_and_set_output():
+    pd = pytest.importorskip("pandas", reason="needs pandas")
+    X, y = two_classes()
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(6)])
+    model = make_pipeline(StandardScaler().set_output(transform="pandas"), ours.LinearSVC()).fit(frame, y)
+    assert list(model[-1].feature_names_in_) == list(frame.columns)
+
+
+@pytest.mark.parametrize("make", [ours.LinearSVC, ours.LogisticRegression, ours.LinearSVR, ours.LSSVC])
+def test_onnx(make):
+    skl2onnx = pytest.importorskip("skl2onnx", reason="needs skl2onnx")
+    runtime = pytest.importorskip("onnxruntime", reason="needs onnxruntime")
+    from svmtool.sklearn import onnx
+
+    onnx.register()
+    X, y = iris()
+    X = X.astype(np.float32)
+    target = X[:, 0] * 2.0 if make is ours.LinearSVR else np.searchsorted(["a", "b", "c"], y)
+    model = make().fit(X, target)
+    text = skl2onnx.to_onnx(model, X[:1]).SerializeToString()
+    session = runtime.InferenceSession(text, providers=["CPUExecutionProvider"])
+    found = session.run(None, {session.get_inputs()[0].name: X})[0].ravel()
+    assert np.mean(np.abs(found - model.predict(X)) < 1e-3) > 0.98
+
+
+def test_warnings_stand_at_the_line_that_called():
+    X, y = load_breast_cancer(return_X_y=True)
+    for make in (ours.LinearSVC, ours.SVC, ours.LinearSVR, ours.LinearOneClassSVM):
+        options = {} if make is ours.LinearOneClassSVM else {"C": 100.0}
+        with pytest.warns(ConvergenceWarning) as found:
+            make(max_iter=1, tol=1e-12, **options).fit(X, y)
+        assert {w.filename for w in found} == {__file__}
+
+
+def test_a_refused_change_leaves_an_adaptable_model_as_it_was():
+    X, y = iris()
+    y = np.searchsorted(["a", "b", "c"], y)
+    model = ours.AdaptableLSSVC()
+    with pytest.raises(ValueError, match="2 classes"):
+        model.partial_fit(X[:2], [1, 1])
+    assert model.partial_fit(X[:2], [1, 1], classes=[0, 1]).n_samples_seen_ == 2
+    model.fit(X, y)
+    before = model.coef_.copy()
+    for change in (lambda: model.fit(X[:2], [1, 1]), lambda: model.partial_fit(1e200 * X, y)):
+        with pytest.raises(ValueError):
+            change()
+    with pytest.raises(ValueError, match="all strings or all numbers"):
+        model.partial_fit(X[:2], ["a", "b"])
+    assert (model.coef_ == before).all() and model.n_samples_seen_ == len(y)
+
+
+def test_support_vectors_are_counted_among_all_rows():
+    X, y = two_classes()
+    w = np.ones(len(y))
+    w[::3] = 0.0
+    model = ours.SVC().fit(X, y, w)
+    assert (w[model.support_] > 0.0).all() and (X[model.support_] == model.support_vectors_).all()
+    K = X @ X.T
+    given = ours.SVC(kernel="precomputed").fit(K, y, w)
+    same(given.decision_function(K), ours.SVC(kernel="linear").fit(X, y, w).decision_function(X), 1e-2)
+    p = ours.SVC(kernel="precomputed", probability="isotonic").fit(K, y).predict_proba(K)
+    assert np.allclose(p.sum(axis=1), 1.0)
+
+
+def test_many_features_have_no_leave_one_out_score():
+    X = sp.random(60, 3000, 0.01, format="csr", random_state=0)
+    assert ours.LSSVC().fit(X, np.arange(60) % 2).loo_score_ is None
+
+
+def test_l1_ratio_is_the_penalty():
+    X, y = two_classes()
+    l2, l1 = ours.LogisticRegression(l1_ratio=0.0).fit(X, y), ours.LogisticRegression(l1_ratio=1.0, C=0.05).fit(X, y)
+    assert l2.coef_.all() and not l1.coef_.all()
+    assert (ours.LogisticRegression(penalty="l1", l1_ratio=0).fit(X, y).coef_ == l2.coef_).all()
+
+
+def test_a_warm_start_with_other_classes_begins_anew():
+    X, y = iris()
+    model = ours.LinearSVC(warm_start=True).fit(X[y != "c"], y[y != "c"])
+    same(model.fit(X, y).coef_, ours.LinearSVC().fit(X, y).coef_, 1e-2)
+    assert model.set_params(fit_intercept=False).fit(X, y).converged_
+
+
+def test_an_interrupted_fit_leaves_the_estimator_unfitted(monkeypatch):
+    from svmtool import api
+
+    X, y = two_classes()
+    model = ours.SVC().fit(X, y)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(api, "fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_crammer_singer_converges_on_small_data():
+    for seed in range(8):
+        X, y = make_classification(
+            60, 5, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=seed, flip_y=0.1
+        )
+        assert ours.LinearSVC(multi_class="crammer_singer").fit(X, y).gap_ <= 1e-4
