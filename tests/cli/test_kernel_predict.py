@@ -221,19 +221,3 @@ def test_the_plain_job_needs_no_numpy(tmp_path):
     argv = [sys.executable, "-c", code, tmp_path / "t", tmp_path / "m", tmp_path / "o"]
     done = subprocess.run(argv, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
-
-
-def test_just_in_time_gives_the_same_bytes(command, tmp_path):
-    rng = np.random.default_rng(9)
-    (tmp_path / "t").write_text(
-        "".join(f"1 {' '.join(f'{j}:{rng.normal():g}' for j in (1, 2, 4))}\n" for _ in range(40))
-    )
-    for kernel in (KERNELS[1], KERNELS[4], KERNELS[5]):
-        model, _ = random_model(rng, kernel, "c_svc", 3, 20, 5)
-        kernel_model.write(str(tmp_path / "m"), model)
-        found = []
-        for mode in ("auto", "jit"):
-            done = command("predict", "--scores", "s", "t", "m", "o", env={"SVMTOOL_LOOPS": mode})
-            assert done.returncode == 0, done.stderr.decode()
-            found.append((done.stdout, (tmp_path / "s").read_bytes(), (tmp_path / "o").read_bytes()))
-        assert found[0] == found[1]
