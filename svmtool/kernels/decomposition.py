@@ -20,7 +20,7 @@ from svmtool.limits import EndedError
 
 CROWDED, EARLY = 0.75, 30  # sets grow if more than this share of their size is free, but not in the first rounds, when
 # many variables are free that will not stay so
-LARGEST = 3072  # variables to which sets grow: their block of the kernel matrix then takes 36 MB
+LARGEST_SET = 3072  # variables to which sets grow: their block of the kernel matrix then takes 36 MB
 FIRST = 256  # variables of the first set; sets double up to their full size, which easy problems never need
 TINY = 1e-12  # replaces a curvature that is not positive
 
@@ -164,7 +164,7 @@ class ViolatingSets:
     most: the size that `full` may grow to.
     """
 
-    def __init__(self, full: int, most: int = LARGEST):
+    def __init__(self, full: int, most: int = LARGEST_SET):
         self.size, self.full, self.most = min(FIRST, full), full, most
         self.newest = np.empty(0, np.int64)
         self.rounds = 0

@@ -11,7 +11,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.kernel import working_set_loops as loops
-from svmtool.kernels.decomposition import LARGEST, Decomposition, ViolatingSets
+from svmtool.kernels.decomposition import LARGEST_SET, Decomposition, ViolatingSets
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.rows import large_array
 from svmtool.tolerances import MIB
@@ -39,7 +39,7 @@ _thread = threading.local()  # .buffer: see _buffer
 
 def capacity_for_rows(m: int, cache_mb: float) -> float:
     """The memory for kernel rows: cache_mb without the largest block of m variables, at least half."""
-    return max(cache_mb - min(LARGEST, m) ** 2 * 4 / MIB, cache_mb / 2)
+    return max(cache_mb - min(LARGEST_SET, m) ** 2 * 4 / MIB, cache_mb / 2)
 
 
 class PairDescent:
@@ -153,7 +153,7 @@ class WholeDescent:
         """Step to a violation of `tolerance`, with a limit of steps for each variable; return whether a changed."""
         state, p = self.state, self.state.problem
         self.a, self.F = state.a[self.filled], state.F[self.filled]
-        steps, left = Steps(self, self.diagonal), EASY * min(len(p.y), LARGEST)
+        steps, left = Steps(self, self.diagonal), EASY * min(len(p.y), LARGEST_SET)
         taken = 0
         while True:
             done = steps(self.buffer, self.places, tolerance, left - taken)

@@ -28,7 +28,7 @@ from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 
-LARGEST = 5000  # most features, because P is a matrix of features x features
+MOST_FEATURES = 5000  # most features, because P is a matrix of features x features
 BLOCK, WIDE, MOST = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds
 ROWS_A_CALL, WORK_A_CALL = 1 << 14, 1 << 27  # between two checks of the clock: rows, and multiplications, at most
 
@@ -58,7 +58,7 @@ def solve(
     far; the Result's `taken` how often each row was added.
     """
     rows, d = task.rows, task.rows.d
-    if d > LARGEST:
+    if d > MOST_FEATURES:
         raise SvmtoolError(f"FALSVM keeps a matrix of features x features: {d} are too many (use -s 70)")
     csr = rows.as_csr()
     objective = LeastSquares(rows, task.y, task.cost)

@@ -180,7 +180,7 @@ def test_a_malformed_file_comes_before_faulty_settings(svm_train):
 
 
 @pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
-def test_rows_are_found_and_told_of(row):
+def test_rows_are_found_and_reported(row):
     assert registry.find_kernel(row.number) is registry.find_kernel(row.name) is row
     assert callable(registry.entry(row))
     line = f"-s {row.number}, {row.name}"

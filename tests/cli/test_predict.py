@@ -393,7 +393,7 @@ def test_correlation_of_what_is_constant(blocks):
     assert errors_of(y, [0.0] * 6 + [1e-200], blocks).squared_correlation() != "-nan"
 
 
-def test_equal_predictions_are_told(run, tmp_path):
+def test_equal_predictions_are_reported(run, tmp_path):
     (tmp_path / "m").write_text(TWO.replace("L2R_LR", "L2R_L2LOSS_SVR").replace("label 1 -1\n", "").replace("0.5", "0"))
     (tmp_path / "t").write_text("1 1:1\n2 1:2\n")
     got = run("t", "m", "o")

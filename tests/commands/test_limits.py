@@ -234,10 +234,10 @@ def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
         request = Request(given=("-c",), folds=3, strict=strict, find_C=True)
         assert report.validate(table, Settings.of(solver=number, C=0.5), request, None, console) == 2 * strict
         values = "C" if number == 2 else "p and C"
-        (told,) = console.warnings
-        assert told.startswith(f"WARNING: folds did not converge at 1 of 3 values of {values}")
-        assert told.endswith(base.PRECISION.advice)
-        assert (", also at the best" in told) == ("Best C = 2 " in console.text)
+        (warning,) = console.warnings
+        assert warning.startswith(f"WARNING: folds did not converge at 1 of 3 values of {values}")
+        assert warning.endswith(base.PRECISION.advice)
+        assert (", also at the best" in warning) == ("Best C = 2 " in console.text)
 
 
 # With a model
@@ -355,9 +355,9 @@ def test_a_long_run_keeps_its_first_and_last_records(monkeypatch):
     for k in range(1000):
         monitor.step(1.0 + 1.0 / (k + 1), 0.0)
         assert len(monitor.history) <= 16
-    told = [record["iteration"] for record in monitor.history]
-    assert seen == list(range(1000)) and told == sorted(told)
-    assert told[:8] == list(range(8)) and told[-4:] == list(range(996, 1000))
+    recorded = [record["iteration"] for record in monitor.history]
+    assert seen == list(range(1000)) and recorded == sorted(recorded)
+    assert recorded[:8] == list(range(8)) and recorded[-4:] == list(range(996, 1000))
 
 
 def test_what_is_printed_of_a_long_run_is_numbered_by_its_steps(monkeypatch, svm_train):

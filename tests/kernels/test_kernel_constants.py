@@ -69,7 +69,7 @@ def test_the_target_gap_is_the_one_certified(number, gap):
     assert found.result.status is GAP and found.certificate.gap <= verify.PRINTED * gap
 
 
-def test_values_of_a_model_are_told_where_their_scale_is_no_number(svm_train):
+def test_values_of_a_model_are_reported_where_their_scale_is_no_number(svm_train):
     """Of rows near 1e100 a nu margin is 1e200: its square is infinite, the values divided by it are not."""
     X = np.array([[1e100, 0.0], [2e100, 1e99], [-1e100, 0.0], [-1e100, 1e99]])
     status, out, err = svm_train("-s", 1, "-n", 0.5, "-t", 0, "d", "m", data=text(X, [1, 1, -1, -1]))

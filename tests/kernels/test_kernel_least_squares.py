@@ -161,7 +161,7 @@ def test_indefinite_kernels_are_reported(row):
 
 
 @both
-def test_a_hard_problem_is_solved_or_told(row):
+def test_a_hard_problem_is_solved_or_reported(row):
     """A cost at which the matrix in single precision is too inaccurate."""
     data = random_data()._replace(C=1e6)
     s = solve(row, data.problem(row, KERNELS["polynomial"]), 1e-3)

@@ -105,7 +105,7 @@ def test_a_cut_run_is_the_slower_one_only_beyond_its_bound(one, other, answer):
     assert alfpgm_tables.quicker({"a": one, "b": other}, "a", "b") is answer
 
 
-def test_novelty_is_chosen_on_one_half_and_told_of_the_other():
+def test_novelty_is_chosen_on_one_half_and_reported_on_the_other():
     low, high = {"valid": 0.6, "auc": 0.9}, {"valid": 0.7, "auc": 0.5}
     group = {key: Outcome(Cell("t", "m", NORMAL), [], "absent") for key in fosvm.TOOLS}
     group["LIBSVM, nu 0.01"].steps.append(low)

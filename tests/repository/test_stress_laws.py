@@ -130,7 +130,7 @@ def sleepy(announce, folder, kind: str) -> str:
     return kind
 
 
-def test_a_worker_that_hangs_or_crashes_is_replaced_and_told_of():
+def test_a_worker_that_hangs_or_crashes_is_replaced_and_reported():
     kinds = ("good", "hang", "crash", "fault", "good")
     found = {done.job[0]: done for done in pool.run(sleepy, iter([(kind,) for kind in kinds]), 2)}
     assert found["good"].result == "good"

@@ -62,9 +62,9 @@ def check_optimum(s: Solved) -> None:
         assert record["bound"] <= best * (1 + 1e-9), "a bound above the optimum"
         assert record["objective"] >= best * (1 - 1e-9)
         assert record["gap"] >= 0
-    told = [record["iteration"] for record in s.result.history]
-    assert told[: KEPT // 2] == list(range(min(len(told), KEPT // 2)))  # a long run keeps no more in a row
-    assert told == sorted(set(told)) and (len(told) > KEPT // 2 or told[-1] == len(told) - 1)
+    recorded = [record["iteration"] for record in s.result.history]
+    assert recorded[: KEPT // 2] == list(range(min(len(recorded), KEPT // 2)))  # a long run keeps no more in a row
+    assert recorded == sorted(set(recorded)) and (len(recorded) > KEPT // 2 or recorded[-1] == len(recorded) - 1)
     assert s.result.iterations >= len(s.result.history)  # coordinate passes may run without a record each
     np.testing.assert_allclose(s.w, optimum(s.p).w, atol=10 * s.radius)
 

@@ -71,7 +71,7 @@ def test_is_algorithm_2(name, block, layout):
         assert certificate.primal == pytest.approx(q.value(result.w), rel=1e-12)
         minimum = np.linalg.solve(q.hessian(w), q.A.T @ (2.0 * q.cost * q.y))
         assert certificate.dual <= q.value(minimum) * (1 + 1e-12)
-        assert certificate.gap > 1e-6, "it is no optimum, and must not be told for one"
+        assert certificate.gap > 1e-6, "it is no optimum, and must not be reported as one"
 
 
 def test_limits_and_threads():

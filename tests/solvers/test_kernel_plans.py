@@ -111,9 +111,9 @@ def test_a_direct_solution_needs_few_variables():
 def test_explain_of_a_data_file_tells_the_methods(options, words, svm_train):
     data = text(random_data(60).X, np.arange(60) % 3)
     plain = svm_train("--explain", *options.split())[1]
-    status, told, error = svm_train("--explain", *options.split(), "d", data=data)
-    assert status == 0 and error == "" and told.startswith(plain)
-    lines = told[len(plain) :].splitlines()
+    status, printed, error = svm_train("--explain", *options.split(), "d", data=data)
+    assert status == 0 and error == "" and printed.startswith(plain)
+    lines = printed[len(plain) :].splitlines()
     assert len(lines) == len(words)
     assert all(line.startswith("method       " + w) for line, w in zip(lines, words, strict=True))
     assert svm_train("--explain", *options.split(), "absent")[0] == 1

@@ -161,8 +161,8 @@ def test_rounding_that_spoils_a_model_is_reported(svm_train):
     status, _, err = svm_train("-q", "-s", 71, "--remove", "new", "-i", "m")
     assert status == 0 and "train again" in err
     off = apart(weights_in("m"), batch(small, 1e6))
-    told = float(err.partition("weights by ")[2].split()[0])
-    assert off > EQUAL and off <= 30 * told
+    stated = float(err.partition("weights by ")[2].split()[0])
+    assert off > EQUAL and off <= 30 * stated
 
 
 def test_the_certificate_of_sums_allows_for_their_rounding():
@@ -191,8 +191,8 @@ def test_the_estimate_of_rounding_is_near_what_random_changes_do():
     for _ in range(30):
         E = UNIT * np.outer(q, q) * rng.choice([-1.0, 1.0], S.shape)
         moved.append(np.linalg.norm(np.linalg.solve(np.eye(6) / 2 + S + np.triu(E) + np.triu(E, 1).T, b) - w))
-    told = adapt.rounding(problem, w, sums) * np.linalg.norm(w)
-    assert np.median(moved) / 5 <= told <= 5 * np.max(moved)
+    stated = adapt.rounding(problem, w, sums) * np.linalg.norm(w)
+    assert np.median(moved) / 5 <= stated <= 5 * np.max(moved)
 
 
 @pytest.mark.parametrize("bias", [-1.0, 1.0])

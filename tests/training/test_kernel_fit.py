@@ -51,7 +51,7 @@ def test_any_number_of_threads_gives_the_same_bits(row, cache_mb, most):
         threads.set_count(count)
         found.append(train(data, Fitting(s, together=most)))
     assert bits(found[0]) == bits(found[1]) == bits(found[2])
-    assert found[0].text == found[1].text == found[2].text, "pairs are told of in LIBSVM's order"
+    assert found[0].text == found[1].text == found[2].text, "pairs are reported in LIBSVM's order"
     assert all(s.result.status.converged and s.certificate.gap <= 1.001e-6 for s in found[0].solved)
 
 
