@@ -24,20 +24,15 @@ from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.data.replicated import of_data
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
-from svmtool.solvers.shared.incumbent import Best
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule
+from svmtool.solvers.shared.homotopy import Homotopy
 from svmtool.solvers.shared.newton import RuleEpochs
-from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
+from svmtool.tolerances import GRAM_BELOW
 
 MOST_VISITS = 3000.0  # to each row by epochs before the polish takes over: they are cheap beside its systems
-DUAL_ROWS = 4000  # rows on the margin whose system is factorised; with more, conjugate gradients
-STAGE = 0.2  # share of a stage's gap that may come from its minimum not being reached
 POLISH_GAP = 1e-2  # certified gap from which the polish takes over
 SIGMA_EPOCHS = 100.0  # first sigma of a polish that follows epochs
 GROWTH, SIGMA_MOST = 5.0, 1e8  # of sigma in the polish
-CG_TOLERANCE = 0.01  # of a Newton direction, beside the gradient
-STALL_RTOL, STALL_STEPS = 1e-13, 12  # steps without a better gap or a lower phi, after which what is left is rounding
 
 
 METHODS = {
@@ -67,7 +62,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     objective.fill_multipliers(0.5)
     objective.sigma = 0.5  # tau_0 = 1
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    run = _Run(objective, monitor, method)
+    run = _Run(objective, monitor, {"features": "primal", "products": "cg"}.get(method, "dual"))
     if start is not None:
         run.enter()
     elif method == "epochs":
@@ -80,15 +75,10 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
 
 
-class _Run:
-    """One run of stages."""
+class _Run(Homotopy):
+    """Stages with beta = 1/2, which halve tau; then the polish, whose multipliers follow."""
 
-    def __init__(self, objective: Augmented, monitor: Monitor, method: str):
-        self.objective, self.monitor, self.method = objective, monitor, method
-        self.best = Best(objective)
-        self.polishing = False
-        self.first = True  # whether no step has been made with the present beta and sigma
-        self.exact = False  # whether the last step was the full way to the minimum on its pieces
+    polishing = False
 
     def enter(self) -> None:
         """Choose the stage that suits w: the one whose dual point is best."""
@@ -110,66 +100,10 @@ class _Run:
         o.sigma, self.polishing = SIGMA_EPOCHS, True
         self.best.dual, self.best.alpha = descent.dual_value(), descent.alpha
 
-    def stages(self) -> Status:
-        """Continuation, then polish, until the gap reaches the target."""
-        o, monitor = self.objective, self.monitor
-        cg, t, flat = 0, 0.0, 0
-        smallest = lowest = np.inf
-        while True:
-            phi, g = o.gradient()
-            self.best.keep()
-            gap = self.best.gap
-            norm = float(np.sqrt(g @ g))
-            status = monitor.step(self.best.primal, self.best.dual, gradient=norm, active=o.support, cg=cg, step=t)
-            if status is None:
-                flat = 0 if gap < 0.999 * smallest or phi < lowest - STALL_RTOL * abs(phi) else flat + 1
-                smallest, lowest = min(gap, smallest), min(phi, lowest)
-                status = _end(gap, flat)
-            if status is not None:
-                return status
-            if not self.first and self._minimised(g):
-                self._next_stage(gap)
-                lowest = np.inf
-                continue
-            p, cg = self._direction(g, flat)
-            kind = "polish" if self.polishing else "stages of Huber's loss"
-            monitor.uses(f"{kind}: Newton steps by {o.way}")
-            t = o.line_search(p)
-            o.step(t, p)
-            self.first = False
-            self.exact = cg == 0 and abs(t - 1.0) <= 1e-9
-
-    def _minimised(self, g: np.ndarray) -> bool:
-        """Whether phi's minimum is near enough: |g|^2 / 2 is its share in the gap at this w."""
+    def next_stage(self) -> np.ndarray:
         o = self.objective
-        return 0.5 * float(g @ g) <= STAGE * (o.primal - o.bound) or (self.exact and o.changed == 0)
-
-    def _next_stage(self, gap: float) -> None:
-        o = self.objective
-        self.polishing = self.polishing or gap <= POLISH_GAP
+        self.polishing = self.polishing or self.best.gap <= POLISH_GAP
         if self.polishing:
             o.accept()
-            o.sigma = min(o.sigma * GROWTH, SIGMA_MOST)
-        else:
-            o.sigma *= 2.0
-        self.first, self.exact = True, False
-
-    def _direction(self, g: np.ndarray, flat: int) -> tuple[np.ndarray, int]:
-        """To the minimum of phi on its present pieces, and the number of products of conjugate gradients.
-
-        flat: steps so far that brought nothing: systems of rows may have lost their digits where numbers are large.
-        """
-        o = self.objective
-        if self.method == "features":
-            return o.factorised_direction(g, flat > 0)[:2]
-        few = o.has_dual_system and not o.free_bias and o.active <= DUAL_ROWS and self.method != "products"
-        return o.newton_direction(g, "dual" if few else "cg", CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
-
-
-def _end(gap: float, flat: int) -> Status | None:
-    """Whether the run ends here though neither --gap nor a limit says so."""
-    if gap <= OPTIMAL_GAP:
-        return base.OPTIMAL
-    if flat >= STALL_STEPS:
-        return base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
-    return None
+        o.sigma = min(o.sigma * (GROWTH if self.polishing else 2.0), SIGMA_MOST)
+        return o.gradient_on_pieces()

@@ -94,10 +94,14 @@ def plain(objective: Smoothed, monitor: Monitor, start: np.ndarray | None = None
 
 
 class Homotopy:
-    """One run of Algorithm 2: the smoothed hinge is an Augmented with beta = u0 and sigma = 1 / mu."""
+    """One run of Algorithm 2: the smoothed hinge is an Augmented with beta = u0 and sigma = 1 / mu.
 
-    def __init__(self, objective: Augmented, monitor: Monitor):
+    system: of the Newton steps, as in Objective.newton_direction; None: by the number of features.
+    """
+
+    def __init__(self, objective: Augmented, monitor: Monitor, system: str | None = None):
         self.objective, self.monitor, self.stage = objective, monitor, STAGE
+        self.system = system or ("primal" if objective.d <= GRAM_BELOW else "dual")
         self.best = Best(objective)
 
     def stages(self) -> Status:
@@ -149,9 +153,10 @@ class Homotopy:
         flat: steps without progress so far: systems of rows may have lost their digits where numbers are large.
         """
         o = self.objective
-        if o.d <= GRAM_BELOW:
+        if self.system == "primal":
             return o.factorised_direction(g, flat > 0)[:2]
-        system = "dual" if o.has_dual_system and 0 < o.active <= DUAL_ROWS else "cg"
+        few = self.system == "dual" and o.has_dual_system and 0 < o.active <= DUAL_ROWS
+        system = "dual" if few else "cg"
         return o.newton_direction(g, system, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
 
     def _sparse_rows(self) -> Any:
