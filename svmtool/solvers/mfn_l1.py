@@ -5,7 +5,7 @@ tau_j = 2^-j, each from where the last ended.
 The smoothed loss has the slope clip(1/2 + xi / (2 tau), 0, 1): it is the augmented Lagrangian of
 objectives/augmented.py with multipliers beta = 1/2 and sigma = 1 / (2 tau), so that each step gives a feasible dual
 point and a lower bound of the true hinge objective.  The paper leaves the end open.  Here:
- 1. A stage ends when what is left of the gap is mostly the loss's smoothing (STAGE).
+ 1. A stage ends, and its steps are, as in solvers/shared/homotopy.py.
  2. Polish: once the gap is small the multipliers so far take the place of 1/2, and sigma grows faster.  A Newton step
     then holds the rows on the margin as equality constraints (up to a proximal term 1 / (sigma C), which keeps
     dependent rows solvable), those within at C, those beyond at 0; the line search and the next clip move rows whose
@@ -103,7 +103,9 @@ class _Run(Homotopy):
     def next_stage(self) -> np.ndarray:
         o = self.objective
         self.polishing = self.polishing or self.best.gap <= POLISH_GAP
-        if self.polishing:
-            o.accept()
-        o.sigma = min(o.sigma * (GROWTH if self.polishing else 2.0), SIGMA_MOST)
+        if not self.polishing:
+            o.sigma *= 2.0
+            return o.gradient()[1]
+        o.accept()
+        o.sigma = min(o.sigma * GROWTH, SIGMA_MOST)
         return o.gradient_on_pieces()

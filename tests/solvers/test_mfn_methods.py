@@ -257,7 +257,8 @@ def test_methods_are_used(row, method, monkeypatch):
         plain = getattr(owner, name)
 
         def noted(self, *args):
-            taken.add(name)
+            if np.any(self.active):  # where no row is active the Hessian is R, and any method does
+                taken.add(name)
             return plain(self, *args)
 
         monkeypatch.setattr(owner, name, noted)
