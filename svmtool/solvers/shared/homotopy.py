@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from svmtool.coordinate.hinge import DualCoordinateDescent
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import cancelling, relative_gap
-from svmtool.objectives.smoothed import Smoothed
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Status
 from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
+
+if TYPE_CHECKING:
+    from svmtool.objectives.smoothed import Smoothed
 
 MU = 5.0  # the paper's, for Algorithm 1
 MU_RISE = 1e2  # the first mu rises with C up to this many times: beyond, rounding coarsens the dual point
@@ -46,6 +48,8 @@ MOST_EPOCHS, EVALUATIONS = 20000, 0.25
 
 def smoothed_hinge(task: Task, l1: bool) -> Smoothed:
     """The smoothed hinge of Algorithm 1, with --mu or the paper's mu."""
+    from svmtool.objectives.smoothed import Smoothed  # imported when needed: most runs do not
+
     return Smoothed(task, "hinge", l1, MU if task.options.mu is None else float(task.options.mu))
 
 
