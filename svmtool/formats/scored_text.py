@@ -1,20 +1,18 @@
 """Computes decision values of LIBSVM text in one pass; rows are scored while reading and not stored.
 
-Threads score blocks of lines; results do not depend on the blocks.  Memory holds one group of blocks, for any size of
-the file.  Needs no numpy, whose import takes longer than scoring a file of a few megabytes.
+Threads score blocks of lines; results do not depend on the blocks.  Memory holds one chunk of text, for any size of the
+file.  Needs no numpy, whose import takes longer than scoring a file of a few megabytes.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.decision_loops import score_lines
-from svmtool.compiled.loops.text.text_loops import PADDING
 from svmtool.errors import DataError
-from svmtool.formats.source import Source, partial_line_error
+from svmtool.formats.source import Source, whole_lines
 from svmtool.models.linear import ONE_CLASS_WORD, LinearModel
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
@@ -22,10 +20,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 BLOCK = 1 << 18  # bytes of text that a thread scores at a time; fits the second-level cache
-AHEAD = 1 << 14  # bytes read after a block to find the end of its last line
-GROUP = 64  # blocks of a file whose results are in memory at the same time
 ROW_BYTES = 64  # initial estimate of the length of a row's text
-STREAM = 1 << 23  # bytes of a stream in memory
+CHUNK = 1 << 22  # bytes of text in memory
 
 
 class Scored:
@@ -52,99 +48,30 @@ def scored_blocks(source: Source, model: LinearModel) -> Iterator[Scored]:
 
     Raises DataError for the first malformed line, after yielding all earlier blocks.
     """
-    groups = _groups_of_file(source, model) if source.size is not None else _groups_of_stream(source, model)
     lines = 0
-    for group in groups:
-        for block in group:
+    for text, size, fault in whole_lines(source, CHUNK):
+        if fault:
+            raise DataError(lines + 1, source.name, "", fault)
+        for block in _scored_chunk(text, size, model, source.name):
             if block.error is not None:
                 e = block.error
                 raise DataError(lines + e.line, e.file, e.token, e.reason)
             lines += block.n
             yield block
-        group.clear()  # frees its memory before the next group is scored
 
 
-def _groups_of_file(source: Source, model: LinearModel) -> Iterator[list[Scored]]:
-    """Groups of blocks of a regular file; each thread reads its blocks into its own buffer."""
-    size = source.size or 0
-    total = -(-size // BLOCK)
-    buffers: dict[int, Buffer] = {}
-    for first in range(0, total, GROUP):
-        group = [Scored(0, 0)] * min(GROUP, total - first)
+def _scored_chunk(text: Buffer, size: int, model: LinearModel, name: str) -> list[Scored]:
+    """The scored blocks of the lines of text[:size]."""
+    cuts = [0]
+    while cuts[-1] < size:
+        cuts.append(text.memory.find(b"\n", min(cuts[-1] + BLOCK, size) - 1, size) + 1)
+    blocks = [Scored(0, 0)] * (len(cuts) - 1)
 
-        def work(b: int, first: int = first, group: list[Scored] = group) -> None:
-            me = threading.get_ident()
-            text, start, stop, fault = _lines_of_block(source, first + b, size, buffers.get(me))
-            buffers[me] = text
-            group[b] = _score(text, start, stop, model, source.name)
-            if fault and group[b].error is None:
-                group[b].error = DataError(group[b].n + 1, source.name, "", fault)
+    def work(b: int) -> None:
+        blocks[b] = _score(text, cuts[b], cuts[b + 1], model, name)
 
-        threads.run_blocks(work, len(group))
-        yield group
-
-
-def _lines_of_block(source: Source, b: int, size: int, text: Buffer | None) -> tuple[Buffer, int, int, str]:
-    """Text, start and stop of the lines that begin in block b of the file, and the error of a last line that is left
-    out (else empty); text: a buffer to use if it is large enough."""
-    origin = max(0, b * BLOCK - 1)  # with the byte before the block, which may end a line
-    border = min((b + 1) * BLOCK, size)
-    ahead = AHEAD
-    while True:
-        end = min(border + ahead, size)
-        held = end - origin
-        if text is None or text.size < held + 1 + PADDING:
-            text = Buffer("u1", BLOCK + ahead + 2 + PADDING)
-        source.read_at(text.items[:held], origin)
-        start = 0 if b == 0 else text.memory.find(b"\n", 0, held) + 1
-        if b and (start > border - origin or (start == 0 and end >= border)):
-            return text, 0, 0, ""  # no line begins here
-        stop = text.memory.find(b"\n", border - 1 - origin, held) + 1
-        if stop:
-            return text, start, stop, ""
-        last = text.memory.rfind(b"\n", start, held) + 1 or start
-        if fault := partial_line_error(text, last, held):
-            return text, start, last, fault
-        if end == size:
-            text.items[held] = 10  # the last line has no newline
-            return text, start, held + 1, ""
-        ahead *= 4
-
-
-def _groups_of_stream(source: Source, model: LinearModel) -> Iterator[list[Scored]]:
-    """Groups of blocks of a pipe or a compressed file, read sequentially."""
-    capacity = STREAM
-    text = Buffer("u1", capacity + PADDING + 1)
-    held = 0
-    ended = False
-    while not ended:
-        n = source.read_into(text.items[held:capacity])
-        ended = held + n < capacity
-        held += n
-        if ended and held and text.items[held - 1] != 10:
-            text.items[held] = 10
-            held += 1
-        whole = text.memory.rfind(b"\n", 0, held) + 1
-        cuts = [0]
-        while cuts[-1] < whole:
-            cuts.append(text.memory.find(b"\n", min(cuts[-1] + BLOCK, whole) - 1, whole) + 1)
-        group = [Scored(0, 0)] * (len(cuts) - 1)
-
-        def work(b: int, text: Buffer = text, cuts: list[int] = cuts, group: list[Scored] = group) -> None:
-            group[b] = _score(text, cuts[b], cuts[b + 1], model, source.name)
-
-        threads.run_blocks(work, len(group))
-        yield group
-        begun = text  # the incomplete last line
-        if (held - whole) * 2 > capacity:  # it fills more than half the buffer
-            if fault := partial_line_error(text, whole, held):
-                broken = Scored(0, 0)
-                broken.error = DataError(1, source.name, "", fault)
-                yield [broken]
-            capacity *= 2
-            text = Buffer("u1", capacity + PADDING + 1)
-        text.items[: held - whole] = begun.items[whole:held]
-        held -= whole
+    threads.run_blocks(work, len(blocks))
+    return blocks
 
 
 def _score(text: Buffer, start: int, stop: int, model: LinearModel, name: str) -> Scored:

@@ -12,12 +12,11 @@ import sys
 from collections.abc import Iterator
 from itertools import chain
 
+from svmtool.compiled import threads
+from svmtool.compiled.buffers import Buffer
+from svmtool.compiled.loops.text.text_loops import PADDING
 from svmtool.errors import SvmtoolError
 from svmtool.tolerances import MB
-
-TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
-if TYPE_CHECKING:
-    from svmtool.compiled.buffers import Buffer
 
 # First bytes of compressed files, whatever their names.
 MAGIC = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
@@ -48,6 +47,8 @@ class Source:
     def read_into(self, buffer) -> int:
         """Fill a writable buffer from the current position; returns the number of bytes, fewer at the end."""
         view = memoryview(buffer).cast("B")
+        if self.size is not None:
+            return self._read_parts(view, self.size)
         done = 0
         try:
             if self._fresh:
@@ -70,6 +71,19 @@ class Source:
             raise SvmtoolError(f"can't read {self.name}: {_reason(e)}") from e
         self.taken += done
         return done
+
+    def _read_parts(self, view: memoryview, size: int) -> int:
+        """`read_into` for a plain file of `size` bytes: threads read its parts."""
+        start = os.lseek(self._fd, 0, os.SEEK_CUR)
+        stop = max(start, min(start + len(view), size))
+        parts = range(start, stop, READ)
+
+        def work(b: int) -> None:
+            self.read_at(view[parts[b] - start : min(parts[b] + READ, stop) - start], parts[b])
+
+        threads.run_blocks(work, len(parts))
+        os.lseek(self._fd, stop, os.SEEK_SET)
+        return stop - start
 
     def _begin(self) -> None:
         """Read the first bytes of a sequential input; a compressed one gets a decoder."""
@@ -231,6 +245,35 @@ def partial_line_error(text: Buffer, start: int, stop: int, longest: int = LONGE
 
 def too_long(longest: int) -> str:
     return f"the line is longer than {longest / MB:.0f} MB"
+
+
+def whole_lines(source: Source, chunk: int, longest: int = LONGEST_LINE) -> Iterator[tuple[Buffer, int, str]]:
+    """Yield (text, size, fault): text[:size] holds the next complete lines, about `chunk` bytes; PADDING bytes follow.
+
+    The last line gets a newline if it has none.  The text is valid until the next one is requested.  fault: empty, or
+    with size 0 why the next line is none: longer than a chunk, it holds a NUL byte or more than `longest` bytes.
+    """
+    text = Buffer("u1", 2 * chunk + PADDING)
+    held, ended = 0, False
+    while not ended:
+        if text.size < held + chunk + PADDING:  # a line longer than a chunk
+            longer = Buffer("u1", 2 * text.size)
+            longer.items[:held] = text.items[:held]
+            text = longer
+        n = source.read_into(text.items[held : held + chunk])
+        ended = n < chunk
+        fresh, held = held, held + n
+        if ended and held and text.items[held - 1] != NEWLINE[0]:
+            text.items[held] = NEWLINE[0]
+            held += 1
+        whole = text.memory.rfind(NEWLINE, fresh, held) + 1
+        if whole:
+            yield text, whole, ""
+            text.items[: held - whole] = text.items[whole:held]
+            held -= whole
+        elif reason := partial_line_error(text, 0, held, longest):
+            yield text, 0, reason
+            return
 
 
 def _decoder(kind: str, raw: io.BufferedReader, name: str):

@@ -46,10 +46,11 @@ class Endless(io.RawIOBase):
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Sets small blocks and a small limit of a line."""
-    for module, name in ((table, "BLOCK"), (scored_text, "BLOCK"), (scored_text, "STREAM"), (scored_text, "AHEAD")):
+    for module, name in ((table, "BLOCK"), (scored_text, "BLOCK"), (scored_text, "CHUNK")):
         monkeypatch.setattr(module, name, SMALL)
     monkeypatch.setattr(table, "LONGEST_LINE", 1 << 16)
-    monkeypatch.setattr(source.partial_line_error, "__defaults__", (1 << 16,))
+    for function in (source.partial_line_error, source.whole_lines):
+        monkeypatch.setattr(function, "__defaults__", (1 << 16,))
     monkeypatch.setattr(table.raw_tables, "__defaults__", (SMALL, None, 1, 1 << 16))
 
 

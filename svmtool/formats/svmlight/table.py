@@ -19,7 +19,7 @@ from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text import text_loops
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.source import LONGEST_LINE, NEWLINE, Source, open_source, partial_line_error, too_long
+from svmtool.formats.source import LONGEST_LINE, NEWLINE, Source, open_source, partial_line_error, too_long, whole_lines
 from svmtool.numbers import format_one
 
 if TYPE_CHECKING:
@@ -232,29 +232,13 @@ def raw_tables(
     source: Source, chunk: int = CHUNK, slow_line: LineParser | None = None, least: int = 1, longest: int = LONGEST_LINE
 ) -> Iterator[RawTable]:
     """As `tables`, but yields RawTables, without numpy; longest: limit of the length of a line longer than a chunk."""
-    text = Buffer("u1", 2 * chunk + text_loops.PADDING)
-    held, first_line, ended = 0, 0, False
-    while not ended:
-        if text.size < held + chunk + text_loops.PADDING:  # a line longer than a chunk
-            longer = Buffer("u1", 2 * text.size)
-            longer.items[:held] = text.items[:held]
-            text = longer
-        n = source.read_into(text.items[held : held + chunk])
-        ended = n < chunk
-        fresh, held = held, held + n
-        if ended and held and text.items[held - 1] != text_loops.NEWLINE:
-            text.items[held] = text_loops.NEWLINE
-            held += 1
-        whole = text.memory.rfind(NEWLINE, fresh, held) + 1
-        if whole == 0:  # no newline in the buffer
-            if reason := partial_line_error(text, 0, held, longest):
-                raise DataError(first_line + 1, source.name, "", reason)
-            continue
-        table = parse_text(text, whole, source.name, slow_line, least=least, first_line=first_line)
+    first_line = 0
+    for text, size, fault in whole_lines(source, chunk, longest):
+        if fault:
+            raise DataError(first_line + 1, source.name, "", fault)
+        table = parse_text(text, size, source.name, slow_line, least=least, first_line=first_line)
         first_line += table.labels.size
         yield table
-        text.items[: held - whole] = text.items[whole:held]
-        held -= whole
 
 
 def parse_bytes(data: bytes, name: str, first_line: int = 0) -> RawTable:
