@@ -23,7 +23,7 @@ FACTOR, COPY = 0.02, 10.0  # a factorisation of order m: for each of m^3 and of 
 SMALL = 64  # up to this order the compiled Cholesky is faster than the library's
 BLOCK = 512  # rows of an inverse computed, or of a triangle copied, at a time
 MANY = 2048  # rows that KernelCache keeps: 32 MB
-TRIES, MOST = 3, 500  # of `nonnegative`: exchanges of all infeasible entries that do not reduce their number; systems
+TRIES, MOST = 5, 500  # of `nonnegative`: exchanges that do not reduce the number of infeasible entries; single entries
 ROUNDS = 8.0  # a slope counts as zero up to this many rounding errors of its terms
 ROUNDING = 1e-14  # relative error of the sum that `restore_sum` accepts
 # Above this order a factorisation uses panels of this many columns.  Whole commands (-s 0 to 4 and 42) with systems of
@@ -260,34 +260,52 @@ class KernelCache:
         return self.known[at], self.K[np.ix_(at, at)]
 
 
-def nonnegative(Q: np.ndarray, t: np.ndarray, above: np.ndarray) -> np.ndarray:
+def nonnegative(Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarray) -> np.ndarray:
     """The minimiser a (f8[n]) of 1/2 a'Qa - t'a over a >= 0, for a positive definite Q (f8[n, n]): also of tiny losses.
 
     Block principal pivoting (Portugal, Judice and Vicente, A Comparison of Block Pivoting and Interior-Point Algorithms
     for Linear Least Squares Problems with Nonnegative Variables, Mathematics of Computation 63 (1994) 625-643): all
-    infeasible entries are exchanged at once; after a few exchanges that do not reduce their number only the last one is
-    exchanged, until it is reduced.
+    infeasible entries are exchanged at once.  If a few exchanges do not reduce their number, single entries enter and
+    leave where they reach 0, which never raises the value (Lawson and Hanson, Solving Least Squares Problems, 1974).
 
-    above (bool[n]): first guess of the positive entries.  If round-off prevents convergence, the non-negative part of
-    the last system's solution.
+    above (bool[n]): first guess of the positive entries; start (f8[n], >= 0): where single entries begin to enter.
+    Raises EndedError if the run ends meanwhile.
     """
-    above, least, tries = above.copy(), len(t) + 1, TRIES
-    size = np.abs(Q)
-    for _ in range(MOST):
-        a, used = np.zeros(len(t)), np.flatnonzero(above)
-        if len(used):
-            a[used] = solve_positive(np.ascontiguousarray(Q[np.ix_(used, used)]), t[used])
-        noise = ROUNDS * np.finfo(float).eps * (size @ np.abs(a) + np.abs(t))
-        wrong = np.where(above, a < 0.0, Q @ a - t < -noise)
+    used, least, tries = above.copy(), len(t) + 1, TRIES
+
+    def solve() -> tuple[np.ndarray, np.ndarray]:
+        """The minimiser over the entries `used`, and the slopes of the others; 0 where they are round-off."""
+        limits.check()
+        a, at = np.zeros(len(t)), np.flatnonzero(used)
+        if len(at):
+            a[at] = solve_positive(np.ascontiguousarray(Q[np.ix_(at, at)]), t[at])
+        slopes, noise = Q @ a - t, ROUNDS * np.finfo(float).eps * (np.abs(Q) @ np.abs(a) + np.abs(t))
+        return a, np.where(used | (np.abs(slopes) <= noise), 0.0, slopes)
+
+    while tries > 0:
+        a, slopes = solve()
+        wrong = (a < 0.0) | (slopes < 0.0)
         count = int(np.count_nonzero(wrong))
         if not count:
-            break
+            return a
         tries = TRIES if count < least else tries - 1
         least = min(count, least)
-        if tries <= 0:
-            wrong[: np.flatnonzero(wrong)[-1]] = False
-        above ^= wrong
-    return np.maximum(a, 0.0)
+        used ^= wrong
+    a, used = start.copy(), start > 0.0
+    for _ in range(MOST):
+        best, slopes = solve()
+        falling = np.flatnonzero(best < 0.0)
+        if len(falling):
+            parts = a[falling] / (a[falling] - best[falling])
+            a += float(np.min(parts)) * (best - a)
+            a[falling[np.argmin(parts)]] = 0.0
+            used &= a > 0.0
+            continue
+        a = best
+        if not np.any(slopes < 0.0):
+            break
+        used[np.argmin(slopes)] = True
+    return a
 
 
 def restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:

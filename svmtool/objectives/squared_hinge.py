@@ -159,7 +159,7 @@ class SquaredHinge(Objective):
         used, Q = self._system(np.arange(self.n))
         mirror(Q.T)
         a = np.zeros(self.n)
-        a[used] = nonnegative(Q, self._targets(used), above[used])
+        a[used] = nonnegative(Q, self._targets(used), np.zeros(self.n), above[used])
         w = self.rows.transpose_product(self.y * a)
         self.keep_dual_point(a, w)
         return w

@@ -18,7 +18,7 @@ Differs from the paper in:
     0.1%, and for a small A they take little more time.
  4. From a large A more than one row joins at a time: an eighth of its number, those with the least w.f(x_i).
 Where the origin lies among the rows rho goes to 0, and w = 0 is the solution; see objectives/one_class.py.
-With a kernel: solvers/fosvm_kernel.py.  Memory: 4 vectors of n; the kernel matrix of A and its inverse.
+With a kernel: solvers/fosvm_kernel.py.  Memory: 4 vectors of n; the kernel matrix of A and its factor.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Differs from the paper in, besides 1 to 4 there:
     beyond theta; if most rows of a part carry its plane, all rows are used.  If decomposition stalls, or takes far
     longer than an exact solution (PAIR_STEPS), A is solved exactly.
 Memory: the cache (kernel rows of A; rows that do not fit are computed each round; beyond MANY rows also the block of a
-working set), 4 vectors of n; for an exact solution the kernel matrix of A and its inverse.
+working set), 4 vectors of n; for an exact solution the kernel matrix of A and its factor.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from svmtool.data import blocks as rows_module
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import OrdinalRows, RepeatedRows
+from svmtool.linalg import systems
 from svmtool.linalg.systems import least_squares, nonnegative
 from svmtool.objectives.augmented import Augmented
 from svmtool.params import Settings
@@ -79,12 +80,14 @@ def test_few_rows_of_large_numbers_come_to_the_minimum(solver, gap, d, layout, m
     assert certificate.gap <= gap
 
 
+@pytest.mark.parametrize("tries", [0, systems.TRIES], ids=["single entries", "exchanges"])
 @pytest.mark.parametrize("seed", range(5))
-def test_pivots_end_at_the_minimum_over_what_is_not_negative(seed):
+def test_pivots_end_at_the_minimum_over_what_is_not_negative(seed, tries, monkeypatch):
+    monkeypatch.setattr(systems, "TRIES", tries)
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(30, 40)) * 10.0 ** rng.integers(-3, 4, (30, 1))
     Q, t = A @ A.T + 1e-6 * np.eye(30), rng.normal(size=30)
-    a = nonnegative(Q, t, rng.random(30) < 0.5)
+    a = nonnegative(Q, t, np.zeros(30), rng.random(30) < 0.5)
     slope = Q @ a - t
     noise = 1e-12 * (np.abs(Q) @ np.abs(a) + np.abs(t))
     assert np.all(a >= 0.0) and np.any(a == 0.0) and np.any(a > 0.0)
