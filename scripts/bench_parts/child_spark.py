@@ -29,6 +29,7 @@ from svmtool.distributed.reductions import DistributedOneVsRest
 from svmtool.distributed.session import Session
 from svmtool.distributed.stage import BarrierStage
 from svmtool.formats.models import linear
+from svmtool.limits import StopFlag
 from svmtool.params import Settings
 from svmtool.training.pipeline import fitted
 
@@ -73,19 +74,20 @@ def driver_seconds(stage: BarrierStage, d: int) -> tuple[float, float]:
 
 
 def train(session: Session, path: str, settings: Settings):
-    """(Training, seconds of reading, costs, rows) of one run."""
+    """(model, seconds to the solver's last record, seconds of reading, costs, rows) of one run."""
     with contextlib.closing(Watched(session, Text(session, path, few=True))) as stage:
         costs = stage.costs
         began = time.perf_counter()
         problems = DistributedOneVsRest(stage, settings)
-        done = fitted(problems, None, None, None, began)
+        records: list[float] = []
+        done = fitted(problems, None, lambda **record: records.append(time.perf_counter() - began), StopFlag())
         whole = time.perf_counter() - began
         found = {
             "whole": whole, "passes": costs.passes, "tasks": costs.slowest, "sending": costs.whole - costs.slowest,
             "driver": whole - costs.whole, "partitions": stage.size, "numbers": stage.numbers,
         }  # fmt: skip
         found["a pass"], found["a number"] = driver_seconds(stage, problems.rows.d)
-        return done, costs.reading, found, problems.rows.n
+        return done.model, records[-1], costs.reading, found, problems.rows.n
 
 
 def main() -> None:
@@ -97,9 +99,9 @@ def main() -> None:
             found = [
                 train(session, order["path"], Settings.of(**run["settings"])) for _ in range(order["repeats"])
             ]
-            done, answer["reading"], costs, answer["rows"] = found[-1]
-            linear.write(run["model"], done.model)
-            seconds = statistics.median(done.seconds for done, *_ in found)
+            model, _, answer["reading"], costs, answer["rows"] = found[-1]
+            linear.write(run["model"], model)
+            seconds = statistics.median(seconds for _, seconds, *_ in found)
             answer["runs"].append(
                 {"loss": run["loss"], "model": run["model"], "seconds": seconds, "costs": costs}
             )  # fmt: skip

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import deque
 from collections.abc import Callable
 
 from svmtool import limits
@@ -180,25 +179,3 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
         _dismiss(workers)
     if failures:
         raise failures[0]
-
-
-def run_in_two_stages(first: Callable[[int], None], then: Callable[[int], None], n_blocks: int) -> None:
-    """Call first(k) and then then(k) for each k < n_blocks, as `run_blocks` does.
-
-    A thread calls then(k) only when no first(k) is left to start.
-    """
-    done: deque[int] = deque()  # k with first(k) finished and then(k) not started
-    begun: list[int] = []
-
-    def work(k: int) -> None:
-        begun.append(k)
-        first(k)
-        done.append(k)
-        while len(begun) == n_blocks:
-            try:
-                at = done.popleft()
-            except IndexError:
-                return
-            then(at)
-
-    run_blocks(work, n_blocks)

@@ -7,7 +7,6 @@ some 30 bytes a row, and sends the folds to all ranks.
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -56,12 +55,11 @@ def trained(
 ) -> tuple[Training, BarrierStage, bool]:  # fmt: skip
     """Train on the rows of a Text or Frame; returns the training, its closed stage, and whether Ctrl-C ended it."""
     with rows_of(session, settings, source, request, console) as stage:
-        began = time.perf_counter()
         problems = reduction_of(settings)(stage, settings)
         console.solver(problems.method_line)
         start = None if initial is None else problems.start_from(initial)
         with Interruptible(StopFlag(settings.stopping.max_seconds)) as stop:
-            done = fitted(problems, start, report, stop, began)
+            done = fitted(problems, start, report, stop)
             if settings.run.probability and not done.model.gives_probabilities:
                 try:
                     marks = calibrate(stage, settings, done.model.labels or (), stop, console)

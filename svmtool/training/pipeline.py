@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -29,17 +28,17 @@ from svmtool.training.reductions.base import Reduction, problems_of
 class Training:
     """The result of a training.
 
-    model, certificate, warnings; results: one for each problem; summary: lines about the training rows; seconds: time
-    without reading and certificate; lacking: why the model has no probabilities with -b 1, else empty; sums: the
-    ClassStatistics of an adaptable model's state, else None; leave_one_out: the accuracy that --loo asks for, else
-    None; status: the worst of all problems, see `worst_status`.
+    model, certificate, warnings; results: one for each problem; summary: lines about the training rows; lacking: why
+    the model has no probabilities with -b 1, else empty; sums: the ClassStatistics of an adaptable model's state, else
+    None; leave_one_out: the accuracy that --loo asks for, else None; status: the worst of all problems, see
+    `worst_status`.
     """
 
     lacking = ""
     leave_one_out: float | None = None
 
-    def __init__(self, problems: Reduction, results: list[Result], certificate: Certificate, seconds: float):
-        self.results, self.certificate, self.seconds = results, certificate, seconds
+    def __init__(self, problems: Reduction, results: list[Result], certificate: Certificate):
+        self.results, self.certificate = results, certificate
         self.model = problems.model(problems.weights(results), _notes(problems.settings, certificate, results))
         self.summary, self.warnings = problems.summary(results), problems.warnings()
         self.sums, self.status = problems.sums_of(results), worst_status(results)
@@ -53,13 +52,12 @@ def train(
 
     stop: flag with the time limit of the command; None: max_seconds, counted from now.
     """
-    began = time.perf_counter()
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     kept = table if settings.run.probability else None
     problems = problems_of(table, settings, row_weights)
     del table
     start = None if initial is None else problems.start_from(initial)
-    done = fitted(problems, start, report, stop, began)
+    done = fitted(problems, start, report, stop)
     if kept is not None and not done.model.gives_probabilities:
         del problems
         from svmtool.training.calibration import add_sigmoids
@@ -84,13 +82,10 @@ def train_on_used(
 
 
 def fitted(
-    problems: Reduction, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
-    began: float,
-) -> Training:  # fmt: skip
-    """Solve and certify the problems and make the model; began: time at which training started; stop: see `train`."""
-    stop = StopFlag(problems.settings.stopping.max_seconds) if stop is None else stop
-    results, certificate = problems.fit_and_certify(start, report, stop)
-    done = Training(problems, results, certificate, problems.solved_at - began)
+    problems: Reduction, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag
+) -> Training:
+    """Solve and certify the problems and make the model; see `train`."""
+    done = Training(problems, *problems.fit_and_certify(start, report, stop))
     try:
         with until(stop.ended):
             done.leave_one_out = problems.leave_one_out(done.model)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
 from svmtool.compiled import threads
@@ -38,24 +36,3 @@ def test_the_first_fault_is_raised_and_work_goes_on_afterwards(count, use):
         with pytest.raises(ValueError, match="block 3"):
             threads.run_blocks(fail, 9)
     test_each_block_once(30, count, use)
-
-
-@every_count
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 30])
-def test_turns(n, count, use):
-    """Each k runs both stages in order; on one thread all first stages run first."""
-    use(count)
-    log, lock = [], threading.Lock()
-
-    def note(turn: str, k: int) -> None:
-        with lock:
-            log.append((turn, k))
-
-    for _ in range(20):
-        log.clear()
-        threads.run_in_two_stages(lambda k: note("first", k), lambda k: note("then", k), n)
-        assert sorted(log) == sorted((turn, k) for turn in ("first", "then") for k in range(n))
-        place = {entry: i for i, entry in enumerate(log)}
-        assert all(place["first", k] < place["then", k] for k in range(n))
-        if count == 1:
-            assert [turn for turn, _ in log] == ["first"] * n + ["then"] * n

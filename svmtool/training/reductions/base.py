@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -76,12 +75,10 @@ class Reduction(ABC):
 
     A kind implements `task`, `start_from`, and where needed `rule`, `name`, `finish`, `dual_point`, `summary`, ...
     count: number of problems; missing: labels of -wi that the data lack; untrained: what a model of no rows is like;
-    solved_at: when, by time.perf_counter, `fit_and_certify` had the last answer; sums: of the rows, where solvers want
-    normal equations.
+    sums: of the rows, where solvers want normal equations.
     """
 
     count = 1
-    solved_at = -math.inf
     sums: ClassStatistics | None = None
     classes: Classes | None = None  # of a classification
     missing: list[int] = []
@@ -194,20 +191,51 @@ class Reduction(ABC):
         stop: the command's, or this part's share; None: max_seconds counts from here on.  The problems share
         the time fairly; those that are not reached before it is over are not solved.
         """
+
+        def checked(k: int, result: Result, began: np.ndarray | None, share: StopFlag) -> Result:
+            result = verify.sound(self, k, result, began)
+            if sure and result.status in (base.OPTIMAL, base.PRECISION):
+                result, _ = verify.verified(self, k, result, self._monitor(None, share), began)
+            return result
+
+        return self._fit(start, report, stop, checked)
+
+    def fit_and_certify(
+        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
+    ) -> tuple[list[Result], Certificate]:
+        """`fit`, and the certificate of all answers: values summed, the worst gap and violation; see verify.py."""
+        found: list[Any] = [None] * self.count
+
+        def certified(k: int, result: Result, began: np.ndarray | None, share: StopFlag) -> Result:
+            known = found[k]
+            if result.untouched:
+                found[k] = self._certifier(k).certify_untouched(result.history[-1]["objective"])
+            else:
+                result, found[k] = verify.verified(self, k, result, self._monitor(None, share), began)
+            if known is not None and known.dual > found[k].dual:
+                found[k] = Certificate(found[k].primal, known.dual, known.violation)
+            result.certified_gap = found[k].gap
+            return result
+
+        return self._fit(start, report, stop, certified), worst(found)
+
+    def _fit(
+        self, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
+        checked: Callable[[int, Result, np.ndarray | None, StopFlag], Result],
+    ) -> list[Result]:  # fmt: skip
+        """`fit`; checked(k, result, weights it began with, flag of this turn) gives the answer."""
         results: list[Any] = [None] * self.count
         stop = self._prepared(stop)
 
-        def solve(k: int, share: StopFlag) -> bool:
+        def turn(k: int, share: StopFlag) -> bool:
             before = results[k]
-            began = self._start_of(k, start) if before is None else before.w
-            results[k] = verify.sound(self, k, self._solve(k, start, report, share, before), began)
-            if sure and results[k].status in (base.OPTIMAL, base.PRECISION):
-                results[k], _ = verify.verified(self, k, results[k], self._monitor(None, share), began)
+            result = self._solve(k, start, report, share, before)
+            results[k] = checked(k, result, self._start_of(k, start) if before is None else before.w, share)
             part.step()
             return results[k].status is base.TIME and stop.may_resume(share)
 
         with doing("class", self.count) as part:
-            with_time_shares(solve, self.count, stop, threads.beside(self.count), threads.run_blocks)
+            with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results
 
     def _prepared(self, stop: StopFlag | None) -> StopFlag:
@@ -216,46 +244,6 @@ class Reduction(ABC):
         with contextlib.suppress(EndedError), until(stop.ended):
             self.prepare()
         return stop
-
-    def fit_and_certify(
-        self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
-    ) -> tuple[list[Result], Certificate]:
-        """`fit`, and the certificate of all answers: values summed, the worst gap and violation; see verify.py.
-
-        Without a limit no core waits for the last problem: it certifies the answers that are there.
-        """
-        results: list[Any] = [None] * self.count
-        found: list[Any] = [None] * self.count
-        stop = self._prepared(stop)
-
-        def solve(k: int, before: Result | None = None, share: StopFlag = stop) -> None:
-            results[k] = self._solve(k, start, report, share, before)
-            self.solved_at = time.perf_counter()
-            part.step()
-
-        def certify(k: int, before: Result | None = None) -> None:
-            if results[k].untouched:
-                found[k] = self._certifier(k).certify_untouched(results[k].history[-1]["objective"])
-                results[k].certified_gap = found[k].gap
-                return
-            began = self._start_of(k, start) if before is None else before.w
-            results[k], found[k] = verify.verified(self, k, results[k], self._monitor(None, stop), began)
-
-        def turn(k: int, share: StopFlag) -> bool:  # a certificate takes time, too
-            before, known = results[k], found[k]
-            solve(k, before, share)
-            certify(k, before)
-            if known is not None and known.dual > found[k].dual:
-                found[k] = Certificate(found[k].primal, known.dual, known.violation)
-                results[k].certified_gap = found[k].gap
-            return results[k].status is base.TIME and stop.may_resume(share)
-
-        with doing("class", self.count) as part:
-            if stop.ends == math.inf:
-                threads.run_in_two_stages(solve, certify, self.count)
-            else:
-                with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
-        return results, worst(found)
 
     # Used by verify.py
 
