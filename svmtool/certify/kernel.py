@@ -15,29 +15,36 @@ Qa needs the decision values of all training rows, which cost as much as their p
 solver's values of the other rows are taken to be exact to within the largest difference in the sample; every s changes
 by that difference in the unfavourable direction.  If this would increase the gap by much, all rows are computed.
 After a limit only a sample is computed.  A certificate from a sample is called estimated.
+
+No result may be worse than the zero model, w = 0 with the best constant.  Its primal value is  -min p'a  over the same
+a, a knapsack for each equality: variables are filled in the order of their p, and the multiplier is the p of the last.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import certify_hard
 from svmtool.data.blocks import draw_rows
-from svmtool.kernels.problems import HardOneClass, KernelProblem, LeastSquaresSvc
-from svmtool.kernels.results import feasible_sums, gap_of
+from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc
+from svmtool.kernels.results import KernelResult, feasible_sums, gap_of
 from svmtool.kernels.rows import exact_sum
+from svmtool.objectives.one_class import FLOOR
 
 SAMPLE = 1024  # rows at least: errors in one row of a hundred stay unseen once in 30,000 runs
 VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundredths of a second
 FEW = 64  # rows at least after a limit
 WIDER = 0.5  # share of the gap that the sample's differences may add to it
-ROUNDING = 1e-9  # or this share of the value
+ROUNDING = 1e-9  # or this share of the value, which counts as round-off
+HALVINGS = 40
 SEED = 1
 
 
 def certify(
-    problem: KernelProblem | LeastSquaresSvc, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0,
+    problem: AnyProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0,
     scale: float = 1.0, late: bool = False, target: float = -1.0, least: int = SAMPLE, quick: int = VALUES,
 ) -> Certificate:  # fmt: skip
     """Certify a feasible point, see the module; gradient f8[m]: Qa + p according to the solver.
@@ -67,7 +74,7 @@ def certify(
 
 
 def _recomputed(
-    problem: KernelProblem | LeastSquaresSvc, alpha: np.ndarray, coef: np.ndarray, gradient: np.ndarray, of: np.ndarray
+    problem: AnyProblem, alpha: np.ndarray, coef: np.ndarray, gradient: np.ndarray, of: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """Return the gradient with recomputed values for the rows `of` (i8), and the largest difference."""
     n = problem.n
@@ -79,7 +86,7 @@ def _recomputed(
 
 
 def certificate_of(
-    problem: KernelProblem | LeastSquaresSvc, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0,
+    problem: AnyProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0,
     scale: float = 1.0, apart: float = 0.0,
 ) -> Certificate:  # fmt: skip
     """The certificate of a feasible point from its gradient Qa + p, f8[m], exact to within `apart`."""
@@ -115,3 +122,115 @@ def _least_squares(
     error = 0.5 * apart * float(np.sum(np.abs(alpha)))
     gap = float(problem.cost @ (s * s)) + 0.5 * problem.shift * (rho + total) ** 2
     return Certificate(value + error + gap, value - error, float(s.max(initial=0.0)))
+
+
+def value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:
+    """The primal value at w = 0 and its rho and r (kernels/problems.py)."""
+    if problem.at_zero is None:
+        problem.at_zero = _value_at_zero(problem)
+    return problem.at_zero
+
+
+def most_allowed(problem: AnyProblem) -> float:
+    """The largest primal value that counts as no worse than the one at w = 0."""
+    value, _, _ = value_at_zero(problem)
+    return value + ROUNDING * max(abs(value), problem.floor / FLOOR)
+
+
+def above_zero(problem: AnyProblem, dual: float) -> bool:
+    """Whether a dual value is above the primal value at w = 0, which proves that the kernel matrix is indefinite."""
+    value, _, _ = value_at_zero(problem)
+    return not problem.kernel.positive and dual > value + max(ROUNDING * abs(value), problem.floor)
+
+
+def _value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:
+    if isinstance(problem, HardOneClass):
+        return 0.0, 0.0, 0.0
+    if isinstance(problem, LeastSquaresSvc):
+        total, pull = float(np.sum(problem.cost)), float(problem.cost @ problem.y)
+        b = pull / total if problem.free_bias and total > 0.0 else 0.0
+        return total - b * pull, 0.0 - b, 0.0
+    if isinstance(problem, CSvc):  # must be quick: after a limit it is computed for thousands of pairs of classes
+        plus = problem.y > 0
+        first, second = float(np.sum(problem.upper[plus])), float(np.sum(problem.upper[~plus]))
+        return 2.0 * min(first, second), float((second > first) - (second < first)), 0.0
+    return best_constant(problem, problem.p)
+
+
+def best_constant(problem: KernelProblem, p: np.ndarray) -> tuple[float, float, float]:
+    """Return -min p'a over the feasible a, and its rho and r.
+
+    For p = Qa + p at some a these are the rho and r of the least primal value with its w.
+    """
+    y, upper, start = problem.y, problem.upper, problem.start
+    if problem.two_sums:
+        (plus, first), (minus, second) = (
+            _filled(p[side], upper[side], float(np.sum(start[side]))) for side in (y > 0, y < 0)
+        )
+        return 0.0 - first - second, 0.5 * (plus - minus), 0.5 * (plus + minus)
+    below = y < 0  # there u - a is filled
+    total = float(y @ start) + float(np.sum(upper[below]))
+    level, value = _filled(y * p, upper, total)
+    return 0.0 - value - float(p[below] @ upper[below]), level, 0.0
+
+
+def _filled(cost: np.ndarray, upper: np.ndarray, total: float) -> tuple[float, float]:
+    """The multiplier and the value of  min cost'a,  0 <= a <= upper,  sum a = total."""
+    order = np.argsort(cost, kind="stable")
+    order = order[upper[order] > 0.0]
+    if not len(order):
+        return 0.0, 0.0
+    cost, upper = cost[order], upper[order]
+    before = np.cumsum(upper) - upper
+    a = np.clip(total - before, 0.0, upper)
+    used = np.flatnonzero(a > 0.0)
+    last = int(used[-1]) if len(used) else 0
+    after = min(last + 1, len(cost) - 1) if len(used) and a[last] >= upper[last] else last
+    return 0.5 * float(cost[last] + cost[after]), float(cost @ a)
+
+
+def zero(problem: AnyProblem, status: Any) -> KernelResult:
+    """w = 0 as the result of a solver."""
+    value, rho, r = value_at_zero(problem)
+    alpha = np.zeros(len(problem.row))
+    linear = -1.0 if isinstance(problem, LeastSquaresSvc) else problem.p
+    return KernelResult(alpha, rho, r, 0.0, np.inf, 0, status, np.zeros(len(alpha)) + linear)
+
+
+def best_multiple(problem: AnyProblem, result: KernelResult) -> KernelResult | None:
+    """The best of s alpha, s = 1, 1/2, 1/4 .., with its best constant; None if none is feasible and better than w = 0.
+
+    Uses result.gradient.  A run that ends early at a large cost has found the direction of w, but not its size.
+    """
+    least, _, _ = value_at_zero(problem)
+    squares = isinstance(problem, LeastSquaresSvc)
+    if not squares and (np.any(problem.start) or problem.two_sums):
+        return None
+    linear = -1.0 if squares else problem.p
+    pull, best = result.gradient - linear, None
+    for k in range(HALVINGS):
+        s = 0.5**k
+        alpha, gradient = s * result.alpha, s * pull + linear
+        if squares:
+            total = float(problem.cost @ (problem.y * gradient))
+            rho = total / float(np.sum(problem.cost)) if problem.free_bias else -float(problem.y @ alpha)
+        else:
+            _, rho, _ = best_constant(problem, gradient)
+        found = certificate_of(problem, alpha, gradient, rho)
+        if found.primal < least:
+            least = found.primal
+            best = KernelResult(alpha, rho, 0.0, -found.dual, found.gap, result.iterations, result.status, gradient)
+    return best
+
+
+def certified_zero(problem: AnyProblem) -> Certificate:
+    """The certificate of w = 0, almost without computation; its dual value: a lower bound of that of problem.start."""
+    value, _, _ = value_at_zero(problem)
+    dual, start = 0.0, problem.start
+    if not isinstance(problem, LeastSquaresSvc):
+        coef = problem.coefficients(start)
+        size = float(np.abs(coef) @ np.sqrt(np.abs(problem.diagonal()))) if np.any(coef) else 0.0
+        dual = -0.5 * size * size - float(problem.p @ start)
+    found = Certificate(value, dual, 0.0)
+    found.gap = problem.relative(value, dual)
+    return found

@@ -89,7 +89,7 @@ class _Problem:
     cache_mb = 100.0
     options = NO_OPTIONS
     floor = 0.0
-    at_zero: tuple[float, float, float] | None = None  # certify.zero_model.value_at_zero, once computed
+    at_zero: tuple[float, float, float] | None = None  # certify.kernel.value_at_zero, once computed
     y: np.ndarray
 
     def coefficients(self, alpha: np.ndarray) -> np.ndarray:

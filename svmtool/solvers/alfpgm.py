@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
-from svmtool.certify.zero_model import most_allowed, value_at_zero
+from svmtool.certify.kernel import most_allowed, value_at_zero
 from svmtool.kernels import direct
 from svmtool.kernels.decomposition import Decomposition, PairSets, ViolatingSets
 from svmtool.kernels.pair_descent import (

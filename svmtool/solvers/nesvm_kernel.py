@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.zero_model import above_zero
+from svmtool.certify.kernel import above_zero
 from svmtool.errors import SvmtoolError
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem

@@ -9,7 +9,7 @@ import pytest
 from kernel_suite import KERNELS, NORMAL, NU, certified, oracle, random_data, text
 
 from svmtool import registry
-from svmtool.certify.zero_model import value_at_zero
+from svmtool.certify.kernel import value_at_zero
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel

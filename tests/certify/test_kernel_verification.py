@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 from test_alfpgm import problems
 
 from svmtool import registry
+from svmtool.certify.kernel import value_at_zero
 from svmtool.certify.linear import Certificate
-from svmtool.certify.zero_model import value_at_zero
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel as kernel_model
 from svmtool.kernels import direct, interior

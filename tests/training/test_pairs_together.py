@@ -10,7 +10,7 @@ from kernel_models import table_of
 from kernel_suite import nu_value, run
 
 from svmtool import registry
-from svmtool.certify.zero_model import value_at_zero
+from svmtool.certify.kernel import value_at_zero
 from svmtool.compiled import threads
 from svmtool.kernels import interior
 from svmtool.kernels.problems import NuSvc

@@ -11,8 +11,8 @@ import numpy as np
 
 from svmtool import limits, registry
 from svmtool.activity import doing
+from svmtool.certify.kernel import zero
 from svmtool.certify.linear import Certificate, worst
-from svmtool.certify.zero_model import zero
 from svmtool.compiled import threads
 from svmtool.kernels.problems import AnyProblem, HardOneClass, LeastSquaresSvc
 from svmtool.kernels.results import Answer, KernelResult

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from svmtool import limits
-from svmtool.certify.kernel import WIDER, certificate_of
+from svmtool.certify.kernel import ROUNDING, WIDER, best_constant, certificate_of
 from svmtool.certify.linear import Certificate
-from svmtool.certify.zero_model import ROUNDING, best_constant
 from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
 from svmtool.kernels import direct, interior
 from svmtool.kernels.decomposition import Decomposition

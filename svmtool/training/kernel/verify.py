@@ -18,8 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify import zero_model
-from svmtool.certify.kernel import certificate_of, certify
+from svmtool.certify.kernel import (
+    above_zero,
+    best_constant,
+    best_multiple,
+    certificate_of,
+    certified_zero,
+    certify,
+    most_allowed,
+    value_at_zero,
+    zero,
+)  # fmt: skip
 from svmtool.certify.linear import Certificate
 from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, relative
 from svmtool.kernels.results import FEASIBLE, Answer, KernelResult, feasible_sums
@@ -96,14 +105,14 @@ def _verify(
 def _smaller(problem: AnyProblem, result: KernelResult) -> tuple[Answer, KernelResult, Certificate]:
     """The best multiple of a result that is worse than w = 0, or w = 0, with its certificate."""
     status = base.PRECISION if result.status.converged else result.status
-    smaller = zero_model.best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
+    smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
     if smaller is not None:
         smaller.status = status
         answer, certificate = certified(problem, smaller)
         if acceptable(problem, smaller, certificate):
             return answer, smaller, certificate
-    result = zero_model.zero(problem, status)
-    return problem.answer(result), result, zero_model.certified_zero(problem)
+    result = zero(problem, status)
+    return problem.answer(result), result, certified_zero(problem)
 
 
 def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> float:
@@ -127,9 +136,9 @@ def _nothing(problem: AnyProblem, result: KernelResult) -> tuple[Answer, KernelR
 
     It costs nothing, because thousands of problems may end so.
     """
-    found = zero_model.certified_zero(problem)
+    found = certified_zero(problem)
     if not isinstance(problem, HardOneClass):
-        _, result.rho, result.r = zero_model.value_at_zero(problem)
+        _, result.rho, result.r = value_at_zero(problem)
     return problem.answer(result), result, found
 
 
@@ -156,7 +165,7 @@ def certified(
         else:
             found = certificate_of(problem, result.alpha, exact, result.rho, result.r)
             found.seen = exact, 0.0
-        if found.primal > zero_model.value_at_zero(problem)[0]:
+        if found.primal > value_at_zero(problem)[0]:
             found = _with_best_constants(problem, result, found)
     result.primal = found.primal
     return problem.answer(result), found
@@ -171,7 +180,7 @@ def _with_best_constants(problem: AnyProblem, result: KernelResult, found: Certi
     if not isinstance(problem, KernelProblem) or isinstance(problem, HardOneClass) or problem.shrunk < 1.0:
         return found
     gradient, apart = found.seen
-    _, rho, r = zero_model.best_constant(problem, gradient)
+    _, rho, r = best_constant(problem, gradient)
     other = certificate_of(problem, result.alpha, gradient, rho, r, 1.0, apart)
     if not other.primal < found.primal:
         return found
@@ -186,13 +195,13 @@ def acceptable(problem: AnyProblem, result: KernelResult, certificate: Certifica
         return False
     if proven_indefinite(problem, certificate):
         return True
-    return certificate.primal <= zero_model.most_allowed(problem)
+    return certificate.primal <= most_allowed(problem)
 
 
 def proven_indefinite(problem: AnyProblem, certificate: Certificate) -> bool:
     """Whether a stationary point has a dual value that is impossible for a positive semidefinite kernel."""
     stationary = relative(certificate.primal, certificate.dual) <= STATIONARY
-    return bool(stationary) and zero_model.above_zero(problem, certificate.dual)
+    return bool(stationary) and above_zero(problem, certificate.dual)
 
 
 def _finite(*numbers: Any) -> bool:
