@@ -19,7 +19,7 @@ import numpy as np
 
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.hinge import L1Columns, L1Hinge
-from svmtool.objectives.l1.pdhg import FEWEST, L1Pdhg
+from svmtool.objectives.l1.pdhg import L1Pdhg
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base, homotopy
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, Status, bias_alone
@@ -71,15 +71,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("stages", f"{rows.d} features, at most {GRAM_BELOW}")
 
 
-def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str,
-    columns: int = COLUMNS, fewest: int = FEWEST,
-) -> Result:  # fmt: skip
-    """Solve from `start` (zeros if None).
-
-    columns: least number of columns that column generation takes in at a time.  fewest: rows and columns that
-    restarted PDHG keeps at least.
-    """
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
+    """Solve from `start` (zeros if None)."""
     if method == "bias":
         return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
     if method == "plain":
@@ -98,21 +91,16 @@ def solve(
         method = "pdhg" if np.count_nonzero(np.abs(pull) > 1.0) > FEW_COLUMNS else "columns"
         monitor.uses(METHODS[method], "by the number of violated dual constraints at the start")
     if ended is None and method == "pdhg":
-        ended = in_rounds(task, monitor, best, fewest)
+        ended = in_rounds(task, monitor, best)
     if ended is None:
         monitor.uses(METHODS["columns"])
-        ended = by_columns(task, monitor, best, mu, columns)
+        ended = by_columns(task, monitor, best, mu)
     return Result(best.w, ended, monitor.iterations, monitor.history, best.alpha)
 
 
-def in_rounds(
-    task: Task, monitor: Monitor, best: Best, fewest: int = FEWEST, faster: float = FASTER, slow_steps: int = LEAST
-) -> Status | None:
-    """Improve `best` until the gap reaches the target; returns why the run ended, None where steps are too slow.
-
-    fewest: rows and columns that are kept at least.  faster, slow_steps: FASTER and LEAST.
-    """
-    run, status = L1Pdhg(task, best.w, fewest), None
+def in_rounds(task: Task, monitor: Monitor, best: Best) -> Status | None:
+    """Improve `best` until the gap reaches the target; returns why the run ended, None where steps are too slow."""
+    run, status = L1Pdhg(task, best.w), None
     least, at = best.gap, 0  # the gap when it last fell well, and after how many steps that was
     burst = max(1, LONGEST // max(task.rows.nnz, 1))
     while status is None:
@@ -126,22 +114,17 @@ def in_rounds(
         status = now or status
         if status is None and best.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
-        if best.gap <= faster * least:
+        if best.gap <= FASTER * least:
             least, at = best.gap, run.steps
-        elif run.steps > PATIENCE * at + slow_steps:
+        elif run.steps > PATIENCE * at + LEAST:
             break
         if status is None:
             run.choose()
     return status
 
 
-def by_columns(
-    task: Task, monitor: Monitor, best: Best, mu: float, columns: int = COLUMNS, progress: float = PROGRESS
-) -> Status:
-    """Improve `best` until the gap reaches the target; returns why the run ended.
-
-    mu: the first one of a choice's stages.  columns: COLUMNS; progress: PROGRESS.
-    """
+def by_columns(task: Task, monitor: Monitor, best: Best, mu: float) -> Status:
+    """Improve `best` until the gap reaches the target; returns why the run ended.  mu: a choice's first one."""
     rows, m = task.rows, task.rows.plain
     whole = L1Columns(task)
     w, last, pull = best.w, best.alpha, whole.pull(best.alpha)
@@ -151,11 +134,11 @@ def by_columns(
     status = None
     while status is None:
         size = np.abs(pull)
-        most = max(columns, int(np.count_nonzero(support)))
+        most = max(COLUMNS, int(np.count_nonzero(support)))
         wanted = np.setdiff1d(np.argsort(-size[:m], kind="stable")[:most], used)
         if run is not None:
             wanted = wanted[size[wanted] > (NEARLY if size.max(initial=0.0) > 1.0 else 1.0)]
-        if best.gap < progress * least:
+        if best.gap < PROGRESS * least:
             least = best.gap
             used = used[support[used] | (size[used] > IDLE)]
         used = np.union1d(used, wanted)

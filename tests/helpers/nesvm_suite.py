@@ -10,11 +10,11 @@ from optima import Problem
 from reference import table_of
 from solver_suite import PROBLEMS, keep_sparse
 
-from svmtool import registry
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
+from svmtool.objectives.l1 import pdhg
 from svmtool.params import Settings
-from svmtool.solvers.shared.base import Monitor
+from svmtool.solvers import nesvm_lp
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 LAYOUTS = {
@@ -30,16 +30,18 @@ def sparse_layout(monkeypatch):
     keep_sparse(monkeypatch)
 
 
-SYSTEMS = {  # number -> method and arguments of the solver
-    "features": {50: ("epoch", {}), 51: ("stages", {}), 52: ("primal", {})},
-    "rounds": {50: ("descent", {}), 51: ("pdhg", {"fewest": 4}), 52: ("products", {})},
-    "columns": {50: ("merged", {}), 51: ("columns", {"columns": 3}), 52: ("merged", {})},
+SYSTEMS = {  # number -> method
+    "features": {50: "epoch", 51: "stages", 52: "primal"},
+    "rounds": {50: "descent", 51: "pdhg", 52: "products"},
+    "columns": {50: "merged", 51: "columns", 52: "merged"},
 }
 
 
 @pytest.fixture(params=SYSTEMS)
-def system(request):
+def system(request, monkeypatch):
     """All columns at once by stages; steps in rounds, over rows and columns that may matter; some columns by stages."""
+    monkeypatch.setattr(pdhg, "FEWEST", 4)
+    monkeypatch.setattr(nesvm_lp, "COLUMNS", 3)
     return SYSTEMS[request.param]
 
 
@@ -73,15 +75,8 @@ class Solved:
             problems.rows = DenseRows(np.ascontiguousarray(p.X[p.cost > 0]), p.bias)
         first = problems.classes.labels[0]
         start = None if start is None else first * np.asarray(start)
-        method, arguments = (None, {}) if system is None else system[number]
-        if arguments:
-            limits = self.settings.stopping
-            monitor = Monitor(self.settings.target, limits.max_iter, limits.max_seconds, report, stop)
-            solve = registry.entry(problems.solver)
-            self.result = solve(problems.task(0), monitor, problems.rule(0), start, method=method, **arguments)
-        else:
-            problems.solver_method = method
-            [self.result] = problems.fit(None if start is None else start[:, None], report, stop)
+        problems.solver_method = None if system is None else system[number]
+        [self.result] = problems.fit(None if start is None else start[:, None], report, stop)
         self.certificate = problems.certify(0, self.result)
         self.w, self.status = first * self.result.w, self.result.status
         self.f = l1_value(p, self.w)

@@ -93,10 +93,11 @@ def test_steps_are_those_of_the_twin(n, d, penalty):
 
 
 @pytest.mark.parametrize("name", WIDE)
-def test_evaluations_bound_the_optimum_and_converge(name):
+def test_evaluations_bound_the_optimum_and_converge(name, monkeypatch):
     """Against the linear program; some rows and columns stay out, and the values are those of all."""
+    monkeypatch.setattr(pdhg, "FEWEST", 4)
     p = PROBLEMS[name]
-    run, best = L1Pdhg(task_of(p), np.zeros(p.A.shape[1]), fewest=4), l1_optimum(p)
+    run, best = L1Pdhg(task_of(p), np.zeros(p.A.shape[1])), l1_optimum(p)
     low, high, fewest = 0.0, np.inf, len(p.y) + p.X.shape[1]
     for _ in range(400):
         run.run(50)
@@ -163,11 +164,13 @@ def test_rows_of_both_signs_keep_their_multipliers():
     assert run.excess > 1.0 and run.bound > 6e3
 
 
-def test_too_slow_steps_leave_the_rest_to_columns():
+def test_too_slow_steps_leave_the_rest_to_columns(monkeypatch):
+    monkeypatch.setattr(nesvm_lp, "FASTER", 0.0)
+    monkeypatch.setattr(nesvm_lp, "LEAST", 0)
     p = PROBLEMS["wide"]
     task, monitor = task_of(p), Monitor(1e-6)
     best = Best(L1Columns(task))
-    assert nesvm_lp.in_rounds(task, monitor, best, faster=0.0, slow_steps=0) is None
+    assert nesvm_lp.in_rounds(task, monitor, best) is None
     assert best.gap > 1e-6
     status = nesvm_lp.by_columns(task, monitor, best, 1.0)
     assert status.converged and best.gap <= 1e-6 and best.primal == pytest.approx(l1_optimum(p), rel=2e-6)
@@ -177,7 +180,7 @@ def test_too_slow_steps_leave_the_rest_to_columns():
 def test_many_columns_that_ask_to_come_in_are_left_to_these_steps(few):
     """Where few ask, as at a small C, columns come in by stages."""
     p, seen = reference.random_problem(5, 40, 600, 1e-3 if few else 10.0, bias=1.0, free=True), []
-    s = Solved(p, gap=1e-6, system={51: ("wide", {})}, report=lambda **record: seen.append(record["method"]))
+    s = Solved(p, gap=1e-6, system={51: "wide"}, report=lambda **record: seen.append(record["method"]))
     assert s.status.converged and s.certificate.gap <= 1e-6 * (1 + 1e-6)
     assert seen[0] == nesvm_lp.METHODS["wide"]
     assert set(seen[1:]) == {nesvm_lp.METHODS["columns" if few else "pdhg"]}

@@ -126,7 +126,7 @@ def test_solution_with_merged_singletons_is_the_solution(number, warm, text, mon
     merges = []
     original = SingletonFeatures.original_weights
     monkeypatch.setattr(SingletonFeatures, "original_weights", lambda self, v: merges.append(v) or original(self, v))
-    start, system = np.full(p.A.shape[1], 0.3) if warm else None, {number: ("merged", {})}
+    start, system = np.full(p.A.shape[1], 0.3) if warm else None, {number: "merged"}
     s = Solved(p, number=number, gap=1e-8, start=start, system=system)
     assert merges and s.status.converged and s.certificate.gap <= 1e-8 * (1 + 1e-6)
     assert s.certificate.primal <= optimum(p).value * (1 + 1e-7)
@@ -141,27 +141,29 @@ def test_extreme_costs_in_many_features(number, C):
     assert s.status.converged == (s.certificate.gap <= 1e-3 * (1 + 1e-6))
 
 
-def by_columns_of_two(progress: float) -> tuple[Status, list[dict]]:
+def by_columns_of_two(monkeypatch, progress: float = nesvm_lp.PROGRESS) -> tuple[Status, list[dict]]:
     """Why column generation on a problem ended, two columns at a time, and its records."""
+    monkeypatch.setattr(nesvm_lp, "COLUMNS", 2)
+    monkeypatch.setattr(nesvm_lp, "PROGRESS", progress)
     p = PROBLEMS["wide"]
     task, monitor = Task(LAYOUTS["csr"](p), p.y, p.cost), Monitor(1e-8)
     best = Best(L1Columns(task))
-    status = nesvm_lp.by_columns(task, monitor, best, 1.0, 2, progress)
+    status = nesvm_lp.by_columns(task, monitor, best, 1.0)
     assert best.primal == pytest.approx(l1_optimum(p), rel=1e-7)
     return status, monitor.history
 
 
-def test_columns_leave_only_after_progress():
+def test_columns_leave_only_after_progress(monkeypatch):
     """Else two choices of columns, each right about what the other lacks, may follow each other for ever."""
-    _, history = by_columns_of_two(nesvm_lp.PROGRESS)
+    _, history = by_columns_of_two(monkeypatch)
     counts, gaps = [r["active"] for r in history], [r["gap"] for r in history]
     left = [gaps[k - 1] for k in range(1, len(counts)) if counts[k] < counts[k - 1]]
     assert left, "no column ever left"
     assert all(late <= nesvm_lp.PROGRESS * early for early, late in pairwise(left))
 
 
-def test_columns_stay_without_progress():
-    status, history = by_columns_of_two(0.0)
+def test_columns_stay_without_progress(monkeypatch):
+    status, history = by_columns_of_two(monkeypatch, 0.0)
     counts = [r["active"] for r in history]
     assert len(counts) > 3 and counts == sorted(counts) and status.converged
 
