@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from svmtool.compiled import helper, loop
+from svmtool.compiled.loops.loss.l1_loops import threshold
 from svmtool.compiled.loops.rows.row_loops import ONE, add_multiple
 
 LEAST_SUPPORT = 0.25  # least curvature of a coordinate step, as share of |x_i|^2: more weights may become non-zero
@@ -17,19 +18,13 @@ STEP_HALVED = 14  # most halvings of a Newton step
 
 
 @helper(fast=True)
-def beyond(u):
-    """S(u)."""
-    return u - 1.0 if u > 1.0 else u + 1.0 if u < -1.0 else 0.0
-
-
-@helper(fast=True)
 def row_beyond(indices, values, u, lo, hi, bias):
     """x_i.S(u); the last entry of u is that of the bias feature."""
     total = 0.0
     for k in range(lo, hi):
-        total += values[k] * beyond(u[indices[k]])
+        total += values[k] * threshold(u[indices[k]], 1.0)
     if bias > 0.0:
-        total += bias * beyond(u[len(u) - 1])
+        total += bias * threshold(u[len(u) - 1], 1.0)
     return total
 
 
@@ -43,12 +38,12 @@ def l1_dual_pass(indptr, indices, values, y, cost, squares, a, u, order, sigma, 
         product = 0.0
         used = 0.0
         for k in range(lo, hi):
-            s = beyond(u[indices[k]])
+            s = threshold(u[indices[k]], 1.0)
             if s != 0.0:
                 product += values[k] * s
                 used += values[k] * values[k]
         if bias > 0.0:
-            s = beyond(u[len(u) - 1])
+            s = threshold(u[len(u) - 1], 1.0)
             product += bias * s
             used += bias * bias if s != 0.0 else 0.0
         own = 0.5 / cost[i]
@@ -73,7 +68,7 @@ def smooth_value(cost, a, u, sigma):
         total += a[i] * (0.25 * a[i] / cost[i] - 1.0)
     square = 0.0
     for j in range(len(u)):
-        s = beyond(u[j])
+        s = threshold(u[j], 1.0)
         square += s * s
     return total + 0.5 * sigma * square
 
@@ -105,12 +100,12 @@ def l1_dual_newton(
         largest = max(largest, abs(slope))
         squares = 0.0
         for k in range(indptr[i], indptr[i + ONE]):
-            if beyond(u[indices[k]]) != 0.0:
+            if threshold(u[indices[k]], 1.0) != 0.0:
                 face_columns[at] = indices[k]
                 face_values[at] = y[i] * values[k]
                 squares += values[k] * values[k]
                 at += ONE
-        if bias > 0.0 and beyond(u[m - ONE]) != 0.0:
+        if bias > 0.0 and threshold(u[m - ONE], 1.0) != 0.0:
             face_columns[at] = np.uint32(m - ONE)
             face_values[at] = y[i] * bias
             squares += bias * bias

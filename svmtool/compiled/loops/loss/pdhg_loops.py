@@ -2,17 +2,12 @@
 
 import numpy as np
 
-from svmtool.compiled import helper, loop
+from svmtool.compiled import loop
+from svmtool.compiled.loops.loss.l1_loops import threshold
 from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
 
 # A round ends when a move is at most SUFFICIENT times the first one, or below NECESSARY times it and growing again
 SUFFICIENT, NECESSARY = 0.2, 0.8
-
-
-@helper
-def threshold(v, t):
-    """Soft threshold: sign(v) max(|v| - t, 0)."""
-    return v - t if v > t else (v + t if v < -t else 0.0)
 
 
 @loop(
