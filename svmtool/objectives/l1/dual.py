@@ -28,7 +28,6 @@ NEAR, KEPT, SOON = 0.7, 0.8, 0.95  # |v_j| from which a zero weight is in the se
 INNER, SLACK = 5, 0.01  # most Newton steps on phi, and the tolerance of a row's slope
 FAST, GROWTH = 2, 1.5  # sigma grows by GROWTH if FAST Newton steps sufficed; ...
 SHORT = 0.02  # ... it decreases if INNER did not and one was shorter than SHORT
-ALIKE = 100.0  # features are of similar size if the largest |column|^2 is at most this multiple of the median
 CG_SHARE, CG_MOST = 0.5, 200  # relative residual of a Newton step, and its most products
 
 
@@ -60,13 +59,6 @@ class L1Dual:
     def possible(objective: Any) -> bool:
         """Whether it applies: squared hinge, no free bias."""
         return not objective.logistic and not objective.free_bias
-
-    @staticmethod
-    def features_alike(objective: L1SquaredHinge) -> bool:
-        """Whether no feature is far larger than the others, since sigma is the same for all."""
-        squares = objective.rows.diagonal(np.ones(objective.n))
-        squares = squares[squares > 0.0]
-        return len(squares) > 0 and float(squares.max()) <= ALIKE * float(np.median(squares))
 
     def _restrict(self) -> None:
         """Restrict the rows to the features `_columns` and the bias."""

@@ -24,8 +24,9 @@ Differs from the papers in:
     that its model made too long the logistic loss has a model that lies above it (L1Logistic.widen).
  7. Before all that, where d is large, weights of the logistic loss are left out that no slopes of its rows can move.
  8. Small problems are solved in one compiled call (compiled/loops/fused/fused_l1_loops.py), with a matrix each.
- 9. The squared hinge goes on by the method of multipliers (objectives/l1/dual.py) where the model holds for a small
-    part of the way only, or does not halve the gap within its share of the work; the two alternate from there.
+ 9. Where d is large the squared hinge goes on by the method of multipliers (objectives/l1/dual.py) where the model
+    holds for a small part of the way only, or does not halve the gap within its share of the work; the two alternate
+    from there.
 10. Once its steps have taken half as much work as an interior point run takes at most (objectives/l1/interior.py;
     either in about this many multiplications), that run takes over: badly scaled features and large costs make Newton
     steps short, but leave the number of interior-point iterations nearly the same.  Newton steps over the nonzero

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 
 import numpy as np
 
@@ -59,6 +58,7 @@ class Run:
         self.most_violation = -1.0  # the sum of violations at which a run by -e may end
         self.total = 1e-300  # that sum where the last step began; none yet
         self.work, self.most_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_enough`
+        self.has_multipliers = wide and L1Dual.possible(objective)
         self.dual: L1Dual | None = None  # the method of multipliers, once it has run
         self._patience, self._since, self._gap = PATIENCE, 0.0, np.inf  # since which work the gap is not half of this
         self.numbers = 0.0  # work of all steps in the interior point method's units, and at how many it runs, ...
@@ -69,12 +69,6 @@ class Run:
     def _count(self, work: float, more: float = 0.0) -> None:
         """Add to `numbers`: work in passes over the rows, and more multiplications."""
         self.numbers += PASS * work * self.objective.rows.nnz + more
-
-    @cached_property
-    def has_multipliers(self) -> bool:
-        """Whether the method of multipliers can be used: with a matrix only where features are of like size."""
-        o = self.objective
-        return L1Dual.possible(o) and (self.wide or L1Dual.features_alike(o))
 
     def halves_slowly(self, gap: float, at_once: bool = False) -> bool:
         """Whether the other method is next: the gap was not halved within the work that one may take, or at_once."""
