@@ -337,3 +337,23 @@ class Objective(Losses):
         self.w[:], self.z[:] = w, margins
         whole = self.primal_value()
         return (1.0, whole) if whole <= value else (t, value)
+
+    def fused_newton(
+        self, w: np.ndarray, gap: float, enough: float, at_start: float, sure: float, most: int, steepest: float = -1.0
+    ) -> tuple[list[list[float]], int]:
+        """At most `most` Newton steps in one compiled call, from w (f8[d], overwritten by the solution).
+
+        For the squared hinge and the logistic loss, without a bias.  Returns a record for each step (f, lower bound,
+        |gradient|, active rows, step) and a code: 0 limit of steps, 1 minimum, 2 gap <= `gap`, 3 |gradient| <= `enough`
+        or largest dual derivative of the logistic loss <= `steepest`, and gap <= `sure` (at the initial w: `at_start`),
+        4 round-off.
+        """
+        from svmtool.compiled.loops.fused.fused_newton_loops import FIELDS, fused_newton  # most runs do not need it
+
+        rows, d = of_data(self.rows), self.d
+        history, work = np.empty((most + 1, FIELDS)), np.empty(5 * self.n + 2 * d * d + 2 * d + 7)
+        code = fused_newton(
+            *rows.csr_arrays, self.y, getattr(self, "target", self.cost), self.cost, w, work, history,
+            gap, enough, steepest, at_start, sure, most, not self.straight,
+        )  # fmt: skip
+        return history[: int(history[-1, 0])].tolist(), code

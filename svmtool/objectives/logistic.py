@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled.loops.fused import fused_logistic_loops
 from svmtool.compiled.loops.loss import logistic_loops as loops
 from svmtool.objectives.base import Objective
 
@@ -66,22 +65,3 @@ class Logistic(Objective):
         """
         self.rows.margins(g, self.y, self.dz)
         return float(np.abs(self.dz).max(initial=0.0))
-
-    def fused_newton(
-        self, w: np.ndarray, gap: float, enough: float, steepest: float, at_start: float, sure: float, most: int
-    ) -> tuple[list[list[float]], int]:
-        """At most `most` Newton steps in one compiled call, from w (f8[d], overwritten by the solution).
-
-        Returns a record for each step (f, lower bound, |gradient|, active rows, step) and a code: 0 limit of steps,
-        1 minimum, 2 gap <= `gap`, 3 |gradient| <= `enough` or largest dual derivative <= `steepest`, and
-        gap <= `sure` (at the initial w: `at_start`), 4 round-off.
-        """
-        r, d = self.rows, self.d
-        history = np.empty((most + 1, fused_logistic_loops.FIELDS))
-        work = np.empty(4 * self.n + d * d + 2 * d + 4)
-        code = fused_logistic_loops.fused_logistic(
-            *r.csr_arrays, self.y, self.cost, w, work, history, gap, enough, steepest, at_start, sure,
-            most,
-        )  # fmt: skip
-        rounds = int(history[-1, 0])
-        return history[:rounds].tolist(), code

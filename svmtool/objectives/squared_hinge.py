@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.compiled.loops.fused import fused_mfn_loops
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
-from svmtool.data.replicated import data_of, of_data
+from svmtool.data.replicated import data_of
 from svmtool.linalg.systems import FACTOR, mirror, nonnegative, solve_positive, solve_shifted
 from svmtool.objectives.base import Objective
 from svmtool.objectives.orthogonal import minimiser, possible
@@ -215,22 +214,3 @@ class SquaredHinge(Objective):
         np.minimum(z, 0.0, out=z, where=alpha <= 0.0)
         largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
         return max(largest - smallest, largest, -smallest)
-
-    def fused_newton(
-        self, w: np.ndarray, gap: float, enough: float, at_start: float, sure: float, most: int
-    ) -> tuple[list[list[float]], int]:
-        """At most `most` rounds of MFN in one compiled call, from w (f8[d], overwritten by the solution).
-
-        Returns a record for each round (f, lower bound, |gradient|, active rows, step) and a code: 0 limit of rounds,
-        1 the active rows repeat, 2 gap <= `gap`, 3 |gradient| <= `enough` and gap <= `sure` (at the initial w:
-        `at_start`), 4 round-off.
-        """
-        r, d = of_data(self.rows), self.d
-        history = np.empty((most + 1, fused_mfn_loops.FIELDS))
-        work = np.empty(5 * self.n + 2 * d * d + 3 * d + 8)
-        code = fused_mfn_loops.fused_mfn(
-            *r.csr_arrays, self.y, self.target, self.cost, w, work, history,
-            gap, enough, at_start, sure, most,
-        )  # fmt: skip
-        rounds = int(history[-1, 0])
-        return history[:rounds].tolist(), code

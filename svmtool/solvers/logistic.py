@@ -14,7 +14,7 @@ Differs from the paper in:
     It goes no further than what ends the run (BEYOND).
  5. Where d is large and a dual point exists, epochs of dual coordinate descent (coordinate/logistic.py) come first
     and end the run unless steps promise to be cheaper.
- 6. Small problems are solved in one compiled call (compiled/loops/fused/fused_logistic_loops.py), with a factorised H
+ 6. Small problems are solved in one compiled call (compiled/loops/fused/fused_newton_loops.py), with a factorised H
     each step.
 Stops when: -e holds and the certified gap is at most RULE_MIN_GAP, or ENOUGH where conjugate gradients solve many
 features (base.py); or --gap holds.
@@ -104,7 +104,7 @@ def _fused(objective: Logistic, monitor: Monitor, run: Run, start: np.ndarray | 
     most = newton.most_rounds(monitor, objective.rows.nnz)
     gap, steepest = monitor.gap or -1.0, run.rule.dual.most if run.rule.dual else -1.0
     at_start = run.rule.confirmed.at_start
-    records, code = objective.fused_newton(w, gap, run.enough, steepest, at_start, RULE_MIN_GAP, most)
+    records, code = objective.fused_newton(w, gap, run.enough, at_start, RULE_MIN_GAP, most, steepest)
     status = newton.end_of_call(monitor, records, code)
     if status is None:
         objective.set_point(w)

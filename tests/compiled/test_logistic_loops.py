@@ -10,7 +10,6 @@ from optima import minimiser
 from reference import csr_of
 
 from svmtool import registry
-from svmtool.compiled.loops.fused import fused_logistic_loops
 from svmtool.compiled.loops.loss import logistic_loops
 from svmtool.coordinate.hinge import CHUNK, random_state
 from svmtool.coordinate.logistic import LogisticCoordinateDescent
@@ -21,7 +20,7 @@ from svmtool.solvers.shared.base import Monitor, Result, Rule
 
 
 def test_each_loop_has_a_test_here():
-    check_each_loop_is_called(__file__, logistic_loops, fused_logistic_loops)
+    check_each_loop_is_called(__file__, logistic_loops)
 
 
 # margins of all sizes and both signs, also where exp overflows or underflows
@@ -132,7 +131,7 @@ def test_best_logit_is_the_root(z, s, strength):
 
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
 def test_small_logistic_takes_the_steps_of_its_python_form(n, d, C):
-    """small_logistic_loops.fused_logistic(...) against solvers/logistic.py with a Gram matrix each step."""
+    """fused_newton_loops.fused_newton(...) against solvers/logistic.py with a Gram matrix each step."""
     from svmtool.solvers import logistic
 
     p = reference.random_problem(8, n, d, C)._replace(loss="logistic")

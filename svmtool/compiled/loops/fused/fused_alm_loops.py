@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool.compiled import loop
 from svmtool.compiled.loops.cd.dcd_loops import dcd_epochs, range_of
-from svmtool.compiled.loops.fused.fused_mfn_loops import direction, gradient, margins, record, take_step
+from svmtool.compiled.loops.fused.fused_newton_loops import direction, gradient, margins, record, take_step
 from svmtool.compiled.loops.loss.hinge_loops import power_search, power_state
 from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, csr_hinge, dot
 

@@ -1,17 +1,20 @@
-"""MFN on a small problem in one compiled call: calls from Python would cost more than its steps.
+"""Newton's method on a small problem in one compiled call: calls from Python would cost more than its steps.
 
-The same steps as solvers/mfn.py with objectives/squared_hinge.py, built from the same helpers; tests compare them.
+The same steps as solvers/mfn.py with objectives/squared_hinge.py, and as solvers/logistic.py with a factorised Hessian
+each, built from the same helpers; tests compare them.
 """
 
 import numpy as np
 
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.loss.hinge_loops import hinge2_line_search, hinge2_state, next_line_search_step
+from svmtool.compiled.loops.loss.logistic_loops import logistic_line_search, logistic_state
 from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, dot, row_dot
 from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
 
 FIELDS = 5  # of a record: f, bound, |gradient|, active rows, step
 OPTIMAL_GAP, STALL_RTOL = 1e-12, 1e-14  # as in mfn.py
+LOGISTIC_PRECISION = 1e-2  # of line searches, as in objectives/logistic.py
 
 
 @helper(fast=True)
@@ -80,26 +83,42 @@ def take_step(t, p, w, dz, z):
 
 
 @helper(fast=True)
-def exact_step(z, dz, target, cost, out, a, b, rows):
-    """The minimiser along the search direction; out: scratch, f8[4]."""
+def step_along(z, dz, target, cost, out, a, b, logistic, rows):
+    """The minimiser along the search direction, approximate for the logistic loss; out: scratch, f8[4]."""
     bracket = out[2:]
     bracket[0] = 0.0
     bracket[1] = np.inf
+    precision = LOGISTIC_PRECISION if logistic else 0.0
     t = 1.0
     for _ in range(100):
-        hinge2_line_search(z, dz, target, cost, out, t, np.uint64(0), rows)
+        if logistic:
+            logistic_line_search(z, dz, cost, out, t, np.uint64(0), rows)
+        else:
+            hinge2_line_search(z, dz, target, cost, out, t, np.uint64(0), rows)
         new = next_line_search_step(t, out[0] + a + t * b, out[1] + b, bracket)
-        if new == t:
+        if abs(new - t) <= precision * t:
             break
         t = new
     return t
 
 
-@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, i8)", fast=True)
-def fused_mfn(indptr, indices, values, y, target, cost, w, work, history, gap, enough, at_start, sure, most):
-    """See SquaredHinge.fused_newton; history[-FIELDS] receives the number of records.
+@helper(fast=True)
+def largest_product(indptr, indices, values, g, rows):
+    """The largest |x_i.g|."""
+    largest = 0.0
+    for i in range(rows):
+        largest = max(largest, abs(row_dot(indices, values, g, indptr[i], indptr[i + ONE])))
+    return largest
 
-    The n terms are the rows of data, once or twice in succession.
+
+@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8, i8, i8)", fast=True)
+def fused_newton(
+    indptr, indices, values, y, target, cost, w, work, history, gap, enough, steepest, at_start, sure, most, logistic
+):  # fmt: skip
+    """See Objective.fused_newton; history[-FIELDS] receives the number of records.
+
+    The squared hinge with its target, or the logistic loss.  The n terms are the rows of data, once or twice in
+    succession.  work: 5 n + 2 d d + 2 d + 7 numbers.
     """
     n = len(y)
     d = len(w)
@@ -117,8 +136,8 @@ def fused_mfn(indptr, indices, values, y, target, cost, w, work, history, gap, e
     at += 2 * d * d
     g = work[at : at + d]
     p = work[at + d : at + 2 * d]
-    counts = work[at + 3 * d : at + 3 * d + 3]
-    out = work[at + 3 * d + 4 : at + 3 * d + 8]
+    counts = work[at + 2 * d : at + 2 * d + 3]
+    out = work[at + 2 * d + 3 : at + 2 * d + 7]
     for j in range(d * d):
         gram[j] = 0.0
     for i in range(n):
@@ -131,25 +150,28 @@ def fused_mfn(indptr, indices, values, y, target, cost, w, work, history, gap, e
     code = 0
     records = 0
     while True:
-        loss = hinge2_state(z, target, cost, y, u, c, change, counts, none, rows)
+        if logistic:
+            loss = logistic_state(z, cost, y, u, c, none, rows)
+        else:
+            loss = hinge2_state(z, target, cost, y, u, c, change, counts, none, rows)
         square = gradient(indptr, indices, values, u, w, g)
         f = 0.5 * dot(w, w) + loss
-        norm = dot(g, g) ** 0.5
-        quadratic = square + 2.0 * loss
-        total = max(counts[2], 0.0)
-        bound = 0.0
-        if quadratic > 0.0:  # total^2 / quadratic without overflow
-            share = total / quadratic**0.5
-            bound = 0.5 * share * share
-        bound = max(bound, f - 0.5 * norm * norm)
-        record(history, records, FIELDS, f, bound, norm, counts[1], t)
+        steep = dot(g, g)
+        norm = steep**0.5
+        bound = f - 0.5 * steep
+        if not logistic:
+            quadratic = square + 2.0 * loss
+            share = max(counts[2], 0.0) / quadratic**0.5 if quadratic > 0.0 else 0.0  # counts[2]^2 would overflow first
+            bound = max(0.5 * share * share, bound)
+        record(history, records, FIELDS, f, bound, norm, n if logistic else counts[1], t)
         records += 1
         if f - bound <= gap * f:
             code = 2
             break
-        if norm <= enough and f - bound <= (at_start if records == 1 else sure) * f:
-            code = 3
-            break
+        if f - bound <= (at_start if records == 1 else sure) * f:
+            if norm <= enough or (steepest >= 0.0 and largest_product(indptr, indices, values, g, rows) <= steepest):
+                code = 3
+                break
         if norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and counts[0] == 0.0):
             code = 1
             break
@@ -160,19 +182,22 @@ def fused_mfn(indptr, indices, values, y, target, cost, w, work, history, gap, e
         if records > most - 1:
             break
         previous = f
-        for i in range(of_data, rows):
-            change[i - of_data] += change[i]
-        csr_gram(indptr, indices, values, change, gram, np.uint64(d), none, of_data)
+        if not logistic:
+            for i in range(of_data, rows):
+                change[i - of_data] += change[i]
+            csr_gram(indptr, indices, values, change, gram, np.uint64(d), none, of_data)
         for j in range(d * d):
             factor[j] = gram[j]
         for j in range(d):
             factor[j * d + j] += 1.0
+        if logistic:  # all curvatures are new, and `gram` stays 0
+            csr_gram(indptr, indices, values, c, factor, np.uint64(d), none, of_data)
         if direction(factor, g, p):
             code = 4
             break
         margins(indptr, indices, values, y, p, dz)
-        t = exact_step(z, dz, target, cost, out, dot(w, p), dot(p, p), rows)
+        t = step_along(z, dz, target, cost, out, dot(w, p), dot(p, p), logistic, rows)
         take_step(t, p, w, dz, z)
-        exact = abs(t - 1.0) <= 1e-9
+        exact = not logistic and abs(t - 1.0) <= 1e-9
     history[len(history) - FIELDS] = records
     return code
