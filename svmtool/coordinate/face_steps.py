@@ -16,7 +16,7 @@ import numpy as np
 from svmtool.compiled.loops.cd import dcd_loops
 
 if TYPE_CHECKING:
-    from typing import Any
+    from svmtool.coordinate.hinge import DualCoordinateDescent
 
 LITTLE = 1e-2  # steps end after one that gains at most this share of the best step's gain
 HALVINGS = 8  # most halvings of a step whose clipping loses more than it gains
@@ -26,57 +26,41 @@ FIRST_STEPS, FEWER, LEAST_STEPS = 64, 0.5, 4
 PIECE = 1e7  # non-zeros in the steps of one call: limits are checked between calls
 
 
-class FaceSteps:
-    """Conjugate gradients that update the alpha and w of `descent`."""
+def face_steps(p: DualCoordinateDescent, most: float, limit: int = FIRST_STEPS) -> tuple[float, int]:
+    """Take up to `limit` steps with at most `most` visits to non-zeros, clipped to the box, updating alpha and w.
 
-    def __init__(self, descent: Any):
-        p = self._passes = descent
-        self._rows = p.data.csr_arrays
-        self._v, self._state = np.empty(len(p.w)), np.zeros(2)
-        self._lengths = np.diff(p.data.indptr)
-        self._steps = FIRST_STEPS
-
-    def run(self, most: float) -> float:
-        """Take steps with at most `most` visits to non-zeros, clipped to the box; return the number of visits.
-
-        The dual never decreases.
-        """
-        p, n = self._passes, self._passes.data.n
-        face = np.flatnonzero((p.alpha > 0.0) & (p.alpha < p.upper))
-        m = len(face)
-        if m == 0:
-            return 0.0
-        nnz = float(self._lengths[face % n].sum())
-        cost = 2.0 * nnz + 0.1 * len(p.w) + 4.0 * m  # of a step
-        done = cost
-        if most < 3.0 * cost:
-            return 0.0
-        space, bias = np.empty(4 * m), p.bias
-        signs = p.y
-        dcd_loops.face_start(
-            *self._rows, signs, p.target, p.diagonal, p.square_norms, p.alpha, p.w, face, space, self._v, self._state,
-            bias,
-        )  # fmt: skip
-        left = min(int((most - done) / cost), self._steps)
-        while self._state[0] > 0.0 and left > 0:
-            steps = min(left, max(int(PIECE / cost), 1))
-            made = dcd_loops.face_conjugate(
-                *self._rows, signs, p.diagonal, p.square_norms, face, space, self._v, self._state, bias, steps, LITTLE,
-            )  # fmt: skip
-            left -= steps
-            done += made * cost
-        before, alpha, upper = p.dual_value(), p.alpha[face], p.upper[face]
-        w, t = p.w.copy(), 1.0
-        for _ in range(HALVINGS):
-            new = np.clip(alpha + t * space[:m], 0.0, upper)
-            dcd_loops.face_combination(*self._rows, signs, face, new - alpha, self._v, bias)
-            done += nnz
-            np.add(w, self._v, out=p.w)
-            p.alpha[face] = new
-            if p.dual_value() > before:
-                break
-            t *= 0.5
-        else:
-            p.alpha[face], p.w[:] = alpha, w
-        self._steps = 2 * self._steps if t == 1.0 else max(int(self._steps * FEWER), LEAST_STEPS)
-        return done
+    The dual never decreases.  Returns the number of visits, and the limit for the next turn.
+    """
+    face = np.flatnonzero((p.alpha > 0.0) & (p.alpha < p.upper))
+    m, rows, bias, indptr = len(face), face % p.data.n, p.bias, p.data.csr_arrays[0]
+    nnz = float(np.sum(indptr[rows + 1] - indptr[rows]))
+    cost = 2.0 * nnz + 0.1 * len(p.w) + 4.0 * m  # of a step
+    done = cost
+    if m == 0 or most < 3.0 * cost:
+        return 0.0, limit
+    alpha, upper, diagonal, w = p.alpha[face], p.upper[face], p.diagonal[face], p.w.copy()
+    near, z, v = np.maximum(p.square_norms[rows] + diagonal, 1e-300), np.empty(p.n), np.empty(len(w))
+    p.rows.margins(w, p.y, z)
+    residual = (p.target - z)[face] - diagonal * alpha
+    vectors = np.concatenate((np.zeros(m), residual, residual / near, np.empty(m)))
+    state = np.array([float(residual @ (residual / near)), 0.0])
+    on_face = *p.data.csr_arrays, rows, p.y[face]
+    left = min(int((most - done) / cost), limit)
+    while state[0] > 0.0 and left > 0:
+        steps = min(left, max(int(PIECE / cost), 1))
+        made = dcd_loops.face_conjugate(*on_face, diagonal, near, vectors, v, state, bias, steps, LITTLE)
+        left -= steps
+        done += made * cost
+    before, t = p.dual_value(), 1.0
+    for _ in range(HALVINGS):
+        new = np.clip(alpha + t * vectors[:m], 0.0, upper)
+        dcd_loops.face_combination(*on_face, new - alpha, v, bias)
+        done += nnz
+        np.add(w, v, out=p.w)
+        p.alpha[face] = new
+        if p.dual_value() > before:
+            break
+        t *= 0.5
+    else:
+        p.alpha[face], p.w[:] = alpha, w
+    return done, 2 * limit if t == 1.0 else max(int(limit * FEWER), LEAST_STEPS)

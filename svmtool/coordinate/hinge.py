@@ -8,12 +8,10 @@ exceeds n (Hsieh et al., ICML 2008).  The dual point has length n and is therefo
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from svmtool.compiled.loops.cd import dcd_loops
-from svmtool.coordinate.face_steps import FaceSteps
+from svmtool.coordinate.face_steps import FIRST_STEPS, face_steps
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import of_data
@@ -52,21 +50,6 @@ MOST_ROWS = 1 << 62  # visits that no call makes
 CHECK_MEMORY_AFTER = 32  # chunks of rows on disk between two memory checks
 
 
-class Allowance(NamedTuple):
-    """How long epochs continue after LIBLINEAR's rule for regressions; see BEYOND.
-
-    beyond    as a share of the visits so far
-    reading   visits to each non-zero that take as long as half of reading it
-    starting  visits to non-zeros that take as long as the program's start
-    epochs    after this many the rule counts as met
-    """
-
-    beyond: float = BEYOND
-    reading: float = READING
-    starting: float = STARTING
-    epochs: int = LATE_EPOCHS
-
-
 def random_state(n: int, seed: int) -> np.ndarray:
     """Return the initial state of an epoch: number of rows to visit, random number state, and space for two counts."""
     return np.array([n, 88172645463325252 ^ (seed * 2654435761 % 2**63), 0, 0], np.uint64)
@@ -102,8 +85,6 @@ class DualCoordinateDescent:
     `w` (length d) = sum alpha_i y_i x_i is kept up to date.
     """
 
-    allowance = Allowance()
-
     @staticmethod
     def possible(rows: Rows, cost: np.ndarray, free_bias: bool) -> bool:
         """Return whether the dual of a problem on these rows is one of this form, and single rows can be visited."""
@@ -114,7 +95,7 @@ class DualCoordinateDescent:
         alpha: np.ndarray | None = None, target: np.ndarray | None = None, face_first: float = FACE_FIRST,
     ):  # fmt: skip
         data = of_data(rows)
-        self.data, self._rows, self.y = data, rows, y
+        self.data, self.rows, self.y = data, rows, y
         self.n, self.bias = rows.n, rows.bias
         self.count, self.visits = 0, 0.0  # epochs so far, and visits to each row, on average
         self.row_length = rows.nnz / max(self.n, 1)
@@ -129,7 +110,7 @@ class DualCoordinateDescent:
         self.limits = np.array([np.inf, -np.inf, 0.0, 0.0, 0.0])
         self._first = 0.0  # limits[4] after the first epoch
         self.state = random_state(data.n, seed)
-        self._face: FaceSteps | None = None
+        self._face_steps = FIRST_STEPS
         self._turn_at = face_first if data.mapped is None else np.inf  # visits at which conjugate gradients come next,
         self._turned, self._wait = 0.0, FACE_TURN  # were last, and visits between; see _face_turn
         self._dual = self._passed = self._gained = 0.0
@@ -214,7 +195,7 @@ class DualCoordinateDescent:
 
     def settle(self, most: float) -> float:
         """Run conjugate gradients over the free variables, at most `most` visits to non-zeros; return their number."""
-        return FaceSteps(self).run(most) if self.data.mapped is None else 0.0
+        return face_steps(self, most)[0] if self.data.mapped is None else 0.0
 
     def _face_turn(self) -> float:
         """Run conjugate gradients over the free variables; return the approximate cost.
@@ -223,13 +204,11 @@ class DualCoordinateDescent:
         """
         before, nnz = self.dual_value(), max(self.data.nnz, 1)
         passed = (before - self._dual) / (self.visits - self._turned)
-        if self._face is None:
-            self._face = FaceSteps(self)
-        elif self._gained > 0.5 * (self._passed + passed):
-            self._wait = max(0.5 * self._wait, FACE_TURN)
-        else:
-            self._wait *= 2.0
-        work = self._face.run(FACE_TURN * nnz) / nnz
+        if self._turned > 0.0:
+            gained_more = self._gained > 0.5 * (self._passed + passed)
+            self._wait = max(0.5 * self._wait, FACE_TURN) if gained_more else 2.0 * self._wait
+        visited, self._face_steps = face_steps(self, FACE_TURN * nnz, self._face_steps)
+        work = visited / nnz
         self._dual, self._passed = self.dual_value(), passed
         self._gained = (self._dual - before) / work if work > 0.0 else 0.0
         self.visits += work
@@ -253,11 +232,10 @@ class DualCoordinateDescent:
     def beyond(self, size: float) -> bool:
         """Return whether there were enough epochs after `self.size` was first at most `size`, LIBLINEAR's tolerance, or
         after LIBLINEAR's limit on epochs; size < 0: no tolerance."""
-        allowance = self.allowance
-        ends = self.size <= size or (size >= 0.0 and self.count >= allowance.epochs)
+        ends = self.size <= size or (size >= 0.0 and self.count >= LATE_EPOCHS)
         if self._most_visits == np.inf and ends:
-            start = (allowance.reading * self.data.nnz + allowance.starting) * VISIT / max(self.cost, 1.0)
-            self._most_visits = (1.0 + allowance.beyond) * self.visits + start
+            start = (READING * self.data.nnz + STARTING) * VISIT / max(self.cost, 1.0)
+            self._most_visits = (1.0 + BEYOND) * self.visits + start
         return self.visits >= self._most_visits
 
     def unshrink(self) -> None:
@@ -269,7 +247,7 @@ class DualCoordinateDescent:
     def resume(self, alpha: np.ndarray) -> None:
         """Continue from another dual point."""
         self.alpha[:] = alpha
-        self.w[:] = self._rows.transpose_product(alpha * self.y)
+        self.w[:] = self.rows.transpose_product(alpha * self.y)
         self.unshrink()
 
     def scale(self, t: float) -> None:

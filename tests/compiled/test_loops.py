@@ -11,7 +11,7 @@ from reference import csr_of
 
 from svmtool import registry
 from svmtool.compiled.loops.cd import dcd_loops
-from svmtool.compiled.loops.fused import fused_alm_loops, fused_mfn_loops
+from svmtool.compiled.loops.fused import fused_alm_loops, fused_newton_loops
 from svmtool.compiled.loops.loss import hinge_loops
 from svmtool.compiled.loops.rows import solve_loops
 from svmtool.coordinate.hinge import DualCoordinateDescent
@@ -22,7 +22,7 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import GAP, OPTIMAL, Monitor, Rule
 
-MODULES = (dcd_loops, hinge_loops, fused_mfn_loops, fused_alm_loops, solve_loops)
+MODULES = (dcd_loops, hinge_loops, fused_newton_loops, fused_alm_loops, solve_loops)
 
 
 def test_each_loop_has_a_test_here():
@@ -277,8 +277,8 @@ def tube_of(p, rows: CsrRows, power: float) -> Task:
 
 @pytest.mark.parametrize("kind", ["hinge", "tube"])
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (40, 39, 1.0)])
-def test_fused_mfn_takes_the_steps_of_its_python_form(n, d, C, kind):
-    """fused_mfn_loops.fused_mfn(...) against solvers/mfn.py with objectives/squared_hinge.py: record by record."""
+def test_fused_newton_takes_the_steps_of_its_python_form(n, d, C, kind):
+    """fused_newton_loops.fused_newton(...) against solvers/mfn.py with squared_hinge.py: record by record."""
     from svmtool.solvers import mfn
 
     p = reference.random_problem(8, n, d, C)
@@ -377,17 +377,17 @@ def test_face_steps(sides, bias):
     y = np.repeat((1.0, -1.0), n) if sides == 2 else np.where(rng.random(n) < 0.5, 1.0, -1.0)
     A *= y[:, None]
     target, diagonal, alpha = rng.normal(size=len(y)), np.full(len(y), 0.3), rng.random(len(y))
-    norms, w = np.sum(A[:n] ** 2, axis=1), A.T @ alpha
+    w = A.T @ alpha
     face = np.flatnonzero(rng.random(len(y)) < 0.6)
-    m, rows = len(face), csr_of(X)
-    vectors, v, state = np.empty(4 * m), np.zeros(A.shape[1]), np.zeros(2)
-    dcd_loops.face_start(*rows, y, target, diagonal, norms, alpha, w, face, vectors, v, state, bias)
+    m, on_face = len(face), (*csr_of(X), face % n, y[face])
     residual = (target - A @ w - diagonal * alpha)[face]
-    close(vectors[m : 2 * m], residual)
     H = A[face] @ A[face].T + np.diag(diagonal[face])
-    steps = dcd_loops.face_conjugate(*rows, y, diagonal, norms, face, vectors, v, state, bias, 5, 0.0)
-    wanted, made, _ = conjugate_gradient(H.dot, residual, np.diag(H).copy(), 0.0, 5)
+    near, v = np.diag(H).copy(), np.empty(A.shape[1])
+    vectors, state = np.concatenate((np.zeros(m), residual, residual / near, np.empty(m))), np.zeros(2)
+    state[0] = residual @ (residual / near)
+    steps = dcd_loops.face_conjugate(*on_face, diagonal[face], near, vectors, v, state, bias, 5, 0.0)
+    wanted, made, _ = conjugate_gradient(H.dot, residual, near, 0.0, 5)
     assert steps == made == 5
     np.testing.assert_allclose(vectors[:m], wanted, rtol=1e-9, atol=1e-12)
-    dcd_loops.face_combination(*rows, y, face, vectors[:m], v, bias)
+    dcd_loops.face_combination(*on_face, vectors[:m], v, bias)
     np.testing.assert_allclose(v, A[face].T @ vectors[:m], rtol=1e-9, atol=1e-12)

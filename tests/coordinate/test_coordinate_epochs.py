@@ -9,7 +9,7 @@ from reference import csr_of
 
 from svmtool import registry
 from svmtool.coordinate import hinge
-from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, MOST_EPOCHS, Allowance, DualCoordinateDescent
+from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, MOST_EPOCHS, DualCoordinateDescent
 from svmtool.data.csr import CsrRows
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.data.replicated import RepeatedRows
@@ -22,25 +22,19 @@ from svmtool.solvers.shared.base import GAP, RULE, SIZE_SHARE, GapRule, Monitor,
 
 solve_mfn = registry.solver_of(mfn)
 
-ALLOWANCE = Allowance()
-
-
 def squared_hinge(
-    task: Task, monitor: Monitor, rule: Rule, allowance: Allowance = ALLOWANCE, first_turn: float = 1000.0,
-    most_epochs: int = MOST_EPOCHS,
-) -> Result:  # fmt: skip
+    task: Task, monitor: Monitor, rule: Rule, first_turn: float = 1000.0, most_epochs: int = MOST_EPOCHS
+) -> Result:
     """Alternate epochs and conjugate gradients, beginning with enough epochs to end the run."""
     objective = task.objective(SquaredHinge, target=task.target)
     objective.set_point(np.zeros(objective.d))
     descent = mfn.descent_from(objective, 1)
-    descent.allowance = allowance
     return mfn.alternated(objective, descent, monitor, rule, 5000.0, 0, first_turn, most_epochs)
 
 
-def hinge_loss(task: Task, monitor: Monitor, rule: Rule, allowance: Allowance = ALLOWANCE) -> Result:
+def hinge_loss(task: Task, monitor: Monitor, rule: Rule) -> Result:
     """Epochs alone."""
     objective, descent = hinge_descent(task)
-    descent.allowance = allowance
     epochs = HingeEpochs(objective, descent, monitor, rule, wide=True, most_rows=0, cheap=0.0)
     status = epochs.run()
     assert status is not None, "the epochs did not end the run"
@@ -90,12 +84,13 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, rest
     rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
     signs, cost = np.repeat((1.0, -1.0), 60), np.full(120, 1.0)
     watched, plain = [], DualCoordinateDescent.run
+    monkeypatch.setattr(hinge, "BEYOND", 1000.0)
     monkeypatch.setattr(DualCoordinateDescent, "run", lambda self: (watched.append(self), plain(self))[1])
 
     def end(rule: GapRule) -> tuple[float, float]:
         """The certified gap and the size of the projected gradients where a run with this rule ends."""
         task = Task(rows, signs, cost, False, targets, 1.0 if loss == "hinge" else 2.0)
-        found = SOLVERS[loss](task, Monitor(), Rule(certified=rule), Allowance(beyond=1000.0))
+        found = SOLVERS[loss](task, Monitor(), Rule(certified=rule))
         assert found.status is RULE and watched[-1].complete, "rows that were shrunk away say nothing"
         z = rows.products(found.w) * np.array([[1.0], [-1.0]])
         slack = np.maximum(targets - z.ravel(), 0.0)
@@ -131,15 +126,17 @@ def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, resto
         return spent
 
     monkeypatch.setattr(DualCoordinateDescent, "run", run)
+    monkeypatch.setattr(hinge, "READING", 0.0)
+    monkeypatch.setattr(hinge, "STARTING", 0.0)
     rule = Rule(certified=GapRule(1e-12, 0.1, 1e-12))
-    found = SOLVERS[loss](task, Monitor(), rule, Allowance(reading=0.0, starting=0.0))
+    found = SOLVERS[loss](task, Monitor(), rule)
     limit = (1.0 + hinge.BEYOND) * held[0]
     assert found.status is RULE and found.history[-1]["gap"] > 1e-12
     assert visits[-2] < limit <= visits[-1]
 
 
 @pytest.mark.parametrize("rounding", [False, True])
-def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(rounding):
+def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(rounding, monkeypatch):
     """Where rounding ends them, the run still ends by the rule."""
     p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
     rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
@@ -149,7 +146,7 @@ def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(roun
     gap = 0.0 if rounding else 1e-6
     monitor, rule = Monitor(), Rule(certified=GapRule(gap, 0.1, gap))
     objective, descent = hinge_descent(task)
-    descent.allowance = Allowance(starting=0.0)
+    monkeypatch.setattr(hinge, "STARTING", 0.0)
     epochs = HingeEpochs(objective, descent, monitor, rule, wide=True, most_rows=4000, cheap=np.inf)
     assert epochs.run() is None and epochs.ruled
     run = alm.Run(objective, monitor, rule, factorised=False)
@@ -298,7 +295,7 @@ def test_a_rule_that_passes_meet_is_not_replaced():
     assert plain.status is late.status is RULE and np.array_equal(plain.w, late.w)
 
 
-def test_liblinears_cap_on_epochs_counts_as_its_rule():
+def test_liblinears_cap_on_epochs_counts_as_its_rule(monkeypatch):
     """Where so many epochs have not met its rule, as many visits again end a wide regression."""
     p, size = reference.random_problem(3, 60, 40), 1e-9
     noise = np.random.default_rng(1).normal(size=60)
@@ -307,7 +304,8 @@ def test_liblinears_cap_on_epochs_counts_as_its_rule():
         None, np.concatenate((noise - 0.1, -noise - 0.1)),
     )  # fmt: skip
     with_rule, without = DualCoordinateDescent(*tube), DualCoordinateDescent(*tube)
-    with_rule.allowance = without.allowance = Allowance(reading=0.0, starting=0.0, epochs=5)
+    for name, value in {"READING": 0.0, "STARTING": 0.0, "LATE_EPOCHS": 5}.items():
+        monkeypatch.setattr(hinge, name, value)
     ended, visits = [], []
     for _ in range(20):
         with_rule.run()

@@ -6,8 +6,8 @@ Twice as many variables as rows are the two sides of a tube (training/reductions
 and variable i + rows with sign -1 belong to row i.  At the optimum one of them is zero, so that a row is visited once
 for both (Ho and Lin, Large-scale Linear Support Vector Regression, JMLR 13 (2012), Algorithm 4).
 
-face_...: conjugate gradients over the free dual variables, see coordinate/face_steps.py.  face[:m] are these variables;
-vectors: their step, residual, direction and product, f8[4 m]; v: scratch, as long as w.
+face_...: conjugate gradients over some dual variables, see coordinate/face_steps.py; for each of these m its row, sign
+and D_i.
 """
 
 import numpy as np
@@ -250,64 +250,36 @@ def dcd_epochs(
     return most
 
 
-@helper(fast=True)
-def add_rows(indptr, indices, values, y, face, factors, at, m, v, bias):
-    """v += sum_j factors[at + j] y_j x_j over the face."""
-    n = np.uint64(len(indptr)) - ONE
-    for k in range(m):
-        j = face[k]
-        i = j - n if j >= n else j
-        add_multiple(indices, values, v, y[j] * factors[at + k], indptr[i], indptr[i + ONE], bias)
+@loop("void(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8)", fast=True)
+def face_combination(indptr, indices, values, rows, y, factors, v, bias):
+    """v = sum_k factors_k y_k x_k over the face."""
+    for j in range(np.uint64(len(v))):
+        v[j] = 0.0
+    for k in range(np.uint64(len(rows))):
+        i = rows[k]
+        add_multiple(indices, values, v, y[k] * factors[k], indptr[i], indptr[i + ONE], bias)
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], f8[], f8[], f8[], f8)", fast=True)
-def face_start(
-    indptr, indices, values, y, target, diagonal, square_norms, alpha, w, face, vectors, v, state, bias
-):  # fmt: skip
-    """Initialise: zero step; residual and direction from the dual's gradient at alpha and w."""
-    m = np.uint64(len(face))
-    n = np.uint64(len(indptr)) - ONE
-    rz = 0.0
-    for k in range(m):
-        j = face[k]
-        i = j - n if j >= n else j
-        product = product_of_row(indices, values, w, indptr[i], indptr[i + ONE], bias)
-        residual = target[j] - y[j] * product - diagonal[j] * alpha[j]
-        direction = residual / max(square_norms[i] + diagonal[j], 1e-300)
-        vectors[k] = 0.0
-        vectors[m + k] = residual
-        vectors[m + m + k] = direction
-        rz += residual * direction
-    state[0] = rz
-    state[1] = 0.0
+@loop("i8(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, i8, f8)", fast=True)
+def face_conjugate(indptr, indices, values, rows, y, diagonal, near, vectors, v, state, bias, most, share):
+    """At most `most` conjugate gradient steps with the preconditioner `near`; returns their number.
 
-
-@loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], u8[], f8[], f8[], f8[], f8, i8, f8)", fast=True)
-def face_conjugate(
-    indptr, indices, values, y, diagonal, square_norms, face, vectors, v, state, bias, most, share
-):  # fmt: skip
-    """At most `most` conjugate gradient steps with diagonal preconditioner; returns their number.
-
-    Ends when a step gains at most `share` of the best step's gain.  state: square of the residual, best gain.
+    Ends when a step gains at most `share` of the best step's gain.  vectors: step, residual, direction and product,
+    f8[4 m]; v: scratch, as long as w; state: square of the residual in the preconditioner's norm, best gain.
     """
-    m = np.uint64(len(face))
-    n = np.uint64(len(indptr)) - ONE
+    m = len(rows)
+    step, residual, direction, product = vectors[:m], vectors[m : 2 * m], vectors[2 * m : 3 * m], vectors[3 * m :]
     rz, best = state[0], state[1]
     made = 0
     while made < most and rz > 0.0:
         made += 1
-        for k in range(np.uint64(len(v))):
-            v[k] = 0.0
-        add_rows(indptr, indices, values, y, face, vectors, m + m, m, v, bias)
+        face_combination(indptr, indices, values, rows, y, direction, v, bias)
         curvature = 0.0
         for k in range(m):
-            j = face[k]
-            i = j - n if j >= n else j
-            direction = vectors[m + m + k]
-            product = y[j] * product_of_row(indices, values, v, indptr[i], indptr[i + ONE], bias)
-            product += diagonal[j] * direction
-            vectors[m + m + m + k] = product
-            curvature += direction * product
+            i = rows[k]
+            of_row = product_of_row(indices, values, v, indptr[i], indptr[i + ONE], bias)
+            product[k] = y[k] * of_row + diagonal[k] * direction[k]
+            curvature += direction[k] * product[k]
         if not curvature > 0.0:
             rz = 0.0
             break
@@ -315,29 +287,15 @@ def face_conjugate(
         before = rz
         rz = 0.0
         for k in range(m):
-            vectors[k] += t * vectors[m + m + k]
-            residual = vectors[m + k] - t * vectors[m + m + m + k]
-            vectors[m + k] = residual
-            j = face[k]
-            i = j - n if j >= n else j
-            rz += residual * residual / max(square_norms[i] + diagonal[j], 1e-300)
+            step[k] += t * direction[k]
+            residual[k] -= t * product[k]
+            rz += residual[k] * residual[k] / near[k]
         gain = 0.5 * t * before
         best = max(best, gain)
         for k in range(m):
-            j = face[k]
-            i = j - n if j >= n else j
-            scaled = vectors[m + k] / max(square_norms[i] + diagonal[j], 1e-300)
-            vectors[m + m + k] = scaled + rz / before * vectors[m + m + k]
+            direction[k] = residual[k] / near[k] + rz / before * direction[k]
         if gain <= share * best:
             rz = 0.0
     state[0] = rz
     state[1] = best
     return made
-
-
-@loop("void(u8[], u4[], f8[], f8[], u8[], f8[], f8[], f8)", fast=True)
-def face_combination(indptr, indices, values, y, face, factors, v, bias):
-    """v = sum_j factors_j y_j x_j over the face."""
-    for k in range(np.uint64(len(v))):
-        v[k] = 0.0
-    add_rows(indptr, indices, values, y, face, factors, ZERO, np.uint64(len(face)), v, bias)
