@@ -67,8 +67,8 @@ class OneClassDescent:
         self._active[:] = np.arange(self.n)
         self._state[:2] = self.n, 1.0
         done = self._rounds(enough, gap, self.scale, 0) == 1
-        self.low, self.high, self.primal, square = self._state[2:6].tolist()
-        self.violation = max(self.high - self.low, 0.0)
+        low, high, self.primal, square = self._state[2:6].tolist()
+        self.violation = max(high - low, 0.0)
         self.dual = 0.0 - 0.5 * square
         self.gap = gap_of(self.primal, self.dual, self.scale)
         return done
@@ -156,7 +156,7 @@ class OneClassDescent:
 
         P(t w) = t^2 |w|^2 / 2 - t (sum of the k smallest): with t = 1 it may even be above P(0) = 0.
         """
-        rho, smallest = best_rho(self.z, self.cost, self.k, self.low, self.high)
+        rho, smallest = best_rho(self.z, self.cost, self.k)
         square, lead = float(self.w @ self.w), max(smallest, 0.0)
         t = lead / square if square > 0.0 else 1.0
         return -0.5 * t * lead, self.w * t, rho * t if np.isfinite(rho) else rho

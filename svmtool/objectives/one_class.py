@@ -28,10 +28,8 @@ import math
 
 import numpy as np
 
-from svmtool.compiled.loops.cd import pair_loops
-from svmtool.compiled.loops.cd.pair_loops import EQUAL
-
 FLOOR = 1e-8
+EQUAL = 1e-12  # differences below this share of k count as round-off
 ROUNDING = 1e-12  # relative round-off of v.f(x_i), as share of |v| times the size of the rows
 AMONG = (
     "the origin lies among the rows: without slack no plane separates them from it, and all decision values are equal"
@@ -54,21 +52,23 @@ def gap_of(primal: float, dual: float, scale: float) -> float:
     return difference / size if size > 0.0 else 0.0 if difference == 0.0 else np.inf
 
 
-def best_rho(
-    z: np.ndarray, cost: np.ndarray, k: float, low: float = -np.inf, high: float = np.inf
-) -> tuple[float, float]:
+def best_rho(z: np.ndarray, cost: np.ndarray, k: float) -> tuple[float, float]:
     """The best rho for scores z = Xw (f8[n]), and the sum of the k smallest.
 
     If an interval is optimal its middle is returned, as in LIBLINEAR: -inf for k = 0, inf for k = sum c, -nan without
-    rows.  low, high: a guess of an interval that contains rho.
+    rows.
     """
     if k <= 0.0:
         return -np.inf if len(z) else math.copysign(math.nan, -1.0), 0.0
     if k >= float(np.sum(cost)) * (1.0 - EQUAL):
         return np.inf, float(cost @ z)
-    out = np.empty(2)
-    pair_loops.best_rho_of_rows(z, cost, np.empty(len(z), np.int64), out, k, low, high)
-    return float(out[0]), float(out[1])
+    order = np.argsort(z)
+    z, filled = z[order], np.cumsum(cost[order])
+    ends = np.searchsorted(filled, (k * (1.0 - EQUAL), k * (1.0 + EQUAL)))
+    least, most = z[np.minimum(ends, len(z) - 1)].tolist()
+    below = int(np.searchsorted(z, least))  # rows with smaller scores
+    rest = k - (float(filled[below - 1]) if below else 0.0)
+    return 0.5 * (least + most), float(cost[order[:below]] @ z[:below]) + rest * least
 
 
 def lead_of(z: np.ndarray) -> float:

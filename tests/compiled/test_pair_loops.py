@@ -51,20 +51,3 @@ def test_pair_rounds(n, d):
     if primal < 0.0:
         gap = (0.5 * square + primal) / -primal
         assert descent.run(np.inf, gap * (1 + 1e-9), 0) and (gap == 0.0 or not descent.run(np.inf, gap * (1 - 1e-9), 0))
-
-
-@pytest.mark.parametrize("low, high", [(-np.inf, np.inf), (0.0, 1.0), (5.0, 6.0), (-9.0, -8.0)])
-@pytest.mark.parametrize("n", [1, 2, 9, 40])
-def test_best_rho_of_rows(n, low, high):
-    """pair_loops.best_rho_of_rows(...) against a sort; among rounded products many are equal."""
-    rng = np.random.default_rng(n)
-    out = np.empty(2)
-    for digits in (0, 1, 9):
-        z, cost = np.round(rng.normal(size=n), digits), rng.choice([0.5, 1.0, 3.0], n)
-        for k in (*(np.cumsum(cost)[:-1]), *(rng.random(9) * np.sum(cost))):
-            pair_loops.best_rho_of_rows(z, cost, np.empty(n, np.int64), out, k, low, high)
-            order = np.argsort(z)
-            before = np.cumsum(cost[order]) - cost[order]
-            close(out[1], float(np.sum(np.clip(k - before, 0.0, cost[order]) * z[order])))
-            least, most = (z[order][np.searchsorted(np.cumsum(cost[order]), k * t)] for t in (1 - 1e-9, 1 + 1e-9))
-            close(out[0], 0.5 * (least + most))

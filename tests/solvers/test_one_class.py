@@ -228,18 +228,30 @@ def test_best_rho(k):
     for cost in (np.ones(7), np.array([2.0, 0.5, 0.5, 1.0, 1.0, 0.25, 1.75])):
         for z in (rng.normal(size=7), np.array([1.0, 1.0, 2.0, 2.0, 2.0, 3.0, -1.0])):
             breakpoints = [float(cost @ np.maximum(r - z, 0.0)) - k * r for r in z]
-            for low, high in ((-np.inf, np.inf), (0.5, 2.5), (5.0, 6.0), (-9.0, -8.0), (2.0, 2.0)):
-                rho, smallest = best_rho(z, cost, k, low, high)
-                if k == 0.0:
-                    assert (rho, smallest) == (-np.inf, 0.0)
-                elif k == 7.0:
-                    assert rho == np.inf and smallest == pytest.approx(float(cost @ z))
-                else:
-                    assert -smallest == pytest.approx(min(breakpoints), abs=1e-12)
-                    assert float(cost @ np.maximum(rho - z, 0.0)) - k * rho == pytest.approx(
-                        min(breakpoints), abs=1e-12
-                    )
+            rho, smallest = best_rho(z, cost, k)
+            if k == 0.0:
+                assert (rho, smallest) == (-np.inf, 0.0)
+            elif k == 7.0:
+                assert rho == np.inf and smallest == pytest.approx(float(cost @ z))
+            else:
+                assert -smallest == pytest.approx(min(breakpoints), abs=1e-12)
+                assert float(cost @ np.maximum(rho - z, 0.0)) - k * rho == pytest.approx(min(breakpoints), abs=1e-12)
     assert best_rho(np.array([3.0, 1.0, 2.0, 5.0]), np.ones(4), 2.0)[0] == 2.5, "the middle, as LIBLINEAR"
+
+
+@pytest.mark.parametrize("n", [1, 2, 9, 40])
+def test_best_rho_of_tied_scores(n):
+    """Among rounded products many are equal."""
+    rng = np.random.default_rng(n)
+    for digits in (0, 1, 9):
+        z, cost = np.round(rng.normal(size=n), digits), rng.choice([0.5, 1.0, 3.0], n)
+        for k in (*(np.cumsum(cost)[:-1]), *(rng.random(9) * np.sum(cost))):
+            rho, smallest = best_rho(z, cost, k)
+            order = np.argsort(z)
+            before = np.cumsum(cost[order]) - cost[order]
+            assert smallest == pytest.approx(float(np.sum(np.clip(k - before, 0.0, cost[order]) * z[order])), rel=1e-12)
+            least, most = (z[order][np.searchsorted(np.cumsum(cost[order]), k * t)] for t in (1 - 1e-9, 1 + 1e-9))
+            assert rho == pytest.approx(0.5 * (least + most), rel=1e-12)
 
 
 # Course of a run

@@ -8,8 +8,6 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.rows.row_loops import ONE, dot, row_dot
 
-EQUAL = 1e-12  # differences below this share of k count as round-off
-
 
 @helper(fast=True)
 def choose_smallest(chosen, z, sign, count, wanted):
@@ -95,71 +93,6 @@ def difference_at(rho, upper, alpha, z, active, rows):
         short = rho - z[i]
         total += max(short, 0.0) * (upper[i] - alpha[i]) + max(-short, 0.0) * alpha[i]
     return total
-
-
-@loop("void(f8[], f8[], u8[], f8[], f8, f8, f8)", fast=True)
-def best_rho_of_rows(z, cost, order, out, k, low, high):
-    """out[0] = the best rho for scores z, out[1] = the sum of the k smallest scores; 0 < k < sum cost.
-
-    Row i is counted cost_i times; if an interval is optimal out[0] is its middle.  low, high: guess of an interval that
-    contains rho.  order: scratch, n.  Quickselect: rows order[a .. b] are candidates, smaller scores count `base`.
-    """
-    least = k * (1.0 - EQUAL)
-    base = below = between = 0.0
-    a = 0
-    b = -1
-    for i in range(len(z)):
-        if z[i] < low:
-            base += cost[i]
-            below += cost[i] * z[i]
-        elif z[i] <= high:
-            between += cost[i]
-            b += 1
-            order[b] = i
-    if base >= least or base + between < least:
-        base = below = 0.0
-        b = np.int64(len(z)) - 1
-        for i in range(len(z)):
-            order[i] = i
-    while True:
-        pivot = z[order[(a + b) // 2]]
-        first = i = a
-        last = b
-        count = total = equal = 0.0
-        while i <= last:
-            row = order[i]
-            if z[row] < pivot:
-                count += cost[row]
-                total += cost[row] * z[row]
-                order[i] = order[first]
-                order[first] = row
-                first += 1
-                i += 1
-            elif z[row] > pivot:
-                order[i] = order[last]
-                order[last] = row
-                last -= 1
-            else:
-                equal += cost[row]
-                i += 1
-        if count > 0.0 and base + count >= least:
-            b = first - 1
-            continue
-        base += count
-        below += total
-        if base + equal >= least or last == b:
-            break
-        base += equal
-        below += equal * pivot
-        a = last + 1
-    out[0] = pivot
-    out[1] = below + (k - base) * pivot
-    if base + equal <= k * (1.0 + EQUAL):
-        above = np.inf
-        for s in range(len(z)):
-            if z[s] > pivot:
-                above = min(above, z[s])
-        out[0] = 0.5 * (pivot + above)
 
 
 @loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8, f8, f8, u8)")
