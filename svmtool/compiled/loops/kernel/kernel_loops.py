@@ -93,17 +93,13 @@ def power(base, degree):
 
 
 @helper
-def bend(u, start, stop, kind, degree):
-    """Replace u[start:stop] by kernel values; u: gamma |x - z|^2 for RBF (negative counts as 0), else the argument."""
+def kernel_value(u, kind, degree):
+    """The kernel's value; u: gamma |x - z|^2 for RBF (negative counts as 0), else the argument."""
     if kind == RBF:
-        for k in range(uint64(start), uint64(stop)):
-            u[k] = exponential(0.0 if u[k] < 0.0 else -u[k])
-    elif kind == SIGMOID:
-        for k in range(uint64(start), uint64(stop)):
-            u[k] = hyperbolic_tangent(u[k])
-    elif kind == POLYNOMIAL:
-        for k in range(uint64(start), uint64(stop)):
-            u[k] = power(u[k], degree)
+        return exponential(0.0 if u < 0.0 else -u)
+    if kind == SIGMOID:
+        return hyperbolic_tangent(u)
+    return power(u, degree) if kind == POLYNOMIAL else u
 
 
 @loop("void(f8[], f8[], f8[], i8, f8, i8, f8, i8, i8, i8)")
@@ -111,17 +107,9 @@ def finish_kernel(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
     """Turn inner products into kernel values in rows lo .. hi-1 of P (rows x columns)."""
     n = uint64(columns)
     for i in range(uint64(lo), uint64(hi)):
-        base = i * n
-        if kind == RBF:
-            for j in range(n):
-                distance = left[i] + right[j] - 2.0 * P[base + j]
-                P[base + j] = exponential(0.0 if distance < 0.0 else -gamma * distance)
-        elif kind == SIGMOID:
-            for j in range(n):
-                P[base + j] = hyperbolic_tangent(gamma * P[base + j] + coef0)
-        elif kind == POLYNOMIAL:
-            for j in range(n):
-                P[base + j] = power(gamma * P[base + j] + coef0, degree)
+        for k in range(i * n, i * n + n):
+            u = gamma * (left[i] + right[k - i * n] - 2.0 * P[k]) if kind == RBF else gamma * P[k] + coef0
+            P[k] = kernel_value(u, kind, degree)
 
 
 @loop("void(f4[], f8[], f8[], i8, f8, i8, f8, i8, i8, i8)")
@@ -281,7 +269,8 @@ def kernel_decisions(
                         )
                     else:
                         lane_products(sv_places, sv_values, start, stop, table, factor, norms, constant, strip, at)
-                bend(strip, 0, (end - begin) * LANES, kind, degree)
+                for k in range(uint64((end - begin) * LANES)):
+                    strip[k] = kernel_value(strip[k], kind, degree)
                 for m in range(columns):
                     add_lanes(coef, m * n_sv + begin, strip, end - begin, sums, (c * columns + m) * LANES)
         decide_pairs(sums, rho, decisions, classes, columns, first, last)

@@ -9,8 +9,10 @@ from svmtool.compiled import _library, helper, loop
 from svmtool.compiled.loops.rows.simd_loops import SINGLE_LANES
 
 if _library is None:
+    from numba import types
+    from numba.cpython.unsafe.numbers import viewer
+
     from svmtool.compiled.loops.rows.simd_loops import single_lane_products
-    from svmtool.compiled.loops.text.power_table import single_of_bits
 
 N0, N1, N2, N3, N4 = uint64(0), uint64(1), uint64(2), uint64(3), uint64(4)  # int would make indices floats
 LANES = uint64(SINGLE_LANES)  # training rows handled at a time
@@ -37,7 +39,7 @@ def single_exp_of_negative(x):
     p = p * r + T2
     p = p * r + ONE
     p = p * r + ONE
-    return p * single_of_bits((k + int32(127)) << int32(23))
+    return p * viewer(int32((k + int32(127)) << int32(23)), types.float32)
 
 
 @loop("void(f4[], f4[], f4[], f8, u8, u8, u8)", fast=True)

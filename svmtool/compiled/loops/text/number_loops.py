@@ -131,21 +131,13 @@ def put_number(out, p, x, digits):
     d, decade = decimal(bits, digits)
     if d < 0:
         return -1
+    d *= INT_TENS[17 - digits]
     # The digits: one, then two words of eight.
-    if digits == 6:
-        first = d // 100000
-        one = digit_bytes((d - first * 100000) * 1000)
-        two = 0
-    elif digits == 8:
-        first = d // 10000000
-        one = digit_bytes((d - first * 10000000) * 10)
-        two = 0
-    else:
-        first = d // 10000000000000000
-        d -= first * 10000000000000000
-        middle = d // 100000000
-        one = digit_bytes(middle)
-        two = digit_bytes(d - middle * 100000000)
+    first = d // 10000000000000000
+    d -= first * 10000000000000000
+    middle = d // 100000000
+    one = digit_bytes(middle)
+    two = digit_bytes(d - middle * 100000000)
     if two != 0:
         n = 17 - (leading_zeros(two) >> 3)
     elif one != 0:

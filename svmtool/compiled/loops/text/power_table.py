@@ -8,7 +8,7 @@ negative q, as the proof of Eisel and Lemire's method requires (D. Lemire, Numbe
 Software: Practice and Experience 51 (2021), doi 10.1002/spe.2984, section 5).
 
 All words are int64, because numba converts mixed uint64 and int64 to floats.  The operations below are the unsigned
-ones.
+ones; leading_zeros and trailing_zeros are 64 for 0.
 """
 
 from __future__ import annotations
@@ -16,33 +16,23 @@ from __future__ import annotations
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
+from numba.cpython.unsafe.numbers import leading_zeros, trailing_zeros, viewer  # noqa: F401  imported from here
 from numba.extending import intrinsic
+
+from svmtool.compiled import helper
 
 FIRST_POWER, LAST_POWER = -342, 344
 
 
 def leading_bits(q: int) -> int:
     """The 128 leading bits of 5^q (q < 0: of its value rounded up)."""
-    if q >= 0:
-        power = 5**q
-        excess = power.bit_length() - 128
-        return power >> excess if excess >= 0 else power << -excess
-    power = 5**-q
-    return ((1 << (power.bit_length() + 127)) // power) + 1
+    power = 5 ** abs(q)
+    size = power.bit_length()
+    return (power << 128) >> size if q >= 0 else ((1 << (size + 127)) // power) + 1
 
 
-def build_table() -> np.ndarray:
-    """int64 array: high and low word of each power."""
-    words = []
-    for q in range(FIRST_POWER, LAST_POWER + 1):
-        bits = leading_bits(q)
-        assert bits.bit_length() == 128
-        words += [bits >> 64, bits & (2**64 - 1)]
-    return np.array(words, dtype=np.uint64).view(np.int64)
-
-
-POWERS = build_table()
+WORDS = [word for q in range(FIRST_POWER, LAST_POWER + 1) for word in divmod(leading_bits(q), 1 << 64)]
+POWERS = np.array(WORDS, np.uint64).view(np.int64)
 TENS = np.array([10.0**k for k in range(23)])  # exact in double precision
 INT_TENS = np.array([10**k for k in range(19)], dtype=np.int64)
 
@@ -84,43 +74,25 @@ def high_product(typingctx, a, b):
     return types.int64(types.int64, types.int64), generate
 
 
-@intrinsic
-def shift_right(typingctx, word, n):
+@helper
+def shift_right(word, n):
     """Logical shift by 0 <= n < 64."""
-    return types.int64(types.int64, types.int64), lambda c, builder, s, a: builder.lshr(a[0], a[1])
+    return np.int64(np.uint64(word) >> np.uint64(n))
 
 
-@intrinsic
-def below(typingctx, a, b):
+@helper
+def below(a, b):
     """a < b, both taken as unsigned."""
-    return types.boolean(types.int64, types.int64), lambda c, builder, s, a: builder.icmp_unsigned("<", a[0], a[1])
+    return np.uint64(a) < np.uint64(b)
 
 
-@intrinsic
-def trailing_zeros(typingctx, word):
-    """Number of zero bits below the lowest one bit; 64 for 0."""
-    return types.int64(types.int64), lambda c, builder, s, a: builder.cttz(a[0], cgutils.false_bit)
-
-
-@intrinsic
-def leading_zeros(typingctx, word):
-    """Number of zero bits above the highest one bit; 64 for 0."""
-    return types.int64(types.int64), lambda c, builder, s, a: builder.ctlz(a[0], cgutils.false_bit)
-
-
-@intrinsic
-def float_of_bits(typingctx, word):
+@helper
+def float_of_bits(word):
     """The double with these bits."""
-    return types.float64(types.int64), lambda c, builder, s, a: builder.bitcast(a[0], ir.DoubleType())
+    return viewer(word, types.float64)
 
 
-@intrinsic
-def bits_of_float(typingctx, x):
+@helper
+def bits_of_float(x):
     """The bits of a double."""
-    return types.int64(types.float64), lambda c, builder, s, a: builder.bitcast(a[0], ir.IntType(64))
-
-
-@intrinsic
-def single_of_bits(typingctx, word):
-    """The single-precision number with these bits."""
-    return types.float32(types.int32), lambda c, builder, s, a: builder.bitcast(a[0], ir.FloatType())
+    return viewer(x, types.int64)
