@@ -101,6 +101,36 @@ def curvature(b, p, sigma):
     return sigma / (1.0 + inverse)
 
 
+@helper(fast=True)
+def smoothed(xi, beta, p, sigma, cap):
+    """Of one row with slack xi: b, db/dxi (p = 1: without the factor sigma), smoothed loss, l(xi) and b^q / p^(q-1).
+
+    q = p / (p - 1); the last is 0 for p = 1.
+    """
+    if p == 1.0:
+        raw = beta + sigma * xi
+        b = min(max(raw, 0.0), cap)
+        step = b - beta
+        inside = 1.0 if b > 0.0 and raw < cap else 0.0
+        return b, inside, b * xi - 0.5 * step * step / sigma, cap * max(xi, 0.0), 0.0
+    t = xi + beta / sigma
+    b = slope = v = loss = 0.0
+    if p == 2.0:
+        factor = 2.0 * sigma / (sigma + 2.0)
+        b = factor * max(t, 0.0)
+        slope = factor if b > 0.0 else 0.0
+        v = 0.5 * b
+        loss = max(xi, 0.0) * max(xi, 0.0)
+    else:
+        if t > 0.0:
+            b = multiplier(t, p, sigma)
+            slope = curvature(b, p, sigma)
+            v = t - b / sigma
+        if xi > 0.0:
+            loss = xi**p
+    return b, slope, b * v / p + 0.5 * (b * b - beta * beta) / sigma, loss, b * v
+
+
 @loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, u8, u8)", fast=True)
 def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi):
     """Slopes, curvatures and sums of rows lo .. hi-1.
@@ -110,114 +140,35 @@ def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo,
     sum C (b - beta)^2, sum C b^q / p^(q-1) with q = p / (p - 1) (0 for p = 1), rows with b > 0, rows whose c changed
     (p = 1: or whose b changed from one bound to the other), rows with c > 0.
     """
-    smooth = 0.0
-    loss = 0.0
-    linear = 0.0
-    moved = 0.0
-    conjugate = 0.0
-    support = 0.0
-    changed = 0.0
-    active = 0.0
-    if p == 1.0:
-        for i in range(lo, hi):
-            xi = target[i] - z[i]
-            raw = beta[i] + sigma * xi
-            b = min(max(raw, 0.0), cap)
-            step = b - beta[i]
-            now = cost[i] if b > 0.0 and raw < cap else 0.0
-            smooth += cost[i] * (b * xi - 0.5 * step * step / sigma)
-            loss += cost[i] * cap * max(xi, 0.0)
-            linear += cost[i] * target[i] * b
-            moved += cost[i] * step * step
-            support += 1.0 if b > 0.0 else 0.0
-            changed += 1.0 if now != c[i] or (b > 0.0) != (u[i] != 0.0) else 0.0  # or from one bound to the other
-            u[i] = -cost[i] * b * y[i]
-            active += 1.0 if now != 0.0 else 0.0
-            change[i] = now - c[i]
-            c[i] = now
-    elif p == 2.0:
-        slope = 2.0 * sigma / (sigma + 2.0)
-        for i in range(lo, hi):
-            xi = target[i] - z[i]
-            b = slope * max(xi + beta[i] / sigma, 0.0)
-            step = b - beta[i]
-            now = cost[i] * slope if b > 0.0 else 0.0
-            smooth += cost[i] * (0.25 * b * b + 0.5 * (b * b - beta[i] * beta[i]) / sigma)
-            loss += cost[i] * max(xi, 0.0) * max(xi, 0.0)
-            linear += cost[i] * target[i] * b
-            moved += cost[i] * step * step
-            conjugate += 0.5 * cost[i] * b * b
-            support += 1.0 if b > 0.0 else 0.0
-            u[i] = -cost[i] * b * y[i]
-            active += 1.0 if now != 0.0 else 0.0
-            changed += 1.0 if now != c[i] else 0.0
-            change[i] = now - c[i]
-            c[i] = now
-    else:
-        for i in range(lo, hi):
-            xi = target[i] - z[i]
-            t = xi + beta[i] / sigma
-            b = 0.0
-            now = 0.0
-            if t > 0.0:
-                b = multiplier(t, p, sigma)
-                now = cost[i] * curvature(b, p, sigma)
-                v = t - b / sigma
-                smooth += cost[i] * b * v / p
-                conjugate += cost[i] * b * v
-                support += 1.0
-            step = b - beta[i]
-            smooth += cost[i] * 0.5 * (b * b - beta[i] * beta[i]) / sigma
-            if xi > 0.0:
-                loss += cost[i] * xi**p
-            linear += cost[i] * target[i] * b
-            moved += cost[i] * step * step
-            u[i] = -cost[i] * b * y[i]
-            active += 1.0 if now != 0.0 else 0.0
-            changed += 1.0 if now != c[i] else 0.0
-            change[i] = now - c[i]
-            c[i] = now
-    sums[0] = smooth
-    sums[1] = loss
-    sums[2] = linear
-    sums[3] = moved
-    sums[4] = conjugate
-    sums[5] = support
-    sums[6] = changed
-    sums[7] = active
+    smooth = loss = linear = moved = conjugate = support = changed = active = 0.0
+    for i in range(lo, hi):
+        b, slope, value, exact, dual = smoothed(target[i] - z[i], beta[i], p, sigma, cap)
+        now = cost[i] * slope
+        smooth += cost[i] * value
+        loss += cost[i] * exact
+        linear += cost[i] * target[i] * b
+        moved += cost[i] * (b - beta[i]) * (b - beta[i])
+        conjugate += cost[i] * dual
+        support += 1.0 if b > 0.0 else 0.0
+        changed += 1.0 if now != c[i] or (p == 1.0 and (b > 0.0) != (u[i] != 0.0)) else 0.0
+        u[i] = -cost[i] * b * y[i]
+        active += 1.0 if now != 0.0 else 0.0
+        change[i] = now - c[i]
+        c[i] = now
+    sums[0], sums[1], sums[2], sums[3] = smooth, loss, linear, moved
+    sums[4], sums[5], sums[6], sums[7] = conjugate, support, changed, active
 
 
 @loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, u8, u8)", fast=True)
 def power_line_search(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
     """out[0], out[1] = slope and curvature, at z + at dz, of the sum over rows lo .. hi-1 of the smoothed losses."""
-    slope = 0.0
-    bend = 0.0
-    if p == 1.0:
-        for i in range(lo, hi):
-            raw = beta[i] + sigma * (target[i] - z[i] - at * dz[i])
-            b = min(max(raw, 0.0), cap)
-            weighted = cost[i] * dz[i]
-            slope -= weighted * b
-            bend += weighted * dz[i] if b > 0.0 and raw < cap else 0.0
-        bend *= sigma
-    elif p == 2.0:
-        for i in range(lo, hi):
-            t = target[i] - z[i] - at * dz[i] + beta[i] / sigma
-            weighted = cost[i] * dz[i] if t > 0.0 else 0.0
-            slope -= weighted * t
-            bend += weighted * dz[i]
-        slope *= 2.0 * sigma / (sigma + 2.0)
-        bend *= 2.0 * sigma / (sigma + 2.0)
-    else:
-        for i in range(lo, hi):
-            t = target[i] - z[i] - at * dz[i] + beta[i] / sigma
-            if t > 0.0:
-                b = multiplier(t, p, sigma)
-                weighted = cost[i] * dz[i]
-                slope -= weighted * b
-                bend += weighted * dz[i] * curvature(b, p, sigma)
+    slope = bend = 0.0
+    for i in range(lo, hi):
+        b, rise, _, _, _ = smoothed(target[i] - z[i] - at * dz[i], beta[i], p, sigma, cap)
+        slope -= cost[i] * dz[i] * b
+        bend += cost[i] * dz[i] * dz[i] * rise
     out[0] = slope
-    out[1] = bend
+    out[1] = bend * sigma if p == 1.0 else bend
 
 
 @helper(fast=True)
