@@ -10,8 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.cd.class_epoch_loops import class_epoch
-from svmtool.compiled.loops.rows import class_loops
-from svmtool.compiled.threads import run_blocks
 from svmtool.coordinate.hinge import chunk_of, random_state
 from svmtool.objectives.class_rows import ClassRows, ClassTask
 from svmtool.objectives.crammer_singer import PRODUCTS, step_cost, system_cost
@@ -170,17 +168,12 @@ class CrammerSingerDescent:
 
     def primal_value(self) -> float:
         """The problem's value at w."""
-        base, rows = self.rows.base, self.rows
-        losses = np.empty((len(rows.blocks), 1 + rows.wide))
-
-        def block(b: int) -> None:
-            class_loops.class_loss(
-                *base.csr_arrays, self.number, self.cost, self._W, losses[b], rows.bias, rows.k,
-                rows.wide, *rows.blocks[b],
-            )  # fmt: skip
-
-        run_blocks(block, len(rows.blocks))
-        return float(np.sum(losses[:, 0])) + 0.5 * float(self._W @ self._W)
+        S, places = np.empty(self.rows.n), (np.arange(self.n), self.number)
+        self.rows.margins(self.w, S, S)
+        scores = S.reshape(self.n, -1)[:, : self.rows.k]
+        own = scores[places]
+        scores[places] -= 1.0
+        return float(self.cost @ (scores.max(axis=1) - own + 1.0)) + 0.5 * float(self._W @ self._W)
 
     def dual_value(self) -> float:
         """The dual's value."""

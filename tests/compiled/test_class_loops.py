@@ -116,19 +116,6 @@ def test_state_and_ray(n, d, k, sigma):
     np.testing.assert_allclose(part[1], out[1], rtol=1e-9, atol=1e-9 * sigma)
 
 
-@pytest.mark.parametrize("bias", [-1.0, 0.0, 2.0])
-@every_shape
-def test_loss(n, d, k, bias):
-    a = Made(n, d, k, bias)
-    A = a.X if bias < 0 else np.hstack([a.X, np.full((n, 1), bias)])
-    W, out = a.rng.normal(size=(A.shape[1], k)), np.full(1 + a.wide, 9.0)
-    S = A @ W
-    losses = a.cost * ((S + a.apart).max(axis=1) - S[~a.apart])
-    for lo, hi in ((0, n), (n // 2, n), (0, 0)):
-        class_loops.class_loss(*a.csr, a.number, a.cost, a.flat(W), out, bias, k, a.wide, lo, hi)
-        close(out[0], float(np.sum(losses[lo:hi])))
-
-
 @every_shape
 def test_curvature_and_pair_change(n, d, k):
     a = Made(n, d, k)

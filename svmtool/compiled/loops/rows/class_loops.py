@@ -66,20 +66,6 @@ def class_scores(indptr, indices, values, W, S, bias, wide, lo, hi):
         scores_of_row(indices, values, W, S, i * wide, indptr[i], indptr[i + ONE], bias, wide)
 
 
-@loop("void(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8, u8, u8, u8, u8)", fast=True)
-def class_loss(indptr, indices, values, number, cost, W, out, bias, k, wide, lo, hi):
-    """out[0] = sum C_i (max_m ([m != y_i] + w_m.x_i) - w_{y_i}.x_i) over rows lo .. hi-1; out[1:] is scratch."""
-    loss = 0.0
-    for i in range(lo, hi):
-        scores_of_row(indices, values, W, out, ONE, indptr[i], indptr[i + ONE], bias, wide)
-        own = out[ONE + number[i]]
-        out[ONE + number[i]] = largest = own - 1.0
-        for m in range(ONE, ONE + k):
-            largest = max(largest, out[m])
-        loss += cost[i] * (largest + 1.0 - own)
-    out[0] = loss
-
-
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8, u8, u8, u8)", fast=True)
 def class_transpose_product(indptr, indices, values, U, G, bias, wide, lo, hi):
     """G += sum_i x_i U_i' over rows lo .. hi-1."""
