@@ -149,15 +149,13 @@ class CsrRows(Rows):
         return largest
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-        step, arrays = blocks.KERNEL_ROWS, self.csr_arrays
-        if self.mapped is not None:  # each block needs all of these rows; a copy of them is small
-            arrays, chosen = self.take(chosen).csr_arrays, np.arange(len(chosen))
+        step, arrays = blocks.KERNEL_ROWS, self.take(chosen).csr_arrays
 
         def work(b: int) -> None:
             limits.check()
             lo = first + b * step
             hi = min(lo + step, len(chosen))
-            loops.csr_kernel(*arrays, chosen, K, np.zeros(self.plain), len(chosen), lo, hi)
+            loops.csr_products(*arrays, *arrays, np.zeros(self.plain), K, len(chosen), 1, lo, hi)
             if self.bias >= 0:
                 K[lo:hi] += self.bias**2
 

@@ -9,6 +9,7 @@ from loop_suite import check_each_loop_is_called, close, every_shape, halves, ma
 from reference import csr_of
 
 from svmtool.compiled.loops.rows import row_loops
+from svmtool.data import blocks
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import RepeatedRows
@@ -199,22 +200,21 @@ def test_fold(n, d):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 12345678901])
-def test_draw_one_of_each(seed):
-    chosen = np.empty(9, np.int64)
-    row_loops.draw_one_of_each(chosen, 7, seed)
-    assert chosen.tolist() == [7 * r + reference.splitmix(seed, r + 1) % 7 for r in range(9)]
+def test_draw_rows(seed):
+    assert blocks.draw_rows(66, 7, seed).tolist() == [7 * r + reference.splitmix(seed, r + 1) % 7 for r in range(9)]
 
 
 @every_shape
-def test_kernel(n, d):
+@pytest.mark.parametrize("triangle", [0, 1])
+def test_products(n, d, triangle):
     rng, X, csr = made(n, d)
-    chosen = rng.permutation(n)[: (n + 1) // 2].astype(np.int64)
-    m = len(chosen)
-    for lo, hi in halves(m):
-        K, scratch = np.full((m, m), 9.0), np.zeros(d)
-        row_loops.csr_kernel(*csr, chosen, K, scratch, m, lo, hi)
-        wanted = X[chosen] @ X[chosen].T
-        for a in range(m):
-            close(K[a, : a + 1], wanted[a, : a + 1] if lo <= a < hi else 9.0)
-            assert np.all(K[a, a + 1 :] == 9.0)
+    Z = X if triangle else reference.random_rows(rng, n + 2, d)
+    m, wanted = len(Z), X @ Z.T
+    for lo, hi in halves(n):
+        P, scratch = np.full((n, m), 9.0), np.zeros(d)
+        row_loops.csr_products(*csr, *reference.csr_of(Z), scratch, P, m, triangle, lo, hi)
+        for a in range(n):
+            end = (a + 1 if triangle else m) if lo <= a < hi else 0
+            close(P[a, :end], wanted[a, :end])
+            assert np.all(P[a, end:] == 9.0)
         assert not np.any(scratch)

@@ -16,6 +16,7 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
+from svmtool.compiled.loops.rows import row_loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.blocks import draw_rows
 from svmtool.data.dense import DenseRows
@@ -144,11 +145,9 @@ class Batch(ABC):
             with np.errstate(all="ignore"):
                 K = np.ascontiguousarray(part.rows.X @ others.X.T)
         else:
-            K, (n, m) = np.empty((part.n, others.n)), (part.n, others.n)
-            loops.products_of_rows(
-                *part.rows.csr_arrays, *others.csr_arrays,
-                np.zeros(part.rows.plain), K, 0, n, 0, m, m,
-            )  # fmt: skip
+            K = np.empty((part.n, others.n))
+            arrays = *part.rows.csr_arrays, *others.csr_arrays
+            row_loops.csr_products(*arrays, np.zeros(part.rows.plain), K, others.n, 0, 0, part.n)
         norms = self.norms[ends[i] : ends[i + 1]], self.norms[columns]
         points.kernel.finish(K, *norms, apart(part.rows, others))
         return K

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from svmtool.compiled import threads
-from svmtool.compiled.loops.rows.rand_loops import rand_fill, rand_seed, rand_shuffle
+from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
 from svmtool.errors import SvmtoolError
 
 TOO_MANY_FOLDS = "WARNING: # folds > # data. Will use # folds = # data instead (i.e., leave-one-out cross validation)"
@@ -25,12 +25,6 @@ class GlibcRand:
     def __init__(self, seed: int | None = None):
         self.state = np.zeros(32, dtype=np.int64)
         rand_seed(self.state, 1 if seed is None else int(seed) & 0xFFFFFFFF)
-
-    def draw(self, n: int) -> np.ndarray:
-        """The next n numbers, each in 0 ... 2^31 - 1, as i8[n]."""
-        out = np.empty(n, dtype=np.int64)
-        rand_fill(self.state, out, n)
-        return out
 
     def shuffle(self, order: np.ndarray, start: int = 0, stop: int | None = None) -> None:
         """Shuffle order[start:stop] (i8, contiguous) in place."""

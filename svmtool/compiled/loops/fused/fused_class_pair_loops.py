@@ -8,7 +8,6 @@ from numpy import inf, uint64
 
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.kernel.working_set_loops import LANES, MISSING, N0, pair_descent
-from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
 
 FIELDS = 8  # of a pair: status, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r
 OPEN, RULE, GAP, LIMIT = 0.0, 1.0, 2.0, 3.0  # status: not solved (steps or round-off); violation; gap; round limit
@@ -16,22 +15,6 @@ ROUNDS = 60  # most rounds, each of which examines all variables
 STEPS = 100  # most steps for each lane
 SHARE, INNER = 0.9, 0.1  # tolerance of steps, as share of eps; without eps, of the violation before them
 ROUNDING = 4.0 * 2.220446049250313e-16  # relative, of the sum of two numbers that are sums of two
-
-
-@loop("void(u8[], u4[], f8[], u8[], u4[], f8[], f8[], f8[], u8, u8, u8, u8, u8)", fast=True)
-def products_of_rows(a_starts, a_indices, a_values, starts, indices, values, scratch, P, a_lo, a_hi, lo, hi, width):
-    """P[k, j] = x_k.z_j for sparse rows a_lo + k < a_hi and lo + j < hi; rows of `width` numbers.
-
-    scratch: d zeros, restored.
-    """
-    for k in range(a_lo, a_hi):
-        for e in range(a_starts[k], a_starts[k + ONE]):
-            scratch[a_indices[e]] = a_values[e]
-        at = (k - a_lo) * width
-        for j in range(lo, hi):
-            P[at + j - lo] = row_dot(indices, values, scratch, starts[j], starts[j + ONE])
-        for e in range(a_starts[k], a_starts[k + ONE]):
-            scratch[a_indices[e]] = 0.0
 
 
 @helper

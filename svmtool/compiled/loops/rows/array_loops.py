@@ -7,7 +7,7 @@ checksum.  Terms can be summed in any order: in parallel, and while an array is 
 import numpy as np
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.rows.row_loops import ONE, mixed
+from svmtool.compiled.loops.rows.row_loops import ONE
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 ODD = np.uint64(0xBF58476D1CE4E5B9)
@@ -26,17 +26,14 @@ def sum_words(bits, first):
     """Checksum of consecutive entries of 8 bytes, beginning at position `first` of the array."""
     total = np.uint64(0)
     for k in range(np.uint64(len(bits))):
-        total += term(bits[k], first + k)
+        total += term(np.uint64(bits[k]), first + k)
     return total
 
 
 @loop("u8(u4[], u8)")
 def sum_indices(indices, first):
     """`sum_words` for entries of 4 bytes."""
-    total = np.uint64(0)
-    for k in range(np.uint64(len(indices))):
-        total += term(np.uint64(indices[k]), first + k)
-    return total
+    return sum_words(indices, first)
 
 
 @loop("void(u8[], u8[], u8, u8)")
@@ -97,6 +94,14 @@ def csr_of_dense(X, indptr, indices, values, d):
             place += ONE
         indptr[i + ONE] = count
     return count
+
+
+@helper
+def mixed(h):
+    """The finaliser of splitmix64: each bit of the result depends on all bits of h."""
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))
 
 
 @loop("void(u8[], u4[], u8[], u8[], u8[], u8[], u8, u8)")

@@ -46,13 +46,6 @@ def rand_seed(state, seed):
         rand_step(state)
 
 
-@loop("void(i8[], i8[], i8)")
-def rand_fill(state, out, n):
-    """Write the next n numbers to `out`."""
-    for i in range(n):
-        out[i] = rand_step(state)
-
-
 @loop("void(i8[], i8[], i8, i8)")
 def rand_shuffle(state, order, start, stop):
     """Shuffle order[start:stop] as both tools do: exchange each entry with a random later one."""

@@ -239,36 +239,15 @@ def csr_to_dense(indptr, indices, values, dense, d, lo, hi):
             dense[(i - lo) * d + indices[k]] = values[k]
 
 
-@helper
-def mixed(h):
-    """The finaliser of splitmix64: each bit of the result depends on all bits of h."""
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))
-
-
-@helper
-def splitmix(seed, k):
-    """The k-th number of the splitmix64 sequence of `seed`, without its lowest bit."""
-    return mixed(np.uint64(seed) + np.uint64(k) * np.uint64(0x9E3779B97F4A7C15)) >> ONE
-
-
-@loop("void(i8[], i8, i8)")
-def draw_one_of_each(chosen, group, seed):
-    """chosen_r = a random row of the r-th group of `group` consecutive rows."""
-    for r in range(len(chosen)):
-        chosen[r] = r * group + np.int64(splitmix(seed, r + 1) % np.uint64(group))
-
-
-@loop("void(u8[], u4[], f8[], u8[], f8[], f8[], u8, u8, u8)", fast=True)
-def csr_kernel(indptr, indices, values, chosen, kernel, scratch, width, lo, hi):
-    """kernel[a, b] = x_chosen[a].x_chosen[b] for a in lo .. hi-1, b <= a; scratch: d zeros, restored."""
+@loop("void(u8[], u4[], f8[], u8[], u4[], f8[], f8[], f8[], u8, u8, u8, u8)", fast=True)
+def csr_products(
+    indptr, indices, values, other_indptr, other_indices, other_values, scratch, P, width, triangle, lo, hi
+):  # fmt: skip
+    """P[a, b] = x_a.z_b for a in lo .. hi-1 and b < width, with `triangle` only b <= a; scratch: d zeros, restored."""
     for a in range(lo, hi):
-        start = indptr[chosen[a]]
-        stop = indptr[chosen[a] + ONE]
-        for k in range(start, stop):
+        for k in range(indptr[a], indptr[a + ONE]):
             scratch[indices[k]] = values[k]
-        for b in range(a + ONE):
-            kernel[a * width + b] = row_dot(indices, values, scratch, indptr[chosen[b]], indptr[chosen[b] + ONE])
-        for k in range(start, stop):
+        for b in range(a + ONE if triangle else width):
+            P[a * width + b] = row_dot(other_indices, other_values, scratch, other_indptr[b], other_indptr[b + ONE])
+        for k in range(indptr[a], indptr[a + ONE]):
             scratch[indices[k]] = 0.0
