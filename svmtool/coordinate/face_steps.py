@@ -16,7 +16,7 @@ import numpy as np
 from svmtool.compiled.loops.cd import dcd_loops
 
 if TYPE_CHECKING:
-    from svmtool.coordinate.hinge import DualCoordinateDescent
+    from typing import Any
 
 LITTLE = 1e-2  # steps end after one that gains at most this share of the best step's gain
 HALVINGS = 8  # most halvings of a step whose clipping loses more than it gains
@@ -26,10 +26,11 @@ FIRST_STEPS, FEWER, LEAST_STEPS = 64, 0.5, 4
 PIECE = 1e7  # non-zeros in the steps of one call: limits are checked between calls
 
 
-def face_steps(p: DualCoordinateDescent, most: float, limit: int = FIRST_STEPS) -> tuple[float, int]:
-    """Take up to `limit` steps with at most `most` visits to non-zeros, clipped to the box, updating alpha and w.
+def face_steps(p: Any, most: float, limit: int = FIRST_STEPS) -> tuple[float, int]:
+    """Take up to `limit` steps with at most `most` visits to non-zeros, clipped to the box, updating alpha and w of p.
 
-    The dual never decreases.  Returns the number of visits, and the limit for the next turn.
+    p: a DualCoordinateDescent, whose dual never decreases.  Returns the number of visits, and the limit for the next
+    turn.
     """
     face = np.flatnonzero((p.alpha > 0.0) & (p.alpha < p.upper))
     m, rows, bias, indptr = len(face), face % p.data.n, p.bias, p.data.csr_arrays[0]
