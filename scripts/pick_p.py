@@ -46,7 +46,7 @@ def pick(data: str, cost: float, folds: int, solver: str, gap: float) -> int:
     settings = Settings.of(
         solver=row.number, C=cost, gap=gap, bias=1.0 if row.free_bias else -1.0, regularize_bias=not row.free_bias
     )
-    validation = Folds(table.read(data), settings, None, folds)
+    validation = Folds(table.read(data), settings, folds)
     warm: list = [None] * validation.count
     found = []
     for p in POWERS:

@@ -65,7 +65,7 @@ def main() -> None:
         model, _ = adaptable.solve()
         adding.append(time.perf_counter() - start)
         start = time.perf_counter()
-        adaptable.remove(order["some"], new, None)
+        adaptable.remove(order["some"], new)
         adaptable.solve()
         removing.append(time.perf_counter() - start)
         adaptable.close()

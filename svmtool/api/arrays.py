@@ -13,7 +13,7 @@ TOO_LARGE = "infinity or a value too large for dtype('float64')"
 PIECE = 1 << 22  # values that are checked at a time
 
 
-def dataset(X: Any, y: Any = None) -> Dataset:
+def dataset(X: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
     """Return a Dataset of an array or a sparse matrix, which is not changed.
 
     Parameters
@@ -21,11 +21,12 @@ def dataset(X: Any, y: Any = None) -> Dataset:
     X : 2-D array of numbers, anything that numpy converts to one, or a scipy sparse matrix or array; (n, features)
         Values are used without a copy in a C-ordered float64 array, and in CSR with sorted indices and float64 values.
     y : labels or target values, length n; None: zeros
+    sample_weight : weights of the rows, length n, or a number for all; None: without
 
     Raises
     ------
     ValueError
-        for values that are not finite numbers, and for shapes that do not agree.
+        for values that are not finite numbers, shapes that do not agree, and weights that are negative or all 0.
     """
     if hasattr(X, "tocsr"):
         indptr, indices, values, n_features = _csr(X)
@@ -39,6 +40,8 @@ def dataset(X: Any, y: Any = None) -> Dataset:
     if not len(found):
         shape = f"(shape=(0, {found.n_features}))"
         raise ValueError(f"Found array with 0 sample(s) {shape} while a minimum of 1 is required.")
+    if sample_weight is not None:
+        found.weights = _weights(sample_weight, len(found))
     return found
 
 
@@ -123,10 +126,8 @@ def labels(y: Any, n: int) -> np.ndarray:
     return y
 
 
-def row_weights(sample_weight: Any, n: int) -> np.ndarray | None:
-    """sample_weight as f8[n]; a number applies to all rows; None without weights."""
-    if sample_weight is None:
-        return None
+def _weights(sample_weight: Any, n: int) -> np.ndarray:
+    """sample_weight as f8[n]; a number applies to all rows."""
     weights = np.asarray(sample_weight)
     _refuse_complex(weights)
     weights = floats(weights, "sample_weight")
@@ -159,7 +160,8 @@ def with_serials(data: Dataset, serials: int) -> Dataset:
     numbers = np.arange(1.0, n + 1.0) if serials > 1 else np.ones(n)
     values = np.column_stack((numbers, K)).reshape(-1)
     indices = np.tile(np.arange(-1, m, dtype=np.int32), n)
-    return Dataset(data.labels, np.arange(n + 1, dtype=np.int64) * (m + 1), indices, values, m)
+    indptr = np.arange(n + 1, dtype=np.int64) * (m + 1)
+    return Dataset(data.labels, indptr, indices, values, m, weights=data.weights)
 
 
 def refuse_fractions(y: np.ndarray) -> None:

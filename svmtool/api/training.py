@@ -131,15 +131,14 @@ def fit(
         "max_iter": max_iter, "max_seconds": max_seconds, "seed": seed, "probability": probability,
         "cache_mb": cache_mb, "shrinking": shrinking, **options,
     }  # fmt: skip
-    data = arrays.dataset(X, y)
-    weights = arrays.row_weights(sample_weight, len(data))
+    data = arrays.dataset(X, y, sample_weight)
     with Run(threads, max_seconds) as run:
-        also = (*(("sample_weight",) if weights is not None else ()), *(("init",) if init is not None else ()))
+        also = (*(("sample_weight",) if sample_weight is not None else ()), *(("init",) if init is not None else ()))
         settings = settings_of(data, solver, kernel, given, also)
-        check_labels(data.labels, weights, settings, one_class, y is None)
+        check_labels(data, settings, one_class, y is None)
         if settings.problem.kernel is not None:
-            return _fit_kernel(data, settings, weights, _report(callback), run, began)
-        return _fit_linear(data, settings, weights, init, _report(callback), run, began)
+            return _fit_kernel(data, settings, _report(callback), run, began)
+        return _fit_linear(data, settings, init, _report(callback), run, began)
 
 
 def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[..., None] | None:
@@ -155,45 +154,37 @@ def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[...
     return report
 
 
-def check_labels(
-    labels: np.ndarray, weights: np.ndarray | None, settings: Settings, one_class: bool, missing: bool
-) -> None:
-    """ValueError where the labels f8[n] of the rows with weight are not what the task needs."""
+def check_labels(data: Dataset, settings: Settings, one_class: bool, missing: bool) -> None:
+    """ValueError where the labels of the rows with weight are not what the task needs."""
     task = settings.row.task
     if missing and "one-class" not in task:
         raise ValueError("requires y to be passed, but the target y is None")
     if task in CLASSIFIES:
-        arrays.refuse_fractions(labels)
+        arrays.refuse_fractions(data.labels)
         if not one_class:
-            arrays.refuse_one_class(labels if weights is None else labels[weights > 0.0])
+            arrays.refuse_one_class(data.labels[data.factors > 0.0])
 
 
-def _fit_linear(
-    data: Dataset, settings: Settings, weights: np.ndarray | None, init: Any, report: Any, run: Run, began: float
-) -> Fit:
+def _fit_linear(data: Dataset, settings: Settings, init: Any, report: Any, run: Run, began: float) -> Fit:
     start = init.model if isinstance(init, Fit) else init
     if start is not None and not isinstance(start, LinearModel):
         raise TypeError(f"init must be a Fit or a model of a linear solver, not {type(start).__name__}")
-    kept = None if weights is None or np.all(weights > 0.0) else np.flatnonzero(weights > 0.0)
-    done = train_on_used(data, settings, report, weights, start, run.stop)
+    done = train_on_used(data, settings, report, start, run.stop)
     warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
     return Fit(
         model=done.model, certificate=done.certificate, warnings=tuple(warnings), _row=settings.row,
-        _results=done.results, _kept=kept, _n=len(data), loo_score=done.leave_one_out,
+        _results=done.results, _kept=data.used(), _n=len(data), loo_score=done.leave_one_out,
         seconds=time.perf_counter() - began,
     )  # fmt: skip
 
 
-def kernel_rows(data: Dataset, s: Settings, weights: np.ndarray | None) -> tuple[KernelSet, np.ndarray | None]:
+def kernel_rows(data: Dataset, s: Settings) -> tuple[KernelSet, np.ndarray | None]:
     """The rows with their kernel, after LIBSVM's checks, and their indices (i8) if rows of weight 0 are left out."""
     if kernel_of(s).kernel_type == PRECOMPUTED:
         data = arrays.with_serials(data, len(data))
-    rows, kept = kernel_set(data, s, "X"), None
-    if weights is not None:
-        rows.weights = weights
-        if not np.all(weights > 0.0):
-            kept = np.flatnonzero(weights > 0.0)
-            rows = rows.take(kept)
+    rows, kept = kernel_set(data, s, "X"), data.used()
+    if kept is not None:
+        rows = rows.take(kept)
     refuse_overflow(rows, s)
     if s.row.task == "classification":
         _, number = np.unique(np.trunc(rows.labels), return_inverse=True)
@@ -202,10 +193,8 @@ def kernel_rows(data: Dataset, s: Settings, weights: np.ndarray | None) -> tuple
     return rows, kept
 
 
-def _fit_kernel(
-    data: Dataset, s: Settings, weights: np.ndarray | None, report: Any, run: Run, began: float
-) -> Fit:
-    rows, kept = kernel_rows(data, s, weights)
+def _fit_kernel(data: Dataset, s: Settings, report: Any, run: Run, began: float) -> Fit:
+    rows, kept = kernel_rows(data, s)
     done = trainer(s)(rows, Fitting(s, report, run.stop), GlibcRand(s.run.seed))
     done.model.notes = notes(s, done)
     warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]

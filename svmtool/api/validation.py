@@ -122,19 +122,18 @@ def cross_validate(
     """
     check_names(keywords, ("kernel", "sample_weight", "threads", "folds", "stratified", "metrics"))
     wanted = _named(metrics)
-    data = arrays.dataset(X, y)
-    weights = arrays.row_weights(sample_weight, len(data))
+    data = arrays.dataset(X, y, sample_weight)
     with Run(threads, keywords.get("max_seconds")) as run:
-        also = (*(("sample_weight",) if weights is not None else ()), *(("stratified",) if stratified else ()))
+        also = (*(("sample_weight",) if sample_weight is not None else ()), *(("stratified",) if stratified else ()))
         settings = settings_of(data, solver, kernel, keywords, also)
-        check_labels(data.labels, weights, settings, one_class, False)
+        check_labels(data, settings, one_class, False)
         measures = {name: metric if callable(metric) else _measure(metric, settings) for name, metric in wanted.items()}
         needs = max((m.needs for m in measures.values() if isinstance(m, Measure)), default=PREDICTIONS)
         held = HeldOut(data.labels, task_of(settings), needs)
         if settings.problem.kernel is not None:
-            found = _with_kernel(data, settings, weights, folds, run, held)
+            found = _with_kernel(data, settings, folds, run, held)
         else:
-            found = _linear(data, settings.replace(stratified=stratified), weights, folds, run, held)
+            found = _linear(data, settings.replace(stratified=stratified), folds, run, held)
     held.predictions = found.predictions
     values = {
         name: m.of(held) if isinstance(m, Measure) else float(m(data.labels, found.predictions))
@@ -158,10 +157,8 @@ def _measure(name: str | None, settings: Settings) -> Measure:
     return measure_of(name, settings)
 
 
-def _linear(
-    data: Dataset, s: Settings, weights: np.ndarray | None, count: int, run: Run, held: HeldOut
-) -> Validation:  # fmt: skip
-    folds = Folds(data, s, weights, count)
+def _linear(data: Dataset, s: Settings, count: int, run: Run, held: HeldOut) -> Validation:
+    folds = Folds(data, s, count)
     found: list[tuple[np.ndarray, LinearModel, np.ndarray]] = []
 
     def keep(*of_fold: Any) -> None:
@@ -215,12 +212,10 @@ def _gathered(n: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray 
     return values
 
 
-def _with_kernel(
-    data: Dataset, s: Settings, weights: np.ndarray | None, count: int, run: Run, held: HeldOut
-) -> Validation:  # fmt: skip
-    if weights is not None and not np.all(weights > 0.0):
+def _with_kernel(data: Dataset, s: Settings, count: int, run: Run, held: HeldOut) -> Validation:
+    if data.used() is not None:
         raise ValueError("sample_weight must be above 0 in a cross-validation with a kernel: leave other rows out")
-    rows, _ = kernel_rows(data, s, weights)
+    rows, _ = kernel_rows(data, s)
     rand = GlibcRand(s.run.seed)
     folds = kernel_validation.Folds(rows, s.row.task == "classification", count, rand)
     warnings = [folds.warning] if folds.warning else []
@@ -296,12 +291,11 @@ def search_C(
     (True, True)
     """
     check_names(keywords, ("sample_weight", "threads", "folds", "stratified", "score", "callback"))
-    data = arrays.dataset(X, y)
-    weights = arrays.row_weights(sample_weight, len(data))
+    data = arrays.dataset(X, y, sample_weight)
     with Run(threads, keywords.get("max_seconds")) as run:
-        also = ("search", *(("sample_weight",) if weights is not None else ()))
+        also = ("search", *(("sample_weight",) if sample_weight is not None else ()))
         settings = settings_of(data, solver, None, {**keywords}, (*also, *(("stratified",) if stratified else ())))
-        check_labels(data.labels, weights, settings, one_class, False)
+        check_labels(data, settings, one_class, False)
         settings = settings.replace(stratified=stratified)
         measure = _measure(score, settings)
         first_C = settings.problem.C if "C" in keywords else None
@@ -311,5 +305,5 @@ def search_C(
             if tried is not None and callback is not None:
                 callback(tried)
 
-        drawn = Folds(data, settings, weights, folds)
+        drawn = Folds(data, settings, folds)
         return search.search_C(drawn, settings, run.stop, tell, first_C, first_p, measure)

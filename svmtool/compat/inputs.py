@@ -51,7 +51,7 @@ def dataset(y: Any, x: Any, serial: bool = False) -> Dataset:
         labels = labels_of(y)
         if len(labels) != len(rows):
             raise ValueError("len(y) != len(x)")
-        rows = rows.with_labels(labels)
+        rows = rows.replace(labels=labels)
     return rows
 
 

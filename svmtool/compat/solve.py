@@ -15,7 +15,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear as model_file
-from svmtool.formats.svmlight.inputs import read_weights
+from svmtool.formats.svmlight.inputs import weighted
 from svmtool.params import Request, Settings, check_feasible, check_kernel_after_reading
 from svmtool.training.inputs import on_used, used_features
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
@@ -52,7 +52,7 @@ class LinearRun:
     """
 
     def __init__(self, rows: Dataset, settings: Settings, request: Request, output: Output):
-        self.rows, self.request, self.output = rows, request, output
+        self.request, self.output = request, output
         with as_value_errors():
             _refuse_no_rows(rows)
             if request.auto:
@@ -62,7 +62,7 @@ class LinearRun:
                 output.solver(line)
             params.check_after_reading(settings)
             self.settings = settings
-            self.weights = read_weights(request.weights, len(rows)) if request.weights else None
+            self.rows = weighted(rows, request.weights)
             self.initial = model_file.read(request.initial_model) if request.initial_model else None
 
     def train(self) -> Training:
@@ -70,7 +70,7 @@ class LinearRun:
         s, output = self.settings, self.output
 
         with Run(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
-            done = train_on_used(self.rows, s, None, self.weights, self.initial, run.stop)
+            done = train_on_used(self.rows, s, None, self.initial, run.stop)
             if not run.stop.set:
                 _finish(done, self, lambda: show(done, s, [], output))
         return done
@@ -95,7 +95,7 @@ class LinearRun:
     def _folds(self, wanted: int) -> Folds:
         used = used_features(self.rows)
         rows = self.rows if used is None else on_used(self.rows, used)
-        return Folds(rows, self.settings, self.weights, wanted)
+        return Folds(rows, self.settings, wanted)
 
 
 class KernelRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,16 +38,17 @@ class Dataset:
     n_features : the largest index in the file (starting at 1), 0 without features
     mapped : owner of indices and values if they are mapped from files and read-only (mapped_arrays.py), else None
     largest : the largest absolute value if known
+    weights : f8[n], factors of the rows' costs; None: all 1
     """
 
-    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "mapped", "largest")
+    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "mapped", "largest", "weights")
 
     def __init__(
         self, labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, n_features: int,
-        mapped: MappedArrays | None = None,
+        mapped: MappedArrays | None = None, weights: np.ndarray | None = None,
     ):  # fmt: skip
         self.labels, self.indptr, self.indices, self.values = labels, indptr, indices, values
-        self.n_features, self.mapped = n_features, mapped
+        self.n_features, self.mapped, self.weights = n_features, mapped, weights
         self.largest: float | None = None
 
     def __len__(self) -> int:
@@ -55,13 +57,31 @@ class Dataset:
     def take(self, chosen: np.ndarray) -> Dataset:
         """Return the rows `chosen` (i8), in that order."""
         some = CsrRows(self.indptr, self.indices, self.values, self.n_features, mapped=self.mapped).take(chosen)
+        weights = None if self.weights is None else self.weights[chosen]
         return Dataset(
-            self.labels[chosen], some.indptr, some.indices, some.values, self.n_features, self.mapped
+            self.labels[chosen], some.indptr, some.indices, some.values, self.n_features, self.mapped, weights
         )
 
-    def with_labels(self, labels: np.ndarray) -> Dataset:
-        """Return the same rows with other labels, f8[n]."""
-        return Dataset(labels, self.indptr, self.indices, self.values, self.n_features, self.mapped)
+    def replace(self, **fields: np.ndarray | None) -> Dataset:
+        """Return the same rows with other labels or weights, f8[n]."""
+        found = copy.copy(self)
+        for name, values in fields.items():
+            setattr(found, name, values)
+        return found
+
+    @property
+    def factors(self) -> np.ndarray:
+        """The weights, f8[n], ones where there are none."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    def used(self) -> np.ndarray | None:
+        """Indices (i8) of the rows of positive weight; None: of all rows."""
+        return None if self.weights is None or np.all(self.weights > 0.0) else np.flatnonzero(self.weights > 0.0)
+
+    def in_use(self) -> Dataset:
+        """Return the rows of positive weight."""
+        used = self.used()
+        return self if used is None else self.take(used)
 
     def rows(self, bias: float, dense_below: int) -> Rows:
         """Return the features in the layout that is faster for solvers, see `from_csr`; bias < 0: no bias feature."""
@@ -69,18 +89,9 @@ class Dataset:
             self.indptr, self.indices, self.values, self.n_features, bias, dense_below, self.mapped
         )
 
-    def squares(self, bias: float) -> np.ndarray:
-        """Return |x_i|^2 with the bias feature, f8[n]."""
-        return CsrRows(self.indptr, self.indices, self.values, self.n_features, bias).square_norms()
-
-    def csr(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the rows `chosen` (i8) as indptr, indices and values."""
-        some = self.take(chosen)
-        return some.indptr, some.indices, some.values
-
-    def products(self, W: np.ndarray, bias: float) -> np.ndarray | None:
-        """Return X W if the rows are dense, else None; W f8 (features, columns), with a last row if bias >= 0."""
-        return None
+    def as_sparse(self) -> Dataset:
+        """Return the rows as CSR arrays."""
+        return self
 
 
 class DenseDataset(Dataset):
@@ -91,10 +102,13 @@ class DenseDataset(Dataset):
 
     __slots__ = ("X",)
 
-    def __init__(self, labels: np.ndarray, X: np.ndarray):
-        self.labels, self.X = labels, X
+    def __init__(self, labels: np.ndarray, X: np.ndarray, weights: np.ndarray | None = None):
+        self.labels, self.X, self.weights = labels, X, weights
         self.n_features, self.values = X.shape[1], X.reshape(-1)
         self.mapped = self.largest = None
+
+    def __copy__(self) -> DenseDataset:
+        return DenseDataset(self.labels, self.X, self.weights)
 
     @property
     def indptr(self) -> np.ndarray:  # type: ignore[override]
@@ -106,10 +120,8 @@ class DenseDataset(Dataset):
         return np.tile(np.arange(self.n_features, dtype=np.int32), len(self.X))
 
     def take(self, chosen: np.ndarray) -> DenseDataset:
-        return DenseDataset(self.labels[chosen], self.X[chosen])
-
-    def with_labels(self, labels: np.ndarray) -> DenseDataset:
-        return DenseDataset(labels, self.X)
+        weights = None if self.weights is None else self.weights[chosen]
+        return DenseDataset(self.labels[chosen], self.X[chosen], weights)
 
     def rows(self, bias: float, dense_below: int) -> Rows:
         """As of the same rows in a file, which has no zeros."""
@@ -121,19 +133,14 @@ class DenseDataset(Dataset):
         return self.as_sparse().rows(bias, -1)
 
     def as_sparse(self) -> Dataset:
-        """The same rows in CSR without their zeros."""
+        """See Dataset; without zeros."""
         indptr, indices, values = _nonzeros(self.X)
-        found = Dataset(self.labels, indptr, indices, values, self.n_features)
+        found = Dataset(self.labels, indptr, indices, values, self.n_features, weights=self.weights)
         found.largest = self.largest
         return found
 
-    def squares(self, bias: float) -> np.ndarray:
-        return DenseRows(self.X, bias).square_norms()
-
-    def csr(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return _nonzeros(self.X[chosen])
-
-    def products(self, W: np.ndarray, bias: float) -> np.ndarray | None:
+    def products(self, W: np.ndarray, bias: float) -> np.ndarray:
+        """Return X W; W f8 (features, columns), with a last row if bias >= 0."""
         known = min(self.n_features, len(W) - (bias >= 0))
         out = self.X[:, :known] @ W[:known]
         return out + bias * W[-1] if bias >= 0 else out

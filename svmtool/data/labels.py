@@ -92,13 +92,11 @@ class Classes:
         """Cost factor of each class (repeated -wi multiply), and the labels of -wi that do not occur."""
         return cost_factors(self.labels, class_weights)
 
-    def costs(self, k: int, C: float, factor: np.ndarray, row_weights: np.ndarray | None) -> np.ndarray:
-        """C_i of the k-th two-class problem, f8[n].
+    def costs(self, k: int, C: float, factor: np.ndarray) -> np.ndarray:
+        """C_i of the k-th two-class problem, f8[n], without weights of rows.
 
         With two classes both have their factor; in one-vs-rest only the positive class, as in LIBLINEAR.
         """
         if len(self.labels) == 2:
-            cost = C * factor[self.number]
-        else:
-            cost = np.where(self.number == k, C * factor[k], C)
-        return cost if row_weights is None else cost * row_weights
+            return C * factor[self.number]
+        return np.where(self.number == k, C * factor[k], C)

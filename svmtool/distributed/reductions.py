@@ -188,7 +188,7 @@ class DistributedOneVsRest(DistributedReduction, OneVsRest):
         np.add.at(self.classes.counts, self.classes.number, [n for _, counts in parts for n in counts])
         self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
 
-    def _summed(self, r: np.ndarray | None) -> ClassStatistics:
+    def _summed(self, r: Any) -> ClassStatistics:
         own = [label for label, _ in self.settings.problem.class_weights]
         parts = self.ranks.gather("class_statistics", own, list(self.classes.labels))
         whole = parts[0]

@@ -143,7 +143,7 @@ class DistributedFolds(Folds):
         labels, weights = np.concatenate(parts), ranks.weights
         self.of_table = np.arange(len(labels)) if whole or weights is None else np.flatnonzero(weights > 0.0)
         no_features = np.zeros(len(self.of_table) + 1, np.int64), np.empty(0, np.int32), np.empty(0)
-        super().__init__(Dataset(labels[self.of_table], *no_features, 0), settings, None, wanted)
+        super().__init__(Dataset(labels[self.of_table], *no_features, 0), settings, wanted)
         self.fold = np.empty(len(self.table), np.int32)
         for k in range(self.count):
             self.fold[self.order[self.starts[k] : self.starts[k + 1]]] = k

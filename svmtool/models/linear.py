@@ -145,9 +145,8 @@ class LinearModel(Model):
 
         n = len(table.labels)
         rho = self.rho if self.word == ONE_CLASS_WORD and self.rho is not None else 0.0  # other models ignore it
-        products = table.products(self.W, self.bias) if hasattr(table, "products") else None
-        if products is not None:
-            return products - rho
+        if hasattr(table, "products"):  # dense rows
+            return table.products(self.W, self.bias) - rho
         out = np.empty((n, self.columns))
         call = decide.bind(table.indptr, table.indices, table.values, self.W, out)
 

@@ -188,7 +188,6 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
         if weights is not None and not weights.all():
             used = np.flatnonzero(weights)
             X, y, weights = X[used], y[used], weights[used]
-        r = np.ones(len(y)) if weights is None else weights
         names, number = np.unique(y, return_inverse=True)
         known = list(dict.fromkeys([*held.known, *classes, *names.tolist()]))
         if len(known) < 2:
@@ -199,8 +198,8 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
         if len({isinstance(name, str) for name in known}) > 1:
             raise ValueError(f"classes are either all strings or all numbers, not {known!r}")
         codes = np.array([known.index(name) for name in names.tolist()])[number]
-        table = dataset(X, codes)
-        hashes = hashes_of(table, codes, r).tolist()
+        table = dataset(X, codes, weights)
+        hashes = hashes_of(table).tolist()
         counts = Counter(hashes)
         if sign < 0.0:
             short = {key for key, count in counts.items() if held.hashes[key] < count}
@@ -209,9 +208,9 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
                 raise ValueError(f"row {first} of X, with its class and weight, is not in the model: no row is removed")
         with Run(self._threads()):
             largest = max(float(np.sqrt(held.sums.past.max(initial=0.0))), float(self.intercept_scaling))
-            refuse_overflow(table, float(self.C), (), r, largest=largest)
+            refuse_overflow(table, float(self.C), (), largest=largest)
             present, at = np.unique(codes, return_inverse=True)
-            held.sums.change(table.rows(-1.0, 0), present.tolist(), at, r, sign)
+            held.sums.change(table.rows(-1.0, 0), present.tolist(), at, table.factors, sign)
             held.known = known
             (held.hashes.update if sign > 0.0 else held.hashes.subtract)(counts)
             held.hashes = +held.hashes

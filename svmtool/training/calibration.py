@@ -45,20 +45,16 @@ class NotCalibratedError(Exception):
 
 
 def calibrate(
-    table: Dataset, settings: Settings, row_weights: np.ndarray | None, labels: tuple[int, ...],
-    stop: StopFlag | None = None,
-) -> list[tuple[float, float]]:  # fmt: skip
+    table: Dataset, settings: Settings, labels: tuple[int, ...], stop: StopFlag | None = None
+) -> list[tuple[float, float]]:
     """(A, B) for each two-class problem of a model with these labels, trained on the table with these settings.
 
     Folds use no warm start, which would depend on the held-out rows.  Raises NotCalibratedError if rows are too few or
     `stop` ends it; stop None: max_seconds is the limit.
     """
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
-    if row_weights is not None and np.any(row_weights <= 0):
-        kept = np.flatnonzero(row_weights > 0)
-        table, row_weights = table.take(kept), row_weights[kept]
+    table = table.in_use()
     n = len(table)
-    weights = np.ones(n) if row_weights is None else row_weights
     if n < 2:
         raise NotCalibratedError("it takes at least two rows")
     order, starts = stratified_folds(table.labels, FOLDS, settings.run.seed)
@@ -67,7 +63,7 @@ def calibrate(
     def one(k: int) -> None:
         check(stop)
         inside, outside = fold_rows(order, starts, k, table.mapped is not None)
-        problems = problems_of(table.take(inside), settings, None if row_weights is None else row_weights[inside])
+        problems = problems_of(table.take(inside), settings)
         results = problems.fit(stop=stop)
         if any(r.status is TIME for r in results):
             raise NotCalibratedError("time limit reached: raise --max-seconds")
@@ -79,15 +75,13 @@ def calibrate(
         run_folds(one, len(starts) - 1, table.mapped is not None)
     if stop.set:
         raise NotCalibratedError("interrupted")
-    return sigmoids(values, table.labels, weights, labels)
+    return sigmoids(values, table.labels, table.factors, labels)
 
 
-def add_sigmoids(
-    model: LinearModel, table: Dataset, settings: Settings, row_weights: np.ndarray | None, stop: StopFlag
-) -> str:
+def add_sigmoids(model: LinearModel, table: Dataset, settings: Settings, stop: StopFlag) -> str:
     """Add sigmoids to a model trained on the table with these settings; returns why that is impossible, or ""."""
     try:
-        model.notes += sigmoid_notes(calibrate(table, settings, row_weights, model.labels or (), stop))
+        model.notes += sigmoid_notes(calibrate(table, settings, model.labels or (), stop))
     except NotCalibratedError as e:
         return str(e)
     return ""

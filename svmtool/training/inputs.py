@@ -23,9 +23,8 @@ LARGEST_START = 1e100  # weights of an initial model: their squares must stay nu
 
 
 def refuse_overflow(
-    table: Dataset, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None,
-    largest: float = 1.0, labels: float = 1.0,
-) -> None:  # fmt: skip
+    table: Dataset, C: float, class_weights: tuple[tuple[int, float], ...], largest: float = 1.0, labels: float = 1.0
+) -> None:
     """SvmtoolError if sums of squares would overflow.
 
     largest: of |values| beside those of the table; labels: the largest |label| in the problem.
@@ -36,7 +35,7 @@ def refuse_overflow(
         largest = max(float(some.max()), -float(some.min()), largest)
         if table.mapped is not None:
             table.mapped.check()
-    refuse_range(len(table), C, class_weights, row_weights, largest, labels)
+    refuse_range(len(table), C, class_weights, table.weights, largest, labels)
 
 
 def refuse_range(
@@ -70,7 +69,7 @@ def used_features(table: Dataset) -> np.ndarray | None:
 def on_used(table: Dataset, used: np.ndarray) -> Dataset:
     """The same rows, sharing their values, with the features `used` renumbered from 0."""
     indices = np.searchsorted(used, table.indices).astype(np.int32)
-    return Dataset(table.labels, table.indptr, indices, table.values, len(used), table.mapped)
+    return Dataset(table.labels, table.indptr, indices, table.values, len(used), table.mapped, table.weights)
 
 
 def restricted(model: LinearModel, used: np.ndarray) -> LinearModel:

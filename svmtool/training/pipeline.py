@@ -14,7 +14,7 @@ from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
 from svmtool.formats.models import linear
-from svmtool.formats.svmlight.inputs import Reading, read_weights
+from svmtool.formats.svmlight.inputs import Reading, weighted
 from svmtool.limits import EndedError, StopFlag, until
 from svmtool.models.linear import LinearModel
 from svmtool.params import Request, Settings, check_after_reading
@@ -45,8 +45,8 @@ class Training:
 
 
 def train(
-    table: Dataset, settings: Settings, report: Callable[..., None] | None = None,
-    row_weights: np.ndarray | None = None, initial: LinearModel | None = None, stop: StopFlag | None = None,
+    table: Dataset, settings: Settings, report: Callable[..., None] | None = None, initial: LinearModel | None = None,
+    stop: StopFlag | None = None,
 ) -> Training:  # fmt: skip
     """Train on a table, which may be freed; report is called with each solver record as keywords.
 
@@ -54,7 +54,7 @@ def train(
     """
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     kept = table if settings.run.probability else None
-    problems = problems_of(table, settings, row_weights)
+    problems = problems_of(table, settings)
     del table
     start = None if initial is None else problems.start_from(initial)
     done = fitted(problems, start, report, stop)
@@ -62,20 +62,20 @@ def train(
         del problems
         from svmtool.training.calibration import add_sigmoids
 
-        done.lacking = add_sigmoids(done.model, kept, settings, row_weights, stop)
+        done.lacking = add_sigmoids(done.model, kept, settings, stop)
     return done
 
 
 def train_on_used(
-    table: Dataset, settings: Settings, report: Callable[..., None] | None = None,
-    row_weights: np.ndarray | None = None, initial: LinearModel | None = None, stop: StopFlag | None = None,
+    table: Dataset, settings: Settings, report: Callable[..., None] | None = None, initial: LinearModel | None = None,
+    stop: StopFlag | None = None,
 ) -> Training:  # fmt: skip
     """`train` on the features that occur; the model has weights of all features."""
     n_features, used = table.n_features, used_features(table)
     if used is None:
-        return train(table, settings, report, row_weights, initial, stop)
+        return train(table, settings, report, initial, stop)
     initial = initial and restricted(initial, used)
-    done = train(on_used(table, used), settings, report, row_weights, initial, stop)
+    done = train(on_used(table, used), settings, report, initial, stop)
     done.model = with_all_features(done.model, used, n_features)
     done.model.W = done.model.W[:]
     return done
@@ -109,7 +109,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
     check_after_reading(settings)
     if warning := intent.of_labels(settings, request.given, table.labels, data.path):
         console.warn(warning)
-    row_weights = read_weights(request.weights, len(table)) if request.weights else None
+    table = weighted(table, request.weights)
     n_features, used = table.n_features, None if "--add" in settings.row.supported else used_features(table)
     if used is not None:
         table = on_used(table, used)
@@ -120,7 +120,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
         from svmtool.training.validation import report
 
         work = report.grid if request.grid else report.validate
-        status = work(table, settings, request, row_weights, console, stop)
+        status = work(table, settings, request, console, stop)
         for warning in mapped.complaints() if mapped else []:
             console.warn(warning)
         return status
@@ -128,12 +128,12 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
     if "--add" in settings.row.supported:
         from svmtool.training.adapting.adaptable import new_state
 
-        state = new_state(settings, table, row_weights, model_path, console)
+        state = new_state(settings, table, model_path, console)
     with contextlib.nullcontext() if state is None else contextlib.closing(state):
         tables = [table]  # the only reference, so that training can free it
         del table
         with recording(request, settings.target) as report, Interruptible(stop), doing("training"):
-            done = train(tables.pop(), settings, report, row_weights, initial, stop)
+            done = train(tables.pop(), settings, report, initial, stop)
         show(done, settings, mapped.complaints() if mapped else [], console)
         if used is not None:
             done.model = with_all_features(done.model, used, n_features)
@@ -184,8 +184,8 @@ def methods(settings: Settings, request: Request, data: Reading) -> list[str]:
         return []
     table = data.table()
     check_after_reading(settings)
-    row_weights = read_weights(request.weights, len(table)) if request.weights else None
+    table = weighted(table, request.weights)
     used = None if "--add" in settings.row.supported else used_features(table)
-    problems = problems_of(table if used is None else on_used(table, used), settings, row_weights)
+    problems = problems_of(table if used is None else on_used(table, used), settings)
     problems.prepare()
     return registry.planned(problems.method, (problems.plan(k) for k in range(problems.count)))

@@ -148,7 +148,7 @@ def test_folds_past_the_limit_predict_with_what_there_is():
     for strict, status in ((False, 0), (True, 2)):
         console = Lines()
         settings, request = Settings.of(solver=2, max_seconds=1e-9), Request(folds=4, strict=strict)
-        assert report.validate(table_of(*made(40, 5)), settings, request, None, console) == status
+        assert report.validate(table_of(*made(40, 5)), settings, request, console) == status
         assert console.text.startswith("Cross Validation Accuracy = ")
         [warning] = [w for w in console.warnings if "folds" in w]
         assert warning.startswith("WARNING: 4 of 4 folds did not converge: time limit reached: raise --max-seconds")
@@ -156,7 +156,7 @@ def test_folds_past_the_limit_predict_with_what_there_is():
 
 def test_folds_in_time_say_nothing():
     console = Lines()
-    assert report.validate(table_of(*made(40, 5)), Settings.of(solver=2), Request(folds=4), None, console) == 0
+    assert report.validate(table_of(*made(40, 5)), Settings.of(solver=2), Request(folds=4), console) == 0
     assert not console.warnings
 
 
@@ -180,7 +180,7 @@ def test_folds_go_on_where_their_share_has_cut_them_short(row, monkeypatch):
     folds_of = "svmtool.training.validation.folds.run_folds"
     monkeypatch.setattr(folds_of, lambda work, n, on_disk: [work(k) for k in range(n)])
     settings = settings_of(row, C=1.0)
-    folds = cross_validation.Folds(table, settings, None, 2)
+    folds = cross_validation.Folds(table, settings, 2)
     predictions, _ = folds.evaluate(settings, StopFlag())
     assert [start is None for start in starts] == [True, True, False, False]
     assert folds.open_ends == () and np.all(np.isfinite(predictions))
@@ -197,7 +197,7 @@ def test_search_ends_with_the_best_so_far():
 
     console, table = Ending(), table_of(*made(40, 5, 2))
     request = Request(folds=3, strict=True, find_C=True)
-    assert report.validate(table, Settings.of(solver=2), request, None, console, stop) == 2
+    assert report.validate(table, Settings.of(solver=2), request, console, stop) == 2
     assert console.liblinear_log.count("log2c=") == 3 and console.text.splitlines()[-1].startswith("Best C = ")
     assert any("WARNING: the search ended at C = " in w and "--max-seconds" in w for w in console.warnings)
 
@@ -206,7 +206,7 @@ def test_search_ends_with_the_best_so_far():
 def test_search_without_time_tells_what_one_value_gives(number):
     console, table = Lines(), table_of(*made(40, 5, 2))
     settings = Settings.of(solver=number, max_seconds=1e-9)
-    assert report.validate(table, settings, Request(folds=3, find_C=True), None, console) == 0
+    assert report.validate(table, settings, Request(folds=3, find_C=True), console) == 0
     assert console.liblinear_log.count("log2c=") == 1 and "Best C = " in console.text
     assert any("the search ended at" in w for w in console.warnings)
 
@@ -232,7 +232,7 @@ def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
         seen.clear()
         console = Lines()
         request = Request(given=("-c",), folds=3, strict=strict, find_C=True)
-        assert report.validate(table, Settings.of(solver=number, C=0.5), request, None, console) == 2 * strict
+        assert report.validate(table, Settings.of(solver=number, C=0.5), request, console) == 2 * strict
         values = "C" if number == 2 else "p and C"
         (warning,) = console.warnings
         assert warning.startswith(f"WARNING: folds did not converge at 1 of 3 values of {values}")

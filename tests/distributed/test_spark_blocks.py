@@ -251,7 +251,7 @@ def test_cross_validation_predicts_as_in_memory(number, lost, tmp_path):
     """On the same folds, with models of the same certified gap."""
     settings, text = settings_of(number).replace(stratified=number == 2), numbers_text(3)
     (tmp_path / "d").write_text(text)
-    near = Folds(table.read(str(tmp_path / "d")), settings, None, 3)
+    near = Folds(table.read(str(tmp_path / "d")), settings, 3)
     apart = DistributedFolds(Here(cut(text, 4), lost), settings, 3)
     np.testing.assert_array_equal(apart.order, near.order)
     there, _ = apart.evaluate(settings, StopFlag())

@@ -87,10 +87,9 @@ def test_hashes_differ_where_rows_do(tmp_path):
     ]
     (tmp_path / "d").write_text(text_of_rows([*rows, *rows]))
     table = read(str(tmp_path / "d"))
-    labels, ones = table.labels.astype(np.int64), np.ones(len(table))
-    hashes = hashes_of(table, labels, ones)
+    hashes = hashes_of(table)
     assert len(set(hashes[:6].tolist())) == 6 and np.array_equal(hashes[:6], hashes[6:])
-    assert not set(hashes.tolist()) & set(hashes_of(table, labels, 2.0 * ones).tolist())
+    assert not set(hashes.tolist()) & set(hashes_of(table.replace(weights=np.full(len(table), 2.0))).tolist())
     assert not np.any(hashes & np.uint64(1))
 
 

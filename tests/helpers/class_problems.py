@@ -93,7 +93,7 @@ class Solved:
     def __init__(self, row, p: Problem, layout: str = "csr", start=None, report=None, stop=None, method="", **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
         s = Settings.of(solver=row.number, bias=p.bias, **settings)
-        problems = CrammerSinger(table_of(p.X, p.y), s, p.cost)
+        problems = CrammerSinger(table_of(p.X, p.y, p.cost), s)
         if layout == "dense":
             problems.rows = DenseRows(np.ascontiguousarray(p.X[p.cost > 0]), p.bias)
         assert isinstance(problems.rows, DenseRows if layout == "dense" else CsrRows)

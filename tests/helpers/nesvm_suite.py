@@ -70,7 +70,7 @@ class Solved:
             solver=number, C=1.0, bias=p.bias, regularize_bias=not p.free,
             **{"gap": 1e-8, **settings},
         )  # fmt: skip
-        problems = OneVsRest(table_of(p.X, p.y), self.settings, p.cost)
+        problems = OneVsRest(table_of(p.X, p.y, p.cost), self.settings)
         if layout == "dense":
             problems.rows = DenseRows(np.ascontiguousarray(p.X[p.cost > 0]), p.bias)
         first = problems.classes.labels[0]

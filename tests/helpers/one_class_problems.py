@@ -100,7 +100,7 @@ class Solved:
     def __init__(self, row, p: Problem, start=None, report=None, path=(None, {}), **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
         s = Settings.of(solver=row.number, nu=p.nu, **settings)
-        self.problems = OneClass(table_of(p.X, np.zeros(len(p.X))), s, p.cost)
+        self.problems = OneClass(table_of(p.X, np.zeros(len(p.X)), p.cost), s)
         method, arguments = path
         if arguments:
             monitor = Monitor(s.target, s.stopping.max_iter, s.stopping.max_seconds, report)

@@ -28,10 +28,10 @@ def csr_of(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return indptr, columns.astype(np.int32), np.ascontiguousarray(X[rows, columns], dtype=np.float64)
 
 
-def table_of(X: np.ndarray, labels: np.ndarray) -> Dataset:
+def table_of(X: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None) -> Dataset:
     """A Dataset of dense rows; zeros are left out."""
     indptr, indices, values = csr_of(X)
-    return Dataset(np.asarray(labels, dtype=np.float64), indptr, indices, values, X.shape[1])
+    return Dataset(np.asarray(labels, dtype=np.float64), indptr, indices, values, X.shape[1], weights=weights)
 
 
 def text_of(X: np.ndarray, labels: np.ndarray) -> str:

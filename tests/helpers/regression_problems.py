@@ -127,7 +127,7 @@ class Solved:
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
         s = Settings.of(solver=row.number, p=p.eps, bias=p.bias, regularize_bias=not p.free, **settings)
         p = p.of(row)
-        problems = Regression(table_of(p.X, p.t), s, p.cost)
+        problems = Regression(table_of(p.X, p.t, p.cost), s)
         if layout == "dense":
             problems.rows = DenseRows(np.ascontiguousarray(p.X[p.cost > 0]), p.bias)
         assert isinstance(problems.rows, DenseRows if layout == "dense" else CsrRows)

@@ -149,7 +149,7 @@ class Solved:
             solver=case.row.number, C=1.0, bias=p.bias, regularize_bias=not p.free,
             loss_power=case.power, **settings,
         )  # fmt: skip
-        problems = OneVsRest(table_of(p.X, p.y), self.settings, p.cost)
+        problems = OneVsRest(table_of(p.X, p.y, p.cost), self.settings)
         if layout == "dense":
             kept = p.cost > 0
             problems.rows = DenseRows(np.ascontiguousarray(p.X[kept]), p.bias)

@@ -16,7 +16,7 @@ from svmtool.distributed.collective import Collective, LostError
 from svmtool.distributed.reading import table_of
 from svmtool.distributed.train import reduction_of, take_weights
 from svmtool.formats.svmlight import table as svmlight
-from svmtool.formats.svmlight.inputs import read_weights
+from svmtool.formats.svmlight.inputs import weighted
 from svmtool.params import Settings
 from svmtool.registry.row import SPARK
 from svmtool.tolerances import DENSE_BELOW
@@ -80,9 +80,7 @@ def far(ranks: Collective, settings: Settings, start=None, weights: str | None =
 def in_memory(text: str, settings: Settings, tmp_path, weights: str | None = None) -> Training:
     path = tmp_path / "rows"
     path.write_text(text)
-    table = svmlight.read(str(path))
-    row_weights = read_weights(weights, len(table)) if weights else None
-    return train_in_memory(table, settings, row_weights=row_weights)
+    return train_in_memory(weighted(svmlight.read(str(path)), weights), settings)
 
 
 def numbers_text(classes: int, n: int = 150, d: int = 12, density: float = 0.4, seed: int = 3) -> str:

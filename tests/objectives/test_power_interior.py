@@ -97,7 +97,7 @@ def test_targets_of_rows(p):
 def test_raw_features_with_a_free_bias_take_few_iterations(solver, p):
     X, y = raw(2)
     s = Settings.of(solver=solver, C=10.0, bias=1.0, loss_power=p, regularize_bias=False)
-    [result] = OneVsRest(reference.table_of(X, y), s, np.full(len(y), 10.0)).fit()
+    [result] = OneVsRest(reference.table_of(X, y, np.full(len(y), 10.0)), s).fit()
     assert result.status is base.GAP
     assert result.history[-1]["gap"] <= (1e-4 if solver == 30 else 1e-6)
     assert result.iterations <= 200
@@ -125,7 +125,7 @@ def test_no_interior_point_where_the_multipliers_follow_the_paper():
     more = {"loss_power": 1.3, "regularize_bias": False, "mu": "merit", "max_iter": 99}
     s = Settings.of(solver=31, C=10.0, bias=1.0, **more)
     methods = set()
-    problems = OneVsRest(reference.table_of(X, y), s, np.full(len(y), 10.0))
+    problems = OneVsRest(reference.table_of(X, y, np.full(len(y), 10.0)), s)
     problems.fit(report=lambda **record: methods.add(record["method"]))
     assert methods and NAME not in methods
 
@@ -137,5 +137,5 @@ def test_products_that_are_rounding_are_no_progress(solver):
     y = np.array([1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
     cost = 1e5 * np.array([0.0054, 0.0033, 0.52, 49.4, 12.1, 181.3, 7.1, 1347.0])
     s = Settings.of(solver=solver, C=1e5, bias=1.0, loss_power=1.7, regularize_bias=False, gap=1e-6)
-    [result] = OneVsRest(reference.table_of(X, y), s, cost).fit()
+    [result] = OneVsRest(reference.table_of(X, y, cost), s).fit()
     assert result.iterations < 400 and (result.status is base.PRECISION or result.status.converged)

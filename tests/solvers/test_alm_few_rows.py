@@ -32,7 +32,7 @@ def wide(solver: int, method: str, **settings) -> OneVsRest:
     rng = np.random.default_rng(2)
     X, y = rng.random((40, 300)) * 100.0, np.where(np.arange(40) % 2, 1.0, -1.0)
     s = Settings.of(solver=solver, bias=1.0, regularize_bias=False, **settings)
-    problems = OneVsRest(reference.table_of(X, y), s, np.where(y > 0, 1e-7, 0.1))
+    problems = OneVsRest(reference.table_of(X, y, np.where(y > 0, 1e-7, 0.1)), s)
     problems.solver_method = method
     return problems
 

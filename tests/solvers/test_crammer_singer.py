@@ -156,7 +156,7 @@ def test_two_classes_are_the_hinge_at_twice_the_cost(row):
     from svmtool.training.reductions.one_vs_rest import OneVsRest
 
     p = PROBLEMS["two-bias"]
-    problems = OneVsRest(table_of(p.X, p.y), Settings.of(solver=3, C=2.0, bias=1.0, gap=GAP), p.cost)
+    problems = OneVsRest(table_of(p.X, p.y, p.cost), Settings.of(solver=3, C=2.0, bias=1.0, gap=GAP))
     [hinge] = problems.fit()
     a = Solved(row, p)
     np.testing.assert_allclose(a.W[:, 0] - a.W[:, 1], hinge.w, atol=4 * a.radius)

@@ -26,7 +26,7 @@ NAMES = [name for name, p in PROBLEMS.items() if not p.free]
 
 def solved(p, layout="csr", block=None, **settings):
     s = Settings.of(solver=72, C=1.0, bias=p.bias, **settings)
-    problems = OneVsRest(reference.table_of(p.X, p.y), s, p.cost)
+    problems = OneVsRest(reference.table_of(p.X, p.y, p.cost), s)
     if layout == "dense":
         problems.rows = DenseRows(np.ascontiguousarray(p.X), p.bias)
     if block is None:
@@ -80,7 +80,7 @@ def test_limits_and_threads():
     assert result.status is base.TIME and result.history
     stop = base.StopFlag()
     stop.set = True
-    problems = OneVsRest(reference.table_of(p.X, p.y), Settings.of(solver=72, bias=1.0), p.cost)
+    problems = OneVsRest(reference.table_of(p.X, p.y, p.cost), Settings.of(solver=72, bias=1.0))
     [result] = problems.fit(stop=stop)
     assert result.status is base.INTERRUPTED and not np.any(result.w)
     found = []

@@ -37,7 +37,7 @@ def one_among_many() -> tuple[np.ndarray, np.ndarray]:
 def test_a_large_cost_takes_few_steps(solver, monkeypatch):
     monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0)
     X, y = one_among_many()
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=solver), np.full(ROWS, 1e6))
+    problems = OneVsRest(reference.table_of(X, y, np.full(ROWS, 1e6)), Settings.of(solver=solver))
     [result] = problems.fit()
     certificate = problems.certify(0, result)
     assert result.status.converged
@@ -48,7 +48,7 @@ def test_a_large_cost_takes_few_steps(solver, monkeypatch):
 def test_the_fallback_keeps_an_answer_that_is_right_but_for_rounding(monkeypatch):
     """Its steps begin at the answer, with margins computed anew, and not at zero."""
     X, y = one_among_many()
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=40), np.ones(ROWS))
+    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=40))
     [result] = problems.fit()
     began = []
     steps = fallback.newton_steps
@@ -74,7 +74,7 @@ def large_numbers(d: int) -> tuple[np.ndarray, np.ndarray]:
 def test_few_rows_of_large_numbers_come_to_the_minimum(solver, gap, d, layout, monkeypatch):
     monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0 if layout == "csr" else 0.0)
     X, y = large_numbers(d)
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=solver), np.full(50, 1e6))
+    problems = OneVsRest(reference.table_of(X, y, np.full(50, 1e6)), Settings.of(solver=solver))
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= gap
@@ -101,7 +101,7 @@ def test_systems_are_of_rows_where_these_are_fewer(solver, cost, monkeypatch):
     monkeypatch.setattr(Augmented, "hessian", lambda self: pytest.fail("a matrix of all features"))
     X, y = one_among_many()
     X, y = X[:60], np.where(np.arange(60) % 3 == 0, 1.0, -1.0)
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=solver, gap=1e-3), np.full(60, cost))
+    problems = OneVsRest(reference.table_of(X, y, np.full(60, cost)), Settings.of(solver=solver, gap=1e-3))
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= 1e-3
@@ -112,7 +112,7 @@ def test_few_rows_are_held_sparse_for_solvers_with_systems_of_rows(solver, spars
     X, y = large_numbers(80)
     for n, held in ((50, sparse), (100, False)):
         table = reference.table_of(np.tile(X, (2, 1))[:n], np.tile(y, 2)[:n])
-        problems = OneVsRest(table, Settings.of(solver=solver), np.ones(n))
+        problems = OneVsRest(table, Settings.of(solver=solver))
         assert isinstance(problems.rows, CsrRows) == held
 
 
@@ -120,7 +120,7 @@ def test_the_fallback_has_no_system_of_rows_where_the_bias_is_free():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 60)) * 10.0 ** np.linspace(-3, 3, 60), np.where(rng.random(40) < 0.5, 1.0, -1.0)
     free = Settings.of(solver=31, bias=1.0, regularize_bias=False)
-    problems = OneVsRest(reference.table_of(X, y), free, np.full(40, 1e4))
+    problems = OneVsRest(reference.table_of(X, y, np.full(40, 1e4)), free)
     begun = problems.zero_weights()
     found = fallback.solve(problems.task(0), problems.loss, False, begun, 1e-4, base.Monitor(), factorised=0)
     assert problems.certify(0, found).gap <= 1e-4
@@ -128,7 +128,7 @@ def test_the_fallback_has_no_system_of_rows_where_the_bias_is_free():
 
 def test_an_exact_minimiser_must_have_the_target_gap():
     X, y = one_among_many()
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=2, gap=1e-9), np.ones(ROWS))
+    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=2, gap=1e-9))
     [result] = problems.fit()
     near = base.Result(result.w * (1 + 2e-5), base.OPTIMAL, 1, result.history)
     assert 1e-9 < problems.certify(0, near).gap < base.CONFIRMED
@@ -140,7 +140,7 @@ def test_an_exact_minimiser_must_have_the_target_gap():
 def test_the_fallback_keeps_the_better_answer(monkeypatch):
     """Steps from the answer may be right where the dual and steps from zero, whose sums lose more digits, are not."""
     X, y = one_among_many()
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=40), np.ones(ROWS))
+    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=40))
     [result] = problems.fit()
     monkeypatch.setattr(fallback, "_refined", lambda task, start, *rest: (result, 1.0, 0.0))
     monkeypatch.setattr(fallback.SquaredHinge, "by_pivots", lambda self, above: np.zeros(self.d))
@@ -151,7 +151,7 @@ def test_the_fallback_keeps_the_better_answer(monkeypatch):
 
 def test_multipliers_whose_squares_vanish_give_no_dual_point():
     X, y = one_among_many()
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=40), np.ones(ROWS))
+    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=40))
     objective = problems.task(0).objective(fallback.SquaredHinge)
     objective.keep_dual_point(np.full(ROWS, 1e-200), np.zeros(objective.d))
     assert objective.face_bound <= 0.0 and objective.face_alpha is None
@@ -171,7 +171,7 @@ def test_digits_that_inner_products_lose_are_in_the_rows(solver, bias, regulariz
     monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0 if layout == "csr" else 0.0)
     X, y = sensors()
     settings = Settings.of(solver=solver, gap=1e-9, bias=bias, regularize_bias=regularize)
-    problems = OneVsRest(reference.table_of(X, y), settings, np.full(len(y), 1e3))
+    problems = OneVsRest(reference.table_of(X, y, np.full(len(y), 1e3)), settings)
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= 1e-9
@@ -180,7 +180,7 @@ def test_digits_that_inner_products_lose_are_in_the_rows(solver, bias, regulariz
 @pytest.mark.parametrize("solver", [52, 70])
 def test_least_squares_of_such_rows_too(solver):
     X, y = sensors()
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=solver, gap=1e-11), np.full(len(y), 1e6))
+    problems = OneVsRest(reference.table_of(X, y, np.full(len(y), 1e6)), Settings.of(solver=solver, gap=1e-11))
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= 1e-11
@@ -189,7 +189,7 @@ def test_least_squares_of_such_rows_too(solver):
 def test_what_orthogonal_factorisations_found_is_kept_beside_worse_answers():
     """Conjugate gradients come after them, and do not lead far here."""
     X, y = sensors()
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=40), np.full(len(y), 1e3))
+    problems = OneVsRest(reference.table_of(X, y, np.full(len(y), 1e3)), Settings.of(solver=40))
     [result] = problems.fit()
     found = fallback.solve(problems.task(0), problems.loss, False, result.w, 0.0, base.Monitor(), most=20)
     assert problems.certify(0, found).gap <= 1e-9
@@ -197,7 +197,7 @@ def test_what_orthogonal_factorisations_found_is_kept_beside_worse_answers():
 
 def test_conjugate_gradients_that_are_dear_do_not_turn_to_systems_of_dense_rows():
     X, y = sensors()
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=40, gap=1e-9), np.full(len(y), 1e3))
+    problems = OneVsRest(reference.table_of(X, y, np.full(len(y), 1e3)), Settings.of(solver=40, gap=1e-9))
     assert isinstance(problems.rows, DenseRows)
     [result] = problems.fit()
     found = fallback.solve(problems.task(0), problems.loss, False, result.w, 1e-9, base.Monitor(), orthogonal=False)
@@ -211,7 +211,7 @@ def test_a_row_of_huge_numbers_among_others_costs_no_steps(seed, solver):
     rng = np.random.default_rng(seed)
     X, y = np.round(rng.normal(size=(25, 10)), 3), np.where(rng.random(25) < 0.5, 1.0, -1.0)
     X[7] *= 1e9
-    problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=solver, bias=1.0), np.full(25, 100.0))
+    problems = OneVsRest(reference.table_of(X, y, np.full(25, 100.0)), Settings.of(solver=solver, bias=1.0))
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= 1e-9

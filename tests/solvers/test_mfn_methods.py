@@ -91,7 +91,7 @@ class Answer:
     def __init__(self, row, p: Problem, layout: str = "csr", start=None, stop=None, report=None, method="", **settings):
         self.p, self.row = p, row
         s = Settings.of(solver=row.number, bias=p.bias, regularize_bias=not p.free, **settings)
-        problems = OneVsRest(table_of(p.X, p.y), s, p.cost)
+        problems = OneVsRest(table_of(p.X, p.y, p.cost), s)
         if layout == "dense":
             problems.rows = DenseRows(np.ascontiguousarray(p.X), p.bias)
         force(problems, method)

@@ -305,7 +305,7 @@ def test_ctrl_c_keeps_the_best_so_far(row):
     flag = base.StopFlag()
     flag.set = True
     p = PROBLEMS["tall"]
-    problems = OneClass(table_of(p.X, np.zeros(40)), Settings.of(solver=row.number, nu=p.nu, gap=1e-14), p.cost)
+    problems = OneClass(table_of(p.X, np.zeros(40), p.cost), Settings.of(solver=row.number, nu=p.nu, gap=1e-14))
     [result] = problems.fit(stop=flag)
     assert result.status is base.INTERRUPTED and p.value(result.w[:-1], result.w[-1]) <= 0.0
 

@@ -54,7 +54,7 @@ class Solved:
     def __init__(self, row, X, labels, C=1.0, layout="csr", start=None, weights=None, method=None, **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
         s = Settings.of(solver=row.number, C=C, **settings)
-        self.problems = Ordinal(table_of(X, labels), s, weights)
+        self.problems = Ordinal(table_of(X, labels, weights), s)
         if layout == "dense":
             self.problems.rows = DenseRows(np.ascontiguousarray(X))
         assert isinstance(self.problems.rows, DenseRows if layout == "dense" else CsrRows)

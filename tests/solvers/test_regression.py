@@ -204,5 +204,5 @@ def test_labels_whose_squares_have_no_square(number, size):
     """A lower bound that had overflowed ended the run at w = 0, and the folds of -v with it: LIBLINEAR's answer."""
     X, t = np.array([[1.0], [2.0], [3.0], [4.0]]), size * np.array([1.0, 2.0, 3.0, 4.5])
     settings = Settings.of(solver=number).with_default_bias()
-    w = problems_of(table_of(X, t), settings, None).fit()[0].w
+    w = problems_of(table_of(X, t), settings).fit()[0].w
     assert w[0] == pytest.approx(2.0 * float(X[:, 0] @ t) / (1.0 + 2.0 * float(X[:, 0] @ X[:, 0])), rel=1e-9)

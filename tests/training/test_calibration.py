@@ -70,10 +70,10 @@ def test_row_weights_count_and_rows_of_weight_zero_take_no_part():
     X, y = made(n=100)
     table, half = table_of(X, y), np.repeat((2.0, 0.0), 50)
     settings = Settings.of(solver=2)
-    weighted = calibrate(table, settings, half, (1, -1))
-    alone = calibrate(table_of(X[:50], y[:50]), settings, np.full(50, 2.0), (1, -1))
+    weighted = calibrate(table.replace(weights=half), settings, (1, -1))
+    alone = calibrate(table_of(X[:50], y[:50], np.full(50, 2.0)), settings, (1, -1))
     assert weighted == alone
-    assert weighted != calibrate(table_of(X[:50], y[:50]), settings.replace(C=2.0), None, (1, -1)), "they count twice"
+    assert weighted != calibrate(table_of(X[:50], y[:50]), settings.replace(C=2.0), (1, -1)), "they count twice"
 
 
 def test_class_that_a_fold_lacks_is_left_out():
@@ -81,7 +81,7 @@ def test_class_that_a_fold_lacks_is_left_out():
     y[3] = 9.0  # the only row of its class: only models trained on it have this class
     settings = Settings.of(solver=2)
     labels = train(table_of(X, y), settings).model.labels
-    sigmoids = dict(zip(labels, calibrate(table_of(X, y), settings, None, labels), strict=True))
+    sigmoids = dict(zip(labels, calibrate(table_of(X, y), settings, labels), strict=True))
     A, B = sigmoids[9]
     order, starts = folds.stratified_folds(y, 5)
     parts = [folds.fold_rows(order, starts, k)[1] for k in range(5)]
@@ -111,8 +111,8 @@ def test_decision_values_of_other_labels():
 def test_settings_reach_the_folds(change):
     X, y = made(n=60)
     plain = Settings.of(solver=40)
-    usual = calibrate(table_of(X, y), plain, None, (1, -1))
-    assert (calibrate(table_of(X, y), plain.replace(**change), None, (1, -1)) == usual) == (change == {})
+    usual = calibrate(table_of(X, y), plain, (1, -1))
+    assert (calibrate(table_of(X, y), plain.replace(**change), (1, -1)) == usual) == (change == {})
 
 
 # The commands
@@ -299,7 +299,7 @@ def test_stop_within_the_folds(calls):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(calibration, "fold_rows", counting)
         with pytest.raises(NotCalibratedError, match="interrupted"):
-            calibrate(table_of(X, y), Settings.of(solver=2), None, (1, -1), stop)
+            calibrate(table_of(X, y), Settings.of(solver=2), (1, -1), stop)
     assert calls <= len(seen) <= calls + 1
 
 
@@ -310,7 +310,7 @@ def test_time_limit_covers_the_folds(svm_train, tmp_path):
     for left in (-1.0, 0.2):
         began = time.perf_counter()
         with pytest.raises(NotCalibratedError, match="time limit reached: raise --max-seconds"):
-            calibrate(table_of(X, y), endless, None, (1, -1), StopFlag(left))
+            calibrate(table_of(X, y), endless, (1, -1), StopFlag(left))
         assert time.perf_counter() - began < 20
     status, _, err = svm_train("-s", 2, "-b", 1, "--max-seconds", 1e-9, "--strict", "d", "m", data=text_of(X, y))
     assert status == 2

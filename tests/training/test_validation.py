@@ -23,7 +23,7 @@ searching = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS i
 
 
 def first_C(table: Dataset, bias: float, loss: str) -> float:
-    return smallest_C(len(table), float(np.max(table.squares(bias))), loss)
+    return smallest_C(len(table), float(np.max(table.rows(bias, -1).square_norms())), loss)
 
 
 def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -168,7 +168,7 @@ class Lines:
 def search(X, y, folds=None, given=(), **settings) -> Lines:
     console = Lines()
     request = Request(given=given, folds=folds, find_C=True)
-    assert report.validate(table_of(X, y), Settings.of(**settings), request, None, console) == 0
+    assert report.validate(table_of(X, y), Settings.of(**settings), request, console) == 0
     return console
 
 
@@ -317,7 +317,7 @@ def test_folds_that_rounding_has_ended_are_solved_as_a_training_is(monkeypatch):
 
     def cross_validated() -> list[str]:
         console = Lines()
-        seen.append(report.validate(table_of(X, y), settings, Request(folds=3), None, console))
+        seen.append(report.validate(table_of(X, y), settings, Request(folds=3), console))
         return [console.text, *console.warnings]
 
     wanted = cross_validated()

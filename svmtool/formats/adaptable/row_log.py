@@ -17,6 +17,7 @@ from svmtool import interrupts
 from svmtool.compiled import threads
 from svmtool.compiled.loops.rows.array_loops import hash_rows
 from svmtool.data.dataset import Dataset
+from svmtool.data.labels import whole_labels
 from svmtool.errors import ModelError, SvmtoolError
 from svmtool.formats.adaptable import LOCK, NEXT
 from svmtool.formats.output import mode_of, open_regular
@@ -28,16 +29,16 @@ SIEVE = 1 << 16  # size of the table of low bits that excludes most hashes from 
 ROWS_A_BLOCK = 1 << 12
 
 
-def hashes_of(table: Dataset, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Hash u8[n] of each row's label (i8), weight (f8) and non-zero features.
+def hashes_of(table: Dataset) -> np.ndarray:
+    """Hash u8[n] of each row's label, weight and non-zero features; SvmtoolError for labels that are not whole.
 
     Two different rows collide with probability 2^-63: with a million rows a row that was never added is mistaken for
     one of them once in 10^13 tries.
     """
     hashes, n = np.empty(len(table), np.uint64), len(table)
     call = hash_rows.bind(
-        table.indptr, table.indices, table.values.view(np.uint64), labels.astype(np.int64).view(np.uint64),
-        np.ascontiguousarray(weights).view(np.uint64), hashes,
+        table.indptr, table.indices, table.values.view(np.uint64), whole_labels(table.labels).view(np.uint64),
+        np.ascontiguousarray(table.factors).view(np.uint64), hashes,
     )  # fmt: skip
     threads.run_blocks(lambda b: call(b * ROWS_A_BLOCK, min(n, (b + 1) * ROWS_A_BLOCK)), -(-n // ROWS_A_BLOCK))
     return hashes

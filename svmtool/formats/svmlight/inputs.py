@@ -133,6 +133,11 @@ def arriving_rows(stopped: Callable[[], bool]) -> Iterator[RawTable | None]:
         yield table
 
 
+def weighted(table: Dataset, path: str | None) -> Dataset:
+    """The rows with the weights in a file, see `read_weights`; None: the table itself."""
+    return table.replace(weights=read_weights(path, len(table))) if path else table
+
+
 def read_weights(path: str, rows: int) -> np.ndarray:
     """Read a file of `rows` numbers (`-W FILE`), separated by blanks or line ends, as f8[rows].
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.errors import SvmtoolError
-from svmtool.formats.svmlight.inputs import Reading, arriving_rows, read_weights
+from svmtool.formats.svmlight.inputs import Reading, arriving_rows, weighted
 from svmtool.formats.svmlight.table import RawTable, joined, read
 from svmtool.params import Request, Settings
 from svmtool.training import intent
@@ -26,18 +26,16 @@ def run(settings: Settings, request: Request, added: Reading | None, model_path:
     kind = Adaptable if settings.row.optimal else FastAdaptable
     with contextlib.closing(kind(settings, request.initial_model, model_path, console, request.given)) as adaptable:
         if request.remove:
-            table = read(request.remove)
-            weights = read_weights(request.weights, len(table)) if request.weights else None
-            console.solver(f"Removed {adaptable.remove(request.remove, table, weights)}\n")
+            table = weighted(read(request.remove), request.weights)
+            console.solver(f"Removed {adaptable.remove(request.remove, table)}\n")
         if request.add == "-":
             return add_stream(adaptable, request, console)
         if added is not None:
-            table = added.table()
-            weights = read_weights(request.weights, len(table)) if request.weights else None
-            adaptable.check_file(added.path, table, weights)
+            table = weighted(added.table(), request.weights)
+            adaptable.check_file(added.path, table)
             if warning := intent.of_labels(settings, request.given, table.labels, added.path):
                 console.warn(warning)
-            console.solver(f"Added {adaptable.add(table, weights)}\n")
+            console.solver(f"Added {adaptable.add(table)}\n")
         adaptable.solve_and_write()
         return 0
 

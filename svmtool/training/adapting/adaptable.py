@@ -100,30 +100,32 @@ class Adaptable:
         state.C = s.C if "-c" in self.given else state.C
         state.bias = s.bias if "-B" in self.given else state.bias
 
-    def remove(self, path: str, table: Dataset, weights: np.ndarray | None) -> str:
+    def remove(self, path: str, table: Dataset) -> str:
         """Remove rows; returns a text with their number.  SvmtoolError, with nothing changed, if one is missing."""
-        numbers, table, r = used_rows(table, weights)
-        hashes = hashes_of(table, whole_labels(table.labels), r)
-        self._refuse_missing(path, numbers, hashes)
-        self._change(table, r, -1.0)
+        hashes = self._hashes_held(path, table)
+        table = table.in_use()
+        self._change(table, table.factors, -1.0)
         self.log_at_target().append(hashes, removed=True)
         return f"{len(table)} rows"
 
-    def _refuse_missing(self, path: str, numbers: np.ndarray, hashes: np.ndarray) -> None:
+    def _hashes_held(self, path: str, table: Dataset) -> np.ndarray:
+        """The hashes of rows that are to be removed."""
         assert self.log is not None, "the command line asks for a model"
+        hashes = hashes_of(table.in_use())
         missing = self.log.first_missing(hashes)
         if missing is not None:
             raise SvmtoolError(
-                f"{path}: line {numbers[missing] + 1}: the model does not hold this row"
+                f"{path}: line {line_of(table, missing)}: the model does not hold this row"
                 + (" so often" if np.any(hashes[:missing] == hashes[missing]) else "")
                 + ": none is removed"
             )
+        return hashes
 
-    def add(self, table: Dataset, weights: np.ndarray | None = None) -> str:
+    def add(self, table: Dataset) -> str:
         """Add rows; returns a text with their number."""
-        _, table, r = used_rows(table, weights)
-        hashes = hashes_of(table, whole_labels(table.labels), r)
-        self._change(table, r, 1.0)
+        table = table.in_use()
+        hashes = hashes_of(table)
+        self._change(table, table.factors, 1.0)
         self.log_at_target().append(hashes)
         return f"{len(table)} rows"
 
@@ -138,29 +140,28 @@ class Adaptable:
         assert self.log is not None
         return self.log
 
-    def check(self, table: Dataset, r: np.ndarray | None = None) -> None:
-        """Raise SvmtoolError if these rows, with weights r (default 1), cannot be added."""
+    def check(self, table: Dataset) -> None:
+        """Raise SvmtoolError if these rows cannot be added."""
         state = self.state
         most = self.settings.row.sums_below - (state.bias >= 0)
         if table.n_features > most:
             raise SvmtoolError(f"{table.n_features} features are too many for an adaptable model (at most {most})")
         held = float(np.sqrt(state.sums.past.max(initial=0.0)))  # -c and -B may be larger than when these rows came
-        refuse_overflow(table, state.C, state.class_weights, r, largest=max(state.bias, held))
+        refuse_overflow(table, state.C, state.class_weights, largest=max(state.bias, held))
         whole_labels(table.labels)
 
-    def check_file(self, path: str, table: Dataset, weights: np.ndarray | None) -> None:
+    def check_file(self, path: str, table: Dataset) -> None:
         """`check`, with the line number of the first row that cannot be added."""
-        numbers, table, r = used_rows(table, weights)
-        fault = self.first_fault(table, r)
+        fault = self.first_fault(table.in_use())
         if fault is not None:
-            raise SvmtoolError(f"{path}: line {numbers[fault[0]] + 1}: {fault[1]}")
+            raise SvmtoolError(f"{path}: line {line_of(table, fault[0])}: {fault[1]}")
 
-    def first_fault(self, table: Dataset, r: np.ndarray | None = None) -> tuple[int, SvmtoolError] | None:
+    def first_fault(self, table: Dataset) -> tuple[int, SvmtoolError] | None:
         """Index of the first row that cannot be added, and the error; None if all can.  Raises one of no single row."""
 
         def fault(n: int) -> SvmtoolError | None:
             try:
-                self.check(beginning(table, n), None if r is None else r[:n])
+                self.check(beginning(table, n))
             except SvmtoolError as e:
                 return e
             return None
@@ -174,7 +175,7 @@ class Adaptable:
         return first, fault(first + 1) or found
 
     def _change(self, table: Dataset, r: np.ndarray, sign: float) -> None:
-        self.check(table, r)
+        self.check(table)
         rows = CsrRows(table.indptr, table.indices, table.values, table.n_features)
         labels, number, _ = first_appearance(table.labels)
         self.state.sums.change(rows, labels, number, r, sign)
@@ -265,15 +266,14 @@ def beginning(table: Dataset, n: int) -> Dataset:
     end = table.indptr[n]
     indices = table.indices[:end]
     features = int(indices.max(initial=-1)) + 1
-    return Dataset(table.labels[:n], table.indptr[: n + 1], indices, table.values[:end], features)
+    weights = None if table.weights is None else table.weights[:n]
+    return Dataset(table.labels[:n], table.indptr[: n + 1], indices, table.values[:end], features, weights=weights)
 
 
-def used_rows(table: Dataset, weights: np.ndarray | None) -> tuple[np.ndarray, Dataset, np.ndarray]:
-    """The rows of positive weight: their indices in the file, the rows, and their weights."""
-    if weights is None:
-        return np.arange(len(table)), table, np.ones(len(table))
-    kept = np.flatnonzero(weights > 0)
-    return kept, table.take(kept), weights[kept]
+def line_of(table: Dataset, i: int) -> int:
+    """The line of the i-th row of positive weight."""
+    used = table.used()
+    return 1 + (i if used is None else int(used[i]))
 
 
 def locked(path: str) -> ModelLock:
@@ -305,10 +305,10 @@ def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
 class NewState:
     """State and row log of a new model, locked until `close`; created before training, which may free the rows."""
 
-    def __init__(self, settings: Settings, table: Dataset, r: np.ndarray, model_path: str):
-        """table: the rows of positive weight, r f8[n] their weights."""
+    def __init__(self, settings: Settings, table: Dataset, model_path: str):
+        """table: the rows of positive weight."""
         self.settings, self.path, self.features = settings, model_path, table.n_features
-        self.hashes = hashes_of(table, whole_labels(table.labels), r)
+        self.hashes = hashes_of(table)
         self._lock = locked(model_path)
 
     def write(self, done: Any) -> None:
@@ -343,14 +343,12 @@ class NewState:
         self._lock.close()
 
 
-def new_state(
-    settings: Settings, table: Dataset, row_weights: np.ndarray | None, model_path: str, console: Any
-) -> NewState | None:
+def new_state(settings: Settings, table: Dataset, model_path: str, console: Any) -> NewState | None:
     """The NewState of a training; None, with a warning or the solver's message, where a state is impossible."""
-    _, used, r = used_rows(table, row_weights)
+    used = table.in_use()
     if not settings.row.optimal and len(first_appearance(used.labels)[0]) > MOST_LABELS:
         return None
     if model_path != "-" and may_be_replaced(model_path):
-        return NewState(settings, used, r, model_path)
+        return NewState(settings, used, model_path)
     console.warn(f"WARNING: {model_path} is not a regular file and has no state beside it: rows cannot be added later")
     return None

@@ -15,13 +15,13 @@ import numpy as np
 from svmtool import registry
 from svmtool.data.csr import CsrRows
 from svmtool.data.dataset import Dataset
-from svmtool.data.labels import cost_factors, first_appearance, whole_labels
+from svmtool.data.labels import cost_factors, first_appearance
 from svmtool.errors import SvmtoolError
 from svmtool.formats.adaptable.row_log import hashes_of
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Rule
-from svmtool.training.adapting.adaptable import ADDED, MOST_LABELS, Adaptable, entries, used_rows
+from svmtool.training.adapting.adaptable import ADDED, MOST_LABELS, Adaptable, entries
 
 
 class FastAdaptable(Adaptable):
@@ -29,8 +29,8 @@ class FastAdaptable(Adaptable):
 
     counted = "Rows seen"
 
-    def check(self, table: Dataset, r: np.ndarray | None = None) -> None:
-        super().check(table, r)
+    def check(self, table: Dataset) -> None:
+        super().check(table)
         known = list(dict.fromkeys([*self.state.sums.labels, *first_appearance(table.labels)[0]]))
         if len(known) > MOST_LABELS:
             raise SvmtoolError(
@@ -38,19 +38,18 @@ class FastAdaptable(Adaptable):
                 "that were skipped: train again, or use -s 71"
             )
 
-    def add(self, table: Dataset, weights: np.ndarray | None = None) -> str:
-        _, table, r = used_rows(table, weights)
-        hashes = hashes_of(table, whole_labels(table.labels), r)
-        taken = self._taken(table, r)
-        self._change(table, r * taken, 1.0)
+    def add(self, table: Dataset) -> str:
+        table = table.in_use()
+        hashes, taken = hashes_of(table), self._taken(table)
+        self._change(table, table.factors * taken, 1.0)
         self.log_at_target().append(entries(hashes, taken))
         return f"{np.count_nonzero(taken)} of {len(table)} rows, the others are classified correctly"
 
-    def _taken(self, table: Dataset, r: np.ndarray) -> np.ndarray:
+    def _taken(self, table: Dataset) -> np.ndarray:
         """How often each row is added, i8[n]."""
         if not len(table):
             return np.zeros(0, np.int64)
-        self.check(table, r)
+        self.check(table)
         state, sums = self.state, self.state.sums
         labels, number, _ = first_appearance(table.labels)
         sums.reserve(table.n_features, labels)
@@ -58,25 +57,23 @@ class FastAdaptable(Adaptable):
         [equations] = equations_of(sums, state.C, state.bias, factor)
         place = np.array([sums.labels.index(label) for label in labels])[number]
         rows = CsrRows(table.indptr, table.indices, table.values, sums.m, state.bias)
-        task = Task(
-            rows, np.where(place == 0, 1.0, -1.0), state.C * factor[place] * r, equations=equations,
-            options=self.settings.run.options,
-        )  # fmt: skip
+        cost = state.C * factor[place] * table.factors
+        signs, options = np.where(place == 0, 1.0, -1.0), self.settings.run.options
+        task = Task(rows, signs, cost, equations=equations, options=options)
         used, taken = np.flatnonzero(task.cost > 0.0), np.zeros(len(table), np.int64)
         taken[used] = registry.entry(self.settings.row)(task.only(used), Monitor(), Rule()).taken
         return taken
 
-    def remove(self, path: str, table: Dataset, weights: np.ndarray | None) -> str:
+    def remove(self, path: str, table: Dataset) -> str:
         """See Adaptable.  Of identical rows the newest is removed first, so that removing undoes adding exactly."""
-        numbers, table, r = used_rows(table, weights)
-        hashes = hashes_of(table, whole_labels(table.labels), r)
-        self._refuse_missing(path, numbers, hashes)
+        hashes = self._hashes_held(path, table)
+        table = table.in_use()
         assert self.log is not None
         different, first, count = np.unique(hashes, return_index=True, return_counts=True)
         out = times_added(*self.log.history(np.concatenate((different, different ^ ADDED))), count)
         gone = np.zeros(len(table), np.int64)
         gone[first] = out
-        self._change(table, r * gone, -1.0)
+        self._change(table, table.factors * gone, -1.0)
         log = self.log_at_target()
         log.append(entries(hashes, gone), removed=True)
         if log.balance() == self.state.sums.n:  # no row that was added is left

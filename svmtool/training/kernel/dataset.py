@@ -29,11 +29,11 @@ class KernelSet:
     With a precomputed kernel a row holds its serial number, then all its kernel values: K(x_i, x_j) is the element of
     row i whose index is the serial number of row j.
 
-    weights: f8[n] > 0, factors of the rows' costs, for problems that have costs; None: all 1.
+    The weights of the rows, if there are any, are > 0.
     """
 
-    def __init__(self, table: Dataset, kernel: Kernel, weights: np.ndarray | None = None):
-        self.table, self.kernel, self.weights = table, kernel, weights
+    def __init__(self, table: Dataset, kernel: Kernel):
+        self.table, self.kernel = table, kernel
 
     def __len__(self) -> int:
         return len(self.table)
@@ -42,14 +42,17 @@ class KernelSet:
     def labels(self) -> np.ndarray:
         return self.table.labels
 
+    @property
+    def weights(self) -> np.ndarray | None:
+        return self.table.weights
+
     def take(self, chosen: np.ndarray) -> KernelSet:
         """The rows `chosen` (i8), in that order."""
-        weights = None if self.weights is None else self.weights[chosen]
-        return KernelSet(self.table.take(chosen), self.kernel, weights)
+        return KernelSet(self.table.take(chosen), self.kernel)
 
     def labelled(self, labels: np.ndarray) -> KernelSet:
         """The same rows with other labels, f8[n]."""
-        return KernelSet(self.table.with_labels(labels), self.kernel, self.weights)
+        return KernelSet(self.table.replace(labels=labels), self.kernel)
 
     def points(self) -> Points:
         """The rows for a solver."""
@@ -64,9 +67,9 @@ class KernelSet:
 
     def support(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The rows `chosen` (i8) as CSR arrays for a model; with a precomputed kernel only their serial numbers."""
+        some = self.table.take(chosen).as_sparse()
         if self.kernel.kind != PRECOMPUTED:
-            return self.table.csr(chosen)
-        some = self.table.take(chosen)
+            return some.indptr, some.indices, some.values
         return np.arange(len(chosen) + 1), np.full(len(chosen), -1, np.int32), some.values[some.indptr[:-1]]
 
 

@@ -52,10 +52,10 @@ KINDS = {
 }
 
 
-def problems_of(table: Dataset, settings: Settings, row_weights: np.ndarray | None = None) -> Reduction:
+def problems_of(table: Dataset, settings: Settings) -> Reduction:
     """The problems of a training set, of the kind that the chosen solver serves; see Reduction."""
     module, name = KINDS[settings.row.task]
-    return getattr(importlib.import_module(module), name)(table, settings, row_weights)
+    return getattr(importlib.import_module(module), name)(table, settings)
 
 
 def _systems_of_rows(solver: registry.Solver) -> bool:
@@ -71,7 +71,7 @@ class Reduction(ABC):
     """What the kinds of task share.
 
     The arrays of `table` become the rows; they are never changed, and mapped ones may be released.
-    row_weights f8[n] multiply C; rows of weight zero or below take no part.
+    Its weights multiply C; rows of weight zero or below take no part.
 
     A kind implements `task`, `start_from`, and where needed `rule`, `name`, `finish`, `dual_point`, `summary`, ...
     count: number of problems; missing: labels of -wi that the data lack; untrained: what a model of no rows is like;
@@ -87,18 +87,16 @@ class Reduction(ABC):
     robust = False  # whether the solver is itself as robust as the method that results fall back to
     any_start = False  # whether LIBLINEAR's rule alone may end a run where it starts, as in its search for C
 
-    def __init__(self, table: Dataset, settings: Settings, row_weights: np.ndarray | None = None):
-        if row_weights is not None and np.any(row_weights <= 0):
-            kept = np.flatnonzero(row_weights > 0)
-            table, row_weights = table.take(kept), row_weights[kept]
+    def __init__(self, table: Dataset, settings: Settings):
+        table = table.in_use()
         self.settings = settings
         self.solver = settings.row
         p = settings.problem
         self.loss = losses.of(self.solver.loss, p.loss_power)
         self.n_features = table.n_features
-        self.row_weights = row_weights
+        self.row_weights = table.factors
         largest_label = self._largest_label(table.labels)
-        refuse_overflow(table, p.C, p.class_weights, row_weights, p.bias, largest_label)
+        refuse_overflow(table, p.C, p.class_weights, p.bias, largest_label)
         self._read_labels(table.labels)
         below = min(DENSE_BELOW, len(table.labels)) if _systems_of_rows(self.solver) else DENSE_BELOW
         self.rows = table.rows(p.bias, below)

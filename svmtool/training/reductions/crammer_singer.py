@@ -47,8 +47,7 @@ class CrammerSinger(Reduction):
 
     @property
     def cost(self) -> np.ndarray:
-        cost = self.settings.problem.C * self.factor[self.classes.number]
-        return cost if self.row_weights is None else cost * self.row_weights
+        return self.settings.problem.C * self.factor[self.classes.number] * self.row_weights
 
     @property
     def method(self) -> Solver:

@@ -26,8 +26,8 @@ class OneClass(Reduction):
     untrained, robust = "the model predicts -1", True
     sparse_only = True  # dense rows are converted: the solver reads single rows
 
-    def __init__(self, table, settings: Settings, row_weights: np.ndarray | None = None):
-        super().__init__(table, settings, row_weights)
+    def __init__(self, table, settings: Settings):
+        super().__init__(table, settings)
         if self.sparse_only and isinstance(self.rows, DenseRows):
             self.rows = self.rows.as_csr()
 
@@ -35,9 +35,7 @@ class OneClass(Reduction):
         """Labels are not used."""
 
     def task(self, k: int) -> Task:
-        n = self.rows.n
-        cost = np.ones(n) if self.row_weights is None else self.row_weights
-        return Task(self.rows, np.ones(n), cost, nu=self.settings.problem.nu)
+        return Task(self.rows, np.ones(self.rows.n), self.row_weights, nu=self.settings.problem.nu)
 
     def _certifier(self, k: int) -> OneClassCertifier:
         t = self.task(k)

@@ -33,8 +33,8 @@ L1_LEAST_GAP, L1_MOST_GAP = 1e-10, 1e-3  # ... and its bounds
 class OneVsRest(Reduction):
     """The two-class problems of a training set; see Reduction."""
 
-    def __init__(self, table: Dataset, settings: Settings, row_weights: np.ndarray | None = None):
-        super().__init__(table, settings, row_weights)
+    def __init__(self, table: Dataset, settings: Settings):
+        super().__init__(table, settings)
         self.count = self.classes.problems if len(self.classes.number) else 0
         self._equations: list[NormalEquations] = []
         if self.count > 1 and not self.by_sums:
@@ -64,7 +64,7 @@ class OneVsRest(Reduction):
         s = self.settings.problem
         return equations_of(sums, s.C, s.bias, self.factor)
 
-    def _summed(self, r: np.ndarray | None) -> ClassStatistics:
+    def _summed(self, r: np.ndarray) -> ClassStatistics:
         """The sums over all rows with weights r."""
         from svmtool.data.class_statistics import ClassStatistics
 
@@ -75,9 +75,7 @@ class OneVsRest(Reduction):
     def sums_of(self, results: list[Result]) -> ClassStatistics | None:
         """See Reduction; for a two-class model of FALSVM the sums over the rows added."""
         taken = results[0].taken if self.count == 1 else None
-        if taken is None:
-            return self.sums
-        return self._summed(taken.astype(float) if self.row_weights is None else taken * self.row_weights)
+        return self.sums if taken is None else self._summed(taken * self.row_weights)
 
     def _read_labels(self, labels: np.ndarray) -> None:
         self.classes = Classes(labels)
@@ -87,7 +85,7 @@ class OneVsRest(Reduction):
         return None if self.count == 1 else self.classes.labels[k]
 
     def cost(self, k: int) -> np.ndarray:
-        return self.classes.costs(k, self.settings.problem.C, self.factor, self.row_weights)
+        return self.classes.costs(k, self.settings.problem.C, self.factor) * self.row_weights
 
     def task(self, k: int) -> Task:
         s = self.settings.problem

@@ -43,9 +43,7 @@ class Ordinal(Reduction):
         self.factor, self.missing = cost_factors(self.labels, self.settings.problem.class_weights)
 
     def task(self, k: int) -> Task:
-        cost = self.settings.problem.C * self.factor[self.number]
-        if self.row_weights is not None:
-            cost *= self.row_weights
+        cost = self.settings.problem.C * self.factor[self.number] * self.row_weights
         above = self.number > np.arange(self.thresholds)[:, None]
         repeated = OrdinalRows(self.rows, self.thresholds)
         return Task(repeated, np.where(above, 1.0, -1.0).ravel(), np.tile(cost, self.thresholds))

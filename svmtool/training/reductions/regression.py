@@ -38,7 +38,7 @@ class Regression(Reduction):
     def task(self, k: int) -> Task:
         n, t, problem = self.rows.n, self.targets, self.settings.problem
         eps, free_bias = problem.p, not problem.regularize_bias
-        cost = np.full(n, problem.C) if self.row_weights is None else problem.C * self.row_weights
+        cost = problem.C * self.row_weights
         signs, targets = np.repeat((1.0, -1.0), n), np.concatenate((t - eps, -t - eps))
         return Task(RepeatedRows(self.rows, 2), signs, np.tile(cost, 2), free_bias, targets, self.loss.power)
 

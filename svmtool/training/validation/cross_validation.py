@@ -34,8 +34,8 @@ class Folds:
     open_ends: tuple[Status, ...] = ()
     any_start = True
 
-    def __init__(self, table: Dataset, settings: Settings, row_weights: np.ndarray | None, wanted: int):
-        self.table, self.settings, self.row_weights = table, settings, row_weights
+    def __init__(self, table: Dataset, settings: Settings, wanted: int):
+        self.table, self.settings = table, settings
         self.warnings: list[str] = []
         if 2 <= len(table) < wanted:
             self.warnings.append(draws.TOO_MANY_FOLDS)
@@ -64,8 +64,7 @@ class Folds:
 
         def one(k: int, share: StopFlag) -> bool:
             inside, outside = draws.fold_rows(self.order, self.starts, k, self.table.mapped is not None)
-            weights = None if self.row_weights is None else self.row_weights[inside]
-            problems = problems_of(self.table.take(inside), settings, weights)
+            problems = problems_of(self.table.take(inside), settings)
             warnings[k] = problems.warnings()
             problems.any_start = searches
             start = warm[k] if warm is not None else None
@@ -83,7 +82,7 @@ class Folds:
             if calibrated and not model.gives_probabilities:
                 from svmtool.training.calibration import add_sigmoids
 
-                if why := add_sigmoids(model, self.table.take(inside), settings, weights, share):
+                if why := add_sigmoids(model, self.table.take(inside), settings, share):
                     warnings[k].append(f"WARNING: a fold has no probabilities (-b 1): {why}")
             decisions = model.decision_values(self.table.take(outside))
             predictions[outside] = model.labels_from(decisions)
@@ -104,7 +103,7 @@ class Folds:
 
     def largest_square(self, bias: float) -> float:
         """max |x_i|^2 with the bias feature; see checked_square."""
-        return checked_square(float(np.max(self.table.squares(bias), initial=0.0)))
+        return checked_square(float(np.max(self.table.rows(bias, -1).square_norms(), initial=0.0)))
 
 
 def held_out(

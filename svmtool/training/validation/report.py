@@ -35,14 +35,13 @@ DOING = "Doing parameter search with {}-fold cross validation.\n"
 
 
 def validate(
-    table: Dataset, settings: Settings, request: Request, row_weights: np.ndarray | None, console: Any,
-    stop: StopFlag | None = None,
-) -> int:  # fmt: skip
+    table: Dataset, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
+) -> int:
     """-v and -C: print LIBLINEAR's lines on stdout, those of results also when quiet; returns the exit status."""
     wanted = DEFAULT_FOLDS if request.folds is None else request.folds
     if request.find_C:
         console.out(DOING.format(wanted))
-    folds = Folds(table, settings, row_weights, wanted)
+    folds = Folds(table, settings, wanted)
     return (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)[1]
 
 
@@ -147,14 +146,12 @@ def _search_status(found: Search, row: Solver, strict: bool, console: Any) -> in
     return NOT_CONVERGED if strict and (found.ended_at or statuses) else 0
 
 
-def grid(
-    table: Dataset, settings: Settings, request: Request, row_weights: np.ndarray | None, console: Any, stop: StopFlag
-) -> int:
+def grid(table: Dataset, settings: Settings, request: Request, console: Any, stop: StopFlag) -> int:
     """--grid: print the table, also when quiet; returns the exit status."""
     assert request.grid is not None
     measure = measure_of(request.score, settings)
     picture = Picture(request.plot)
-    folds = None if request.folds is None else Folds(table, settings, row_weights, request.folds)
+    folds = None if request.folds is None else Folds(table, settings, request.folds)
     by = "" if folds is None else f", validation by {folds.count} folds"
     console.out(f"Score: {measure.title}{by}\n")
     names = [f"{'C':>12}", f"{'objective':>14}", f"{'gap':>9}", f"{'training':>{WIDTH}}"]
@@ -162,9 +159,8 @@ def grid(
     console.out(" ".join([*names, f"{'seconds':>8}"]) + "\n")
     try:
         found = run_grid(
-            table, settings, row_weights, request.grid, measure, folds, stop,
-            lambda point: console.out(_line(point, measure)),
-        )  # fmt: skip
+            table, settings, request.grid, measure, folds, stop, lambda point: console.out(_line(point, measure))
+        )
     finally:
         for text in dict.fromkeys([] if folds is None else folds.warnings):
             console.warn(text)

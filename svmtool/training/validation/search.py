@@ -180,8 +180,8 @@ class Grid(NamedTuple):
 
 
 def run_grid(
-    table: Dataset, settings: Settings, row_weights: np.ndarray | None, values: tuple[float, ...], measure: Measure,
-    folds: Folds | None, stop: StopFlag, report: Callable[[Point], object] = lambda point: None,
+    table: Dataset, settings: Settings, values: tuple[float, ...], measure: Measure, folds: Folds | None,
+    stop: StopFlag, report: Callable[[Point], object] = lambda point: None,
 ) -> Grid:  # fmt: skip
     """Train at each C of `values`, ascending, and validate by the folds if there are any.
 
@@ -189,7 +189,7 @@ def run_grid(
     from its own; both end by the rule of a training that starts at zero.  report receives each point.  Raises
     KeyboardInterrupt after Ctrl-C.
     """
-    problems = problems_of(table, settings.replace(C=values[-1]), row_weights)
+    problems = problems_of(table, settings.replace(C=values[-1]))
     warm: list = [None] * (0 if folds is None else folds.count)
     if folds is not None:
         folds.any_start = False
