@@ -17,6 +17,7 @@ from spark_blocks import in_memory, numbers_text, settings_of
 from svmtool.distributed.reading import Text
 from svmtool.distributed.reductions import DistributedOneVsRest
 from svmtool.distributed.stage import BarrierStage
+from svmtool.limits import StopFlag
 from svmtool.training.pipeline import fitted
 
 on_spark = pytest.mark.skipif(bool(without_spark()), reason=without_spark() or "runs")
@@ -96,7 +97,7 @@ def lose_executors(path: str, master: str) -> None:
         for moment in MOMENTS:
             text = Text(cluster, path, few=True)
             with contextlib.closing(Killing(moment, cluster, text)) as stage:
-                done = fitted(DistributedOneVsRest(stage, settings_of(31)), None, stage.record, None, 0.0)
+                done = fitted(DistributedOneVsRest(stage, settings_of(31)), None, stage.record, StopFlag())
                 assert done.certificate.gap <= 1e-9 and not stage.moment
             print(moment, stage.size, stage.costs.restarts, repr(done.certificate.primal))
 

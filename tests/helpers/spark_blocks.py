@@ -17,6 +17,7 @@ from svmtool.distributed.reading import table_of
 from svmtool.distributed.train import reduction_of, take_weights
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight.inputs import weighted
+from svmtool.limits import StopFlag
 from svmtool.params import Settings
 from svmtool.registry.row import SPARK
 from svmtool.tolerances import DENSE_BELOW
@@ -74,7 +75,7 @@ def settings_of(number: int, **more: Any) -> Settings:
 
 def far(ranks: Collective, settings: Settings, start=None, weights: str | None = None) -> Training:
     take_weights(ranks, weights)
-    return fitted(reduction_of(settings)(ranks, settings), start, None, None, 0.0)
+    return fitted(reduction_of(settings)(ranks, settings), start, None, StopFlag())
 
 
 def in_memory(text: str, settings: Settings, tmp_path, weights: str | None = None) -> Training:
