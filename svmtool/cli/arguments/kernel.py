@@ -11,20 +11,19 @@ from typing import Any
 
 from svmtool import registry
 from svmtool.cli.arguments import scan
-from svmtool.cli.arguments.scan import Command, atoi, strict_int, strict_real
+from svmtool.cli.arguments.scan import Command
 from svmtool.errors import SvmtoolError
-from svmtool.numbers import parse_prefix
 from svmtool.params import LINEAR, RBF, Request, Settings
-
-_REALS = {"g": "gamma", "r": "coef0", "c": "C", "n": "nu", "p": "p", "m": "cache_mb", "e": "eps"}
-_INTEGERS = {"t": "kernel_type", "d": "degree", "h": "shrinking", "b": "probability"}
 
 
 class _KernelScan(scan.Scan):
     """Reads the arguments up to the data file."""
 
     rows = registry.KERNEL_SOLVERS
-    letters = frozenset({"q", "s", "v", "w", *_REALS, *_INTEGERS})
+    reals = {"g": "gamma", "r": "coef0", "c": "C", "n": "nu", "p": "p", "m": "cache_mb", "e": "eps"}
+    integers = {"t": "kernel_type", "d": "degree", "h": "shrinking", "b": "probability"}
+    valueless = {"q": scan.VALUELESS["q"]}
+    long_letters: dict[str, str] = {}
     elsewhere = "is for linear models: remove it, or remove -t, -g, -d and -r"
 
     def settings(self, values: dict[str, Any]) -> Settings:
@@ -32,38 +31,21 @@ class _KernelScan(scan.Scan):
         default = RBF if chosen or values.get("solver", 0) < 30 else LINEAR
         return Settings.of_kernel(**{"kernel_type": default, **values})
 
-    def short(self, argument: str) -> None:
-        letter, value = argument[1], self.argv[self.i + 1]
-        option = "-" + letter
-        self.i += 1 if letter == "q" else 2
-        if letter == "q":
-            self.set(option, quiet=True)
-        elif letter == "s":
-            self.set(option, solver=self.solver(value))
-        elif letter == "v":
-            self.set(option, folds=self.folds(value))
-        elif letter == "w":
-            self.set_class_weight(argument, value)
-        elif letter in _REALS:
-            self.set(option, **{_REALS[letter]: self.number(option, value, parse_prefix, strict_real)})
-        elif letter in _INTEGERS:
-            self.set(option, **{_INTEGERS[letter]: self.number(option, value, atoi, strict_int)})
-        else:
-            raise scan.unknown(argument, "Unknown option")
-
-    def solver(self, value: str) -> int:
-        """The solver number of -s VALUE."""
+    def solver(self, value: str) -> dict[str, Any]:
         name = value.strip()
         if not name[:1].isalpha():
-            number = self.number("-s", value, atoi, strict_int)
+            number = self.number("-s", value, whole=True)
             row = registry.find_kernel(number)
             if row is None and number >= 30 and number in {r.number for r in registry.SOLVERS}:
                 self.refuse(str(number))
-            return number
+            return {"solver": number}
         row = registry.find_kernel(name)
         if row is None:
             self.refuse(name)
-        return row.number
+        return {"solver": row.number}
+
+    def unknown(self, argument: str, value: str) -> SvmtoolError:
+        return scan.unknown(argument, "Unknown option")
 
     def refuse(self, name: str) -> None:
         """Raise: -s NAME is not a kernel solver."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from svmtool import registry
@@ -49,7 +48,6 @@ def atoi(text: str) -> int:
 
 
 _LETTERS = {option.letter: name for name, option in LONG_OPTIONS.items() if option.letter}
-_REALS = {"c": "C", "p": "p", "n": "nu", "e": "eps", "B": "bias"}
 VALUELESS: dict[str, dict[str, Any]] = {"q": {"quiet": True}, "C": {"find_C": True}, "R": {"regularize_bias": False}}
 TEXTS = ("help", "help-all", "version")  # actions that print a text and need no data
 
@@ -81,7 +79,10 @@ class Scan:
     """
 
     rows = registry.SOLVERS
-    letters = frozenset({"s", "v", "w", *_REALS, *VALUELESS, *_LETTERS})
+    reals = {"c": "C", "p": "p", "n": "nu", "e": "eps", "B": "bias"}  # letter -> field
+    integers: dict[str, str] = {}
+    valueless = VALUELESS  # letter -> what it sets
+    long_letters = _LETTERS
     elsewhere = "needs a kernel: give -t, -g, -d or -r, or remove it"  # error for long options that no row supports
 
     def __init__(self, argv: list[str]):
@@ -107,6 +108,8 @@ class Scan:
         return settings, Request(given=tuple(self.given), **own)
 
     def settings(self, values: dict[str, Any]) -> Settings:
+        if values.get("eps") == float("inf"):  # LIBLINEAR's value for "not given"
+            del values["eps"]
         return Settings.of(**values)
 
     def run(self) -> None:
@@ -127,8 +130,10 @@ class Scan:
     def last(self, argument: str) -> UsageError:
         """The error for an option that no argument follows."""
         letter = argument[1]
-        if letter in self.letters:
-            return no_files(self.argv) if letter in VALUELESS else UsageError(f"-{letter} needs a value")
+        if letter in self.valueless:
+            return no_files(self.argv)
+        if letter in {"s", "v", "w", *self.reals, *self.integers, *self.long_letters}:
+            return UsageError(f"-{letter} needs a value")
         return unknown(argument)
 
     def long(self, argument: str) -> None:
@@ -152,8 +157,9 @@ class Scan:
             self.i += 1
         self.set(name, **{option.setting: option.read(name, value)})
 
-    def number(self, option: str, text: str, read: Callable[[str], Any], strict: Callable[[str], Any]) -> Any:
-        """The value as C reads it, with a warning where C reads only the beginning of the text."""
+    def number(self, option: str, text: str, whole: bool = False) -> Any:
+        """The number as C reads it, with a warning where C reads only the beginning of the text."""
+        read, strict = (atoi, strict_int) if whole else (parse_prefix, strict_real)
         value = read(text)
         if option == "-c":
             self.costs.append(value)
@@ -163,57 +169,56 @@ class Scan:
             self.notes.append(f"WARNING: {option} {clipped(text)}: read as {value:g}")
         return value
 
-    def folds(self, text: str) -> int:
-        """The number of -v."""
-        folds = self.number("-v", text, atoi, strict_int)
-        if folds < 2:
-            raise UsageError("n-fold cross validation: n must >= 2")
-        return folds
-
-    def set_class_weight(self, argument: str, text: str) -> None:
-        """-wLABEL FACTOR."""
-        weight = atoi(argument[2:]), self.number(argument, text, parse_prefix, strict_real)
-        self.set("-w", class_weights=(*self.values.get("class_weights", ()), weight))
-
     def short(self, argument: str) -> None:
-        """Read one of LIBLINEAR's options: the second character names it, the next argument is its value."""
+        """Read a short option: the second character names it, the next argument is its value."""
         letter, value = argument[1], self.argv[self.i + 1]
         option = "-" + letter
-        self.i += 1 if letter in VALUELESS else 2
-        if letter == "s":
-            name = value.strip()
-            if name == "auto":
-                self.set(option, auto=True)
-                return
-            number = registry.find(name).number if name[:1].isalpha() else self.number(option, value, atoi, strict_int)
-            self.set(option, auto=False, solver=number)
+        self.i += 1 if letter in self.valueless else 2
+        if letter in self.valueless:
+            self.set(option, **self.valueless[letter])
+        elif letter == "s":
+            self.set(option, **self.solver(value))
         elif letter == "v":
-            self.set(option, folds=self.folds(value))
+            folds = self.number(option, value, whole=True)
+            if folds < 2:
+                raise UsageError("n-fold cross validation: n must >= 2")
+            self.set(option, folds=folds)
         elif letter == "w":
-            self.set_class_weight(argument, value)
-        elif letter in _REALS:
-            x = self.number(option, value, parse_prefix, strict_real)
-            unset = letter == "e" and x == float("inf")  # LIBLINEAR's value for "not given"
-            self.set(option, **{_REALS[letter]: None if unset else x})
-        elif letter in VALUELESS:
-            self.set(option, **VALUELESS[letter])
-        elif letter in _LETTERS:
-            name = _LETTERS[letter]
+            weight = atoi(argument[2:]), self.number(argument, value)
+            self.set(option, class_weights=(*self.values.get("class_weights", ()), weight))
+        elif letter in self.reals:
+            self.set(option, **{self.reals[letter]: self.number(option, value)})
+        elif letter in self.integers:
+            self.set(option, **{self.integers[letter]: self.number(option, value, whole=True)})
+        elif letter in self.long_letters:
+            name = self.long_letters[letter]
             long = LONG_OPTIONS[name]
             assert long.read is not None
             self.set(name, **{long.setting: long.read(option, value)})
-        elif letter in "mM":
-            import os
-
-            cores = os.cpu_count() or 1
-            if letter == "m" and self.number(option, value, parse_prefix, strict_real) > cores:
-                raise SvmtoolError(
-                    f"ERROR: -m {clipped(value)} is more threads than the {cores} cores: "
-                    "use -t 2 for LIBSVM's line, where -m is the cache size in MB, or --threads N"
-                )
-            raise SvmtoolError(f"ERROR: {option} is an option of multi-core LIBLINEAR: use --threads N")
         else:
-            raise unknown(argument)
+            raise self.unknown(argument, value)
+
+    def solver(self, value: str) -> dict[str, Any]:
+        """What -s VALUE sets."""
+        name = value.strip()
+        if name == "auto":
+            return {"auto": True}
+        number = registry.find(name).number if name[:1].isalpha() else self.number("-s", value, whole=True)
+        return {"auto": False, "solver": number}
+
+    def unknown(self, argument: str, value: str) -> SvmtoolError:
+        """The error for a short option of another program."""
+        if argument[1] not in "mM":
+            return unknown(argument)
+        import os
+
+        cores = os.cpu_count() or 1
+        if argument[1] == "m" and self.number("-m", value) > cores:
+            return SvmtoolError(
+                f"ERROR: -m {clipped(value)} is more threads than the {cores} cores: "
+                "use -t 2 for LIBSVM's line, where -m is the cache size in MB, or --threads N"
+            )
+        return SvmtoolError(f"ERROR: {argument[:2]} is an option of multi-core LIBLINEAR: use --threads N")
 
 
 def training(settings: Settings, request: Request, files: list[str], notes: tuple[str, ...]) -> Command:

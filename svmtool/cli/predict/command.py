@@ -20,8 +20,7 @@ from svmtool.errors import ModelError, SvmtoolError, clipped
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
-    from svmtool.cli.predict.jobs import LinearJob
-    from svmtool.cli.predict.kernel import KernelJob
+    from svmtool.cli.predict.jobs import Job
     from svmtool.cli.predict.plain import Plain
     from svmtool.cli.predict.report import Report
     from svmtool.formats.names import Names
@@ -118,7 +117,7 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
     return report
 
 
-def _warn_of_features(job: LinearJob | KernelJob, options: Options, console: Console) -> None:
+def _warn_of_features(job: Job, options: Options, console: Console) -> None:
     """Warn of features that the model does not have."""
     if job.largest > job.known:
         extra = f"features up to {job.largest}, the model {job.known}"

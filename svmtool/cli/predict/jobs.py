@@ -9,9 +9,8 @@ from svmtool.errors import ModelError
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import BinaryIO
+    from typing import Any, BinaryIO
 
-    from svmtool.cli.predict.kernel import KernelJob
     from svmtool.cli.predict.options import Options
     from svmtool.cli.predict.report import Report
     from svmtool.formats.models.text import ModelText
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from svmtool.formats.source import Source
 
 
-def job_of(text: ModelText, options: Options) -> LinearJob | KernelJob:
+def job_of(text: ModelText, options: Options) -> Job:
     """The job for a model file's text; ModelError if it is no model or does not support the options."""
     from svmtool.formats.models.text import is_kernel_model
 
@@ -30,7 +29,34 @@ def job_of(text: ModelText, options: Options) -> LinearJob | KernelJob:
     return LinearJob(text, options)
 
 
-class LinearJob:
+class Job:
+    """Prediction with one model: `blocks` scores the rows of a test file, and `report` writes and counts them.
+
+    known, largest: the largest index of the model, and of the rows so far.  beyond: what larger indices of rows do.
+    notice: text before the result lines of LIBSVM; None: the lines are LIBLINEAR's.
+    """
+
+    notice: str | None = None
+
+    def __init__(self, model: Any, options: Options, known: int, beyond: str):
+        self.model, self.options, self.known, self.beyond, self.largest = model, options, known, beyond, 0
+
+    def report(self, output: BinaryIO, scores: BinaryIO | None) -> Plain | Report:
+        """The object that writes and counts scored blocks."""
+        model, options = self.model, self.options
+        if model.task != "regression" and not (options.probabilities or scores or options.metrics):
+            return Plain(model, output, self.notice)
+        checks.require_memory()
+        from svmtool.cli.predict.report import Report
+
+        return Report(model, output, scores, options.probabilities, options.metrics, self.notice)
+
+    def blocks(self, source: Source) -> Iterator[Scored]:
+        """The scored rows of the test file."""
+        raise NotImplementedError
+
+
+class LinearJob(Job):
     """Prediction with a linear model; ModelError if the model does not support the options."""
 
     def __init__(self, text: ModelText, options: Options):
@@ -48,23 +74,9 @@ class LinearJob:
                 raise ModelError(NO_PROBABILITIES)
         if model.columns == 0:
             raise ModelError(f"{path}: {NO_CLASSES}")
-        self.model, self.options = model, options
-        self.largest, self.known = 0, model.n_features  # largest index of the rows so far, and of the model
-        self.beyond = "are ignored"
-
-    def report(self, output: BinaryIO, scores: BinaryIO | None) -> Plain | Report:
-        """The object that writes and counts scored blocks."""
-        model, options = self.model, self.options
-        if model.task != "regression" and not (options.probabilities or scores or options.metrics):
-            return Plain(model, output)
-        checks.require_memory()
-        from svmtool.cli.predict.report import Report
-        from svmtool.formats.models.linear import with_array
-
-        return Report(with_array(model), output, scores, options.probabilities, options.metrics)
+        super().__init__(model, options, model.n_features, "are ignored")
 
     def blocks(self, source: Source) -> Iterator[Scored]:
-        """The scored rows of the test file."""
         from svmtool.formats.scored_text import scored_blocks
 
         for block in scored_blocks(source, self.model):

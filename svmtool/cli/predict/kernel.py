@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from svmtool.cli import checks
-from svmtool.cli.predict.plain import Plain, classified
+from svmtool.cli.predict.jobs import Job
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.kernel.kernel_loops import PRECOMPUTED, RBF, largest_index
 from svmtool.errors import DataError, ModelError
@@ -17,10 +16,8 @@ from svmtool.models.kernel import NO_PROBABILITIES, UNFIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import BinaryIO
 
     from svmtool.cli.predict.options import Options
-    from svmtool.cli.predict.report import KernelReport
     from svmtool.formats.models.text import ModelText
     from svmtool.formats.source import Source
 
@@ -33,36 +30,24 @@ FEW_PAIRS = 16  # up to this many pairs of classes the decision values of a CHUN
 MIN_CHUNK = 1 << 16  # bytes
 
 
-class KernelJob:
+class KernelJob(Job):
     """Prediction with a kernel model; ModelError if the model does not support the options."""
 
     def __init__(self, text: ModelText, options: Options):
-        self.model, self.options = parse(text), options
+        model = parse(text)
+        if options.probabilities and not model.gives_probabilities:
+            raise ModelError(NO_PROBABILITIES)
+        known = largest_index(model.indices) + 1 if model.kernel.kind != PRECOMPUTED else sys.maxsize
+        beyond = "count only as distance" if model.kernel.kind == RBF else "have no effect"
+        super().__init__(model, options, known, beyond)
         self.notice = ""
-        if options.probabilities:
-            if not self.model.gives_probabilities:
-                raise ModelError(NO_PROBABILITIES)
-            if self.model.task == "regression":
-                self.notice = LAPLACE % self.model.probA.items[0]
-        elif self.model.gives_probabilities:
+        if model.gives_probabilities and not options.probabilities:
             self.notice = DISABLED
-        kind, indices = self.model.kernel.kind, self.model.indices
-        self.largest, self.known = 0, largest_index(indices) + 1 if kind != PRECOMPUTED else sys.maxsize
-        self.beyond = "count only as distance" if kind == RBF else "have no effect"
-
-    def report(self, output: BinaryIO, scores: BinaryIO | None) -> KernelPlain | KernelReport:
-        """The object that writes and counts scored blocks."""
-        options, task = self.options, self.model.task
-        if task != "regression" and not (options.probabilities or scores or options.metrics):
-            return KernelPlain(self.model, output, self.notice)
-        checks.require_memory()
-        from svmtool.cli.predict.report import KernelReport
-
-        probabilities = options.probabilities and task != "regression"
-        return KernelReport(self.model, output, scores, probabilities, options.metrics, self.notice)
+        elif options.probabilities and model.task == "regression":
+            self.notice = LAPLACE % model.probA.items[0]
 
     def blocks(self, source: Source) -> Iterator[Scored]:
-        """The scored rows of the test file; DataError for a row without the required values of a precomputed kernel."""
+        """As in Job; DataError for a row without the required values of a precomputed kernel."""
         model, scores = self.model, self.model.scores
         chunk = max(MIN_CHUNK, CHUNK // max(1, model.columns // FEW_PAIRS))
         first = 0
@@ -76,14 +61,3 @@ class KernelJob:
             scores.decide(rows, n, block.decisions)
             yield block
             first += n
-
-
-class KernelPlain(Plain):
-    """Plain for kernel models; notice: text printed before the accuracy."""
-
-    def __init__(self, model, output: BinaryIO, notice: str):
-        super().__init__(model, output)
-        self.notice = notice
-
-    def result_lines(self) -> str:
-        return self.notice + classified(super().result_lines())

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class Plain:
-    """Writes labels block by block and counts correct ones."""
+    """Writes labels block by block and counts correct ones; notice: as of Job."""
 
-    def __init__(self, model: LinearModel | KernelModel, output: BinaryIO):
+    def __init__(self, model: LinearModel | KernelModel, output: BinaryIO, notice: str | None):
         from svmtool.compiled.buffers import Buffer
 
         names = (1, -1) if model.labels is None else model.labels
-        self.output, self.model = output, model
+        self.output, self.model, self.notice = output, model, notice
         self.names = Buffer("f8", len(names))
         for k, name in enumerate(names):
             self.names.items[k] = name
@@ -45,8 +45,8 @@ class Plain:
         self.total, self.hits = self.total + tally[0], self.hits + tally[1]
 
     def result_lines(self) -> str:
-        """The accuracy, as LIBLINEAR prints it."""
-        return accuracy_line(self.hits, self.total)
+        """The accuracy, as LIBLINEAR or LIBSVM prints it."""
+        return (self.notice or "") + accuracy_line(self.hits, self.total, self.notice is not None)
 
     def metric_lines(self) -> str:
         return ""
@@ -55,12 +55,7 @@ class Plain:
         return []
 
 
-def accuracy_line(hits: int, total: int) -> str:
-    """LIBLINEAR's line; without rows C prints 0 / 0 as -nan."""
+def accuracy_line(hits: int, total: int, of_libsvm: bool) -> str:
+    """LIBLINEAR's or LIBSVM's line; without rows C prints 0 / 0 as -nan."""
     percent = "%g" % (hits / total * 100) if total else "-nan"
-    return f"Accuracy = {percent}% ({hits}/{total})\n"
-
-
-def classified(accuracy: str) -> str:
-    """LIBLINEAR's accuracy line in LIBSVM's form."""
-    return accuracy.rstrip("\n") + " (classification)\n"
+    return f"Accuracy = {percent}% ({hits}/{total}){' (classification)' if of_libsvm else ''}\n"

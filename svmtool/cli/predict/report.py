@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from svmtool.cli.predict.plain import accuracy_line, classified
+from svmtool.cli.predict.plain import accuracy_line
 from svmtool.formats.scored_text import Scored
 from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors, quotient, rank_places
 from svmtool.numbers import format_numbers, format_rows
 
-if TYPE_CHECKING:
-    from svmtool.models.kernel import KernelModel
-    from svmtool.models.linear import LinearModel
-
 
 class Report:
-    """Writes predictions (and scores) block by block; prints LIBLINEAR's result lines and svmtool's metrics."""
+    """Writes predictions (and scores) block by block; has the result lines and svmtool's metrics.
+
+    notice: as of Job.
+    """
 
     def __init__(
-        self, model: LinearModel | KernelModel, output: BinaryIO, scores: BinaryIO | None, probabilities: bool,
-        metrics: bool,
+        self, model: Any, output: BinaryIO, scores: BinaryIO | None, probabilities: bool, metrics: bool,
+        notice: str | None,
     ):  # fmt: skip
-        self.model = model
-        self.output, self.scores, self.probabilities, self.metrics = output, scores, probabilities, metrics
+        self.model, self.output, self.scores, self.metrics, self.notice = model, output, scores, metrics, notice
+        self.probabilities = probabilities and model.task != "regression"
         self.total = self.hits = 0
+        self.missed = 0  # rows whose probabilities reached LIBSVM's iteration limit
         self.errors = RegressionErrors()
         self.ranks = np.sort(model.labels).astype(float) if metrics and model.is_ordinal else None
         self.distance = 0.0  # between predicted and true ranks, summed
@@ -36,16 +36,25 @@ class Report:
             self.curve = RankCurve(1.0)
         elif metrics and model.nr_class == 2 and model.task == "classification":
             self.curve = RankCurve(float(names[0]), float(names[1]))
-        if probabilities:
+        if self.probabilities:
             output.write(self.header(names).encode() + b"\n")
 
     def header(self, names: tuple[int, ...]) -> str:
         """The first line of a file of probabilities."""
-        return " ".join(["labels", *map(str, names)])
+        return "label normal outlier" if self.model.task == "one-class" else " ".join(["labels", *map(str, names)])
 
     def predict(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Predictions f8[n], and probabilities f8[n, classes] or None."""
-        return self.model.labels_from(decisions), self.model.probabilities(decisions) if self.probabilities else None
+        """Predictions f8[n], and probabilities f8[n, classes] or None; LIBSVM predicts the most probable class."""
+        model = self.model
+        if not self.probabilities:
+            return model.labels_from(decisions), None
+        if self.notice is None:
+            return model.labels_from(decisions), model.probabilities(decisions)
+        probabilities, missed = model.estimate(decisions)
+        self.missed += missed
+        if model.task == "one-class":
+            return model.labels_from(decisions), probabilities
+        return np.array(model.labels, np.float64)[np.argmax(probabilities, axis=1)], probabilities
 
     def add(self, block: Scored) -> None:
         """Write and count the rows of a block."""
@@ -77,23 +86,25 @@ class Report:
 
     def tally(self) -> tuple:
         """The counts, for `merge`."""
-        return self.total, self.hits, self.errors, self.distance, self.counts, self.curve
+        return self.total, self.hits, self.missed, self.errors, self.distance, self.counts, self.curve
 
     def merge(self, tally: tuple) -> None:
         """Add the counts of later rows that another process has written."""
-        total, hits, errors, distance, counts, curve = tally
-        self.total, self.hits, self.distance = self.total + total, self.hits + hits, self.distance + distance
+        total, hits, missed, errors, distance, counts, curve = tally
+        self.total, self.hits, self.missed = self.total + total, self.hits + hits, self.missed + missed
+        self.distance += distance
         self.errors.merge(errors)
         self.counts.merge(counts)
         if self.curve is not None:
             self.curve.merge(curve)
 
     def result_lines(self) -> str:
-        """Accuracy, or the two lines of a regression, as LIBLINEAR prints them."""
+        """Accuracy, or the two lines of a regression, as LIBLINEAR or LIBSVM prints them."""
+        before = (self.notice or "") + "Exceeds max_iter in multiclass_prob\n" * self.missed
         if self.model.task != "regression":
-            return accuracy_line(self.hits, self.total)
+            return before + accuracy_line(self.hits, self.total, self.notice is not None)
         return (
-            f"Mean squared error = {self.errors.mean_squared()} (regression)\n"
+            f"{before}Mean squared error = {self.errors.mean_squared()} (regression)\n"
             f"Squared correlation coefficient = {self.errors.squared_correlation()} (regression)\n"
         )
 
@@ -121,41 +132,3 @@ class Report:
         if self.curve is not None:
             lines.append(f"AUC = {self.curve.area():g}\n")
         return "".join(lines)
-
-
-class KernelReport(Report):
-    """Report for kernel models; notice: text printed before the results."""
-
-    def __init__(
-        self, model: KernelModel, output: BinaryIO, scores: BinaryIO | None, probabilities: bool, metrics: bool,
-        notice: str,
-    ):  # fmt: skip
-        super().__init__(model, output, scores, probabilities, metrics)
-        self.notice = notice
-        self.missed = 0  # rows whose probabilities reached the iteration limit
-
-    def header(self, names: tuple[int, ...]) -> str:
-        return "label normal outlier" if self.model.task == "one-class" else super().header(names)
-
-    def predict(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """As in Report; with probabilities the most probable class is predicted."""
-        if not self.probabilities:
-            return self.model.labels_from(decisions), None
-        probabilities, missed = self.model.estimate(decisions)
-        self.missed += missed
-        if self.model.task == "one-class":
-            return self.model.labels_from(decisions), probabilities
-        return np.array(self.model.labels, np.float64)[np.argmax(probabilities, axis=1)], probabilities
-
-    def tally(self) -> tuple:
-        return super().tally(), self.missed
-
-    def merge(self, tally: tuple) -> None:
-        super().merge(tally[0])
-        self.missed += tally[1]
-
-    def result_lines(self) -> str:
-        """The result lines of LIBSVM."""
-        lines = super().result_lines()
-        text = self.notice + "Exceeds max_iter in multiclass_prob\n" * self.missed
-        return text + (lines if self.model.task == "regression" else classified(lines))

@@ -13,15 +13,14 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats.models.text import ModelText, load
 
 if TYPE_CHECKING:
-    from svmtool.cli.predict.jobs import LinearJob
-    from svmtool.cli.predict.kernel import KernelJob
+    from svmtool.cli.predict.jobs import Job
     from svmtool.cli.predict.options import Options
     from svmtool.cli.predict.plain import Plain
     from svmtool.cli.predict.report import Report
     from svmtool.formats.source import Source
 
 
-def predict(options: Options) -> tuple[LinearJob | KernelJob, Plain | Report]:
+def predict(options: Options) -> tuple[Job, Plain | Report]:
     """Predict on Spark; returns the job, and the report with accuracy and metrics.
 
     Model and options are checked before Spark is started.

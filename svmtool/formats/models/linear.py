@@ -97,11 +97,7 @@ def read(path: str) -> LinearModel:
 
 def of_text(text: ModelText) -> LinearModel:
     """`read` of a text that has been opened."""
-    return with_array(parse(text))
-
-
-def with_array(model: LinearModel) -> LinearModel:
-    """The model that `parse` has read, W as numpy's array."""
+    model = parse(text)
     return LinearModel(model.word, model.labels, model.n_features, model.bias, model.W.array(), model.rho, model.notes)
 
 
