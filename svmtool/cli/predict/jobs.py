@@ -1,4 +1,4 @@
-"""Prediction jobs: scored rows and the report for a linear or a kernel model."""
+"""Prediction jobs: scored rows and their report, for a linear or a kernel model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from svmtool.errors import ModelError
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any, BinaryIO
 
     from svmtool.cli.predict.options import Options
@@ -18,28 +18,20 @@ if TYPE_CHECKING:
     from svmtool.formats.source import Source
 
 
-def job_of(text: ModelText, options: Options) -> Job:
-    """The job for a model file's text; ModelError if it is no model or does not support the options."""
-    from svmtool.formats.models.text import is_kernel_model
-
-    if is_kernel_model(text):
-        from svmtool.cli.predict.kernel import KernelJob
-
-        return KernelJob(text, options)
-    return LinearJob(text, options)
-
-
 class Job:
     """Prediction with one model: `blocks` scores the rows of a test file, and `report` writes and counts them.
 
     known, largest: the largest index of the model, and of the rows so far.  beyond: what larger indices of rows do.
     notice: text before the result lines of LIBSVM; None: the lines are LIBLINEAR's.
+    score: yields the scored rows of a source and a model, block by block.
     """
 
-    notice: str | None = None
-
-    def __init__(self, model: Any, options: Options, known: int, beyond: str):
-        self.model, self.options, self.known, self.beyond, self.largest = model, options, known, beyond, 0
+    def __init__(
+        self, options: Options, score: Callable[[Source, Any], Iterator[Scored]], model: Any, known: int, beyond: str,
+        notice: str | None = None,
+    ):  # fmt: skip
+        self.options, self.score, self.model, self.notice = options, score, model, notice
+        self.known, self.beyond, self.largest = known, beyond, 0
 
     def report(self, output: BinaryIO, scores: BinaryIO | None) -> Plain | Report:
         """The object that writes and counts scored blocks."""
@@ -52,33 +44,33 @@ class Job:
         return Report(model, output, scores, options.probabilities, options.metrics, self.notice)
 
     def blocks(self, source: Source) -> Iterator[Scored]:
-        """The scored rows of the test file."""
-        raise NotImplementedError
-
-
-class LinearJob(Job):
-    """Prediction with a linear model; ModelError if the model does not support the options."""
-
-    def __init__(self, text: ModelText, options: Options):
-        from svmtool.formats.models.linear import parse
-        from svmtool.models.linear import LOGISTIC_WORDS, NO_CLASSES, NO_PROBABILITIES, sigmoids_of
-
-        path = options.files[1]
-        model = parse(text)
-        if options.probabilities and model.word not in LOGISTIC_WORDS:
-            try:
-                sigmoids = sigmoids_of(model)
-            except ModelError as e:
-                raise ModelError(f"{e}\ncan't open model file {path}") from None
-            if not sigmoids:
-                raise ModelError(NO_PROBABILITIES)
-        if model.columns == 0:
-            raise ModelError(f"{path}: {NO_CLASSES}")
-        super().__init__(model, options, model.n_features, "are ignored")
-
-    def blocks(self, source: Source) -> Iterator[Scored]:
-        from svmtool.formats.scored_text import scored_blocks
-
-        for block in scored_blocks(source, self.model):
+        """The scored rows of the test file; DataError for the first malformed one."""
+        for block in self.score(source, self.model):
             self.largest = max(self.largest, block.largest)
             yield block
+
+
+def job_of(text: ModelText, options: Options) -> Job:
+    """The job for a model file's text; ModelError if it is no model or does not support the options."""
+    from svmtool.formats.models.text import is_kernel_model
+
+    if is_kernel_model(text):
+        from svmtool.cli.predict import kernel
+
+        return Job(options, kernel.scored_blocks, *kernel.prepared(text, options))
+    from svmtool.formats.models.linear import parse
+    from svmtool.formats.scored_text import scored_blocks
+    from svmtool.models.linear import LOGISTIC_WORDS, NO_CLASSES, NO_PROBABILITIES, sigmoids_of
+
+    path = options.files[1]
+    model = parse(text)
+    if options.probabilities and model.word not in LOGISTIC_WORDS:
+        try:
+            sigmoids = sigmoids_of(model)
+        except ModelError as e:
+            raise ModelError(f"{e}\ncan't open model file {path}") from None
+        if not sigmoids:
+            raise ModelError(NO_PROBABILITIES)
+    if model.columns == 0:
+        raise ModelError(f"{path}: {NO_CLASSES}")
+    return Job(options, scored_blocks, model, model.n_features, "are ignored")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from svmtool.cli.predict.jobs import Job
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.kernel.kernel_loops import PRECOMPUTED, RBF, largest_index
 from svmtool.errors import DataError, ModelError
 from svmtool.formats.models.kernel import parse
 from svmtool.formats.scored_text import Scored
 from svmtool.formats.svmlight.table import CHUNK, raw_tables
-from svmtool.models.kernel import NO_PROBABILITIES, UNFIT
+from svmtool.models.kernel import NO_PROBABILITIES, UNFIT, KernelModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,34 +29,36 @@ FEW_PAIRS = 16  # up to this many pairs of classes the decision values of a CHUN
 MIN_CHUNK = 1 << 16  # bytes
 
 
-class KernelJob(Job):
-    """Prediction with a kernel model; ModelError if the model does not support the options."""
+def prepared(text: ModelText, options: Options) -> tuple[KernelModel, int, str, str]:
+    """The model of a text, and known, beyond and notice of its Job; ModelError if it does not support the options."""
+    model = parse(text)
+    if options.probabilities and not model.gives_probabilities:
+        raise ModelError(NO_PROBABILITIES)
+    notice = ""
+    if model.gives_probabilities and not options.probabilities:
+        notice = DISABLED
+    elif options.probabilities and model.task == "regression":
+        notice = LAPLACE % model.probA.items[0]
+    kind = model.kernel.kind
+    known = largest_index(model.indices) + 1 if kind != PRECOMPUTED else sys.maxsize
+    return model, known, "count only as distance" if kind == RBF else "have no effect", notice
 
-    def __init__(self, text: ModelText, options: Options):
-        model = parse(text)
-        if options.probabilities and not model.gives_probabilities:
-            raise ModelError(NO_PROBABILITIES)
-        known = largest_index(model.indices) + 1 if model.kernel.kind != PRECOMPUTED else sys.maxsize
-        beyond = "count only as distance" if model.kernel.kind == RBF else "have no effect"
-        super().__init__(model, options, known, beyond)
-        self.notice = ""
-        if model.gives_probabilities and not options.probabilities:
-            self.notice = DISABLED
-        elif options.probabilities and model.task == "regression":
-            self.notice = LAPLACE % model.probA.items[0]
 
-    def blocks(self, source: Source) -> Iterator[Scored]:
-        """As in Job; DataError for a row without the required values of a precomputed kernel."""
-        model, scores = self.model, self.model.scores
-        chunk = max(MIN_CHUNK, CHUNK // max(1, model.columns // FEW_PAIRS))
-        first = 0
-        for rows in raw_tables(source, chunk, least=0):
-            n, self.largest = rows.labels.size, max(self.largest, rows.n_features)
-            row = scores.unfit_row(rows)
-            if row >= 0:
-                raise DataError(first + row + 1, source.name, "", UNFIT.format(scores.last))
-            block = Scored(0, 0)
-            block.n, block.labels, block.decisions = n, rows.labels, Buffer("f8", n * model.columns)
-            scores.decide(rows, n, block.decisions)
-            yield block
-            first += n
+def scored_blocks(source: Source, model: KernelModel) -> Iterator[Scored]:
+    """Score every line of an open source.
+
+    Raises DataError for a malformed line, and for a row without the required values of a precomputed kernel.
+    """
+    scores = model.scores
+    chunk = max(MIN_CHUNK, CHUNK // max(1, model.columns // FEW_PAIRS))
+    first = 0
+    for rows in raw_tables(source, chunk, least=0):
+        row = scores.unfit_row(rows)
+        if row >= 0:
+            raise DataError(first + row + 1, source.name, "", UNFIT.format(scores.last))
+        block = Scored(0, 0)
+        block.n, block.largest, block.labels = rows.labels.size, rows.n_features, rows.labels
+        block.decisions = Buffer("f8", block.n * model.columns)
+        scores.decide(rows, block.n, block.decisions)
+        yield block
+        first += block.n
