@@ -48,7 +48,12 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     objective.set_point(np.zeros(objective.d) if start is None else start)
     most_rows = DUAL_ROWS if objective.has_dual_system and method != "features" else 0
     if method == "epochs":
-        descent = _descent_from(objective, seed)
+        alpha = None  # the dual point that belongs to w
+        if np.any(objective.w):
+            objective.value()
+            alpha = objective.dual_point()
+        upper = objective.cap * task.cost
+        descent = DualCoordinateDescent(task.rows, task.y, 1.0 / task.cost, upper, seed, alpha)
         status = RuleEpochs(objective, descent, monitor, rule, DUAL_ROWS).run(MOST_VISITS)
         if status is not None:
             return Result(descent.w, status, descent.count, monitor.history, descent.alpha)
@@ -56,13 +61,3 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     system = {"features": "primal", "products": "cg"}.get(method, "dual")
     status = newton_steps(objective, monitor, rule, system, most_rows)
     return Result(objective.w, status, monitor.iterations, monitor.history)
-
-
-def _descent_from(objective: ModifiedHuber, seed: int) -> DualCoordinateDescent:
-    """Coordinate descent from the dual point that belongs to the objective's w."""
-    alpha = None
-    if np.any(objective.w):
-        objective.value()
-        alpha = objective.dual_point()
-    cost = objective.cost
-    return DualCoordinateDescent(objective.rows, objective.y, 1.0 / cost, objective.cap * cost, seed, alpha)

@@ -14,7 +14,7 @@ identifies the active rows and weights, and Newton steps do the rest.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,7 +32,7 @@ CG_SHARE, CG_MOST = 0.5, 200  # relative residual of a Newton step, and its most
 
 
 class L1Dual:
-    """A run from the weights w (f8[d]); `step` updates them.
+    """A run from the weights w (f8[d]), without a free bias; `step` updates them.
 
     a: multipliers of the rows, f8[n]; work: non-zeros visited so far, in passes over all rows.
     """
@@ -54,11 +54,6 @@ class L1Dual:
         self._out = np.zeros(4)
         self._columns = np.flatnonzero((w != 0.0) | (np.abs(self._v) > NEAR))
         self._restrict()
-
-    @staticmethod
-    def possible(objective: Any) -> bool:
-        """Whether it applies: squared hinge, no free bias."""
-        return not objective.logistic and not objective.free_bias
 
     def _restrict(self) -> None:
         """Restrict the rows to the features `_columns` and the bias."""

@@ -58,7 +58,7 @@ class Run:
         self.most_violation = -1.0  # the sum of violations at which a run by -e may end
         self.total = 1e-300  # that sum where the last step began; none yet
         self.work, self.most_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_enough`
-        self.has_multipliers = wide and L1Dual.possible(objective)
+        self.has_multipliers = wide and not objective.logistic and not objective.free_bias
         self.dual: L1Dual | None = None  # the method of multipliers, once it has run
         self._patience, self._since, self._gap = PATIENCE, 0.0, np.inf  # since which work the gap is not half of this
         self.numbers = 0.0  # work of all steps in the interior point method's units, and at how many it runs, ...
