@@ -13,6 +13,7 @@ from svmtool.linalg.systems import (
     SMALL,
     Factored,
     conjugate_gradient,
+    inverse,
     mirror,
     solve_positive,
 )
@@ -86,3 +87,14 @@ def test_mirror_copies_the_upper_triangle(d):
     H = np.random.default_rng(0).normal(size=(d, d))
     wanted = np.triu(H) + np.triu(H, 1).T
     assert mirror(H) is H and np.array_equal(H, wanted)
+
+
+@every_order
+def test_inverse(d):
+    B = np.random.default_rng(d).normal(size=(d, d))
+    H = B @ B.T + np.eye(d)
+    found = inverse(H)
+    np.testing.assert_allclose(found @ H, np.eye(d), atol=1e-9)
+    assert np.array_equal(found, found.T)
+    with pytest.raises(SvmtoolError, match="singular"):
+        inverse(-H)

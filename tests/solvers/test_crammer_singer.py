@@ -13,6 +13,7 @@ from reference import csr_of, table_of
 from svmtool.coordinate import crammer_singer
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
 from svmtool.data.csr import CsrRows
+from svmtool.objectives import class_interior
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.crammer_singer import CrammerSingerLoss
 from svmtool.params import Settings
@@ -21,7 +22,7 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, RangeRule, Rule, StopFlag
 from svmtool.tolerances import SAFETY
 
-METHODS = ("turns", "turns-rows", "epochs", "features", "rows")
+METHODS = ("turns", "turns-rows", "epochs", "features", "rows", "interior")
 every_method = pytest.mark.parametrize("method", METHODS)
 
 
@@ -70,11 +71,11 @@ def test_optimum_of_a_general_purpose_solver(row):
 @every_row
 def test_methods_are_used(row, monkeypatch):
     taken = set()
-    watched = [(CrammerSingerDescent, "run"), (alm, "solve")]
+    watched = [(CrammerSingerDescent, "run"), (class_interior.ClassInterior, "step"), (alm, "solve")]
     for owner, name in (*watched, *((CrammerSingerLoss, name) for name in ("hessian", "hessian_product", "face"))):
         plain = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, name=name, plain=plain, **k: (taken.add(name), plain(*a, **k))[1])
-    for method, wanted in (("epochs", {"run"}), ("features", {"run", "hessian"})):
+    for method, wanted in (("epochs", {"run"}), ("features", {"run", "hessian"}), ("interior", {"step"})):
         taken.clear()
         Solved(row, PROBLEMS["tall"], method=method)
         assert taken == wanted, method
@@ -293,7 +294,7 @@ def test_rounds_that_get_nowhere_hand_back_to_epochs(started, monkeypatch):
     W = Solved(ROWS[0], p, eps=0.1).W if started else None
     made.clear()
     run, descent = run_of(p, Monitor(), Rule(dual=RangeRule(eps)), factorised=False, W=W)
-    run.most_rows = 0
+    run.most_rows, run.interior = 0, np.inf
     found = run.alternated(descent, started)
     assert found.status is base.RULE
     assert violation(p, p.A.T @ found.alpha, found.alpha) <= eps * (1 + 1e-6)
@@ -328,14 +329,3 @@ def test_factorised_rounds_that_get_nowhere_hand_back_to_epochs(monkeypatch):
     run, descent = run_of(p, Monitor(0.1), Rule(), factorised=True)
     descent.patience, descent.steps = 0.0, 3.0
     assert run.alternated(descent).status is base.GAP and resumed and len(steps) < 40
-
-
-def test_stalled_epochs_and_rounds_end():
-    """Raw values of which few features say nearly all, more rows than features and many classes."""
-    rng = np.random.default_rng(0)
-    F = rng.normal(size=(100, 5)) @ rng.normal(size=(5, 30)) + 0.2 * rng.normal(size=(100, 30))
-    p = Problem(np.floor(np.exp(F)), np.minimum(rng.geometric(0.15, 100), 15) - 1.0, np.full(100, 10.0))
-    run, descent = run_of(p, Monitor(), Rule(dual=RangeRule(1e-9)), factorised=True)
-    run.most_epochs = 1
-    found = run.alternated(descent)
-    assert found.status is base.PRECISION and found.iterations < 5000

@@ -1,10 +1,12 @@
-"""Interior-point steps where another method is too slow, for powers of the hinge.
+"""Interior-point steps where another method is too slow: powers of the hinge, Crammer-Singer.
 
 Any solver of such a problem can continue with them.  Their number varies little, so their cost can be compared with the
 expected remaining cost of the other method.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +21,9 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
+
+if TYPE_CHECKING:
+    from svmtool.objectives.class_interior import ClassInterior
 
 NAME = "interior-point steps"  # in METHODS and the solver log
 EVALUATIONS = 1.5  # ratio of the iterations at two successive estimates of the other method's remaining cost
@@ -59,10 +64,12 @@ class Slower:
         return k >= self._steps and ahead > self._steps
 
 
-def interior_steps(run: PowerInterior, monitor: Monitor, best: Best) -> Status:
+def interior_steps(
+    run: PowerInterior | ClassInterior, monitor: Monitor, best: Best, enough: float = OPTIMAL_GAP
+) -> Status:
     """Improve `best` until the requested gap is reached; return why the steps ended.
 
-    The dual point then has multipliers at their bounds if the gap remains small enough.
+    enough: the gap that ends a run for which none was requested.
     """
     t, least, nearest, idle = 0.0, np.inf, np.inf, 0
     monitor.progress = None  # measured the other method
@@ -78,13 +85,10 @@ def interior_steps(run: PowerInterior, monitor: Monitor, best: Best) -> Status:
                 status = monitor.step(
                     best.primal, best.dual, gradient=run.gradient, active=int(np.count_nonzero(run.alpha)), cg=0, step=t
                 )
-                if status is None and gap <= OPTIMAL_GAP:
-                    status = base.OPTIMAL
+                if status is None and gap <= enough:
+                    status = base.OPTIMAL if gap <= OPTIMAL_GAP else base.RULE
                 if status is not None:
-                    alpha, value = run.settled()
-                    wanted = max(best.gap, OPTIMAL_GAP if monitor.gap is None else monitor.gap)
-                    if relative_gap(best.primal, value) <= wanted:
-                        best.dual, best.alpha = value, alpha
+                    _settle(run, best, monitor)
                     return status
                 idle = 0 if gap < least or run.left < NEARER * nearest else idle + 1
                 least, nearest = min(gap, least), min(run.left, nearest)
@@ -96,3 +100,10 @@ def interior_steps(run: PowerInterior, monitor: Monitor, best: Best) -> Status:
             except SvmtoolError:
                 break
     return base.OPTIMAL if best.gap <= ROUNDOFF_GAP else base.PRECISION
+
+
+def _settle(run: PowerInterior | ClassInterior, best: Best, monitor: Monitor) -> None:
+    """Take a dual point with multipliers at their bounds if the gap remains small enough."""
+    alpha, value = run.settled()
+    if relative_gap(best.primal, value) <= max(best.gap, OPTIMAL_GAP if monitor.gap is None else monitor.gap):
+        best.dual, best.alpha = value, alpha
