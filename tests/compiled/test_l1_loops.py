@@ -229,6 +229,36 @@ def test_columns(n, d, bias):
     close(weighted.gram(), A.T @ A)
 
 
+@pytest.mark.parametrize("bias", [-1.0, 1.5])
+@pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (40, 60)])
+def test_hinge2_column_passes(n, d, bias):
+    """hinge2_column_epoch(...): margins follow, each pass lowers f, and the end is the minimum over the chosen."""
+    p = reference.random_problem(4, max(n, 2), d, 2.0, bias)._replace(l1=True)
+    columns = Columns(CsrRows(*csr_of(p.X), d, bias))
+    m = p.A.shape[1]
+    w, z, penalty = np.zeros(m), np.zeros(len(p.y)), np.ones(m)
+    chosen = np.arange(0, m, 2)
+    lists = columns.starts, columns.row_numbers, columns.values
+
+    def run() -> float:
+        return l1_loops.hinge2_column_epoch(*lists, p.y, p.cost, penalty, w, chosen, z, columns.bias)
+
+    before = p.value(w)
+    for _ in range(3):
+        run()
+        close(z, p.y * (p.A @ w))
+        assert p.value(w) <= before * (1 + 1e-12)
+        before = p.value(w)
+    left = first = run()
+    for _ in range(40000):
+        if left > 1e-10 * first:
+            left = run()
+    slope = p.A.T @ (-2.0 * p.cost * p.y * np.maximum(1.0 - z, 0.0))
+    assert np.all(np.delete(w, chosen) == 0.0)
+    assert violations(w, slope, penalty)[chosen].max() <= 1e-6
+    assert left <= 1e-6
+
+
 @pytest.mark.parametrize("start", [None, 0.01], ids=["cold", "warm"])
 @pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
 @pytest.mark.parametrize("bias", [-1.0, 0.5])

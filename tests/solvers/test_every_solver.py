@@ -297,6 +297,7 @@ def test_paths_of_l1_are_taken(case, spy):
 
     spy(l1_loops, "gram_epochs", "matrix")
     spy(l1_loops, "column_epochs", "columns")
+    spy(l1_loops, "hinge2_column_epoch", "descent")
     spy(L1Dual, "step", "multipliers")
     spy(L1Objective, "sample", "sampled")
     spy(L1Objective, "fused_newton", "small")

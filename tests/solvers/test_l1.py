@@ -236,3 +236,11 @@ def test_a_large_cost_is_reached_along_smaller_ones(loss, monkeypatch):
     monkeypatch.setattr(objective.L1Objective, "at_costs", lambda o, share: shares.append(share) or plain(o, share))
     certified_by_columns(reference.random_problem(5, 40, 300, 1e3)._replace(loss=loss, l1=True))
     assert len(shares) > 1 and shares == sorted(shares) and max(shares) < 1.0
+
+
+def test_short_steps_are_followed_by_passes_on_f_itself(monkeypatch):
+    """With a free bias, where the method of multipliers does not apply."""
+    made, plain = [], objective.L1SquaredHinge.descend
+    monkeypatch.setattr(objective.L1SquaredHinge, "descend", lambda o, *a: made.append(1) or plain(o, *a))
+    certified_by_columns(reference.random_problem(3, 60, 300, 1e3, 1.0, True)._replace(loss="squared hinge", l1=True))
+    assert made

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from svmtool import limits
 from svmtool.compiled.loops.fused import fused_l1_loops
 from svmtool.compiled.loops.fused.fused_l1_loops import ALIKE, CHUNK, FIELDS, ROUGH
 from svmtool.compiled.loops.loss import hinge_loops, l1_loops, logistic_loops
@@ -23,6 +24,8 @@ from svmtool.objectives.base import balance
 from svmtool.objectives.row_losses import Losses
 from svmtool.objectives.task import Task
 
+# From this epoch of `descend` on, the last half of the epochs must change w by this share
+DESCENT_LOOK, DESCENT_STILL = 31, 1e-14
 TARGET = np.ones(1)  # target of all rows, for the squared hinge
 
 
@@ -141,6 +144,13 @@ class L1Objective(Losses):
         """The optimality violation of each weight, |smallest subgradient of f|; g as returned by gradient()."""
         return violations_at(self.w, g, self.penalty)
 
+    def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
+        """A step p by coordinate descent on f over the weights `chosen` (i8); None if the loss has no such method.
+
+        At most `most` epochs, until the largest violation is `share` of the initial one; count[0] += epochs.
+        """
+        return None
+
     def best_step(self, p: np.ndarray, g: np.ndarray) -> float:
         """The approximate minimiser t in [0, 1] of f(w + t p); g as returned by gradient().  0: f does not decrease."""
         (self._columns or self.rows).margins(p, self.y, self.dz)
@@ -221,6 +231,23 @@ class L1SquaredHinge(L1Objective):
         steepest = float(np.abs(v).max(initial=0.0))
         s, value = self._best_multiple(-a * self.y, 1.0 / steepest if steepest > 0.0 else np.inf)
         return value, s * a
+
+    def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
+        w, z, columns = self.w.copy(), self.z.copy(), self.columns()
+        lists = columns.starts, columns.row_numbers, columns.values
+        terms, first = (self.y, self.cost, self.penalty, w, chosen, z), None
+        before = w.copy()  # at the last doubling of the epochs
+        for k in range(most):
+            largest = l1_loops.hinge2_column_epoch(*lists, *terms, columns.bias)
+            count[0] += 1.0
+            first = largest if first is None else first
+            if largest <= share * first or limits.is_ended():
+                break
+            if k >= DESCENT_LOOK and k & (k + 1) == 0:
+                if np.abs(w - before).max() <= DESCENT_STILL * np.abs(w).max():
+                    break
+                before[:] = w
+        return w - self.w
 
     def value_at_zero(self) -> float:
         return float(np.sum(self.cost))

@@ -52,6 +52,9 @@ FIRST_SET = 200  # least size of a working set
 INNER_TIGHT = 0.03  # as INNER_MATRIX, of columns: INNER_LOOSE at first and after a short step; halved where ...
 # ... epochs alone reached it, down to the latter
 EPOCHS_COLUMNS = 5  # over columns between two such systems
+PASSES_DESCENT = 5  # a step shorter than SHORT is followed by epochs on f itself (hinge): twice as many, ...
+DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left, ...
+MOST_DESCENT = 5120  # ... and this many at most
 CG_FAR = 8  # as long as a step lowers f by FAR a model has one system, by this many steps of ...
 CG_TOLERANCE, CG_STEPS = 0.03, 15  # ... conjugate gradients, to this; later this many, twice as many each time the ...
 # ... solution changes no sign, and as many systems as take this share of the run's work so far, or that much work
@@ -91,10 +94,11 @@ class MatrixModel:
     def went_short(self) -> None:
         """The step to the model's minimiser was cut short, and another one follows."""
 
-    def step(self, g: np.ndarray, violations: np.ndarray, fall: float, work: float) -> np.ndarray:
+    def step(self, g: np.ndarray, violations: np.ndarray, fall: float, short: bool, work: float) -> np.ndarray:
         """p = v - w from the model over all weights, or over those that its slope moves where these are few.
 
-        fall: share of f by which the last step lowered it; work: the run's so far.
+        fall: share of f by which the last step lowered it; short: whether that step was shorter than SHORT; work: the
+        run's so far.
         """
         o, largest = self.objective, float(violations.max())
         self.epochs[:] = 0.0
@@ -228,7 +232,7 @@ class ColumnsModel:
         self.objective, self.monitor = objective, monitor
         self.epochs = np.zeros(2)
         self._share = 1.0  # numbers of the working set, as share of all: what a pass over it costs
-        self._loose, self._ridge = INNER_LOOSE, RIDGE_FIRST
+        self._loose, self._ridge, self._descent = INNER_LOOSE, RIDGE_FIRST, PASSES_DESCENT
 
     @property
     def work(self) -> float:
@@ -237,13 +241,16 @@ class ColumnsModel:
 
     def went_short(self) -> None:
         """The step to the model's minimiser was cut short, and another one follows."""
+        self._descent = min(2 * self._descent, MOST_DESCENT)
         self._loose = INNER_LOOSE
 
-    def step(self, g: np.ndarray, violations: np.ndarray, fall: float, work: float) -> np.ndarray:
+    def step(self, g: np.ndarray, violations: np.ndarray, fall: float, short: bool, work: float) -> np.ndarray:
         """p = v - w from the model over a working set; the others stay zero.  See MatrixModel.step."""
         o = self.objective
         self.epochs[:] = 0.0
         chosen = working_set((o.w != 0.0) | (o.penalty == 0.0), violations)
+        if short and (p := o.descend(chosen, self.epochs, self._descent, DESCENT_LEFT)) is not None:
+            return p
         p, columns = np.zeros(o.d), o.columns().weighted(chosen, o.c)
         self._share = columns.nnz / max(o.columns().nnz, 1)
         part = g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen]

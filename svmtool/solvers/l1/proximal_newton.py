@@ -256,7 +256,7 @@ class _Run(Run):
                 o.widen()
             model.most = self.path_numbers  # a face of more weights than rows may take as long as a whole run of that
             try:
-                p = model.step(g, violations, self.fall, self.work)
+                p = model.step(g, violations, self.fall, self.short, self.work)
             except EndedError:
                 return monitor.end()
             t = o.best_step(p, g)
