@@ -10,6 +10,7 @@ import json
 import os
 import statistics
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # as the commands do
@@ -34,11 +35,13 @@ def main() -> None:
         seconds: list[float] = []
         while True:
             rows = Dataset(table.labels, table.indptr, table.indices, table.values, table.n_features)
+            start = time.perf_counter()
             done = pipeline.train(rows, chosen)
+            spent = time.perf_counter() - start
             if first:  # warm-up
                 first = False
                 continue
-            seconds.append(done.seconds)
+            seconds.append(spent)
             if sum(seconds) > ENOUGH_SECONDS or (len(seconds) >= 5 and sum(seconds) > SOME_SECONDS):
                 break
         status = done.status

@@ -43,8 +43,10 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
     seconds, done = 0.0, None
     for C in path:
         initial = done.model if seeded and done else None
-        done = pipeline.train(table_of(problem.X, problem.y), asked.replace(C=C), initial=initial)
-        seconds += done.seconds
+        table = table_of(problem.X, problem.y)
+        start = time.perf_counter()
+        done = pipeline.train(table, asked.replace(C=C), initial=initial)
+        seconds += time.perf_counter() - start
     status = done.status
     W = done.model.W[:, 0] * (1.0 if done.model.labels is None or done.model.labels[0] == 1 else -1.0)
     b = 0.0
