@@ -1,18 +1,19 @@
 """Computes decision values of LIBSVM text in one pass; rows are scored while reading and not stored.
 
-Threads score blocks of lines; results do not depend on the blocks.  Memory holds one chunk of text, for any size of the
-file.  Needs no numpy, whose import takes longer than scoring a file of a few megabytes.
+Threads score blocks of lines; results do not depend on the blocks.  Memory holds one group of results, for any size of
+the file.  Needs no numpy, whose import takes longer than scoring a file of a few megabytes.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.decision_loops import score_lines
 from svmtool.errors import DataError
-from svmtool.formats.source import Source, whole_lines
+from svmtool.formats.source import LineReader, Source
 from svmtool.models.linear import ONE_CLASS_WORD, LinearModel
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 18  # bytes of text that a thread scores at a time; fits the second-level cache
 ROW_BYTES = 64  # initial estimate of the length of a row's text
-CHUNK = 1 << 22  # bytes of text in memory
+GROUP = 64  # blocks whose results are in memory at the same time
 
 
 class Scored:
@@ -43,16 +44,37 @@ class Scored:
         return copy
 
 
+EMPTY = Scored(0, 0)
+
+
 def scored_blocks(source: Source, model: LinearModel) -> Iterator[Scored]:
     """Score every line of an open source.
 
     Raises DataError for the first malformed line, after yielding all earlier blocks.
     """
-    lines = 0
-    for text, size, fault in whole_lines(source, CHUNK):
+    reader, reading = LineReader(source, BLOCK), threading.Lock()
+    texts: dict[int, Buffer] = {}  # of each thread
+    group: list[Scored]
+
+    def work(_: int) -> None:
+        me = threading.get_ident()
+        with reading:
+            if reader.ended:
+                return
+            texts[me], size, fault = reader.read(texts.get(me))
+            place = len(group)
+            group.append(EMPTY)
+        group[place] = scored = _score(texts[me], size, model, source.name)
         if fault:
-            raise DataError(lines + 1, source.name, "", fault)
-        for block in _scored_chunk(text, size, model, source.name):
+            scored.error = DataError(1, source.name, "", fault)
+
+    # one block tells whether a stream is worth starting threads for
+    lines, n_blocks = 0, 1 if source.size is None else min(GROUP, -(-source.size // BLOCK))
+    while not reader.ended:
+        group = []
+        threads.run_blocks(work, n_blocks)
+        n_blocks = GROUP
+        for block in group:
             if block.error is not None:
                 e = block.error
                 raise DataError(lines + e.line, e.file, e.token, e.reason)
@@ -60,26 +82,11 @@ def scored_blocks(source: Source, model: LinearModel) -> Iterator[Scored]:
             yield block
 
 
-def _scored_chunk(text: Buffer, size: int, model: LinearModel, name: str) -> list[Scored]:
-    """The scored blocks of the lines of text[:size]."""
-    cuts = [0]
-    while cuts[-1] < size:
-        cuts.append(text.memory.find(b"\n", min(cuts[-1] + BLOCK, size) - 1, size) + 1)
-    blocks = [Scored(0, 0)] * (len(cuts) - 1)
-
-    def work(b: int) -> None:
-        blocks[b] = _score(text, cuts[b], cuts[b + 1], model, name)
-
-    threads.run_blocks(work, len(blocks))
-    return blocks
-
-
-def _score(text: Buffer, start: int, stop: int, model: LinearModel, name: str) -> Scored:
-    """Score the lines of text[start:stop]; errors count lines from the block's first."""
+def _score(text: Buffer, stop: int, model: LinearModel, name: str) -> Scored:
+    """Score the lines of text[:stop]; errors count lines from the block's first."""
     columns = model.columns
-    scored = Scored(1 + (stop - start) // ROW_BYTES, columns)
+    scored = Scored(1 + stop // ROW_BYTES, columns)
     state = Buffer("i8", 3)  # position, row, largest index
-    state.items[0] = start
     rho = model.rho if model.word == ONE_CLASS_WORD and model.rho is not None else 0.0  # other models ignore it
     while status := score_lines(
         text, model.W, scored.labels, scored.decisions, state, columns, model.n_features, model.bias, rho, stop

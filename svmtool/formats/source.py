@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from itertools import chain
 
-from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.text_loops import PADDING
 from svmtool.errors import SvmtoolError
@@ -27,6 +26,7 @@ READ = 1 << 20  # bytes of a sequential input read at once where it is completed
 LABEL = b"0 "  # of rows without labels
 NEWLINE = b"\n"
 LONGEST_LINE = 1 << 28  # bytes; a small compressed file may contain gigabytes without a newline
+SHORTER = "became shorter while it was read"
 NUL = "the line contains a NUL byte: this is not a text file"
 
 
@@ -47,8 +47,6 @@ class Source:
     def read_into(self, buffer) -> int:
         """Fill a writable buffer from the current position; returns the number of bytes, fewer at the end."""
         view = memoryview(buffer).cast("B")
-        if self.size is not None:
-            return self._read_parts(view, self.size)
         done = 0
         try:
             if self._fresh:
@@ -63,6 +61,8 @@ class Source:
                 else:
                     n = self._stream.readinto(view[done:])
                 if not n:
+                    if self.size is not None and self.taken + done < self.size:
+                        raise SvmtoolError(f"{self.name} {SHORTER}")
                     break
                 done += n
         except (KeyboardInterrupt, SvmtoolError):
@@ -71,19 +71,6 @@ class Source:
             raise SvmtoolError(f"can't read {self.name}: {_reason(e)}") from e
         self.taken += done
         return done
-
-    def _read_parts(self, view: memoryview, size: int) -> int:
-        """`read_into` for a plain file of `size` bytes: threads read its parts."""
-        start = os.lseek(self._fd, 0, os.SEEK_CUR)
-        stop = max(start, min(start + len(view), size))
-        parts = range(start, stop, READ)
-
-        def work(b: int) -> None:
-            self.read_at(view[parts[b] - start : min(parts[b] + READ, stop) - start], parts[b])
-
-        threads.run_blocks(work, len(parts))
-        os.lseek(self._fd, stop, os.SEEK_SET)
-        return stop - start
 
     def _begin(self) -> None:
         """Read the first bytes of a sequential input; a compressed one gets a decoder."""
@@ -105,7 +92,7 @@ class Source:
             while len(view):
                 n = os.preadv(self._fd, [view], offset)
                 if n == 0:
-                    raise SvmtoolError(f"{self.name} became shorter while it was read")
+                    raise SvmtoolError(f"{self.name} {SHORTER}")
                 view, offset = view[n:], offset + n
                 self.taken += n  # threads may lose a count; it is only shown
         except OSError as e:
@@ -142,7 +129,7 @@ class Source:
         """Go back to the position where `repeatable` was called."""
         self.taken = 0
         if self._stream is None:
-            os.lseek(self._fd, self._start, os.SEEK_SET)
+            self.taken = os.lseek(self._fd, self._start, os.SEEK_SET)
             self._head = b""
         else:
             self._stream.seek(0)
@@ -247,33 +234,46 @@ def too_long(longest: int) -> str:
     return f"the line is longer than {longest / MB:.0f} MB"
 
 
-def whole_lines(source: Source, chunk: int, longest: int = LONGEST_LINE) -> Iterator[tuple[Buffer, int, str]]:
-    """Yield (text, size, fault): text[:size] holds the next complete lines, about `chunk` bytes; PADDING bytes follow.
+class LineReader:
+    """Reads the complete lines of a source, about `chunk` bytes at a time.
 
-    The last line gets a newline if it has none.  The text is valid until the next one is requested.  fault: empty, or
-    with size 0 why the next line is none: longer than a chunk, it holds a NUL byte or more than `longest` bytes.
+    longest: the limit of the length of a line longer than a chunk.  ended: the whole source has been read.
     """
-    text = Buffer("u1", 2 * chunk + PADDING)
-    held, ended = 0, False
-    while not ended:
-        if text.size < held + chunk + PADDING:  # a line longer than a chunk
-            longer = Buffer("u1", 2 * text.size)
-            longer.items[:held] = text.items[:held]
-            text = longer
-        n = source.read_into(text.items[held : held + chunk])
-        ended = n < chunk
-        fresh, held = held, held + n
-        if ended and held and text.items[held - 1] != NEWLINE[0]:
-            text.items[held] = NEWLINE[0]
-            held += 1
-        whole = text.memory.rfind(NEWLINE, fresh, held) + 1
-        if whole:
-            yield text, whole, ""
-            text.items[: held - whole] = text.items[whole:held]
-            held -= whole
-        elif reason := partial_line_error(text, 0, held, longest):
-            yield text, 0, reason
-            return
+
+    def __init__(self, source: Source, chunk: int, longest: int = LONGEST_LINE):
+        self.source, self.longest = source, longest
+        self.chunk = chunk if source.size is None else min(chunk, source.size + 1)
+        self.ended, self._rest = False, b""  # the beginning of a line
+
+    def read(self, text: Buffer | None = None) -> tuple[Buffer, int, str]:
+        """The next lines as (text, size, fault): they are text[:size], and PADDING bytes follow; size 0 at the end.
+
+        text: a buffer to use again if it is large enough.  The last line gets a newline if it has none.  fault: empty,
+        or with size 0 why the next line cannot be read: it holds a NUL byte or is too long.
+        """
+        held, chunk = len(self._rest), self.chunk
+        if text is None or text.size < held + chunk + PADDING:
+            text = Buffer("u1", held + chunk + chunk // 8 + PADDING)
+        text.items[:held] = self._rest
+        while not self.ended:
+            if text.size < held + chunk + PADDING:  # a line longer than a chunk
+                longer = Buffer("u1", 2 * text.size)
+                longer.items[:held] = text.items[:held]
+                text = longer
+            n = self.source.read_into(text.items[held : held + chunk])
+            self.ended = n < chunk
+            fresh, held = held, held + n
+            if self.ended and held and text.items[held - 1] != NEWLINE[0]:
+                text.items[held] = NEWLINE[0]
+                held += 1
+            whole = text.memory.rfind(NEWLINE, fresh, held) + 1
+            if whole:
+                self._rest = bytes(text.items[whole:held])
+                return text, whole, ""
+            if reason := partial_line_error(text, 0, held, self.longest):
+                self.ended = True
+                return text, 0, reason
+        return text, 0, ""
 
 
 def _decoder(kind: str, raw: io.BufferedReader, name: str):

@@ -247,9 +247,9 @@ def test_scores_do_not_depend_on_blocks_threads_or_the_way_in(word, bias, n_thre
     with load(path) as opened:
         stored = linear.parse(opened)
     threads.set_count(n_threads)
-    for block, chunk in ((1 << 18, 1 << 22), (300, 512), (40, 64)):
+    for block, group in ((1 << 18, 64), (300, 2), (40, 64)):
         monkeypatch.setattr(scored_text, "BLOCK", block)
-        monkeypatch.setattr(scored_text, "CHUNK", chunk)
+        monkeypatch.setattr(scored_text, "GROUP", group)
         for name in ("t", "t.gz"):
             with open_source(str(tmp_path / name)) as source:
                 parts = [

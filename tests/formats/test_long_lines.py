@@ -46,10 +46,10 @@ class Endless(io.RawIOBase):
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Sets small blocks and a small limit of a line."""
-    for module, name in ((table, "BLOCK"), (scored_text, "BLOCK"), (scored_text, "CHUNK")):
+    for module, name in ((table, "BLOCK"), (scored_text, "BLOCK")):
         monkeypatch.setattr(module, name, SMALL)
     monkeypatch.setattr(table, "LONGEST_LINE", 1 << 16)
-    for function in (source.partial_line_error, source.whole_lines):
+    for function in (source.partial_line_error, source.LineReader.__init__):
         monkeypatch.setattr(function, "__defaults__", (1 << 16,))
     monkeypatch.setattr(table.raw_tables, "__defaults__", (SMALL, None, 1, 1 << 16))
 
@@ -177,3 +177,16 @@ def test_standard_input_without_an_end(byte, words, tmp_path, monkeypatch):
         with pytest.raises(DataError, match=f"line 3: -: .*{words}"):
             next(rows)
         assert os.lseek(file.fileno(), 0, os.SEEK_CUR) < 1 << 24, "read on and on"
+
+
+def test_a_file_that_becomes_shorter_is_an_error(tmp_path):
+    path = tmp_path / "d"
+    path.write_bytes(b"1 1:1\n" * 100_000)
+    for read in (table.raw_tables, lambda source: scored_text.scored_blocks(source, stored())):
+        with open_source(str(path)) as opened:
+            pieces = read(opened)
+            next(pieces)
+            os.truncate(path, opened.taken)
+            with pytest.raises(SvmtoolError, match="d became shorter while it was read$"):
+                list(pieces)
+        path.write_bytes(b"1 1:1\n" * 100_000)

@@ -38,9 +38,7 @@ ARRAYS = {
 MAGIC = b"\x93NUMPY\x01\x00"  # of an .npy array in the archive
 LONGEST_HEADER = 4096
 ENCRYPTED = 1  # bit in a member's flags
-_HEADER = re.compile(
-    rb"\{'descr': '([<>|][iuf][18])', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n"
-)
+_HEADER = re.compile(rb"\{'descr': '([<>|][iuf][18])', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n")
 
 # exceptions of zipfile for damaged files
 _SPOILT = (ValueError, KeyError, IndexError, EOFError, RuntimeError, OverflowError, OSError, struct.error)

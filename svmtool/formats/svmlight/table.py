@@ -19,7 +19,7 @@ from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text import text_loops
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.source import LONGEST_LINE, NEWLINE, Source, open_source, partial_line_error, too_long, whole_lines
+from svmtool.formats.source import LONGEST_LINE, NEWLINE, LineReader, Source, open_source, partial_line_error, too_long
 from svmtool.numbers import format_one
 
 if TYPE_CHECKING:
@@ -232,13 +232,15 @@ def raw_tables(
     source: Source, chunk: int = CHUNK, slow_line: LineParser | None = None, least: int = 1, longest: int = LONGEST_LINE
 ) -> Iterator[RawTable]:
     """As `tables`, but yields RawTables, without numpy; longest: limit of the length of a line longer than a chunk."""
-    first_line = 0
-    for text, size, fault in whole_lines(source, chunk, longest):
+    reader, first_line, text = LineReader(source, chunk, longest), 0, None
+    while not reader.ended:
+        text, size, fault = reader.read(text)
         if fault:
             raise DataError(first_line + 1, source.name, "", fault)
-        table = parse_text(text, size, source.name, slow_line, least=least, first_line=first_line)
-        first_line += table.labels.size
-        yield table
+        if size:
+            table = parse_text(text, size, source.name, slow_line, least=least, first_line=first_line)
+            first_line += table.labels.size
+            yield table
 
 
 def parse_bytes(data: bytes, name: str, first_line: int = 0) -> RawTable:
