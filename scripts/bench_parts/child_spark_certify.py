@@ -19,6 +19,7 @@ import scipy.sparse
 
 from bench_parts.certify import POINTWISE, answer
 from svmtool.formats.models import linear
+from svmtool.formats.source import open_source
 from svmtool.formats.svmlight import table as svmlight
 
 BLOCK = 1 << 26  # bytes of text
@@ -42,11 +43,12 @@ def main() -> None:
     W = np.array([np.append(w[:-1], np.zeros(d + 1 - len(w))) for w in found]).T
     biases = np.array([w[-1] for w in found])
     sums = np.zeros(len(found))
-    for table in svmlight.blocks(order["path"], BLOCK):
-        X = scipy.sparse.csr_matrix((table.values, table.indices, table.indptr), shape=(len(table), d))
-        margins = np.where(table.labels > 0, 1.0, -1.0)[:, None] * (X @ W + biases)
-        for k, candidate in enumerate(order["candidates"]):
-            sums[k] += np.sum(LOSSES[candidate["loss"]](margins[:, k]))
+    with open_source(order["path"]) as source:
+        for table in svmlight.tables(source, BLOCK):
+            X = scipy.sparse.csr_matrix((table.values, table.indices, table.indptr), shape=(len(table), d))
+            margins = np.where(table.labels > 0, 1.0, -1.0)[:, None] * (X @ W + biases)
+            for k, candidate in enumerate(order["candidates"]):
+                sums[k] += np.sum(LOSSES[candidate["loss"]](margins[:, k]))
     answer((0.5 * np.sum(W * W, axis=0) + order["C"] * sums).tolist())
 
 

@@ -65,7 +65,9 @@ class _Hang(BaseException):
 
 
 def _read_data(path: str) -> None:
-    for table in (svmlight.read(path), *svmlight.blocks(path, 64)):
+    with open_source(path) as source:
+        parts = list(svmlight.tables(source, 64))
+    for table in (svmlight.read(path), *parts):
         ends = table.indptr
         sound = ends[0] == 0 and np.all(np.diff(ends) >= 0) and ends[-1] == len(table.indices) == len(table.values)
         inside = np.ones(len(table.indices), bool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -145,7 +146,7 @@ def test_predictions_stand_beside_the_columns_of_the_input(options, solver, spar
     near = [flag if flag != "v" else str(tmp_path / "v.near") for flag in flags]
     assert svm_predict(["-q", *near, str(TEXT), model, str(tmp_path / "out.near")]) == 0
     content = session.context.broadcast(Path(model).read_bytes())
-    scorer = predict_spark.PartScorer(content, parse(["-q", *flags, str(TEXT), model, "o"]))
+    scorer = partial(predict_spark.score_part, content, parse(["-q", *flags, str(TEXT), model, "o"]))
     targets = [f"{tmp_path}/out", *([f"{tmp_path}/values"] if options == "--scores" else [])]
     score(session, f"{tmp_path}/in.parquet", targets, scorer, lambda done, n: None)
     found = spark.read.parquet(targets[0]).collect()

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from conftest import REPOSITORY, without_spark
@@ -19,6 +20,8 @@ if without_spark():
 
 from svmtool.cli.predict import spark  # noqa: E402
 from svmtool.cli.predict.command import main as svm_predict  # noqa: E402
+from svmtool.cli.predict.options import parse  # noqa: E402
+from svmtool.cli.status_line import StatusLine  # noqa: E402
 from svmtool.cli.train import main as svm_train  # noqa: E402
 from svmtool.distributed import predict as spark_predict  # noqa: E402
 from svmtool.distributed import session as spark_session  # noqa: E402
@@ -167,17 +170,19 @@ def test_an_output_that_cannot_be_is_one_sentence(name, run, models, tmp_path):
     assert err.startswith(f"can't open output directory {name or repr('')}: ") and "Exception" not in err
 
 
-def test_a_bar_tells_of_the_parts_on_a_terminal(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
+def test_the_line_of_progress_tells_of_the_parts(models, monkeypatch):
+    shown = []
 
-    for quiet in (False, True):
-        monkeypatch.setattr(sys, "stderr", Terminal())
-        with spark._Bar(quiet) as bar:
-            bar(1, 7)
-            bar(7, 7)
-        assert ("7/7" in sys.stderr.getvalue()) != quiet
+    def score(session, path, targets, scorer, watch):
+        watch(2, 7)
+        shown.append(StatusLine(io.StringIO(), lambda: False).text())
+        return []
+
+    context = SimpleNamespace(broadcast=lambda content: content)
+    monkeypatch.setattr(spark_predict, "score", score)
+    monkeypatch.setattr(spark_session, "Session", lambda *_: contextlib.nullcontext(SimpleNamespace(context=context)))
+    spark.predict(parse(["--spark", "x", "d", str(models / "classes"), "o"]))
+    assert shown[0].startswith("scoring 3 of 7 ")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from reading import blocks
 
 from svmtool.errors import DataError
 from svmtool.formats.svmlight import table as svmlight
@@ -121,7 +122,7 @@ def test_taken(file, line, row):
 @pytest.mark.parametrize("before", [0, 3])
 def test_refused(file, line, token, reason, before):
     path = file(b"1 1:2\n" * before + line + b"\n")
-    for attempt in (svmlight.read, lambda p: list(svmlight.blocks(p, 64))):
+    for attempt in (svmlight.read, lambda p: list(blocks(p, 64))):
         with pytest.raises(DataError) as caught:
             attempt(path)
         text = str(caught.value)

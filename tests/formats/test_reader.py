@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reading import blocks
 
 from svmtool.compiled import threads
 from svmtool.data.dataset import Dataset
@@ -95,7 +96,7 @@ def test_round_trip(tmp_path_factory, rows, spelling, data):
         patch.setattr(svmlight, "BLOCK", data.draw(st.integers(8, 200)))
         patch.setattr(svmlight, "STREAM_BLOCK", data.draw(st.integers(8, 200)))
         assert_same(svmlight.read(path), expected)
-        parts = list(svmlight.blocks(path, data.draw(st.integers(1, 300))))
+        parts = list(blocks(path, data.draw(st.integers(1, 300))))
     assert sum(len(p) for p in parts) == len(rows)
     assert bits(np.concatenate([p.values for p in parts] or [np.empty(0)])) == bits(expected.values)
     assert max((p.n_features for p in parts), default=0) == expected.n_features
@@ -170,7 +171,7 @@ def test_the_first_bad_line_is_reported(file, small_blocks, n_threads):
     path = file(good * 29 + b"1 x:1\n" + good * 40 + b"1 y:1\n" + good * 5 + b"1 nan\n")
     threads.set_count(n_threads)
     try:
-        for attempt in (svmlight.read, lambda p: list(svmlight.blocks(p, 150)), lambda p: list(svmlight.blocks(p))):
+        for attempt in (svmlight.read, lambda p: list(blocks(p, 150)), lambda p: list(blocks(p))):
             for _ in range(20):
                 with pytest.raises(DataError, match="line 30: .*token 'x:1'"):
                     attempt(path)
@@ -189,7 +190,7 @@ def test_lines_longer_than_a_block(file, small_blocks):
     text = "\n".join(" ".join([repr(label), *(f"{i}:{v!r}" for i, v in f.items())]) for label, f in rows)
     path = file(text.encode())
     assert_same(svmlight.read(path), naive(rows))
-    assert sum(len(p) for p in svmlight.blocks(path, 100)) == len(rows)
+    assert sum(len(p) for p in blocks(path, 100)) == len(rows)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
@@ -259,7 +260,7 @@ def test_what_cannot_be_opened(tmp_path):
 
 def test_empty_file(file):
     assert_same(svmlight.read(file(b"")), naive([]))
-    assert list(svmlight.blocks(file(b""))) == []
+    assert list(blocks(file(b""))) == []
 
 
 def test_memory_is_the_table_and_little_else(tmp_path):

@@ -51,7 +51,7 @@ def environment(tmp_path_factory):
             folder = tmp_path_factory.mktemp(name)
             subprocess.run([name, "-m", "venv", folder], check=True)
             pip = [folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
-            subprocess.run([*pip, "numpy", "scipy", "click", "tqdm"], check=True, env=alone())
+            subprocess.run([*pip, "numpy", "scipy", "click"], check=True, env=alone())
             subprocess.run([*pip, "--no-deps", wheel(platform.machine())], check=True, env=alone())
             (site,) = folder.glob("lib/python3*/site-packages")
             (site / "sitecustomize.py").write_text(FORBID)

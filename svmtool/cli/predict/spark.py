@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import io
-import sys
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
+from svmtool.activity import doing
 from svmtool.cli.predict.jobs import job_of
 from svmtool.compiled import threads
 from svmtool.errors import SvmtoolError
@@ -33,9 +34,13 @@ def predict(options: Options) -> tuple[Job, Plain | Report]:
     from svmtool.distributed.predict import score
     from svmtool.distributed.session import Session
 
-    with Session(options.spark, "svm-predict") as session, _Bar(options.quiet) as bar:
-        scorer = PartScorer(session.context.broadcast(content), options)
-        for tally, largest in score(session, path, targets, scorer, bar):
+    with Session(options.spark, "svm-predict") as session, doing("scoring") as part:
+        scorer = functools.partial(score_part, session.context.broadcast(content), options)
+
+        def watch(done: int, total: int) -> None:
+            part.done, part.total = done, total
+
+        for tally, largest in score(session, path, targets, scorer, watch):
             report.merge(tally)
             job.largest = max(job.largest, largest)
     return job, report
@@ -53,30 +58,26 @@ def _names(options: Options) -> tuple[str, str, list[str]]:
     return path, model, [target] if options.scores is None else [target, options.scores]
 
 
-class PartScorer:
-    """Scores the lines of one partition in an executor; model: a broadcast of the model file's bytes."""
+def score_part(
+    model: Any, options: Options, source: Source, part: int
+) -> Generator[tuple[bytes | None, ...], None, Any]:
+    """In an executor: yield the output of each directory block by block, with a header in the first part only.
 
-    def __init__(self, model: Any, options: Options):
-        self.model, self.options = model, options
+    model: a broadcast of the model file's bytes.  Returns the tally and the largest index of the features.
 
-    def __call__(self, source: Source, part: int) -> Generator[tuple[bytes | None, ...], None, Any]:
-        """Yield the output of each directory block by block, with a header in the first part only.
-
-        Returns the tally and the largest index of the features.
-
-        Runs the job of the same command without Spark, on one thread.
-        """
-        threads.set_count(1)  # other tasks have the other cores
-        job = job_of(ModelText.of(self.model.value, self.options.files[1]), self.options)
-        outputs = _outputs(self.options)
-        report = job.report(*outputs)
-        if part:
-            _drain(outputs[0])
-        for block in job.blocks(source):
-            report.add(block)
-            yield tuple(map(_drain, outputs))
-        yield tuple(map(_drain, outputs))  # the header, if there are no rows
-        return report.tally(), job.largest
+    Runs the job of the same command without Spark, on one thread.
+    """
+    threads.set_count(1)  # other tasks have the other cores
+    job = job_of(ModelText.of(model.value, options.files[1]), options)
+    outputs = _outputs(options)
+    report = job.report(*outputs)
+    if part:
+        _drain(outputs[0])
+    for block in job.blocks(source):
+        report.add(block)
+        yield tuple(map(_drain, outputs))
+    yield tuple(map(_drain, outputs))  # the header, if there are no rows
+    return report.tally(), job.largest
 
 
 def _outputs(options: Options) -> tuple[io.BytesIO, io.BytesIO | None]:
@@ -92,29 +93,3 @@ def _drain(output: io.BytesIO | None) -> bytes | None:
     output.seek(0)
     output.truncate()
     return text or None
-
-
-class _Bar:
-    """Progress bar of finished parts, on a terminal."""
-
-    def __init__(self, quiet: bool):
-        self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
-        self._bar: Any = None
-
-    def __call__(self, done: int, total: int) -> None:
-        if not self._shown:
-            return
-        if self._bar is None:
-            from tqdm import tqdm
-
-            self._bar = tqdm(total=total, desc="scoring", unit="part", leave=False, file=sys.stderr)
-        if done != self._bar.n:
-            self._bar.n = done
-            self._bar.refresh()
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        if self._bar is not None:
-            self._bar.close()

@@ -100,15 +100,6 @@ def joined_raw(parts: list[RawTable]) -> RawTable:
     return whole
 
 
-def blocks(path: str, block_bytes: int = CHUNK) -> Iterator[Dataset]:
-    """Read a file in Datasets of about block_bytes of text each, in bounded memory.
-
-    n_features is that of the block.  Errors give the line number in the file.
-    """
-    with open_source(path) as source:
-        yield from tables(source, block_bytes)
-
-
 def _read_regular(source: Source, least: int) -> RawTable:
     size = source.size
     assert size is not None
