@@ -11,7 +11,6 @@ span of the u_k is a good one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,9 +21,9 @@ class _Climb:
     gain: the maximum.
     """
 
-    def __init__(self, first: float, shape: tuple[int, ...]):
-        self.x, self.gain = np.zeros(shape), 0.0
-        self._p, self._z, self._pivot = np.zeros(shape), -first, 1.0
+    def __init__(self, first: float, size: int):
+        self.x, self.gain = np.zeros(size), 0.0
+        self._p, self._z, self._pivot = np.zeros(size), -first, 1.0
 
     def add(self, q: np.ndarray, own: float, beside: float) -> None:
         """Add a vector q; own, beside: T's entries on the diagonal and left of it (0 for the first)."""
@@ -38,56 +37,20 @@ class _Climb:
         self.gain += 0.5 * step * self._z
 
 
-class FullStep(NamedTuple):
-    """A step to the solution; see GolubKahan."""
-
-    dw: Any
-    ds: np.ndarray
-
-
-class Weights:
-    """Directions v in weight space: forward(v) = A v, back(u) = A'u."""
-
-    def __init__(self, forward: Callable, back: Callable):
-        self.forward, self.back = forward, back
-
-    def norm(self, v: np.ndarray) -> float:
-        return float(np.sqrt(v @ v))
-
-
-class Combinations:
-    """Directions v = A'p, stored as p and A v (f8[2, n]), which is shorter for fewer rows than features.
-
-    product(u) = A A'u: one pass over the data instead of two.
-    """
-
-    def __init__(self, product: Callable):
-        self._product = product
-
-    def forward(self, v: np.ndarray) -> np.ndarray:
-        return v[1].copy()
-
-    def back(self, u: np.ndarray) -> np.ndarray:
-        return np.stack([u, self._product(u)])
-
-    def norm(self, v: np.ndarray) -> float:
-        return float(np.sqrt(max(v[0] @ v[1], 0.0)))
-
-
 class GolubKahan:
     """Computes the best `dw` to add to w and `ds` to add to s = b - A w, one direction at each step.
 
-    g = w - A's and dw are in `space`.  fallen = P(w) - P(w + dw), risen = D(s + ds) - D(s).  first: |g|.  over: whether
-    all directions are used up.
+    forward(v) = A v, back(u) = A'u, g = w - A's.  fallen = P(w) - P(w + dw), risen = D(s + ds) - D(s).  first: |g|.
+    over: whether all directions are used up.
     """
 
-    def __init__(self, space: Weights | Combinations, n: int, g: np.ndarray):
-        self._space = space
-        self.first = norm = space.norm(g)
+    def __init__(self, forward: Callable, back: Callable, n: int, g: np.ndarray):
+        self._forward, self._back = forward, back
+        self.first = norm = float(np.sqrt(g @ g))
         self.over = norm == 0.0
         self._v = g / -(norm or 1.0)
         self._u, self._rho, self._theta = np.zeros(n), 0.0, 0.0
-        self._primal, self._dual = _Climb(norm, g.shape), _Climb(0.0, (n,))
+        self._primal, self._dual = _Climb(norm, len(g)), _Climb(0.0, n)
 
     @property
     def dw(self) -> np.ndarray:
@@ -106,9 +69,9 @@ class GolubKahan:
         return self._dual.gain
 
     def step(self) -> None:
-        """Add one direction: a product with A and one with A', or one with A A'."""
+        """Add one direction: a product with A and one with A'."""
         theta, before = self._theta, self._rho
-        u = self._space.forward(self._v)
+        u = self._forward(self._v)
         u -= theta * self._u
         self._rho = rho = float(np.sqrt(u @ u))
         self._primal.add(self._v, 1.0 + rho * rho + theta * theta, before * theta)
@@ -116,11 +79,11 @@ class GolubKahan:
             self.over = True
             return
         u /= rho
-        v = self._space.back(u)
+        v = self._back(u)
         v -= rho * self._v
-        self._theta = self._space.norm(v)
+        self._theta = float(np.sqrt(v @ v))
         if theta == 0.0:  # the first direction
-            self._dual = _Climb(-self.first * rho, u.shape)
+            self._dual = _Climb(-self.first * rho, len(u))
         self._dual.add(u, 1.0 + rho * rho + self._theta**2, theta * rho)
         self._u, self.over = u, self._theta == 0.0
         if not self.over:

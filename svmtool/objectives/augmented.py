@@ -12,8 +12,6 @@ for p = 1, a feasible dual point, so that each evaluation gives a lower bound of
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from svmtool.compiled.loops.loss import hinge_loops as loops
@@ -133,12 +131,8 @@ class Augmented(Objective):
             and self.face_cost < FACTOR * float(self.d) ** 3
         )  # fmt: skip
 
-    def _direction(
-        self, g: np.ndarray, system: str, tolerance: float, most: int, stopped: Callable[[], bool]
-    ) -> tuple[np.ndarray, int, bool]:
-        if system == "dual" and not self.straight:
-            return self.curved_direction(g), 0, True
-        return super()._direction(g, system, tolerance, most, stopped)
+    def _by_rows(self, g: np.ndarray) -> np.ndarray:
+        return super()._by_rows(g) if self.straight else self.curved_direction(g)
 
     def primal_value(self) -> float:
         if self.p > 1.0:
@@ -156,7 +150,7 @@ class Augmented(Objective):
         rows on the margin are equality constraints, with a proximal term that keeps dependent rows solvable.
         A free bias is the multiplier of sum alpha_i y_i = 0.
         """
-        used, Q = self.inner_products(used)
+        used, Q = self.dual_matrix(used, self.y, 1.0 / (self.sigma * self.cost))
         rest = -self.u
         rest[used] = 0.0
         v, z = self.rows.transpose_product(rest), np.empty(self.n)
@@ -164,12 +158,8 @@ class Augmented(Objective):
             v[-1] = 0.0
         self.rows.margins(v, self.y, z)
         y = self.y[used]
-        Q *= y
-        Q *= y[:, None]
-        Q.flat[:: len(used) + 1] += 1.0 / (self.sigma * self.cost[used])
         aim = self.target[used] - z[used] + self.beta[used] / self.sigma
-        a, Q = np.zeros(self.n), np.ascontiguousarray(Q.T)
-        factored, bias = Factored(Q), 0.0
+        a, factored, bias = np.zeros(self.n), Factored(np.ascontiguousarray(Q.T)), 0.0
         part = factored.solve(aim)
         if self.free_bias:  # Q contains bias^2 y y', which only shifts the multiplier
             others, along = float(np.sum(rest)), factored.solve(y)
@@ -230,8 +220,7 @@ class Augmented(Objective):
         z -= self.target
         np.minimum(z, 0.0, out=z, where=alpha <= 0.0)
         np.maximum(z, 0.0, out=z, where=alpha >= self.cost)
-        largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
-        return max(largest - smallest, largest, -smallest)
+        return float(z.max(initial=0.0) - z.min(initial=0.0))
 
     def value_at_zero(self) -> float:
         """f(0)."""

@@ -61,6 +61,7 @@ class Objective(Losses):
     scale = 1.0  # the curvature of row i is scale * c_i: a common factor does not change the Gram matrix
     rows_quicker = False  # whether a system of the active rows (`face`) costs less than a factorised d x d matrix
     way = ""  # how the last Newton direction was computed: a value of SYSTEMS
+    products = 0  # with the Hessian, in the last direction by conjugate gradients
     face_bound = -np.inf  # best lower bound of min f found by `face`
     _hessian: np.ndarray | None = None
 
@@ -218,9 +219,14 @@ class Objective(Losses):
         """
         self.way = SYSTEMS[system]
         try:
-            return self._direction(g, system, tolerance, most, stopped)
+            if system == "primal":
+                return self._by_features(g), 0, True
+            if system == "dual":
+                return self._by_rows(g), 0, True
+            p, self.products, reached = self._conjugate_gradient(g, tolerance, most, stopped)
         except limits.EndedError:
             return -g, 0, False
+        return -p, self.products, reached
 
     def factorised_direction(self, g: np.ndarray, doubtful: bool) -> tuple[np.ndarray, int, bool]:
         """`newton_direction` by the cheaper factorised system, dual or primal.
@@ -236,21 +242,17 @@ class Objective(Losses):
                 return found
         return self.newton_direction(g, "primal")
 
-    def _direction(
-        self, g: np.ndarray, system: str, tolerance: float, most: int, stopped: Callable[[], bool]
-    ) -> tuple[np.ndarray, int, bool]:
-        """`newton_direction`, or EndedError if the run ends."""
-        if system == "primal":
-            return -solve_positive(self.hessian(), g), 0, True
-        if system == "dual":
-            return self.face(self.active_rows()) - self.w, 0, True  # type: ignore[attr-defined]
-        p, products, reached = self._conjugate_gradient(g, tolerance, most, stopped)
-        return -p, products, reached
+    def _by_features(self, g: np.ndarray) -> np.ndarray:
+        """`newton_direction` by the primal system."""
+        return -solve_positive(self.hessian(), g)
+
+    def _by_rows(self, g: np.ndarray) -> np.ndarray:
+        """`newton_direction` by the dual system."""
+        return self.face(self.active_rows()) - self.w
 
     def _conjugate_gradient(
         self, g: np.ndarray, tolerance: float, most: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
-        """linalg.conjugate_gradient on the Hessian."""
         return conjugate_gradient(self.hessian_product, g, self.preconditioner(), tolerance, most, stopped)
 
     def curved_direction(self, g: np.ndarray) -> np.ndarray:
@@ -259,11 +261,8 @@ class Objective(Losses):
         p = -g - A'Ds, D = sqrt(c), with (D A A' D + I) s = -D A g.  The step of a free bias is the multiplier of its
         equation, which fixes the sum of Ds.  At least one row must be active.
         """
-        used, Q = self.inner_products(self.active_rows())
+        used, Q = self.dual_matrix(self.active_rows(), np.sqrt(self.c), np.ones(self.n))
         root = np.sqrt(self.c[used])
-        Q *= root
-        Q *= root[:, None]
-        Q.flat[:: len(used) + 1] += 1.0
         along, a = np.empty(self.n), np.zeros(self.n)
         self.rows.margins(g, np.ones(self.n), along)
         factored, shift = Factored(np.ascontiguousarray(Q.T)), 0.0

@@ -77,8 +77,6 @@ class CrammerSingerLoss(Objective):
         self.beta = np.zeros(self.n)
         self.beta[np.arange(self.base.n) * self.wide + self.number] = 1.0
         self._pairs: np.ndarray | None = None
-        self._kernel: KernelCache | None = None
-        self._products = PRODUCTS
         self._bending: _Bending | None = None
         self._multiple = 1.0
 
@@ -177,7 +175,7 @@ class CrammerSingerLoss(Objective):
     @property
     def has_dual_system(self) -> bool:
         """Whether the dual system costs less than conjugate gradients with as many products as the last time."""
-        return self.rows_quicker or self.face_cost < step_cost(self.rows, self.active, self._products)
+        return self.rows_quicker or self.face_cost < step_cost(self.rows, self.active, max(PRODUCTS, self.products))
 
     @property
     def rows_quicker(self) -> bool:
@@ -193,13 +191,6 @@ class CrammerSingerLoss(Objective):
         if products:
             return step_cost(self.rows, self.active, products)
         return min(step_cost(self.rows, self.active), self.face_cost)
-
-    def _conjugate_gradient(
-        self, g: np.ndarray, tolerance: float, most: int, stopped: Callable[[], bool]
-    ) -> tuple[np.ndarray, int, bool]:
-        found = super()._conjugate_gradient(g, tolerance, most, stopped)
-        self._products = max(PRODUCTS, found[1])
-        return found
 
     def face(self, used: np.ndarray) -> np.ndarray:
         """The flat W that minimises the quadratic piece of the last value, of which some row must not be at a vertex.

@@ -8,10 +8,8 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.data.blocks import Rows
-from svmtool.data.csr import CsrRows
-from svmtool.linalg.golub_kahan import Combinations, FullStep, GolubKahan, Weights
+from svmtool.linalg.golub_kahan import GolubKahan
 from svmtool.linalg.systems import Factored
-from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.base import Objective
 from svmtool.objectives.squared_hinge import dual_bound
 
@@ -24,7 +22,6 @@ class LeastSquares(Objective):
     ):
         super().__init__(rows, y, cost, free_bias)
         self.target = np.ones(self.n) if target is None else target
-        self._p: np.ndarray | None = None
         self._factor: Factored | None = None
 
     @cached_property
@@ -96,22 +93,14 @@ class LeastSquares(Objective):
 
         With r_i = sqrt(2 C_i), A has the rows r_i x_i and b the entries r_i y_i target_i.  A free bias is eliminated by
         projecting r out of b and of all columns of A.
-        If sparse rows are fewer than features and w = A'p (true from w = 0 on), the steps are taken in p.
         """
         self._root = np.sqrt(2.0 * self.cost)
         self._along_root = self._root / float(np.sqrt(self._root @ self._root))
         self._s = self._residual(self.w)
-        if self._p is None and self.n < self.d and isinstance(self.rows, CsrRows) and not np.any(self.w):
-            self._p, by_column = np.zeros(self.n), Columns(self.rows)
-            self._columns = CsrRows(by_column.starts, by_column.row_numbers, by_column.values, self.n)
-        if self._p is None:
-            g = self.regular(self.w) - self._back(self._s)
-            return GolubKahan(Weights(self._forward, self._back), self.n, g)
-        space = Combinations(self._forward_back)
-        return GolubKahan(space, self.n, space.back(self._p - self._s))
+        return GolubKahan(self._forward, self._back, self.n, self.regular(self.w) - self._back(self._s))
 
-    def whole_step(self) -> FullStep:
-        """The step from w to the solution, after `golub_kahan`, by the n x n system (I + A A') s = b.
+    def whole_step(self) -> tuple[np.ndarray, np.ndarray]:
+        """dw and ds of the step from w to the solution, after `golub_kahan`, by the n x n system (I + A A') s = b.
 
         Forming the matrix takes the products of n steps, and the memory of two n x n matrices.
         """
@@ -121,18 +110,8 @@ class LeastSquares(Objective):
                 limits.check()
                 H[k] += self._forward(self._back(self._centred(unit)))
             self._factor = Factored(H)
-        if self._p is None:
-            ds = self._factor.solve(self._forward(self.regular(self.w) - self._back(self._s)))
-            return FullStep(self._back(self._s + ds) - self.regular(self.w), ds)
-        dp = self._factor.solve(self._s - self._p)
-        return FullStep((dp,), self._p + dp - self._s)
-
-    def _forward_back(self, u: np.ndarray) -> np.ndarray:
-        """A A'u by columns: random accesses stay within n numbers."""
-        v = self._columns.curvature_product(np.ones(self._columns.n), self._root * u)
-        if self.rows.bias >= 0 and not self.free_bias:
-            v += self.rows.bias**2 * float(self._root @ u)
-        return self._centred(self._root * v)
+        ds = self._factor.solve(self._forward(self.regular(self.w) - self._back(self._s)))
+        return self._back(self._s + ds) - self.regular(self.w), ds
 
     def _centred(self, u: np.ndarray) -> np.ndarray:
         if self.free_bias:
@@ -151,19 +130,15 @@ class LeastSquares(Objective):
         """b - A w."""
         return self._centred(self._root * self.y * self.target) - self._forward(w)
 
-    def both(self, steps: GolubKahan | FullStep) -> tuple[float, float, np.ndarray]:
+    def both(self, dw: np.ndarray, ds: np.ndarray) -> tuple[float, float, np.ndarray]:
         """Set the point to w + dw with the best bias; returns f, the dual value at s + ds and that dual point."""
-        if self._p is None:
-            w = self.regular(self.w) + steps.dw
-        else:
-            self._p += steps.dw[0]
-            w = self._back(self._p)
+        w = self.regular(self.w) + dw
         if self.free_bias:
             self.rows.margins(w, self.y, self.z)
             xi = self.y * (self.target - self.z)
             w[-1] = float(self.cost @ xi) / float(np.sum(self.cost)) / self.rows.bias
         self.set_point(w)
-        u = self._root * self._centred(self._s + steps.ds)
+        u = self._root * self._centred(self._s + ds)
         v, linear = self.regular(self.rows.transpose_product(u)), float((self.y * self.target) @ u)
         bound = dual_bound(linear, float(v @ v), 0.25 * float(np.sum(u * u / self.cost)))
         return self.value(), bound, self.y * u

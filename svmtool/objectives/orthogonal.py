@@ -20,7 +20,7 @@ from svmtool import limits
 from svmtool.data.blocks import Rows
 from svmtool.data.replicated import data_of
 from svmtool.linalg.systems import ROUNDS, least_squares
-from svmtool.objectives.duality import balancing
+from svmtool.objectives.duality import balanced
 
 if TYPE_CHECKING:
     from typing import Any
@@ -132,10 +132,7 @@ class Orthogonal:
         """Keep a dual point; with a free bias it is balanced first, since round-off leaves it slightly unbalanced."""
         o = self._objective
         if o.free_bias:
-            up, down = float(alpha[o.y > 0.0].sum()), float(alpha[o.y < 0.0].sum())
-            if not min(up, down) > 0.0:
-                return
-            alpha = alpha * np.where(o.y > 0.0, *balancing(up, down))
+            alpha = balanced(alpha, o.y)
         v = alpha @ self._X
         if o.free_bias:
             v[-1] = 0.0

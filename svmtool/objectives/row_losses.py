@@ -100,11 +100,18 @@ class Losses(ABC):
         self._gram, self._pending = gram, None
         return gram
 
-    def inner_products(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The rows `used` (i8), possibly reordered, and a new matrix of their x_i.x_j, lower triangle."""
+    def dual_matrix(self, used: np.ndarray, r: np.ndarray, diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows `used` (i8), possibly reordered, and a new matrix Q + D over them, lower triangle.
+
+        Q_ij = r_i r_j x_i.x_j, D_ii = diagonal_i; r, diagonal: f8[n].
+        """
         if self._kernel is None:
             self._kernel = KernelCache(self.rows)
-        return self._kernel.block(used)
+        used, Q = self._kernel.block(used)
+        Q *= r[used]
+        Q *= r[used, None]
+        Q.flat[:: len(used) + 1] += diagonal[used]
+        return used, Q
 
     def part_of_hessian(self, chosen: np.ndarray) -> np.ndarray:
         """sum_i c_i x_i x_i' for the features `chosen` (i8, ascending, the bias feature last where there is one)."""

@@ -84,19 +84,15 @@ class SquaredHinge(Objective):
     def _slopes_at_zero(self) -> np.ndarray:
         return -2.0 * self.cost * self.y * np.maximum(self.target, 0.0)
 
-    def _direction(
-        self, g: np.ndarray, system: str, tolerance: float, most: int, stopped: Callable[[], bool]
-    ) -> tuple[np.ndarray, int, bool]:
+    def _by_features(self, g: np.ndarray) -> np.ndarray:
         """See Objective.  If round-off makes the Hessian singular, the active rows are factorised instead."""
-        if system != "primal":
-            return super()._direction(g, system, tolerance, most, stopped)
         p, shift = solve_shifted(self.hessian(), g)
         if shift > 0.0 and possible(self.rows):
             used = self.active_rows()
             X = self.rows.dense_of(used) * self.y[used, None]
             w, _ = minimiser(X, self._targets(used), np.sqrt(2.0 * self.cost[used]), self.free_bias)
-            return w - self.w, 0, True
-        return -p, 0, True
+            return w - self.w
+        return -p
 
     @property
     def _in_one_call(self) -> bool:
@@ -138,24 +134,13 @@ class SquaredHinge(Objective):
     def rows_quicker(self) -> bool:
         return self.has_dual_system and 0 < self.active < self.d and self.face_cost < FACTOR * float(self.d) ** 3
 
-    def _system(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The rows `used` (i8), possibly reordered, and their matrix Q + D (lower triangle).
-
-        Q_ij = y_i y_j x_i.x_j, D_ii = 1 / (2 C_i).
-        """
-        used, Q = self.inner_products(used)
-        y = self.y[used]
-        Q *= y
-        Q *= y[:, None]
-        Q.flat[:: len(used) + 1] += 0.5 / self.cost[used]
-        return used, Q
-
     def by_pivots(self, above: np.ndarray) -> np.ndarray:
-        """The minimiser of f by its dual, min 1/2 a'(Q + D) a - target.a over a >= 0; see `nonnegative` and `_system`.
+        """The minimiser of f by its dual, min 1/2 a'(Q + D) a - target.a over a >= 0; see `nonnegative`.
 
-        above: initial guess of the rows with a_i > 0, bool[n].  Needs memory for two n x n matrices.
+        Q_ij = y_i y_j x_i.x_j, D_ii = 1 / (2 C_i).  above: initial guess of the rows with a_i > 0, bool[n].  Needs
+        memory for two n x n matrices.
         """
-        used, Q = self._system(np.arange(self.n))
+        used, Q = self.dual_matrix(np.arange(self.n), self.y, 0.5 / self.cost)
         mirror(Q.T)
         a = np.zeros(self.n)
         a[used] = nonnegative(Q, self._targets(used), np.zeros(self.n), above[used])
@@ -166,9 +151,9 @@ class SquaredHinge(Objective):
     def face(self, used: np.ndarray) -> np.ndarray:
         """The minimiser of 1/2 |w|^2 + sum over rows `used` (i8) of C_i (target_i - y_i x_i.w)^2 by the dual system.
 
-        w = sum a_i y_i x_i with (Q + D) a = target (`_system`), with len(used) unknowns.
+        w = sum a_i y_i x_i with (Q + D) a = target (see `by_pivots`), with len(used) unknowns.
         """
-        used, Q = self._system(used)
+        used, Q = self.dual_matrix(used, self.y, 0.5 / self.cost)
         a = np.zeros(self.n)
         a[used] = part = solve_positive(np.ascontiguousarray(Q.T), self._targets(used))
         w = self.rows.transpose_product(self.y * a)
@@ -212,5 +197,4 @@ class SquaredHinge(Objective):
         self.rows.margins(self.rows.transpose_product(alpha * self.y), self.y, z)
         z += 0.5 * alpha / self.cost - self.target
         np.minimum(z, 0.0, out=z, where=alpha <= 0.0)
-        largest, smallest = float(z.max(initial=0.0)), float(z.min(initial=0.0))
-        return max(largest - smallest, largest, -smallest)
+        return float(z.max(initial=0.0) - z.min(initial=0.0))

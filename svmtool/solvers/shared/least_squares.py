@@ -130,7 +130,7 @@ def by_products(objective: LeastSquares, monitor: Monitor) -> Result:
                 break
         count += k
         try:
-            f, bound, a = objective.both(objective.whole_step() if directly else steps)
+            f, bound, a = objective.both(*(objective.whole_step() if directly else (steps.dw, steps.ds)))
         except EndedError:
             return Result(answer, monitor.end(), monitor.iterations, monitor.history, alpha)
         if f < primal:
