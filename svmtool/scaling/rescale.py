@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from svmtool.formats import output
 from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.slow_line import SPACE, advice, parse_line
 from svmtool.formats.svmlight.table import tables
-from svmtool.numbers import NUMBER, format_one
+from svmtool.numbers import NUMBER, format_numbers, format_one
 from svmtool.scaling import ranges
 from svmtool.scaling.ranges import Ranges, ShapeOfData
 
@@ -139,7 +140,7 @@ def _write(source: Source, reader: LineReader, shape: ShapeOfData, y, limits) ->
             except ValueError:
                 break
             if y is not None:
-                table.labels = scaled_labels(table.labels, *y)
+                table.labels = scaled_values(table.labels, *y)
             writer.write(table, file)
             rows += len(table)
     if rows != shape.rows:
@@ -147,12 +148,12 @@ def _write(source: Source, reader: LineReader, shape: ShapeOfData, y, limits) ->
     return writer.written + rows * writer.n_absent - writer.spared
 
 
-def scaled_labels(labels: np.ndarray, y_lower: float, y_upper: float, y_min: float, y_max: float) -> np.ndarray:
-    """Map labels f8[n] linearly from y_min..y_max to y_lower..y_upper."""
+def scaled_values(x: np.ndarray, lower: float, upper: float, low: Any, high: Any) -> np.ndarray:
+    """x f8[n] mapped linearly from low..high (numbers, or f8[n]) to lower..upper, in LIBSVM's order of operations."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        scaled = y_lower + (y_upper - y_lower) * (labels - y_min) / (y_max - y_min)
-    scaled[labels == y_max] = y_upper
-    scaled[labels == y_min] = y_lower
+        scaled = lower + (upper - lower) * (x - low) / (high - low)
+    scaled[x == high] = upper
+    scaled[x == low] = lower
     return scaled
 
 
@@ -172,26 +173,19 @@ class RowWriter:
         self.buffers: dict[int, np.ndarray] = {}
 
     def _absent_text(self) -> np.ndarray:
-        """The concatenated texts of all features of value 0, in the order of a row."""
-        text = np.empty(4 * scale_loops.FEATURE_SPACE, np.uint8)
-        state = np.zeros(2, np.int64)
-        while answer := scale_loops.absent_text(text, self.at, self.names, self.low, self.high, state, *self.limits):
-            if answer == scale_loops.FULL:
-                text = np.concatenate((text, np.empty(len(text), np.uint8)))
-            else:
-                j, p = state.tolist()
-                item = self._feature(j, 0.0)
-                text[p : p + len(item)] = np.frombuffer(item, np.uint8)
-                state[:] = j + 1, p + len(item)
-        return text[: state[1] + scale_loops.PADDING].copy()
+        """The concatenated texts of all features of value 0, in the order of a row; `at`: where each begins."""
+        scaled = scaled_values(np.zeros(len(self.low)), *self.limits, self.low, self.high)
+        places = np.flatnonzero((self.low != self.high) & (scaled != 0.0))
+        indices = 1 + (self.names[places] if len(self.names) else places)
+        numbers = format_numbers(scaled[places], 6).split()
+        items = [b"%d:%s " % item for item in zip(indices.tolist(), numbers, strict=True)]
+        self.at[places + 1] = [len(item) for item in items]
+        np.cumsum(self.at, out=self.at)
+        return np.frombuffer(b"".join(items) + bytes(scale_loops.PADDING), np.uint8)
 
     def _feature(self, j: int, value: float) -> bytes:
         """`index:value ` of a value at place j that the loops cannot print."""
-        low, high = float(self.low[j]), float(self.high[j])
-        lower, upper = self.limits
-        scaled = lower if value == low else upper if value == high else None
-        if scaled is None:
-            scaled = lower + (upper - lower) * (value - low) / (high - low)
+        scaled = scale_loops.scaled_value(value, float(self.low[j]), float(self.high[j]), *self.limits)
         return b"%d:%s " % (1 + (int(self.names[j]) if len(self.names) else j), format_one(scaled, 6).encode())
 
     def write(self, table: Dataset, file) -> None:

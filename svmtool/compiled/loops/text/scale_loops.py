@@ -56,35 +56,6 @@ def extend_ranges(indices, values, low, high, seen):
         seen[j] += 1
 
 
-@loop("i8(u1[], i8[], i4[], f8[], f8[], i8[], f8, f8)")
-def absent_text(out, at, names, low, high, state, lower, upper):
-    """Print `index:value ` of every feature whose value 0 is not scaled to 0; at: the position of each.
-
-    names: the features, see feature_ranges.ShapeOfData.  state: place of a feature, position.  Returns DONE, FULL, or
-    UNSETTLED at a number whose rounding is not decided.
-    """
-    j, p = state[0], state[1]
-    answer = DONE
-    while j < len(low):
-        at[j] = p
-        if low[j] != high[j]:
-            x = scaled_value(0.0, low[j], high[j], lower, upper)
-            if x != 0.0:
-                if p + FEATURE_SPACE > len(out):
-                    answer = FULL
-                    break
-                q = put_number(out, put_index(out, p, index_at(names, j)), x, 6)
-                if q < 0:
-                    answer = UNSETTLED
-                    break
-                out[q] = BLANK
-                p = q + 1
-        j += 1
-    at[j] = p
-    state[0], state[1] = j, p
-    return answer
-
-
 @loop("i8(u1[], f8[], i8[], i4[], f8[], i4[], f8[], f8[], u1[], i8[], i8[], i8, f8, f8)")
 def scaled_rows(out, labels, indptr, indices, values, names, low, high, absent, at, state, stop, lower, upper):
     """Print the rows state[0]..stop, whose indices are places of features.
