@@ -51,10 +51,10 @@ METHODS = {
     "bias": BIAS,
     "fused": "epochs of coordinate descent and multiplier rounds in one compiled call",
     "epochs": "epochs of coordinate descent, then multiplier rounds on a factorised matrix",
-    "epochs-rows": "epochs of coordinate descent, then multiplier rounds with a system of the free rows",
-    "features": "multiplier rounds: Newton steps on a factorised matrix",
-    "rows": "multiplier rounds: Newton steps with a system of the free rows where these are few",
-    "products": "multiplier rounds: Newton steps by conjugate gradients",
+    "epochs-dual": "epochs of coordinate descent, then multiplier rounds with a system of the free rows",
+    "primal": "multiplier rounds: Newton steps on a factorised matrix",
+    "dual": "multiplier rounds: Newton steps with a system of the free rows where these are few",
+    "cg": "multiplier rounds: Newton steps by conjugate gradients",
     "interior": interior_steps.NAME,
 }
 
@@ -68,8 +68,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("fused", f"{d} features, at most {newton.MOST_FEATURES}, and little data")
     why = f"{d} features, " + (f"at most {GRAM_BELOW}" if narrow else f"more than {GRAM_BELOW}")
     if start is None and (task.p == 1.0 or (task.p == 2.0 and not narrow)) and _offers_epochs(task):
-        return Plan("epochs" if narrow else "epochs-rows", why)
-    return Plan("features" if narrow else "rows", why)
+        return Plan("epochs" if narrow else "epochs-dual", why)
+    return Plan("primal" if narrow else "dual", why)
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
@@ -80,8 +80,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     if small is not None and small.status is not None:
         return small
     objective = task.objective(Augmented, p=task.p, target=task.target)
-    run = Run(objective, monitor, rule, method in ("fused", "epochs", "features"), task.options.mu == "merit")
-    run.most_rows = 0 if method == "products" else DUAL_ROWS
+    run = Run(objective, monitor, rule, method in ("fused", "epochs", "primal"), task.options.mu == "merit")
+    run.most_rows = 0 if method == "cg" else DUAL_ROWS
     run.unit = _unit(task)
     if method == "interior":
         status = interior_steps.interior_steps(PowerInterior(task, task.p), monitor, run.best)

@@ -60,10 +60,10 @@ NEAR = 1.5  # times the target gap, as epochs estimate it, from which on the pri
 METHODS = {
     "zero": "no weights: there are no rows, or one class",
     "turns": "epochs of coordinate descent and multiplier rounds on a factorised matrix by turns",
-    "turns-rows": "epochs of coordinate descent and multiplier rounds by systems of rows or products by turns",
+    "turns-dual": "epochs of coordinate descent and multiplier rounds by systems of rows or products by turns",
     "epochs": "epochs of coordinate descent",
-    "features": "multiplier rounds on a factorised matrix",
-    "rows": "multiplier rounds by systems of rows or conjugate gradients",
+    "primal": "multiplier rounds on a factorised matrix",
+    "dual": "multiplier rounds by systems of rows or conjugate gradients",
     "interior": interior_steps.NAME,
 }
 
@@ -75,7 +75,7 @@ def plan(task: ClassTask, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("zero", f"{task.rows.n} rows, {k} classes")
     if d * k <= GRAM_BELOW:
         return Plan("turns", f"{d} features times {k} classes, at most {GRAM_BELOW}")
-    return Plan("turns-rows", f"{d} features times {k} classes, more than {GRAM_BELOW}")
+    return Plan("turns-dual", f"{d} features times {k} classes, more than {GRAM_BELOW}")
 
 
 def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
@@ -89,9 +89,9 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
         return Result(np.zeros(k * task.rows.d), base.OPTIMAL, 1, monitor.history, np.zeros((n, k)))
     objective = CrammerSingerLoss(task)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    run = Run(task, objective, monitor, rule, not method.endswith("rows"))
+    run = Run(task, objective, monitor, rule, not method.endswith("dual"))
     descent = CrammerSingerDescent(task, objective.rows, seed, run.factorised)
-    descent.newton_share = 0.0 if method in ("features", "rows") else 1.0
+    descent.newton_share = 0.0 if method in ("primal", "dual") else 1.0
     run.may_round = method != "epochs" and (run.factorised or objective.has_kronecker or 2 * n <= MOST)
     return run.alternated(descent, start is not None, method == "interior")
 

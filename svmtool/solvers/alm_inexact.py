@@ -62,9 +62,9 @@ FIRST_EVALUATION, EVALUATION_GROWTH = 20, 1.5
 
 METHODS = {
     "bias": BIAS,
-    "features": "ADMM iterations with a factorised matrix of the features",
+    "primal": "ADMM iterations with a factorised matrix of the features",
     "epochs": "epochs of coordinate descent for a first guess, then ADMM iterations by conjugate gradients",
-    "products": "ADMM iterations by conjugate gradients",
+    "cg": "ADMM iterations by conjugate gradients",
     "inner-steps": "ADMM iterations by a given number of gradient steps",
     "interior": INTERIOR,
 }
@@ -78,11 +78,11 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if options.inner_steps is not None:
         return Plan("inner-steps", f"--inner-steps {options.inner_steps}")
     if d <= GRAM_BELOW:
-        return Plan("features", f"{d} features, at most {GRAM_BELOW}")
+        return Plan("primal", f"{d} features, at most {GRAM_BELOW}")
     ours, plain = options.mu in (None, "balance"), task.p in (1.0, 2.0)
     if start is None and ours and plain and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
         return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
-    return Plan("products", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent here")
+    return Plan("cg", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent here")
 
 
 def solve(
@@ -110,7 +110,7 @@ def solve(
     if method == "epochs" and start is None:
         _first_guess(o, best, seed, monitor)
     o.begin()
-    step = _Step(o, task.options.inner_steps, RELAXED if ours else 1.0, monitor, method == "features")
+    step = _Step(o, task.options.inner_steps, RELAXED if ours else 1.0, monitor, method == "primal")
     average = Average(o, step.left)
     balanced, merit, before = BALANCE_EVERY, 0.0, 1.0
     direct = interior and ours and possible(task)

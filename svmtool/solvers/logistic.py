@@ -58,10 +58,10 @@ ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
 METHODS = {
     "fused": "Newton steps in one compiled call",
-    "features": "truncated Newton steps, with a factorised Hessian as the preconditioner of conjugate gradients",
-    "features-sampled": "truncated Newton steps from the minimiser over a sample of the rows, and with its Hessian",
+    "primal": "truncated Newton steps, with a factorised Hessian as the preconditioner of conjugate gradients",
+    "primal-sampled": "truncated Newton steps from the minimiser over a sample of the rows, and with its Hessian",
     "epochs": "epochs of dual coordinate descent, and truncated Newton steps where these promise to be faster",
-    "products": "truncated Newton steps by conjugate gradients, or by a system of the rows where these are few",
+    "cg": "truncated Newton steps by conjugate gradients, or by a system of the rows where these are few",
 }
 
 
@@ -72,10 +72,10 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("fused", f"{d} features, at most {newton.MOST_FEATURES}, and little data")
     if d <= GRAM_BELOW:
         sampled = start is None and _group(task) >= LEAST_GROUP and task.one_sided_answer(ZERO_LOSS) is None
-        return Plan("features-sampled" if sampled else "features", f"{d} features, at most {GRAM_BELOW}")
+        return Plan("primal-sampled" if sampled else "primal", f"{d} features, at most {GRAM_BELOW}")
     if DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
         return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
-    return Plan("products", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent for this layout or bias")
+    return Plan("cg", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent for this layout or bias")
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
@@ -83,11 +83,11 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     objective = task.objective(Logistic)
     if (answer := task.one_sided_answer(ZERO_LOSS)) is not None:  # f has no minimiser, its infimum is 0
         start = answer
-    run = Run(objective, monitor, rule, method in ("epochs", "products"))
+    run = Run(objective, monitor, rule, method in ("epochs", "cg"))
     if method == "fused":
         return _fused(objective, monitor, run, start)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    if method == "features-sampled" and start is None:
+    if method == "primal-sampled" and start is None:
         run.factor = _sampled(objective, monitor, _group(task), seed)
     elif method == "epochs":
         descent = LogisticCoordinateDescent(task.rows, task.y, task.cost, seed, None if start is None else -objective.z)

@@ -36,7 +36,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("merged", least_squares.MANY_SINGLETONS)
     if task.rows.distributed:  # steps on both sides would need vectors of n numbers here
         return Plan("cg", "other processes hold the rows")
-    return Plan("products", "too many features for a matrix of features x features")
+    return Plan("golub-kahan", "too many features for a matrix of features x features")
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:

@@ -68,11 +68,11 @@ METHODS = {
     "bias": BIAS,
     "fused": "Newton steps in one compiled call",
     "fused-sampled": "Newton steps in one compiled call, from the minimiser over a sample of the rows",
-    "features": "Newton steps on a factorised matrix, or by conjugate gradients where they cost less",
-    "features-sampled": "Newton steps on a factorised matrix, from the minimiser over a sample of the rows",
+    "primal": "Newton steps on a factorised matrix, or by conjugate gradients where they cost less",
+    "primal-sampled": "Newton steps on a factorised matrix, from the minimiser over a sample of the rows",
     "epochs": "epochs of coordinate descent, and Newton steps by turns where these do not end the run",
-    "rows": "Newton steps with a system of the active rows",
-    "products": "Newton steps by conjugate gradients",
+    "dual": "Newton steps with a system of the active rows",
+    "cg": "Newton steps by conjugate gradients",
 }
 
 
@@ -89,10 +89,10 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     # subsets of six sets with n < d (one-hot, text, digits; -s 1, 2 and 40, C 1 to 1e6) whole runs took between 0.05
     # times the time and, up to noise of some 0.03 s, the same
     if d <= GRAM_BELOW and not (by_epochs and n < d):
-        return Plan("features" + sampled, f"{d} features, at most {GRAM_BELOW}")
+        return Plan("primal" + sampled, f"{d} features, at most {GRAM_BELOW}")
     if by_epochs:
         return Plan("epochs", f"{d} features, more than " + (f"{GRAM_BELOW}" if d > GRAM_BELOW else f"{n} rows"))
-    return Plan("products", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent for this layout or bias")
+    return Plan("cg", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent for this layout or bias")
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
@@ -107,14 +107,14 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         if objective.d <= GRAM_BELOW and rule.confirmed.at_start == RULE_MIN_GAP:
             rule = rule._replace(confirmed=base.Confirmation(slow=RULE_MIN_GAP))  # as cheap as with factorised features
         return alternated(objective, descent_from(objective, seed), monitor, rule, MOST_VISITS, DUAL_ROWS)
-    if method == "features-sampled" and start is None:
+    if method == "primal-sampled" and start is None:
         _sampled(objective, monitor, seed)
-    elif method == "features" and start is None and _offers_epochs(task):
+    elif method == "primal" and start is None and _offers_epochs(task):
         descent = descent_from(objective, seed)
         for _ in range(FIRST_EPOCHS):
             descent.run()
         objective.set_point(descent.w)
-    system = {"rows": "dual", "products": "cg"}.get(method, "primal or cg")
+    system = method if method in ("dual", "cg") else "primal or cg"
     most_rows = DUAL_ROWS if objective.has_dual_system and system != "primal or cg" else 0
     status = newton_steps(objective, monitor, rule, system, most_rows)
     return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())

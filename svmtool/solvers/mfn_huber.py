@@ -25,10 +25,10 @@ DUAL_ROWS = 4000  # rows of weight up to which their system is factorised in pla
 
 
 METHODS = {
-    "features": "Newton steps on a factorised matrix of the features",
+    "primal": "Newton steps on a factorised matrix of the features",
     "epochs": "epochs of coordinate descent, then Newton steps with a system of the rows of weight",
-    "rows": "Newton steps with a system of the rows of weight",
-    "products": "Newton steps by conjugate gradients",
+    "dual": "Newton steps with a system of the rows of weight",
+    "cg": "Newton steps by conjugate gradients",
 }
 
 
@@ -36,17 +36,17 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features, the layout of the rows, the bias and the targets."""
     d = task.rows.d
     if d <= GRAM_BELOW:
-        return Plan("features", f"{d} features, at most {GRAM_BELOW}")
+        return Plan("primal", f"{d} features, at most {GRAM_BELOW}")
     if task.target is None and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
         return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
-    return Plan("products", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent for this layout or bias")
+    return Plan("cg", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent for this layout or bias")
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
     objective = task.objective(ModifiedHuber, target=task.target)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    most_rows = DUAL_ROWS if objective.has_dual_system and method != "features" else 0
+    most_rows = DUAL_ROWS if objective.has_dual_system and method != "primal" else 0
     if method == "epochs":
         alpha = None  # the dual point that belongs to w
         if np.any(objective.w):
@@ -58,6 +58,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         if status is not None:
             return Result(descent.w, status, descent.count, monitor.history, descent.alpha)
         objective.set_point(descent.w)
-    system = {"features": "primal", "products": "cg"}.get(method, "dual")
+    system = "dual" if method == "epochs" else method
     status = newton_steps(objective, monitor, rule, system, most_rows)
     return Result(objective.w, status, monitor.iterations, monitor.history)

@@ -36,10 +36,10 @@ GROWTH, SIGMA_MOST = 5.0, 1e8  # of sigma in the polish
 
 
 METHODS = {
-    "features": "stages of Huber's loss by Newton steps on a factorised matrix of the features",
+    "primal": "stages of Huber's loss by Newton steps on a factorised matrix of the features",
     "epochs": "epochs of coordinate descent, then a polish by Newton steps with a system of the rows on the margin",
-    "rows": "stages of Huber's loss by Newton steps with a system of the rows on the margin",
-    "products": "stages of Huber's loss by Newton steps by conjugate gradients",
+    "dual": "stages of Huber's loss by Newton steps with a system of the rows on the margin",
+    "cg": "stages of Huber's loss by Newton steps by conjugate gradients",
 }
 
 
@@ -47,13 +47,13 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features, the layout of the rows, the bias and the start."""
     d = task.rows.d
     if d <= GRAM_BELOW:
-        return Plan("features", f"{d} features, at most {GRAM_BELOW}")
+        return Plan("primal", f"{d} features, at most {GRAM_BELOW}")
     possible = task.target is None and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias)
     if start is None and possible:
         return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
     if of_data(task.rows).have_kernel and not task.free_bias:
-        return Plan("rows", f"{d} features, more than {GRAM_BELOW}, and {'no epochs' if start is None else 'a start'}")
-    return Plan("products", f"{d} features, more than {GRAM_BELOW}, and a free bias or rows elsewhere")
+        return Plan("dual", f"{d} features, more than {GRAM_BELOW}, and {'no epochs' if start is None else 'a start'}")
+    return Plan("cg", f"{d} features, more than {GRAM_BELOW}, and a free bias or rows elsewhere")
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
@@ -62,7 +62,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     objective.fill_multipliers(0.5)
     objective.sigma = 0.5  # tau_0 = 1
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    run = _Run(objective, monitor, {"features": "primal", "products": "cg"}.get(method, "dual"))
+    run = _Run(objective, monitor, "dual" if method == "epochs" else method)
     if start is not None:
         run.enter()
     elif method == "epochs":

@@ -36,7 +36,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("merged", least_squares.MANY_SINGLETONS)
     if task.rows.distributed:
         return Plan("cg", "other processes hold the rows")
-    return Plan("products", f"{task.rows.d} features, more than {GRAM_BELOW}")
+    return Plan("golub-kahan", f"{task.rows.d} features, more than {GRAM_BELOW}")
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:

@@ -288,7 +288,7 @@ def test_fused_newton_takes_the_steps_of_its_python_form(n, d, C, kind):
     def run(method):
         return registry.solver_of(mfn)(task, Monitor(), Rule(), np.full(d, 0.01), method=method)
 
-    small, plain = run("fused"), run("features")
+    small, plain = run("fused"), run("primal")
     same_steps(small, plain)
     assert small.status is OPTIMAL
     if kind == "hinge":
@@ -311,7 +311,7 @@ def test_small_hinge_takes_the_steps_of_its_python_form(n, d, C, start, kind):
         return registry.solver_of(alm)(task, Monitor(gap=1e-9), Rule(), begun, method=method)
 
     small = run("fused")
-    same_steps(small, run("epochs" if start is None else "features"))
+    same_steps(small, run("epochs" if start is None else "primal"))
     assert small.status is GAP
     if kind == "hinge":
         assert p.value(small.w) <= optimum(p).value * (1 + 1e-9)

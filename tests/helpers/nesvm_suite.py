@@ -32,7 +32,7 @@ def sparse_layout(monkeypatch):
 
 SYSTEMS = {  # number -> method
     "features": {50: "epoch", 51: "stages", 52: "primal"},
-    "rounds": {50: "descent", 51: "pdhg", 52: "products"},
+    "rounds": {50: "descent", 51: "pdhg", 52: "golub-kahan"},
     "columns": {50: "merged", 51: "columns", 52: "merged"},
 }
 

@@ -43,13 +43,13 @@ NEEDS: dict[str, Callable[[Task], bool]] = {
     "bias": lambda task: task.one_sided_answer() is not None,
     "fused": lambda task: of_data(task.rows).offers_coordinate_descent and task.rows.bias < 0,
     "epochs": lambda task: DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias),
-    "rows": lambda task: data_of(task.rows).have_kernel and not task.free_bias,
+    "dual": lambda task: data_of(task.rows).have_kernel and not task.free_bias,
     "interior": possible,
     "inner": lambda task: task.options.inner_steps is not None,
 }
 # module -> method -> powers of the hinge that it serves, where it does not serve all
 SOME_POWERS: dict[str, dict[str, tuple[float, ...]]] = {
-    ALM: {"fused": (1.0,), "epochs": (1.0, 2.0), "epochs-rows": (1.0, 2.0)},
+    ALM: {"fused": (1.0,), "epochs": (1.0, 2.0), "epochs-dual": (1.0, 2.0)},
     INEXACT: {"epochs": (1.0, 2.0)},
 }
 OWN_SUITE = ("svmtool.solvers.mfn_huber", "svmtool.solvers.mfn_l1")  # methods of these: test_mfn_methods.py

@@ -49,14 +49,14 @@ def test_a_free_bias_has_systems_of_rows_too(monkeypatch):
         return found
 
     monkeypatch.setattr(Augmented, "newton_direction", noted)
-    problems = wide(31, "rows", loss_power=1.0, gap=1e-6)
+    problems = wide(31, "dual", loss_power=1.0, gap=1e-6)
     [result], certificate = problems.fit_and_certify()
     assert certificate.gap <= 1e-6
     assert "dual" in systems and max(products) <= 1.0
 
 
 def test_iterations_that_cannot_reach_the_gap_end_early():
-    task = wide(30, "products", loss_power=1.7).task(0)
-    result = alm_inexact.solve(task, base.Monitor(1e-3), base.Rule(), None, 1, "products", 64, 8, interior=False)
+    task = wide(30, "cg", loss_power=1.7).task(0)
+    result = alm_inexact.solve(task, base.Monitor(1e-3), base.Rule(), None, 1, "cg", 64, 8, interior=False)
     assert result.status is base.PRECISION
     assert len(result.history) < 64

@@ -22,7 +22,7 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, RangeRule, Rule, StopFlag
 from svmtool.tolerances import SAFETY
 
-METHODS = ("turns", "turns-rows", "epochs", "features", "rows", "interior")
+METHODS = ("turns", "turns-dual", "epochs", "primal", "dual", "interior")
 every_method = pytest.mark.parametrize("method", METHODS)
 
 
@@ -75,12 +75,12 @@ def test_methods_are_used(row, monkeypatch):
     for owner, name in (*watched, *((CrammerSingerLoss, name) for name in ("hessian", "hessian_product", "face"))):
         plain = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, name=name, plain=plain, **k: (taken.add(name), plain(*a, **k))[1])
-    for method, wanted in (("epochs", {"run"}), ("features", {"run", "hessian"}), ("interior", {"step"})):
+    for method, wanted in (("epochs", {"run"}), ("primal", {"run", "hessian"}), ("interior", {"step"})):
         taken.clear()
         Solved(row, PROBLEMS["tall"], method=method)
         assert taken == wanted, method
     taken.clear()
-    Solved(row, PROBLEMS["tall"], method="rows")
+    Solved(row, PROBLEMS["tall"], method="dual")
     assert taken & {"face", "hessian_product"} and "hessian" not in taken
     taken.clear()
     Solved(row, PROBLEMS["two"])
@@ -207,7 +207,7 @@ def test_e_ends_within_liblinears_rule(row, method, eps):
         assert s.status.converged
         a = s.result.alpha
         assert violation(p, p.A.T @ a, a) <= (row.eps_default if eps is None else eps) * (1 + 1e-6)
-        if method not in ("turns-rows", "rows"):  # as the row promises for few features
+        if method not in ("turns-dual", "dual"):  # as the row promises for few features
             assert s.certificate.gap <= 1e-6 * (1 + 1e-6)
 
 
@@ -253,7 +253,7 @@ def test_epochs_end_what_rounds_began(monkeypatch):
         course.append((self.dual_value(), steps))
 
     monkeypatch.setattr(CrammerSingerDescent, "resume", watched)
-    s = Solved(ROWS[0], PROBLEMS["tall-hard"], method="rows", eps=0.01)
+    s = Solved(ROWS[0], PROBLEMS["tall-hard"], method="dual", eps=0.01)
     (dual, steps), *more = course
     assert not more and s.status is base.RULE and s.result.iterations > steps > 0
     assert s.certificate.dual >= dual * (1 - 1e-12), "epochs never lower the dual"

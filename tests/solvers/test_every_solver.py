@@ -272,20 +272,20 @@ def test_paths_of_mfn_are_taken(case, spy):
 
     spy(SquaredHinge, "fused_newton", "small")
     spy(SquaredHinge, "sample", "sampled")
-    spy(SquaredHinge, "_conjugate_gradient", "products")
+    spy(SquaredHinge, "_conjugate_gradient", "cg")
     spy(SquaredHinge, "hessian", "matrix")
     spy(DualCoordinateDescent, "run", "passes")
     spy(mfn, "newton_steps", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
     assert ("small" in spy.taken) == case.path.startswith("fused")
     assert ("sampled" in spy.taken) == case.path.endswith("sampled")
-    ends = {"features": "newton primal or cg", "rows": "newton dual", "products": "newton cg", "epochs": "passes"}
+    ends = {"primal": "newton primal or cg", "dual": "newton dual", "cg": "newton cg", "epochs": "passes"}
     if not case.path.startswith("fused"):
         assert ends[case.path.partition("-")[0]] in spy.taken
-    if case.path == "products":
-        assert "products" in spy.taken
-    elif case.path.startswith("features"):
-        assert "matrix" in spy.taken and "products" not in spy.taken
+    if case.path == "cg":
+        assert "cg" in spy.taken
+    elif case.path.startswith("primal"):
+        assert "matrix" in spy.taken and "cg" not in spy.taken
 
 
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == L1], ids=lambda case: case.id)
@@ -323,8 +323,8 @@ def test_paths_of_alm_are_taken(case, spy):
     spy(DualCoordinateDescent, "run", "epochs")
     spy(alm.Run, "multiplier_rounds", "rounds")
     spy(Augmented, "hessian", "matrix")
-    spy(Augmented, "hessian_product", "products")
-    spy(Augmented, "face", "rows")
+    spy(Augmented, "hessian_product", "cg")
+    spy(Augmented, "face", "dual")
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
     first = case.path.partition("-")[0]
     if first in ("fused", "interior"):
@@ -333,8 +333,8 @@ def test_paths_of_alm_are_taken(case, spy):
     assert ("epochs" in spy.taken) == (first == "epochs")
     if first != "epochs":
         assert "rounds" in spy.taken and "fused" not in spy.taken
-        expected = {"features": {"matrix"}, "rows": {"rows", "products"}, "products": {"products"}}[first]
-        assert spy.taken & expected and ("matrix" in spy.taken) == (first == "features")
+        expected = {"primal": {"matrix"}, "dual": {"dual", "cg"}, "cg": {"cg"}}[first]
+        assert spy.taken & expected and ("matrix" in spy.taken) == (first == "primal")
 
 
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if case.row.module == LOGISTIC], ids=lambda case: case.id)
@@ -346,16 +346,16 @@ def test_paths_of_logistic_regression_are_taken(case, spy):
 
     spy(Logistic, "fused_newton", "fused")
     spy(Logistic, "sample", "sampled")
-    spy(Logistic, "hessian", "features")
+    spy(Logistic, "hessian", "primal")
     spy(LogisticCoordinateDescent, "run", "epochs")
     spy(logistic.Run, "steps", "steps")
     assert Solved(case, PROBLEMS["tall-easy" if case.path == "epochs" else "tall-hard"]).status.converged
     ways = {
         "fused": {"fused"},
-        "features": {"features", "steps"},
-        "features-sampled": {"sampled", "features", "steps"},
+        "primal": {"primal", "steps"},
+        "primal-sampled": {"sampled", "primal", "steps"},
         "epochs": {"epochs"},
-        "products": {"steps"},
+        "cg": {"steps"},
     }
     assert spy.taken == ways[case.path]
 

@@ -268,7 +268,7 @@ def test_methods_are_used(row, method, monkeypatch):
     spy(Augmented, "hessian_product")
     spy(DualCoordinateDescent, "run")
     proved(Answer(row, reference.random_problem(3, 60, 8, C=10.0), method=method, gap=1e-10), 1e-10)
-    expected = {"features": "hessian", "epochs": "run", "rows": "face", "products": "hessian_product"}[method]
+    expected = {"primal": "hessian", "epochs": "run", "dual": "face", "cg": "hessian_product"}[method]
     assert expected in taken
     others = {"hessian", "hessian_product", "run"} - {expected}
     assert not others & taken or method == "epochs"
@@ -285,7 +285,7 @@ def test_warm_start_at_the_answer(row, method):
     proved(warm, 1e-6)
     if row is HUBER:
         assert warm.result.iterations == 1
-    elif method == "features":
+    elif method == "primal":
         assert warm.result.iterations < cold.result.iterations
     proved(Answer(row, p, start=np.full(8, 3.0), method=method, gap=1e-10), 1e-10)
 
@@ -397,8 +397,8 @@ def test_short_rows_take_products_where_a_factorised_matrix_costs_more():
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 3.0 / d)
     p = Problem(X, np.where(X @ rng.normal(size=d) + 0.3 * rng.normal(size=n) > 0.0, 1.0, -1.0), np.ones(n))
     task = Task(CsrRows(*csr_of(X), d), p.y, p.cost)
-    found = registry.solver_of(mfn)(task, Monitor(1e-10), Rule(), method="features")
+    found = registry.solver_of(mfn)(task, Monitor(1e-10), Rule(), method="primal")
     assert found.status is base.GAP and all(record["cg"] > 0 for record in found.history[1:])
-    dense = registry.solver_of(mfn)(Task(DenseRows(X), p.y, p.cost), Monitor(1e-10), Rule(), method="features")
+    dense = registry.solver_of(mfn)(Task(DenseRows(X), p.y, p.cost), Monitor(1e-10), Rule(), method="primal")
     assert dense.history[-1]["cg"] == 0
     assert dense.history[-1]["objective"] == pytest.approx(found.history[-1]["objective"], rel=1e-9)

@@ -168,8 +168,9 @@ def test_columns_stay_without_progress(monkeypatch):
 @pytest.mark.parametrize("number, shape, merges, filled, expected", [
     (50, (30, 20), False, 1.0, "epoch"), (50, (30, 1501), False, 1.0, "descent"), (50, (9, 1600), True, 0.1, "merged"),
     (51, (30, 20), False, 1.0, "stages"), (51, (30, 1501), False, 1.0, "wide"), (51, (30, 400), False, 0.03, "wide"),
-    (52, (30, 20), False, 1.0, "primal"), (52, (30, 1501), False, 1.0, "products"),
-    (52, (9, 1600), True, 0.1, "merged"), (70, (30, 20), False, 1.0, "products"), (70, (9, 1600), True, 0.1, "merged"),
+    (52, (30, 20), False, 1.0, "primal"), (52, (30, 1501), False, 1.0, "golub-kahan"),
+    (52, (9, 1600), True, 0.1, "merged"), (70, (30, 20), False, 1.0, "golub-kahan"),
+    (70, (9, 1600), True, 0.1, "merged"),
 ])  # fmt: skip
 def test_plan(number, shape, merges, filled, expected):
     """By the sizes; for dense rows and rows of other processes by other rules."""

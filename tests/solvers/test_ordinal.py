@@ -24,7 +24,7 @@ from svmtool.training.validation import folds
 
 ROWS = [row for row in registry.SOLVERS if row.task == "ordinal"]
 GAP = 1e-12
-METHODS = ("features", "features-sampled", "products")
+METHODS = ("primal", "primal-sampled", "cg")
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 every_method = pytest.mark.parametrize("method", METHODS)
 
@@ -99,7 +99,7 @@ def test_methods_are_used(row, monkeypatch):
             SquaredHinge, name, lambda self, *a, name=name, plain=plain: (taken.add(name), plain(self, *a))[1]
         )
     X, labels = made(2, [1, 2, 3])
-    for method, wanted in (("features", {"hessian"}), ("features-sampled", {"hessian", "sample"}), ("products", None)):
+    for method, wanted in (("primal", {"hessian"}), ("primal-sampled", {"hessian", "sample"}), ("cg", None)):
         taken.clear()
         assert Solved(row, X, labels, method=method).status.converged
         assert taken == wanted if wanted else "hessian_product" in taken and "hessian" not in taken

@@ -60,8 +60,8 @@ def test_methods_are_used(case, monkeypatch):
     back_end, objective = {ALM: (alm, Augmented), MFN: (mfn, SquaredHinge)}[case.row.module]
     taken = set()
     watched = [(back_end, "_fused", "fused"), (SquaredHinge, "sample", "sampled"), (PowerInterior, "step", "interior")]
-    watched += [(DualCoordinateDescent, "run", "epochs"), (objective, "hessian", "features")]
-    watched += [(objective, "hessian_product", "products"), (objective, "face", "rows")]
+    watched += [(DualCoordinateDescent, "run", "epochs"), (objective, "hessian", "primal")]
+    watched += [(objective, "hessian_product", "cg"), (objective, "face", "dual")]
     for owner, name, what in watched:
         plain = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *a, what=what, plain=plain: (taken.add(what), plain(*a))[1])
@@ -69,7 +69,7 @@ def test_methods_are_used(case, monkeypatch):
     first, _, more = case.path.partition("-")
     assert first in taken and ("sampled" in taken) == (more == "sampled") and ("fused" in taken) == (first == "fused")
     if case.row.module == MFN and first != "epochs":
-        assert not ({"features", "products"} - {first}) & taken
+        assert not ({"primal", "cg"} - {first}) & taken
 
 
 @every_path

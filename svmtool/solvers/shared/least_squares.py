@@ -22,7 +22,7 @@ SUMS = "normal equations, solved exactly"
 MERGED = "singleton features merged into one for each row, then the method for what is left"
 METHODS = {
     "merged": MERGED,
-    "products": "conjugate gradients on primal and dual",
+    "golub-kahan": "conjugate gradients on primal and dual",
     "primal": "Newton steps, matrix of features x features factorised",
     "cg": "Newton steps by conjugate gradients, from sums over the rows",
 }
@@ -71,8 +71,8 @@ def by_method(
     """Solve by one of METHODS; plan: the solver's, for the task that merged features leave."""
     if method == "merged":
         return merged(lambda less, w: by_method(plan(less, rule, w).method, plan, less, monitor, rule, w), task, start)
-    if method == "products":
-        return by_products(_from_start(task, start), monitor)
+    if method == "golub-kahan":
+        return by_golub_kahan(_from_start(task, start), monitor)
     return by_newton(task, monitor, rule, start, method)
 
 
@@ -107,7 +107,7 @@ def merged(solve: Callable[[Task, np.ndarray | None], Result], task: Task, start
     return result
 
 
-def by_products(objective: LeastSquares, monitor: Monitor) -> Result:
+def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
     """Solve with many features: conjugate gradients on primal and dual, restarted when round-off has degraded them.
 
     If rows are few and the steps outnumber them, a system with one unknown per row ends the run: without round-off that
