@@ -32,16 +32,16 @@ every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 GENEROUS = 30.0  # seconds: far beyond a limit of a fraction of one, on a machine that does much else
 
 
-class AfterLooks(StopFlag):
-    """A stop flag that is set after so many checks."""
+class AfterEvaluations(StopFlag):
+    """A stop flag that is set after so many evaluations."""
 
-    def __init__(self, looks: int):
-        self.ends, self.looks = np.inf, looks
+    def __init__(self, evaluations: int):
+        self.ends, self.evaluations = np.inf, evaluations
 
     @property
     def set(self) -> bool:
-        self.looks -= 1
-        return self.looks < 0
+        self.evaluations -= 1
+        return self.evaluations < 0
 
 
 def made(n: int, d: int, classes: int = 3):
@@ -125,9 +125,9 @@ def test_time_limit_holds_for_all_classes(row, monkeypatch):
 @pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
 def test_a_run_may_be_over_before_its_first_step(row):
     """Every result has a record, and as many weights as its model needs."""
-    for looks in (0, 1, 2, 3, 5, 8):
-        with case_of(f"{looks} checks"):
-            done = train(table_of(*made(60, 5, 2)), settings_of(row), stop=AfterLooks(looks))
+    for evaluations in (0, 1, 2, 3, 5, 8):
+        with case_of(f"{evaluations} evaluations"):
+            done = train(table_of(*made(60, 5, 2)), settings_of(row), stop=AfterEvaluations(evaluations))
             assert all(result.history for result in done.results)
             assert np.all(np.isfinite(done.model.W))
 
@@ -277,8 +277,8 @@ def test_equations_are_not_formed_once_the_time_is_over(monkeypatch):
 # An end within a step
 
 
-@pytest.mark.parametrize("looks", [0, 1, 10])
-def test_long_computations_are_cut_short(looks):
+@pytest.mark.parametrize("evaluations", [0, 1, 10])
+def test_long_computations_are_cut_short(evaluations):
     d = 1100
     H = np.eye(d) * 2.0
     table = table_of(*made(1200, 600))
@@ -292,21 +292,21 @@ def test_long_computations_are_cut_short(looks):
         lambda: rows.quadratic_forms(np.eye(600)), lambda: dense.quadratic_forms(np.eye(600)),
     ]  # fmt: skip
     for each in work:
-        counted = AfterLooks(1 << 40)
+        counted = AfterEvaluations(1 << 40)
         with limits.until(counted.ended):
             each()
-        asked = (1 << 40) - counted.looks
+        asked = (1 << 40) - counted.evaluations
         assert asked > 0
-        if asked > looks:
-            with pytest.raises(limits.EndedError), limits.until(AfterLooks(looks).ended):
+        if asked > evaluations:
+            with pytest.raises(limits.EndedError), limits.until(AfterEvaluations(evaluations).ended):
                 each()
 
 
 @every_path
 def test_two_class_solvers_end_wherever_they_are(case):
-    for looks, name in itertools.product((3, 12, 60), ("tall-hard", "wide")):
-        with case_of(name, f"{looks} checks"):
-            s = Solved(case, TWO_CLASSES[name], stop=AfterLooks(looks))
+    for evaluations, name in itertools.product((3, 12, 60), ("tall-hard", "wide")):
+        with case_of(name, f"{evaluations} evaluations"):
+            s = Solved(case, TWO_CLASSES[name], stop=AfterEvaluations(evaluations))
             assert s.status is base.INTERRUPTED or s.status.converged or s.status is base.PRECISION
             assert np.all(np.isfinite(s.w)) and s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-12)
             assert np.isfinite(s.certificate.gap) and s.result.history
@@ -315,10 +315,10 @@ def test_two_class_solvers_end_wherever_they_are(case):
 @every_row
 def test_solvers_end_wherever_they_are(row, monkeypatch):
     monkeypatch.setattr(rows_module, "PAIRS", 1)
-    for looks in (3, 12, 60):
-        with case_of(f"{looks} checks"):
+    for evaluations in (3, 12, 60):
+        with case_of(f"{evaluations} evaluations"):
             problems = problems_of(table_of(*made(60, 200)), settings_of(row))
-            results, certificate = problems.fit_and_certify(stop=AfterLooks(looks))
+            results, certificate = problems.fit_and_certify(stop=AfterEvaluations(evaluations))
             assert np.all(np.isfinite(problems.weights(results))) and np.isfinite(certificate.gap)
             assert all(r.status is not base.TIME and r.history for r in results)
 

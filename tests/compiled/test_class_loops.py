@@ -80,7 +80,7 @@ def test_scores_and_transpose_product(n, d, k, bias):
 
 @pytest.mark.parametrize("sigma", [0.01, 1.0, 1e6])
 @every_shape
-def test_state_and_ray(n, d, k, sigma):
+def test_state_and_line_search(n, d, k, sigma):
     a = Made(n, d, k)
     U, share, sums = np.zeros(n * a.wide), np.zeros(n * a.wide), np.zeros(7)
     arrays = a.number, a.cost, a.flat(a.beta)

@@ -263,8 +263,8 @@ def test_hinge2_column_passes(n, d, bias):
 @pytest.mark.parametrize("loss", ["squared hinge", "logistic"])
 @pytest.mark.parametrize("bias", [-1.0, 0.5])
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
-def test_small_l1_takes_the_steps_of_its_python_form(n, d, C, loss, start, bias):
-    """small_l1_loops.fused_l1(...) against solvers/l1/proximal_newton.py with a matrix: record by record."""
+def test_fused_l1_takes_the_steps_of_its_python_form(n, d, C, loss, start, bias):
+    """fused_l1_loops.fused_l1(...) against solvers/l1/proximal_newton.py with a matrix: record by record."""
     p = reference.random_problem(8, n, d, C, bias)._replace(loss=loss, l1=True)
     rows = CsrRows(*csr_of(p.X), d, bias)
     task = Task(rows, p.y, p.cost, target=np.zeros(n) if loss == "logistic" else None)

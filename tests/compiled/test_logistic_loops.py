@@ -130,7 +130,7 @@ def test_best_logit_is_the_root(z, s, strength):
 
 
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
-def test_small_logistic_takes_the_steps_of_its_python_form(n, d, C):
+def test_fused_logistic_takes_the_steps_of_its_python_form(n, d, C):
     """fused_newton_loops.fused_newton(...) against solvers/logistic.py with a Gram matrix each step."""
     from svmtool.solvers import logistic
 

@@ -298,7 +298,7 @@ def test_fused_newton_takes_the_steps_of_its_python_form(n, d, C, kind):
 @pytest.mark.parametrize("kind", ["hinge", "tube"])
 @pytest.mark.parametrize("start", [None, 0.01], ids=["passes-first", "warm"])
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
-def test_small_hinge_takes_the_steps_of_its_python_form(n, d, C, start, kind):
+def test_fused_hinge_takes_the_steps_of_its_python_form(n, d, C, start, kind):
     """fused_alm_loops.fused_hinge(...) against solvers/alm.py with objectives/augmented.py: record by record."""
     from svmtool.solvers import alm
 

@@ -50,7 +50,7 @@ SOLVERS = {"hinge": hinge_loss, "squared hinge": squared_hinge}
 
 
 @pytest.fixture
-def restored(monkeypatch):
+def unshrunk(monkeypatch):
     """A list to which each unshrinking appends the share of rows left; Newton steps are an error."""
 
     def none(*_, **__):
@@ -64,7 +64,7 @@ def restored(monkeypatch):
 
 @pytest.mark.parametrize("loss", SOLVERS)
 @pytest.mark.parametrize("n, d, C", [(60, 8, 1.0), (400, 100, 0.1)])
-def test_epochs_do_not_stall_over_the_rows_that_are_left(n, d, C, loss, restored):
+def test_epochs_do_not_stall_over_the_rows_that_are_left(n, d, C, loss, unshrunk):
     """In most of these runs a row leaves that has a part in the answer."""
     for seed in range(10):
         p = reference.random_problem(seed, n, d, C)._replace(loss=loss)
@@ -72,12 +72,12 @@ def test_epochs_do_not_stall_over_the_rows_that_are_left(n, d, C, loss, restored
         found = SOLVERS[loss](task, Monitor(gap=1e-4), Rule())
         assert found.status is GAP
         assert p.value(found.w) - p.dual_value(found.alpha) <= 1.0001e-4 * p.value(found.w)
-    assert restored and min(restored) < 1.0, "nothing was shrunk away: the problems test too little"
+    assert unshrunk and min(unshrunk) < 1.0, "nothing was shrunk away: the problems test too little"
 
 
 @pytest.mark.parametrize("loss", SOLVERS)
 @pytest.mark.parametrize("loose", [0.1, 1e-3])
-def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, restored, monkeypatch):
+def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, unshrunk, monkeypatch):
     """Both together and not one alone, where LIBLINEAR's rule has not held for long: a run goes on until each holds."""
     p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
     targets, size = np.concatenate((p.X[:, 0] - 0.1, -p.X[:, 0] - 0.1)), 0.1
@@ -107,7 +107,7 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, rest
 
 
 @pytest.mark.parametrize("loss", SOLVERS)
-def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, restored, monkeypatch):
+def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, unshrunk, monkeypatch):
     """With a large C the gap stays large long after that rule holds; the run ends by it after as many visits again."""
     p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
     rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)

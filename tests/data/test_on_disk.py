@@ -301,8 +301,8 @@ def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_di
 
 def test_rows_taken_from_here_and_there_come_by_where_they_lie(on_disk, monkeypatch, tmp_path):
     """Between two checks of the memory at most one piece of the file is accessed."""
-    looks = []
-    monkeypatch.setattr(MappedArrays, "check", lambda self: looks.append(1))
+    checks = []
+    monkeypatch.setattr(MappedArrays, "check", lambda self: checks.append(1))
     monkeypatch.setattr("svmtool.data.blocks.PIECE", 40)
     X = np.random.default_rng(0).standard_normal((200, 4))
     dense = DenseRows(X, mapped=MappedArrays(10**12, str(tmp_path)))
@@ -311,9 +311,9 @@ def test_rows_taken_from_here_and_there_come_by_where_they_lie(on_disk, monkeypa
             runs = list(rows.runs(chosen))
             assert [k for a, b in runs for k in range(a, b)] == list(range(len(chosen)))
             assert all(len(set(chosen[a:b] // 10)) == 1 for a, b in runs if b > a)
-            looks.clear()
+            checks.clear()
             some = rows.take(chosen)
-            assert len(looks) >= len(set(chosen // 10))
+            assert len(checks) >= len(set(chosen // 10))
             if rows is not dense and len(chosen):
                 K = np.zeros((len(chosen), len(chosen)))
                 rows.fill_kernel(chosen, K, 0)

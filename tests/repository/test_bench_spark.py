@@ -74,7 +74,7 @@ def test_made_rows_are_the_same_every_time_and_have_two_classes(made, tmp_path):
 
 @pytest.mark.parametrize("loss", list(spark.PROBLEMS))
 @pytest.mark.parametrize("swapped", [False, True])
-def test_the_judge_values_models_as_their_certificates_do(loss, swapped, made, tmp_path, svm_train):
+def test_the_certifier_values_models_as_their_certificates_do(loss, swapped, made, tmp_path, svm_train):
     """Also with the class of -1 first, and given as weights."""
     lines = made.read_text().splitlines(keepends=True)
     first = next(k for k, line in enumerate(lines) if line.startswith("-" if swapped else "+"))

@@ -43,7 +43,7 @@ def slow_loss(name: str, m: float, p: float) -> float:
 
 
 @pytest.mark.parametrize("name", ["hinge", "squared", "power", "logistic", "least", "l1-squared", "l1-logistic"])
-def test_the_judge_agrees_with_a_loop_over_rows(name):
+def test_certify_agrees_with_a_loop_over_rows(name):
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(20, 4)), np.where(rng.random(20) < 0.5, -1.0, 1.0)
     w, b, C, p = rng.normal(size=4), 0.3, 0.7, 1.4
@@ -53,7 +53,7 @@ def test_the_judge_agrees_with_a_loop_over_rows(name):
     assert found == pytest.approx(norm + C * losses, rel=1e-12)
 
 
-def test_the_judge_of_kernel_answers_agrees_with_loops():
+def test_certify_of_kernel_answers_agrees_with_loops():
     rng = np.random.default_rng(4)
     X, S = rng.normal(size=(9, 3)), rng.normal(size=(5, 3))
     y, a, b, gamma, C = np.where(rng.random(9) < 0.5, -1.0, 1.0), rng.normal(size=5), -0.2, 0.4, 2.0
