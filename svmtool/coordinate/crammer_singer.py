@@ -51,7 +51,7 @@ class CrammerSingerDescent:
         self.state = random_state(self.n, seed)
         self._sizes, self._chunk = np.empty(self.n, np.uint32), chunk_of(base)
         classes = np.tile(np.arange(rows.wide, dtype=np.uint32), self.n)
-        self._pass = class_epoch.bind(
+        self._epoch = class_epoch.bind(
             *base.csr_arrays, self.number, self.cost, rows.square_norms(), self._P, self._W,
             np.zeros(2 * rows.wide), classes, self._sizes, self.active, np.empty(self.n // self._chunk + 1, np.int64),
             self.limits, self.state,
@@ -97,7 +97,7 @@ class CrammerSingerDescent:
         self.complete = int(classes) == self.n * self.rows.k
         alike = min(rows * self.rows.wide, TOGETHER * classes) / self.rows.wide  # complete rows
         cost = VISIT * alike * self.row_length + PLACE * classes
-        self._pass(self.rows.bias, self._chunk, self.rows.k, self.rows.wide)
+        self._epoch(self.rows.bias, self._chunk, self.rows.k, self.rows.wide)
         pg_range = self.pg_range
         if pg_range <= self._inner:  # some were perhaps shrunk too early
             self._inner = SHARPER * min(self._inner, pg_range)

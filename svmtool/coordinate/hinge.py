@@ -115,10 +115,10 @@ class DualCoordinateDescent:
         self._turned, self._wait = 0.0, FACE_TURN  # were last, and visits between; see _face_turn
         self._dual = self._passed = self._gained = 0.0
         self._most_visits = np.inf
-        one_pass, signs = (dcd_loops.dcd_pass, (y,)) if data is rows else (dcd_loops.tube_pass, ())
+        epoch, signs = (dcd_loops.dcd_epoch, (y,)) if data is rows else (dcd_loops.tube_epoch, ())
         if data.mapped is None:
-            one_pass, signs = dcd_loops.dcd_epochs, (y,)
-        self._pass = one_pass.bind(
+            epoch, signs = dcd_loops.dcd_epochs, (y,)
+        self._epoch = epoch.bind(
             *data.csr_arrays, *signs, self.target, diagonal, upper, self.square_norms,
             self.alpha, self.w, self.active, self._chunks, self.limits, self.state,
         )  # fmt: skip
@@ -176,7 +176,7 @@ class DualCoordinateDescent:
             visits = max(min(most_visits, self._turn_at) - self.visits, 0.0)
             self.state[3] = 0
             most_rows = int(min(visits * self.data.n, MOST_ROWS)) + 1
-            count = self._pass(self.bias, self.chunk, most if self.count else 1, enough, most_rows)
+            count = self._epoch(self.bias, self.chunk, most if self.count else 1, enough, most_rows)
             rows = int(self.state[3])
         self.visits += rows / self.data.n if self.n else 1.0
         if not self.count:
@@ -190,7 +190,7 @@ class DualCoordinateDescent:
         rows = int(self.state[0])
         chunk = max(-(-self.chunk * rows // max(self.data.n, 1)), 1)
         for first, last in self.data.pieces(0, max(-(-rows // chunk), 1), CHECK_MEMORY_AFTER):
-            self._pass(self.bias, chunk, first, last)
+            self._epoch(self.bias, chunk, first, last)
         return rows
 
     def settle(self, most: float) -> float:

@@ -34,7 +34,7 @@ class LogisticCoordinateDescent:
         self._found = np.zeros(2)
         self.steepest = self.gap = np.inf
         self.w = rows.transpose_product(self.alpha() * y)
-        self._pass = loops.logistic_pass.bind(
+        self._epoch = loops.logistic_epoch.bind(
             *rows.csr_arrays, y, cost, rows.square_norms(), self.t, self.w,
             np.empty(n // self.chunk + 1, np.int64), random_state(n, seed)[1:], self._found,
         )  # fmt: skip
@@ -43,7 +43,7 @@ class LogisticCoordinateDescent:
         """Run one epoch over all rows."""
         self.count += 1
         for first, last in self.rows.pieces(0, -(-self.rows.n // self.chunk), CHECK_MEMORY_AFTER):
-            self._pass(self.rows.bias, self.chunk, first, last)
+            self._epoch(self.rows.bias, self.chunk, first, last)
         self.steepest, self.gap = self._found.tolist()
 
     def alpha(self) -> np.ndarray:

@@ -138,7 +138,7 @@ def test_curvature_and_pair_change(n, d, k):
 
 @pytest.mark.parametrize("bias", [-1.0, 2.0])
 @every_shape
-def test_pass(n, d, k, bias):
+def test_epoch(n, d, k, bias):
     a = Made(n, d, k, bias)
     A, chunk = a.X if bias < 0 else np.hstack([a.X, np.full((n, 1), bias)]), 4
     own = np.where(a.apart, 0.0, 1.0)

@@ -48,7 +48,7 @@ def violations(v, slope, penalty):
     return np.where(v != 0.0, np.abs(slope + penalty * np.sign(v)), np.maximum(np.abs(slope) - penalty, 0.0))
 
 
-def one_pass(H, v, slope, penalty, visited):
+def one_epoch(H, v, slope, penalty, visited):
     """Coordinate descent over the variables `visited`, each to its minimum, in order; returns the largest violation."""
     largest = 0.0
     for j in visited:
@@ -63,12 +63,12 @@ def one_pass(H, v, slope, penalty, visited):
     return largest
 
 
-def passes(H, v, slope, penalty, most, tolerance):
+def epochs(H, v, slope, penalty, most, tolerance):
     """The twin of gram_epochs: all variables, then those that are not zero until they are done, and so on."""
     everywhere = True
     for k in range(most):
         visited = range(len(v)) if everywhere else [j for j in range(len(v)) if v[j] != 0.0]
-        largest = one_pass(H, v, slope, penalty, visited)
+        largest = one_epoch(H, v, slope, penalty, visited)
         if everywhere and largest <= tolerance:
             return largest, k + 1
         everywhere = largest <= tolerance
@@ -175,11 +175,11 @@ def test_face_step(m):
 @pytest.mark.parametrize("most, tolerance", [(1, 0.0), (7, 0.0), (1000, 1e-9), (1000, 0.3)])
 @pytest.mark.parametrize("n, d", [(1, 1), (30, 6), (20, 25)])
 def test_gram_passes_and_column_passes(n, d, most, tolerance):
-    """Pass by pass those of the twin; column_epochs(...) with the columns that gather_columns(...) makes."""
+    """Epoch by epoch those of the twin; column_epochs(...) with the columns that gather_columns(...) makes."""
     rng, A, g, w, penalty = model(n, d, d)
     H = A.T @ A
     v, slope = w.copy(), g.copy()
-    wanted = passes(H, v, slope, penalty, most, tolerance)
+    wanted = epochs(H, v, slope, penalty, most, tolerance)
     v1, slope1, count = w.copy(), g.copy(), np.zeros(1)
     largest = l1_loops.gram_epochs(H.reshape(-1), v1, slope1, penalty, count, most, tolerance)
     assert (largest, count[0]) == (pytest.approx(wanted[0], rel=1e-6, abs=1e-12), wanted[1])
@@ -232,7 +232,7 @@ def test_columns(n, d, bias):
 @pytest.mark.parametrize("bias", [-1.0, 1.5])
 @pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (40, 60)])
 def test_hinge2_column_passes(n, d, bias):
-    """hinge2_column_epoch(...): margins follow, each pass lowers f, and the end is the minimum over the chosen."""
+    """hinge2_column_epoch(...): margins follow, each epoch lowers f, and the end is the minimum over the chosen."""
     p = reference.random_problem(4, max(n, 2), d, 2.0, bias)._replace(l1=True)
     columns = Columns(CsrRows(*csr_of(p.X), d, bias))
     m = p.A.shape[1]

@@ -87,8 +87,8 @@ def test_logistic_search(n):
 @pytest.mark.parametrize("C", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("bias", [-1.0, 0.0, 1.5])
 @pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (40, 60)])
-def test_logistic_pass(n, d, bias, C):
-    """Through LogisticCoordinateDescent, which binds logistic_loops.logistic_pass(...): passes row after row the
+def test_logistic_epoch(n, d, bias, C):
+    """Through LogisticCoordinateDescent, which binds logistic_loops.logistic_epoch(...): epochs row after row the
     same.
     """
     p = reference.random_problem(5, max(n, 2), d, C, bias)._replace(loss="logistic")
@@ -97,7 +97,7 @@ def test_logistic_pass(n, d, bias, C):
     before = -np.inf
     for _ in range(6):
         descent.run()
-        steepest, gap, random = reference.logistic_pass(p.A, p.y, p.cost, t, random, CHUNK)
+        steepest, gap, random = reference.logistic_epoch(p.A, p.y, p.cost, t, random, CHUNK)
         # a row's problem is solved to a hundredth: its twin to the end
         assert descent.steepest == pytest.approx(steepest, rel=0.2, abs=1e-9)
         assert descent.gap == pytest.approx(gap, rel=0.4, abs=1e-12 * C)
@@ -112,7 +112,7 @@ def test_logistic_pass(n, d, bias, C):
 
 @pytest.mark.parametrize("z, s, strength", [(0.3, 0.5, 1.0), (-20.0, 1e-8, 1e9), (700.0, 0.999, 1e3), (5.0, 0.5, 0.0)])
 def test_best_logit_is_the_root(z, s, strength):
-    """logistic_loops.best_logit through one row with |x| given: the pass ends where its equation holds."""
+    """logistic_loops.best_logit through one row with |x| given: the epoch ends where its equation holds."""
     t = np.array([np.log(s) - np.log1p(-s)])
     h = t[0] + z
     x = np.sqrt(strength)
@@ -121,7 +121,7 @@ def test_best_logit_is_the_root(z, s, strength):
     )
     # z comes from a bias feature whose weight is z: only this row, whose own share is x
     w = np.array([0.0, z])
-    logistic_loops.logistic_pass(
+    logistic_loops.logistic_epoch(
         indptr, indices, values, np.ones(1), np.ones(1), np.array([x * x]), t, w,
         np.empty(1, np.int64), random_state(1, 1)[1:], np.zeros(2), 1.0, CHUNK, 0, 1,
     )  # fmt: skip

@@ -144,9 +144,9 @@ def test_power_search_ends_at_slope_zero(n, p, sigma, cap):
 @pytest.mark.parametrize("bias", [-1.0, 0.0, 1.5])
 @pytest.mark.parametrize("loss", ["hinge", "squared hinge"])
 @pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (9, 40)])
-def test_dcd_pass(n, d, loss, bias):
-    """Through DualCoordinateDescent, which binds dcd_epochs(...) of dcd_pass(...): six passes with shrinking, row after
-    row the same.
+def test_dcd_epoch(n, d, loss, bias):
+    """Through DualCoordinateDescent, which binds dcd_epochs(...) of dcd_epoch(...): six epochs with shrinking, row
+    after row the same.
     """
     p = reference.random_problem(5, max(n, 2), d, C=2.0, bias=bias)._replace(loss=loss)
     hinge = loss == "hinge"
@@ -158,7 +158,7 @@ def test_dcd_pass(n, d, loss, bias):
     for _ in range(6):
         random, (above, below) = int(descent.state[1]), descent.limits[:2].tolist()
         descent.run()
-        largest, smallest, active, random = reference.dcd_pass(
+        largest, smallest, active, random = reference.dcd_epoch(
             p.A, p.y, diagonal, upper, alpha, w, active, above, below, random, descent.chunk
         )
         close(descent.limits[2:4], [largest, smallest])
@@ -174,7 +174,7 @@ def test_dcd_pass(n, d, loss, bias):
 
 
 @pytest.mark.parametrize("power", [1.0, 2.0])
-def test_dcd_pass_over_a_tube(power):
+def test_dcd_epoch_over_a_tube(power):
     """Each visit goes to the minimum over both sides of a row, never above zero on both, and the end is the optimum."""
     p = reference.random_problem(5, 12, 5, C=2.0)
     task = tube_of(p, CsrRows(*csr_of(p.X), 5), power)
@@ -198,8 +198,8 @@ def test_dcd_pass_over_a_tube(power):
 
 @pytest.mark.parametrize("power", [1.0, 2.0])
 @pytest.mark.parametrize("n, d", [(2, 1), (40, 5), (9, 40)])
-def test_tube_pass(n, d, power):
-    """Through DualCoordinateDescent, which binds dcd_epochs(...) of tube_pass(...): eight passes with shrinking, row
+def test_tube_epoch(n, d, power):
+    """Through DualCoordinateDescent, which binds dcd_epochs(...) of tube_epoch(...): eight epochs with shrinking, row
     after row the same.
     """
     p = reference.random_problem(5, n, d, C=2.0)
@@ -211,7 +211,7 @@ def test_tube_pass(n, d, power):
     for _ in range(8):
         random, (above, below) = int(descent.state[1]), (dcd_loops.TUBE_SHARE * descent.limits[:2]).tolist()
         descent.run()
-        largest, smallest, size, active, random = reference.tube_pass(
+        largest, smallest, size, active, random = reference.tube_epoch(
             p.X, task.target, diagonal, upper, alpha, w, active, above, below, random, descent.chunk
         )
         close(descent.limits[2:], [largest, smallest, size])
@@ -296,7 +296,7 @@ def test_fused_newton_takes_the_steps_of_its_python_form(n, d, C, kind):
 
 
 @pytest.mark.parametrize("kind", ["hinge", "tube"])
-@pytest.mark.parametrize("start", [None, 0.01], ids=["passes-first", "warm"])
+@pytest.mark.parametrize("start", [None, 0.01], ids=["epochs-first", "warm"])
 @pytest.mark.parametrize("n, d, C", [(4, 1, 1.0), (30, 5, 0.01), (60, 8, 1.0), (60, 8, 300.0), (9, 40, 1.0)])
 def test_fused_hinge_takes_the_steps_of_its_python_form(n, d, C, start, kind):
     """fused_alm_loops.fused_hinge(...) against solvers/alm.py with objectives/augmented.py: record by record."""

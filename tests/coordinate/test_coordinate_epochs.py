@@ -54,7 +54,7 @@ def unshrunk(monkeypatch):
     """A list to which each unshrinking appends the share of rows left; Newton steps are an error."""
 
     def none(*_, **__):
-        raise AssertionError("the passes did not end the run")
+        raise AssertionError("the epochs did not end the run")
 
     monkeypatch.setattr(mfn, "newton_steps", none)
     shares, plain = [], DualCoordinateDescent.unshrink
@@ -187,7 +187,7 @@ def descent_of(kind: str, p, X) -> DualCoordinateDescent:
 
 
 @pytest.mark.parametrize("kind", ["hinge", "squared hinge", "tube"])
-def test_a_pass_in_pieces_is_the_pass(kind, monkeypatch, tmp_path):
+def test_an_epoch_in_pieces_is_the_epoch(kind, monkeypatch, tmp_path):
     """The same bits for pieces of any length, with shrinking: on disk the memory is examined between them."""
     p = reference.random_problem(4, 300, 12)
     X = CsrRows(*csr_of(p.X), 12, mapped=MappedArrays(10**12, str(tmp_path)))
@@ -260,7 +260,7 @@ def test_turns_end_though_no_epoch_is_left():
 
 
 def uneven(n: int = 1000, d: int = 100, C: float = 100.0) -> Task:
-    """Sparse features on scales from 0.01 to 10: passes and conjugate gradients are slow at a large cost."""
+    """Sparse features on scales from 0.01 to 10: epochs and conjugate gradients are slow at a large cost."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.2) * 10.0 ** rng.uniform(-2.0, 1.0, d)
     y = np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0.0, 1.0, -1.0)
@@ -287,7 +287,7 @@ def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal():
     assert share <= late and early < exact
 
 
-def test_a_rule_that_passes_meet_is_not_replaced():
+def test_a_rule_that_epochs_meet_is_not_replaced():
     task = uneven(C=0.01)
     plain, late = (
         solve_mfn(task, Monitor(), Rule(dual=RangeRule(0.1, share)), method="epochs") for share in (None, 1.0)

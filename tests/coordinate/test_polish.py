@@ -61,7 +61,7 @@ def test_default_end_of_a_wide_run_is_certified(number, monkeypatch):
 
 @pytest.mark.parametrize("power", [1.0, 2.0])
 def test_work_is_limited_and_nothing_gets_worse(power, monkeypatch):
-    """No pass where there is nothing to improve; the dual value never falls."""
+    """No epoch where there is nothing to improve; the dual value never falls."""
     p = separable(3)._replace(loss="hinge" if power == 1.0 else "squared hinge")
     row = registry.find(3 if power == 1.0 else 1)
     problems = problems_of(table_of(p.X, p.y), Settings.of(solver=row.number, C=1.0))

@@ -65,7 +65,7 @@ def signed(header, **changes) -> None:
     header.write_text(json.dumps({**changed, arrays.CHECK: arrays._digest(changed)}))
 
 
-SLOW = (30, "digits")  # thousands of short passes
+SLOW = (30, "digits")  # thousands of short epochs
 
 
 def sets_of_rows():

@@ -1,4 +1,4 @@
-"""Random passes over rows on disk use pieces, with a check of the memory after each."""
+"""Epochs over rows on disk use pieces, with a check of the memory after each."""
 
 from __future__ import annotations
 

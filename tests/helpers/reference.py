@@ -102,7 +102,7 @@ def line_minimiser(p: Problem, w: np.ndarray, step: np.ndarray) -> float:
     return scipy.optimize.brentq(lambda t: float(p.gradient(w + t * step) @ step), 0.0, high, xtol=1e-15, rtol=1e-14)
 
 
-def dcd_pass(A, y, diagonal, upper, alpha, w, active, above, below, random, chunk):
+def dcd_epoch(A, y, diagonal, upper, alpha, w, active, above, below, random, chunk):
     """One epoch of dual coordinate descent over the rows `active` of A, by chunks; changes alpha and w.
 
     Returns largest and smallest projected gradient, rows left, random state.
@@ -128,8 +128,8 @@ def dcd_pass(A, y, diagonal, upper, alpha, w, active, above, below, random, chun
     return largest, smallest, [i for i in active if i not in gone], random
 
 
-def tube_pass(A, target, diagonal, upper, alpha, w, active, above, below, random, chunk):
-    """`dcd_pass` over the rows of a tube, both sides (alpha_i, alpha_{i+n}) of a row in one visit."""
+def tube_epoch(A, target, diagonal, upper, alpha, w, active, above, below, random, chunk):
+    """`dcd_epoch` over the rows of a tube, both sides (alpha_i, alpha_{i+n}) of a row in one visit."""
     n, largest, smallest, size, gone = len(A), -np.inf, np.inf, 0.0, set()
     chunks = [active[k : k + chunk] for k in range(0, len(active), chunk)]
     for c in range(len(chunks)):
@@ -217,7 +217,7 @@ def logistic(z):
     return np.maximum(-z, 0.0) + np.log1p(e), np.where(z > 0, e, 1.0) / (1.0 + e), e / (1.0 + e) ** 2
 
 
-def logistic_pass(A, y, cost, t, random, chunk):
+def logistic_epoch(A, y, cost, t, random, chunk):
     """One epoch of dual coordinate descent for the logistic loss over all rows of A, each to its root; changes t.
 
     Returns the largest |t_i + y_i a_i.w| met, the sum of what rows contribute to the gap, and the random state.

@@ -9,7 +9,7 @@ from reference import csr_of
 
 from svmtool import registry
 from svmtool.compiled.loops.cd import l1_dual_loops
-from svmtool.compiled.loops.cd.l1_dual_loops import l1_dual_newton, l1_dual_pass
+from svmtool.compiled.loops.cd.l1_dual_loops import l1_dual_epoch, l1_dual_newton
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.objectives.l1 import dual
@@ -51,10 +51,10 @@ class Smooth:
         g = self.slope()
         return float(np.max(np.where(self.a > 0.0, np.abs(g), np.maximum(-g, 0.0))))
 
-    def run_pass(self, order: np.ndarray) -> None:
+    def run_epoch(self, order: np.ndarray) -> None:
         r, p = self.rows, self.p
         squares = np.sum(self.B**2, axis=1)
-        l1_dual_pass(
+        l1_dual_epoch(
             r.indptr, r.indices, r.values, p.y, p.cost, squares, self.a, self.u, order, self.sigma, r.bias
         )  # fmt: skip
 
@@ -72,12 +72,12 @@ cases = pytest.mark.parametrize("n, d, bias", [(2, 1, -1.0), (12, 5, 0.5), (40, 
 
 
 @cases
-def test_pass(n, d, bias):
+def test_epoch(n, d, bias):
     """u follows a, which stays positive, and phi falls."""
     s = Smooth(n, d, bias)
     for seed in range(5):
         before = s.value()
-        s.run_pass(np.random.default_rng(seed).permutation(n))
+        s.run_epoch(np.random.default_rng(seed).permutation(n))
         close(s.u, s.B.T @ s.a + s.centre)
         assert np.all(s.a >= 0.0)
         assert s.value() <= before + 1e-12 * abs(before)
@@ -85,10 +85,10 @@ def test_pass(n, d, bias):
 
 @cases
 def test_newton(n, d, bias):
-    """It states the violation, lowers phi or leaves all as it is, and with passes between gets to the minimum."""
+    """It states the violation, lowers phi or leaves all as it is, and with epochs between gets to the minimum."""
     s = Smooth(n, d, bias)
     for _ in range(30):
-        s.run_pass(np.arange(n))
+        s.run_epoch(np.arange(n))
         before, left, a = s.value(), s.left(), s.a.copy()
         face = np.count_nonzero(s.a)
         t, out = s.newton()

@@ -308,12 +308,12 @@ def test_a_row_of_another_scale_does_not_keep_classes_from_leaving():
     p = random_problem(1, 300, 4, 20)
     X = p.A.copy()
     X[0] *= 1e6
-    passes = CrammerSingerDescent(
+    descent = CrammerSingerDescent(
         task := ClassTask(CsrRows(*csr_of(X), 4), p.number, p.k, p.cost), CrammerSingerLoss(task).rows, 1
     )
     for _ in range(10):
-        passes.run()
-    assert passes.pg_range > 1.0 and passes.share < 0.5
+        descent.run()
+    assert descent.pg_range > 1.0 and descent.share < 0.5
 
 
 def test_factorised_rounds_that_get_nowhere_hand_back_to_epochs(monkeypatch):

@@ -65,7 +65,7 @@ def check_optimum(s: Solved) -> None:
     recorded = [record["iteration"] for record in s.result.history]
     assert recorded[: KEPT // 2] == list(range(min(len(recorded), KEPT // 2)))  # a long run keeps no more in a row
     assert recorded == sorted(set(recorded)) and (len(recorded) > KEPT // 2 or recorded[-1] == len(recorded) - 1)
-    assert s.result.iterations >= len(s.result.history)  # coordinate passes may run without a record each
+    assert s.result.iterations >= len(s.result.history)  # epochs may run without a record each
     np.testing.assert_allclose(s.w, optimum(s.p).w, atol=10 * s.radius)
 
 
@@ -76,7 +76,7 @@ def test_target_gap_is_reached(case):
         s = Solved(case, PROBLEMS["tall-hard"], gap=gap)
         assert s.status.converged and s.certificate.gap <= gap * (1 + 1e-6) + 1e-15
         assert s.result.history[-1]["gap"] <= gap or s.status is base.OPTIMAL
-        iterations.append(len(s.result.history))  # coordinate passes may hand over to steps, which count anew
+        iterations.append(len(s.result.history))  # epochs may hand over to steps, which count anew
     assert iterations == sorted(iterations)
 
 
@@ -105,7 +105,7 @@ def rule_holds(case, s, eps) -> bool:
         return near and reference.liblinear_rule(s.p, s.w, 0.05 * eps)
     if case.row.space == "primal":
         return reference.liblinear_rule(s.p, s.w, eps)
-    # LIBLINEAR's rule after its cap on passes
+    # LIBLINEAR's rule after its cap on epochs
     if case.row.number == 1 and reference.liblinear_rule(s.p, s.w, base.LATE * eps):
         return True
     # from a primal method: the dual point that belongs to w
@@ -115,7 +115,7 @@ def rule_holds(case, s, eps) -> bool:
     # the point's own weights, better ones, or a primal method's that gave it
     better = s.result.alpha is not None and s.p.value(s.w) <= s.p.value(s.p.weights(alpha))
     assert apart <= 1e-6 * (1 + np.linalg.norm(s.w)) or better or s.certificate.gap <= 1e-3 * (s.result.alpha is None)
-    # LIBLINEAR measures row by row while w still moves; at the end of that pass twice its number is safe
+    # LIBLINEAR measures row by row while w still moves; at the end of that epoch twice its number is safe
     return np.max(np.abs(s.p.projected_gradients(alpha))) <= 2 * eps
 
 
@@ -175,7 +175,7 @@ def test_iteration_limit(case, turn):
 
 @every_path
 def test_cut_short_is_never_worse_than_no_weights(case):
-    """Early coordinate passes overshoot, the more the larger the features are."""
+    """Early epochs overshoot, the more the larger the features are."""
     for name, size, most in itertools.product(("tall", "tall-hard", "wide"), (1.0, 10.0), (1, 2, 3)):
         p = PROBLEMS[name]
         with case_of(name, f"{size:g} times the features", f"{most} iterations"):
@@ -274,12 +274,12 @@ def test_paths_of_mfn_are_taken(case, spy):
     spy(SquaredHinge, "sample", "sampled")
     spy(SquaredHinge, "_conjugate_gradient", "cg")
     spy(SquaredHinge, "hessian", "matrix")
-    spy(DualCoordinateDescent, "run", "passes")
+    spy(DualCoordinateDescent, "run", "epochs")
     spy(mfn, "newton_steps", lambda args: "newton " + next(a for a in args if isinstance(a, str)))
     assert Solved(case, PROBLEMS["tall-hard"]).status.converged
     assert ("small" in spy.taken) == case.path.startswith("fused")
     assert ("sampled" in spy.taken) == case.path.endswith("sampled")
-    ends = {"primal": "newton primal or cg", "dual": "newton dual", "cg": "newton cg", "epochs": "passes"}
+    ends = {"primal": "newton primal or cg", "dual": "newton dual", "cg": "newton cg", "epochs": "epochs"}
     if not case.path.startswith("fused"):
         assert ends[case.path.partition("-")[0]] in spy.taken
     if case.path == "cg":

@@ -367,12 +367,12 @@ def test_bound_of_a_free_bias(kind, layout):
 
 def test_passes_stay_within_their_ends():
     p = reference.random_problem(1, 40, 6)
-    passes = DualCoordinateDescent(CsrRows(*csr_of(p.X), 6), p.y, np.zeros(40), p.cost, 1)
-    passes.run()
-    assert np.any(passes.alpha == p.cost)
-    passes.scale(3.0)
-    assert np.all(passes.alpha <= p.cost * (1 + 1e-15))
-    np.testing.assert_allclose(passes.w, p.A.T @ (passes.alpha * p.y), atol=1e-12)
+    descent = DualCoordinateDescent(CsrRows(*csr_of(p.X), 6), p.y, np.zeros(40), p.cost, 1)
+    descent.run()
+    assert np.any(descent.alpha == p.cost)
+    descent.scale(3.0)
+    assert np.all(descent.alpha <= p.cost * (1 + 1e-15))
+    np.testing.assert_allclose(descent.w, p.A.T @ (descent.alpha * p.y), atol=1e-12)
 
 
 def test_one_stage_is_not_enough():

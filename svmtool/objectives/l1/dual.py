@@ -94,7 +94,7 @@ class L1Dual:
         largest = np.inf
         for k in range(INNER):
             order = self._random.permutation(part.n)
-            loops.l1_dual_pass(*lists, self._squares, self.a, u, order, self.sigma, part.bias)
+            loops.l1_dual_epoch(*lists, self._squares, self.a, u, order, self.sigma, part.bias)
             t = loops.l1_dual_newton(
                 *lists, self.a, u, *self._face, self._vectors, self._old, out, self.sigma, part.bias, CG_SHARE, CG_MOST
             )

@@ -52,7 +52,7 @@ FIRST_SET = 200  # least size of a working set
 INNER_TIGHT = 0.03  # as INNER_MATRIX, of columns: INNER_LOOSE at first and after a short step; halved where ...
 # ... epochs alone reached it, down to the latter
 EPOCHS_COLUMNS = 5  # over columns between two such systems
-PASSES_DESCENT = 5  # a step shorter than SHORT is followed by epochs on f itself (hinge): twice as many, ...
+EPOCHS_DESCENT = 5  # a step shorter than SHORT is followed by epochs on f itself (hinge): twice as many, ...
 DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left, ...
 MOST_DESCENT = 5120  # ... and this many at most
 CG_FAR = 8  # as long as a step lowers f by FAR a model has one system, by this many steps of ...
@@ -232,7 +232,7 @@ class ColumnsModel:
         self.objective, self.monitor = objective, monitor
         self.epochs = np.zeros(2)
         self._share = 1.0  # numbers of the working set, as share of all: what a pass over it costs
-        self._loose, self._ridge, self._descent = INNER_LOOSE, RIDGE_FIRST, PASSES_DESCENT
+        self._loose, self._ridge, self._descent = INNER_LOOSE, RIDGE_FIRST, EPOCHS_DESCENT
 
     @property
     def work(self) -> float:

@@ -272,7 +272,7 @@ class Reduction(ABC):
     def polished(
         self, k: int, result: Result, found: Certificate, work: float, monitor: Monitor
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Better weights and a better dual point of problem k, see polish.py; None where it has no such passes."""
+        """Better weights and a better dual point of problem k, see polish.py; None where it has no such epochs."""
         power = self.loss.hinge_power
         if self.robust or self.solver.regulariser == "|w|_1" or power is None:
             return None

@@ -66,7 +66,7 @@ def class_epoch(
     when its G is below that minimum, and a row when one class is left.  limits[0] receives the largest violation,
     limits[1] the sum of C_i (max G - p_i.G), both at the time of the visit; at the optimum, over all rows and classes,
     this sum is the duality gap.  limits[2] = sum C_i (1 - p_iy) is updated.
-    classes[i wide : i wide + sizes[i]]: active classes of row i.  active, chunks, state: as in dcd_loops.dcd_pass,
+    classes[i wide : i wide + sizes[i]]: active classes of row i.  active, chunks, state: as in dcd_loops.dcd_epoch,
     but state[2] is the number of active classes of all rows.  scratch: f8[2 wide].
     """
     rows = state[0]

@@ -89,7 +89,7 @@ def range_of(limits):
     "void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
     fast=True,
 )
-def dcd_pass(
+def dcd_epoch(
     indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
     chunk, first, last,
 ):  # fmt: skip
@@ -151,11 +151,11 @@ def dcd_pass(
 
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)", fast=True)
-def tube_pass(
+def tube_epoch(
     indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
     chunk, first, last,
 ):  # fmt: skip
-    """`dcd_pass` for tubes: target and alpha have two entries for each row, upper and lower side; square_norms one.
+    """`dcd_epoch` for tubes: target and alpha have two entries for each row, upper and lower side; square_norms one.
 
     The thresholds are multiplied by TUBE_SHARE.  diagonal and upper are equal on both sides; at most one of the two
     variables is above zero, initially and at all times.  limits[4] receives the sum of |projected gradient|.
@@ -227,7 +227,7 @@ def dcd_epochs(
     indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
     chunk, most, enough, most_rows,
 ):  # fmt: skip
-    """At most `most` epochs of `dcd_pass`, or of `tube_pass` where there are two variables a row; returns their number.
+    """At most `most` epochs of `dcd_epoch`, or of `tube_epoch` where a row has two variables; returns their number.
 
     Ends once the range of the projected gradients is at most `enough`, or state[3], the rows visited so far, at least
     `most_rows`.
@@ -236,12 +236,12 @@ def dcd_epochs(
     for count in range(most):
         state[3] += state[0]
         if of_data < len(y):
-            tube_pass(
+            tube_epoch(
                 indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits,
                 state, bias, chunk, ZERO, of_data,
             )  # fmt: skip
         else:
-            dcd_pass(
+            dcd_epoch(
                 indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits,
                 state, bias, chunk, ZERO, of_data,
             )  # fmt: skip

@@ -29,7 +29,7 @@ def row_beyond(indices, values, u, lo, hi, bias):
 
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], f8, f8)", fast=True)
-def l1_dual_pass(indptr, indices, values, y, cost, squares, a, u, order, sigma, bias):
+def l1_dual_epoch(indptr, indices, values, y, cost, squares, a, u, order, sigma, bias):
     """One epoch over the rows in this order: minimise approximately over each a_i, updating u; squares_i = |x_i|^2."""
     for r in range(np.uint64(len(order))):
         i = order[r]

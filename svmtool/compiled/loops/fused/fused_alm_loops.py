@@ -31,7 +31,7 @@ def fused_hinge(
     """See solvers/alm.py; p = 1, no bias feature.  w and alpha receive the best weights and dual point.
 
     The n terms are the m rows of data, once or twice in succession.
-    work: 6 n + 2 d d + 3 d + 17 numbers; order: m + m / chunk + 1; state: as of dcd_pass.  history[-FIELDS] receives
+    work: 6 n + 2 d d + 3 d + 17 numbers; order: m + m / chunk + 1; state: as of dcd_epoch.  history[-FIELDS] receives
     the number of records.  Returns a code: 0 limit `most` of records, 1 optimal, 2 gap, 3 the rule (projected-gradient
     range <= `enough` in an epoch over all rows, and a gap of RULE_MIN_GAP), 4 round-off.
     """

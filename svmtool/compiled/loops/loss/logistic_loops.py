@@ -160,7 +160,7 @@ def best_logit(t, z, s, strength):
 
 
 @loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], f8, u8, u8, u8)", fast=True)
-def logistic_pass(indptr, indices, values, y, cost, square_norms, t, w, chunks, state, found, bias, chunk, first, last):
+def logistic_epoch(indptr, indices, values, y, cost, squares, t, w, chunks, state, found, bias, chunk, first, last):
     """Chunks first .. last - 1 of an epoch of dual coordinate descent, alpha_i = C_i / (1 + exp(-t_i)); see
     dcd_loops.py.
 
@@ -185,7 +185,7 @@ def logistic_pass(indptr, indices, values, y, cost, square_norms, t, w, chunks, 
             gap += cost[i] * (softplus(-z) - softplus(t[i]) + s * h)
             if h == 0.0:
                 continue
-            t[i] = best_logit(t[i], z, s, cost[i] * square_norms[i])
+            t[i] = best_logit(t[i], z, s, cost[i] * squares[i])
             step = cost[i] * (share(t[i]) - s) * y[i]
             add_multiple(indices, values, w, step, indptr[i], indptr[i + one], bias)
     found[0] = largest
