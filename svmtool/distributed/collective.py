@@ -25,7 +25,7 @@ class Costs:
 
     passes: number of requests.  whole: from request to result; slowest: in the slowest partition of each; ranks: in all
     partitions together.  reading: until the rows were read.  restarts: number of restarts of the stage; restarting:
-    until its rows were read again.  star: whether ranks could not connect to each other and the driver asked each.
+    until its rows were read again.  star: whether ranks could not connect to each other and the driver addressed each.
     """
 
     def __init__(self) -> None:
@@ -75,11 +75,11 @@ class Collective(ABC):
         """After a LostError: wait for the restarted tasks, which read their rows again, and repeat the kept calls."""
         self._deferred = list(self._kept.values())
 
-    def surviving(self, ask: Callable[[], Any], restart: Callable[[], None] | None = None) -> Any:
-        """Return ask(); after each loss of ranks, restart and call it again."""
+    def surviving(self, request: Callable[[], Any], restart: Callable[[], None] | None = None) -> Any:
+        """Return request(); after each loss of ranks, restart and call it again."""
         while True:
             try:
-                return ask()
+                return request()
             except LostError:
                 (restart or self.restart)()
 
@@ -97,13 +97,13 @@ class Collective(ABC):
 
     def gather(self, name: str, *arguments: Any) -> list[Any]:
         """The results of all ranks, in the order of the rows."""
-        return self._ask(name, arguments, False)
+        return self._request(name, arguments, False)
 
     def sum(self, name: str, *arguments: Any) -> Any:
         """The sum of all ranks' results, added in the order of the rows: a number, an array, or a tuple of them."""
-        return reduce(added, self._ask(name, arguments, True))
+        return reduce(added, self._request(name, arguments, True))
 
-    def _ask(self, name: str, arguments: tuple, add: bool) -> list[Any]:
+    def _request(self, name: str, arguments: tuple, add: bool) -> list[Any]:
         calls, self._deferred = [*self._deferred, (name, arguments)], []
         began = time.perf_counter()
         results = self._exchange(calls, add)

@@ -37,10 +37,10 @@ class Breakpoints:
         return np.concatenate((self.start, bins))
 
 
-def search(ask: Callable[[float, float], np.ndarray], a: float, b: float) -> float:
-    """The t >= 0 where a + t b + the slope of the losses is zero; ask: Breakpoints.sums summed over all blocks."""
+def search(request: Callable[[float, float], np.ndarray], a: float, b: float) -> float:
+    """The t >= 0 where a + t b + the slope of the losses is zero; request: Breakpoints.sums summed over all blocks."""
     low, high = 0.0, FIRST_END
-    sums = ask(low, high)
+    sums = request(low, high)
     slope, curvature, bounded = sums[0] + a, sums[1] + b, False
     for _ in range(ROUNDS):
         step, bins = (high - low) / BINS, sums[2:].reshape(BINS, 2)
@@ -62,5 +62,5 @@ def search(ask: Callable[[float, float], np.ndarray], a: float, b: float) -> flo
                 return low - slope / curvature
             if step <= NARROW * low:
                 return low - slope * step / (slopes[k + 1] - slope)
-        sums = ask(low, high)
+        sums = request(low, high)
     return low

@@ -73,9 +73,9 @@ class DistributedReduction(Reduction):
         """Have the ranks choose the layout of their rows; returns their largest `gram_entries`."""
         return max(self.ranks.gather("set_layout", self.n_features, self.bias), default=1.0)
 
-    def surviving(self, ask: Callable[[], Any]) -> Any:
+    def surviving(self, request: Callable[[], Any]) -> Any:
         """Collective.surviving, for requests that need the layout to be set."""
-        return self.ranks.surviving(ask, self._restart)
+        return self.ranks.surviving(request, self._restart)
 
     def _restart(self) -> None:
         while True:
