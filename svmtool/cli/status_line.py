@@ -10,6 +10,7 @@ from math import isfinite, log
 from typing import TYPE_CHECKING
 
 from svmtool import activity
+from svmtool.tolerances import MB
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +128,7 @@ def _part(part: activity.doing) -> str:
     """A part as text: `fold 2 of 5`, `reading 34 %`, `training`."""
     if part.source is not None:
         share = part.share()
-        return f"{part.what} {part.source.taken / 1e6:.0f} MB" if share is None else f"{part.what} {100 * share:.0f} %"
+        return f"{part.what} {part.source.taken / MB:.0f} MB" if share is None else f"{part.what} {100 * share:.0f} %"
     if part.total is None:
         return part.what
     return f"{part.what} {min(part.done + 1, part.total)} of {part.total}"

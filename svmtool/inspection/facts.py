@@ -15,6 +15,7 @@ from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, WITH_COEF0, WITH_DEGREE, WITH_GAMMA
 from svmtool.models.linear import LOGISTIC_WORDS, LinearModel, sigmoids_of
 from svmtool.registry.row import Solver
+from svmtool.tolerances import MB
 
 Fact = tuple[str, str]
 COMMAND = re.compile(r"# svmtool (\S+): -s (\d+) \(([^)]*)\) ?(.*)")
@@ -166,6 +167,6 @@ def _state(path: str) -> list[Fact]:
     return [
         (
             "state",
-            f"adaptable by --add and --remove: {found.sums.n} rows ({counts}{more}), {size / 1e6:.3g} MB beside it",
+            f"adaptable by --add and --remove: {found.sums.n} rows ({counts}{more}), {size / MB:.3g} MB beside it",
         )
     ]

@@ -55,7 +55,6 @@ LOOK_BACK = 5  # epochs over which their speed is measured; ...
 MOST_EPOCHS = 30
 ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
-
 METHODS = {
     "fused": "Newton steps in one compiled call",
     "primal": "truncated Newton steps, with a factorised Hessian as the preconditioner of conjugate gradients",

@@ -23,7 +23,6 @@ from svmtool.tolerances import GRAM_BELOW
 
 DUAL_ROWS = 4000  # rows of weight up to which their system is factorised in place of further epochs
 
-
 METHODS = {
     "primal": "Newton steps on a factorised matrix of the features",
     "epochs": "epochs of coordinate descent, then Newton steps with a system of the rows of weight",

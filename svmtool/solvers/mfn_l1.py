@@ -34,7 +34,6 @@ POLISH_GAP = 1e-2  # certified gap from which the polish takes over
 SIGMA_EPOCHS = 100.0  # first sigma of a polish that follows epochs
 GROWTH, SIGMA_MOST = 5.0, 1e8  # of sigma in the polish
 
-
 METHODS = {
     "primal": "stages of Huber's loss by Newton steps on a factorised matrix of the features",
     "epochs": "epochs of coordinate descent, then a polish by Newton steps with a system of the rows on the margin",

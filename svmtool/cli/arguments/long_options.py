@@ -9,6 +9,7 @@ from typing import NamedTuple
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.integers import parse_integer
 from svmtool.registry.row import SCORES, gap_of_theta
+from svmtool.tolerances import MB
 
 MOST_VALUES = 100_000  # of --grid
 
@@ -54,7 +55,7 @@ def _positive(name: str, text: str) -> float:
 
 def _bytes(name: str, text: str) -> float:
     """A number of bytes; K, M and G mean 1e3, 1e6 and 1e9."""
-    unit = {"K": 1e3, "M": 1e6, "G": 1e9}.get(text[-1:].upper(), 0.0)
+    unit = {"K": 1e3, "M": MB, "G": 1e9}.get(text[-1:].upper(), 0.0)
     value = _number(text[:-1] if unit else text) * (unit or 1.0)
     if not 0 < value < float("inf"):
         raise SvmtoolError(f"ERROR: {name} {text}: must be a size such as 500M or 2G")
