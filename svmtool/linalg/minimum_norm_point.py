@@ -47,7 +47,7 @@ class MinimumNormPoint:
 
         After EndedError they are consistent and alpha is feasible.
         """
-        self._move(self.alpha)
+        self._step_to(self.alpha)
         size = float(self.K.diagonal().max()) or 1.0
         above = self.alpha > 0.0
         below = ~above & (self.z < self.rho - ROUNDING * size)
@@ -55,12 +55,12 @@ class MinimumNormPoint:
             return False
         x = nonnegative(self.K + size, np.ones(self.count), self.alpha / (self.rho + size), above | below)
         before = self.alpha, self.z, self.rho
-        self._move(x / float(np.sum(x)))
+        self._step_to(x / float(np.sum(x)))
         if self.rho < before[2]:
             return True
         self.alpha, self.z, self.rho = before
         return False
 
-    def _move(self, alpha: np.ndarray) -> None:
+    def _step_to(self, alpha: np.ndarray) -> None:
         self.alpha, self.z = alpha, self.K @ alpha
         self.rho = float(alpha @ self.z)

@@ -48,7 +48,7 @@ def choose_worst(chosen, z, sign, count, wanted):
 
 
 @helper(fast=True)
-def move_pair(indptr, indices, values, upper, square_norms, alpha, w, scratch, i, j):
+def step_pair(indptr, indices, values, upper, square_norms, alpha, w, scratch, i, j):
     """Minimise over alpha_i and alpha_j with their sum fixed, updating w.  scratch: d zeros, restored."""
     i_start, i_stop = indptr[i], indptr[i + ONE]
     j_start, j_stop = indptr[j], indptr[j + ONE]
@@ -161,7 +161,7 @@ def pair_rounds(
         choose_worst(down, z, -1.0, downs, pairs)
         for s in range(pairs):
             if up[s] != down[s]:
-                move_pair(indptr, indices, values, upper, square_norms, alpha, w, scratch, up[s], down[s])
+                step_pair(indptr, indices, values, upper, square_norms, alpha, w, scratch, up[s], down[s])
         state[1] = 0.0
         state[6] += 1.0
     return 0

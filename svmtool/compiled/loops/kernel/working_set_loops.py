@@ -30,7 +30,7 @@ def bar(t, y, a, upper, rising, falling):
 
 
 @helper(fast=True)
-def move_and_search(F, K, at_i, at_j, d, rising, falling, high, low, begin, end):
+def step_and_search(F, K, at_i, at_j, d, rising, falling, high, low, begin, end):
     """F_t -= d (K_it - K_jt); high and low (by lane): the largest F + rising, the smallest F + falling."""
     for lane in range(LANES):
         high[lane] = -FAR
@@ -83,7 +83,7 @@ def gains_of_partners(F, K, at_i, diagonal, falling, own, m, gain, best, begin, 
 
 
 @helper
-def move_pair(i, j, d, y, a, upper, rising, falling):
+def step_pair(i, j, d, y, a, upper, rising, falling):
     """a_i += y_i d, a_j -= y_j d, with d reduced to the bounds, which are reached exactly; returns d."""
     slack_i = upper[i] - a[i] if y[i] > 0 else a[i]
     slack_j = a[j] if y[j] > 0 else upper[j] - a[j]
@@ -123,12 +123,12 @@ def pair_descent(
     d = 0.0
     while True:
         begin, end = N0, cut
-        move_and_search(F, K, at_i, at_j, d, rising, falling, high, low, begin, end)
+        step_and_search(F, K, at_i, at_j, d, rising, falling, high, low, begin, end)
         column = lane_of_largest(high, -FAR)
         m = high[column]
         violation = m - smallest(low)
         if cut < l:
-            move_and_search(F, K, at_i, at_j, d, rising, falling, high_below, low_below, cut, l)
+            step_and_search(F, K, at_i, at_j, d, rising, falling, high_below, low_below, cut, l)
             other = lane_of_largest(high_below, -FAR)
             if high_below[other] - smallest(low_below) > violation:
                 begin, end = cut, l
@@ -156,5 +156,5 @@ def pair_descent(
             wanted[0] = j
             return steps
         curve = max(float(diagonal[i]) + float(diagonal[j]) - 2.0 * float(K[at_i + j]), TINY)
-        d = move_pair(i, j, (m - F[j]) / curve, y, a, upper, rising, falling)
+        d = step_pair(i, j, (m - F[j]) / curve, y, a, upper, rising, falling)
         steps += 1
