@@ -62,7 +62,7 @@ class PairDescent:
             self.buffer = large_array(len(filled) ** 2)
         K = self.buffer[: len(filled) ** 2].reshape(len(filled), -1)
         state.rows.block(p.row[filled], K)
-        part = _Part(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
+        part = _Subproblem(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
         part.upper[place] = p.upper[chosen]  # padding variables cannot move
         steps = part.descend(tolerance, EASY * len(chosen))
         self.work += float(steps + len(filled)) * len(filled) + CALL
@@ -101,9 +101,9 @@ def in_lanes(chosen: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 class Steps:
-    """The compiled loop of pair steps for some variables (`_Part` or WholeDescent), with its work arrays."""
+    """The compiled loop of pair steps for some variables (`_Subproblem` or WholeDescent), with its work arrays."""
 
-    def __init__(self, part: _Part | WholeDescent, diagonal: np.ndarray):
+    def __init__(self, part: _Subproblem | WholeDescent, diagonal: np.ndarray):
         l = len(part.a)  # noqa: E741  # the paper's letter
         part.a[part.upper <= 0.0] = 0.0
         self.part, self.diagonal, self.wanted = part, diagonal, np.empty(1, np.int64)
@@ -212,7 +212,7 @@ def _largest(values: np.ndarray, count: int) -> np.ndarray:
     return places[values[places] > -0.5 * FAR]
 
 
-class _Part:
+class _Subproblem:
     """Variables in lanes with their block K of the kernel matrix: a small problem like Decomposition.
 
     If the sum of each sign is fixed, places from `cut` on are the second side.
@@ -242,7 +242,7 @@ class _Part:
         """`descend` with the variables at the places `inner` only; updates F at all places."""
         place, filled, cut = in_lanes(inner, self.signs[0])
         block = np.ascontiguousarray(self.K[np.ix_(filled, filled)])
-        part = _Part(block, cut, self.y[filled], np.zeros(len(filled)), self.a[filled], self.F[filled])
+        part = _Subproblem(block, cut, self.y[filled], np.zeros(len(filled)), self.a[filled], self.F[filled])
         part.upper[place] = self.upper[inner]
         steps = part.descend(tolerance, most)
         step = part.a[place] - self.a[inner]

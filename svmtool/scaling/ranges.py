@@ -42,7 +42,7 @@ def _nothing(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.full(size, LARGEST), np.full(size, -LARGEST), np.zeros(size, np.int64)
 
 
-class _Part:
+class _SparseRanges:
     """Ranges of some features.
 
     names i4[k]: the features, ascending, starting at 0.  low, high f8[k], seen i8[k]: as in ShapeOfData.
@@ -51,7 +51,7 @@ class _Part:
     def __init__(self, names: np.ndarray, low: np.ndarray, high: np.ndarray, seen: np.ndarray):
         self.names, self.low, self.high, self.seen = names, low, high, seen
 
-    def add(self, other: _Part) -> None:
+    def add(self, other: _SparseRanges) -> None:
         """Merge a later part whose features are all here; of equal extremes (0 and -0) the later ones are kept."""
         at = np.searchsorted(self.names, other.names)
         self.low[at] = np.where(self.low[at] < other.low, self.low[at], other.low)
@@ -59,11 +59,11 @@ class _Part:
         self.seen[at] += other.seen
 
 
-def _new(names: np.ndarray) -> _Part:
-    return _Part(names, *_nothing(len(names)))
+def _new(names: np.ndarray) -> _SparseRanges:
+    return _SparseRanges(names, *_nothing(len(names)))
 
 
-def _merged(a: _Part, b: _Part) -> _Part:
+def _merged(a: _SparseRanges, b: _SparseRanges) -> _SparseRanges:
     part = _new(np.union1d(a.names, b.names))
     part.add(a)
     part.add(b)
@@ -86,7 +86,7 @@ class ShapeOfData:
         self.low, self.high, self.seen = _nothing(0)
         self.y_low, self.y_high = LARGEST, -LARGEST
         self.rows = self.pairs = 0
-        self._parts: list[_Part] | None = None  # of decreasing sizes; None if all features have entries
+        self._parts: list[_SparseRanges] | None = None  # of decreasing sizes; None if all features have entries
 
     def add(self, table: Dataset) -> None:
         """Widen the ranges by the rows of a table."""
@@ -101,7 +101,7 @@ class ShapeOfData:
             return
         if self._parts is None:
             names = np.flatnonzero(self.seen).astype(np.int32)
-            self._parts = [_Part(names, self.low[names], self.high[names], self.seen[names])]
+            self._parts = [_SparseRanges(names, self.low[names], self.high[names], self.seen[names])]
             self.low, self.high, self.seen = _nothing(0)
         part = _new(np.unique(table.indices))
         places = np.searchsorted(part.names, table.indices).astype(np.int32)
@@ -118,7 +118,7 @@ class ShapeOfData:
             old = self.low, self.high, self.seen
             self.low, self.high, self.seen = (np.concatenate(pair) for pair in zip(old, more, strict=True))
         if self._parts is not None:
-            whole = _Part(np.arange(len(self.low), dtype=np.int32), self.low, self.high, self.seen)
+            whole = _SparseRanges(np.arange(len(self.low), dtype=np.int32), self.low, self.high, self.seen)
             for part in self._parts:
                 whole.add(part)
             self._parts = None
