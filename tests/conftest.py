@@ -125,7 +125,7 @@ def svm_train(tmp_path, monkeypatch, capsys) -> Callable[..., tuple[int, str, st
 
 
 @pytest.fixture
-def take_path(monkeypatch):
+def choose_path(monkeypatch):
     """Set constants of a module, {name: value}, that choose between its methods."""
 
     def choose(module, constants: dict) -> None:

@@ -107,7 +107,7 @@ class Block:
         norms = self._whole.without_bias().square_norms()
         return float(np.max(norms, initial=0.0)) + (bias * bias if bias >= 0.0 and len(norms) else 0.0)
 
-    def take_folds(self, fold: np.ndarray, starts: np.ndarray) -> None:
+    def set_folds(self, fold: np.ndarray, starts: np.ndarray) -> None:
         """Set folds: fold i4[n] of each row of all ranks; starts: the index of each rank's first row, then n."""
         self._fold = fold[starts[self._rank] : starts[self._rank + 1]]
 
@@ -116,8 +116,8 @@ class Block:
         self._held_out = k
         self._select_rows()
 
-    def take_weights(self, weights: np.ndarray, starts: np.ndarray) -> None:
-        """Set weights f8[n], which multiply C, for all rows of all ranks; starts: see `take_folds`."""
+    def set_weights(self, weights: np.ndarray, starts: np.ndarray) -> None:
+        """Set weights f8[n], which multiply C, for all rows of all ranks; starts: see `set_folds`."""
         self._all_weights = weights[starts[self._rank] : starts[self._rank + 1]]
         self._select_rows()
 
@@ -254,7 +254,7 @@ class Block:
 
     def sums(self) -> np.ndarray:
         sums = self._o.sums()
-        self._o._take(sums)  # updates of the Gram matrix need the changes
+        self._o._set_sums(sums)  # updates of the Gram matrix need the changes
         return np.array(sums)
 
     def product(self, name: str, of: str, *arguments: np.ndarray) -> np.ndarray:

@@ -132,9 +132,9 @@ class DistributedObjective(Objective):
         self._send_parameters()
         if not self.free_bias:
             sums, g = self.ranks.sum("state")
-            return self._take(sums.tolist()), g
+            return self._set_sums(sums.tolist()), g
         sums, self._sides, self.by_side = self.ranks.sum("state_by_side")
-        return self._take(sums.tolist()), self.by_side.sum(axis=0)
+        return self._set_sums(sums.tolist()), self.by_side.sum(axis=0)
 
     def sides(self) -> list[float]:
         return self._sides.tolist()

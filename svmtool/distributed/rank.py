@@ -125,7 +125,7 @@ class Rank:
         self._driver.send(reached)
         tree = self._driver.recv()
         if tree:  # all ranks are connected to their parents
-            self._take_children()
+            self._await_children()
         else:
             self._above = self._driver
         with contextlib.suppress(_EndOfRunError):
@@ -152,7 +152,7 @@ class Rank:
             return False
         return True
 
-    def _take_children(self) -> None:
+    def _await_children(self) -> None:
         wanted = self._place[1]
         with self._changed:  # the last handshakes may not be finished
             if not self._changed.wait_for(lambda: all(child in self._children for child in wanted), HELLO_SECONDS):

@@ -80,7 +80,7 @@ def rows_of(
     weights = source.weights()  # a Spark job, which must run before the stage takes all cores
     with contextlib.closing(BarrierStage(session, source)) as stage:
         check_after_reading(settings)
-        take_weights(stage, request.weights, weights)
+        send_weights(stage, request.weights, weights)
         if settings.row.task in intent.CLASSIFIERS:
             parts = stage.surviving(lambda: stage.gather("classes"))
             labels = np.array([label for found, _ in parts for label in found])
@@ -89,12 +89,12 @@ def rows_of(
         yield stage
 
 
-def take_weights(ranks: Collective, path: str | None = None, in_rows: np.ndarray | None = None) -> None:
+def send_weights(ranks: Collective, path: str | None = None, in_rows: np.ndarray | None = None) -> None:
     """Multiply costs by weights from now on: those that stand `in_rows`, or the numbers in the file `path`."""
     if in_rows is not None or path:
         counts = [part["n"] for part in ranks.surviving(lambda: ranks.gather("facts"))]
         ranks.weights = read_weights(str(path), sum(counts)) if in_rows is None else in_rows
-        ranks.keep("take_weights", ranks.weights, np.cumsum([0, *counts]))
+        ranks.keep("set_weights", ranks.weights, np.cumsum([0, *counts]))
 
 
 def reduction_of(settings: Settings) -> type[DistributedReduction]:
@@ -149,7 +149,7 @@ class DistributedFolds(Folds):
             self.fold[self.order[self.starts[k] : self.starts[k + 1]]] = k
         fold = np.full(len(labels), self.count, np.int32)  # rows in no fold have weight 0
         fold[self.of_table] = self.fold
-        ranks.keep("take_folds", fold, np.cumsum([0, *map(len, parts)]))
+        ranks.keep("set_folds", fold, np.cumsum([0, *map(len, parts)]))
 
     def largest_square(self, bias: float) -> float:
         parts = self.ranks.surviving(lambda: self.ranks.gather("largest_square", bias))

@@ -69,7 +69,7 @@ class Augmented(Objective):
         run_blocks(lambda b: self._states[b](self.p, self.sigma, self.cap, *self._spans[b]), len(self._spans))
         return self._sums.sum(axis=0).tolist()
 
-    def _take(self, sums: list[float]) -> float:
+    def _set_sums(self, sums: list[float]) -> float:
         smooth, self._loss, self._linear, self.moved, self._conjugate, support, changed, active = sums
         self.support = int(support)
         self._smooth = smooth
@@ -269,8 +269,8 @@ class ModifiedHuber(Augmented):
 
     cap, sharp = 2.0, 1.0
 
-    def _take(self, sums: list[float]) -> float:
-        smooth = super()._take(sums)
+    def _set_sums(self, sums: list[float]) -> float:
+        smooth = super()._set_sums(sums)
         self.primal += smooth - self._loss
         return smooth
 

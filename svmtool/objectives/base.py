@@ -51,7 +51,7 @@ class Objective(Losses):
     """Base class of objectives with the regulariser 1/2 w'Rw.
 
     After gradient(), bound is a lower bound of min f.  A subclass defines sums over rows, which may be distributed:
-    `sums`, `along` and `balanced_sums`; and what is computed from them: `_take`, `_dual_bound`, `_balanced_bound`.
+    `sums`, `along` and `balanced_sums`; and what is computed from them: `_set_sums`, `_dual_bound`, `_balanced_bound`.
     """
 
     line_search_precision = 1e-14  # relative precision of the t that line_search() returns
@@ -84,14 +84,14 @@ class Objective(Losses):
 
     @abstractmethod
     def sums(self) -> list[float]:
-        """Compute slopes and curvatures of all rows at the current margins; returns the sums that `_take` reads."""
+        """Compute slopes and curvatures of all rows at the current margins; returns the sums that `_set_sums` reads."""
 
     @abstractmethod
-    def _take(self, sums: list[float]) -> float:
+    def _set_sums(self, sums: list[float]) -> float:
         """Store the values of `sums` over all rows; returns the sum of losses."""
 
     def _classify(self) -> float:
-        return self._take(self.sums())
+        return self._set_sums(self.sums())
 
     @abstractmethod
     def along(self, t: float) -> np.ndarray:

@@ -102,7 +102,7 @@ class CrammerSingerLoss(Objective):
         run_blocks(lambda b: self._states[b](self.sigma, self.k, self.wide, *blocks[b]), len(blocks))
         return self._sums.sum(axis=0).tolist()
 
-    def _take(self, sums: list[float]) -> float:
+    def _set_sums(self, sums: list[float]) -> float:
         self._bending = None
         smooth, loss, self._linear, self.moved, support, changed, active = sums
         self.support, self.changed, self.active = int(support), int(changed), int(active)

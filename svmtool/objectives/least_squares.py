@@ -48,7 +48,7 @@ class LeastSquares(Objective):
         self.c[:] = 2.0 * self.cost
         return [loss, float(self.n if first else 0), float(self.n), linear]
 
-    def _take(self, sums: list[float]) -> float:
+    def _set_sums(self, sums: list[float]) -> float:
         loss, changed, active, self._linear = sums
         self._note_change(changed, active)
         return loss

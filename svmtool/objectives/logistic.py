@@ -24,7 +24,7 @@ class Logistic(Objective):
     def sums(self) -> list[float]:
         return [self._state(0, self.n)]
 
-    def _take(self, sums: list[float]) -> float:
+    def _set_sums(self, sums: list[float]) -> float:
         self.changed = self.active = self.n
         self._gram = None
         return sums[0]

@@ -53,7 +53,7 @@ class SquaredHinge(Objective):
     def sums(self) -> list[float]:
         return [self._state(0, self.n), *self._counts.tolist()]
 
-    def _take(self, sums: list[float]) -> float:
+    def _set_sums(self, sums: list[float]) -> float:
         loss, changed, active, self._total = sums
         self._note_change(changed, active)
         return loss

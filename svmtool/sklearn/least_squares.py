@@ -107,9 +107,9 @@ class LSSVC(LinearClassifier):
     def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> Any:
         return super()._run(X, y, sample_weight, loo=self._offers_loo(), **options)
 
-    def _take(self, done: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _read_fit(self, done: Any) -> tuple[np.ndarray, np.ndarray]:
         self.loo_score_ = done.loo_score if self._offers_loo() else None
-        return super()._take(done)
+        return super()._read_fit(done)
 
     def _offers_loo(self) -> bool:
         """Whether `loo_score_` is requested and the features are few enough for it."""

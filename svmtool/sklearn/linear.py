@@ -55,7 +55,7 @@ class LinearTraining(CertifiedEstimator):
         known = getattr(self, "classes_", None)
         return model if known is None or model.labels is None or len(known) == len(model.labels) else None
 
-    def _take(self, done: api.Fit) -> tuple[np.ndarray, np.ndarray]:
+    def _read_fit(self, done: api.Fit) -> tuple[np.ndarray, np.ndarray]:
         """Weights f8 (columns, features) and intercepts f8[columns] in the order of the model's columns."""
         model = done.model
         self._model = model if self.warm_start else None
@@ -106,7 +106,7 @@ class LinearClassifier(ProbabilityMixin, LinearClassifierMixin, SparseCoefMixin,
     def _fit_classes(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Any:
         X, codes, weights = self._checked(X, y, sample_weight)
         done = self._run(X, codes, weights, class_weight=self._factors(), init=self._start(), **options)
-        W, b = self._take(done)
+        W, b = self._read_fit(done)
         order = np.array(done.model.labels, np.intp)
         if len(W) == 1:  # the column belongs to the model's first label
             sign = 1.0 if order[0] == 1 else -1.0
@@ -352,8 +352,8 @@ class LogisticRegression(LinearClassifier):
         number = L1_LOGISTIC if l1 else LOGISTIC
         return {"solver": number, "C": self.C, "gap": self.tol, **self._bias(free)}
 
-    def _take(self, done: api.Fit) -> tuple[np.ndarray, np.ndarray]:
-        found = super()._take(done)
+    def _read_fit(self, done: api.Fit) -> tuple[np.ndarray, np.ndarray]:
+        found = super()._read_fit(done)
         self.n_iter_ = np.maximum(np.atleast_1d(done.n_iter), 1).astype(np.int32)
         return found
 

@@ -103,7 +103,7 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         X = self._data(X)
         weights = self._weights(sample_weight, X)
         done = self._run(X, None, weights, solver=ONE_CLASS, nu=self.nu, gap=self.tol, init=self._start())
-        W, _ = self._take(done)
+        W, _ = self._read_fit(done)
         self.coef_, self.offset_ = W, np.array([inside_offset(done.model.rho)])
         self._complete = True
         return self

@@ -283,7 +283,7 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
         X, codes, weights = self._checked(X, y, sample_weight)
         options = {"class_weight": self._factors(), "init": self._start()}
         done = self._run(X, codes, weights, solver=ORDINAL, C=self.C, gap=self.tol, **options)
-        self._take(done)
+        self._read_fit(done)
         self.coef_, self.thresholds_ = _direction(done.model)
         self._complete = True
         return self

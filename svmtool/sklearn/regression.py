@@ -120,7 +120,7 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
             X, np.asarray(y, np.float64), weights, solver=number, C=self.C, p=self.epsilon, gap=self.tol,
             init=self._start(), **self._bias(False),
         )  # fmt: skip
-        W, b = self._take(done)
+        W, b = self._read_fit(done)
         self.coef_, self.intercept_ = W[0], b if self.fit_intercept else 0.0
         self._complete = True
         return self

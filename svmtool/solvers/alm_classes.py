@@ -221,7 +221,7 @@ class Run(Rounds):
                 if status is not None and not begun:
                     return result(epochs.multiple * descent.w, status, descent.count, descent.alpha)
                 primal = epochs.primal()
-                self.best.take(primal, epochs.multiple * descent.w, descent.dual_value(), descent.alpha)
+                self.best.update(primal, epochs.multiple * descent.w, descent.dual_value(), descent.alpha)
                 if status is not None:  # -e is about the dual point of epochs; rounds may know a better primal
                     alpha = descent.alpha if status.converged else self.best.alpha
                     return result(self.best.w, status, descent.count, alpha)

@@ -85,7 +85,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     whole = L1Columns(task)
     best, w = Best(whole), np.zeros(whole.d) if start is None else start
     pull, _, alpha = whole.feasible(whole.slopes(w))  # the solution where C is small
-    best.take(whole.primal(w), w, float(whole.target @ alpha), alpha)
+    best.update(whole.primal(w), w, float(whole.target @ alpha), alpha)
     ended = monitor.step(best.primal, best.dual, gradient=0.0, active=0, cg=0, step=0.0)
     if method == "wide":
         method = "pdhg" if np.count_nonzero(np.abs(pull) > 1.0) > FEW_COLUMNS else "columns"
@@ -109,7 +109,7 @@ def in_rounds(task: Task, monitor: Monitor, best: Best) -> Status | None:
             run.run(min(burst, wanted - run.steps))
             status = monitor.limit()
         run.evaluate()
-        best.take(run.primal, run.answer, run.bound, run.alpha)
+        best.update(run.primal, run.answer, run.bound, run.alpha)
         now = monitor.step(best.primal, best.dual, gradient=run.excess, active=run.columns, cg=0, step=1.0)
         status = now or status
         if status is None and best.gap <= OPTIMAL_GAP:
@@ -156,7 +156,7 @@ def by_columns(task: Task, monitor: Monitor, best: Best, mu: float) -> Status:
         support = w[:m] != 0.0
         pull, largest, alpha = whole.feasible(last)
         bound = float(whole.target @ alpha)
-        best.take(run.best.primal, w, bound, alpha)
+        best.update(run.best.primal, w, bound, alpha)
         left = relative_gap(run.best.primal, bound)
         status = monitor.step(best.primal, best.dual, gradient=largest - 1.0, active=len(used), cg=0, step=1.0)
         if status is None and best.gap <= OPTIMAL_GAP:
@@ -194,7 +194,7 @@ class LpHomotopy(Homotopy):
     def follow(self, alpha: np.ndarray, pull: np.ndarray, other: LpHomotopy | None) -> None:
         """Take over a dual point, its sums `pull` (f8[m]), and from a run on other columns a somewhat larger mu."""
         o = self.objective
-        o.take_multipliers(alpha, pull)
+        o.set_multipliers(alpha, pull)
         if other is not None:
             o.sigma = max(o.sigma, BACK * other.objective.sigma)
 
@@ -204,7 +204,7 @@ class LpHomotopy(Homotopy):
             return
         o = self.objective
         o.certify()
-        self.best.take(o.primal, o.answer, o.bound, o.alpha)
+        self.best.update(o.primal, o.answer, o.bound, o.alpha)
 
     def next_stage(self) -> np.ndarray:
         o = self.objective

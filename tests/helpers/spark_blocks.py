@@ -14,7 +14,7 @@ from svmtool import registry
 from svmtool.distributed.block import Block
 from svmtool.distributed.collective import Collective, LostError
 from svmtool.distributed.reading import table_of
-from svmtool.distributed.train import reduction_of, take_weights
+from svmtool.distributed.train import reduction_of, send_weights
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight.inputs import weighted
 from svmtool.limits import StopFlag
@@ -74,7 +74,7 @@ def settings_of(number: int, **more: Any) -> Settings:
 
 
 def far(ranks: Collective, settings: Settings, start=None, weights: str | None = None) -> Training:
-    take_weights(ranks, weights)
+    send_weights(ranks, weights)
     return fitted(reduction_of(settings)(ranks, settings), start, None, StopFlag())
 
 

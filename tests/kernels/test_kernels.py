@@ -129,15 +129,15 @@ def test_decision_values_are_their_definition(kernel, svm_type, k, m, d, n):
      {"LARGEST_SPARSE_SQUARE": -1.0, "SPARSE": 2.0}],
     ids=lambda c: next(iter(c)),
 )
-def test_every_way_gives_the_same_values(kernel, constants, take_path):
+def test_every_way_gives_the_same_values(kernel, constants, choose_path):
     rng = np.random.default_rng(3)
     model, Z = random_model(rng, kernel, "c_svc", 3, 60, 8)
     table, K = rows_for(model, Z, rng, 45)
-    take_path(kernel_models, constants)
+    choose_path(kernel_models, constants)
     np.testing.assert_allclose(model.decision_values(table), decisions(model, K), rtol=1e-10, atol=1e-10)
 
 
-def test_indices_near_the_last_one_and_index_zero(take_path):
+def test_indices_near_the_last_one_and_index_zero(choose_path):
     """Features are found by search where a table over all indices would be too large; the file's index 0 is one."""
     rng = np.random.default_rng(4)
     for shift in (2147483600, -1):

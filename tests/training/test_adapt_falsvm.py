@@ -35,7 +35,7 @@ class Paper:
         root = np.sqrt(self.C * self.factor.get(row.label, 1.0))
         return root * x, root * (1.0 if row.label == self.positive else -1.0)
 
-    def take(self, rows: list[Row], passes: int, order: np.ndarray | None = None) -> None:
+    def add(self, rows: list[Row], passes: int, order: np.ndarray | None = None) -> None:
         """Rows come; order i8[passes, n] is theirs, the one in which they stand where it is None."""
         self.positive = self.positive or rows[0].label
         entries = [[row, 0] for row in rows]
@@ -97,7 +97,7 @@ def test_any_sequence_is_the_papers(data):
         rows += [rows[i] for i in rng.integers(0, len(rows), 8)]
         asked = ["-c", C, *(x for label, f in factor.items() for x in (f"-w{label}", f))]
         assert run(*asked, "--passes", passes, "d", "m", d=rows) == 0
-        paper.take(rows, passes, shuffled(len(rows), passes))
+        paper.add(rows, passes, shuffled(len(rows), passes))
         assume(not paper.tie)
         for _ in range(data.draw(st.integers(1, 3))):
             gone = rng.permutation(len(rows))[: data.draw(st.integers(0, len(rows) - 1))]
@@ -109,7 +109,7 @@ def test_any_sequence_is_the_papers(data):
                 assert run("--remove", "out", "-i", "m", out=out) == 0
                 agree(paper)
             assert run("--add", "new", "--passes", passes, "-i", "m", new=new) == 0
-            paper.take(new, passes)
+            paper.add(new, passes)
             assume(not paper.tie)
             agree(paper)
             rows = [row for i, row in enumerate(rows) if i not in set(gone.tolist())] + new
@@ -181,7 +181,7 @@ def test_a_stream_into_nothing(command, tmp_path, monkeypatch):
     done = command("train", "-s", 72, "--add", "-", "m", input=text_of_rows(rows).encode())
     assert done.returncode == 0 and b"Rows seen = 50" in done.stdout
     paper = Paper(1.0, {})
-    paper.take(rows, 1)
+    paper.add(rows, 1)
     agree(paper)
 
 

@@ -153,7 +153,7 @@ class Scanner:
     def __init__(self, text: ModelText, failure: str):
         self.text, self.failure = text, failure
 
-    def _take(self, pattern: re.Pattern[bytes], wanted: str) -> str:
+    def _read_token(self, pattern: re.Pattern[bytes], wanted: str) -> str:
         text = self.text
         text.skip_blanks()
         end = text.token_end()
@@ -166,10 +166,10 @@ class Scanner:
         return found[0].decode("latin-1")
 
     def word(self, wanted: str) -> str:
-        return self._take(_WORD, wanted)
+        return self._read_token(_WORD, wanted)
 
     def integer(self, wanted: str) -> int:
-        text = self._take(_INTEGER, wanted)
+        text = self._read_token(_INTEGER, wanted)
         value = parse_integer(text)
         if not -(2**31) <= value < 2**31:
             raise ModelError(f"ERROR: {wanted}: {clipped(text)} does not fit into 32 bits")
@@ -183,7 +183,7 @@ class Scanner:
         return tuple(self.integer(wanted) for _ in range(count))
 
     def real(self, wanted: str) -> float:
-        return parse_number(self._take(NUMBER, wanted))
+        return parse_number(self._read_token(NUMBER, wanted))
 
     def reals(self, wanted: str, count: int) -> Buffer:
         """Read `count` numbers by the compiled parser; memory is touched only for numbers that exist and are not 0."""

@@ -85,7 +85,7 @@ class L1Hinge(Augmented):
         self.set_point(w * self.size)
         self._recentre()
 
-    def take_multipliers(self, alpha: np.ndarray, pull: np.ndarray) -> None:
+    def set_multipliers(self, alpha: np.ndarray, pull: np.ndarray) -> None:
         """Set the multipliers of the rows (f8[n]), and those of |w_j| from pull = sum_i a_i y_i x_i (f8[m])."""
         n = self.task.rows.n
         self.beta[:n] = alpha / self.task.cost

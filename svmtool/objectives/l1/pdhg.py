@@ -138,12 +138,12 @@ class L1Pdhg:
             done = self._call(self._done, min(self._longest, self._done + last - self.steps))
             self.steps += done - self._done
             self._done = done
-            self._take()
+            self._set_iterate()
             if self._state[8] or done >= self._longest:
                 self._weigh()
                 self._begin()
 
-    def _take(self) -> None:
+    def _set_iterate(self) -> None:
         """Set w and a from the last proximal steps."""
         self.w[self._columns], self.a[self._rows] = self._near
         if self.rows.bias > 0.0:

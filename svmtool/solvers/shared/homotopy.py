@@ -238,7 +238,7 @@ class CentredEpochs(Epochs):
         # where C is large P of w is far above D though w is short of a few margins only
         o.step(o.best_multiple(w), w)
         o.value()
-        best.take(o.primal, o.w, o.dual_value(descent.alpha), descent.alpha)
+        best.update(o.primal, o.w, o.dual_value(descent.alpha), descent.alpha)
         status = self.monitor.step(best.primal, best.dual, gradient=0.0, active=o.support, cg=0, step=1.0)
         if status is None:
             status = self.limit or (base.OPTIMAL if best.gap <= OPTIMAL_GAP else None)

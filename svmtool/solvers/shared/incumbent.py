@@ -22,15 +22,15 @@ class Best:
         self.primal, self.dual = objective.value_at_zero(), 0.0
 
     def keep(self) -> None:
-        """Take the objective's w and its dual point, as of its last gradient(), where they are better."""
+        """Store the objective's w and its dual point, as of its last gradient(), where they are better."""
         o = self.objective
         if o.primal < self.primal:
             self.primal, self.w[:] = o.primal, o.w
         if o.bound > self.dual:
             self.dual, self.alpha = o.bound, o.dual_point()
 
-    def take(self, primal: float, w: np.ndarray, dual: float, alpha: np.ndarray) -> None:
-        """Take weights and a dual point with these values where they are better; both are copied."""
+    def update(self, primal: float, w: np.ndarray, dual: float, alpha: np.ndarray) -> None:
+        """Store weights and a dual point with these values where they are better; both are copied."""
         if primal < self.primal:
             self.primal, self.w[:] = primal, w
         if dual > self.dual:

@@ -80,7 +80,7 @@ def interior_steps(
                 run.measure()
                 if not (np.isfinite(run.primal) and np.isfinite(run.dual) and np.all(np.isfinite(run.w))):
                     break
-                best.take(run.primal, run.w, run.dual, run.alpha)
+                best.update(run.primal, run.w, run.dual, run.alpha)
                 gap = relative_gap(best.primal, best.dual)
                 status = monitor.step(
                     best.primal, best.dual, gradient=run.gradient, active=int(np.count_nonzero(run.alpha)), cg=0, step=t
