@@ -229,12 +229,12 @@ def reach(x: np.ndarray, dx: np.ndarray) -> float:
 class KernelCache:
     """Cache of x_i.x_j among the rows requested so far; only products with new rows are computed.
 
-    If there would be more cached rows than MANY and than twice the requested ones, the others are dropped.
+    If there would be more cached rows than `many` and than twice the requested ones, the others are dropped.
     Memory: f8 (cached rows)^2.
     """
 
-    def __init__(self, rows: Rows):
-        self.rows = rows
+    def __init__(self, rows: Rows, many: int = MANY):
+        self.rows, self.many = rows, many
         self._drop()
 
     def _drop(self) -> None:
@@ -245,7 +245,7 @@ class KernelCache:
     def block(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows `used` (i8), in the cache's order, and a new matrix of their x_i.x_j, lower triangle."""
         new = used[self.place[used] < 0]
-        if len(self.known) + len(new) > max(MANY, 2 * len(used)):
+        if len(self.known) + len(new) > max(self.many, 2 * len(used)):
             self._drop()
             new = used
         if len(new):
@@ -260,7 +260,9 @@ class KernelCache:
         return self.known[at], self.K[np.ix_(at, at)]
 
 
-def nonnegative(Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarray) -> np.ndarray:
+def nonnegative(
+    Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarray, most: int = TRIES
+) -> np.ndarray:
     """The minimiser a (f8[n]) of 1/2 a'Qa - t'a over a >= 0, for a positive definite Q (f8[n, n]): also of tiny losses.
 
     Block principal pivoting (Portugal, Judice and Vicente, A Comparison of Block Pivoting and Interior-Point Algorithms
@@ -268,10 +270,11 @@ def nonnegative(Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarr
     infeasible entries are exchanged at once.  If a few exchanges do not reduce their number, single entries enter and
     leave where they reach 0, which never raises the value (Lawson and Hanson, Solving Least Squares Problems, 1974).
 
-    above (bool[n]): first guess of the positive entries; start (f8[n], >= 0): where single entries begin to enter.
+    above (bool[n]): first guess of the positive entries; start (f8[n], >= 0): where single entries begin to enter;
+    most: successive exchanges that may fail.
     Raises EndedError if the run ends meanwhile.
     """
-    used, least, tries = above.copy(), len(t) + 1, TRIES
+    used, least, tries = above.copy(), len(t) + 1, most
 
     def solve() -> tuple[np.ndarray, np.ndarray]:
         """The minimiser over the entries `used`, and the slopes of the others; 0 where they are round-off."""
@@ -288,7 +291,7 @@ def nonnegative(Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarr
         count = int(np.count_nonzero(wrong))
         if not count:
             return a
-        tries = TRIES if count < least else tries - 1
+        tries = most if count < least else tries - 1
         least = min(count, least)
         used ^= wrong
     a, used = start.copy(), start > 0.0

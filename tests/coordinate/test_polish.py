@@ -8,7 +8,6 @@ import reference
 from reference import csr_of, table_of
 
 from svmtool import registry
-from svmtool.data import blocks as rows_module
 from svmtool.data.csr import CsrRows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
@@ -18,12 +17,6 @@ from svmtool.solvers.shared.base import RULE, Monitor
 from svmtool.tolerances import ENOUGH
 from svmtool.training import polish
 from svmtool.training.reductions.base import problems_of
-
-
-@pytest.fixture(autouse=True)
-def sparse_layout(monkeypatch):
-    """Passes go over sparse rows."""
-    monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0)
 
 
 def separable(seed: int, n: int = 60, d: int = 400) -> reference.Problem:

@@ -9,7 +9,6 @@ from reference import csr_of
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import RepeatedRows
-from svmtool.linalg import systems
 from svmtool.linalg.systems import KernelCache
 from svmtool.objectives.squared_hinge import SquaredHinge
 
@@ -24,16 +23,15 @@ every_layout = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 
 @every_layout
 @pytest.mark.parametrize("bias", [-1.0, 2.0])
-def test_blocks_are_inner_products_whatever_was_computed_before(layout, bias, monkeypatch):
-    monkeypatch.setattr(systems, "MANY", 150)
+def test_blocks_are_inner_products_whatever_was_computed_before(layout, bias):
     rows, rng = layout(bias), np.random.default_rng(1)
-    cache, full = KernelCache(rows), X @ X.T + (bias * bias if bias >= 0.0 else 0.0)
+    cache, full = KernelCache(rows, many=150), X @ X.T + (bias * bias if bias >= 0.0 else 0.0)
     for size in (60, 80, 90, 200, 30, 1, 100):
         used, K = cache.block(np.sort(rng.choice(rows.n, size, replace=False)))
         assert len(set(used.tolist())) == size
         wanted = full[np.ix_(used % len(X), used % len(X))]
         assert np.tril(K) == pytest.approx(np.tril(wanted), abs=1e-11)
-        assert len(cache.known) <= max(systems.MANY, 2 * size)
+        assert len(cache.known) <= max(150, 2 * size)
 
 
 @pytest.mark.parametrize("layout", ["csr", "dense"])

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import reference
 import scipy.optimize
 from optima import Problem
-from reference import table_of
-from solver_suite import PROBLEMS, keep_sparse
+from reference import rows_in, table_of
+from solver_suite import PROBLEMS
 
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.objectives.l1 import pdhg
 from svmtool.params import Settings
 from svmtool.solvers import nesvm_lp
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
-LAYOUTS = {
-    "csr": lambda p: CsrRows(*reference.csr_of(p.X), p.X.shape[1], p.bias),
-    "dense": lambda p: DenseRows(np.ascontiguousarray(p.X), p.bias),
-}
+LAYOUTS = {layout: lambda p, layout=layout: rows_in(layout, p.X, p.bias) for layout in ("csr", "dense")}
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 every_problem = pytest.mark.parametrize("name", PROBLEMS)
-
-
-@pytest.fixture(autouse=True)
-def sparse_layout(monkeypatch):
-    keep_sparse(monkeypatch)
 
 
 SYSTEMS = {  # number -> method
@@ -71,8 +60,7 @@ class Solved:
             **{"gap": 1e-8, **settings},
         )  # fmt: skip
         problems = OneVsRest(table_of(p.X, p.y, p.cost), self.settings)
-        if layout == "dense":
-            problems.rows = DenseRows(np.ascontiguousarray(p.X[p.cost > 0]), p.bias)
+        problems.rows = rows_in(layout, p.X[p.cost > 0], p.bias)
         first = problems.classes.labels[0]
         start = None if start is None else first * np.asarray(start)
         problems.solver_method = None if system is None else system[number]

@@ -9,7 +9,9 @@ import numpy as np
 import scipy.optimize
 from optima import Problem
 
+from svmtool.data.csr import CsrRows
 from svmtool.data.dataset import Dataset
+from svmtool.data.dense import DenseRows
 
 
 def liblinear_rule(p: Problem, w: np.ndarray, eps: float) -> bool:
@@ -32,6 +34,13 @@ def table_of(X: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = Non
     """A Dataset of dense rows; zeros are left out."""
     indptr, indices, values = csr_of(X)
     return Dataset(np.asarray(labels, dtype=np.float64), indptr, indices, values, X.shape[1], weights=weights)
+
+
+def rows_in(layout: str, X: np.ndarray, bias: float = -1.0) -> CsrRows | DenseRows:
+    """The rows of X in the layout "csr" or "dense"."""
+    if layout == "dense":
+        return DenseRows(np.ascontiguousarray(X), bias)
+    return CsrRows(*csr_of(X), X.shape[1], bias)
 
 
 def text_of(X: np.ndarray, labels: np.ndarray) -> str:

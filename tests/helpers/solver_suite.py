@@ -14,13 +14,10 @@ import numpy as np
 import pytest
 import reference
 from optima import Problem
-from reference import table_of
+from reference import rows_in, table_of
 
 from svmtool import registry
 from svmtool.coordinate.hinge import DualCoordinateDescent
-from svmtool.data import blocks as rows_module
-from svmtool.data.csr import CsrRows
-from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import data_of, of_data
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
@@ -134,11 +131,6 @@ def layout_of(case: Case, turn: int, k: int = 0) -> str:
     return LAYOUTS[(EVERYWHERE.index(case) + k + turn) % 2]
 
 
-def keep_sparse(monkeypatch) -> None:
-    """Keep rows sparse for any density."""
-    monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0)
-
-
 class Solved:
     """Solution of a problem with the loss of a case: w, result, certificate and settings."""
 
@@ -150,11 +142,7 @@ class Solved:
             loss_power=case.power, **settings,
         )  # fmt: skip
         problems = OneVsRest(table_of(p.X, p.y, p.cost), self.settings)
-        if layout == "dense":
-            kept = p.cost > 0
-            problems.rows = DenseRows(np.ascontiguousarray(p.X[kept]), p.bias)
-        elif not isinstance(problems.rows, CsrRows):
-            pytest.fail("the sparse layout was not kept")
+        problems.rows = rows_in(layout, p.X[p.cost > 0], p.bias)
         force(problems, case.path)
         first = problems.classes.labels[0]
         start = None if start is None else first * np.asarray(start)[:, None]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 from loop_suite import check_each_loop_is_called, close
-from nesvm_suite import LAYOUTS, Solved, l1_optimum, l1_value, sparse_layout  # noqa: F401
+from nesvm_suite import Solved, l1_optimum, l1_value
 from reference import csr_of
 from solver_suite import PROBLEMS
 

@@ -21,7 +21,6 @@ from solver_suite import (
     every_path,
     every_row,
     every_turn,
-    keep_sparse,
     layout_of,
     supported,
 )
@@ -32,12 +31,6 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import KEPT, StopFlag
-
-
-@pytest.fixture(autouse=True)
-def sparse_layout(monkeypatch):
-    """Rows are sparse unless a test makes them dense."""
-    keep_sparse(monkeypatch)
 
 
 @every_turn

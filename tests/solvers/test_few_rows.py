@@ -7,7 +7,6 @@ import pytest
 import reference
 
 from svmtool.certify.linear import Certificate
-from svmtool.data import blocks as rows_module
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import OrdinalRows, RepeatedRows
@@ -34,8 +33,7 @@ def one_among_many() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("solver", [1, 2, 40])
-def test_a_large_cost_takes_few_steps(solver, monkeypatch):
-    monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0)
+def test_a_large_cost_takes_few_steps(solver):
     X, y = one_among_many()
     problems = OneVsRest(reference.table_of(X, y, np.full(ROWS, 1e6)), Settings.of(solver=solver))
     [result] = problems.fit()
@@ -68,11 +66,9 @@ def large_numbers(d: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-@pytest.mark.parametrize("layout", ["dense", "csr"])
 @pytest.mark.parametrize("d", [80, 2000])
 @pytest.mark.parametrize(("solver", "gap"), [(1, 1e-9), (2, 1e-3), (40, 1e-9)])
-def test_few_rows_of_large_numbers_come_to_the_minimum(solver, gap, d, layout, monkeypatch):
-    monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0 if layout == "csr" else 0.0)
+def test_few_rows_of_large_numbers_come_to_the_minimum(solver, gap, d):
     X, y = large_numbers(d)
     problems = OneVsRest(reference.table_of(X, y, np.full(50, 1e6)), Settings.of(solver=solver))
     [result], certificate = problems.fit_and_certify()
@@ -82,12 +78,11 @@ def test_few_rows_of_large_numbers_come_to_the_minimum(solver, gap, d, layout, m
 
 @pytest.mark.parametrize("tries", [0, systems.TRIES], ids=["single entries", "exchanges"])
 @pytest.mark.parametrize("seed", range(5))
-def test_pivots_end_at_the_minimum_over_what_is_not_negative(seed, tries, monkeypatch):
-    monkeypatch.setattr(systems, "TRIES", tries)
+def test_pivots_end_at_the_minimum_over_what_is_not_negative(seed, tries):
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(30, 40)) * 10.0 ** rng.integers(-3, 4, (30, 1))
     Q, t = A @ A.T + 1e-6 * np.eye(30), rng.normal(size=30)
-    a = nonnegative(Q, t, np.zeros(30), rng.random(30) < 0.5)
+    a = nonnegative(Q, t, np.zeros(30), rng.random(30) < 0.5, tries)
     slope = Q @ a - t
     noise = 1e-12 * (np.abs(Q) @ np.abs(a) + np.abs(t))
     assert np.all(a >= 0.0) and np.any(a == 0.0) and np.any(a > 0.0)
@@ -167,11 +162,11 @@ def sensors(n: int = 200, d: int = 80) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("layout", ["dense", "csr"])
 @pytest.mark.parametrize(("solver", "bias", "regularize"), [(40, -1.0, True), (2, 1.0, True), (40, 1.0, False)])
-def test_digits_that_inner_products_lose_are_in_the_rows(solver, bias, regularize, layout, monkeypatch):
-    monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0 if layout == "csr" else 0.0)
+def test_digits_that_inner_products_lose_are_in_the_rows(solver, bias, regularize, layout):
     X, y = sensors()
     settings = Settings.of(solver=solver, gap=1e-9, bias=bias, regularize_bias=regularize)
     problems = OneVsRest(reference.table_of(X, y, np.full(len(y), 1e3)), settings)
+    problems.rows = reference.rows_in(layout, X, bias)
     [result], certificate = problems.fit_and_certify()
     assert result.status.converged
     assert certificate.gap <= 1e-9

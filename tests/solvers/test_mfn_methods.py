@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 import reference
 import scipy.optimize
-from reference import Problem, csr_of, table_of
+from reference import Problem, csr_of, rows_in, table_of
 from solver_suite import force
 
 from svmtool import registry
 from svmtool.coordinate.hinge import DualCoordinateDescent
-from svmtool.data import blocks as rows_module
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.linalg.systems import solve_positive
@@ -39,12 +38,6 @@ every_row = pytest.mark.parametrize("row", [HUBER, HINGE], ids=lambda row: row.n
 every_method = pytest.mark.parametrize("method", registry.methods(HUBER))
 every_layout = pytest.mark.parametrize("layout", ["csr", "dense"])
 every_shape = pytest.mark.parametrize("shape", SHAPES)
-
-
-@pytest.fixture(autouse=True)
-def sparse_layout(monkeypatch):
-    """Rows are sparse unless a test makes them dense."""
-    monkeypatch.setattr(rows_module, "DENSE_FROM", 2.0)
 
 
 def slack_of(p: Problem, w: np.ndarray) -> np.ndarray:
@@ -92,8 +85,7 @@ class Answer:
         self.p, self.row = p, row
         s = Settings.of(solver=row.number, bias=p.bias, regularize_bias=not p.free, **settings)
         problems = OneVsRest(table_of(p.X, p.y, p.cost), s)
-        if layout == "dense":
-            problems.rows = DenseRows(np.ascontiguousarray(p.X), p.bias)
+        problems.rows = rows_in(layout, p.X, p.bias)
         force(problems, method)
         sign = problems.classes.labels[0]  # the first class of the data counts as +1 there
         start = None if start is None else sign * start[:, None]

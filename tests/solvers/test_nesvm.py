@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import reference
 import scipy.optimize
-from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_optimum, sparse_layout, system  # noqa: F401
+from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_optimum, system  # noqa: F401
 from optima import Problem
 from solver_suite import PROBLEMS
 

@@ -15,7 +15,6 @@ from nesvm_suite import (  # noqa: F401
     every_layout,
     every_problem,
     l1_optimum,
-    sparse_layout,
     system,
 )
 from optima import minimiser, optimum
@@ -221,7 +220,7 @@ def test_few_rows_take_few_steps_whatever_their_costs(number):
     X = rng.poisson(0.1, (26, 1600)) * rng.lognormal(size=(26, 1))
     y = np.where(np.arange(26) % 2 == 0, 1.0, -1.0)
     cost = np.where(y > 0.0, 1e6, 1.0) * 10.0 ** rng.uniform(-2, 2, 26)
-    s = Solved(reference.Problem(X, y, cost, loss="least squares"), sparse_layout, number=number, gap=1e-9)
+    s = Solved(reference.Problem(X, y, cost, loss="least squares"), number=number, gap=1e-9)
     assert s.status.converged
     assert s.certificate.gap <= 1e-9
     assert sum(record["cg"] for record in s.result.history) <= 200

@@ -13,20 +13,12 @@ from solver_suite import (
     Solved,
     every_path,
     every_turn,
-    keep_sparse,
     layout_of,
     posed,
 )
 
 from svmtool import registry
 from svmtool.solvers.shared import base
-
-
-@pytest.fixture(autouse=True)
-def sparse_layout(monkeypatch):
-    """Rows are sparse unless a test makes them dense."""
-    keep_sparse(monkeypatch)
-
 
 # Laws: each is checked on a case, a problem p and its solution a
 
