@@ -4,7 +4,7 @@
 OPTIMAL_GAP = 1e-12  # gap of an exact minimiser: the rest is round-off
 ROUNDOFF_GAP = 1e-8  # a solution counts as optimal up to this gap if round-off stalls progress
 RULE_MIN_GAP = 1e-6  # the rule of -e ends a fast method only below this gap, which costs at most one more step
-ENOUGH = 1e-3  # the same for a method that converges slowly
+SLOW_MIN_GAP = 1e-3  # the same for a method that converges slowly
 
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that epochs reach: our order of rows may end at a worse objective
 

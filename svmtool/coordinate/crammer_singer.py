@@ -141,7 +141,7 @@ class CrammerSingerDescent:
         """Expect more Newton steps from now on, after the expected ones have not ended the run."""
         self.steps, self.patience = MORE_STEPS * self.steps, PATIENCE_LATER
 
-    def enough(self, spent: float, expected: float) -> bool:
+    def newton_is_cheaper(self, spent: float, expected: float) -> bool:
         """Whether Newton steps should replace epochs that cost `spent` and are expected to cost `expected` more."""
         return spent > self.patience * self.newton and expected > self.newton
 

@@ -163,11 +163,11 @@ class DualCoordinateDescent:
         """Sum of the absolute projected gradients of the last epoch, relative to the first epoch; for tubes only."""
         return float(self.limits[4]) / self._first if self._first > 0.0 else 0.0
 
-    def run(self, most: int = 1, enough: float = -1.0, most_visits: float = np.inf) -> float:
+    def run(self, most: int = 1, range_tol: float = -1.0, most_visits: float = np.inf) -> float:
         """Run one epoch over the rows not shrunk away; shrink away rows that their gradient clearly holds at a bound.
 
-        most: of epochs, which end once `pg_range` is at most `enough` or `visits` at least `most_visits`.  Returns the
-        approximate cost.
+        most: of epochs, which end once `pg_range` is at most `range_tol` or `visits` at least `most_visits`.  Returns
+        the approximate cost.
         """
         spent = self._face_turn() if self.visits >= self._turn_at else 0.0
         if self.data.mapped is not None:
@@ -176,7 +176,7 @@ class DualCoordinateDescent:
             visits = max(min(most_visits, self._turn_at) - self.visits, 0.0)
             self.state[3] = 0
             most_rows = int(min(visits * self.data.n, MOST_ROWS)) + 1
-            count = self._epoch(self.bias, self.chunk, most if self.count else 1, enough, most_rows)
+            count = self._epoch(self.bias, self.chunk, most if self.count else 1, range_tol, most_rows)
             rows = int(self.state[3])
         self.visits += rows / self.data.n if self.n else 1.0
         if not self.count:
@@ -216,7 +216,7 @@ class DualCoordinateDescent:
         self._turn_at = self.visits + self._wait
         return work * self.n * self.row_length * VISIT
 
-    def enough(self, spent: float, most: int, expected: float = np.inf, steps: int = NEWTON_STEPS) -> bool:
+    def newton_is_cheaper(self, spent: float, most: int, expected: float = np.inf, steps: int = NEWTON_STEPS) -> bool:
         """Return whether epochs that cost `spent` in all should give way to Newton steps with the row system.
 
         False if more than `most` rows lie between their bounds, since the system would be too large, or if the

@@ -61,21 +61,21 @@ class OneClassDescent:
     def rounds(self) -> int:
         return int(self._state[6])
 
-    def evaluate(self, enough: float, gap: float) -> bool:
-        """Compute gap and violation over all rows; returns whether violation <= enough and relative gap <= gap."""
+    def evaluate(self, range_tol: float, gap: float) -> bool:
+        """Compute gap and violation over all rows; returns whether violation <= range_tol and relative gap <= gap."""
         self.rows.margins(self.w, self._ones, self.z)
         self._active[:] = np.arange(self.n)
         self._state[:2] = self.n, 1.0
-        done = self._rounds(enough, gap, self.scale, 0) == 1
+        done = self._rounds(range_tol, gap, self.scale, 0) == 1
         low, high, self.primal, square = self._state[2:6].tolist()
         self.violation = max(high - low, 0.0)
         self.dual = 0.0 - 0.5 * square
         self.gap = gap_of(self.primal, self.dual, self.scale)
         return done
 
-    def run(self, enough: float, gap: float, most: int) -> bool:
+    def run(self, range_tol: float, gap: float, most: int) -> bool:
         """Run at most `most` rounds on the rows not shrunk away; returns whether they meet `evaluate`'s conditions."""
-        return self._rounds(enough, gap, self.scale, most) == 1
+        return self._rounds(range_tol, gap, self.scale, most) == 1
 
     def settle(self, most: int) -> bool:
         """Minimise over the rows strictly between their bounds, if there are at most `most`; after evaluate().

@@ -85,9 +85,7 @@ class Dataset:
 
     def rows(self, bias: float, dense_below: int) -> Rows:
         """Return the features in the layout that is faster for solvers, see `from_csr`; bias < 0: no bias feature."""
-        return from_csr(
-            self.indptr, self.indices, self.values, self.n_features, bias, dense_below, self.mapped
-        )
+        return from_csr(self.indptr, self.indices, self.values, self.n_features, bias, dense_below, self.mapped)
 
     def as_sparse(self) -> Dataset:
         """Return the rows as CSR arrays."""

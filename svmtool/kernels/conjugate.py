@@ -25,7 +25,7 @@ MOST = 512  # rows in S: their system costs as much as a pass over the kernel ma
 BATCHES = 8  # in which they are chosen
 TINY, INDEFINITE = 1e-5, 1e-3  # shares of the largest diagonal entry of K: smaller eigenvalues of a batch are round-off
 # of single precision, negative ones beyond the second are not
-ENOUGH = 0.1  # no more rows once the remaining diagonal of K sums to this share of the least entry of D
+LEFT_SHARE = 0.1  # no more rows once the remaining diagonal of K sums to this share of the least entry of D
 STRIP = 4096  # columns of V that are held in double precision at a time
 GROUP = 512  # targets of the tiles of a product
 PASSED = 1024  # columns of V that a thread passes over at a time
@@ -49,7 +49,7 @@ class Nystroem:
         V, m = np.empty((most, n), np.float32), 0
         left = state.rows.diagonal + p.shift
         size = float(np.abs(left).max(initial=0.0))
-        while m < most and float(np.sum(left)) > ENOUGH * least:
+        while m < most and float(np.sum(left)) > LEFT_SHARE * least:
             new = _evenly(left, min(batch, most - m))
             rows = state.rows.values(new, np.arange(n))
             rows += np.float32(p.shift)

@@ -79,10 +79,10 @@ class WeightedColumns:
 
     def epochs(
         self, g: np.ndarray, penalty: np.ndarray, v: np.ndarray, r: np.ndarray, count: np.ndarray, most: int,
-        enough: float,
+        tolerance: float,
     ) -> float:  # fmt: skip
         """Coordinate descent; see `column_epochs`."""
-        return l1_loops.column_epochs(*self.arrays, self.square_norms, g, penalty, v, r, count, most, enough)
+        return l1_loops.column_epochs(*self.arrays, self.square_norms, g, penalty, v, r, count, most, tolerance)
 
     @property
     def nnz(self) -> int:

@@ -294,9 +294,9 @@ class Objective(Losses):
 
     def _on_line(self, a: float, b: float) -> float:
         """`line_search` with dz already computed and the regulariser's slope a + t b."""
-        low, high, t, enough = 0.0, np.inf, 1.0, 0.0
+        low, high, t, slope_tol = 0.0, np.inf, 1.0, 0.0
         if self.line_search_share > 0.0:
-            enough = self.line_search_share * abs(self.along(0.0)[0] + a)
+            slope_tol = self.line_search_share * abs(self.along(0.0)[0] + a)
         for _ in range(100):
             slope, curvature = self.along(t).tolist()
             slope += a + t * b
@@ -306,7 +306,7 @@ class Objective(Losses):
             else:
                 low = t
             self._bracketed(slope > 0.0)
-            if not curvature > 0.0 or abs(slope) <= enough or (high < np.inf and high - low <= 1e-15 * high):
+            if not curvature > 0.0 or abs(slope) <= slope_tol or (high < np.inf and high - low <= 1e-15 * high):
                 break
             new, near = t - slope / curvature, self.line_search_precision * abs(t)
             if not (low < new < high or abs(new - t) <= near):  # t is an end of the bracket: new = t at the zero
@@ -338,14 +338,15 @@ class Objective(Losses):
         return (1.0, whole) if whole <= value else (t, value)
 
     def fused_newton(
-        self, w: np.ndarray, gap: float, enough: float, at_start: float, sure: float, most: int, steepest: float = -1.0
-    ) -> tuple[list[list[float]], int]:
+        self, w: np.ndarray, gap: float, gradient_tol: float, at_start: float, sure: float, most: int,
+        steepest: float = -1.0,
+    ) -> tuple[list[list[float]], int]:  # fmt: skip
         """At most `most` Newton steps in one compiled call, from w (f8[d], overwritten by the solution).
 
         For the squared hinge and the logistic loss, without a bias.  Returns a record for each step (f, lower bound,
-        |gradient|, active rows, step) and a code: 0 limit of steps, 1 minimum, 2 gap <= `gap`, 3 |gradient| <= `enough`
-        or largest dual derivative of the logistic loss <= `steepest`, and gap <= `sure` (at the initial w: `at_start`),
-        4 round-off.
+        |gradient|, active rows, step) and a code: 0 limit of steps, 1 minimum, 2 gap <= `gap`, 3 |gradient| <=
+        `gradient_tol` or largest dual derivative of the logistic loss <= `steepest`, and gap <= `sure` (at the initial
+        w: `at_start`), 4 round-off.
         """
         from svmtool.compiled.loops.fused.fused_newton_loops import FIELDS, fused_newton  # most runs do not need it
 
@@ -353,6 +354,6 @@ class Objective(Losses):
         history, work = np.empty((most + 1, FIELDS)), np.empty(5 * self.n + 2 * d * d + 2 * d + 7)
         code = fused_newton(
             *rows.csr_arrays, self.y, getattr(self, "target", self.cost), self.cost, w, work, history,
-            gap, enough, steepest, at_start, sure, most, not self.straight,
+            gap, gradient_tol, steepest, at_start, sure, most, not self.straight,
         )  # fmt: skip
         return history[: int(history[-1, 0])].tolist(), code

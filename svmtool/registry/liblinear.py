@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, ON_DISK, RUN_OPTIONS, SPARK, SQUARED_HINGE, Solver
-from svmtool.tolerances import ENOUGH, GRAM_BELOW, RULE_MIN_GAP, SAFETY, text
+from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP, SAFETY, SLOW_MIN_GAP, text
 
 SQUARED_TUBE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, |t_i - w.x_i| - p)^2"
 MFN_TUBE = MFN + ", with two squared hinges for each row, one on each side of the tube"
@@ -26,10 +26,10 @@ PROJECTED_RULE = (
 # Added to LIBLINEAR's rule when the features are few and Newton steps converge fast
 FEW_FEATURES = f"with up to {GRAM_BELOW} features the certified gap must also be at most {text(RULE_MIN_GAP)}"
 L1_RULE = (
-    f"certified relative duality gap (P - D)/P <= 1e-4 times -e, at most {text(ENOUGH)} (default -e 0.01), which is "
-    "stricter than LIBLINEAR's rule for -s {}; except on small problems a run also stops when LIBLINEAR's rule holds "
-    "with e / 20, the predicted further decrease of the objective is below 0.01 e, and either the gap is at most "
-    f"{text(ENOUGH)} or half as much work again has not reduced it to that"
+    f"certified relative duality gap (P - D)/P <= 1e-4 times -e, at most {text(SLOW_MIN_GAP)} (default -e 0.01), which "
+    "is stricter than LIBLINEAR's rule for -s {}; except on small problems a run also stops when LIBLINEAR's rule "
+    "holds with e / 20, the predicted further decrease of the objective is below 0.01 e, and either the gap is at most "
+    f"{text(SLOW_MIN_GAP)} or half as much work again has not reduced it to that"
 )
 TUBE_RULE = (
     f"certified relative duality gap (P - D)/P <= 1e-5 times -e, at most {text(RULE_MIN_GAP)} (default -e 0.1), which "
@@ -59,7 +59,7 @@ ROWS = (
         objective=LOGISTIC,
         loss="logistic",
         stopping=GRADIENT_RULE.format(0) + f", and a certified gap of at most {text(RULE_MIN_GAP)}, or of "
-        f"{text(ENOUGH)} where conjugate gradients solve more than {GRAM_BELOW} features",
+        f"{text(SLOW_MIN_GAP)} where conjugate gradients solve more than {GRAM_BELOW} features",
         supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=LOGISTIC_PAPER,
     ),
@@ -72,7 +72,7 @@ ROWS = (
         objective=SQUARED_HINGE,
         loss="squared hinge",
         stopping=PROJECTED_RULE.format(1) + f"; with up to {GRAM_BELOW} features a run ends at the exact minimum; with "
-        f"more it also ends when Newton steps reach a certified gap of {text(ENOUGH)}, or after 300 epochs when "
+        f"more it also ends when Newton steps reach a certified gap of {text(SLOW_MIN_GAP)}, or after 300 epochs when "
         "|f'(w)| <= 0.1 * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR, too, then continues by the rule of -s 2)",
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=MFN,

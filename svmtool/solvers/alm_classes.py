@@ -39,7 +39,7 @@ from svmtool.solvers.alm_rounds import RECENT_RANGES, SIGMA_COLD, SMOOTH, WINDOW
 from svmtool.solvers.shared import base, interior_steps
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
-from svmtool.tolerances import ENOUGH, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY, SLOW_MIN_GAP
 
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
 MOST_EPOCHS = 100000  # LIBLINEAR's cap: most of them go over few rows
@@ -109,7 +109,7 @@ class ClassEpochs(Epochs):
         self.gap = rule.certified.gap if monitor.gap is None else monitor.gap
         self.wanted = self.gap if self.gap >= 0.0 else RULE_MIN_GAP
         self.plain = -1.0 if rule.dual is None else rule.dual.most
-        self.enough, self.ruled = SAFETY * self.plain, np.inf  # ruled: the cost at which LIBLINEAR's rule held first
+        self.range_tol, self.ruled = SAFETY * self.plain, np.inf  # ruled: the cost at which LIBLINEAR's rule held first
         self.evaluated = 0.0
         self.lefts, self.pg_ranges, self.costs = [1.0], [1.0], [0.0]
         self.seen, self.paid = [1.0], [0.0]  # the gap and the cost where the primal is known
@@ -122,7 +122,7 @@ class ClassEpochs(Epochs):
         if descent.complete and descent.pg_range <= plain:
             self.ruled = min(self.ruled, self.spent)
         over = not descent.factorised and self.spent >= (1.0 + self.after_rule) * self.ruled
-        self.settled = descent.pg_range <= self.enough
+        self.settled = descent.pg_range <= self.range_tol
         if over and not self.settled and descent.pg_range <= plain:  # an epoch measures rows as it meets them
             self.settled = not descent.complete or self.objective.projected_range(descent.alpha) <= plain
         self.limit = self.monitor.limit(descent.count)
@@ -147,8 +147,8 @@ class ClassEpochs(Epochs):
         )
         if not descent.factorised and self.plain > 0.0:  # the gap falls evenly; the range fluctuates
             window = len(self.costs) // RECENT_RANGES
-            expected = min(expected, still_needed(self.pg_ranges, self.costs, self.enough, window))
-        cheaper = expected > descent.newton if self.settled else descent.enough(self.spent, expected)
+            expected = min(expected, still_needed(self.pg_ranges, self.costs, self.range_tol, window))
+        cheaper = expected > descent.newton if self.settled else descent.newton_is_cheaper(self.spent, expected)
         return GIVES_WAY if cheaper else None
 
     def primal(self) -> float:
@@ -173,7 +173,7 @@ class ClassEpochs(Epochs):
             status = self.monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
             return status or limit or base.RULE
         if self.settled:  # LIBLINEAR's objective may be lower where its rule holds
-            self.enough *= TIGHTER
+            self.range_tol *= TIGHTER
         return None
 
 
@@ -189,7 +189,7 @@ class Run(Rounds):
     near = False  # ... as they did
     reached = 1.0  # the certified gap before epochs go on
     interior, spent = np.inf, 0.0  # what interior-point steps are expected to cost; what epochs and rounds have cost
-    rounded_cost = np.inf  # at which a gap of ENOUGH ends a run whose interior-point steps ended by rounding
+    rounded_cost = np.inf  # at which a gap of SLOW_MIN_GAP ends a run whose interior-point steps ended by rounding
     descent: CrammerSingerDescent | None = None  # to which rounds return where they cost more than it expects
 
     def __init__(self, task: ClassTask, objective: CrammerSingerLoss, monitor: Monitor, rule: Rule, factorised: bool):
@@ -239,7 +239,7 @@ class Run(Rounds):
             other = status is None and not self.near  # whether another method may be next
             if other and self.interior < np.inf and (stuck or self.spent > INTERIOR_SHARE * self.interior):
                 status = self.interior_steps()
-                if self.best.gap <= ENOUGH:  # else rounding has spoilt these points
+                if self.best.gap <= SLOW_MIN_GAP:  # else rounding has spoilt these points
                     alpha = self.best.alpha
             elif other and (descent.count >= self.most_epochs or self.rounded):
                 status = base.OPTIMAL if self.best.gap <= ROUNDOFF_GAP else base.PRECISION
@@ -255,8 +255,8 @@ class Run(Rounds):
 
     @property
     def rounded(self) -> bool:
-        """Whether interior-point steps have led to a gap of ENOUGH, and epochs and rounds have cost as much."""
-        return self.spent > self.rounded_cost and self.best.gap <= ENOUGH
+        """Whether interior-point steps have led to a gap of SLOW_MIN_GAP, and epochs and rounds have cost as much."""
+        return self.spent > self.rounded_cost and self.best.gap <= SLOW_MIN_GAP
 
     @property
     def most_products(self) -> int:
@@ -290,8 +290,8 @@ class Run(Rounds):
         try:
             with np.errstate(all="ignore"):  # what overflows ends the steps
                 start = class_interior.ClassInterior(self.task)
-            enough = RULE_MIN_GAP if ruled else OPTIMAL_GAP
-            status = interior_steps.interior_steps(start, self.monitor, self.best, enough)
+            gap_tol = RULE_MIN_GAP if ruled else OPTIMAL_GAP
+            status = interior_steps.interior_steps(start, self.monitor, self.best, gap_tol)
         except EndedError:
             return self.monitor.end()
         goes_on = status is base.PRECISION or (ruled and status in (base.RULE, base.OPTIMAL))

@@ -14,7 +14,7 @@ from svmtool.solvers.alm_rounds import RECENT_RANGES, SMOOTH, WINDOW
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import SIZE_SHARE, Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
-from svmtool.tolerances import ENOUGH, RULE_MIN_GAP, SAFETY
+from svmtool.tolerances import RULE_MIN_GAP, SAFETY, SLOW_MIN_GAP
 
 if TYPE_CHECKING:
     from typing import Any
@@ -60,10 +60,10 @@ class HingeEpochs(Epochs):
         self.cheap, self.multiple, self.ruled = cheap, 1.0, False
         self.gap = rule.certified.gap if monitor.gap is None else monitor.gap
         self.loose = rule.certified.loose if wide else -1.0  # sufficient gap once the projected gradients are small
-        self.wanted = max(self.gap, self.loose) if self.gap >= 0.0 else ENOUGH if wide else RULE_MIN_GAP
-        self.enough = -1.0 if rule.dual is None else SAFETY * rule.dual.most
+        self.wanted = max(self.gap, self.loose) if self.gap >= 0.0 else SLOW_MIN_GAP if wide else RULE_MIN_GAP
+        self.range_tol = -1.0 if rule.dual is None else SAFETY * rule.dual.most
         if rule.dual is None and wide:
-            self.enough = descent.unit  # the gap alone ends the run, but rows shrunk too early must come back
+            self.range_tol = descent.unit  # the gap alone ends the run, but rows shrunk too early must come back
         self.first = 1 if wide else EPOCHS  # epochs before there is something to decide
         self.nnz = max(of_data(objective.rows).nnz, 1)
         self.worth = epochs_worth(objective.d, self.nnz)  # most epochs where rounds factorise
@@ -78,7 +78,7 @@ class HingeEpochs(Epochs):
             return ()
         most = (MOST_EPOCHS if most_iter is None else most_iter) - descent.count
         until = self.seen[-1] + self._visits_between()
-        return max(most, 1), max(self.enough, self.promising), min(until, descent.visits + BATCH / self.nnz)
+        return max(most, 1), max(self.range_tol, self.promising), min(until, descent.visits + BATCH / self.nnz)
 
     def measure(self) -> None:
         descent = self.descent
@@ -86,13 +86,13 @@ class HingeEpochs(Epochs):
         self.small = self.wide and descent.size <= SIZE_SHARE * self.rule.certified.size
         self.over = self.wide and descent.beyond(self.rule.certified.size)
         self.near = self.small and self.left <= self.loose  # as of the last evaluation
-        self.settled = descent.pg_range <= self.enough
+        self.settled = descent.pg_range <= self.range_tol
         self.limit = self.monitor.limit(descent.count) or (base.RULE if self.over else None)
 
     def gives_way(self) -> bool:
         """After LIBLINEAR's rule, where Newton steps are cheap enough to reach the gap."""
         if self.over and self.objective.p == 1.0:
-            self.ruled = self.descent.enough(self.cheap * self.spent, self.most_rows, steps=ROUNDS)
+            self.ruled = self.descent.newton_is_cheaper(self.cheap * self.spent, self.most_rows, steps=ROUNDS)
         return self.ruled
 
     def unshrinks(self) -> bool:
@@ -115,7 +115,7 @@ class HingeEpochs(Epochs):
         self.seen.append(descent.visits)
         if wide and self.gap < 0.0 and not (self.settled or limit):  # no gap ends the run: there is no need to know f
             window = max(WINDOW, len(self.costs) // RECENT_RANGES)
-            return self._compared(still_needed(self.pg_ranges, self.costs, self.enough, window))
+            return self._compared(still_needed(self.pg_ranges, self.costs, self.range_tol, window))
         primal = self._primal()
         bound = descent.dual_value()
         self.left = left = relative_gap(primal, bound)
@@ -127,7 +127,7 @@ class HingeEpochs(Epochs):
         self.promising = descent.pg_range * min(self.wanted / left, 1.0) if left > 0.0 else 0.0
         reached = left <= self.gap or (self.small and left <= self.loose and descent.complete)
         if self.settled and self.rule.dual is None:
-            self.settled, self.enough = False, SHARPER * self.enough
+            self.settled, self.range_tol = False, SHARPER * self.range_tol
         if self.settled and not reached and limit is None and not wide and left > RULE_MIN_GAP:
             return GIVES_WAY  # LIBLINEAR's objective may be lower where its rule holds: Newton steps go on from here
         if reached or self.settled or limit:
@@ -154,5 +154,5 @@ class HingeEpochs(Epochs):
 
     def _compared(self, expected: float) -> Status | None:
         """Return GIVES_WAY if Newton steps with a row system are cheaper than epochs at this expected cost."""
-        cheaper = self.objective.p == 1.0 and self.descent.enough(self.spent, self.most_rows, expected, ROUNDS)
-        return GIVES_WAY if cheaper else None
+        cheaper = self.descent.newton_is_cheaper
+        return GIVES_WAY if self.objective.p == 1.0 and cheaper(self.spent, self.most_rows, expected, ROUNDS) else None

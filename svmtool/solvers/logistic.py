@@ -16,7 +16,7 @@ Differs from the paper in:
     and end the run unless steps promise to be cheaper.
  6. Small problems are solved in one compiled call (compiled/loops/fused/fused_newton_loops.py), with a factorised H
     each step.
-Stops when: -e holds and the certified gap is at most RULE_MIN_GAP, or ENOUGH where conjugate gradients solve many
+Stops when: -e holds and the certified gap is at most RULE_MIN_GAP, or SLOW_MIN_GAP where conjugate gradients solve many
 features (base.py); or --gap holds.
 Memory: 5 vectors of n, 8 of d; epochs 4 more of n; d x d (few rows: n x n) once for the Gram matrix and once for
 its factor.
@@ -38,7 +38,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.solvers.shared.newton import STALL_RTOL, rounded
-from svmtool.tolerances import ENOUGH, GRAM_BELOW, OPTIMAL_GAP, RULE_MIN_GAP
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
 
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
@@ -103,7 +103,7 @@ def _fused(objective: Logistic, monitor: Monitor, run: Run, start: np.ndarray | 
     most = newton.most_rounds(monitor, objective.rows.nnz)
     gap, steepest = monitor.gap or -1.0, run.rule.dual.most if run.rule.dual else -1.0
     at_start = run.rule.confirmed.at_start
-    records, code = objective.fused_newton(w, gap, run.enough, at_start, RULE_MIN_GAP, most, steepest)
+    records, code = objective.fused_newton(w, gap, run.gradient_tol, at_start, RULE_MIN_GAP, most, steepest)
     status = newton.end_of_call(monitor, records, code)
     if status is None:
         objective.set_point(w)
@@ -147,9 +147,9 @@ class Run:
         self.few_rows = wide and o.n <= GRAM_BELOW and o.rows.offers_coordinate_descent and o.rows.mapped is None
         # up to which gap steps go that -e may end: one by conjugate gradients costs as much as all before it
         costly = wide and not self.few_rows and rule.primal is not None
-        self.sure = ENOUGH if costly else RULE_MIN_GAP
+        self.sure = SLOW_MIN_GAP if costly else RULE_MIN_GAP
         self.aim = RULE_MIN_GAP if monitor.gap is None else monitor.gap
-        self.enough = -1.0 if rule.primal is None else rule.primal.share * o.gradient_at_zero()
+        self.gradient_tol = -1.0 if rule.primal is None else rule.primal.share * o.gradient_at_zero()
 
     def ended(self, f: float, bound: float, norm: float, sure: float, steepest: Callable[[], float]) -> Status | None:
         """Whether the rule holds, with a gap of at most `sure`, or the minimum is reached.
@@ -157,7 +157,7 @@ class Run:
         norm: |gradient|; steepest: the dual's largest derivative.
         """
         if f - bound <= sure * f:
-            if norm <= self.enough:
+            if norm <= self.gradient_tol:
                 return base.RULE
             if self.rule.dual is not None and steepest() <= self.rule.dual.most:
                 return base.RULE
@@ -208,8 +208,8 @@ class Run:
         decrement = float(g @ inverse(g))  # g'H^-1 g: twice what the step will gain
         aim = self.sure if self.monitor.gap is None else self.aim
         goal = (2.0 * aim * f) ** 0.5  # |gradient| that certifies the gap to stop at
-        if self.enough > 0.0:
-            goal = min(goal, self.enough)
+        if self.gradient_tol > 0.0:
+            goal = min(goal, self.gradient_tol)
         tolerance = min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5, BEYOND * goal / norm))
         p, steps, _ = conjugate_gradient(o.hessian_product, g, inverse, tolerance, 10 * o.d, self.monitor.ended)
         self.products += steps

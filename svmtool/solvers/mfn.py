@@ -39,7 +39,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, Status, bias_alone
 from svmtool.solvers.shared.newton import RuleEpochs, newton_steps
-from svmtool.tolerances import ENOUGH, GRAM_BELOW, RULE_MIN_GAP
+from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP, SLOW_MIN_GAP
 
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
 SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
@@ -129,10 +129,10 @@ def _fused(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndar
     w = np.zeros(objective.d) if start is None else start.copy()
     if seed is not None:
         objective.sample(SAMPLE_GROUP, seed).fused_newton(w, SAMPLE_GAP, -1.0, 0.0, 0.0, SAMPLE_ROUNDS)
-    enough = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
+    gradient_tol = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
     gap = rule.certified.gap if monitor.gap is None else monitor.gap
     most = newton.most_rounds(monitor, of_data(objective.rows).nnz)
-    records, code = objective.fused_newton(w, gap, enough, rule.confirmed.at_start, RULE_MIN_GAP, most)
+    records, code = objective.fused_newton(w, gap, gradient_tol, rule.confirmed.at_start, RULE_MIN_GAP, most)
     status = newton.end_of_call(monitor, records, code)
     if status is None:
         objective.set_point(w)
@@ -165,7 +165,7 @@ def steps_rule(rule: Rule, late: bool = False) -> Rule:
     primal = rule.primal
     if late:
         primal = None if rule.dual is None or rule.dual.late is None else base.GradientRule(rule.dual.late)
-    gap = max(rule.certified.gap, min(ENOUGH, rule.certified.loose))
+    gap = max(rule.certified.gap, min(SLOW_MIN_GAP, rule.certified.loose))
     return rule._replace(primal=primal, certified=base.GapRule(gap))
 
 
@@ -202,7 +202,7 @@ def alternated(
         few = active <= most_rows
         over = descent.visits >= most_visits or descent.count >= most_epochs
         late = limited and (over or max(descent.count, descent.visits) >= LATE_EPOCHS)
-        if few and (descent.enough(unit * descent.visits, most_rows) or over):
+        if few and (descent.newton_is_cheaper(unit * descent.visits, most_rows) or over):
             return _by_rows(objective, descent, monitor, rule, most_rows, dual)
         if descent.visits < first_turn <= most_visits and active <= objective.d:
             turn = first_turn
@@ -268,7 +268,7 @@ def _result(
     alpha = descent.alpha
     if objective is not None:
         alpha = objective.best_dual_point(alpha, descent.dual_value())
-        if status is base.RULE and relative_gap(objective.primal_value(), objective.bound) <= ENOUGH:
+        if status is base.RULE and relative_gap(objective.primal_value(), objective.bound) <= SLOW_MIN_GAP:
             alpha = None
     result = Result(w, status, max(descent.count, monitor.iterations), monitor.history, alpha)
     products = sum(2.0 * record.get("cg", 0) * record["active"] for record in monitor.history)  # over active rows alone

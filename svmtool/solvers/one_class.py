@@ -74,18 +74,16 @@ def solve(
     return Result(np.append(w, rho), status, descent.rounds, monitor.history, descent.alpha)
 
 
-def _rounds(
-    descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool, rounds: int, face_rows: int
-) -> Status:
+def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool, rounds: int, face_rows: int) -> Status:
     """Rounds until the rule or the gap holds; returns why they ended.  warm: the free rows may be the right ones."""
-    enough, gap = np.inf, OPTIMAL_GAP if monitor.gap is None else monitor.gap  # violation and gap that end the run
+    range_tol, gap = np.inf, OPTIMAL_GAP if monitor.gap is None else monitor.gap  # violation and gap that end the run
     if monitor.gap is None and rule.dual is not None:
-        enough, gap = SAFETY * rule.dual.most, RULE_MIN_GAP
+        range_tol, gap = SAFETY * rule.dual.most, RULE_MIN_GAP
     some = max(1, min(rounds, WORK // max(descent.rows.nnz, 1)))
     smallest, highest, flat, settled, next_try = np.inf, -np.inf, 0, not warm, 0
     evaluations, most_evaluations = 0, np.inf
     while True:
-        reached = descent.evaluate(enough, gap)
+        reached = descent.evaluate(range_tol, gap)
         support = int(np.count_nonzero(descent.alpha))
         status = monitor.step(descent.primal, descent.dual, descent.gap, violation=descent.violation, active=support)
         if status is None and reached:
@@ -116,4 +114,4 @@ def _rounds(
         except EndedError:  # a last evaluation then finds where the rows are
             continue
         left = some if monitor.max_iter is None else min(some, monitor.max_iter - descent.rounds)
-        settled = descent.run(enough, gap, left)
+        settled = descent.run(range_tol, gap, left)

@@ -21,7 +21,7 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor
-from svmtool.tolerances import ENOUGH
+from svmtool.tolerances import SLOW_MIN_GAP
 
 MORE = 0.5  # most visits of polishing, as share of those in training, besides READING and STARTING for all problems
 CALL = 2e4  # fixed cost of an epoch, in visits to non-zeros
@@ -86,10 +86,10 @@ def _go_on(
     # cost of an epoch over all rows, in visits
     each = descent.cost / VISIT if isinstance(descent, DualCoordinateDescent) else nnz
     made, evaluated, sharp = 0.0, 0.0, np.inf
-    if isinstance(descent, DualCoordinateDescent) and relative_gap(primal, descent.dual_value()) > ENOUGH:
+    if isinstance(descent, DualCoordinateDescent) and relative_gap(primal, descent.dual_value()) > SLOW_MIN_GAP:
         made = descent.settle(SETTLING * work)
         w, primal = least(descent.w)
-    while relative_gap(primal, descent.dual_value()) > ENOUGH:
+    while relative_gap(primal, descent.dual_value()) > SLOW_MIN_GAP:
         made += descent.share * each + CALL
         if made > work or monitor.ended():
             break

@@ -19,7 +19,7 @@ from svmtool.certify.linear import Certificate
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import CONFIRMED, Monitor, Result
-from svmtool.tolerances import ENOUGH
+from svmtool.tolerances import SLOW_MIN_GAP
 
 if TYPE_CHECKING:
     from typing import Any
@@ -41,7 +41,7 @@ def verified(
     claimed = result.history[-1]["gap"]
     if problems.solver.optimal:
         asked = problems.settings.target
-        if found.gap > max(ENOUGH, asked or 0.0) and not monitor.ended():
+        if found.gap > max(SLOW_MIN_GAP, asked or 0.0) and not monitor.ended():
             found = _polished(problems, k, result, found, monitor)
         if _contradicts(result, claimed, found, asked):
             result, found = _solved_anew(problems, k, result, found, monitor)

@@ -221,11 +221,11 @@ def test_epochs_in_one_call_are_those_of_several(kind):
         ranges.append(one.pg_range)
         visits.append(one.visits)
     limits = ((5, -1.0, np.inf), (9, -1.0, np.inf), (6, ranges[9], np.inf), (9, -1.0, 0.5 * (visits[11] + visits[12])))
-    for most, enough, most_visits in limits:
+    for most, range_tol, most_visits in limits:
         before = several.count
-        several.run(most, enough, most_visits)
+        several.run(most, range_tol, most_visits)
         ends = next(k + 1 for k in range(before, 20) if k + 1 - before >= (most if before else 1)
-                    or ranges[k] <= enough or visits[k] >= most_visits)  # fmt: skip
+                    or ranges[k] <= range_tol or visits[k] >= most_visits)  # fmt: skip
         assert several.count == ends
     while several.count < 20:
         several.run(20 - several.count)

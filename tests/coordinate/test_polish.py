@@ -14,7 +14,7 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import RULE, Monitor
-from svmtool.tolerances import ENOUGH
+from svmtool.tolerances import SLOW_MIN_GAP
 from svmtool.training import polish
 from svmtool.training.reductions.base import problems_of
 
@@ -48,7 +48,7 @@ def test_default_end_of_a_wide_run_is_certified(number, monkeypatch):
         _, before = problems.fit_and_certify()
     results, after = problems.fit_and_certify()
     assert after.primal <= before.primal * (1 + 1e-12)
-    assert after.gap <= before.gap and after.gap <= ENOUGH
+    assert after.gap <= before.gap and after.gap <= SLOW_MIN_GAP
     assert all(r.status is RULE or r.certified_gap <= 1e-6 for r in results)
 
 
@@ -66,4 +66,4 @@ def test_work_is_limited_and_nothing_gets_worse(power, monkeypatch):
         assert problems.primal(0, found) <= primal
         values.append(problems._certifier(0).certify(found, alpha))
     assert values[0].dual <= values[1].dual * (1 + 1e-12) <= values[2].dual * (1 + 1e-9)
-    assert relative_gap(values[2].primal, values[2].dual) <= ENOUGH * (1 + 1e-9)
+    assert relative_gap(values[2].primal, values[2].dual) <= SLOW_MIN_GAP * (1 + 1e-9)

@@ -175,12 +175,12 @@ class L1Objective(Losses):
         return other
 
     def fused_newton(
-        self, w: np.ndarray, gap: float, enough: float, most: int
+        self, w: np.ndarray, gap: float, rule_gap: float, most: int
     ) -> tuple[list[list[float]], int, np.ndarray]:
         """At most `most` proximal Newton steps in one compiled call, from w (f8[d], overwritten by the solution).
 
         Returns a record for each step (f, lower bound, largest violation, non-zero weights, epochs, step), a code (0
-        limit of steps, 1 minimum, 2 gap <= `gap`, 3 gap <= `enough`, 4 round-off), and the dual point of the lower
+        limit of steps, 1 minimum, 2 gap <= `gap`, 3 gap <= `rule_gap`, 4 round-off), and the dual point of the lower
         bound (f8[n]).  ValueError for a free bias.
         """
         if self.free_bias:
@@ -189,7 +189,7 @@ class L1Objective(Losses):
         work = np.empty((6 + d) * n + (d + 1) * CHUNK + 2 * d * d + 10 * d + 7)
         out = np.empty(n + (most + 1) * FIELDS)
         code = fused_l1_loops.fused_l1(
-            *r.csr_arrays, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, enough, most
+            *r.csr_arrays, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, rule_gap, most
         )
         records = out[n : n + int(out[-FIELDS]) * FIELDS]
         return records.reshape(-1, FIELDS).tolist(), code, out[:n]

@@ -137,12 +137,12 @@ def step_of_matrix(
     largest = np.full(len(v), violations.max(initial=0.0))
     if np.any(used):  # nor may a feature of small values lag behind: by violation^2 / (2 H_jj) the model falls
         np.minimum(largest, float((violations[used] / size[used]).max()) * size, out=largest, where=used)
-    enough = max(share * float(largest.min(initial=np.inf)), least)
+    tolerance = max(share * float(largest.min(initial=np.inf)), least)
     ridge = RIDGE
     done, first = epochs[0], float(penalty @ np.abs(w))
     last = first
     for k in range(FACES):
-        if loops.gram_epochs(H.reshape(-1), v, slope, penalty, epochs, EPOCHS, enough) <= enough:
+        if loops.gram_epochs(H.reshape(-1), v, slope, penalty, epochs, EPOCHS, tolerance) <= tolerance:
             break
         steep = fall > STEEP and len(v) > LARGE_FACE
         if steep and np.all(violations_at(v, slope, penalty) <= np.maximum(share * largest, least)):
@@ -266,12 +266,12 @@ class ColumnsModel:
     ) -> np.ndarray:  # fmt: skip
         """p = v - w for the minimiser v of the model with these columns."""
         v, r, diagonal = w.copy(), np.zeros(columns.n), columns.square_norms
-        enough = max(self._loose * float(violations.max()), INNER_LEAST * float(np.abs(g).max()))
+        tolerance = max(self._loose * float(violations.max()), INNER_LEAST * float(np.abs(g).max()))
         cg_steps, most = CG_FAR, 0.0
         if fall <= FAR:
             cg_steps, most = CG_STEPS, max(LEAST_WORK, MODEL_WORK * work) / max(self._share, 1e-300)
         first = True
-        while columns.epochs(g, penalty, v, r, self.epochs, EPOCHS_COLUMNS, enough) > enough:
+        while columns.epochs(g, penalty, v, r, self.epochs, EPOCHS_COLUMNS, tolerance) > tolerance:
             if not first and (self.epochs[0] >= most or self.monitor.ended()):
                 break
             first = False

@@ -39,7 +39,7 @@ all of them; 1, 2, 7 and 8 in objectives/l1/objective.py.
 Stops when: the certified relative gap reaches the target; -e asks for 1e-4 times itself (see Rule.gap).  But for
 small problems -e also ends a run where V = sum_j |violation_j| is a twentieth of what LIBLINEAR's rule allows, e
 max(1, min(pos, neg)) / l times that at w = 0, and the last step's fall of f times V / V before it, which is about what
-is left to gain, a share of 1e-2 e at most; from there it takes as much work again (MORE) to bring the gap to ENOUGH.
+is left to gain, a share of 1e-2 e at most; from there it takes as much work again (MORE) for a gap of SLOW_MIN_GAP.
 Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
 working set.
 """

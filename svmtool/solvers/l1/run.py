@@ -18,14 +18,14 @@ from svmtool.solvers.l1.model import ColumnsModel, MatrixModel, step_of_matrix
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.newton import rounded
-from svmtool.tolerances import ENOUGH, OPTIMAL_GAP
+from svmtool.tolerances import OPTIMAL_GAP, SLOW_MIN_GAP
 
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding states
 PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
 PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way
 # -e ends a run where about this many times its gap, at most, is left to gain (RULE_SHARE in proximal_newton.py)
 RULE_FALL = 100.0
-# where the gap is above ENOUGH then, it goes on ...
+# where the gap is above SLOW_MIN_GAP then, it goes on ...
 MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far; where models are matrices at least MORE_STEPS,
 MORE_WORK = 60.0  # ... else this much work, which is little beside reading the rows from a file
 BEFORE = 0.5  # share of what an interior point run takes at most, about, that other steps take before it.  CPU time ...
@@ -57,7 +57,7 @@ class Run:
         self.least_fall = -1.0  # the share at which a first guess is good enough
         self.most_violation = -1.0  # the sum of violations at which a run by -e may end
         self.total = 1e-300  # that sum where the last step began; none yet
-        self.work, self.most_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_enough`
+        self.work, self.most_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_rule_ends`
         self.has_multipliers = wide and not objective.logistic and not objective.free_bias
         self.dual: L1Dual | None = None  # the method of multipliers, once it has run
         self._patience, self._since, self._gap = PATIENCE, 0.0, np.inf  # since which work the gap is not half of this
@@ -99,17 +99,17 @@ class Run:
         self.monitor.uses("interior point steps", "the others have cost half as much, or make no progress")
         status = self._follow(path, o.w.copy(), path.over)
         w, f = o.w.copy(), o.value()
-        enough = self.rule.certified.gap if self.monitor.gap is None else self.monitor.gap
+        gap_tol = self.rule.certified.gap if self.monitor.gap is None else self.monitor.gap
         if path.settled:
             try:
-                value, other = sparse(o, w, path.used(), enough, self.monitor)
+                value, other = sparse(o, w, path.used(), gap_tol, self.monitor)
             except (EndedError, SvmtoolError):  # a limit ends it, or numbers overflow
                 value, other = np.inf, w
-            if value <= f or (status is not None and relative_gap(value, self.bound) <= enough):
+            if value <= f or (status is not None and relative_gap(value, self.bound) <= gap_tol):
                 w, f = other, value
             o.set_point(w)
         g = o.gradient()[1]
-        if o.bound > self.bound or relative_gap(f, o.bound) <= enough:  # slopes at w violate no condition on rows
+        if o.bound > self.bound or relative_gap(f, o.bound) <= gap_tol:  # slopes at w violate no condition on rows
             self.bound, self.alpha = o.bound, o.dual_point()
         self.monitor.step(
             f, self.bound, gradient=float(o.violations(g).max(initial=0.0)), active=int(np.count_nonzero(w)),
@@ -177,13 +177,13 @@ class Run:
         left = fall * min(1.0, total / self.total)
         settled = left <= RULE_FALL * self.rule.certified.gap and total <= self.most_violation
         self.total = total
-        if gap <= self.rule.certified.gap or (settled and self._enough(gap)) or fall <= self.least_fall:
+        if gap <= self.rule.certified.gap or (settled and self._rule_ends(gap)) or fall <= self.least_fall:
             return base.RULE
         return rounded(f, self.bound) if flat >= STALL_STEPS else None
 
-    def _enough(self, gap: float) -> bool:
+    def _rule_ends(self, gap: float) -> bool:
         """Whether a point where LIBLINEAR's rule holds ends the run: its gap is small, or a smaller one is costly."""
-        if gap <= ENOUGH:
+        if gap <= SLOW_MIN_GAP:
             return True
         if self.most_work == np.inf:
             least = MORE_WORK if self.wide else MORE_STEPS * (STEP_WORK + self.model.work)

@@ -101,8 +101,8 @@ class _Run:
                 factor *= PATH_STEP
         return self._steps(1.0, monitor, self.rule.certified.gap)
 
-    def _steps(self, factor: float, monitor: Monitor, enough: float) -> Status:
-        """Steps on factor |w|_1 + the losses until the gap reaches the target, or `enough`; why they ended."""
+    def _steps(self, factor: float, monitor: Monitor, gap_tol: float) -> Status:
+        """Steps on factor |w|_1 + the losses until the gap reaches the target, or `gap_tol`; why they ended."""
         o = self.losses
         self.penalty = penalty = factor * self._single
         previous, bound, flat, t = np.inf, 0.0, 0, 0.0
@@ -119,7 +119,7 @@ class _Run:
             flat = flat + 1 if previous - f <= STALL_RTOL * abs(f) else 0
             if status is None and (gap <= OPTIMAL_GAP or largest == 0.0):
                 status = base.OPTIMAL
-            if status is None and gap <= enough:
+            if status is None and gap <= gap_tol:
                 status = base.RULE
             if status is None and flat >= STALL_STEPS:
                 status = rounded(f, bound)
@@ -177,7 +177,7 @@ class _Run:
         diagonal = o.rows.diagonal(o.c)[chosen]
         diagonal += 1e-300 + model.RIDGE_FIRST * float(diagonal.mean())
         share = model.INNER_LOOSE if self._far else model.INNER_MATRIX
-        enough = max(share * float(violations.max()), model.INNER_LEAST * float(np.abs(g).max()))
+        tolerance = max(share * float(violations.max()), model.INNER_LEAST * float(np.abs(g).max()))
 
         def product(x: np.ndarray, where: np.ndarray = chosen) -> np.ndarray:
             self.products += 1
@@ -206,7 +206,7 @@ class _Run:
             self._ridge = next_ridge(self._ridge, t)
             v[face] = new
             slope = g + product(v - w)
-            if float(violations_at(v, slope, penalty).max()) <= enough or self.monitor.ended():
+            if float(violations_at(v, slope, penalty).max()) <= tolerance or self.monitor.ended():
                 break
         return v - w
 

@@ -146,6 +146,6 @@ class CuttingPlanes:
         most = min(max(1, len(self.chosen) // SHARE_JOINS), len(z))
         places = np.argpartition(z, most - 1)[:most]
         places = places[np.lexsort((places, z[places]))]
-        enough = self.small.rho / (1.0 + (self.monitor.gap or 0.0)) ** 0.5
-        count = max(int(np.count_nonzero(z[places] < enough)), 1)
+        theta = self.small.rho / (1.0 + (self.monitor.gap or 0.0)) ** 0.5
+        count = max(int(np.count_nonzero(z[places] < theta)), 1)
         return places[:count][z[places[:count]] < np.inf]

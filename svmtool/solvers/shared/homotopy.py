@@ -245,4 +245,4 @@ class CentredEpochs(Epochs):
         if status is not None:
             return status
         descent.unshrink()  # rows that have left too early hold the primal side up
-        return GIVES_WAY if descent.enough(PATIENCE * self.spent, DUAL_ROWS) else None
+        return GIVES_WAY if descent.newton_is_cheaper(PATIENCE * self.spent, DUAL_ROWS) else None

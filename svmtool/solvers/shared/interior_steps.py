@@ -65,11 +65,11 @@ class Slower:
 
 
 def interior_steps(
-    run: PowerInterior | ClassInterior, monitor: Monitor, best: Best, enough: float = OPTIMAL_GAP
+    run: PowerInterior | ClassInterior, monitor: Monitor, best: Best, gap_tol: float = OPTIMAL_GAP
 ) -> Status:
     """Improve `best` until the requested gap is reached; return why the steps ended.
 
-    enough: the gap that ends a run for which none was requested.
+    gap_tol: the gap that ends a run for which none was requested.
     """
     t, least, nearest, idle = 0.0, np.inf, np.inf, 0
     monitor.progress = None  # measured the other method
@@ -85,7 +85,7 @@ def interior_steps(
                 status = monitor.step(
                     best.primal, best.dual, gradient=run.gradient, active=int(np.count_nonzero(run.alpha)), cg=0, step=t
                 )
-                if status is None and gap <= enough:
+                if status is None and gap <= gap_tol:
                     status = base.OPTIMAL if gap <= OPTIMAL_GAP else base.RULE
                 if status is not None:
                     _settle(run, best, monitor)

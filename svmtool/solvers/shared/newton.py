@@ -15,7 +15,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import SIZE_SHARE, Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import Epochs
-from svmtool.tolerances import ENOUGH, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY
+from svmtool.tolerances import OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY, SLOW_MIN_GAP
 
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root of what a step is about to gain, as a
@@ -83,11 +83,11 @@ def newton_steps(
     returned where it is done, or the certified gap is at most `near`, before anything else ends the steps.
     """
     warm = bool(np.any(objective.w))
-    enough = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
+    gradient_tol = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
     sparing, system = system == "primal or cg", "primal" if system == "primal or cg" else system
     brief = CG_BRIEF_SUM if system == "primal" and objective.mean_row_length >= LONG_ROWS else 0
     lowest, exact, flat = np.inf, False, 0
-    rule_below = ENOUGH if rule.dual is not None and system != "primal" else -1.0  # from where that rule may hold
+    rule_below = SLOW_MIN_GAP if rule.dual is not None and system != "primal" else -1.0  # from where that rule may hold
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
     cg_steps, t, done = 0, 0.0, 0.0
     for k in range(1 << 30):
@@ -101,7 +101,7 @@ def newton_steps(
             best, best_w[:] = f, objective.w
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
         sure = rule.confirmed.slow if system != "primal" else RULE_MIN_GAP if k else rule.confirmed.at_start
-        if status is None and norm <= enough and f - bound <= sure * f:
+        if status is None and norm <= gradient_tol and f - bound <= sure * f:
             status = base.RULE
         if status is None and 0.0 <= rule_below and f - bound <= min(rule_below, rule.confirmed.slow) * f:
             if objective.projected_range(objective.dual_point()) <= rule.dual.most:  # type: ignore[attr-defined]
@@ -177,7 +177,7 @@ class RuleEpochs(Epochs):
         super().__init__(descent)
         self.objective, self.monitor, self.rule, self.most_rows = objective, monitor, rule, most_rows
         self.tolerance = SAFETY * rule.dual.most if rule.dual is not None else descent.unit
-        self.enough = rule.primal.share * objective.gradient_at_zero() if rule.primal is not None else -1.0
+        self.gradient_tol = rule.primal.share * objective.gradient_at_zero() if rule.primal is not None else -1.0
         self.gap = monitor.gap or 0.0
         self.size = SIZE_SHARE * rule.certified.size
         self.lefts, self.counts = [1.0], [0.0]
@@ -207,7 +207,7 @@ class RuleEpochs(Epochs):
         return self.settled or self.descent.count >= self.next_evaluation
 
     def gives_way(self) -> bool:
-        return not self.due() and self.descent.enough(self.spent, self.most_rows)
+        return not self.due() and self.descent.newton_is_cheaper(self.spent, self.most_rows)
 
     def unshrinks(self) -> bool:
         return self.settled and not self.over
@@ -223,10 +223,11 @@ class RuleEpochs(Epochs):
         bound = descent.dual_value()
         status = self.monitor.step(f, bound, gradient=norm, active=o.active, cg=0, step=1.0)
         reached = f - bound <= (rule.certified.loose if self.small else rule.certified.gap) * f
-        held = ((settled and rule.dual is not None) or norm <= self.enough) and f - bound <= rule.confirmed.slow * f
+        met = norm <= self.gradient_tol or (settled and rule.dual is not None)
+        held = met and f - bound <= rule.confirmed.slow * f
         if status is None and (held or reached or self.over):
             status = base.RULE
-        if f <= self.least or norm <= self.enough:  # early epochs overshoot: a later w may be worse
+        if f <= self.least or norm <= self.gradient_tol:  # early epochs overshoot: a later w may be worse
             self.least, self.best = f, descent.w.copy()
         if status is not None:
             descent.w[:] = self.best

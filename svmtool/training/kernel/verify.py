@@ -8,7 +8,7 @@
    Then primal values have no meaning, and the result stays, as in LIBSVM, with a warning and without a gap.
    If no bound limits the sums of a nu type, rho and r are replaced by better ones (KernelProblem.without_losses).
 2. The statuses "optimal" and "gap" stay only if the certificate confirms them.  No status is converged without a finite
-   gap, or by the solver's own rule with a gap above ENOUGH if its own constants made it worse than w = 0.
+   gap, or by the solver's own rule with a gap above SLOW_MIN_GAP if its own constants made it worse than w = 0.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from svmtool.kernels.results import FEASIBLE, Answer, KernelResult, feasible_sum
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.residual import INDEFINITE
-from svmtool.tolerances import ENOUGH
+from svmtool.tolerances import SLOW_MIN_GAP
 
 STATIONARY = 0.1  # relative difference of the values up to which a point counts as stationary, for any kernel
 APART = 2.0  # factor of CONFIRMED: a certificate from a sample adds up to half of the gap, and single precision
@@ -96,7 +96,7 @@ def _verify(
             answer = problem.answer(result)
     name, gap = result.status.name, certificate.gap
     wanted = {"optimal": min(close, base.CONFIRMED), "gap": close, "taken over": APART * base.CONFIRMED}
-    allowed = wanted.get(name, ENOUGH if result.replaced else np.inf)
+    allowed = wanted.get(name, SLOW_MIN_GAP if result.replaced else np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
         result.status = base.PRECISION
     return answer, result, certificate

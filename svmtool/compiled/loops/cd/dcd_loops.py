@@ -225,12 +225,11 @@ def tube_epoch(
 )
 def dcd_epochs(
     indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
-    chunk, most, enough, most_rows,
+    chunk, most, range_tol, most_rows,
 ):  # fmt: skip
     """At most `most` epochs of `dcd_epoch`, or of `tube_epoch` where a row has two variables; returns their number.
 
-    Ends once the range of the projected gradients is at most `enough`, or state[3], the rows visited so far, at least
-    `most_rows`.
+    Ends once the projected gradients' range is at most `range_tol`, or `most_rows` rows, state[3], are visited.
     """
     of_data = np.uint64(len(indptr)) - ONE
     for count in range(most):
@@ -245,7 +244,7 @@ def dcd_epochs(
                 indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits,
                 state, bias, chunk, ZERO, of_data,
             )  # fmt: skip
-        if range_of(limits) <= enough or state[3] >= most_rows:
+        if range_of(limits) <= range_tol or state[3] >= most_rows:
             return count + 1
     return most
 

@@ -97,14 +97,14 @@ def difference_at(rho, upper, alpha, z, active, rows):
 
 @loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8, f8, f8, u8)")
 def pair_rounds(
-    indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, enough, gap, scale,
+    indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, range_tol, gap, scale,
     most,
 ):  # fmt: skip
     """At most `most` rounds on the rows active[:state[0]], until the tolerances are met.
 
     state[1] != 0: the scores z are up to date.  Each round shrinks rows at a bound and moves pairs of the rows that
     most violate optimality upwards (`up`) and downwards (`down`; both scratch, n).  w = sum alpha_i x_i is updated;
-    scratch: d zeros.  Returns 1 if the violation is <= enough and the relative gap <= gap (relative to at least
+    scratch: d zeros.  Returns 1 if the violation is <= range_tol and the relative gap <= gap (relative to at least
     `scale`), both over the active rows, else 0.  state[2 .. 6] receive low = min {z_i: alpha_i < U_i}; high = max {z_i:
     alpha_i > 0}, violation = high - low; the primal value at the best multiple of w; |w|^2; and the number of rounds is
     added.
@@ -134,7 +134,7 @@ def pair_rounds(
         # not `fast`: reordered products of squares could overflow
         gain = 0.5 * lead * (lead / square) if square > 0.0 else 0.0
         state[2], state[3], state[4], state[5] = low, high, -gain, square
-        if violation <= enough and 0.5 * square - gain <= gap * max(gain, scale):
+        if violation <= range_tol and 0.5 * square - gain <= gap * max(gain, scale):
             return 1
         if r == most:
             return 0

@@ -26,14 +26,14 @@ SHARP = 1e8  # as in augmented.py
 )
 def fused_hinge(
     indptr, indices, values, y, cost, target, w, alpha, work, order, state, history,
-    gap, enough, sigma, sigma_warm, sigma_most, growth, inner, chunk, epochs, worth, most,
+    gap, range_tol, sigma, sigma_warm, sigma_most, growth, inner, chunk, epochs, worth, most,
 ):  # fmt: skip
     """See solvers/alm.py; p = 1, no bias feature.  w and alpha receive the best weights and dual point.
 
     The n terms are the m rows of data, once or twice in succession.
     work: 6 n + 2 d d + 3 d + 17 numbers; order: m + m / chunk + 1; state: as of dcd_epoch.  history[-FIELDS] receives
     the number of records.  Returns a code: 0 limit `most` of records, 1 optimal, 2 gap, 3 the rule (projected-gradient
-    range <= `enough` in an epoch over all rows, and a gap of RULE_MIN_GAP), 4 round-off.
+    range <= `range_tol` in an epoch over all rows, and a gap of RULE_MIN_GAP), 4 round-off.
     """
     n = len(y)
     d = len(w)
@@ -99,7 +99,7 @@ def fused_hinge(
             )  # fmt: skip
             count += 1
             pg_range = range_of(limits)
-            settled = pg_range <= enough
+            settled = pg_range <= range_tol
             if settled and state[0] < of_data and count < most:
                 for i in range(of_data):
                     active[i] = i

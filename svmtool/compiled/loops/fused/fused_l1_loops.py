@@ -163,14 +163,14 @@ def face_step(gram, v, slope, penalty, part, numbers):
 
 
 @helper(fast=True)
-def solve_model(gram, g, w, penalty, v, slope, part, numbers, count, enough):
+def solve_model(gram, g, w, penalty, v, slope, part, numbers, count, tolerance):
     """v = the minimiser of the model; see _Run._solve."""
     d = len(w)
     for j in range(d):
         v[j] = w[j]
         slope[j] = g[j]
     for _ in range(FACES):
-        if gram_epochs(gram, v, slope, penalty, count, EPOCHS, enough) <= enough:
+        if gram_epochs(gram, v, slope, penalty, count, EPOCHS, tolerance) <= tolerance:
             break
         before = d + 1
         now = non_zeros(v)
@@ -188,7 +188,7 @@ def solve_model(gram, g, w, penalty, v, slope, part, numbers, count, enough):
 
 
 @loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8, i8, f8, f8, i8)", fast=True)
-def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap, enough, most):
+def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap, rule_gap, most):
     """See L1Objective.fused_newton; out: the dual point (n) and the records, whose number is out[-FIELDS]."""
     n = len(y)
     d = len(w)
@@ -279,7 +279,7 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         if f - best <= OPTIMAL_GAP * f or largest == 0.0:
             code = 1
             break
-        if f - best <= enough * f:
+        if f - best <= rule_gap * f:
             code = 3
             break
         flat = flat + 1 if previous - f <= STALL_RTOL * abs(f) and f - best > NEARER * apart else 0

@@ -103,7 +103,7 @@ def step_along(z, dz, target, cost, out, a, b, logistic, rows):
 
 
 @helper(fast=True)
-def largest_product(indptr, indices, values, g, rows):
+def largest_dot(indptr, indices, values, g, rows):
     """The largest |x_i.g|."""
     largest = 0.0
     for i in range(rows):
@@ -113,7 +113,8 @@ def largest_product(indptr, indices, values, g, rows):
 
 @loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8, i8, i8)", fast=True)
 def fused_newton(
-    indptr, indices, values, y, target, cost, w, work, history, gap, enough, steepest, at_start, sure, most, logistic
+    indptr, indices, values, y, target, cost, w, work, history, gap, gradient_tol, steepest, at_start, sure, most,
+    logistic,
 ):  # fmt: skip
     """See Objective.fused_newton; history[-FIELDS] receives the number of records.
 
@@ -169,7 +170,7 @@ def fused_newton(
             code = 2
             break
         if f - bound <= (at_start if records == 1 else sure) * f:
-            if norm <= enough or (steepest >= 0.0 and largest_product(indptr, indices, values, g, rows) <= steepest):
+            if norm <= gradient_tol or (steepest >= 0.0 and largest_dot(indptr, indices, values, g, rows) <= steepest):
                 code = 3
                 break
         if norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and counts[0] == 0.0):

@@ -139,7 +139,7 @@ def best_logit(t, z, s, strength):
     """
     low = min(t, -z)
     high = max(t, -z)
-    enough = 0.01 * abs(t + z)
+    tolerance = 0.01 * abs(t + z)
     v = t
     now = s
     h = t + z
@@ -150,7 +150,7 @@ def best_logit(t, z, s, strength):
         v = new
         now = share(v)
         h = v + z + strength * (now - s)
-        if abs(h) <= enough:
+        if abs(h) <= tolerance:
             break
         if h > 0.0:
             high = v
