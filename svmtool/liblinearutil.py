@@ -107,11 +107,11 @@ def train(arg1: Any, arg2: Any = None, arg3: Any = None) -> Any:
     run = LinearRun(prob.rows, settings, request, Output(param.print_func))
     if request.find_C:
         best = run.search().best
-        regression = run.settings.row.task == "regression"
+        regression = run.settings.row.kind == "regression"
         return (best.C, best.p, -best.score) if regression else (best.C, -1.0, best.score)
     if request.folds is not None:
         accuracy, error, _ = evaluations(prob.y, run.validate())
-        return error if run.settings.row.task == "regression" else accuracy
+        return error if run.settings.row.kind == "regression" else accuracy
     done = run.train()
     return model(done.model, done.certificate)
 

@@ -279,7 +279,7 @@ def check_kernel_after_reading(settings: Settings) -> None:
     for wrong, sentence in faults:
         if wrong:
             raise SvmtoolError(f"ERROR: {sentence}")
-    if row.task == "hard one-class":
+    if row.kind == "hard one-class":
         _check_positive_kernel(row, kernel)
     _check_finite(settings, ("-m", run.cache_mb), ("-g", kernel.gamma), ("-r", kernel.coef0))
 

@@ -119,13 +119,13 @@ def fit(
             given["class_weight"] = _balanced(frame, label, class_weight)
         settings = _settings(solver, given, sample_weight is not None, start is not None)
         session = _session(frame.sparkSession.sparkContext)
-        labelled = "one-class" not in settings.row.task
+        labelled = "one-class" not in settings.row.kind
         source = Frame(session, frame, label, features, sample_weight, labelled=labelled)
         report = None if callback is None else (lambda **record: callback(record))
         done, _, interrupted = trained(session, settings, source, start, report)
         if interrupted:
             raise KeyboardInterrupt
-        if settings.row.task == "classification" and not one_class:
+        if settings.row.kind == "classification" and not one_class:
             arrays.refuse_one_class(arrays.labels(done.model.labels, len(done.model.labels or ())))
     for result in done.results:
         result.alpha = None  # the executors had the dual variables
@@ -193,7 +193,7 @@ def predict(model: Any, frame: DataFrame, *, features: str = FEATURES) -> DataFr
     kind = types[features]
     check_features(kind, features, "the data frame")
     vectors = kind.typeName() == "vectorudt"
-    raw, probabilities = found.task != "regression", found.labels is not None and found.gives_probabilities
+    raw, probabilities = found.kind != "regression", found.labels is not None and found.gives_probabilities
     names = [PREDICTION, *([RAW] if raw else []), *([PROBABILITY] if probabilities else [])]
     for name in names:
         if name in types:

@@ -110,7 +110,7 @@ def svm_train(arg1: Any, arg2: Any = None, arg3: Any = None) -> Any:
         return fit(prob, param)
     run = KernelRun(prob.of_kernel(param.kernel_type), settings, request, Output(param.print_func))
     accuracy, error, _ = evaluations(prob.y, run.validate())
-    return error if settings.row.task == "regression" else accuracy
+    return error if settings.row.kind == "regression" else accuracy
 
 
 def _arguments(arg1: Any, arg2: Any, arg3: Any) -> tuple[svm_problem, svm_parameter]:
@@ -162,7 +162,7 @@ def svm_predict(
     labels, values = m.answers(rows, probability)
     if not quiet:
         _notice(m, probability)
-    measures = report(truth, labels, m.stored.task == "regression", quiet)
+    measures = report(truth, labels, m.stored.kind == "regression", quiet)
     return labels.tolist(), measures, values
 
 
@@ -172,6 +172,6 @@ def _notice(m: svm_model, probability: bool) -> None:
         return
     if not probability:
         print(DISABLED)
-    elif m.stored.task == "regression":
+    elif m.stored.kind == "regression":
         print("Prob. model for test data: target value = predicted value + z,")
         print(f"z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={m.get_svr_probability():g}")

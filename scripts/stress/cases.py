@@ -85,13 +85,13 @@ def draw(rng: Generator, rows: Rows, targets: np.ndarray, solvers: list[Solver],
     row = solvers[rng.integers(len(solvers))]
     mates = mates_of(row)
     chosen = [row, *(mates[k] for k in rng.permutation(len(mates))[:MATES])]
-    if row.task == "regression":
+    if row.kind == "regression":
         rows = rows.labelled(targets)
     if row.kernel and rows.n > MOST_KERNEL_ROWS:
         rows = rows.take(np.sort(rng.choice(rows.n, MOST_KERNEL_ROWS, replace=False)))
     if row.kernel:
         names = np.unique(rows.labels)
-        if row.task == "classification" and len(names) > MOST_KERNEL_CLASSES and rng.random() < 0.8:
+        if row.kind == "classification" and len(names) > MOST_KERNEL_CLASSES and rng.random() < 0.8:
             rows = rows.take(np.flatnonzero(np.isin(rows.labels, names[:MOST_KERNEL_CLASSES])))
         return Case(rows, tuple(_kernel_runs(rng, rows, chosen, timed)), (), None)
     return _linear(rng, rows, chosen, timed)
@@ -108,13 +108,13 @@ def _problem_options(rng: Generator, rows: Rows, chosen: list[Solver]) -> tuple[
     if _common(chosen, "-c"):
         fields["C"] = COSTS[rng.integers(len(COSTS))]
         argv += ["-c", f"{fields['C']:g}"]
-    if _common(chosen, "-w") and chosen[0].task != "regression" and rng.random() < 0.25:
+    if _common(chosen, "-w") and chosen[0].kind != "regression" and rng.random() < 0.25:
         some = rng.choice(np.unique(rows.labels), 1)
         labels = [int(label) for label in some.tolist() if abs(label) < 2**31]
         factors = [FACTORS[rng.integers(len(FACTORS))] for _ in labels]
         for label, factor in zip(labels, factors, strict=True):
             argv += [f"-w{label}", factor]
-        if chosen[0].task != "one-class" and chosen[0].word != "nu_svc":
+        if chosen[0].kind != "one-class" and chosen[0].word != "nu_svc":
             fields["factors"] = tuple((k, float(f)) for k, f in zip(labels, factors, strict=True))
     for option, field, drawn in (("-p", "p", ("0", "0.1", "1", "100")), ("-n", "nu", ("0.01", "0.1", "0.5", "0.9"))):
         if _common(chosen, option) and rng.random() < 0.6:
@@ -175,7 +175,7 @@ def _linear(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> Ca
     for row in chosen:
         own, gap, seconds = _stopping(rng, row, timed)
         quiet = rng.random() < 0.1
-        problem = objective.Problem(row.task, row.loss, row.regulariser == "|w|_1", **fields)
+        problem = objective.Problem(row.kind, row.loss, row.regulariser == "|w|_1", **fields)
         full = ("-s", str(row.number), *argv, *own, *(["-q"] if quiet else []))
         runs.append(Run(row, full, problem, gap, seconds, quiet))
     return Case(rows, tuple(runs), start, weights)
@@ -196,7 +196,7 @@ def _kernel_runs(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) 
         own, gap, seconds = _stopping(rng, row, timed)
         quiet = rng.random() < 0.1
         free = row.free_bias
-        problem = kernel_objective.Problem(row.word, row.loss, row.task, kernel, free=free, **fields)
+        problem = kernel_objective.Problem(row.word, row.loss, row.kind, kernel, free=free, **fields)
         full = ("-s", str(row.number), *argv, *own, *(["-q"] if quiet else []))
         runs.append(Run(row, full, problem, gap, seconds, quiet))
     return runs

@@ -20,7 +20,7 @@ class Problem(NamedTuple):
 
     word: str
     loss: str
-    task: str
+    kind: str
     kernel: int
     C: float = 1.0
     p: float = 0.1
@@ -84,8 +84,8 @@ def values(problem: Problem, rows: Rows, model: Model) -> list[Value] | None:
     if coef is None:
         return None
     whole = matrix(rows, model)
-    if problem.task != "classification":
-        make = {"one-class": _one_class, "hard one-class": _hard, "regression": _regression}[problem.task]
+    if problem.kind != "classification":
+        make = {"one-class": _one_class, "hard one-class": _hard, "regression": _regression}[problem.kind]
         return [make(problem, whole, coef[0], float(model.rho[0]), rows.labels)]
     found, names = [], model.labels
     for k, (i, j) in enumerate(combinations(range(len(names)), 2)):

@@ -92,7 +92,7 @@ def _keys_of(model: Model, wrong: Sequence[str]) -> list[str]:
 
 def _rho_may_be_infinite(run: Run, case: Case) -> bool:
     """LIBLINEAR's rho for nu = 0 or 1."""
-    return run.row.task == "one-class" and not run.row.kernel and (case.rows.n == 0 or run.problem.nu in (0.0, 1.0))
+    return run.row.kind == "one-class" and not run.row.kernel and (case.rows.n == 0 or run.problem.nu in (0.0, 1.0))
 
 
 def how_it_ended(run: Run, ended: Ended) -> str:
@@ -144,7 +144,7 @@ def _no_worse_than_zero(seen: Certified) -> Check:
         if "finds no margin" in seen.ended.err:
             break
         row = seen.run.row
-        scale = v.scale if row.task == "one-class" or row.word == "nu_svc" else 0.0
+        scale = v.scale if row.kind == "one-class" or row.word == "nu_svc" else 0.0
         if not v.value <= v.zero + WORSE * max(abs(v.zero), scale) + v.rounding:
             how = "converged" if seen.converged else "not converged"
             return Check(ZERO, f"problem {k + 1}: P = {v.value:.9g}, {v.zero:.9g} without weights ({how})")

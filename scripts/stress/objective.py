@@ -32,7 +32,7 @@ class Value(NamedTuple):
 class Problem(NamedTuple):
     """The problem of a command; bias < 0: none; weights: --weights, one for each row."""
 
-    task: str
+    kind: str
     loss: str
     l1: bool
     C: float = 1.0
@@ -64,7 +64,7 @@ def values(problem: Problem, rows: Rows, model: Model) -> list[Value]:
     return {
         "classification": _classes, "all classes": _all_classes, "regression": _regression, "ordinal": _ordinal,
         "one-class": _one_class, "hard one-class": _hard,
-    }[problem.task](problem, rows, model)  # fmt: skip
+    }[problem.kind](problem, rows, model)  # fmt: skip
 
 
 def _row_weights(problem: Problem, rows: Rows) -> np.ndarray:

@@ -86,7 +86,7 @@ def _same(row: registry.Solver, run: Run) -> bool:
     powers = {("Lp hinge", 1.0): "hinge", ("Lp hinge", 2.0): "squared hinge"}
     loss = powers.get((mine.loss, run.problem.power), mine.loss)
     free_by_itself = mine.free_bias and run.problem.free and "-R" not in run.argv  # the peer needs the option
-    return (row.task, row.loss, row.regulariser) == (mine.task, loss, mine.regulariser) and not free_by_itself
+    return (row.kind, row.loss, row.regulariser) == (mine.kind, loss, mine.regulariser) and not free_by_itself
 
 
 def run(argv: list[str], limit: float, tolerance: str | None = TIGHT, model: str = "peer") -> PeerResult:

@@ -256,7 +256,7 @@ def _refuse_unsupported(row: Solver, names: list[str]) -> None:
     supported = registry.supported_options(row)
     for name in names:
         if row.kernel and name == "sample_weight":
-            if row.task == "hard one-class":
+            if row.kind == "hard one-class":
                 raise ValueError(f"solver {row.number} ({row.name}) has no sample_weight: its problem has no costs")
             continue
         if row.kernel and name == "stratified":  # LIBSVM's folds are where there are classes
@@ -273,7 +273,7 @@ def _refuse_unsupported(row: Solver, names: list[str]) -> None:
 
 def class_weights(given: Any, data: Dataset, row: Solver) -> tuple[tuple[int, float], ...]:
     """Pairs of label and factor of a dict, or of "balanced": n rows / (classes * rows of the class)."""
-    if row.task not in ("classification", "all classes", "ordinal"):
+    if row.kind not in ("classification", "all classes", "ordinal"):
         raise ValueError(f"class_weight is for classification, not for solver {row.number} ({row.name})")
     if isinstance(given, str):
         if given != "balanced":

@@ -23,7 +23,7 @@ from svmtool.training.kernel.train import trainer
 from svmtool.training.pipeline import train_on_used
 from svmtool.training.validation.folds import GlibcRand
 
-CLASSIFIES = ("classification", "all classes", "ordinal")  # tasks whose labels are classes
+CLASSIFIES = ("classification", "all classes", "ordinal")  # kinds whose labels are classes
 
 
 def fit(
@@ -155,11 +155,11 @@ def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[...
 
 
 def check_labels(data: Dataset, settings: Settings, one_class: bool, missing: bool) -> None:
-    """ValueError where the labels of the rows with weight are not what the task needs."""
-    task = settings.row.task
-    if missing and "one-class" not in task:
+    """ValueError where the labels of the rows with weight are not what the solver needs."""
+    kind = settings.row.kind
+    if missing and "one-class" not in kind:
         raise ValueError("requires y to be passed, but the target y is None")
-    if task in CLASSIFIES:
+    if kind in CLASSIFIES:
         arrays.refuse_fractions(data.labels)
         if not one_class:
             arrays.refuse_one_class(data.labels[data.factors > 0.0])
@@ -186,7 +186,7 @@ def kernel_rows(data: Dataset, s: Settings) -> tuple[KernelSet, np.ndarray | Non
     if kept is not None:
         rows = rows.take(kept)
     refuse_overflow(rows, s)
-    if s.row.task == "classification":
+    if s.row.kind == "classification":
         _, number = np.unique(np.trunc(rows.labels), return_inverse=True)
         counts = np.bincount(number.reshape(-1), rows.weights)
         check_feasible(s, counts.tolist())

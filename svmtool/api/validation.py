@@ -30,8 +30,8 @@ from svmtool.training.validation.scores import (
     PROBABILITIES,
     HeldOut,
     Measure,
+    kind_of,
     measure_of,
-    task_of,
 )
 from svmtool.training.validation.search import Search
 
@@ -129,7 +129,7 @@ def cross_validate(
         check_labels(data, settings, one_class, False)
         measures = {name: metric if callable(metric) else _measure(metric, settings) for name, metric in wanted.items()}
         needs = max((m.needs for m in measures.values() if isinstance(m, Measure)), default=PREDICTIONS)
-        held = HeldOut(data.labels, task_of(settings), needs)
+        held = HeldOut(data.labels, kind_of(settings), needs)
         if settings.problem.kernel is not None:
             found = _with_kernel(data, settings, folds, run, held)
         else:
@@ -167,25 +167,25 @@ def _linear(data: Dataset, s: Settings, count: int, run: Run, held: HeldOut) -> 
 
     calibrated = held.needs == PROBABILITIES and bool(s.run.probability)
     predictions, _ = folds.evaluate(s, run.stop, None, keep, calibrated)
-    labels = _labels(data, s.row.task)
-    values = _gathered(len(data), [(rows, _columns(model, some, labels, s.row.task)) for rows, model, some in found])
+    labels = _labels(data, s.row.kind)
+    values = _gathered(len(data), [(rows, _columns(model, some, labels, s.row.kind)) for rows, model, some in found])
     fold = _numbers(folds.order, folds.starts)
     return Validation(predictions, values, {}, fold, folds.open_ends, tuple(folds.warnings))
 
 
-def _labels(data: Dataset, task: str) -> tuple[int, ...] | None:
+def _labels(data: Dataset, kind: str) -> tuple[int, ...] | None:
     """The labels of a model of all rows, in its order; None for other tasks than classification."""
-    if task not in CLASSIFIES:
+    if kind not in CLASSIFIES:
         return None
     labels = Classes(data.labels).labels
-    return tuple(sorted(labels)) if task == "ordinal" else tuple(labels)
+    return tuple(sorted(labels)) if kind == "ordinal" else tuple(labels)
 
 
-def _columns(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...] | None, task: str) -> np.ndarray:
+def _columns(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...] | None, kind: str) -> np.ndarray:
     """Decision values of a fold's model with the columns of a model of all rows; nan where it lacks them."""
     if model.labels == labels:
         return decisions
-    if task == "ordinal" or labels is None:
+    if kind == "ordinal" or labels is None:
         return np.full((len(decisions), 1), np.nan)
     return by_label(model, decisions, labels)
 
@@ -217,9 +217,9 @@ def _with_kernel(data: Dataset, s: Settings, count: int, run: Run, held: HeldOut
         raise ValueError("sample_weight must be above 0 in a cross-validation with a kernel: leave other rows out")
     rows, _ = kernel_rows(data, s)
     rand = GlibcRand(s.run.seed)
-    folds = kernel_validation.Folds(rows, s.row.task == "classification", count, rand)
+    folds = kernel_validation.Folds(rows, s.row.kind == "classification", count, rand)
     warnings = [folds.warning] if folds.warning else []
-    labels = _labels(data, s.row.task)
+    labels = _labels(data, s.row.kind)
     parts = []
 
     def keep(done: KernelTraining, outside: np.ndarray, decisions: np.ndarray) -> None:

@@ -214,7 +214,7 @@ def explain(settings: Settings) -> str:
     return _facts(
         (
             ("solver", f"-s {row.number}, {row.name}: {row.help}"),
-            ("task", row.task),
+            ("task", row.kind),
             ("problem", row.objective),
             *about,
             ("costs", cost),

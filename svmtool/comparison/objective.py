@@ -36,7 +36,7 @@ def objective(problem: Problem, model: LinearModel | KernelModel, rows: Dataset)
     name = problem.row.loss
     loss = losses.of("hinge" if name == "tube" else name, problem.loss_power)
     norms = _norms(problem, model)
-    if model.task == REGRESSION:
+    if model.kind == REGRESSION:
         slack = np.abs(f[:, 0] - rows.labels) - problem.p
         return float(norms[0] + problem.C * np.sum(loss.value(np.maximum(slack, 0.0))))
     total = 0.0

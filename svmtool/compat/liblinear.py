@@ -234,7 +234,7 @@ class model:
 
     def is_regression_model(self) -> bool:
         """Return whether it predicts a quantity."""
-        return self.stored.task == "regression"
+        return self.stored.kind == "regression"
 
     def is_oneclass_model(self) -> bool:
         """Return whether it is a one-class model."""

@@ -204,7 +204,7 @@ class svm_model:
 
     def get_svr_probability(self) -> float:
         """Return the scale of the errors' Laplace distribution (regression with -b 1), else 0 after a message."""
-        if self.stored.task != "regression" or self.probA is None:
+        if self.stored.kind != "regression" or self.probA is None:
             print("Model doesn't contain information for SVR probability inference", file=sys.stderr)
             return 0.0
         return float(self.probA[0])
@@ -260,10 +260,10 @@ class svm_model:
             labels = m.labels_from(decisions)
             if not probability:
                 return labels, decisions.tolist() if m.columns else [[1] for _ in labels]
-            if m.task == "regression":
+            if m.kind == "regression":
                 return labels, [[] for _ in labels]
             found = m.probabilities(decisions)
-        if m.task == "classification":
+        if m.kind == "classification":
             labels = np.array(m.labels, np.float64)[np.argmax(found, axis=1)]
         return labels, found.tolist()
 

@@ -108,7 +108,7 @@ class KernelRun:
             self.data: KernelSet = kernel_set(rows, settings, "x")
             check_kernel_after_reading(settings)
             refuse_overflow(self.data, settings)
-            if settings.row.task == "classification":
+            if settings.row.kind == "classification":
                 check_feasible(settings, Classes(rows.labels).counts.tolist())
         self.rand = GlibcRand(settings.run.seed)
 

@@ -81,7 +81,7 @@ def rows_of(
     with contextlib.closing(BarrierStage(session, source)) as stage:
         check_after_reading(settings)
         send_weights(stage, request.weights, weights)
-        if settings.row.task in intent.CLASSIFIERS:
+        if settings.row.kind in intent.CLASSIFIERS:
             parts = stage.surviving(lambda: stage.gather("classes"))
             labels = np.array([label for found, _ in parts for label in found])
             if warning := intent.of_labels(settings, request.given, labels, source.name):
@@ -99,9 +99,9 @@ def send_weights(ranks: Collective, path: str | None = None, in_rows: np.ndarray
 
 def reduction_of(settings: Settings) -> type[DistributedReduction]:
     """The reduction for the settings' task."""
-    if settings.row.task == "one-class":
+    if settings.row.kind == "one-class":
         return DistributedOneClass
-    return DistributedRegression if settings.row.task == "regression" else DistributedOneVsRest
+    return DistributedRegression if settings.row.kind == "regression" else DistributedOneVsRest
 
 
 def validate(session: Session, settings: Settings, request: Request, source: Text, console: Any) -> int:

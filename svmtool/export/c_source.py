@@ -194,8 +194,8 @@ def c_source(model: LinearModel | KernelModel, about: str, prefix: str = "svm") 
     comment = about.replace("*/", "* /").replace("\n", "\n * ").encode("ascii", "replace").decode().replace("??", "? ?")
     yield HEAD.format(about=comment, **marks)
     yield from _linear(model, marks) if isinstance(model, LinearModel) else _kernel(model, marks)
-    by_value = model.task == "regression"
-    by_sign = model.task == "one-class" or (linear and model.nr_class == 2)
+    by_value = model.kind == "regression"
+    by_sign = model.kind == "one-class" or (linear and model.nr_class == 2)
     way = "value" if by_value else "sign" if by_sign else "largest" if linear else "votes"
     yield TAIL.format(choice=CHOICES[way].format(**marks), **marks)
 
@@ -221,7 +221,7 @@ def _sizes(features: int, values: int, model: LinearModel | KernelModel, marks: 
 
 
 def _labels(model: LinearModel | KernelModel) -> Iterator[str]:
-    if model.task != "regression":
+    if model.kind != "regression":
         yield from _array("double", "labels", (1, -1) if model.labels is None else model.labels)
 
 
@@ -229,7 +229,7 @@ def _linear(model: LinearModel, marks: dict[str, str]) -> Iterator[str]:
     yield _sizes(model.n_features, model.columns, model, marks)
     yield from _labels(model)
     offsets = model.W[model.n_features] * model.bias if model.bias >= 0 else np.zeros(model.columns)
-    if model.task == "one-class":
+    if model.kind == "one-class":
         offsets = offsets - (model.rho or 0.0)
     yield from _array("double", "weights", model.W[: model.n_features].ravel())
     yield from _array("double", "offsets", offsets)

@@ -24,7 +24,7 @@ def json_text(model: LinearModel | KernelModel, names: Names) -> str:
         "format": FORMAT,
         "version": VERSION,
         "kind": "linear" if linear else "kernel",
-        "task": "ordinal" if model.is_ordinal else model.task,
+        "task": "ordinal" if model.is_ordinal else model.kind,
         "type": model.word if isinstance(model, LinearModel) else model.svm_type,
         "solver": None if row is None else {"number": row.number, "name": row.name, "options": options},
         "trained_by": f"svmtool {version}" if version else None,
@@ -45,7 +45,7 @@ def _linear(model: LinearModel) -> dict[str, Any]:
         "features": model.n_features,
         "bias": model.bias if model.bias >= 0 else None,
         "bias_weights": W[model.n_features] if model.bias >= 0 else None,
-        "rho": model.rho if model.task == "one-class" else None,
+        "rho": model.rho if model.kind == "one-class" else None,
         "weights": W[: model.n_features],
         "sigmoids": [list(pair) for pair in sigmoids_of(model)] or None,
     }

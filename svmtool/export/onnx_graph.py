@@ -32,7 +32,7 @@ def onnx_bytes(model: LinearModel | KernelModel, about: str) -> bytes:
         raise SvmtoolError(NEEDED) from None
     refuse_unusable(model)
     nodes, features, values = _linear(model) if isinstance(model, LinearModel) else _kernel(model)
-    is_value = model.task == "regression"
+    is_value = model.kind == "regression"
     outputs = [
         helper.make_tensor_value_info("label", FLOAT if is_value else INT64, ["rows", 1] if is_value else ["rows"])
     ]
@@ -59,10 +59,10 @@ def _linear(model: LinearModel) -> tuple[list[Node], int, int]:
     """Nodes, number of features, number of scores; the scores of two classes are -f and f, the second label's first."""
     W = model.W[: model.n_features].T
     offsets = model.W[model.n_features] * model.bias if model.bias >= 0 else np.zeros(model.columns)
-    if model.task == "one-class":
+    if model.kind == "one-class":
         offsets = offsets - (model.rho or 0.0)
     labels = (1, -1) if model.labels is None else model.labels
-    if model.task == "regression":
+    if model.kind == "regression":
         node = ("LinearRegressor", ["x"], ["label"], ML, {"coefficients": _floats(W), "intercepts": _floats(offsets)})
         return [node], model.n_features, 1
     if model.nr_class == 2:  # f = 0 is the second label's, and the first largest score wins
@@ -90,13 +90,13 @@ def _kernel(model: KernelModel) -> tuple[list[Node], int, int]:
         "kernel_params": [float(kernel.gamma), float(kernel.coef0), float(kernel.degree)],
         "support_vectors": _floats(vectors), "rho": _floats(-model.rho), "post_transform": "NONE",
     }  # fmt: skip
-    if model.task == "classification":
+    if model.kind == "classification":
         attributes = {
             **shared, "classlabels_ints": list(model.labels or ()), "vectors_per_class": list(model.nr_sv or ()),
         }  # fmt: skip
         return [("SVMClassifier", ["x"], ["label", "scores"], ML, attributes)], features, max(2, model.columns)
     shared["n_supports"] = model.total_sv
-    if model.task == "regression":
+    if model.kind == "regression":
         return [("SVMRegressor", ["x"], ["label"], ML, shared)], features, 1
     nodes: list[Node] = [  # 1 where the score is above 0, else -1
         ("SVMRegressor", ["x"], ["scores"], ML, shared),

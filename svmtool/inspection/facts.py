@@ -21,7 +21,7 @@ Fact = tuple[str, str]
 COMMAND = re.compile(r"# svmtool (\S+): -s (\d+) \(([^)]*)\) ?(.*)")
 CERTIFICATE, STOPPED = "# Certified relative gap = ", "# Stopped: "
 SHOWN = 12  # classes named in one line
-TASKS = {"classification": "classifier", "regression": "regression", "one-class": "one-class model"}
+KINDS = {"classification": "classifier", "regression": "regression", "one-class": "one-class model"}
 
 
 def facts(model: LinearModel | KernelModel, names: Names, path: str) -> list[Fact]:
@@ -67,10 +67,10 @@ def certificate_of(model: LinearModel | KernelModel) -> str:
 
 
 def _kind(model: LinearModel | KernelModel) -> str:
-    task = "ordinal regression" if model.is_ordinal else TASKS[model.task]
+    kind = "ordinal regression" if model.is_ordinal else KINDS[model.kind]
     if isinstance(model, LinearModel):
-        return f"linear {task} ({model.word})"
-    return f"{NAMES[model.kernel.kind]} kernel {task} ({model.svm_type})"
+        return f"linear {kind} ({model.word})"
+    return f"{NAMES[model.kernel.kind]} kernel {kind} ({model.svm_type})"
 
 
 def _training(model: LinearModel | KernelModel) -> list[Fact]:
@@ -104,7 +104,7 @@ def _linear(model: LinearModel) -> list[Fact]:
         found.append(("bias", f"feature of value {model.bias:g}; it adds {terms} to the decision values"))
     else:
         found.append(("bias", "none"))
-    if model.rho is not None and model.task == "one-class":
+    if model.rho is not None and model.kind == "one-class":
         found.append(("rho", f"{model.rho:.6g}"))
     share = f"{100 * zeros / W.size:.3g} %" if W.size else "0 %"
     found.append(("weights", f"{W.size}, of which {zeros} ({share}) are zero; {unused} features have no weight"))
@@ -144,9 +144,9 @@ def _probabilities(model: LinearModel | KernelModel) -> str:
         return "none: train with -b 1 or a logistic solver"
     if isinstance(model, LinearModel) and model.word in LOGISTIC_WORDS:
         return "by the logistic function of the decision values"
-    if model.task == "regression":
+    if model.kind == "regression":
         return "Laplace distribution of the errors"
-    if model.task == "one-class":
+    if model.kind == "one-class":
         return "by ten marks of the decision values"
     count = len(sigmoids_of(model)) if isinstance(model, LinearModel) else len(model.probA)
     return f"by {count} sigmoid{'s' if count != 1 else ''} (-b 1)"

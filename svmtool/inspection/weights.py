@@ -28,8 +28,8 @@ def columns(model: Model, names: Names) -> list[Column]:
     W = model.W[: model.n_features] if isinstance(model, LinearModel) else _of_support_vectors(model)
     if W is None:
         return []
-    if model.task != "classification":
-        meaning = "a larger predicted value" if model.task == "regression" else "a row inside"
+    if model.kind != "classification":
+        meaning = "a larger predicted value" if model.kind == "regression" else "a row inside"
         return [Column(meaning, None, W[:, 0])]
     if model.is_ordinal:  # its columns are multiples of one vector, less constants
         return [Column("a higher rank", None, (W[:, -1] - W[:, 0]) / (W.shape[1] - 1) if W.shape[1] > 1 else W[:, 0])]

@@ -76,7 +76,7 @@ class KernelModel(Model):
         self.probA, self.probB, self.density_marks, self.notes = probA, probB, density_marks, tuple(notes)
 
     @property
-    def task(self) -> str:
+    def kind(self) -> str:
         """`classification`, `regression` or `one-class`."""
         if self.svm_type in CLASSIFIERS:
             return "classification"
@@ -99,9 +99,9 @@ class KernelModel(Model):
     @property
     def gives_probabilities(self) -> bool:
         """Whether the model was trained with -b 1."""
-        if self.task == "classification":
+        if self.kind == "classification":
             return self.probA is not None and self.probB is not None
-        return (self.density_marks if self.task == "one-class" else self.probA) is not None
+        return (self.density_marks if self.kind == "one-class" else self.probA) is not None
 
     @cached_property
     def scores(self) -> KernelScores:
@@ -124,7 +124,7 @@ class KernelModel(Model):
 
     def choose(self, decisions, places, n: int) -> None:
         """Set places i8[n] to the index of each row's predicted class (one-class: 0 inside, 1 outside)."""
-        if self.task == "one-class":
+        if self.kind == "one-class":
             choose(decisions, places, 1, 1, n)
         else:
             vote(decisions, Buffer("i8", self.nr_class), places, self.nr_class, n)
@@ -140,9 +140,9 @@ class KernelModel(Model):
         """The `probabilities`, and the number of rows for which LIBSVM's iteration limit was reached."""
         import numpy as np
 
-        if not self.gives_probabilities or self.task == "regression":
+        if not self.gives_probabilities or self.kind == "regression":
             raise ModelError(NO_PROBABILITIES)
-        if self.task == "one-class":
+        if self.kind == "one-class":
             return _inside(decisions[:, 0], np.array(self.density_marks)), 0
         k, n = self.nr_class, len(decisions)
         out = np.empty((n, k))

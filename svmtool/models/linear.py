@@ -48,7 +48,7 @@ def weight_rows(n_features: int, bias: float) -> int:
     return n_features + (1 if bias >= 0 else 0)
 
 
-def task_of(word: str) -> str:
+def kind_of(word: str) -> str:
     """`classification`, `regression` or `one-class`."""
     if word in REGRESSION_WORDS:
         return "regression"
@@ -63,7 +63,7 @@ def sigmoid_notes(sigmoids: list[tuple[float, float]]) -> tuple[str, ...]:
 def sigmoids_of(model: Any) -> list[tuple[float, float]]:
     """A and B of each decision value, from the notes; empty without them, ModelError if they are damaged."""
     lines = [note[len(SIGMOID_NOTE) :] for note in model.notes if note.startswith(SIGMOID_NOTE)]
-    if not lines or model.task != "classification":
+    if not lines or model.kind != "classification":
         return []
     wanted = 1 if model.nr_class == 2 else model.nr_class
     try:
@@ -82,7 +82,7 @@ class Model:
         """Predicted labels (or values) f8[n] from decision values."""
         import numpy as np
 
-        if self.task == "regression":
+        if self.kind == "regression":
             return decisions[:, 0].copy()
         places = np.empty(len(decisions), dtype=np.int64)
         self.choose(decisions, places, len(decisions))
@@ -125,9 +125,9 @@ class LinearModel(Model):
         return weight_columns(self.word, self.nr_class)
 
     @property
-    def task(self) -> str:
+    def kind(self) -> str:
         """`classification`, `regression` or `one-class`."""
-        return task_of(self.word)
+        return kind_of(self.word)
 
     @property
     def is_ordinal(self) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 COMMON_OPTIONS = frozenset({"-s", "-v", "-q", "--threads", "--strict", "--metrics", "--plain-model"})
 COSTS = frozenset({"-c", "-w"})
-TASK_OPTIONS = {  # options of the training, independent of the solver; LIBLINEAR and LIBSVM take costs for all numbers
+KIND_OPTIONS = {  # options of the training, independent of the solver; LIBLINEAR and LIBSVM take costs for all numbers
     **dict.fromkeys(("classification", "all classes"), COSTS | {"--probability", "--balanced"}),
     **dict.fromkeys(("regression", "ordinal", "one-class"), COSTS),
     "hard one-class": frozenset(),
@@ -66,7 +66,7 @@ def supporting(option: str) -> list[Solver]:
 
 def supported_options(row: Solver) -> frozenset[str]:
     """Return all options that a row supports."""
-    return COMMON_OPTIONS | TASK_OPTIONS[row.task] | row.supported
+    return COMMON_OPTIONS | KIND_OPTIONS[row.kind] | row.supported
 
 
 def anywhere(option: str, rows: Iterable[Solver]) -> bool:
@@ -76,7 +76,7 @@ def anywhere(option: str, rows: Iterable[Solver]) -> bool:
 
 def same_problem(a: Solver, b: Solver) -> bool:
     """Whether two rows minimise the same function, by whatever method and stopping rule."""
-    return (a.task, a.loss, a.regulariser, a.free_bias) == (b.task, b.loss, b.regulariser, b.free_bias)
+    return (a.kind, a.loss, a.regulariser, a.free_bias) == (b.kind, b.loss, b.regulariser, b.free_bias)
 
 
 def in_words(rows: Iterable[Solver]) -> str:

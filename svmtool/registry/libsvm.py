@@ -20,7 +20,7 @@ STOPPING = "the violation of the most violating pair of all dual variables is at
 STOPPING += "(LIBSVM's rule; default -e 0.001)"
 
 
-def kernel_row(number: int, name: str, word: str, about: str, objective: str, loss: str, task: str, more=()) -> Solver:
+def kernel_row(number: int, name: str, word: str, about: str, objective: str, loss: str, kind: str, more=()) -> Solver:
     """Return the row of a problem with kernels; all use the same solver."""
     return Solver(
         number=number,
@@ -30,7 +30,7 @@ def kernel_row(number: int, name: str, word: str, about: str, objective: str, lo
         help=about,
         objective=objective,
         loss=loss,
-        task=task,
+        kind=kind,
         space="dual",
         kernel=True,
         bias=FREE,

@@ -58,7 +58,7 @@ FOSVM1_ROW = Solver(
     help="one-class SVM without slack by cutting planes, linear unless -t, -g, -d or -r is given",
     objective=NOVELTY.format("x_i"),
     loss="hinge",
-    task="hard one-class",
+    kind="hard one-class",
     space="dual",
     bias="none; the model file holds rho",
     gap_default=gap_of_theta(THETA),
@@ -142,7 +142,7 @@ ROWS = (
         help="L2-regularized ordinal regression: labels are integers whose order is that of p ranks",
         objective="min over w, b of  1/2 (|w|^2 + |b|^2) + sum_i C_i (sum_{s < rank i} max(0, 1 - (w.x_i - b_s))^2 "
         "+ sum_{s >= rank i} max(0, 1 + (w.x_i - b_s))^2),  s = 1 .. p - 1",
-        task="ordinal",
+        kind="ordinal",
         loss="squared hinge",
         regulariser="1/2 (|w|^2 + |b|^2)",
         bias="the p - 1 thresholds b, regularised",

@@ -29,12 +29,12 @@ class Solver(NamedTuple):
     loss: str
     bias: str  # how the bias is treated
     stopping: str  # the rule in words, with the default
-    supported: frozenset[str]  # options beyond those of every row (COMMON_OPTIONS) and of its task (TASK_OPTIONS)
+    supported: frozenset[str]  # options beyond those of every row (COMMON_OPTIONS) and of its kind (KIND_OPTIONS)
     paper: str
     space: str = "primal"  # or: dual; the variables of LIBLINEAR's stopping rule for this number
     over_sums: str = ""  # module for distributed rows, where `module` needs more than sums over the rows
     plan: str = "plan"  # the function that chooses the method
-    task: str = "classification"  # or: all classes | regression | ordinal | one-class | hard one-class
+    kind: str = "classification"  # of labels; or: all classes | regression | ordinal | one-class | hard one-class
     regulariser: str = "1/2 |w|^2"
     kernel: bool = False
     free_bias: bool = False  # whether there is an unregularised bias when -B is not given

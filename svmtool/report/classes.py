@@ -29,14 +29,14 @@ class Classes:
     def __init__(self, model: LinearModel | KernelModel, table: Dataset, names: Names):
         decisions = model.decision_values(table)
         own = (1, -1) if model.labels is None else model.labels
-        truth = np.where(table.labels == 1.0, 1.0, -1.0) if model.task == "one-class" else table.labels
+        truth = np.where(table.labels == 1.0, 1.0, -1.0) if model.kind == "one-class" else table.labels
         predicted = model.labels_from(decisions)
         self.probabilities = None
-        if model.gives_probabilities and model.task == "classification":
+        if model.gives_probabilities and model.kind == "classification":
             self.probabilities = model.probabilities(decisions)
         others = sorted(set(np.unique(truth).tolist()) - set(map(float, own)))
         self.labels = [*map(float, own), *others]
-        if model.task == "one-class" and not names.classes:
+        if model.kind == "one-class" and not names.classes:
             self.names = ["inside", "outside"]
         else:
             self.names = [names.of_class(label) for label in self.labels]

@@ -30,7 +30,7 @@ def report(model_path: str, test_path: str, names: Names) -> str:
     if is_kernel and (row := model.scores.unfit_row(rows)) >= 0:
         raise SvmtoolError(f"{test_path}: line {row + 1}: {UNFIT.format(model.scores.last)}")
     ranked = None
-    if model.task == "regression":
+    if model.kind == "regression":
         predicted = model.predict(rows)
         if not np.all(np.isfinite(predicted)):
             raise SvmtoolError(f"{model_path}: predictions are not finite")

@@ -35,7 +35,7 @@ def of_labels(settings: Settings, given: tuple[str, ...], labels: np.ndarray, pa
 
     Also empty where `of_options` has warned.  Raises RowsError for labels that would be merged.
     """
-    if settings.row.task not in CLASSIFIERS:
+    if settings.row.kind not in CLASSIFIERS:
         return ""
     import numpy as np
 

@@ -74,8 +74,8 @@ def test_metrics_are_those_of_the_command(y, keywords, svm_train, tmp_path):
     status, out, _ = svm_train("-q", "-s", keywords["solver"], *options, "-v", 4, "--metrics", path)
     assert status == 0
     printed = {line.partition(" = ")[0]: line.partition(" = ")[2].split()[0] for line in out.splitlines()}
-    task = "regression" if y is T else "one-class" if keywords["solver"] == 21 else "classification"
-    names = [name for name, m in MEASURES.items() if task in m.tasks and name not in ("accuracy", "mse")]
+    kind = "regression" if y is T else "one-class" if keywords["solver"] == 21 else "classification"
+    names = [name for name, m in MEASURES.items() if kind in m.kinds and name not in ("accuracy", "mse")]
     found = api.cross_validate(X, y, folds=4, metrics=names, **keywords).metrics
     for name in names:
         title, value = MEASURES[name].title, found[name]

@@ -29,7 +29,7 @@ def labels_of(X: np.ndarray, task: str) -> list[np.ndarray]:
 
 
 def compare(X: np.ndarray, row, arguments: list, folder, run, **keywords) -> None:
-    for y in labels_of(X, row.task):
+    for y in labels_of(X, row.kind):
         api.write_svmlight(X, y, folder / "d")
         run("-q", "-s", row.number, *arguments, folder / "d", folder / "m")
         for given, threads in ((X, 1), (sparse.csr_matrix(X), 2)):

@@ -68,7 +68,7 @@ def test_bad_values(keywords, kind, message):
 
 def test_default_bias_is_that_of_the_command():
     for row in registry.SOLVERS:
-        if row.task == "classification" and row.number < 80:
+        if row.kind == "classification" and row.number < 80:
             model = api.fit(X, Y, row.number).model
             assert model.bias == (1.0 if row.free_bias else row.bias_default)
 
@@ -80,7 +80,7 @@ def test_names_and_numbers(solver):
 
 def test_auto_takes_the_labels_and_the_keywords_into_account():
     assert api.fit(X, Y, "auto").model.word == "L2R_L2LOSS_SVC"
-    assert api.fit(X, T, "auto").model.task == "regression"
+    assert api.fit(X, T, "auto").model.kind == "regression"
     assert "loss-power 1.5" in api.dumps(api.fit(X, Y, "auto", loss_power=1.5))
 
 

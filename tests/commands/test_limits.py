@@ -27,7 +27,7 @@ from svmtool.training.pipeline import train
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import cross_validation, report, search
 
-ROWS = [row for row in registry.SOLVERS if row.task != "hard one-class"]
+ROWS = [row for row in registry.SOLVERS if row.kind != "hard one-class"]
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 GENEROUS = 30.0  # seconds: far beyond a limit of a fraction of one, on a machine that does much else
 
@@ -116,7 +116,7 @@ def test_time_limit_holds_for_all_classes(row):
     assert time.perf_counter() - began < GENEROUS
     assert all(r.status is base.TIME or r.status.converged or r.status is base.PRECISION for r in results)
     assert np.all(np.isfinite(problems.weights(results))) and np.isfinite(certificate.gap)
-    if row.optimal and row.task == "classification":
+    if row.optimal and row.kind == "classification":
         for k, result in enumerate(results):
             assert problems.primal(k, result.w) <= problems.value_at_zero(k) * (1 + 1e-9)
 
@@ -341,7 +341,7 @@ def test_untouched_problems_have_the_certificate_of_the_dual_point_zero(row):
     if problems.count > 1:
         assert certificate.dual == 0.0 and np.isfinite(certificate.violation) and certificate.violation > 0.0
         assert certificate.primal == pytest.approx(sum(problems.value_at_zero(k) for k in range(problems.count)))
-    assert 0.0 <= certificate.gap <= 1.0 or row.task == "one-class"
+    assert 0.0 <= certificate.gap <= 1.0 or row.kind == "one-class"
 
 
 # Memory of a long run

@@ -256,7 +256,7 @@ def test_cross_validation_predicts_as_in_memory(number, lost, tmp_path):
     np.testing.assert_array_equal(apart.order, near.order)
     there, _ = apart.evaluate(settings, StopFlag())
     here, _ = near.evaluate(settings, StopFlag())
-    if settings.row.task == "regression":
+    if settings.row.kind == "regression":
         np.testing.assert_allclose(there, here, atol=1e-2)
     else:
         assert np.mean(there != here) <= 0.01

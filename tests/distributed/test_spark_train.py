@@ -130,7 +130,7 @@ def test_labels_that_are_targets(argv, spark_train, tmp_path):
 @on_spark
 @every_number
 def test_the_command_gives_the_model_of_memory(number, spark_train, svm_train, data):
-    path = data / ("diabetes" if registry.find(number).task == "regression" else "digits")
+    path = data / ("diabetes" if registry.find(number).kind == "regression" else "digits")
     asked = ("-s", number, "--gap", "1e-6", "-c", "0.01")
     status, out, err = spark_train(*asked, path, "far.model")
     assert (status, err) == (0, "")

@@ -19,7 +19,7 @@ from svmtool.solvers.alm_classes import Run
 from svmtool.solvers.shared.base import Monitor, Rule
 from svmtool.training.reductions.crammer_singer import CrammerSinger
 
-ROWS = [row for row in registry.SOLVERS if row.task == "all classes"]
+ROWS = [row for row in registry.SOLVERS if row.kind == "all classes"]
 GAP = 1e-10
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 

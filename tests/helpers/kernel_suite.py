@@ -37,17 +37,17 @@ class Data(NamedTuple):
 
     def problem(self, row: registry.Solver, kernel: Kernel, sparse: bool = False):
         """The problem of a registry row, as in training."""
-        X = self.X + 3.0 * np.eye(self.X.shape[1])[1] * (row.task == "hard one-class")  # separable
+        X = self.X + 3.0 * np.eye(self.X.shape[1])[1] * (row.kind == "hard one-class")  # separable
         table = table_of(X)
         rows = CsrRows(table.indptr, table.indices, table.values, X.shape[1]) if sparse else DenseRows(X)
         points = Points(kernel, rows, None)
-        if row.task == "classification":
+        if row.kind == "classification":
             s = Settings.of_kernel(solver=row.number, C=self.C, nu=NU)
             counts = int(np.sum(self.y > 0)), int(np.sum(self.y < 0))
             return pair_problem(points, s, counts, (self.C, self.C))
-        if row.task == "one-class":
+        if row.kind == "one-class":
             return OneClass(points, NU)
-        if row.task == "hard one-class":
+        if row.kind == "hard one-class":
             return HardOneClass(points)
         if row.word == "nu_svr":
             return NuSvr(points, self.t, self.C, NU)

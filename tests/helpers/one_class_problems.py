@@ -15,7 +15,7 @@ from svmtool.solvers import one_class
 from svmtool.solvers.shared.base import Monitor
 from svmtool.training.reductions.one_class import OneClass
 
-ROWS = [row for row in registry.SOLVERS if row.task == "one-class"]
+ROWS = [row for row in registry.SOLVERS if row.kind == "one-class"]
 GAP = 1e-11
 PATHS = {  # a method of the solver, and its arguments
     "rows": ("rows", {}),

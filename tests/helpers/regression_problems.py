@@ -18,7 +18,7 @@ from svmtool.data.dense import DenseRows
 from svmtool.params import Settings
 from svmtool.training.reductions.regression import Regression
 
-ROWS = [row for row in registry.SOLVERS if row.task == "regression"]
+ROWS = [row for row in registry.SOLVERS if row.kind == "regression"]
 GAP = 1e-11
 EVERYWHERE = [case for row in ROWS for case in each_path(Case(row, 2.0))]
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)

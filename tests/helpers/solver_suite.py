@@ -115,7 +115,7 @@ def each_path(case: Case) -> list[Case]:
 TWO_CLASS = [
     row
     for row in registry.SOLVERS
-    if row.task == "classification" and row.optimal and (row.loss, row.regulariser) != ("hinge", "|w|_1")
+    if row.kind == "classification" and row.optimal and (row.loss, row.regulariser) != ("hinge", "|w|_1")
 ]
 CASES = [case for row in TWO_CLASS for case in each_power(row)]
 EVERYWHERE = [path for case in CASES for path in each_path(case)]

@@ -58,7 +58,7 @@ def test_row_is_complete(row):
     rules = [value for value in (row.eps_default, row.gap_default) if value is not None]
     assert len(rules) == int(row.optimal), "one rule decides by default"
     assert row.space in ("primal", "dual")
-    assert row.task in ("classification", "all classes", "regression", "ordinal", "one-class", "hard one-class")
+    assert row.kind in ("classification", "all classes", "regression", "ordinal", "one-class", "hard one-class")
 
 
 @every_row
@@ -151,7 +151,7 @@ def test_numbers_that_make_no_problem_are_refused(changes):
 @every_row
 def test_good_settings_pass(row):
     params.check_after_reading(params.Settings.of(solver=row.number))
-    p = 0.0 if row.task == "regression" else -1.0
+    p = 0.0 if row.kind == "regression" else -1.0
     params.check_after_reading(params.Settings.of(solver=row.number, p=p, class_weights=((1, 0.0),)))
     if "-R" in row.supported:
         params.check_after_reading(params.Settings.of(solver=row.number, bias=1.0, regularize_bias=False))

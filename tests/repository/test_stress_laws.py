@@ -38,10 +38,10 @@ def linear_model(w, certificate: str = "", stopped: str = "", labels=(1, -1)) ->
 
 
 def problem_of(row: registry.Solver, **more) -> objective.Problem:
-    return objective.Problem(row.task, row.loss, row.regulariser == "|w|_1", **more)
+    return objective.Problem(row.kind, row.loss, row.regulariser == "|w|_1", **more)
 
 
-@pytest.mark.parametrize("row", [r for r in registry.SOLVERS if r.task == "classification"], ids=lambda r: r.name)
+@pytest.mark.parametrize("row", [r for r in registry.SOLVERS if r.kind == "classification"], ids=lambda r: r.name)
 def test_objective_of_two_classes_is_that_of_the_oracle(row):
     rows, X = two_classes()
     w = np.array([0.3, -0.2, 0.0, 1.1])
@@ -197,7 +197,7 @@ def test_rows_that_a_model_prints_alike_are_not_guessed():
     model = models.parse(kernel_text("0.5 1:1e+08 \n-0.5 1:5 \n"))
     assert model.coefficients(rows) is None
     row = next(r for r in registry.KERNEL_SOLVERS if r.number == 0)
-    wanted = kernel_objective.Problem(row.word, row.loss, row.task, 0)
+    wanted = kernel_objective.Problem(row.word, row.loss, row.kind, 0)
     assert kernel_objective.values(wanted, rows, model) is None
     same = parse("1 1:100000003\n1 1:100000003\n-1 1:5\n")
     np.testing.assert_array_equal(model.coefficients(same), [[0.5, 0.0, -0.5]])

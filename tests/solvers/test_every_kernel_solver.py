@@ -20,7 +20,7 @@ every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda r
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 both_kinds = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 least_squares = pytest.mark.parametrize("row", LEAST_SQUARES, ids=lambda row: row.name)
-LABELLED = [row for row in registry.KERNEL_SOLVERS if "one-class" not in row.task]
+LABELLED = [row for row in registry.KERNEL_SOLVERS if "one-class" not in row.kind]
 with_labels = pytest.mark.parametrize("row", LABELLED, ids=lambda row: row.name)
 with_cost = pytest.mark.parametrize("row", WITH_COST, ids=lambda row: row.name)
 

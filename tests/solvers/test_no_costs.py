@@ -11,7 +11,7 @@ CASES = [
     pytest.param(row.number, options, id=f"{row.name}-{name}")
     for row in registry.SOLVERS
     for name, options in BIAS.items()
-    if row.task in ("classification", "all classes") and (name != "free" or "-R" in row.supported)
+    if row.kind in ("classification", "all classes") and (name != "free" or "-R" in row.supported)
 ]
 
 

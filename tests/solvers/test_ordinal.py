@@ -22,7 +22,7 @@ from svmtool.training.pipeline import train
 from svmtool.training.reductions.ordinal import Ordinal
 from svmtool.training.validation import folds
 
-ROWS = [row for row in registry.SOLVERS if row.task == "ordinal"]
+ROWS = [row for row in registry.SOLVERS if row.kind == "ordinal"]
 GAP = 1e-12
 METHODS = ("primal", "primal-sampled", "cg")
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)

@@ -24,7 +24,7 @@ def problems(row: registry.Solver, size: str, **settings) -> Reduction:
     """Labels 1, -1 and 2 for classes or ranks, real numbers for a regression."""
     n, d = SIZES[size]
     p = reference.random_problem(3, n, d)
-    labels = {"regression": p.X[:, 0], "all classes": np.arange(n) % 3}.get(row.task, p.y)
+    labels = {"regression": p.X[:, 0], "all classes": np.arange(n) % 3}.get(row.kind, p.y)
     return problems_of(table_of(p.X, labels), Settings.of(solver=row.number, **settings))
 
 

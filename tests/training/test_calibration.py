@@ -23,7 +23,7 @@ from svmtool.training.calibration import NotCalibratedError, calibrate, fit_sigm
 from svmtool.training.pipeline import train
 from svmtool.training.validation import folds
 
-CLASSIFIERS = [row for row in registry.SOLVERS if row.task in ("classification", "all classes")]
+CLASSIFIERS = [row for row in registry.SOLVERS if row.kind in ("classification", "all classes")]
 PLATT = [row for row in CLASSIFIERS if row.word not in LOGISTIC_WORDS]
 OTHERS = [row for row in registry.SOLVERS if row not in CLASSIFIERS]
 by_name = {"ids": lambda row: row.name}

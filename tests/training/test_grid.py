@@ -38,7 +38,7 @@ def test_points_are_certified_and_as_good_as_runs_of_their_own(row, labels, svm_
         alone = train(table_of(X, y), settings)
         assert float(point["gap"]) <= 1.01e-6
         assert float(point["objective"]) == pytest.approx(alone.certificate.primal, rel=3e-6)
-        if row.task != "regression":
+        if row.kind != "regression":
             right = np.mean(alone.model.predict(table_of(X, y)) == y)
             assert float(point["training"].rstrip("%")) == pytest.approx(100 * right, abs=2.3)
 

@@ -183,7 +183,7 @@ def test_onnx_predicts_the_same_within_single_precision(svm_train, data, several
     x = X.toarray().astype(np.float32)
     label = run_onnx(graph, x)[0].reshape(-1)
     expected = api.predict(model, x.astype(float))
-    if model.task == "regression":
+    if model.kind == "regression":
         np.testing.assert_allclose(label, expected, rtol=1e-4, atol=1e-3 * np.ptp(expected))
         return
     decisions = api.decision_values(model, x.astype(float))

@@ -167,7 +167,7 @@ def _check_plain_model(settings: Settings, request: Request) -> None:
     """Raise for models whose lines after the weights are part of them."""
     if settings.run.probability:
         raise SvmtoolError("ERROR: --plain-model cannot be combined with -b 1: its sigmoids come after the weights")
-    if not request.auto and (settings.row.task == "ordinal" or "--add" in settings.row.supported):
+    if not request.auto and (settings.row.kind == "ordinal" or "--add" in settings.row.supported):
         row = settings.row
         raise SvmtoolError(f"ERROR: --plain-model: models of -s {row.number} ({row.name}) need lines after the weights")
 

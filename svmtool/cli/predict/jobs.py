@@ -36,7 +36,7 @@ class Job:
     def report(self, output: BinaryIO, scores: BinaryIO | None) -> Plain | Report:
         """The object that writes and counts scored blocks."""
         model, options = self.model, self.options
-        if model.task != "regression" and not (options.probabilities or scores or options.metrics):
+        if model.kind != "regression" and not (options.probabilities or scores or options.metrics):
             return Plain(model, output, self.notice)
         checks.require_memory()
         from svmtool.cli.predict.report import Report

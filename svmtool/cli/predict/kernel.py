@@ -37,7 +37,7 @@ def prepared(text: ModelText, options: Options) -> tuple[KernelModel, int, str, 
     notice = ""
     if model.gives_probabilities and not options.probabilities:
         notice = DISABLED
-    elif options.probabilities and model.task == "regression":
+    elif options.probabilities and model.kind == "regression":
         notice = LAPLACE % model.probA.items[0]
     kind = model.kernel.kind
     known = largest_index(model.indices) + 1 if kind != PRECOMPUTED else sys.maxsize

@@ -23,7 +23,7 @@ class Report:
         notice: str | None,
     ):  # fmt: skip
         self.model, self.output, self.scores, self.metrics, self.notice = model, output, scores, metrics, notice
-        self.probabilities = probabilities and model.task != "regression"
+        self.probabilities = probabilities and model.kind != "regression"
         self.total = self.hits = 0
         self.missed = 0  # rows whose probabilities reached LIBSVM's iteration limit
         self.errors = RegressionErrors()
@@ -32,16 +32,16 @@ class Report:
         names = (1, -1) if model.labels is None else model.labels
         self.counts = ClassCounts(names)
         self.curve: RankCurve | None = None
-        if metrics and model.task == "one-class":
+        if metrics and model.kind == "one-class":
             self.curve = RankCurve(1.0)
-        elif metrics and model.nr_class == 2 and model.task == "classification":
+        elif metrics and model.nr_class == 2 and model.kind == "classification":
             self.curve = RankCurve(float(names[0]), float(names[1]))
         if self.probabilities:
             output.write(self.header(names).encode() + b"\n")
 
     def header(self, names: tuple[int, ...]) -> str:
         """The first line of a file of probabilities."""
-        return "label normal outlier" if self.model.task == "one-class" else " ".join(["labels", *map(str, names)])
+        return "label normal outlier" if self.model.kind == "one-class" else " ".join(["labels", *map(str, names)])
 
     def predict(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Predictions f8[n], and probabilities f8[n, classes] or None; LIBSVM predicts the most probable class."""
@@ -52,7 +52,7 @@ class Report:
             return model.labels_from(decisions), model.probabilities(decisions)
         probabilities, missed = model.estimate(decisions)
         self.missed += missed
-        if model.task == "one-class":
+        if model.kind == "one-class":
             return model.labels_from(decisions), probabilities
         return np.array(model.labels, np.float64)[np.argmax(probabilities, axis=1)], probabilities
 
@@ -71,12 +71,12 @@ class Report:
             self.output.write(format_numbers(predictions, 17))
         if self.scores is not None and columns:
             self.scores.write(format_rows(decisions, 17))
-        if self.model.task == "regression":
+        if self.model.kind == "regression":
             self.errors.add(labels, predictions)
             return
         self.hits += int(np.count_nonzero(labels == predictions))
         if self.metrics:
-            one_class = self.model.task == "one-class"  # every label but 1 is an outlier, as for the curve
+            one_class = self.model.kind == "one-class"  # every label but 1 is an outlier, as for the curve
             self.counts.add(np.where(labels == 1.0, 1.0, -1.0) if one_class else labels, predictions)
         if self.ranks is not None:
             between = rank_places(predictions, self.ranks) - rank_places(labels, self.ranks)
@@ -101,7 +101,7 @@ class Report:
     def result_lines(self) -> str:
         """Accuracy, or the two lines of a regression, as LIBLINEAR or LIBSVM prints them."""
         before = (self.notice or "") + "Exceeds max_iter in multiclass_prob\n" * self.missed
-        if self.model.task != "regression":
+        if self.model.kind != "regression":
             return before + accuracy_line(self.hits, self.total, self.notice is not None)
         return (
             f"{before}Mean squared error = {self.errors.mean_squared()} (regression)\n"
@@ -110,13 +110,13 @@ class Report:
 
     def warnings(self) -> list[str]:
         """Lines for stderr about the result lines."""
-        return self.errors.warnings() if self.model.task == "regression" else []
+        return self.errors.warnings() if self.model.kind == "regression" else []
 
     def metric_lines(self) -> str:
         """The lines of --metrics; empty without it."""
         if not self.metrics:
             return ""
-        if self.model.task == "regression":
+        if self.model.kind == "regression":
             return f"Mean absolute error = {self.errors.mean_absolute()}\nR2 = {self.errors.determination():g}\n"
         lines = [
             f"Label {label:g}: precision = {100 * precision:g}%, recall = {100 * recall:g}%, F1 = {100 * f1:g}% "

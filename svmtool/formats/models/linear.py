@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from svmtool.errors import ModelError
 from svmtool.formats.models.text import ModelText, NotText, Scanner, load, notes_text, write_text
-from svmtool.models.linear import OVERFLOWN, WORDS, LinearModel, sigmoids_of, task_of, weight_columns, weight_rows
+from svmtool.models.linear import OVERFLOWN, WORDS, LinearModel, kind_of, sigmoids_of, weight_columns, weight_rows
 from svmtool.numbers import format_one
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
@@ -59,10 +59,10 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
 
 def _check(fields: dict[str, Any]) -> None:
     """Reject invalid models that LIBLINEAR would accept; drop labels of a model without classes."""
-    word, k, task = fields["solver_type"], fields["nr_class"], task_of(fields["solver_type"])
+    word, k, kind = fields["solver_type"], fields["nr_class"], kind_of(fields["solver_type"])
     if fields["nr_feature"] < 0 or k < 0:
         raise ModelError("ERROR: nr_feature or nr_class of the model is negative")
-    if task == "classification":
+    if kind == "classification":
         if "label" not in fields:
             raise ModelError(f"ERROR: the model of {word} has no labels")
         if len(fields["label"]) != k:
@@ -71,7 +71,7 @@ def _check(fields: dict[str, Any]) -> None:
     fields.pop("label", None)
     if k != 2:
         raise ModelError(f"ERROR: a model of {word} has nr_class 2, not {k}")
-    if task == "one-class" and "rho" not in fields:
+    if kind == "one-class" and "rho" not in fields:
         raise ModelError("ERROR: the one-class model has no rho")
 
 

@@ -131,7 +131,7 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
         cost *= float(data.weights.max(initial=1.0))
     if row.word in COSTLESS:
         cost = 1.0
-    labels = float(np.abs(table.labels).max(initial=1.0)) if row.task == "regression" else 1.0
+    labels = float(np.abs(table.labels).max(initial=1.0)) if row.kind == "regression" else 1.0
     total = max(digits, product, math.log10(labels)) + 2 * (math.log10(cost) + math.log10(len(table) + 1))
     if total > MOST_DIGITS:
         raise RowsError(

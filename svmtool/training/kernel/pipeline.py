@@ -61,7 +61,7 @@ def checked(settings: Settings, data: Reading, warn: Callable[[str], None] | Non
     warning = intent.of_labels(settings, (), table.labels, data.path)
     if warn is not None and warning:
         warn(warning)
-    if settings.row.task == "classification":
+    if settings.row.kind == "classification":
         check_feasible(settings, Classes(table.labels).counts.tolist())
     return rows
 
@@ -88,7 +88,7 @@ def methods(settings: Settings, request: Request, data: Reading) -> list[str]:
     """--explain: a line for each method with which problems of a data file begin; SvmtoolError as in training."""
     with np.errstate(all="ignore"):
         rows, fitting = checked(settings, data), Fitting(settings)
-        if settings.row.task == "classification":
+        if settings.row.kind == "classification":
             return _of_pairs(ClassPairs(rows, settings), fitting)
         plan = _plan(problem_of(rows, settings), settings, settings.run.cache_mb)
         return registry.planned(settings.row, [plan])

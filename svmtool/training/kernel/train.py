@@ -22,7 +22,7 @@ def trainer(settings: Settings) -> Callable[..., KernelTraining]:
 
     rand: draws the folds of -b 1, in LIBSVM's order.
     """
-    return one_vs_one if settings.row.task == "classification" else single
+    return one_vs_one if settings.row.kind == "classification" else single
 
 
 def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
@@ -132,7 +132,7 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
 def problem_of(data: KernelSet, settings: Settings) -> KernelProblem:
     """The problem of a regression or a one-class model."""
     row, s, points = settings.row, settings.problem, data.points()
-    if row.task == "hard one-class":
+    if row.kind == "hard one-class":
         return HardOneClass(points)
     if row.word == "one_class":
         return OneClass(points, s.nu, data.weights)

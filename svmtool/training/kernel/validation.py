@@ -42,13 +42,13 @@ def run_validation(
     """Validate and print the lines of -v, also when quiet; returns the predictions, f8[n], and the exit status."""
     s = fitting.settings
     assert request.folds is not None
-    folds = Folds(data, s.row.task == "classification", request.folds, rand)
+    folds = Folds(data, s.row.kind == "classification", request.folds, rand)
     if folds.warning:
         console.warn(folds.warning)
 
     # probabilities only with -b 1
     needs = min(scores.metric_needs(s), scores.PROBABILITIES if s.run.probability else scores.SCORES)
-    held = scores.HeldOut(data.labels, scores.task_of(s), needs) if request.metrics else None
+    held = scores.HeldOut(data.labels, scores.kind_of(s), needs) if request.metrics else None
 
     def show(done: KernelTraining, outside: np.ndarray, decisions: np.ndarray) -> None:
         console.solver(done.text)
@@ -71,7 +71,7 @@ def evaluate(
     keep receives each training, its rows held out (i8) and their decision values.
     """
     s = fitting.settings
-    classifies = s.row.task == "classification"
+    classifies = s.row.kind == "classification"
     order, starts, train = folds.order, folds.starts, trainer(s)
     predictions, open_ends = np.empty(len(data)), []
     shares = TimeShares(fitting.stop, folds.count, 1)

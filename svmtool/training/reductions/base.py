@@ -1,6 +1,6 @@
 """Reduces a training set to optimisation problems and their solutions to a model.
 
-The kinds of task differ in how labels become problems and weights become a model; each has its own file
+The kinds of labels differ in how they become problems and weights become a model; each has its own file
 with a class of the same interface: one_vs_rest.py, regression.py, ordinal.py.  `problems_of` chooses.
 """
 
@@ -41,7 +41,7 @@ FIRST_EVALUATION = 128  # steps of a solver before the first check of progress
 KINKED = ("hinge", "squared hinge", "modified Huber")  # losses that leave most rows without curvature
 HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver of that row takes over from others
 
-# task of a registry row -> module and class
+# kind of labels of a registry row -> module and class
 KINDS = {
     "classification": ("svmtool.training.reductions.one_vs_rest", "OneVsRest"),
     "regression": ("svmtool.training.reductions.regression", "Regression"),
@@ -54,7 +54,7 @@ KINDS = {
 
 def problems_of(table: Dataset, settings: Settings) -> Reduction:
     """The problems of a training set, of the kind that the chosen solver serves; see Reduction."""
-    module, name = KINDS[settings.row.task]
+    module, name = KINDS[settings.row.kind]
     return getattr(importlib.import_module(module), name)(table, settings)
 
 
@@ -64,11 +64,11 @@ def _systems_of_rows(solver: registry.Solver) -> bool:
     On seven subsets of five dense sets with fewer rows than features -s 1, 2, 3, 40, 41 and 42 took 0.004 to 1.6 times
     the time that they took with dense matrices, in the geometric mean 0.30; -s 0, 5, 6, 51, 52 and 70 gained nothing.
     """
-    return solver.loss in KINKED and solver.task == "classification" and solver.regulariser != "|w|_1"
+    return solver.loss in KINKED and solver.kind == "classification" and solver.regulariser != "|w|_1"
 
 
 class Reduction(ABC):
-    """What the kinds of task share.
+    """What the kinds of labels share.
 
     The arrays of `table` become the rows; they are never changed, and mapped ones may be released.
     Its weights multiply C; rows of weight zero or below take no part.
@@ -101,7 +101,7 @@ class Reduction(ABC):
         below = min(DENSE_BELOW, len(table.labels)) if _systems_of_rows(self.solver) else DENSE_BELOW
         self.rows = table.rows(p.bias, below)
 
-    # Implemented by each kind of task
+    # Implemented by each kind of labels
 
     @abstractmethod
     def _read_labels(self, labels: np.ndarray) -> None:

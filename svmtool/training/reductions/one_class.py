@@ -66,7 +66,7 @@ class OneClass(Reduction):
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction.  SvmtoolError unless it is a one-class model."""
-        if model.task != "one-class":
+        if model.kind != "one-class":
             raise SvmtoolError(f"the initial model is of {model.word}: a one-class SVM starts from a one-class model")
         return np.vstack([self._start_with(model.W, model), [[model.rho]]])
 

@@ -63,6 +63,6 @@ class Regression(Reduction):
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction.  SvmtoolError unless it is a regression model with the same bias."""
-        if model.task != "regression":
+        if model.kind != "regression":
             raise SvmtoolError(f"the initial model is of {model.word}: a regression starts from a regression")
         return self._start_with(model.W, model)

@@ -22,10 +22,10 @@ from svmtool.training.validation.scores import (
     ERROR,
     HeldOut,
     Measure,
+    kind_of,
     measure_of,
     metric_lines,
     metric_needs,
-    task_of,
 )
 from svmtool.training.validation.search import Grid, Point, Search, Tried, run_grid, search_C
 
@@ -50,7 +50,7 @@ def run_validation(
 ) -> tuple[np.ndarray, int]:
     """Validate and print the lines of -v; returns the predictions, f8[n], and the exit status."""
     labels = folds.table.labels
-    held = HeldOut(labels, task_of(settings), metric_needs(settings)) if request.metrics else None
+    held = HeldOut(labels, kind_of(settings), metric_needs(settings)) if request.metrics else None
     try:
         with Interruptible(StopFlag(settings.stopping.max_seconds) if stop is None else stop) as flag:
             predictions, _ = held_out(folds, settings, flag, None, held)
@@ -64,7 +64,7 @@ def print_validation(
     console: Any, settings: Settings, labels: np.ndarray, predictions: np.ndarray, held: HeldOut | None
 ) -> None:
     """Print the lines of -v for labels and predictions, f8[n]; held: what --metrics needs besides."""
-    if settings.row.task == "regression":
+    if settings.row.kind == "regression":
         errors = RegressionErrors()
         errors.add(labels, predictions)
         console.out(
@@ -76,7 +76,7 @@ def print_validation(
     else:
         share = np.count_nonzero(predictions == labels) / len(labels)
         console.out(f"Cross Validation Accuracy = {100.0 * share:g}%\n")
-    if settings.row.task == "ordinal":
+    if settings.row.kind == "ordinal":
         from svmtool.training.reductions.ordinal import validation_lines
 
         console.out(validation_lines(labels, predictions))
@@ -89,7 +89,7 @@ def run_search(
     folds: Folds, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
 ) -> tuple[Search, int]:
     """Search and print the lines of -C; returns the result and the exit status."""
-    regression = settings.row.task == "regression"
+    regression = settings.row.kind == "regression"
     first_C = settings.problem.C if "-c" in request.given else None
     first_p = settings.problem.p if "-p" in request.given else None
     measure = measure_of(request.score, settings)
@@ -134,7 +134,7 @@ def _warn(folds: Folds, console: Any) -> None:
 def _search_status(found: Search, row: Solver, strict: bool, console: Any) -> int:
     """Warn about folds that did not converge and about the time limit; returns the exit status."""
     tried, best = found.tried, found.best
-    what = "p and C" if row.task == "regression" else "C"
+    what = "p and C" if row.kind == "regression" else "C"
     statuses = dict.fromkeys(status for value in tried for status in value.open_ends if status is not TIME)
     for status in statuses:
         where = [value for value in tried if status in value.open_ends]

@@ -30,12 +30,12 @@ class HeldOut:
     probabilities : f8 (n, classes); as `scores`, also None where a fold has none
     """
 
-    def __init__(self, labels: np.ndarray, task: str, needs: int = PREDICTIONS):
-        self.labels, self.task, self.needs = labels, task, needs
+    def __init__(self, labels: np.ndarray, kind: str, needs: int = PREDICTIONS):
+        self.labels, self.kind, self.needs = labels, kind, needs
         self.classes: list[int] = []
-        if task == "one-class":
+        if kind == "one-class":
             self.labels, self.classes = np.where(labels == 1.0, 1.0, -1.0), [-1, 1]
-        elif task != "regression":
+        elif kind != "regression":
             self.classes = [int(label) for label in np.unique(np.trunc(labels))]
         self.predictions = np.zeros(0)
         shape = (len(labels), len(self.classes))
@@ -115,7 +115,7 @@ class Measure(NamedTuple):
     """A measure of held-out predictions.
 
     title : as it is printed
-    tasks : the tasks of solvers for which it is defined
+    kinds : the kinds of labels for which it is defined
     needs : PREDICTIONS, SCORES or PROBABILITIES
     of : the function of a HeldOut
     percent : whether it is printed in percent
@@ -123,7 +123,7 @@ class Measure(NamedTuple):
     """
 
     title: str
-    tasks: tuple[str, ...]
+    kinds: tuple[str, ...]
     needs: int
     of: Callable[[HeldOut], float]
     percent: bool = False
@@ -186,20 +186,20 @@ OF_POSITIVE = ("f1", "average-precision")  # measures that depend on which of tw
 MEANS = (*OF_POSITIVE, "auc")  # measures that are means over more than two classes
 
 
-def task_of(settings: Settings) -> str:
-    """The task of the solver, without the difference between one-class problems."""
-    return settings.row.task.removeprefix("hard ")
+def kind_of(settings: Settings) -> str:
+    """The kind of labels of the solver, without the difference between one-class problems."""
+    return settings.row.kind.removeprefix("hard ")
 
 
 def measure_of(score: str | None, settings: Settings) -> Measure:
     """The measure of --score, None: accuracy or mean squared error; SvmtoolError where the solver has none."""
-    task = task_of(settings)
+    kind = kind_of(settings)
     if score is None:
-        return ERROR if task == "regression" else ACCURACY
+        return ERROR if kind == "regression" else ACCURACY
     measure = MEASURES[score]
-    if task not in measure.tasks:
-        able = ", ".join(name for name, some in MEASURES.items() if task in some.tasks)
-        raise SvmtoolError(f"ERROR: --score {score}: the task of -s {settings.row.number} is {task}: use {able}")
+    if kind not in measure.kinds:
+        able = ", ".join(name for name, some in MEASURES.items() if kind in some.kinds)
+        raise SvmtoolError(f"ERROR: --score {score}: the task of -s {settings.row.number} is {kind}: use {able}")
     gives_probabilities = settings.run.probability or settings.row.word in LOGISTIC_WORDS
     if measure.needs == PROBABILITIES and not gives_probabilities:
         raise SvmtoolError(f"ERROR: --score {score} needs probabilities: add -b 1, or use -s 0 or 6")
@@ -208,15 +208,15 @@ def measure_of(score: str | None, settings: Settings) -> Measure:
 
 def metric_needs(settings: Settings) -> int:
     """What the lines of --metrics need."""
-    task = task_of(settings)
-    return PROBABILITIES if task in CLASSIFIES else SCORES if task == "one-class" else PREDICTIONS
+    kind = kind_of(settings)
+    return PROBABILITIES if kind in CLASSIFIES else SCORES if kind == "one-class" else PREDICTIONS
 
 
 def metric_lines(held: HeldOut) -> str:
     """The lines of --metrics: the measures that LIBLINEAR's own lines do not have."""
     lines = []
     for name, measure in MEASURES.items():
-        if held.task not in measure.tasks or measure in (ACCURACY, ERROR):
+        if held.kind not in measure.kinds or measure in (ACCURACY, ERROR):
             continue
         if measure.needs == PROBABILITIES and held.probabilities is None:
             continue

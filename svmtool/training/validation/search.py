@@ -21,7 +21,7 @@ from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training.outcome import Interruptible, worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
 from svmtool.training.validation.cross_validation import Folds, held_out
-from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut, Measure, measure_of, task_of
+from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut, Measure, kind_of, measure_of
 
 MAX_C, MAX_C_REGRESSION = 1024.0, 1048576.0
 P_STEPS = 20
@@ -71,7 +71,7 @@ def search_C(
     measure = measure_of(None, settings) if measure is None else measure
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     labels, row = folds.table.labels, settings.row
-    regression = row.task == "regression"
+    regression = row.kind == "regression"
     tried: list[Tried] = []
     ended_at = ""
     for p in _values_of_p(labels, first_p) if regression else [settings.problem.p]:
@@ -106,7 +106,7 @@ def _double_C(
     while C <= most:
         if tried and stop.left <= 0.0:
             return C
-        held = HeldOut(folds.table.labels, task_of(settings), measure.needs)
+        held = HeldOut(folds.table.labels, kind_of(settings), measure.needs)
         with Interruptible(stop), doing(f"search at C = {C:g}"):
             _, moved = held_out(folds, settings.replace(C=C), stop, warm, held)
         if tried and TIME in folds.open_ends:
@@ -212,7 +212,7 @@ def run_grid(
                 open_ends = (worst,) if worst is not None and not worst.converged else ()
                 validation = None
                 if folds is not None:
-                    held = HeldOut(folds.table.labels, task_of(settings), measure.needs)
+                    held = HeldOut(folds.table.labels, kind_of(settings), measure.needs)
                     held_out(folds, at_C, stop, warm, held)
                     validation, open_ends = measure.score(held), open_ends + folds.open_ends
             if points and TIME in open_ends:
@@ -229,7 +229,7 @@ def _of_training(problems: Reduction, W: np.ndarray, table: Dataset, measure: Me
     """What a measure needs of the training rows; without probabilities where a model has none of its own."""
     model = problems.model(W)
     needs = measure.needs if measure.needs < PROBABILITIES or model.gives_probabilities else PREDICTIONS
-    held = HeldOut(table.labels, task_of(settings), needs)
+    held = HeldOut(table.labels, kind_of(settings), needs)
     decisions = model.decision_values(table)
     held.predictions = model.labels_from(decisions)
     held.keep(np.arange(len(table)), model, decisions)
