@@ -1,5 +1,6 @@
 """Tolerances and limits shared by solvers and by the registry's stopping rules."""
 
+EPS = 2.0**-52  # machine epsilon of doubles
 # Certified relative gaps
 OPTIMAL_GAP = 1e-12  # gap of an exact minimiser: the rest is round-off
 ROUNDOFF_GAP = 1e-8  # a solution counts as optimal up to this gap if round-off stalls progress

@@ -19,8 +19,8 @@ import numpy as np
 from svmtool.data.blocks import Rows
 from svmtool.objectives.duality import best_multiple, relative_gap
 from svmtool.objectives.losses import Loss
+from svmtool.tolerances import EPS
 
-UNIT = float(np.finfo(float).eps)
 TINY = 1e-20  # multipliers per unit of cost that count as zero, because their powers would underflow
 
 
@@ -218,7 +218,7 @@ def certify_sums(w: np.ndarray, S: np.ndarray, b: np.ndarray, V: float, C: float
     f = 0.5 * float(np.sum(w * w)) + C * (V - 2.0 * float(np.sum(b * w)) + float(np.sum(w * Sw)))
     g = w + 2.0 * C * (Sw - b)
     reach = float(np.sum(past * np.abs(w)))
-    off = UNIT * C * (V + 2.0 * abs(float(np.sum(b * w))) + reach * reach)
-    slope = float(np.sqrt(np.sum(g * g))) + 2.0 * UNIT * C * reach * float(np.sqrt(np.sum(past * past)))
+    off = EPS * C * (V + 2.0 * abs(float(np.sum(b * w))) + reach * reach)
+    slope = float(np.sqrt(np.sum(g * g))) + 2.0 * EPS * C * reach * float(np.sqrt(np.sum(past * past)))
     primal, dual = f + off, f - off - 0.5 * slope * slope
     return Certificate(max(primal, 0.0), max(dual, 0.0), float(np.max(np.abs(g), initial=0.0)))

@@ -15,15 +15,13 @@ import numpy as np
 
 from svmtool.data.blocks import Rows
 
-UNIT = float(np.finfo(float).eps)
-
 
 class ClassStatistics:
     """The sums over m features, see the module's docstring.
 
     labels: in order of appearance.  own: labels with their own group; gram[1 + k] belongs to own[k], gram[0] to all
     others.  gram f8[1 + len(own), m, m], upper triangles; first f8[labels, m]; weight f8[labels]; count i8[labels].
-    past f8[m]: all x_ij^2 ever added to or subtracted from gram's diagonal; its round-off is some UNIT of them.
+    past f8[m]: all x_ij^2 ever added to or subtracted from gram's diagonal; its round-off is some EPS of them.
     """
 
     def __init__(self, own: Sequence[int] = (), m: int = 0):

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from reference import table_of
 
 from svmtool.cli.train import main
-from svmtool.data.class_statistics import UNIT, ClassStatistics
+from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.objectives.normal_equations import Matrix, NormalEquations, equations_of
 from svmtool.params import Settings
+from svmtool.tolerances import EPS
 from svmtool.training.adapting import adaptable as adapt
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
@@ -180,7 +181,7 @@ def test_the_certificate_of_sums_allows_for_their_rounding():
 
 
 def test_the_estimate_of_rounding_is_near_what_random_changes_do():
-    """Against matrices moved at random by UNIT of what their entries went through."""
+    """Against matrices moved at random by EPS of what their entries went through."""
     rng = np.random.default_rng(11)
     A = rng.normal(size=(50, 6)) * [1.0, 3.0, 0.1, 1.0, 1.0, 20.0]
     sums, S, b = ClassStatistics((), 6), A.T @ A, A.T @ np.sign(A[:, 0] + rng.normal(size=50))
@@ -189,7 +190,7 @@ def test_the_estimate_of_rounding_is_near_what_random_changes_do():
     w, _ = adapt.solution(problem, sums)
     q, moved = np.sqrt(sums.past), []
     for _ in range(30):
-        E = UNIT * np.outer(q, q) * rng.choice([-1.0, 1.0], S.shape)
+        E = EPS * np.outer(q, q) * rng.choice([-1.0, 1.0], S.shape)
         moved.append(np.linalg.norm(np.linalg.solve(np.eye(6) / 2 + S + np.triu(E) + np.triu(E, 1).T, b) - w))
     stated = adapt.rounding(problem, w, sums) * np.linalg.norm(w)
     assert np.median(moved) / 5 <= stated <= 5 * np.max(moved)

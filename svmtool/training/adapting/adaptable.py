@@ -15,7 +15,7 @@ import numpy as np
 
 from svmtool import __version__, interrupts
 from svmtool.certify.linear import Certificate, certify_sums, worst
-from svmtool.data.class_statistics import UNIT, ClassStatistics
+from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.csr import CsrRows
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import cost_factors, first_appearance, whole_labels
@@ -31,6 +31,7 @@ from svmtool.models.linear import SIGMOID_NOTE, LinearModel
 from svmtool.objectives.normal_equations import NormalEquations, equations_of
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Result
+from svmtool.tolerances import EPS
 from svmtool.training.inputs import refuse_overflow
 
 GOLDEN = 0.6180339887498949
@@ -249,7 +250,7 @@ def _passed(problem: NormalEquations, sums: ClassStatistics) -> np.ndarray:
 def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics) -> float:
     """Estimate how far round-off in the sums may have moved w, relative to its size.
 
-    Each entry of the matrix is assumed to be off by UNIT times the largest size of its sum, with a random sign.
+    Each entry of the matrix is assumed to be off by EPS times the largest size of its sum, with a random sign.
     """
     size = float(np.sqrt(w @ w))
     if size == 0.0:
@@ -258,7 +259,7 @@ def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics) -> 
     k = np.arange(1, PROBES * problem.d + 1).reshape(PROBES, problem.d)
     signs = np.where(k * GOLDEN % 1.0 < 0.5, -1.0, 1.0)  # as good as random: importing numpy.random takes 20 ms
     moved = max(float(np.linalg.norm(problem.matrix.solve(s * q))) for s in signs)
-    return 2.0 * problem.C * UNIT * moved * float(np.linalg.norm(q * w)) / size
+    return 2.0 * problem.C * EPS * moved * float(np.linalg.norm(q * w)) / size
 
 
 def beginning(table: Dataset, n: int) -> Dataset:
