@@ -51,7 +51,7 @@ class Console:
     def warn(self, text: str) -> None:
         """Print one line on stderr, also when quiet."""
         self.close()
-        error_line(text)
+        stderr_line(text)
 
     def run(self, work: Callable[[], int], usage: Callable[[], str], brief: str) -> int:
         """Call `work` and print its errors on stderr; returns the exit status.
@@ -99,7 +99,7 @@ def on_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def error_line(text: str) -> None:
+def stderr_line(text: str) -> None:
     """Print one line on stderr; a closed stderr is ignored."""
     if sys.stderr is None:  # print would use stdout
         return

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from svmtool import interrupts
 from svmtool.cli import checks
-from svmtool.cli.console import discard_stdout, error_line, unwritable
+from svmtool.cli.console import discard_stdout, stderr_line, unwritable
 from svmtool.errors import SvmtoolError
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
@@ -115,27 +115,27 @@ def _flush_stdout(report: bool) -> None:
 def _report(e: BaseException) -> int | None:
     """Print the message for an exception; returns the exit status, or None for a bug, which has no message."""
     if isinstance(e, SvmtoolError):
-        error_line(str(e))
+        stderr_line(str(e))
         return e.exit_code
     if isinstance(e, KeyboardInterrupt):
         interrupts.ignore()
-        error_line("interrupted")
+        stderr_line("interrupted")
         return INTERRUPTED
     if isinstance(e, BrokenPipeError):
         discard_stdout()
         return BROKEN_PIPE
     full = isinstance(e, MemoryError) or (isinstance(e, OSError) and e.errno == errno.ENOMEM)
     if full or (isinstance(e, (ImportError, OSError)) and UNMAPPED in str(e)):
-        error_line("ERROR: not enough memory for this data: use fewer rows or features, or a machine with more memory")
+        stderr_line("ERROR: not enough memory for this data: use fewer rows or features, or a machine with more memory")
         return 1
     if isinstance(e, RuntimeError) and str(e) == "can't start new thread":
-        error_line("ERROR: the system lets this user start no more threads: choose fewer by --threads")
+        stderr_line("ERROR: the system lets this user start no more threads: choose fewer by --threads")
         return 1
     if isinstance(e, OSError):
         discard_stdout()
         where = f"{e.filename}: " if e.filename else ""
         reason = "the current directory has been removed" if _is_directory_removed() else f"{where}{e.strerror or e}"
-        error_line(f"ERROR: {reason}")
+        stderr_line(f"ERROR: {reason}")
         return 1
     return None
 

@@ -172,7 +172,7 @@ def test_a_second_one_during_the_clean_up(where, tmp_path):
         + work_until("finally:\n        " + again + "        os.write(2, b'in order, ')\n")
     )  # fmt: skip
     if where == "during its line":
-        work += "entry.error_line = again(entry.error_line)\n"
+        work += "entry.stderr_line = again(entry.stderr_line)\n"
     work += "status = entry.guarded(work)\n" + (SELF if where == "at the very end" else "") + "entry.leave(status)"
     done = run(work, tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "in order, interrupted\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from svmtool.cli import checks
-from svmtool.cli.console import error_line
+from svmtool.cli.console import stderr_line
 from svmtool.cli.umbrella import FILE
 
 KINDS = click.Choice(["libsvm", "csv", "tsv", "npz", "parquet"])
@@ -55,4 +55,4 @@ def command(
         [("OUT", target), ("the names of OUT", None if target == "-" else target + ".names")],
     )
     choices = Choices(source_kind, target_kind, label, no_label, one_hot, drop, names, delimiter, header)
-    convert(source, target, choices, error_line)
+    convert(source, target, choices, stderr_line)

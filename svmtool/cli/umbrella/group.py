@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from svmtool import __version__, interrupts
-from svmtool.cli.console import error_line
+from svmtool.cli.console import stderr_line
 from svmtool.errors import SvmtoolError
 
 # Each of these is the object `command` of its own module, imported when it is run.
@@ -89,7 +89,7 @@ def main(argv: list[str]) -> int:
         ctx = getattr(e, "ctx", None)
         path = ctx.command_path if ctx is not None else "svmtool"
         message = " ".join(e.format_message().split()).rstrip(".")
-        error_line(f"{path}: {message}; {path} --help shows the usage")
+        stderr_line(f"{path}: {message}; {path} --help shows the usage")
         return 1
     except click.Abort:
         raise KeyboardInterrupt from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from svmtool.cli import checks
-from svmtool.cli.console import error_line
+from svmtool.cli.console import stderr_line
 from svmtool.cli.umbrella import FILE, names_option
 
 
@@ -32,4 +32,4 @@ def command(model: str, test: str, output: str, names: str | None) -> None:
     with replacing(output) as file:
         file.write(text.encode())
     if output != "-":
-        error_line(f"{output}: {model} on {test}")
+        stderr_line(f"{output}: {model} on {test}")
