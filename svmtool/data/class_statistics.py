@@ -40,13 +40,13 @@ class ClassStatistics:
         """Index of a label's group in gram."""
         return 1 + self.own.index(label) if label in self.own else 0
 
-    def change(
-        self, rows: Rows, labels: Sequence[int], number: np.ndarray, r: np.ndarray | None = None, sign: float = 1.0
+    def update(
+        self, rows: Rows, labels: Sequence[int], class_index: np.ndarray, r: np.ndarray | None = None, sign: float = 1.0
     ) -> None:
         """Add rows (sign 1) or remove them (sign -1).
 
-        labels[number_i] is the label of row i; r f8[n]: weights of the rows (None: 1).  The rows may have new features
-        and new labels.  A label without rows is dropped.
+        labels[class_index_i] is the label of row i; r f8[n]: weights of the rows (None: 1).  The rows may have new
+        features and new labels.  A label without rows is dropped.
         """
         self.reserve(rows.plain, labels)
         if not rows.n:
@@ -59,15 +59,15 @@ class ClassStatistics:
                 n for label, n in zip(self.labels, self.count, strict=True) if self.group(label) == g
             )
             part = self.gram[g] if empty else np.zeros((m, m))
-            weights = r if len(set(groups)) == 1 else np.where(np.array(groups)[number] == g, r, 0.0)
+            weights = r if len(set(groups)) == 1 else np.where(np.array(groups)[class_index] == g, r, 0.0)
             plain.add_gram(weights, part)
             if not empty:
                 self.gram[g, :m, :m] += sign * part
             self.past[:m] += np.diagonal(part) + np.diagonal(self.gram[g])[:m]
         at = [self.labels.index(label) for label in labels]
-        self.first[at, :m] += sign * plain.class_sums(r, number, k)
-        self.weight[at] += sign * np.bincount(number, r, k)
-        self.count[at] += int(sign) * np.bincount(number, minlength=k)
+        self.first[at, :m] += sign * plain.class_sums(r, class_index, k)
+        self.weight[at] += sign * np.bincount(class_index, r, k)
+        self.count[at] += int(sign) * np.bincount(class_index, minlength=k)
         self._drop_empty()
 
     def reserve(self, m: int, labels: Sequence[int]) -> None:

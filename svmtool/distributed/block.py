@@ -180,7 +180,7 @@ class Block:
         present = np.bincount(number, minlength=len(labels)) > 0
         here = np.cumsum(present) - 1
         present_labels = [label for label, yes in zip(labels, present, strict=True) if yes]
-        sums.change(self._active_rows, present_labels, here[number], self._weights)
+        sums.update(self._active_rows, present_labels, here[number], self._weights)
         return sums
 
     def bias_range(self, margin: float | None) -> list[float]:

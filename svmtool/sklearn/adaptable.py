@@ -210,7 +210,7 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
             largest = max(float(np.sqrt(held.sums.past.max(initial=0.0))), float(self.intercept_scaling))
             refuse_overflow(table, float(self.C), (), largest=largest)
             present, at = np.unique(codes, return_inverse=True)
-            held.sums.change(table.rows(-1.0, 0), present.tolist(), at, table.factors, sign)
+            held.sums.update(table.rows(-1.0, 0), present.tolist(), at, table.factors, sign)
             held.known = known
             (held.hashes.update if sign > 0.0 else held.hashes.subtract)(counts)
             held.hashes = +held.hashes

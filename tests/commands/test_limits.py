@@ -265,8 +265,8 @@ def test_no_adaptable_model_without_its_sums(svm_train, tmp_path):
 def test_equations_are_not_formed_once_the_time_is_over(monkeypatch):
     """They are computed from a copy of the sums, which takes a second for thousands of features."""
     stop = StopFlag()
-    change = ClassStatistics.change
-    monkeypatch.setattr(ClassStatistics, "change", lambda *a: change(*a) or setattr(stop, "set", True))
+    update = ClassStatistics.update
+    monkeypatch.setattr(ClassStatistics, "update", lambda *a: update(*a) or setattr(stop, "set", True))
     monkeypatch.setattr("svmtool.objectives.normal_equations.equations_of", lambda *_: pytest.fail("formed"))
     problems = problems_of(table_of(*made(60, 5, 2)), settings_of(registry.find(71)))
     problems.fit(stop=stop)

@@ -171,7 +171,7 @@ def test_the_certificate_of_sums_allows_for_their_rounding():
     rng = np.random.default_rng(12)
     A, y, C = rng.normal(size=(10, 30)), np.tile([1.0, -1.0], 5), 1e12
     sums = ClassStatistics()
-    sums.change(DenseRows(A), [1, -1], (y < 0).astype(np.int64))
+    sums.update(DenseRows(A), [1, -1], (y < 0).astype(np.int64))
     [problem] = equations_of(sums, C, -1.0, [1.0, 1.0])
     _, certificate = adapt.solution(problem, sums)
     K = A @ A.T + np.eye(10) / (2.0 * C)

@@ -57,7 +57,7 @@ def test_large_c_with_fewer_rows_than_features(C, layout):
     X, y = rng.normal(size=(n, d)), np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
     rows = DenseRows(X, bias) if layout == "dense" else DenseRows(X, bias).as_csr()
     sums = ClassStatistics()
-    sums.change(rows, [1, -1], (y < 0).astype(np.int64))
+    sums.update(rows, [1, -1], (y < 0).astype(np.int64))
     [equations] = equations_of(sums, C, bias, [1.0, 3.0])
     cost = np.where(y > 0, C, 3.0 * C)
     found = decision_values([Task(rows, y, cost, equations=equations)])[:, 0]

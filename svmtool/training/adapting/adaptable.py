@@ -179,7 +179,7 @@ class Adaptable:
         self.check(table)
         rows = CsrRows(table.indptr, table.indices, table.values, table.n_features)
         labels, number, _ = first_appearance(table.labels)
-        self.state.sums.change(rows, labels, number, r, sign)
+        self.state.sums.update(rows, labels, number, r, sign)
 
     def solve(self) -> tuple[LinearModel, Certificate]:
         """Solve for the current rows; returns the model and its certificate."""

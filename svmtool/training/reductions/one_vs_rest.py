@@ -69,7 +69,7 @@ class OneVsRest(Reduction):
         from svmtool.data.class_statistics import ClassStatistics
 
         sums = ClassStatistics([label for label, _ in self.settings.problem.class_weights])
-        sums.change(self.rows, self.classes.labels, self.classes.number, r)
+        sums.update(self.rows, self.classes.labels, self.classes.number, r)
         return sums
 
     def sums_of(self, results: list[Result]) -> ClassStatistics | None:
