@@ -103,7 +103,7 @@ class Certifier:
         return self.cost * self.loss.slope(self._slack(w))
 
     def _primal(self, w: np.ndarray, xi: np.ndarray) -> float:
-        inner = w[: self.rows.plain] if self.free_bias else w
+        inner = w[: self.rows.n_features] if self.free_bias else w
         regular = float(np.sum(np.abs(inner))) if self.l1 else 0.5 * float(inner @ inner)
         return regular + float(self.cost @ self.loss.value(xi))
 

@@ -57,7 +57,7 @@ class Rows:
             """Return sum_i C_i max(0, target_i - y_i x_i.w); where the rows offer coordinate descent."""
 
         def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
-            """Return sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, plain]."""
+            """Return sum_i u_i x_i over the rows of each class number_i (i8, 0 .. k-1), f8[k, n_features]."""
 
         def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
             """Return sum_i c_i (x_i.v) x_i, length d."""
@@ -72,7 +72,7 @@ class Rows:
             """Return |x_i|^2 with the bias feature, f8[n]."""
 
         def signed_sums(self, u: np.ndarray) -> np.ndarray:
-            """Return what u_i x_ij sum up to over the rows where it is positive, and the rest, f8[plain, 2]; CSR."""
+            """Return sums of u_i x_ij over the rows where it is positive, and over the rest, f8[n_features, 2]; CSR."""
 
         def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
             """Write x_i.x_j for the rows `chosen` (i8) to K's lower triangle, from its row `first` on."""
@@ -109,7 +109,7 @@ class Rows:
         self.gram_blocks = [(0, self.n)]
 
     @property
-    def plain(self) -> int:
+    def n_features(self) -> int:
         """Number of features without the bias feature."""
         return self.d - (self.bias >= 0)
 
@@ -185,10 +185,10 @@ class Rows:
 
     def quadratic_forms(self, M: np.ndarray) -> np.ndarray:
         """x_i'M x_i with the bias feature, length n, for a symmetric M (d x d)."""
-        forms = self._plain_forms(np.ascontiguousarray(M[: self.plain, : self.plain]))
+        forms = self._plain_forms(np.ascontiguousarray(M[: self.n_features, : self.n_features]))
         if self.bias >= 0:
             edge = np.empty(self.n)
-            self.without_bias().margins(M[: self.plain, -1].copy(), np.ones(self.n), edge)
+            self.without_bias().margins(M[: self.n_features, -1].copy(), np.ones(self.n), edge)
             forms += self.bias * (2.0 * edge + self.bias * M[-1, -1])
         return forms
 

@@ -48,11 +48,11 @@ class ClassStatistics:
         labels[class_index_i] is the label of row i; r f8[n]: weights of the rows (None: 1).  The rows may have new
         features and new labels.  A label without rows is dropped.
         """
-        self.reserve(rows.plain, labels)
+        self.reserve(rows.n_features, labels)
         if not rows.n:
             return
         r = np.ones(rows.n) if r is None else r
-        plain, m, k = rows.without_bias(), rows.plain, len(labels)
+        plain, m, k = rows.without_bias(), rows.n_features, len(labels)
         groups = [self.group(label) for label in labels]
         for g in sorted(set(groups)):
             empty = sign > 0.0 and m == self.m and not any(

@@ -27,12 +27,12 @@ class CsrRows(Rows):
     offers_coordinate_descent = has_sparse_form = have_kernel = True
 
     def __init__(
-        self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float = -1.0,
+        self, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, n_features: int, bias: float = -1.0,
         mapped: MappedArrays | None = None,
     ):  # fmt: skip
         self.indptr, self.indices, self.values, self.mapped = indptr, indices, values, mapped
         self.n, self.bias, self.nnz = len(indptr) - 1, bias, len(values)
-        self.d = plain + (bias >= 0)
+        self.d = n_features + (bias >= 0)
         n_blocks = min(blocks.MAX_BLOCKS, self.nnz // blocks.BLOCK_WORK)
         self.blocks = self._partition(indptr, n_blocks)
         # each block of a sum over rows needs a vector of length d, which does not pay if d is large
@@ -63,13 +63,13 @@ class CsrRows(Rows):
         return self._partition(self.indptr, n_blocks)
 
     def signed_sums(self, u: np.ndarray) -> np.ndarray:
-        """f8[plain, 2]: for each feature j the sum of the positive u_i x_ij, and minus that of the negative ones."""
+        """f8[n_features, 2]: for each feature j the sum of the positive u_i x_ij, and minus that of the negative."""
         call, lists = loops.csr_signed_sums, self.csr_arrays
-        sums, _ = self._sum_over(self.sum_blocks, 2 * self.plain, lambda g, lo, hi: call(*lists, u, g, lo, hi))
+        sums, _ = self._sum_over(self.sum_blocks, 2 * self.n_features, lambda g, lo, hi: call(*lists, u, g, lo, hi))
         return sums.reshape(-1, 2)
 
     def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
-        parts, m = self.sum_blocks, self.plain
+        parts, m = self.sum_blocks, self.n_features
         if len(parts) * k > blocks.MAX_BLOCKS:
             parts = self.cut(blocks.MAX_BLOCKS // k)
         call = loops.csr_class_sums
@@ -88,7 +88,7 @@ class CsrRows(Rows):
         return g
 
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
-        m, some = self.plain, self._rows_between_checks
+        m, some = self.n_features, self._rows_between_checks
 
         def work(g: np.ndarray, lo: int, hi: int) -> float:
             for first in range(lo, hi, some):
@@ -126,7 +126,7 @@ class CsrRows(Rows):
         def work(lo: int, hi: int) -> None:
             for first in range(lo, hi, some):
                 limits.check()
-                call(self.plain, first, min(first + some, hi))
+                call(self.n_features, first, min(first + some, hi))
 
         self.for_each_block(work)
         return forms
@@ -155,7 +155,7 @@ class CsrRows(Rows):
             limits.check()
             lo = first + b * step
             hi = min(lo + step, len(chosen))
-            loops.csr_products(*arrays, *arrays, np.zeros(self.plain), K, len(chosen), 1, lo, hi)
+            loops.csr_products(*arrays, *arrays, np.zeros(self.n_features), K, len(chosen), 1, lo, hi)
             if self.bias >= 0:
                 K[lo:hi] += self.bias**2
 
@@ -163,14 +163,14 @@ class CsrRows(Rows):
 
     @cached_property
     def feature_counts(self) -> np.ndarray:
-        """In how many rows each feature is, i8[plain]."""
-        return np.bincount(self.indices, minlength=self.plain)
+        """In how many rows each feature is, i8[n_features]."""
+        return np.bincount(self.indices, minlength=self.n_features)
 
     def with_bias(self, bias: float) -> CsrRows:
-        return CsrRows(*self.csr_arrays, self.plain, bias, self.mapped)
+        return CsrRows(*self.csr_arrays, self.n_features, bias, self.mapped)
 
     def columns(self, chosen: np.ndarray) -> CsrRows:
-        place = np.full(self.plain, -1, np.int32)
+        place = np.full(self.n_features, -1, np.int32)
         place[chosen] = np.arange(len(chosen), dtype=np.int32)
         indices = place[self.indices]
         kept = indices >= 0
@@ -179,11 +179,11 @@ class CsrRows(Rows):
 
     def divided(self, size: np.ndarray) -> CsrRows:
         """A copy with x_ij / size_j; the bias feature is unchanged."""
-        return CsrRows(self.indptr, self.indices, self.values / size[self.indices], self.plain, self.bias)
+        return CsrRows(self.indptr, self.indices, self.values / size[self.indices], self.n_features, self.bias)
 
     def dense_of(self, chosen: np.ndarray) -> np.ndarray:
         part, X = self.take(chosen), np.full((len(chosen), self.d), max(self.bias, 0.0))
-        X[:, : self.plain] = 0.0
+        X[:, : self.n_features] = 0.0
         X[np.repeat(np.arange(part.n), np.diff(part.indptr)), part.indices] = part.values
         return X
 
@@ -194,4 +194,4 @@ class CsrRows(Rows):
         for a, b in self.runs(chosen):
             place = slice(int(indptr[a]), int(indptr[b]))
             loops.csr_take(*self.csr_arrays, chosen[a:b], np.empty(b - a + 1, np.int64), indices[place], values[place])
-        return CsrRows(indptr, indices, values, self.plain, self.bias, self.mapped)
+        return CsrRows(indptr, indices, values, self.n_features, self.bias, self.mapped)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class DenseRows(Rows):
-    """A matrix X (n x plain), C order; products by BLAS, a block at a time."""
+    """A matrix X (n x n_features), C order; products by BLAS, a block at a time."""
 
     has_sparse_form = True
     gram_entries = 14.0
@@ -34,7 +34,7 @@ class DenseRows(Rows):
         self.gram_blocks = self._partition(None, min(8, X.size // max(2 * self.d**2, blocks.BLOCK_WORK)))
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
-        shift, v = self.shift(w), w[: self.plain]
+        shift, v = self.shift(w), w[: self.n_features]
 
         def work(lo: int, hi: int) -> None:
             part = z[lo:hi]
@@ -46,7 +46,7 @@ class DenseRows(Rows):
 
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
         def work(g: np.ndarray, lo: int, hi: int) -> float:
-            g[: self.plain] += u[lo:hi] @ self.X[lo:hi]
+            g[: self.n_features] += u[lo:hi] @ self.X[lo:hi]
             return 0.0
 
         g, _ = self._sum_over(self.blocks, self.d, work)
@@ -55,7 +55,7 @@ class DenseRows(Rows):
         return g
 
     def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
-        m, classes = self.plain, np.arange(k)[:, None]
+        m, classes = self.n_features, np.arange(k)[:, None]
 
         def work(sums: np.ndarray, lo: int, hi: int) -> float:
             sums.reshape(k, m)[:] += np.where(number[lo:hi] == classes, u[lo:hi], 0.0) @ self.X[lo:hi]
@@ -65,11 +65,11 @@ class DenseRows(Rows):
         return sums.reshape(k, m)
 
     def curvature_product(self, c: np.ndarray, v: np.ndarray) -> np.ndarray:
-        shift, inner = self.shift(v), v[: self.plain]
+        shift, inner = self.shift(v), v[: self.n_features]
 
         def work(g: np.ndarray, lo: int, hi: int) -> float:
             t = c[lo:hi] * (self.X[lo:hi] @ inner + shift)
-            g[: self.plain] += t @ self.X[lo:hi]
+            g[: self.n_features] += t @ self.X[lo:hi]
             return float(np.sum(t))
 
         g, total = self._sum_over(self.blocks, self.d, work)
@@ -78,7 +78,7 @@ class DenseRows(Rows):
         return g
 
     def add_gram(self, c: np.ndarray, gram: np.ndarray) -> None:
-        m, step = self.plain, max(64, self.GATHER // max(self.plain, 1))
+        m, step = self.n_features, max(64, self.GATHER // max(self.n_features, 1))
         if self.bias >= 0:
             gram[:, -1] += self.bias * self.transpose_product(c)
         some = np.flatnonzero(c)
@@ -117,7 +117,7 @@ class DenseRows(Rows):
         g = np.zeros(self.d)
         for block in self.blocks:
             for lo, hi in self.pieces(*block):
-                g[: self.plain] += c[lo:hi] @ np.square(self.X[lo:hi])
+                g[: self.n_features] += c[lo:hi] @ np.square(self.X[lo:hi])
         if self.bias >= 0:
             g[-1] = self.bias**2 * float(np.sum(c))
         return g
@@ -130,7 +130,7 @@ class DenseRows(Rows):
         return norms + self.bias**2 if self.bias >= 0 else norms
 
     def _plain_forms(self, M: np.ndarray) -> np.ndarray:
-        forms, step = np.empty(self.n), max(64, self.GATHER // max(self.plain, 1))
+        forms, step = np.empty(self.n), max(64, self.GATHER // max(self.n_features, 1))
 
         def work(lo: int, hi: int) -> None:
             for a in range(lo, hi, step):
@@ -151,7 +151,7 @@ class DenseRows(Rows):
 
     def divided(self, size: np.ndarray) -> DenseRows:
         """A copy with x_ij / size_j; the bias feature is unchanged."""
-        return DenseRows(self.X / size[: self.plain], self.bias)
+        return DenseRows(self.X / size[: self.n_features], self.bias)
 
     def columns(self, chosen: np.ndarray) -> DenseRows:
         return DenseRows(np.take(self.X, chosen, 1), self.bias)
@@ -161,34 +161,34 @@ class DenseRows(Rows):
 
     def dense_of(self, chosen: np.ndarray) -> np.ndarray:
         X = np.full((len(chosen), self.d), max(self.bias, 0.0))
-        X[:, : self.plain] = self.X[chosen]
+        X[:, : self.n_features] = self.X[chosen]
         return X
 
     def take(self, chosen: np.ndarray) -> DenseRows:
         return DenseRows(self._copy(chosen), self.bias, self.mapped)
 
     def _copy(self, chosen: np.ndarray) -> np.ndarray:
-        X = self.new((len(chosen), self.plain), "f8")
+        X = self.new((len(chosen), self.n_features), "f8")
         for a, b in self.runs(chosen):
             np.take(self.X, chosen[a:b], 0, X[a:b])
         return X
 
     def as_csr(self) -> CsrRows:
         """The same rows in CSR form, zeros included, sharing the values."""
-        indptr = np.arange(self.n + 1) * self.plain
+        indptr = np.arange(self.n + 1) * self.n_features
         indices = self.new(self.X.shape, "i4")
         for lo, hi in self.pieces(0, self.n):
-            indices[lo:hi] = np.arange(self.plain)
-        return CsrRows(indptr, indices.reshape(-1), self.X.reshape(-1), self.plain, self.bias, self.mapped)
+            indices[lo:hi] = np.arange(self.n_features)
+        return CsrRows(indptr, indices.reshape(-1), self.X.reshape(-1), self.n_features, self.bias, self.mapped)
 
 
-def dense_is_faster(n: int, plain: int, nnz: int, dense_below: int) -> bool:
-    """Whether n rows of `plain` features with nnz non-zeros are held dense; dense_below: as of `from_csr`."""
-    return blocks.DENSE_FEATURES < plain <= dense_below and nnz >= blocks.DENSE_FROM * n * plain
+def dense_is_faster(n: int, n_features: int, nnz: int, dense_below: int) -> bool:
+    """Whether n rows of `n_features` features with nnz non-zeros are held dense; dense_below: as of `from_csr`."""
+    return blocks.DENSE_FEATURES < n_features <= dense_below and nnz >= blocks.DENSE_FROM * n * n_features
 
 
 def from_csr(
-    indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, plain: int, bias: float, dense_below: int,
+    indptr: np.ndarray, indices: np.ndarray, values: np.ndarray, n_features: int, bias: float, dense_below: int,
     mapped: MappedArrays | None = None,
 ) -> CsrRows | DenseRows:  # fmt: skip
     """Return the rows in the faster layout: dense for few features and few zeros, else sparse.
@@ -196,16 +196,16 @@ def from_csr(
     dense_below: number of features up to which the solver forms Gram matrices.
     """
     n = len(indptr) - 1
-    if dense_is_faster(n, plain, len(values), dense_below):
-        X = np.zeros((n, plain)) if mapped is None else mapped.zeros((n, plain))
-        step = max(1, blocks.BLOCK_WORK // plain)
+    if dense_is_faster(n, n_features, len(values), dense_below):
+        X = np.zeros((n, n_features)) if mapped is None else mapped.zeros((n, n_features))
+        step = max(1, blocks.BLOCK_WORK // n_features)
 
         def work(b: int) -> None:
             lo, hi = b * step, min(n, (b + 1) * step)
-            loops.csr_to_dense(indptr, indices, values, X[lo:hi], plain, lo, hi)
+            loops.csr_to_dense(indptr, indices, values, X[lo:hi], n_features, lo, hi)
             if mapped is not None:
                 mapped.check()
 
         run_blocks(work, -(-n // step))
         return DenseRows(X, bias, mapped)
-    return CsrRows(indptr, indices, values, plain, bias, mapped)
+    return CsrRows(indptr, indices, values, n_features, bias, mapped)

@@ -20,8 +20,8 @@ class RepeatedRows(Rows):
         self._ones = np.ones(base.n)
 
     @property
-    def plain(self) -> int:
-        return self.base.plain
+    def n_features(self) -> int:
+        return self.base.n_features
 
     def serve_several(self) -> None:
         self.base.serve_several()
@@ -94,7 +94,7 @@ class OrdinalRows(RepeatedRows):
         self.d = base.d + k
 
     @property
-    def plain(self) -> int:
+    def n_features(self) -> int:
         return self.d
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:

@@ -21,7 +21,7 @@ class SingletonFeatures:
         self.whole, n, counts = rows, rows.n, rows.feature_counts
         self._shared = np.flatnonzero(counts > 1)
         common = len(self._shared)
-        place = np.full(rows.plain, -1, np.int32)
+        place = np.full(rows.n_features, -1, np.int32)
         place[self._shared] = np.arange(common, dtype=np.int32)
         indptr, space = np.empty(n + 1, np.int64), int(np.sum(counts[self._shared])) + n
         indices, values, own = np.empty(space, np.int32), np.empty(space), np.empty(n)
@@ -44,7 +44,7 @@ class SingletonFeatures:
 
         False for rows on disk, because the merged rows would be in memory.
         """
-        if not isinstance(rows, CsrRows) or rows.plain <= rows.n or rows.mapped is not None:
+        if not isinstance(rows, CsrRows) or rows.n_features <= rows.n or rows.mapped is not None:
             return False
         return int(np.count_nonzero(rows.feature_counts == 1)) > rows.n
 

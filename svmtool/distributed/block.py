@@ -150,14 +150,14 @@ class Block:
         order = np.argsort(first)
         return found[order].tolist(), counts[order].tolist()
 
-    def set_layout(self, plain: int, bias: float) -> float:
-        """Store the rows with `plain` features in the faster layout; returns its `gram_entries`, of this block."""
+    def set_layout(self, n_features: int, bias: float) -> float:
+        """Store the rows with `n_features` features in the faster layout; returns its `gram_entries`, of this block."""
         laid = self._whole.without_bias()
-        if isinstance(laid, DenseRows) and plain == laid.plain:
+        if isinstance(laid, DenseRows) and n_features == laid.n_features:
             self._whole = DenseRows(laid.X, bias)
         else:
             csr: Rows = laid.as_csr()
-            self._whole = from_csr(*csr.csr_arrays, plain, bias, self._dense_below)
+            self._whole = from_csr(*csr.csr_arrays, n_features, bias, self._dense_below)
         self._active_rows = self._whole if self._used is None else self._whole.take(self._used)
         return self._active_rows.gram_entries
 

@@ -28,9 +28,9 @@ class DistributedRows(Rows):
 
     distributed = True
 
-    def __init__(self, ranks: Collective, n: int, plain: int, nnz: int, bias: float, gram_entries: float):
+    def __init__(self, ranks: Collective, n: int, n_features: int, nnz: int, bias: float, gram_entries: float):
         self.ranks, self.n, self.nnz, self.bias = ranks, n, nnz, bias
-        self.d, self.gram_entries = plain + (bias >= 0), gram_entries
+        self.d, self.gram_entries = n_features + (bias >= 0), gram_entries
 
     def margins(self, w: np.ndarray, y: None, z: None) -> None:
         """Have the ranks compute the margins of direction w, for the line search and the step."""
@@ -161,7 +161,7 @@ class DistributedObjective(Objective):
         y, cost, target = (
             None if parts[0][k] is None else np.concatenate([part[k] for part in parts], axis=1) for k in (3, 4, 5)
         )
-        some: Rows = from_csr(indptr, indices, values, self.rows.plain, self.rows.bias, self.d)
+        some: Rows = from_csr(indptr, indices, values, self.rows.n_features, self.rows.bias, self.d)
         if len(y) > 1:
             some = RepeatedRows(some, len(y))
         more = dict(self._more)

@@ -49,7 +49,7 @@ class OneClassRows:
         n, more = data.n, int(rank == 0 and self.k > 0.0)
         if more:
             csr = data.as_csr()
-            data = CsrRows(np.append(csr.indptr, csr.indptr[-1]), csr.indices, csr.values, csr.plain, csr.bias)
+            data = CsrRows(np.append(csr.indptr, csr.indptr[-1]), csr.indices, csr.values, csr.n_features, csr.bias)
         cost = np.append(weights * np.ones(n), [self.k] * more)
         return data, np.append(np.ones(n), [-1.0] * more), cost, np.append(np.zeros(n), [self.target] * more)
 
@@ -167,7 +167,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction."""
-        return np.delete(super().start_from(model), self.rows.plain, axis=0)  # of the bias feature
+        return np.delete(super().start_from(model), self.rows.n_features, axis=0)  # of the bias feature
 
     def decisions(self, W: np.ndarray) -> np.ndarray:
         return self._negated(W)

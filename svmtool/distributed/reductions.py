@@ -88,7 +88,7 @@ class DistributedReduction(Reduction):
         """Start a problem on the ranks; returns its task."""
         n, r = sum(self.ranks.gather("begin", spec)), self.rows
         nnz = r.nnz * n // max(r.n, 1)
-        rows = DistributedRows(self.ranks, n, r.plain, nnz, r.bias, r.gram_entries)
+        rows = DistributedRows(self.ranks, n, r.n_features, nnz, r.bias, r.gram_entries)
         weights = self.ranks.weights
         if weights is not None and n:  # solvers need only the size of costs
             costs = costs * float(np.mean(weights[weights > 0.0]))

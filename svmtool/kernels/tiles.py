@@ -196,8 +196,8 @@ def dense(rows: CsrRows | DenseRows, lo: int, hi: int) -> np.ndarray:
     """Rows lo .. hi-1 as a matrix."""
     if isinstance(rows, DenseRows):
         return rows.X[lo:hi]
-    X = np.zeros((hi - lo, rows.plain))
-    row_loops.csr_to_dense(*rows.csr_arrays, X, rows.plain, lo, hi)
+    X = np.zeros((hi - lo, rows.n_features))
+    row_loops.csr_to_dense(*rows.csr_arrays, X, rows.n_features, lo, hi)
     return X
 
 
@@ -208,7 +208,7 @@ def apart(
 
     def squares(i: np.ndarray, j: np.ndarray) -> np.ndarray:
         found = np.empty(len(i))
-        step = max(1, NUMBERS_AT_ONCE // max(1, left.plain))
+        step = max(1, NUMBERS_AT_ONCE // max(1, left.n_features))
         for at in range(0, len(i), step):
             end = min(at + step, len(i))
             differences = dense(left.take(i[at:end]), 0, end - at)
@@ -223,26 +223,26 @@ def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarra
     """Return the tiles for kernel values among the rows, or those of `matrix`."""
     if rows is None:
         return Given(matrix, np.arange(len(matrix)))
-    norms = rows.square_norms()
+    norms, m = rows.square_norms(), rows.n_features
     double = Double(rows, norms, kernel)
-    sparse = isinstance(rows, CsrRows) and rows.plain > SPARSE_FROM and rows.nnz * SPARSE_WORK < rows.n * rows.plain
+    sparse = isinstance(rows, CsrRows) and m > SPARSE_FROM and rows.nnz * SPARSE_WORK < rows.n * m
     if sparse and kernel.kind == LINEAR and LEAST_SINGLE < float(norms.max(initial=0.0)) < LARGEST_SINGLE:
-        return SparseProducts(rows.indptr, rows.indices, rows.values.astype(np.float32), norms, rows.plain, 0.0)
+        return SparseProducts(rows.indptr, rows.indices, rows.values.astype(np.float32), norms, m, 0.0)
     if kernel.kind != RBF:
         return double
     if sparse:
         if kernel.gamma * float(norms.max(initial=0.0)) > LARGEST_EXPONENT:
             return double
         single = rows.values.astype(np.float32), norms.astype(np.float32)
-        return SingleSparse(rows.indptr, rows.indices, *single, rows.plain, kernel.gamma)
-    X = np.zeros((rows.n, rows.plain + -rows.plain % 4), np.float32)
+        return SingleSparse(rows.indptr, rows.indices, *single, m, kernel.gamma)
+    X = np.zeros((rows.n, m + -m % 4), np.float32)
     centre = rows.transpose_product(np.full(rows.n, 1.0 / max(rows.n, 1)))
     for lo in range(0, rows.n, Tiles.width):
         hi = min(lo + Tiles.width, rows.n)
         with np.errstate(over="ignore"):  # the exponent below is infinite then
-            X[lo:hi, : rows.plain] = dense(rows, lo, hi) - centre
+            X[lo:hi, :m] = dense(rows, lo, hi) - centre
     norms = np.einsum("ij,ij->i", X, X)
     exponent = kernel.gamma * float(norms.max(initial=0.0))
     if exponent <= LARGEST_EXPONENT:
         return SingleDense(X, norms, kernel.gamma)
-    return Differences(X, kernel.gamma) if rows.plain <= FEW and exponent <= LARGEST_EXPONENT**2 else double
+    return Differences(X, kernel.gamma) if m <= FEW and exponent <= LARGEST_EXPONENT**2 else double

@@ -23,10 +23,10 @@ class Columns:
         rows = rows.as_csr()
         assert isinstance(rows, CsrRows)
         self.n, self.bias = rows.n, rows.bias
-        kept = np.arange(rows.plain) if kept is None else kept
+        kept = np.arange(rows.n_features) if kept is None else kept
         m = len(kept)
-        self.plain, self.d = m, m + (self.bias >= 0)
-        place = np.full(rows.plain, m, np.int32)
+        self.n_features, self.d = m, m + (self.bias >= 0)
+        place = np.full(rows.n_features, m, np.int32)
         place[kept] = np.arange(m, dtype=np.int32)
         blocks = rows.cut(min(BLOCKS, rows.nnz // max(BLOCK_DENSITY * m, BLOCK_WORK)))
         counts = np.zeros((len(blocks), m + 1), np.int64)
@@ -50,7 +50,7 @@ class Columns:
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
         """z_i = y_i x_i.w; columns of zero weights are skipped."""
-        np.multiply(y, self._face.sum(w[: self.plain]), out=z)
+        np.multiply(y, self._face.sum(w[: self.n_features]), out=z)
         if self.bias >= 0:
             z += self.bias * float(w[-1]) * y
 

@@ -125,7 +125,7 @@ def in_rounds(task: Task, monitor: Monitor, best: Best) -> Status | None:
 
 def by_columns(task: Task, monitor: Monitor, best: Best, mu: float) -> Status:
     """Improve `best` until the gap reaches the target; returns why the run ended.  mu: a choice's first one."""
-    rows, m = task.rows, task.rows.plain
+    rows, m = task.rows, task.rows.n_features
     whole = L1Columns(task)
     w, last, pull = best.w, best.alpha, whole.pull(best.alpha)
     run: LpHomotopy | None = None  # the last choice's stages

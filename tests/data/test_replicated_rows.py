@@ -28,7 +28,7 @@ def test_passes(kind, k, bias, n, d, layout):
     rng = np.random.default_rng(n)
     X = random_rows(rng, n, d)
     rows, A = kind(LAYOUTS[layout](X, bias), k), written_out(X, bias, kind, k)
-    assert (rows.n, rows.d, rows.plain) == (*A.shape, A.shape[1] - (bias >= 0))
+    assert (rows.n, rows.d, rows.n_features) == (*A.shape, A.shape[1] - (bias >= 0))
     w, y = rng.normal(size=rows.d), rng.choice([-1.0, 1.0], rows.n)
     u, c = rng.normal(size=rows.n), rng.normal(size=rows.n) * (rng.random(rows.n) < 0.5)
     z, gram = np.empty(rows.n), np.triu(rng.normal(size=(rows.d, rows.d)))

@@ -105,7 +105,7 @@ def test_blocks_that_learn_of_more_features(last, tmp_path):
     ranks = Here(cut(text, 3))
     assert isinstance(ranks.blocks[0]._active_rows, DenseRows)
     same(far(ranks, settings), in_memory(text, settings, tmp_path), settings)
-    assert {block._active_rows.plain for block in ranks.blocks} == {int(last[2:-2])}
+    assert {block._active_rows.n_features for block in ranks.blocks} == {int(last[2:-2])}
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def kernel_matrix(problem: KernelProblem) -> np.ndarray:
     if isinstance(rows, DenseRows):
         X = rows.X
     else:
-        X = np.zeros((rows.n, rows.plain))
+        X = np.zeros((rows.n, rows.n_features))
         X[np.repeat(np.arange(rows.n), np.diff(rows.indptr)), rows.indices] = rows.values
     norms = np.sum(X * X, axis=1)
     K = X @ X.T

@@ -57,8 +57,8 @@ class L1Dual:
 
     def _restrict(self) -> None:
         """Restrict the rows to the features `_columns` and the bias."""
-        plain = self._columns[self._columns < self.columns.plain]
-        self._columns = plain if self.columns.bias < 0.0 else np.append(plain, self.columns.plain)
+        plain = self._columns[self._columns < self.columns.n_features]
+        self._columns = plain if self.columns.bias < 0.0 else np.append(plain, self.columns.n_features)
         part = self._part = self.columns.some_by_rows(plain)
         self._squares = part.square_norms()
         self._face = np.zeros(part.n + 1, np.int64), np.empty(part.nnz + part.n, np.int32), np.empty(part.nnz + part.n)

@@ -134,7 +134,7 @@ class L1Columns:
 
     def __init__(self, task: Task):
         self.task, self.n, self.d = task, task.rows.n, task.rows.d
-        self.m = task.rows.plain if task.free_bias else task.rows.d
+        self.m = task.rows.n_features if task.free_bias else task.rows.d
         self.target = np.ones(task.rows.n) if task.target is None else task.target
 
     def value_at_zero(self) -> float:

@@ -221,12 +221,12 @@ class L1Interior:
         """X D X' without a free bias, n x n, upper triangle."""
         rows, n = self.objective.rows, self.objective.n
         if isinstance(rows, DenseRows):
-            part = rows.X * np.sqrt(D[: rows.plain])
+            part = rows.X * np.sqrt(D[: rows.n_features])
             M = part @ part.T
         else:
             M = np.zeros((n, n))
             c = self.objective.columns()
-            CsrRows(c.starts, c.row_numbers, c.values, n).add_gram(D[: rows.plain].copy(), M)
+            CsrRows(c.starts, c.row_numbers, c.values, n).add_gram(D[: rows.n_features].copy(), M)
         if rows.bias >= 0 and not self.objective.free_bias:
             M += rows.bias**2 * D[-1]
         return M

@@ -291,7 +291,7 @@ class L1Logistic(L1Objective):
         if not self.rows.offers_coordinate_descent:
             return None
         kept = np.ones(self.d, bool)
-        kept[: self.rows.plain] = self.rows.signed_sums(self.cost * self.y).max(axis=1) > 1.0
+        kept[: self.rows.n_features] = self.rows.signed_sums(self.cost * self.y).max(axis=1) > 1.0
         return np.flatnonzero(kept)
 
     def widen(self) -> None:

@@ -54,7 +54,7 @@ class L1Pdhg:
         self.w, self.a = w.copy(), self.cancelled.copy()
         self.balance = 1.0  # primal weight: step sizes in w are divided by it, those in a multiplied
         self.steps = 0
-        self._choose(np.arange(self.n), np.arange(self.rows.plain))
+        self._choose(np.arange(self.n), np.arange(self.rows.n_features))
 
     @property
     def columns(self) -> int:
@@ -65,7 +65,7 @@ class L1Pdhg:
         """Set the rows and columns (i8, ascending) that steps change; the others are fixed."""
         task, rows = self.task, self.rows
         self._rows, self._columns = chosen, columns
-        everything = len(chosen) == self.n and len(columns) == rows.plain
+        everything = len(chosen) == self.n and len(columns) == rows.n_features
         part = rows if everything else rows.take(chosen).columns(columns)
         by_column = Columns(part)
         matrix = by_column.starts, by_column.row_numbers, by_column.values, *part.csr_arrays
@@ -171,12 +171,13 @@ class L1Pdhg:
 
     def choose(self) -> None:
         """Choose rows and columns again if the last evaluate() shows that this is needed."""
-        a, w, slack, size = self.a, self.w[: self.rows.plain], self.slack, np.abs(self.pull[: self.rows.plain])
+        a, slack, m = self.a, self.slack, self.rows.n_features
+        w, size = self.w[:m], np.abs(self.pull[:m])
         full = a >= self.task.cost
         far = max(FAR, float(np.sort(np.abs(slack))[:FEWEST][-1]))
         some = ((a > 0.0) | (slack >= -far)) & ~(full & (slack > far))
         columns = (w != 0.0) | (size >= min(NEARLY, -float(np.sort(-size)[:FEWEST][-1])))
-        row_out, column_out = np.ones(self.n, bool), np.ones(self.rows.plain, bool)
+        row_out, column_out = np.ones(self.n, bool), np.ones(m, bool)
         row_out[self._rows], column_out[self._columns] = False, False
         missing = np.any(row_out & np.where(full, slack < 0.0, slack > 0.0)) or np.any(column_out & (size > 1.0))
         less = np.count_nonzero(some) <= FEWER * len(self._rows)

@@ -103,7 +103,7 @@ class MatrixModel:
         o, largest = self.objective, float(violations.max())
         self.epochs[:] = 0.0
         some = (o.w != 0.0) | (violations > 0.0)
-        some[o.rows.plain :] = True
+        some[o.rows.n_features :] = True
         self.held = False
         if o.rows.gram_of_few and np.count_nonzero(some) <= FEW * o.d:
             p, chosen = np.zeros(o.d), np.flatnonzero(some)

@@ -202,7 +202,7 @@ def sparse(
     o = objective
     o.set_point(np.where(used | (o.penalty == 0.0), w, 0.0))
     used = used.copy()
-    used[o.rows.plain :] = True  # the bias: `part_of_hessian` has it
+    used[o.rows.n_features :] = True  # the bias: `part_of_hessian` has it
     chosen, epochs, previous, lowest = np.flatnonzero(used), np.zeros(2), np.inf, np.inf
     if not 0 < len(chosen) <= interior.MOST:
         return o.value(), o.w.copy()

@@ -160,7 +160,7 @@ class _Run:
         """p = v - w (length d) from the model over a working set; the others stay zero."""
         o, self.products = self.losses, 0
         used = o.w != 0.0
-        used[o.rows.plain :] = True
+        used[o.rows.n_features :] = True
         chosen = working_set(used, violations, self.wide)
         p, part = np.zeros(o.d), (g[chosen], o.w[chosen], self.penalty[chosen], violations[chosen])
         if matrix_fits(len(chosen)):

@@ -147,7 +147,7 @@ class Batch(ABC):
         else:
             K = np.empty((part.n, others.n))
             arrays = *part.rows.csr_arrays, *others.csr_arrays
-            row_loops.csr_products(*arrays, np.zeros(part.rows.plain), K, others.n, 0, 0, part.n)
+            row_loops.csr_products(*arrays, np.zeros(part.rows.n_features), K, others.n, 0, 0, part.n)
         norms = self.norms[ends[i] : ends[i + 1]], self.norms[columns]
         points.kernel.finish(K, *norms, apart(part.rows, others))
         return K

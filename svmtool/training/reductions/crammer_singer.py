@@ -126,4 +126,4 @@ def _times_root(rows: Rows) -> Rows:
     if isinstance(rows, DenseRows):
         return DenseRows(rows.X * ROOT, bias)
     assert isinstance(rows, CsrRows)
-    return CsrRows(rows.indptr, rows.indices, rows.values * ROOT, rows.plain, bias)
+    return CsrRows(rows.indptr, rows.indices, rows.values * ROOT, rows.n_features, bias)
