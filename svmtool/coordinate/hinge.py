@@ -159,7 +159,7 @@ class DualCoordinateDescent:
         return max(largest - smallest, abs(largest), abs(smallest)) if largest >= smallest else 0.0
 
     @property
-    def size(self) -> float:
+    def gradient_sum(self) -> float:
         """Sum of the absolute projected gradients of the last epoch, relative to the first epoch; for tubes only."""
         return float(self.limits[4]) / self._first if self._first > 0.0 else 0.0
 
@@ -229,10 +229,10 @@ class DualCoordinateDescent:
         newton = steps * (FACTOR * m**3 + COPY * m * m + products) + INNER * m * m * self.row_length
         return spent > PATIENCE * newton and expected > newton
 
-    def beyond(self, size: float) -> bool:
-        """Return whether there were enough epochs after `self.size` was first at most `size`, LIBLINEAR's tolerance, or
-        after LIBLINEAR's limit on epochs; size < 0: no tolerance."""
-        ends = self.size <= size or (size >= 0.0 and self.count >= LATE_EPOCHS)
+    def beyond(self, tolerance: float) -> bool:
+        """Return whether there were enough epochs after `self.gradient_sum` was first at most `tolerance`, LIBLINEAR's,
+        or after LIBLINEAR's limit on epochs; tolerance < 0: none."""
+        ends = self.gradient_sum <= tolerance or (tolerance >= 0.0 and self.count >= LATE_EPOCHS)
         if self._most_visits == np.inf and ends:
             start = (READING * self.data.nnz + STARTING) * VISIT / max(self.cost, 1.0)
             self._most_visits = (1.0 + BEYOND) * self.visits + start

@@ -12,7 +12,7 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.alm_rounds import RECENT_RANGES, SMOOTH, WINDOW
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import SIZE_SHARE, Monitor, Rule, Status
+from svmtool.solvers.shared.base import SUM_SHARE, Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
 from svmtool.tolerances import RULE_MIN_GAP, SAFETY, SLOW_MIN_GAP
 
@@ -83,8 +83,8 @@ class HingeEpochs(Epochs):
     def measure(self) -> None:
         descent = self.descent
         self.pg_range = self.pg_range**SMOOTH * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTH)
-        self.small = self.wide and descent.size <= SIZE_SHARE * self.rule.certified.size
-        self.over = self.wide and descent.beyond(self.rule.certified.size)
+        self.small = self.wide and descent.gradient_sum <= SUM_SHARE * self.rule.certified.gradient_sum
+        self.over = self.wide and descent.beyond(self.rule.certified.gradient_sum)
         self.near = self.small and self.left <= self.loose  # as of the last evaluation
         self.settled = descent.pg_range <= self.range_tol
         self.limit = self.monitor.limit(descent.count) or (base.RULE if self.over else None)

@@ -216,7 +216,7 @@ def test_tube_epoch(n, d, power):
         )
         close(descent.limits[2:], [largest, smallest, size])
         first = size if descent.count == 1 else first
-        assert descent.size == pytest.approx(size / first, rel=1e-12)
+        assert descent.gradient_sum == pytest.approx(size / first, rel=1e-12)
         assert [int(descent.state[0]), int(descent.state[1])] == [len(active), random]
         assert descent.active[: len(active)].tolist() == active
         close(descent.alpha, alpha)

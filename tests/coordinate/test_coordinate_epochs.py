@@ -18,7 +18,7 @@ from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers import alm, mfn
 from svmtool.solvers.alm_epochs import HingeEpochs
-from svmtool.solvers.shared.base import GAP, RULE, SIZE_SHARE, GapRule, Monitor, RangeRule, Result, Rule
+from svmtool.solvers.shared.base import GAP, RULE, SUM_SHARE, GapRule, Monitor, RangeRule, Result, Rule
 
 solve_mfn = registry.solver_of(mfn)
 
@@ -98,11 +98,11 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, unsh
         v = rows.transpose_product(found.alpha * signs)
         bent = 0.0 if loss == "hinge" else 0.25 * np.sum(found.alpha**2)
         dual = targets @ found.alpha - 0.5 * v @ v - bent
-        return (primal - dual) / primal, watched[-1].size
+        return (primal - dual) / primal, watched[-1].gradient_sum
 
     gap, reached = end(GapRule(1e-9, size, loose))
     exact, _ = end(GapRule(1e-9))
-    assert 1e-9 < gap <= loose and reached <= SIZE_SHARE * size
+    assert 1e-9 < gap <= loose and reached <= SUM_SHARE * size
     assert exact <= 1e-9
 
 
@@ -121,7 +121,7 @@ def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, unshr
     def run(self):
         spent = plain(self)
         visits.append(self.visits)
-        if not held and self.size <= 0.1:
+        if not held and self.gradient_sum <= 0.1:
             held.append(self.visits)
         return spent
 
@@ -310,7 +310,7 @@ def test_liblinears_cap_on_epochs_counts_as_its_rule(monkeypatch):
     for _ in range(20):
         with_rule.run()
         without.run()
-        assert with_rule.size > size, "its rule itself is met"
+        assert with_rule.gradient_sum > size, "its rule itself is met"
         ended.append(with_rule.beyond(size))
         visits.append(with_rule.visits)
         assert not without.beyond(-1.0)

@@ -17,7 +17,7 @@ from svmtool.objectives.task import SolverResult
 from svmtool.tolerances import RULE_MIN_GAP
 
 LATE = 0.1  # share of -s 2's tolerance to which LIBLINEAR continues -s 1 after its limit on epochs
-SIZE_SHARE = 0.05  # of LIBLINEAR's tolerance of the sum of projected gradients: from there on a gap ends regressions
+SUM_SHARE = 0.05  # of LIBLINEAR's tolerance of the sum of projected gradients: from there on a gap ends regressions
 KEPT = 4096  # records of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
 # A run makes progress if its least gap falls to the share FALL between two checks, or its dual value rises by the share
 # RISE of that gap: with less of both it would take a thousand times as long as so far.  A rise by less than the share
@@ -252,15 +252,15 @@ class RangeRule(NamedTuple):
 class GapRule(NamedTuple):
     """Certified gaps that end a run beyond LIBLINEAR's rule (-s 12 and 13; 5 and 6, which have a GradientRule, too).
 
-    gap    stop at this gap; negative: never
-    size   where coordinate descent solves a wide problem: LIBLINEAR's tolerance of the sum of absolute projected
-           gradients of an epoch, relative to the first epoch.  Stop when that sum is at most SIZE_SHARE of this and the
-           gap at most `loose`, or after enough epochs since it was at most this (DualCoordinateDescent.beyond)
-    loose  see size
+    gap           stop at this gap; negative: never
+    gradient_sum  where coordinate descent solves a wide problem: LIBLINEAR's tolerance of the sum of absolute projected
+                  gradients of an epoch, relative to the first.  Stop when that sum is at most SUM_SHARE of this and the
+                  gap at most `loose`, or after enough epochs since it was at most this (DualCoordinateDescent.beyond)
+    loose         see gradient_sum
     """
 
     gap: float = -1.0
-    size: float = -1.0
+    gradient_sum: float = -1.0
     loose: float = -1.0
 
 

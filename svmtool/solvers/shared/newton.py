@@ -13,7 +13,7 @@ from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import SIZE_SHARE, Monitor, Rule, Status
+from svmtool.solvers.shared.base import SUM_SHARE, Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import Epochs
 from svmtool.tolerances import OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY, SLOW_MIN_GAP
 
@@ -179,7 +179,7 @@ class RuleEpochs(Epochs):
         self.tolerance = SAFETY * rule.dual.most if rule.dual is not None else descent.unit
         self.gradient_tol = rule.primal.share * objective.gradient_at_zero() if rule.primal is not None else -1.0
         self.gap = monitor.gap or 0.0
-        self.size = SIZE_SHARE * rule.certified.size
+        self.gradient_sum = SUM_SHARE * rule.certified.gradient_sum
         self.lefts, self.counts = [1.0], [0.0]
         self.next_evaluation = FIRST_EVALUATION if self.gap > 0.0 else MOST_EPOCHS
         self.least, self.best = np.inf, descent.w
@@ -199,8 +199,8 @@ class RuleEpochs(Epochs):
 
     def measure(self) -> None:
         descent = self.descent
-        self.small = descent.size <= self.size
-        self.over = descent.beyond(self.rule.certified.size)
+        self.small = descent.gradient_sum <= self.gradient_sum
+        self.over = descent.beyond(self.rule.certified.gradient_sum)
         self.settled = descent.pg_range <= self.tolerance or self.small or self.over
 
     def due(self) -> bool:
@@ -239,7 +239,7 @@ class RuleEpochs(Epochs):
             between = max(LEAST_BETWEEN, min(coming, MOST_BETWEEN * descent.count))
             self.next_evaluation = descent.count + int(between)
         if settled and self.small:
-            self.size *= 0.3
+            self.gradient_sum *= 0.3
         elif settled:
             self.tolerance *= 0.3
         return None
