@@ -1,4 +1,7 @@
-"""Tolerances and limits shared by solvers and by the registry's stopping rules."""
+"""Tolerances and limits that solvers, compiled loops and the registry's stopping rules share.
+
+A change compiles the loops anew.
+"""
 
 EPS = 2.0**-52  # machine epsilon of doubles
 # Certified relative gaps
@@ -7,9 +10,22 @@ ROUNDOFF_GAP = 1e-8  # a solution counts as optimal up to this gap if round-off 
 RULE_MIN_GAP = 1e-6  # the rule of -e ends a fast method only below this gap, which costs at most one more step
 SLOW_MIN_GAP = 1e-3  # the same for a method that converges slowly
 
+# Rules of -e
+L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which a run ends, as a multiple of -e
+TUBE_GAP_AN_EPS, MOST_LOOSE_GAP = 1e-5, 0.1  # the same for -s 12 and 13; for large d the most that is sufficient
+RULE_SHARE = 0.05  # -s 5, 6, 12, 13: share of LIBLINEAR's tolerance at which a larger gap, too, may end a run, ...
+RULE_FALL = 100.0  # ... -s 5 and 6: where f can decrease by this many times the rule's gap at most, and that gap ...
+RULE_MORE = 0.5  # ... is SLOW_MIN_GAP, or after this much more work, as a share of that so far
+LATE = 0.1  # share of -s 2's tolerance to which LIBLINEAR continues -s 1 after ...
+LATE_EPOCHS = 300  # ... its limit on epochs
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that epochs reach: our order of rows may end at a worse objective
 
+# Round-off stalls progress after steps with smaller relative decreases
+NEWTON_STALL_RTOL = 1e-14
+ALM_STALL_RTOL, ALM_STALL_STEPS, ALM_IDLE_ROUNDS = 1e-13, 12, 30  # steps, or rounds, without a better gap
+
 # Sizes
+DUAL_ROWS = 4000  # active rows up to which Newton steps factorise their system
 GRAM_BELOW = 1500  # up to this many features (or rows) the Gram matrix is formed and factorised: 18 MB
 DENSE_BELOW = GRAM_BELOW  # features up to which a set that is mostly non-zero is held as a dense matrix
 

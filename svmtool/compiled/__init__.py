@@ -57,7 +57,8 @@ address_of, from_buffer = ctypes.addressof, ctypes.c_char.from_buffer
 def loop_sources() -> list[str]:
     """The files that determine the machine code, in a fixed order."""
     folders = [os.path.join(FOLDER, "loops", name) for name in LOOP_FOLDERS]
-    return [os.path.join(folder, f) for folder in folders for f in sorted(os.listdir(folder)) if f.endswith(".py")]
+    loops = [os.path.join(folder, f) for folder in folders for f in sorted(os.listdir(folder)) if f.endswith(".py")]
+    return [*loops, os.path.join(os.path.dirname(FOLDER), "tolerances.py")]
 
 
 @functools.cache

@@ -16,6 +16,7 @@ from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import of_data
 from svmtool.linalg.systems import COPY, FACTOR, INNER, VISIT, VISITED_ROW
+from svmtool.tolerances import LATE_EPOCHS
 
 NEWTON_STEPS = 4  # usual number of Newton steps from a good dual point
 PRODUCTS = 3  # products with all rows in each of them
@@ -42,7 +43,6 @@ FACE_FIRST, FACE_TURN = 32.0, 16.0
 # times LIBLINEAR's time, 1.7 times in geometric mean; without the limit up to 100 times.  Gaps above 0.1: 13, without
 # the limit 14; three that were below 0.02 rise to 0.03, 0.08 and 0.23.
 BEYOND = 1.0
-LATE_EPOCHS = 300  # LIBLINEAR's limit on epochs, after which -s 1 continues with the primal method
 # Visits to each non-zero that take half as long as reading it from text (3 to 34 on fifteen sets, 15 in the middle),
 # and visits to non-zeros that take as long as the program's start.
 READING, STARTING = 8.0, 5e7

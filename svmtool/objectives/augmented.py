@@ -35,7 +35,7 @@ class Augmented(Objective):
     """
 
     cap = 1.0
-    sharp = 1e8  # sigma at which phi with beta = 0 stands for f: the smoothing is negligible
+    sharp = loops.SHARP  # sigma at which phi with beta = 0 stands for f
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float = 1.0, free_bias: bool = False,

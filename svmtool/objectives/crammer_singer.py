@@ -20,6 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from svmtool import limits
+from svmtool.compiled.loops.loss.hinge_loops import SHARP
 from svmtool.compiled.loops.rows import class_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.linalg.systems import COPY, FACTOR, INNER, Factored, KernelCache
@@ -28,7 +29,6 @@ from svmtool.objectives.class_rows import ClassRows, ClassTask
 from svmtool.tolerances import GRAM_BELOW
 
 SUMS = 7
-SHARP = 1e8  # sigma at which the envelope with beta = 0 stands for the loss: the smoothing is negligible
 MOST = 2000  # largest order of a system: 32 MB, and three times that while it is formed
 # features and classes up to which conjugate gradients use the Kronecker preconditioner
 KRONECKER_BELOW = GRAM_BELOW

@@ -21,6 +21,7 @@ from svmtool.data.blocks import Rows
 from svmtool.data.replicated import data_of
 from svmtool.linalg.systems import ROUNDS, least_squares
 from svmtool.objectives.duality import balanced
+from svmtool.tolerances import NEWTON_STALL_RTOL
 
 if TYPE_CHECKING:
     from typing import Any
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from svmtool.objectives.task import Task
 
 MOST = 100  # limit of factorisations, for Newton steps and for active sets each
-STALL_RTOL = 1e-14  # relative decrease of f at which Newton steps end
 WORK = 1 << 29  # (rows + features) features^2 up to which a factorisation takes at most a second
 NUMBERS = 1 << 22  # (rows + features) features up to which it is tried: 40 bytes each
 
@@ -93,7 +93,7 @@ class Orthogonal:
             o.step(o.line_search(step), step)
             yield
             f = o.value()
-            flat = 0 if least - f > STALL_RTOL * abs(f) else flat + 1
+            flat = 0 if least - f > NEWTON_STALL_RTOL * abs(f) else flat + 1
             least = min(least, f)
             if flat >= 2:
                 break

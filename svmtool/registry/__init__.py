@@ -2,7 +2,8 @@
 
 Everything that depends on the choice of a solver comes from this table: `--help`, `--explain`, the tables of `docs/`,
 the checks of options, the word in the model file, and the parameters of tests and benchmarks.  To add a solver, add one
-file in `solvers/` and one row in liblinear.py, libsvm.py or papers.py.  Nothing else names a solver.
+file in `solvers/` and one row in liblinear.py, libsvm.py or papers.py.  Few other places name a
+solver: `scripts/stress`, `tests/helpers`, and SOUND_FOR_HINGES of training/reductions/base.py.
 
 Solver modules are named by strings, so that reading this table imports none.
 """
@@ -27,11 +28,17 @@ KIND_OPTIONS = {  # options of the training, independent of the solver; LIBLINEA
     "hard one-class": frozenset(),
 }
 
-SOLVERS: tuple[Solver, ...] = liblinear.ROWS + papers.ROWS
+
+def _rendered(rows: Iterable[Solver]) -> tuple[Solver, ...]:
+    """The rows with their defaults in the stopping rules."""
+    return tuple(row._replace(stopping=row.stopping.replace("[eps]", f"{row.eps_default or 0:g}")) for row in rows)
+
+
+SOLVERS = _rendered(liblinear.ROWS + papers.ROWS)
 _BY_KEY: dict[int | str, Solver] = {key: row for row in SOLVERS for key in (row.number, row.name)}
 
 # What -s means on a command line with kernels, where 0 to 4 are LIBSVM's.
-KERNEL_SOLVERS: tuple[Solver, ...] = libsvm.ROWS + papers.KERNEL_ROWS
+KERNEL_SOLVERS = _rendered(libsvm.ROWS + papers.KERNEL_ROWS)
 _KERNEL_BY_KEY: dict[int | str, Solver] = {key: row for row in KERNEL_SOLVERS for key in (row.number, row.name)}
 
 

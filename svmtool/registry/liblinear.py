@@ -5,7 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, ON_DISK, RUN_OPTIONS, SPARK, SQUARED_HINGE, Solver
-from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP, SAFETY, SLOW_MIN_GAP, text
+from svmtool.tolerances import (
+    GRAM_BELOW,
+    L1_GAP_AN_EPS,
+    LATE,
+    LATE_EPOCHS,
+    MOST_LOOSE_GAP,
+    RULE_FALL,
+    RULE_MIN_GAP,
+    RULE_MORE,
+    RULE_SHARE,
+    SAFETY,
+    SLOW_MIN_GAP,
+    TUBE_GAP_AN_EPS,
+    text,
+)
 
 SQUARED_TUBE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, |t_i - w.x_i| - p)^2"
 MFN_TUBE = MFN + ", with two squared hinges for each row, one on each side of the tube"
@@ -17,25 +31,27 @@ YUAN = "Yuan, Ho and Lin, An Improved GLMNET for L1-regularized Logistic Regress
 YUAN += "proximal Newton (Algorithm 1) with working sets"
 GRADIENT_RULE = (
     "|f'(w)| <= e * max(1, min(pos, neg)) / l * |f'(0)|, where pos and neg are the numbers of rows of the two classes "
-    "and l is their sum (LIBLINEAR's rule for -s {}; default -e 0.01)"
+    "and l is their sum (LIBLINEAR's rule for -s {}; default -e [eps])"
 )
 PROJECTED_RULE = (
     "the largest and the smallest projected gradient of the dual, and their difference, are all within -e of zero "
-    f"(LIBLINEAR's rule for -s {{}}; default 0.1; coordinate descent continues to {SAFETY:g} times that)"
+    f"(LIBLINEAR's rule for -s {{}}; default [eps]; coordinate descent continues to {SAFETY:g} times that)"
 )
 # Added to LIBLINEAR's rule when the features are few and Newton steps converge fast
 FEW_FEATURES = f"with up to {GRAM_BELOW} features the certified gap must also be at most {text(RULE_MIN_GAP)}"
 L1_RULE = (
-    f"certified relative duality gap (P - D)/P <= 1e-4 times -e, at most {text(SLOW_MIN_GAP)} (default -e 0.01), which "
-    "is stricter than LIBLINEAR's rule for -s {}; except on small problems a run also stops when LIBLINEAR's rule "
-    "holds with e / 20, the predicted further decrease of the objective is below 0.01 e, and either the gap is at most "
-    f"{text(SLOW_MIN_GAP)} or half as much work again has not reduced it to that"
+    f"certified relative duality gap (P - D)/P <= {text(L1_GAP_AN_EPS)} times -e, at most {text(SLOW_MIN_GAP)} "
+    "(default -e [eps]), which is stricter than LIBLINEAR's rule for -s {}; except on small problems a run also stops "
+    f"when LIBLINEAR's rule holds with {RULE_SHARE:g} e, the predicted further decrease of the objective is at most "
+    f"{RULE_FALL * L1_GAP_AN_EPS:g} e, and either the gap is at most {text(SLOW_MIN_GAP)} or {RULE_MORE:g} times as "
+    "much work again has not reduced it to that"
 )
 TUBE_RULE = (
-    f"certified relative duality gap (P - D)/P <= 1e-5 times -e, at most {text(RULE_MIN_GAP)} (default -e 0.1), which "
-    f"is stricter than LIBLINEAR's rule for -s {{}}; above {GRAM_BELOW} features a run also stops when LIBLINEAR's "
-    "rule holds with e / 20 and the gap is at most min(e, 0.1), or after about twice the work that it took to satisfy "
-    "LIBLINEAR's rule or to reach its limit of 300 epochs"
+    f"certified relative duality gap (P - D)/P <= {text(TUBE_GAP_AN_EPS)} times -e, at most {text(RULE_MIN_GAP)} "
+    f"(default -e [eps]), which is stricter than LIBLINEAR's rule for -s {{}}; above {GRAM_BELOW} features a run also "
+    f"stops when LIBLINEAR's rule holds with {RULE_SHARE:g} e and the gap is at most min(e, {MOST_LOOSE_GAP:g}), or "
+    "after about twice the work that it took to satisfy LIBLINEAR's rule or to reach its limit of "
+    f"{LATE_EPOCHS} epochs"
 )
 
 
@@ -72,8 +88,9 @@ ROWS = (
         objective=SQUARED_HINGE,
         loss="squared hinge",
         stopping=PROJECTED_RULE.format(1) + f"; with up to {GRAM_BELOW} features a run ends at the exact minimum; with "
-        f"more it also ends when Newton steps reach a certified gap of {text(SLOW_MIN_GAP)}, or after 300 epochs when "
-        "|f'(w)| <= 0.1 * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR, too, then continues by the rule of -s 2)",
+        f"more it also ends when Newton steps reach a certified gap of {text(SLOW_MIN_GAP)}, or after {LATE_EPOCHS} "
+        f"epochs when |f'(w)| <= {LATE:g} * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR, too, then continues "
+        "by the rule of -s 2)",
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=MFN,
     ),
@@ -97,8 +114,9 @@ ROWS = (
         help="L2-regularized L1-loss support vector classification (dual)",
         objective=HINGE,
         loss="hinge",
-        stopping=PROJECTED_RULE.format(3) + "; where multiplier rounds end the run, and "
-        f"with up to {GRAM_BELOW} features, the certified gap must also be at most {text(RULE_MIN_GAP)}",
+        stopping=PROJECTED_RULE.format(3) + f"; with up to {GRAM_BELOW} features, and wherever rounds of the augmented "
+        f"Lagrangian end the run, the certified gap must also be at most {text(RULE_MIN_GAP)}; on small data with more "
+        "to do than a few epochs these rounds go on to the exact minimum",
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=ALM + "Algorithm 1 with p = 1 and a regularised bias",
     ),
@@ -112,7 +130,7 @@ ROWS = (
         kind="all classes",
         loss="hinge",
         stopping="the largest difference of two dual gradients that a step of one row can reduce is at most -e "
-        "(LIBLINEAR's rule for -s 4; default 0.1); " + FEW_FEATURES.replace("features", "features times classes"),
+        "(LIBLINEAR's rule for -s 4; default [eps]); " + FEW_FEATURES.replace("features", "features times classes"),
         supported=RUN_OPTIONS,
         paper="Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class "
         "Linear SVMs, KDD 2008, then " + ALM + "Algorithm 1 with multipliers in the simplex",
@@ -153,7 +171,7 @@ ROWS = (
         help="L2-regularized logistic regression (dual)",
         objective=LOGISTIC,
         loss="logistic",
-        stopping="the largest absolute derivative of the dual is at most -e (LIBLINEAR's rule for -s 7; default 0.1), "
+        stopping="the largest absolute derivative of the dual is at most -e (LIBLINEAR's rule for -s 7; default [eps]) "
         f"and a certified gap of at most {text(RULE_MIN_GAP)}",
         supported=RUN_OPTIONS | SPARK,
         paper=LOGISTIC_PAPER,
@@ -168,7 +186,7 @@ ROWS = (
         kind="regression",
         loss="squared hinge",
         eps_default=0.0001,
-        stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e 0.0001); " + FEW_FEATURES,
+        stopping="|f'(w)| <= e * |f'(0)| (LIBLINEAR's rule for -s 11; default -e [eps]); " + FEW_FEATURES,
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-p", "-R", "-C"}) - {"--stratified"},
         paper=MFN_TUBE,
     ),
@@ -213,7 +231,7 @@ ROWS = (
         bias="none: rho takes its place",
         eps_default=0.01,
         stopping="the largest w.x_i of rows whose dual variable can decrease exceeds the smallest w.x_i of rows whose "
-        "dual variable can increase by at most -e (LIBLINEAR's rule for -s 21; default 0.01), and a certified gap of "
+        "dual variable can increase by at most -e (LIBLINEAR's rule for -s 21; default [eps]), and a certified gap of "
         f"at most {text(RULE_MIN_GAP)}",
         supported=(RUN_OPTIONS | SPARK | {"-n"}) - {"-B", "--stratified", "--grid", "--score"},
         paper="Chou, Lin and Lin, Dual Coordinate-Descent Methods for Linear One-Class SVM and SVDD, SDM 2020: "

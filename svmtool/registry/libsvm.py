@@ -17,7 +17,7 @@ ALFPGM_OPTIONS = frozenset(
 C_SVC = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.f(x_i) + b)),  f(x).f(z) = K(x, z)"
 FREE = "free (not regularised); rho in the model file is its negative"
 STOPPING = "the violation of the most violating pair of all dual variables is at most -e "
-STOPPING += "(LIBSVM's rule; default -e 0.001)"
+STOPPING += "(LIBSVM's rule; default -e [eps])"
 
 
 def kernel_row(number: int, name: str, word: str, about: str, objective: str, loss: str, kind: str, more=()) -> Solver:

@@ -298,7 +298,7 @@ KERNEL_ROWS = (
         bias="regularised, as the weight of a feature of value 1; rho in the model file is its negative",
         free_bias=False,
         eps_default=1e-2,
-        stopping="the largest entry of the dual's gradient is at most -e (default 0.01)",
+        stopping="the largest entry of the dual's gradient is at most -e (default [eps])",
         supported=(KERNEL_OPTIONS | {"--sgd-rows"}) - {"-h"},
         paper="Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015: Algorithm 2; "
         "by default with exact steps in many variables at a time",

@@ -31,11 +31,11 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
 from svmtool.solvers.alm_epochs import EPOCHS, HingeEpochs, epochs_worth
-from svmtool.solvers.alm_rounds import DUAL_ROWS, GROWTH, INNER, SIGMA_COLD, SIGMA_MOST, Rounds
+from svmtool.solvers.alm_rounds import GROWTH, INNER, SIGMA_COLD, SIGMA_MOST, Rounds
 from svmtool.solvers.shared import base, interior_steps, newton
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
 from svmtool.solvers.shared.interior_steps import Slower
-from svmtool.tolerances import GRAM_BELOW, ROUNDOFF_GAP, SAFETY
+from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, ROUNDOFF_GAP, SAFETY
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
 SIGMA_FEATURES = 64  # more features than that put more rows on the margin: a smaller sigma, down to ...

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from svmtool.compiled.loops.cd.dcd_loops import EVALUATIONS, NEARLY
 from svmtool.coordinate.hinge import MOST_EPOCHS, DualCoordinateDescent, still_needed
 from svmtool.data.replicated import of_data
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.alm_rounds import RECENT_RANGES, SMOOTH, WINDOW
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import SUM_SHARE, Monitor, Rule, Status
+from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
-from svmtool.tolerances import RULE_MIN_GAP, SAFETY, SLOW_MIN_GAP
+from svmtool.tolerances import RULE_MIN_GAP, RULE_SHARE, SAFETY, SLOW_MIN_GAP
 
 if TYPE_CHECKING:
     from typing import Any
@@ -26,8 +27,6 @@ ROUNDS = 60
 # LIBLINEAR's rule: with few rows they reach the gap (arcene -s 13, C = 0.01 and 1: 6e-8 and 1e-3, else 0.8 and 1)
 CHEAP = 4.0
 RECENT = 2  # evaluations over which the fall of the gap is measured; where d is large it fluctuates: WINDOW
-EVALUATIONS = 0.1  # share of the visits so far that pass between two evaluations of the primal, ...
-NEARLY = 0.8  # ... or of those that lie ahead of the wanted gap; never more than went before
 LEAST_BOUND = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
 BATCH = 1e7  # non-zeros that epochs visit in one call: limits are checked between calls
 SHARPER = 0.3  # each time that shrunk rows come back, the range at which they will again falls to this share
@@ -83,7 +82,7 @@ class HingeEpochs(Epochs):
     def measure(self) -> None:
         descent = self.descent
         self.pg_range = self.pg_range**SMOOTH * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTH)
-        self.small = self.wide and descent.gradient_sum <= SUM_SHARE * self.rule.certified.gradient_sum
+        self.small = self.wide and descent.gradient_sum <= RULE_SHARE * self.rule.certified.gradient_sum
         self.over = self.wide and descent.beyond(self.rule.certified.gradient_sum)
         self.near = self.small and self.left <= self.loose  # as of the last evaluation
         self.settled = descent.pg_range <= self.range_tol

@@ -18,18 +18,22 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.tolerances import OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
+from svmtool.tolerances import (
+    ALM_IDLE_ROUNDS,
+    ALM_STALL_RTOL,
+    ALM_STALL_STEPS,
+    DUAL_ROWS,
+    OPTIMAL_GAP,
+    ROUNDOFF_GAP,
+    RULE_MIN_GAP,
+)
 
 if TYPE_CHECKING:
     from svmtool.objectives.crammer_singer import CrammerSingerLoss
 
-DUAL_ROWS = 4000  # free rows up to which Newton systems have a row for each, in place of further epochs
 SIGMA_COLD = 3.0  # first sigma without multipliers from elsewhere
 GROWTH, SIGMA_MOST = 3.0, 1e8
 INNER = 1.0  # a round ends when the gradient is this small beside the distance by which the multipliers would move
-# A run ends after this many steps without a better gap and without a relative decrease of phi above STALL_RTOL, ...
-STALL_RTOL, STALL_STEPS = 1e-13, 12
-IDLE_ROUNDS = 30  # ... or after this many rounds without a better gap, the last of them at the largest sigma
 CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
 SMOOTH = 0.9  # weight of the earlier ranges in their mean: a single one varies much
 RECENT_RANGES = 4  # share of all evaluations, one in this many, over which the fall of the range is measured
@@ -45,7 +49,7 @@ class Rounds:
 
     unit, growth = 1.0, GROWTH  # what slacks are measured in; how much larger sigma is in the next round
     ruled = False
-    stall_steps, roundoff_gap = STALL_STEPS, ROUNDOFF_GAP
+    stall_steps, roundoff_gap = ALM_STALL_STEPS, ROUNDOFF_GAP
 
     def __init__(
         self, objective: Augmented | CrammerSingerLoss, monitor: Monitor, rule: Rule, factorised: bool,
@@ -86,10 +90,10 @@ class Rounds:
             ends = norm * norm <= INNER * INNER * o.moved / o.sigma
             if status is None:
                 better = gap < 0.999 * smallest
-                flat = 0 if better or (not first and f < lowest - STALL_RTOL * abs(f)) else flat + 1
+                flat = 0 if better or (not first and f < lowest - ALM_STALL_RTOL * abs(f)) else flat + 1
                 idle = 0 if better else idle + first
                 smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
-                status = self._end(gap, flat >= self.stall_steps or idle >= IDLE_ROUNDS)
+                status = self._end(gap, flat >= self.stall_steps or idle >= ALM_IDLE_ROUNDS)
             if status is not None:
                 return status
             first = ends

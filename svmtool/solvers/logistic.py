@@ -37,8 +37,8 @@ from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
-from svmtool.solvers.shared.newton import STALL_RTOL, rounded
-from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
+from svmtool.solvers.shared.newton import rounded
+from svmtool.tolerances import GRAM_BELOW, NEWTON_STALL_RTOL, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
 
 SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
 SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
@@ -177,7 +177,7 @@ class Run:
             if status is None:
                 status = self.ended(f, bound, norm, sure, lambda: o.steepest_dual(g))  # noqa: B023  called at once
             if status is None:
-                flat = 0 if previous - f > STALL_RTOL * abs(f) else flat + 1  # also where f is no number
+                flat = 0 if previous - f > NEWTON_STALL_RTOL * abs(f) else flat + 1  # also where f is no number
                 status = rounded(f, bound) if flat >= 3 else None
             if status is not None:
                 if f > best and not status.converged:

@@ -29,7 +29,7 @@ import contextlib
 
 import numpy as np
 
-from svmtool.coordinate.hinge import LATE_EPOCHS, MOST_EPOCHS, MOST_VISITS, DualCoordinateDescent
+from svmtool.coordinate.hinge import MOST_EPOCHS, MOST_VISITS, DualCoordinateDescent
 from svmtool.data.replicated import of_data
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import VISIT
@@ -39,14 +39,13 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, Status, bias_alone
 from svmtool.solvers.shared.newton import RuleEpochs, newton_steps
-from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP, SLOW_MIN_GAP
+from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, LATE_EPOCHS, RULE_MIN_GAP, SLOW_MIN_GAP
 
 SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
 SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
 SAMPLE_ROWS = 400  # ... and this many in all;
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
 FIRST_EPOCHS = 1  # for a first guess where the subset would be too small
-DUAL_ROWS = 4000  # active rows up to which their system is factorised in place of further epochs
 # Visits to each row in the first turn of epochs.  A visit to a row with few non-zeros costs more per non-zero, so the
 # turn makes fewer visits in the same time; but if fewer rows are active than there are features, the dual is the
 # smaller problem, and epochs continue to FIRST_TURN.  On ten wide sets (frappe, ml100k, banking77, la12, farm-ads,

@@ -19,9 +19,7 @@ from svmtool.objectives.augmented import ModifiedHuber
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule
 from svmtool.solvers.shared.newton import RuleEpochs, newton_steps
-from svmtool.tolerances import GRAM_BELOW
-
-DUAL_ROWS = 4000  # rows of weight up to which their system is factorised in place of further epochs
+from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW
 
 METHODS = {
     "primal": "Newton steps on a factorised matrix of the features",

@@ -18,7 +18,8 @@ from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers import alm, mfn
 from svmtool.solvers.alm_epochs import HingeEpochs
-from svmtool.solvers.shared.base import GAP, RULE, SUM_SHARE, GapRule, Monitor, RangeRule, Result, Rule
+from svmtool.solvers.shared.base import GAP, RULE, GapRule, Monitor, RangeRule, Result, Rule
+from svmtool.tolerances import RULE_SHARE
 
 solve_mfn = registry.solver_of(mfn)
 
@@ -102,7 +103,7 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, unsh
 
     gap, reached = end(GapRule(1e-9, size, loose))
     exact, _ = end(GapRule(1e-9))
-    assert 1e-9 < gap <= loose and reached <= SUM_SHARE * size
+    assert 1e-9 < gap <= loose and reached <= RULE_SHARE * size
     assert exact <= 1e-9
 
 

@@ -36,10 +36,10 @@ Differs from the papers in:
     step ends (evaluate_model).
 Files: the outer steps, 5 and 11 here; 9, 10 and the end of a run in run.py; the models of 3 and 4 in model.py; 6 in
 all of them; 1, 2, 7 and 8 in objectives/l1/objective.py.
-Stops when: the certified relative gap reaches the target; -e asks for 1e-4 times itself (see Rule.gap).  But for
-small problems -e also ends a run where V = sum_j |violation_j| is a twentieth of what LIBLINEAR's rule allows, e
-max(1, min(pos, neg)) / l times that at w = 0, and the last step's fall of f times V / V before it, which is about what
-is left to gain, a share of 1e-2 e at most; from there it takes as much work again (MORE) for a gap of SLOW_MIN_GAP.
+Stops when: the certified relative gap reaches the target; -e asks for L1_GAP_AN_EPS e (see GapRule.gap).  Except on
+small problems -e also ends a run where V = sum_j |violation_j| is at most RULE_SHARE of what LIBLINEAR's rule allows, e
+max(1, min(pos, neg)) / l times that at w = 0, and the predicted decrease, that of the last step times V / V before it,
+is at most RULE_FALL times the gap; a gap above SLOW_MIN_GAP then gets RULE_MORE of the work so far to reach that.
 Memory: 5 vectors of n, 6 of d; d x d twice where d is small, else the rows once more by columns, and once for the
 working set.
 """
@@ -67,8 +67,8 @@ from svmtool.solvers.l1.run import (
 )
 from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_alone
-from svmtool.solvers.shared.newton import STALL_RTOL, rounded
-from svmtool.tolerances import GRAM_BELOW
+from svmtool.solvers.shared.newton import rounded
+from svmtool.tolerances import GRAM_BELOW, NEWTON_STALL_RTOL, RULE_SHARE
 
 # The subset holds one row in this many, or more: at least this many rows for each feature, and this many in all; no
 # subset holds more than one row in LEAST_GROUP.  Without it 15 sets take 1.03 times the CPU time of whole commands
@@ -79,8 +79,6 @@ SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not
 FUSED_FEATURES, FUSED_WORK, FUSED_SHARE = LARGE_FACE, 1 << 17, 1 << 21
 FUSED_VISITS = 1 << 27  # numbers that one compiled call visits at most: then a limit may end the run
 PATH_FALL = 0.1  # or, where the loss is smooth, a step on that path that lowers f by no more than this share
-RULE_SHARE = 0.05  # except on small problems -e also ends a run where this share of LIBLINEAR's tolerance is met, ...
-# ... and little is left to gain (RULE_FALL in run.py)
 RISE = 1e-12  # relative rise of f that is rounding
 
 
@@ -242,7 +240,7 @@ class _Run(Run):
                 f, self.bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=int(model.epochs[0]), step=t
             )
             if status is None:
-                flat = flat + 1 if previous - f <= STALL_RTOL * abs(f) and f - self.bound > NEARER * apart else 0
+                flat = flat + 1 if previous - f <= NEWTON_STALL_RTOL * abs(f) and f - self.bound > NEARER * apart else 0
                 apart = f - self.bound
                 self.fall = (previous - f) / max(f, 1e-300)
                 status = self._end(f, violations, flat, not self.short)

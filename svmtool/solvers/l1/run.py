@@ -18,16 +18,13 @@ from svmtool.solvers.l1.model import ColumnsModel, MatrixModel, step_of_matrix
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.newton import rounded
-from svmtool.tolerances import OPTIMAL_GAP, SLOW_MIN_GAP
+from svmtool.tolerances import OPTIMAL_GAP, RULE_FALL, RULE_MORE, SLOW_MIN_GAP
 
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding states
 PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
 PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way
-# -e ends a run where about this many times its gap, at most, is left to gain (RULE_SHARE in proximal_newton.py)
-RULE_FALL = 100.0
-# where the gap is above SLOW_MIN_GAP then, it goes on ...
-MORE, MORE_STEPS = 0.5, 10.0  # ... for this share of the work so far; where models are matrices at least MORE_STEPS,
-MORE_WORK = 60.0  # ... else this much work, which is little beside reading the rows from a file
+# Where the gap is above SLOW_MIN_GAP then, the run continues for RULE_MORE of its work, and at least ...
+MORE_STEPS, MORE_WORK = 10.0, 60.0  # ... for these steps where models are matrices, else for this much work
 BEFORE = 0.5  # share of what an interior point run takes at most, about, that other steps take before it.  CPU time ...
 # ... beside 1.0 on fifteen sets of 36 to 62,061 features (text, one-hot, raw, images; C = 1, 100, 1e4, at most 40 s):
 # 0.85 to 1.15 times, most of it noise; on 341 rows of banking77 at C = 1e4, whose 77 runs all get there, 0.8 times
@@ -187,7 +184,7 @@ class Run:
             return True
         if self.most_work == np.inf:
             least = MORE_WORK if self.wide else MORE_STEPS * (STEP_WORK + self.model.work)
-            self.most_work = self.work + max(MORE * self.work, least)
+            self.most_work = self.work + max(RULE_MORE * self.work, least)
         return self.work >= self.most_work
 
 

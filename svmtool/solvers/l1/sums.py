@@ -11,7 +11,7 @@ Does what proximal_newton.py does with rows in memory, and differs from it in:
  2. Where that set is too large for a matrix its model is minimised by products: a proximal step by the diagonal of H
     moves weights away from zero, conjugate gradients then move those that are not zero together.
  3. The slope of f decides where a step ends: a few numbers for each t, on the search direction as far as t = 1.
-Stops when: the certified relative gap reaches the target; -e asks for 1e-4 times itself (see Rule.gap).
+Stops when: the certified relative gap reaches the target; -e asks for 1e-4 times itself (see GapRule.gap).
 Memory: 6 vectors of d, and a matrix of the working set.
 """
 
@@ -33,8 +33,8 @@ from svmtool.solvers.l1.model import face_step, matrix_fits, next_ridge, step_of
 from svmtool.solvers.l1.run import BIAS, BIAS_WHY, ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_alone
-from svmtool.solvers.shared.newton import STALL_RTOL, rounded
-from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
+from svmtool.solvers.shared.newton import rounded
+from svmtool.tolerances import GRAM_BELOW, NEWTON_STALL_RTOL, OPTIMAL_GAP
 
 # Measured at C = 1 to a gap of 1e-4, -s 5 and 6, in two partitions of up to 5000 rows of a9a, australian, madelon,
 # splice, mushrooms, w8a, cod-rna, kdd99, magic04, dorothea, arcene, farm-ads, imdb.tfidf and polarity2.bigram: passes
@@ -116,7 +116,7 @@ class _Run:
                 f, bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=self.products, step=t
             )
             gap = relative_gap(f, bound)
-            flat = flat + 1 if previous - f <= STALL_RTOL * abs(f) else 0
+            flat = flat + 1 if previous - f <= NEWTON_STALL_RTOL * abs(f) else 0
             if status is None and (gap <= OPTIMAL_GAP or largest == 0.0):
                 status = base.OPTIMAL
             if status is None and gap <= gap_tol:

@@ -16,8 +16,6 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import SolverResult
 from svmtool.tolerances import RULE_MIN_GAP
 
-LATE = 0.1  # share of -s 2's tolerance to which LIBLINEAR continues -s 1 after its limit on epochs
-SUM_SHARE = 0.05  # of LIBLINEAR's tolerance of the sum of projected gradients: from there on a gap ends regressions
 KEPT = 4096  # records of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
 # A run makes progress if its least gap falls to the share FALL between two checks, or its dual value rises by the share
 # RISE of that gap: with less of both it would take a thousand times as long as so far.  A rise by less than the share
@@ -254,8 +252,9 @@ class GapRule(NamedTuple):
 
     gap           stop at this gap; negative: never
     gradient_sum  where coordinate descent solves a wide problem: LIBLINEAR's tolerance of the sum of absolute projected
-                  gradients of an epoch, relative to the first.  Stop when that sum is at most SUM_SHARE of this and the
-                  gap at most `loose`, or after enough epochs since it was at most this (DualCoordinateDescent.beyond)
+                  gradients of an epoch, relative to the first.  Stop when that sum is at most RULE_SHARE of this and
+                  the gap at most `loose`, or after enough epochs since it was at most this: see
+                  DualCoordinateDescent.beyond
     loose         see gradient_sum
     """
 

@@ -14,7 +14,7 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Status
 from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
+from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
 if TYPE_CHECKING:
     from svmtool.objectives.smoothed import Smoothed
@@ -39,7 +39,6 @@ STALL_RTOL, STALL_STEPS = 1e-13, 12
 # Tolerance of conjugate gradients relative to the gradient.
 CG_TOLERANCE = 0.1
 # Up to this many rows between their bounds the dual system is factorised; beyond, conjugate gradients.
-DUAL_ROWS = 4000
 # Epochs may take this much more of the time of such systems than they do elsewhere.
 PATIENCE = 0.3
 # Epochs at most, and the share of the visits so far between two evaluations of the gap.

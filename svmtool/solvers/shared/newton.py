@@ -13,9 +13,17 @@ from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import SUM_SHARE, Monitor, Rule, Status
+from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import Epochs
-from svmtool.tolerances import OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY, SLOW_MIN_GAP
+from svmtool.tolerances import (
+    NEWTON_STALL_RTOL,
+    OPTIMAL_GAP,
+    ROUNDOFF_GAP,
+    RULE_MIN_GAP,
+    RULE_SHARE,
+    SAFETY,
+    SLOW_MIN_GAP,
+)
 
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root of what a step is about to gain, as a
@@ -33,7 +41,6 @@ FIRST_EVALUATION = 4
 NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of this many evaluations, ...
 LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5  # ... at least this many and at most this share of all so far
 SHARPER = 0.1  # share of the gap at which projected gradients are examined again
-STALL_RTOL = 1e-14  # relative decrease up to which f falls by no more than rounding
 # Small problems: all steps in one compiled call, which ends sooner than Python could follow it.  Most features, most
 # non-zeros of a lone problem, and of one among several, which share the cores; most rounds of a call, or as many as
 # visit so many non-zeros, since limits are checked between calls
@@ -112,7 +119,9 @@ def newton_steps(
         if status is None and (norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and objective.changed == 0)):
             status = base.OPTIMAL
         if status is None:
-            flat = 0 if lowest - f > STALL_RTOL * abs(f) else flat + 1  # also where f is no number, or rises and falls
+            flat = (
+                0 if lowest - f > NEWTON_STALL_RTOL * abs(f) else flat + 1
+            )  # also where f is nan
             status = rounded(f, bound) if flat >= 3 else None
         if status is not None:
             if f > best and not status.converged:
@@ -179,7 +188,7 @@ class RuleEpochs(Epochs):
         self.tolerance = SAFETY * rule.dual.most if rule.dual is not None else descent.unit
         self.gradient_tol = rule.primal.share * objective.gradient_at_zero() if rule.primal is not None else -1.0
         self.gap = monitor.gap or 0.0
-        self.gradient_sum = SUM_SHARE * rule.certified.gradient_sum
+        self.gradient_sum = RULE_SHARE * rule.certified.gradient_sum
         self.lefts, self.counts = [1.0], [0.0]
         self.next_evaluation = FIRST_EVALUATION if self.gap > 0.0 else MOST_EPOCHS
         self.least, self.best = np.inf, descent.w

@@ -19,15 +19,15 @@ from svmtool.limits import EndedError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
-from svmtool.solvers.shared.base import LATE, GapRule, GradientRule, RangeRule, Result, Rule
+from svmtool.solvers.shared.base import GapRule, GradientRule, RangeRule, Result, Rule
+from svmtool.tolerances import L1_GAP_AN_EPS, LATE, SLOW_MIN_GAP
 from svmtool.training.reductions.base import Reduction
 
 if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
     from svmtool.objectives.normal_equations import NormalEquations
 
-L1_GAP_AN_EPS = 1e-4  # |w|_1: certified gap at which a run ends, as multiple of -e ...
-L1_LEAST_GAP, L1_MOST_GAP = 1e-10, 1e-3  # ... and its bounds
+L1_LEAST_GAP = 1e-10  # |w|_1: least certified gap at which a run ends
 
 
 class OneVsRest(Reduction):
@@ -106,7 +106,7 @@ class OneVsRest(Reduction):
             late = LATE * gradient.share if self.solver.loss == "squared hinge" else None
             return Rule(dual=RangeRule(self.eps, late))
         if self.solver.regulariser == "|w|_1":
-            return Rule(gradient, certified=GapRule(min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), L1_MOST_GAP)))
+            return Rule(gradient, certified=GapRule(min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), SLOW_MIN_GAP)))
         return Rule(gradient)
 
     def leave_one_out(self, model: LinearModel) -> float | None:

@@ -17,11 +17,10 @@ from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import GapRule, GradientRule, Result, Rule
+from svmtool.tolerances import MOST_LOOSE_GAP, RULE_MIN_GAP, TUBE_GAP_AN_EPS
 from svmtool.training.reductions.base import Reduction
 
-GAP_AN_EPS = 1e-5  # certified gap at which a run ends, as multiple of -e: 1e-6 with the default 0.1 ...
-LEAST_GAP, MOST_GAP = 1e-10, 1e-6  # ... and its bounds
-LOOSE, MOST_LOOSE = 1.0, 0.1  # for large d: sufficient certified gap, as a multiple of -e, and its upper bound
+LEAST_GAP = 1e-10  # least certified gap at which a run ends
 
 
 class Regression(Reduction):
@@ -47,7 +46,7 @@ class Regression(Reduction):
             return Rule()
         if self.solver.space == "primal":
             return Rule(GradientRule(self.eps))
-        gap, loose = min(max(GAP_AN_EPS * self.eps, LEAST_GAP), MOST_GAP), min(LOOSE * self.eps, MOST_LOOSE)
+        gap, loose = min(max(TUBE_GAP_AN_EPS * self.eps, LEAST_GAP), RULE_MIN_GAP), min(self.eps, MOST_LOOSE_GAP)
         return Rule(certified=GapRule(gap, self.eps, loose))
 
     def finish(self, result: Result) -> None:

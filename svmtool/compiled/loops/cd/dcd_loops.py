@@ -15,6 +15,8 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.rows.row_loops import ONE, TWO, ZERO, add_multiple, product_of_row
 
+EVALUATIONS = 0.1  # share of the visits so far that pass between two evaluations of the primal, ...
+NEARLY = 0.8  # ... or of those that lie ahead of the requested gap; never more than went before
 TUBE_SHARE = 0.3  # tubes: factor of the shrinking thresholds, which the first rows of an epoch make too wide
 
 

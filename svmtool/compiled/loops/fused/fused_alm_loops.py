@@ -7,16 +7,13 @@ from the same helpers.
 import numpy as np
 
 from svmtool.compiled import loop
-from svmtool.compiled.loops.cd.dcd_loops import dcd_epochs, range_of
+from svmtool.compiled.loops.cd.dcd_loops import EVALUATIONS, NEARLY, dcd_epochs, range_of
 from svmtool.compiled.loops.fused.fused_newton_loops import direction, gradient, margins, record, take_step
-from svmtool.compiled.loops.loss.hinge_loops import power_search, power_state
+from svmtool.compiled.loops.loss.hinge_loops import SHARP, power_search, power_state
 from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, csr_hinge, dot
+from svmtool.tolerances import ALM_IDLE_ROUNDS, ALM_STALL_RTOL, ALM_STALL_STEPS, OPTIMAL_GAP, RULE_MIN_GAP
 
 FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for an epoch
-RULE_MIN_GAP = 1e-6  # as in alm_rounds.py
-OPTIMAL_GAP, STALL_RTOL, STALL_STEPS, IDLE_ROUNDS = 1e-12, 1e-13, 12, 30  # as in alm_rounds.py
-NEARLY = 0.8  # as in alm.py
-SHARP = 1e8  # as in augmented.py
 
 
 @loop(
@@ -107,7 +104,7 @@ def fused_hinge(
                 limits[0] = np.inf
                 limits[1] = -np.inf
                 continue
-            early = visits - seen < max(patience, 0.1 * visits) and pg_range > promising
+            early = visits - seen < max(patience, EVALUATIONS * visits) and pg_range > promising
             if (early or (count < epochs and pg_range > 0.0)) and not settled and count < most:
                 continue
             if count >= most:  # limit reached: the best multiple of the current point
@@ -191,11 +188,11 @@ def fused_hinge(
             code = 1
             break
         better = left < 0.999 * smallest
-        flat = 0 if better or (not first and phi < lowest - STALL_RTOL * abs(phi)) else flat + 1
+        flat = 0 if better or (not first and phi < lowest - ALM_STALL_RTOL * abs(phi)) else flat + 1
         idle = 0 if better else (idle + 1 if first else idle)
         smallest = min(left, smallest)
         lowest = phi if first else min(phi, lowest)
-        if flat >= STALL_STEPS or idle >= IDLE_ROUNDS:
+        if flat >= ALM_STALL_STEPS or idle >= ALM_IDLE_ROUNDS:
             code = 4
             break
         if records > most:

@@ -22,9 +22,9 @@ from svmtool.compiled.loops.loss.l1_loops import (
 from svmtool.compiled.loops.loss.logistic_loops import logistic_state, logistic_widen
 from svmtool.compiled.loops.rows.row_loops import ONE, dot
 from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
+from svmtool.tolerances import NEWTON_STALL_RTOL, OPTIMAL_GAP
 
 FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, epochs, step
-OPTIMAL_GAP, STALL_RTOL = 1e-12, 1e-14  # as in solvers/shared/newton.py
 SHORT = 0.5  # a shorter step means that its model is valid only near w
 KEEP = 0.25  # logistic loss: a step that reduces the violation to this share keeps its matrix for the next
 INNER_MATRIX = 0.03  # tolerance of the model's solution, as share of the largest violation, ...
@@ -282,7 +282,7 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         if f - best <= rule_gap * f:
             code = 3
             break
-        flat = flat + 1 if previous - f <= STALL_RTOL * abs(f) and f - best > NEARER * apart else 0
+        flat = flat + 1 if previous - f <= NEWTON_STALL_RTOL * abs(f) and f - best > NEARER * apart else 0
         apart = f - best
         if flat >= STALL_STEPS:
             code = 4

@@ -8,13 +8,12 @@ import numpy as np
 
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.loss.hinge_loops import hinge2_line_search, hinge2_state, next_line_search_step
-from svmtool.compiled.loops.loss.logistic_loops import logistic_line_search, logistic_state
+from svmtool.compiled.loops.loss.logistic_loops import LINE_SEARCH_PRECISION, logistic_line_search, logistic_state
 from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, dot, row_dot
 from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
+from svmtool.tolerances import NEWTON_STALL_RTOL, OPTIMAL_GAP
 
 FIELDS = 5  # of a record: f, bound, |gradient|, active rows, step
-OPTIMAL_GAP, STALL_RTOL = 1e-12, 1e-14  # as in mfn.py
-LOGISTIC_PRECISION = 1e-2  # of line searches, as in objectives/logistic.py
 
 
 @helper(fast=True)
@@ -88,7 +87,7 @@ def step_along(z, dz, target, cost, out, a, b, logistic, rows):
     bracket = out[2:]
     bracket[0] = 0.0
     bracket[1] = np.inf
-    precision = LOGISTIC_PRECISION if logistic else 0.0
+    precision = LINE_SEARCH_PRECISION if logistic else 0.0
     t = 1.0
     for _ in range(100):
         if logistic:
@@ -176,7 +175,7 @@ def fused_newton(
         if norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and counts[0] == 0.0):
             code = 1
             break
-        flat = flat + 1 if previous - f <= STALL_RTOL * abs(f) else 0
+        flat = flat + 1 if previous - f <= NEWTON_STALL_RTOL * abs(f) else 0
         if flat >= 3:
             code = 4
             break

@@ -17,6 +17,7 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.rows.row_loops import ONE, dot, row_dot
 
+SHARP = 1e8  # sigma at which the smoothed loss with beta = 0 stands for the loss: the smoothing is negligible
 ROUNDS = 60  # most Newton steps for one row; usually a few
 
 

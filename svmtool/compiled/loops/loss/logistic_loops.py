@@ -18,6 +18,7 @@ if _library is None:
 # changes a margin by at most 1000 times its size.  Rows with a margin above -9 keep their curvature.
 LEAST_CURVATURE = 1e-3
 LEAST_MARGIN = 1e-3  # |z| below which tanh(z / 2) / (2 z) is 1/4 up to 1e-7
+LINE_SEARCH_PRECISION = 1e-2  # f is not piecewise quadratic: an exact search would gain little
 LEAST = -708.0  # below this exp is not a normal number
 HALF = 0.41421356237309503  # sqrt(2) - 1
 
