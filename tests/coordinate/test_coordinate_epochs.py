@@ -8,11 +8,19 @@ import reference
 from reference import csr_of
 
 from svmtool import registry
-from svmtool.coordinate import hinge
-from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, MOST_EPOCHS, DualCoordinateDescent
+from svmtool.coordinate.hinge import (
+    BEYOND,
+    CHECK_MEMORY_AFTER,
+    LATE_EPOCHS,
+    MOST_EPOCHS,
+    READING,
+    STARTING,
+    DualCoordinateDescent,
+)
 from svmtool.data.csr import CsrRows
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.data.replicated import RepeatedRows
+from svmtool.linalg.systems import VISIT
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
@@ -85,7 +93,6 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, unsh
     rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
     signs, cost = np.repeat((1.0, -1.0), 60), np.full(120, 1.0)
     watched, plain = [], DualCoordinateDescent.run
-    monkeypatch.setattr(hinge, "BEYOND", 1000.0)
     monkeypatch.setattr(DualCoordinateDescent, "run", lambda self: (watched.append(self), plain(self))[1])
 
     def end(rule: GapRule) -> tuple[float, float]:
@@ -107,47 +114,42 @@ def test_small_gradients_and_a_loose_gap_end_a_wide_regression(loss, loose, unsh
     assert exact <= 1e-9
 
 
+def regression_on_noise(rows: CsrRows, p: float) -> Task:
+    """A regression on noise at a large C; p: power of the loss."""
+    noise = np.random.default_rng(1).normal(size=rows.n)
+    targets = np.concatenate((noise - 0.1, -noise - 0.1))
+    signs, cost = np.repeat((1.0, -1.0), rows.n), np.full(2 * rows.n, 1e4)
+    return Task(RepeatedRows(rows, 2), signs, cost, False, targets, p)
+
+
 @pytest.mark.parametrize("loss", SOLVERS)
 def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, unshrunk, monkeypatch):
-    """With a large C the gap stays large long after that rule holds; the run ends by it after as many visits again."""
-    p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
-    rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
-    noise = np.random.default_rng(1).normal(size=60)
-    task = Task(
-        rows, np.repeat((1.0, -1.0), 60), np.full(120, 1e4), False, np.concatenate((noise - 0.1, -noise - 0.1)),
-        1.0 if loss == "hinge" else 2.0,
-    )  # fmt: skip
+    """With a large C the gap stays large long after that rule holds; the run ends by it after about as many again."""
+    p = reference.random_problem(3, 1000, mfn.GRAM_BELOW + 1)
+    task = regression_on_noise(CsrRows(*csr_of(p.X), p.X.shape[1]), 1.0 if loss == "hinge" else 2.0)
     visits, held, plain = [], [], DualCoordinateDescent.run
 
     def run(self):
         spent = plain(self)
         visits.append(self.visits)
         if not held and self.gradient_sum <= 0.1:
-            held.append(self.visits)
+            held.append((1.0 + BEYOND) * self.visits + (READING * self.data.nnz + STARTING) * VISIT / self.cost)
         return spent
 
     monkeypatch.setattr(DualCoordinateDescent, "run", run)
-    monkeypatch.setattr(hinge, "READING", 0.0)
-    monkeypatch.setattr(hinge, "STARTING", 0.0)
     rule = Rule(certified=GapRule(1e-12, 0.1, 1e-12))
     found = SOLVERS[loss](task, Monitor(), rule)
-    limit = (1.0 + hinge.BEYOND) * held[0]
     assert found.status is RULE and found.history[-1]["gap"] > 1e-12
-    assert visits[-2] < limit <= visits[-1]
+    assert visits[-2] < held[0] <= visits[-1]
 
 
 @pytest.mark.parametrize("rounding", [False, True])
-def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(rounding, monkeypatch):
+def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(rounding):
     """Where rounding ends them, the run still ends by the rule."""
-    p = reference.random_problem(3, 60, mfn.GRAM_BELOW + 1)
-    rows = RepeatedRows(CsrRows(*csr_of(p.X), p.X.shape[1]), 2)
-    noise = np.random.default_rng(1).normal(size=60)
-    targets = np.concatenate((noise - 0.1, -noise - 0.1))
-    task = Task(rows, np.repeat((1.0, -1.0), 60), np.full(120, 1e4), False, targets, 1.0)
+    task = regression_on_noise(uneven(200, mfn.GRAM_BELOW + 1).rows, 1.0)
     gap = 0.0 if rounding else 1e-6
     monitor, rule = Monitor(), Rule(certified=GapRule(gap, 0.1, gap))
     objective, descent = hinge_descent(task)
-    monkeypatch.setattr(hinge, "STARTING", 0.0)
     epochs = HingeEpochs(objective, descent, monitor, rule, wide=True, most_rows=4000, cheap=np.inf)
     assert epochs.run() is None and epochs.ruled
     run = alm.Run(objective, monitor, rule, factorised=False)
@@ -156,7 +158,7 @@ def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(roun
         run.stall_steps = run.roundoff_gap = 0
     run.follow(descent.w, descent.alpha, descent.dual_value())
     found = run.finished(task)
-    assert found.status is RULE and found.history[-1]["gap"] <= 1e-6
+    assert found.status is RULE and found.history[-1]["gap"] <= (1e-4 if rounding else 1e-6)
 
 
 @pytest.mark.parametrize("factorised, most_rows", [(True, 0), (False, 4000), (False, 0)])
@@ -190,10 +192,8 @@ def descent_of(kind: str, p, X) -> DualCoordinateDescent:
 @pytest.mark.parametrize("kind", ["hinge", "squared hinge", "tube"])
 def test_an_epoch_in_pieces_is_the_epoch(kind, monkeypatch, tmp_path):
     """The same bits for pieces of any length, with shrinking: on disk the memory is examined between them."""
-    p = reference.random_problem(4, 300, 12)
-    X = CsrRows(*csr_of(p.X), 12, mapped=MappedArrays(10**12, str(tmp_path)))
-    monkeypatch.setattr(hinge, "ON_DISK", 1 << 6)
-
+    p = reference.random_problem(4, 1000, 100)
+    X = CsrRows(*csr_of(p.X), 100, mapped=MappedArrays(10**12, str(tmp_path)))
     whole, cut = (descent_of(kind, p, X) for _ in range(2))
     pieces, shares = [], []
     for k in range(12):
@@ -296,23 +296,20 @@ def test_a_rule_that_epochs_meet_is_not_replaced():
     assert plain.status is late.status is RULE and np.array_equal(plain.w, late.w)
 
 
-def test_liblinears_cap_on_epochs_counts_as_its_rule(monkeypatch):
-    """Where so many epochs have not met its rule, as many visits again end a wide regression."""
-    p, size = reference.random_problem(3, 60, 40), 1e-9
-    noise = np.random.default_rng(1).normal(size=60)
-    tube = (
-        RepeatedRows(CsrRows(*csr_of(p.X), 40), 2), np.repeat((1.0, -1.0), 60), np.zeros(120), np.full(120, 1e4), 1,
-        None, np.concatenate((noise - 0.1, -noise - 0.1)),
-    )  # fmt: skip
-    with_rule, without = DualCoordinateDescent(*tube), DualCoordinateDescent(*tube)
-    for name, value in {"READING": 0.0, "STARTING": 0.0, "LATE_EPOCHS": 5}.items():
-        monkeypatch.setattr(hinge, name, value)
+def test_liblinears_cap_on_epochs_counts_as_its_rule():
+    """Where so many epochs have not met its rule, as many visits again, and some more, end a wide regression."""
+    task, size = regression_on_noise(uneven().rows, 1.0), 1e-9
+    with_rule, without = (
+        DualCoordinateDescent.of_power(task.rows, task.y, task.cost, 1.0, 1, task.target) for _ in range(2)
+    )
+    more = (READING * with_rule.data.nnz + STARTING) * VISIT / with_rule.cost
     ended, visits = [], []
-    for _ in range(20):
+    for _ in range(1200):
         with_rule.run()
         without.run()
         assert with_rule.gradient_sum > size, "its rule itself is met"
         ended.append(with_rule.beyond(size))
         visits.append(with_rule.visits)
         assert not without.beyond(-1.0)
-    assert ended == [sofar >= 2.0 * visits[4] for sofar in visits] and ended[-1]
+    limit = (1.0 + BEYOND) * visits[LATE_EPOCHS - 1] + more
+    assert ended == [sofar >= limit for sofar in visits] and ended[-1]
