@@ -23,6 +23,7 @@ from svmtool.limits import StopFlag, with_time_shares
 from svmtool.linalg.systems import Factored, solve_positive
 from svmtool.params import Request, Settings
 from svmtool.solvers.shared import base
+from svmtool.training.outcome import liblinear_log
 from svmtool.training.pipeline import train
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import cross_validation, report, search
@@ -223,20 +224,17 @@ def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
         return found
 
     monkeypatch.setattr(cross_validation.Folds, "evaluate", ended)
-    monkeypatch.setattr(search, "UNMOVED_ROUNDS", 99)
-    monkeypatch.setattr(search, "P_STEPS", 1)
-    most = "MAX_C" if number == 2 else "MAX_C_REGRESSION"
-    monkeypatch.setattr(search, most, 2.0)
+    most = search.MAX_C if number == 2 else search.MAX_C_REGRESSION
     for strict in (False, True):
         seen.clear()
         console = Lines()
-        request = Request(given=("-c",), folds=3, strict=strict, find_C=True)
-        assert report.validate(table, Settings.of(solver=number, C=0.5), request, console) == 2 * strict
+        request = Request(given=("-c", "-p"), folds=3, strict=strict, find_C=True)
+        assert report.validate(table, Settings.of(solver=number, C=most / 4, p=1e-9), request, console) == 2 * strict
         values = "C" if number == 2 else "p and C"
         (warning,) = console.warnings
         assert warning.startswith(f"WARNING: folds did not converge at 1 of 3 values of {values}")
         assert warning.endswith(base.PRECISION.advice)
-        assert (", also at the best" in warning) == ("Best C = 2 " in console.text)
+        assert (", also at the best" in warning) == (f"Best C = {most:g} " in console.text)
 
 
 # With a model
@@ -347,10 +345,9 @@ def test_untouched_problems_have_the_certificate_of_the_dual_point_zero(row):
 # Memory of a long run
 
 
-def test_a_long_run_keeps_its_first_and_last_records(monkeypatch):
-    monkeypatch.setattr(base, "KEPT", 16)
+def test_a_long_run_keeps_its_first_and_last_records():
     seen = []
-    monitor = base.Monitor(sink=lambda **record: seen.append(record["iteration"]))
+    monitor = base.Monitor(sink=lambda **record: seen.append(record["iteration"]), kept=16)
     for k in range(1000):
         monitor.step(1.0 + 1.0 / (k + 1), 0.0)
         assert len(monitor.history) <= 16
@@ -359,10 +356,11 @@ def test_a_long_run_keeps_its_first_and_last_records(monkeypatch):
     assert recorded[:8] == list(range(8)) and recorded[-4:] == list(range(996, 1000))
 
 
-def test_what_is_printed_of_a_long_run_is_numbered_by_its_steps(monkeypatch, svm_train):
-    options, data = ("-s", 6, "-c", 100, "-e", 1e-9), text_of(*made(60, 6, 2))
-    _, whole, _ = svm_train(*options, "d", "m", data=data)
-    monkeypatch.setattr(base, "KEPT", 4)
-    _, some, _ = svm_train(*options, "d", "m", data=data)
-    whole, some = whole.splitlines(), some.splitlines()
+def test_what_is_printed_of_a_long_run_is_numbered_by_its_steps():
+    settings = Settings.of(solver=6, C=100.0, eps=1e-9)
+    [result] = train(table_of(*made(60, 6, 2)), settings).results
+    whole = liblinear_log(settings.row, result).splitlines()
+    assert len(result.history) > 4
+    result.history[2:-2] = []  # as Monitor drops records
+    some = liblinear_log(settings.row, result).splitlines()
     assert set(some) < set(whole) and some[0] == whole[0] and some[-1] == whole[-1]

@@ -132,7 +132,7 @@ class Monitor:
     max_seconds: limit of this run alone, counted from `started`.
     progress: detects a run that no longer makes progress.
     call_rounds: most rounds of one compiled call, where the solver's own number is not smaller.
-    history: the records in order; a long run keeps KEPT of them.
+    history: the records in order; a long run keeps at most `kept` of them.
     """
 
     def __init__(
@@ -145,8 +145,9 @@ class Monitor:
         started: float | None = None,
         progress: Progress | None = None,
         call_rounds: int = sys.maxsize,
+        kept: int = KEPT,
     ):
-        self.progress, self.call_rounds = progress, call_rounds
+        self.progress, self.call_rounds, self.kept = progress, call_rounds, kept
         self.gap, self.max_iter, self.max_seconds = gap, max_iter, max_seconds
         self.sink, self.stop = sink, stop
         self.started = time.perf_counter() if started is None else started
@@ -181,8 +182,8 @@ class Monitor:
         activity.now.gap, activity.now.target = gap, self.gap
         record = {"iteration": self.iterations, "objective": objective, "bound": bound, "gap": gap, **fields}
         self.history.append(record)
-        if len(self.history) > KEPT:
-            del self.history[KEPT // 2 : KEPT // 2 + KEPT // 4]
+        if len(self.history) > self.kept:
+            del self.history[self.kept // 2 : self.kept // 2 + self.kept // 4]
         if self.sink:
             self.sink(seconds=time.perf_counter() - self.started, **record, **self._method)
             self._method.pop("why", None)
