@@ -123,8 +123,13 @@ def in_rounds(task: Task, monitor: Monitor, best: Best) -> Status | None:
     return status
 
 
-def by_columns(task: Task, monitor: Monitor, best: Best, mu: float) -> Status:
-    """Improve `best` until the gap reaches the target; returns why the run ended.  mu: a choice's first one."""
+def by_columns(
+    task: Task, monitor: Monitor, best: Best, mu: float, columns: int = COLUMNS, progress: float = PROGRESS
+) -> Status:
+    """Improve `best` until the gap reaches the target; returns why the run ended.
+
+    mu: a choice's first one; columns, progress: see COLUMNS and PROGRESS.
+    """
     rows, m = task.rows, task.rows.n_features
     whole = L1Columns(task)
     w, last, pull = best.w, best.alpha, whole.pull(best.alpha)
@@ -134,11 +139,11 @@ def by_columns(task: Task, monitor: Monitor, best: Best, mu: float) -> Status:
     status = None
     while status is None:
         size = np.abs(pull)
-        most = max(COLUMNS, int(np.count_nonzero(support)))
+        most = max(columns, int(np.count_nonzero(support)))
         wanted = np.setdiff1d(np.argsort(-size[:m], kind="stable")[:most], used)
         if run is not None:
             wanted = wanted[size[wanted] > (NEARLY if size.max(initial=0.0) > 1.0 else 1.0)]
-        if best.gap < PROGRESS * least:
+        if best.gap < progress * least:
             least = best.gap
             used = used[support[used] | (size[used] > IDLE)]
         used = np.union1d(used, wanted)

@@ -9,9 +9,7 @@ from optima import Problem
 from reference import rows_in, table_of
 from solver_suite import PROBLEMS
 
-from svmtool.objectives.l1 import pdhg
 from svmtool.params import Settings
-from svmtool.solvers import nesvm_lp
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 LAYOUTS = {layout: lambda p, layout=layout: rows_in(layout, p.X, p.bias) for layout in ("csr", "dense")}
@@ -27,10 +25,8 @@ SYSTEMS = {  # number -> method
 
 
 @pytest.fixture(params=SYSTEMS)
-def system(request, monkeypatch):
-    """All columns at once by stages; steps in rounds, over rows and columns that may matter; some columns by stages."""
-    monkeypatch.setattr(pdhg, "FEWEST", 4)
-    monkeypatch.setattr(nesvm_lp, "COLUMNS", 3)
+def system(request):
+    """All columns at once by stages; steps in rounds; column generation."""
     return SYSTEMS[request.param]
 
 

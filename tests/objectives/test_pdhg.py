@@ -93,11 +93,10 @@ def test_steps_are_those_of_the_twin(n, d, penalty):
 
 
 @pytest.mark.parametrize("name", WIDE)
-def test_evaluations_bound_the_optimum_and_converge(name, monkeypatch):
+def test_evaluations_bound_the_optimum_and_converge(name):
     """Against the linear program; some rows and columns stay out, and the values are those of all."""
-    monkeypatch.setattr(pdhg, "FEWEST", 4)
     p = PROBLEMS[name]
-    run, best = L1Pdhg(task_of(p), np.zeros(p.A.shape[1])), l1_optimum(p)
+    run, best = L1Pdhg(task_of(p), np.zeros(p.A.shape[1]), fewest=4), l1_optimum(p)
     low, high, fewest = 0.0, np.inf, len(p.y) + p.X.shape[1]
     for _ in range(400):
         run.run(50)
@@ -164,10 +163,10 @@ def test_rows_of_both_signs_keep_their_multipliers():
     assert run.excess > 1.0 and run.bound > 6e3
 
 
-def test_too_slow_steps_leave_the_rest_to_columns(monkeypatch):
-    monkeypatch.setattr(nesvm_lp, "FASTER", 0.0)
-    monkeypatch.setattr(nesvm_lp, "LEAST", 0)
-    p = PROBLEMS["wide"]
+def test_too_slow_steps_leave_the_rest_to_columns():
+    """Rows near a space of five dimensions, at a large cost."""
+    rng, p = np.random.default_rng(0), reference.random_problem(0, 40, 300, 1e3, bias=1.0, free=True)
+    p = p._replace(X=rng.normal(size=(40, 5)) @ rng.normal(size=(5, 300)) + 1e-3 * rng.normal(size=(40, 300)))
     task, monitor = task_of(p), Monitor(1e-6)
     best = Best(L1Columns(task))
     assert nesvm_lp.in_rounds(task, monitor, best) is None

@@ -17,7 +17,7 @@ from nesvm_suite import (  # noqa: F401
     l1_optimum,
     system,
 )
-from optima import minimiser, optimum
+from optima import Problem, minimiser, optimum
 from solver_suite import PROBLEMS
 
 from svmtool import registry
@@ -137,29 +137,41 @@ def test_extreme_costs_in_many_features(number, C):
     assert s.status.converged == (s.certificate.gap <= 1e-3 * (1 + 1e-6))
 
 
-def by_columns_of_two(monkeypatch, progress: float = nesvm_lp.PROGRESS) -> tuple[Status, list[dict]]:
+def by_columns_of_two(p: Problem, progress: float = nesvm_lp.PROGRESS) -> tuple[Status, list[dict]]:
     """Why column generation on a problem ended, two columns at a time, and its records."""
-    monkeypatch.setattr(nesvm_lp, "COLUMNS", 2)
-    monkeypatch.setattr(nesvm_lp, "PROGRESS", progress)
-    p = PROBLEMS["wide"]
-    task, monitor = Task(LAYOUTS["csr"](p), p.y, p.cost), Monitor(1e-8)
+    task, monitor = Task(LAYOUTS["csr"](p), p.y, p.cost, p.free), Monitor(1e-8)
     best = Best(L1Columns(task))
-    status = nesvm_lp.by_columns(task, monitor, best, 1.0)
+    status = nesvm_lp.by_columns(task, monitor, best, 1.0, 2, progress)
     assert best.primal == pytest.approx(l1_optimum(p), rel=1e-7)
     return status, monitor.history
 
 
-def test_columns_leave_only_after_progress(monkeypatch):
+@every_problem
+def test_columns_that_come_two_at_a_time_lead_to_the_optimum(name):
+    status, _ = by_columns_of_two(PROBLEMS[name])
+    assert status.converged
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("method", ["pdhg", "columns"])
+def test_columns_that_cannot_matter_are_left_out(method, free):
+    p, active = reference.random_problem(9, 40, 1600, bias=1.0, free=free), []
+    s = Solved(p, system={51: method}, gap=1e-6, report=lambda **record: active.append(record["active"]))
+    assert s.status.converged and s.f == pytest.approx(l1_optimum(p), rel=2e-6)
+    assert 0 < active[-1] < 0.8 * p.X.shape[1]
+
+
+def test_columns_leave_only_after_progress():
     """Else two choices of columns, each right about what the other lacks, may follow each other for ever."""
-    _, history = by_columns_of_two(monkeypatch)
+    _, history = by_columns_of_two(PROBLEMS["wide"])
     counts, gaps = [r["active"] for r in history], [r["gap"] for r in history]
     left = [gaps[k - 1] for k in range(1, len(counts)) if counts[k] < counts[k - 1]]
     assert left, "no column ever left"
     assert all(late <= nesvm_lp.PROGRESS * early for early, late in pairwise(left))
 
 
-def test_columns_stay_without_progress(monkeypatch):
-    status, history = by_columns_of_two(monkeypatch, 0.0)
+def test_columns_stay_without_progress():
+    status, history = by_columns_of_two(PROBLEMS["wide"], 0.0)
     counts = [r["active"] for r in history]
     assert len(counts) > 3 and counts == sorted(counts) and status.converged
 

@@ -37,14 +37,14 @@ STILL = 1e-12  # moves below this leave the primal weight unchanged
 
 
 class L1Pdhg:
-    """Steps from w (f8[d]) for a task; a starts at the multipliers of opposite duplicates.
+    """Steps from w (f8[d]) for a task; a starts at the multipliers of opposite duplicates.  fewest: see FEWEST.
 
     After evaluate(): answer (f8[d], the best multiple of w); primal, f there; alpha (f8[n], feasible); bound <= min f,
     its dual value; excess: the largest |sum over a column| minus 1.
     """
 
-    def __init__(self, task: Task, w: np.ndarray):
-        self.task, self.n = task, task.rows.n
+    def __init__(self, task: Task, w: np.ndarray, fewest: int = FEWEST):
+        self.task, self.n, self.fewest = task, task.rows.n, fewest
         self.rows: CsrRows = task.rows.as_csr()
         self.whole = L1Columns(task)
         self.cancelled = cancelling(self.rows, task.y, task.cost)
@@ -174,9 +174,9 @@ class L1Pdhg:
         a, slack, m = self.a, self.slack, self.rows.n_features
         w, size = self.w[:m], np.abs(self.pull[:m])
         full = a >= self.task.cost
-        far = max(FAR, float(np.sort(np.abs(slack))[:FEWEST][-1]))
+        far = max(FAR, float(np.sort(np.abs(slack))[: self.fewest][-1]))
         some = ((a > 0.0) | (slack >= -far)) & ~(full & (slack > far))
-        columns = (w != 0.0) | (size >= min(NEARLY, -float(np.sort(-size)[:FEWEST][-1])))
+        columns = (w != 0.0) | (size >= min(NEARLY, -float(np.sort(-size)[: self.fewest][-1])))
         row_out, column_out = np.ones(self.n, bool), np.ones(m, bool)
         row_out[self._rows], column_out[self._columns] = False, False
         missing = np.any(row_out & np.where(full, slack < 0.0, slack > 0.0)) or np.any(column_out & (size > 1.0))
