@@ -74,22 +74,22 @@ def test_breakpoints_give_the_slope_at_the_ends_of_all_bins(kind, on_breakpoints
 @pytest.mark.parametrize("zero", [1e-9, 1e-3, 0.7, 1.0, 3.0, 1e5])
 def test_the_zero_is_found_in_few_questions(kind, on_breakpoints, b, zero):
     """For slopes at 0 that place the zero anywhere."""
-    parts, asked = [losses(kind, 400, on_breakpoints, seed) for seed in (1, 2)], []
+    parts, requests = [losses(kind, 400, on_breakpoints, seed) for seed in (1, 2)], []
     kept: list[Breakpoints | None] = [None, None]
     a = -b * zero - sum(slope_of(o, zero) for o in parts)
 
-    def ask(low: float, high: float) -> np.ndarray:
-        asked.append((low, high))
+    def request(low: float, high: float) -> np.ndarray:
+        requests.append((low, high))
         for k, o in enumerate(parts):
             if kept[k] is None or not kept[k].low <= low < high <= kept[k].high:
                 kept[k] = Breakpoints(o.z, o.dz, o.cost, o.strip(), low, high)
         return kept[0].sums(low, high) + kept[1].sums(low, high)
 
-    t = search(ask, a, b)
+    t = search(request, a, b)
     start = abs(a + sum(slope_of(o, 0.0) for o in parts))
     rounding = 1e-14 * (abs(a) + b * t + sum(float(o.cost @ np.abs(o.dz)) * (1.0 + t) for o in parts))
     assert abs(a + b * t + sum(slope_of(o, t) for o in parts)) <= 1e-9 * start + rounding
-    assert len(asked) <= 5 + max(0.0, np.log2(zero)) - min(0.0, np.log2(zero) / np.log2(BINS))
+    assert len(requests) <= 5 + max(0.0, np.log2(zero)) - min(0.0, np.log2(zero) / np.log2(BINS))
 
 
 def test_no_zero_and_no_descent():

@@ -47,7 +47,7 @@ def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
     pending: list[RawTable] = []
     waiting, taken, fresh, written = 0, 0, 0, time.perf_counter()
 
-    def take_in() -> None:
+    def add_pending() -> None:
         nonlocal waiting, taken, fresh
         if not pending:
             return
@@ -72,15 +72,15 @@ def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
                     pending.append(table)
                     waiting, fresh = waiting + table.values.size, fresh + table.labels.size
                 if waiting > PENDING:
-                    take_in()
+                    add_pending()
                 if fresh and (fresh >= every_rows or time.perf_counter() - written >= every_seconds):
-                    take_in()
+                    add_pending()
                     adaptable.solve_and_write()
                     fresh, written = 0, time.perf_counter()
-            take_in()
+            add_pending()
         except SvmtoolError:  # the rows before a faulty line are kept
             try:
-                take_in()
+                add_pending()
             finally:
                 if fresh:
                     adaptable.solve_and_write()

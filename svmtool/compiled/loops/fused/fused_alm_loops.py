@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool.compiled import loop
 from svmtool.compiled.loops.cd.dcd_loops import EVALUATIONS, NEARLY, dcd_epochs, range_of
-from svmtool.compiled.loops.fused.fused_newton_loops import direction, gradient, margins, record, take_step
+from svmtool.compiled.loops.fused.fused_newton_loops import add_step, direction, gradient, margins, record
 from svmtool.compiled.loops.loss.hinge_loops import SHARP, power_search, power_state
 from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, csr_hinge, dot
 from svmtool.tolerances import ALM_IDLE_ROUNDS, ALM_STALL_RTOL, ALM_STALL_STEPS, OPTIMAL_GAP, RULE_MIN_GAP
@@ -218,6 +218,6 @@ def fused_hinge(
             break
         margins(indptr, indices, values, y, p, dz)
         t = power_search(z, dz, target, cost, beta, out, dot(v, p), dot(p, p), 1.0, sigma, 1.0)
-        take_step(t, p, v, dz, z)
+        add_step(t, p, v, dz, z)
     history[len(history) - FIELDS] = records
     return code

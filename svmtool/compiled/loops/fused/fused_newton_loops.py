@@ -73,7 +73,7 @@ def direction(matrix, g, p):
 
 
 @helper(fast=True)
-def take_step(t, p, w, dz, z):
+def add_step(t, p, w, dz, z):
     """w += t p, and the margins."""
     for j in range(len(w)):
         w[j] += t * p[j]
@@ -197,7 +197,7 @@ def fused_newton(
             break
         margins(indptr, indices, values, y, p, dz)
         t = step_along(z, dz, target, cost, out, dot(w, p), dot(p, p), logistic, rows)
-        take_step(t, p, w, dz, z)
+        add_step(t, p, w, dz, z)
         exact = not logistic and abs(t - 1.0) <= 1e-9
     history[len(history) - FIELDS] = records
     return code
