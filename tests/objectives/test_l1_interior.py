@@ -135,8 +135,13 @@ def test_a_model_takes_no_longer_than_a_run(monkeypatch):
     assert len(systems) < 250
 
 
-def test_a_run_takes_over_where_the_other_methods_come_to_a_standstill(monkeypatch):
-    monkeypatch.setattr(proximal_newton._Run, "steps", lambda self: base.PRECISION)
+def test_a_run_takes_over_where_the_other_methods_come_to_a_standstill():
+    class Standstill(proximal_newton._Run):
+        def steps(self):
+            return base.PRECISION
+
     X, y = raw(40, 90)
-    result = solve_l1(Task(rows_of(X, "dense"), y, np.full(40, 100.0)), Monitor(1e-8), Rule())
-    assert result.status is base.GAP and result.history[-1]["gap"] <= 1e-8
+    task = Task(rows_of(X, "dense"), y, np.full(40, 100.0))
+    run = Standstill(proximal_newton.of_task(task), Monitor(1e-8), Rule(), "matrix")
+    assert run.from_weights(np.zeros(90)) is base.GAP
+    assert run.monitor.history[-1]["gap"] <= 1e-8

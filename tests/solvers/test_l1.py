@@ -101,36 +101,45 @@ def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False)
     return Task(CsrRows(*csr_of(X), d), y, np.full(n, C), target=np.zeros(n)), X
 
 
+def run_of(kind: type[objective.L1Logistic], task: Task, method: str, monitor: Monitor, start: float = 0.0):
+    """Steps on an objective of this kind, all weights at `start`: the run, and why it ended."""
+    run = proximal_newton._Run(kind(task.rows, task.y, task.cost), monitor, Rule(), method)
+    return run, run.from_weights(np.full(task.rows.d, start))
+
+
+class WithoutModelSlopes(objective.L1Logistic):
+    def evaluate_model(self, held: bool) -> float:
+        return -np.inf
+
+
+class NeverWidened(objective.L1Logistic):
+    def widen(self) -> None:
+        pass
+
+
 @pytest.mark.parametrize("method", ["matrix", "columns"])
-def test_the_models_slopes_are_a_dual_point(method, monkeypatch):
+def test_the_models_slopes_are_a_dual_point(method):
     """Next to the solution the model's slopes give a gap of second order, those of the losses one of first order."""
     task, X = wide_logistic(300, 40, 1.0)
-    by_model = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-9), Rule(), method=method)
+    by_model, status = run_of(objective.L1Logistic, task, method, Monitor(gap=1e-9))
     alpha = by_model.alpha
-    assert by_model.status is base.GAP
+    assert status is base.GAP
     assert np.all((alpha >= 0.0) & (alpha <= task.cost)) and np.abs(X.T @ (alpha * task.y)).max() <= 1 + 1e-9
-    monkeypatch.setattr(objective.L1Objective, "evaluate_model", lambda *a: -np.inf)
-    by_losses = registry.solver_of(proximal_newton)(task, Monitor(gap=1e-9), Rule(), method=method)
-    pairs = list(zip(by_model.history, by_losses.history, strict=False))
+    by_losses, _ = run_of(WithoutModelSlopes, task, method, Monitor(gap=1e-9))
+    pairs = list(zip(by_model.monitor.history, by_losses.monitor.history, strict=False))
     assert all(a["objective"] == b["objective"] and a["bound"] >= b["bound"] for a, b in pairs)
     assert any(a["gap"] <= 0.2 * b["gap"] for a, b in pairs)
 
 
-def test_a_model_that_failed_is_followed_by_one_that_lies_above_the_loss(monkeypatch):
+def test_a_model_that_failed_is_followed_by_one_that_lies_above_the_loss():
     """Saturated rows far on the wrong side: the loss has almost no curvature there, and Newton steps are too long."""
-    monkeypatch.setattr(objective.L1Logistic, "value_at_zero", lambda self: np.inf)  # any start is better
     rng = np.random.default_rng(0)
     X = np.exp(9.0 * rng.normal(size=(300, 12))) * (rng.random((300, 12)) < 0.3)
     y = np.where(X[:, 0] - X[:, 1] + rng.normal(size=300) > 0.0, 1.0, -1.0)
     task = Task(CsrRows(*csr_of(X), 12), y, np.full(300, 100.0), target=np.zeros(300))
-
-    def run():
-        monitor = Monitor(gap=1e-6, max_iter=300)
-        return registry.solver_of(proximal_newton)(task, monitor, Rule(), np.full(12, -30.0), method="matrix")
-
-    assert run().status is base.GAP
-    monkeypatch.setattr(objective.L1Logistic, "widen", lambda self: None)
-    assert run().status is base.PRECISION
+    for kind, ended in ((objective.L1Logistic, base.GAP), (NeverWidened, base.PRECISION)):
+        _, status = run_of(kind, task, "matrix", Monitor(gap=1e-6, max_iter=300), -30.0)
+        assert status is ended
 
 
 def test_columns_that_depend_on_each_other_are_certified():
