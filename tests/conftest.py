@@ -124,17 +124,6 @@ def svm_train(tmp_path, monkeypatch, capsys) -> Callable[..., tuple[int, str, st
     return run
 
 
-@pytest.fixture
-def choose_path(monkeypatch):
-    """Set constants of a module, {name: value}, that choose between its methods."""
-
-    def choose(module, constants: dict) -> None:
-        for name, value in constants.items():
-            monkeypatch.setattr(module, name, value)  # fails where the back end has no such constant
-
-    return choose
-
-
 @pytest.fixture(scope="session")
 def reference() -> dict[str, str]:
     """LIBLINEAR's `train` and `predict`: from LIBLINEAR_DIR or Debian's liblinear-tools; skips without them."""

@@ -53,7 +53,7 @@ def test_blocks_give_what_memory_gives(number, classes, case, tmp_path):
 
 
 @every_number
-def test_many_features_take_products_alone(number, tmp_path, choose_path):
+def test_many_features_take_products_alone(number, tmp_path):
     text, settings = numbers_text(2, n=60, d=1600, density=0.02), settings_of(number)
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
 

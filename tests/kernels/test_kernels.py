@@ -13,8 +13,7 @@ from svmtool.compiled.loops.kernel import kernel_loops
 from svmtool.compiled.loops.text import decision_loops
 from svmtool.data.dataset import Dataset
 from svmtool.errors import ModelError
-from svmtool.models import kernel as kernel_models
-from svmtool.models.kernel import KernelModel
+from svmtool.models.kernel import DIRECT_PLACES, MAX_WEIGHTS, ROWS_A_BLOCK, KernelModel
 from svmtool.models.kernel_functions import POLYNOMIAL, PRECOMPUTED, RBF, SIGMOID, Kernel
 
 TYPES = ["c_svc", "one_class", "epsilon_svr"]
@@ -124,20 +123,19 @@ def test_decision_values_are_their_definition(kernel, svm_type, k, m, d, n):
 
 @pytest.mark.parametrize("kernel", KERNELS[:-1], ids=name)
 @pytest.mark.parametrize(
-    "constants",
-    [{"DIRECT_PLACES": 3}, {"MAX_WEIGHTS": 1}, {"BLOCK_VALUES": 1}, {"LARGEST_SQUARE": -1.0, "SPARSE": 0.0},
-     {"LARGEST_SPARSE_SQUARE": -1.0, "SPARSE": 2.0}],
-    ids=lambda c: next(iter(c)),
+    "shift, classes, support, n",
+    [(DIRECT_PLACES, 3, 60, 45), (DIRECT_PLACES - 12, 12, 60, 45), (0, 3, 8, ROWS_A_BLOCK + 30)],
+    ids=["features are searched", "weights are too many", "blocks"],
 )
-def test_every_way_gives_the_same_values(kernel, constants, choose_path):
+def test_every_way_gives_the_same_values(kernel, shift, classes, support, n):
     rng = np.random.default_rng(3)
-    model, Z = random_model(rng, kernel, "c_svc", 3, 60, 8)
-    table, K = rows_for(model, Z, rng, 45)
-    choose_path(kernel_models, constants)
+    model, Z = random_model(rng, kernel, "c_svc", classes, support, 8, shift)
+    assert classes == 3 or model.columns * (shift + 8) > MAX_WEIGHTS
+    table, K = rows_for(model, Z, rng, n, shift)
     np.testing.assert_allclose(model.decision_values(table), decisions(model, K), rtol=1e-10, atol=1e-10)
 
 
-def test_indices_near_the_last_one_and_index_zero(choose_path):
+def test_indices_near_the_last_one_and_index_zero():
     """Features are found by search where a table over all indices would be too large; the file's index 0 is one."""
     rng = np.random.default_rng(4)
     for shift in (2147483600, -1):
@@ -146,11 +144,12 @@ def test_indices_near_the_last_one_and_index_zero(choose_path):
         np.testing.assert_allclose(model.decision_values(table), decisions(model, K), rtol=1e-11, atol=1e-11)
 
 
-def test_distances_of_rows_far_from_the_origin_do_not_cancel():
+@pytest.mark.parametrize("absent", [0, 12], ids=["dense", "sparse"])
+def test_distances_of_rows_far_from_the_origin_do_not_cancel(absent):
     rng = np.random.default_rng(5)
     base = 1e6 * rng.normal(size=5)
     Z, X = base + rng.normal(size=(9, 5)), base + rng.normal(size=(7, 5))
-    z, x = table_of(Z), table_of(X)
+    z, x = table_of(Z, shift=absent), table_of(X, shift=absent)
     coef = rng.normal(size=(1, 9))
     model = KernelModel("nu_svr", Kernel(RBF, 0.2), None, 2, np.zeros(1), coef, None, z.indptr, z.indices, z.values)
     wanted = [[sum(c * math.exp(-0.2 * math.fsum((a - b) ** 2)) for c, b in zip(coef[0], Z, strict=True))] for a in X]
