@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from svmtool.data.blocks import Rows
-from svmtool.objectives.duality import best_multiple, relative_gap
+from svmtool.objectives.duality import balanced, best_multiple, relative_gap
 from svmtool.objectives.losses import Loss
 from svmtool.tolerances import EPS
 
@@ -125,7 +125,8 @@ class Certifier:
         none = np.zeros(len(a), bool)
         at_zero, at_cap = a <= 0 if self.loss.floor == 0.0 else none, a >= cost * self.loss.cap if bounded else none
         if self.free_bias:
-            a = _balance(a, y) if self.loss.floor == 0.0 else a - y * (float(a @ y) / max(len(a), 1))
+            shift = float(a @ y) / max(float(np.sum(cost)), TINY)
+            a = balanced(a, y) if self.loss.floor == 0.0 else a - shift * cost * y
         v = self.rows.transpose_product(a * y)
         if self.free_bias:
             v[-1] = 0.0
@@ -135,10 +136,8 @@ class Certifier:
             self.loss, linear, v, largest, lambda s: float(cost @ self.loss.conjugate(s * b)), self.l1
         )
         g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack(v))
-        if self.free_bias:  # the multiplier of sum a y = 0: the best bias for the free rows
-            free = ~(at_zero | at_cap)
-            if np.any(free):
-                g += y * (-float(np.median((g * y)[free])))
+        if self.free_bias:
+            g -= y * _bias_multiplier(g * y, y, at_zero, at_cap, cost > 0.0)
         violation = violations(g, at_zero, at_cap)
         if not self.all_used:
             violation = violation[cost > 0]
@@ -174,14 +173,19 @@ def violations(g: np.ndarray, at_zero: np.ndarray, at_cap: np.ndarray) -> np.nda
     return size
 
 
-def _balance(a: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Scale down the multipliers of the sign with the larger sum, so that sum a y = 0."""
-    up, down = float(np.sum(a[y > 0])), float(np.sum(a[y < 0]))
-    if up == down:
-        return a
-    if min(up, down) <= 0:
-        return np.zeros_like(a)
-    return np.where(y > 0, a * min(1.0, down / up), a * min(1.0, up / down))
+def _bias_multiplier(
+    s: np.ndarray, y: np.ndarray, at_zero: np.ndarray, at_cap: np.ndarray, used: np.ndarray
+) -> float:
+    """The multiplier t of sum a y = 0 for small |s_i - t|, s_i = g_i y_i: the median of the free rows.
+
+    Rows at a bound ask for s_i >= t or s_i <= t; without free rows t is the number nearest 0 that meets them.
+    """
+    free = used & ~(at_zero | at_cap)
+    if np.any(free):
+        return float(np.median(s[free]))
+    above = at_zero == (y > 0.0)
+    low, high = np.max(s, where=used & ~above, initial=-np.inf), np.min(s, where=used & above, initial=np.inf)
+    return float(min(max(0.0, low), high) if low <= high else 0.5 * (low + high))
 
 
 def worst(parts: list[Certificate]) -> Certificate:

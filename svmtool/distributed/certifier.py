@@ -42,16 +42,16 @@ class BlockCertifier:
         self.candidate = self.cost * self.loss.slope(self._xi)
 
     def sides(self) -> np.ndarray:
-        """Sums of the candidate over the rows of each sign, and the number of rows."""
+        """Sums of the candidate over the rows of each sign, and of the costs."""
         a = self.candidate
-        return np.array([float(np.sum(a[self.y > 0])), float(np.sum(a[self.y < 0])), len(a)])
+        return np.array([float(np.sum(a[self.y > 0])), float(np.sum(a[self.y < 0])), float(np.sum(self.cost))])
 
     def product(self, up: float, down: float, shift: float) -> tuple[np.ndarray, np.ndarray]:
-        """Set a = candidate times `up` or `down`, less y shift; returns sum a y x, [sum target a, sum conjugates]."""
+        """Set a = candidate times `up` or `down`, less cost y shift; returns sum a y x, [sum target a, sum conjugates]."""
         a, cost = self.candidate, self.cost
         self._at_zero = a <= 0 if self.loss.floor == 0.0 else np.zeros(len(a), np.bool_)
         self._at_cap = a >= cost * self.loss.cap if self.loss.cap < np.inf else np.zeros(len(a), np.bool_)
-        self._a = a = a * np.where(self.y > 0, up, down) - self.y * shift
+        self._a = a = a * np.where(self.y > 0, up, down) - self.cost * self.y * shift
         conjugates = float(cost @ self.loss.conjugate(a / cost))
         return self.rows.transpose_product(a * self.y), np.array([float(self.target @ a), conjugates])
 
@@ -97,8 +97,8 @@ def certify(
 
 def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tuple[float, float]:
     """See Certifier._dual_value."""
-    up, down, n = ranks.sum("certifier", "sides").tolist()
-    factors = _factors(up, down, n, loss.floor == 0.0) if free_bias else (1.0, 1.0, 0.0)
+    up, down, cost = ranks.sum("certifier", "sides").tolist()
+    factors = _factors(up, down, cost, loss.floor == 0.0) if free_bias else (1.0, 1.0, 0.0)
     v, sums = ranks.sum("certifier", "product", *factors)
     if free_bias:
         v[-1] = 0.0
@@ -114,8 +114,8 @@ def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tup
     return dual, max(ranks.gather("certifier", "violation", bias), default=0.0)
 
 
-def _factors(up: float, down: float, n: float, one_sided: bool) -> tuple[Any, ...]:
+def _factors(up: float, down: float, cost: float, one_sided: bool) -> tuple[Any, ...]:
     """Arguments of `product` that make sum a y = 0: multipliers of the sides if a >= 0 is required, else a shift."""
     if not one_sided:
-        return 1.0, 1.0, (up - down) / max(n, 1.0)
+        return 1.0, 1.0, (up - down) / cost if cost > 0.0 else 0.0
     return *((1.0, 1.0) if up == down else balancing(up, down)), 0.0

@@ -22,7 +22,7 @@ BIASES = {"absent": (-1.0, False), "regularised": (2.0, False), "zero": (0.0, Fa
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 LOSSES = {
     "hinge": ("hinge", 1.0), "squared": ("squared hinge", 2.0), "Huber": ("modified Huber", 2.0),
-    **{f"p{p:g}": ("Lp hinge", p) for p in (1.0, 1.3, 1.5, 1.7, 2.0)},
+    "least squares": ("least squares", 2.0), **{f"p{p:g}": ("Lp hinge", p) for p in (1.0, 1.3, 1.5, 1.7, 2.0)},
 }  # fmt: skip
 every_bias = pytest.mark.parametrize("bias", BIASES)
 every_loss = pytest.mark.parametrize("loss", LOSSES)
@@ -70,6 +70,33 @@ def test_no_dual_value_is_above_the_optimum(bias, loss):
             assert found.dual <= best * (1 + 1e-12)
             assert found.primal >= best * (1 - 1e-12)
             assert found.gap == relative_gap(found.primal, found.dual)
+
+
+def test_rows_of_cost_0_carry_no_multiplier():
+    """Least squares with a free bias: no dual value is above the minimum over the other rows."""
+    p = problem("free", loss="least squares")
+    used = np.arange(len(p.y)) % 3 > 0
+    best, rng = optimum(p._replace(X=p.X[used], y=p.y[used], cost=p.cost[used])), np.random.default_rng(2)
+    p = p._replace(cost=np.where(used, p.cost, 0.0))
+    alpha = np.zeros(len(p.y))
+    alpha[used] = best.a
+    assert certify(p, best.w, alpha).gap <= 1e-11 and certify(p, best.w, alpha).violation <= 1e-9
+    for _ in range(200):
+        found = certify(p, rng.normal(size=p.A.shape[1]), alpha + 0.1 * rng.normal(size=len(alpha)))
+        assert found.dual <= best.value * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("loss", ["hinge", "squared", "p1", "p1.5"])
+def test_no_free_row_and_no_violation(loss, sign):
+    """One class and the bias that classifies it with the margin 1: the multiplier of the bias is that of the bounds."""
+    p = problem("free", loss=loss)
+    p = p._replace(y=np.full(len(p.y), sign))
+    w = np.zeros(p.A.shape[1])
+    w[-1] = sign
+    for alpha in (np.zeros(len(p.y)), None):
+        found = certify(p, w, alpha)
+        assert (found.primal, found.dual, found.violation) == (0.0, 0.0, 0.0)
 
 
 NUMBERS = st.floats(-4.0, 4.0, allow_subnormal=False)
