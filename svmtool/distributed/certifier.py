@@ -47,7 +47,7 @@ class BlockCertifier:
         return np.array([float(np.sum(a[self.y > 0])), float(np.sum(a[self.y < 0])), float(np.sum(self.cost))])
 
     def product(self, up: float, down: float, shift: float) -> tuple[np.ndarray, np.ndarray]:
-        """Set a = candidate times `up` or `down`, less cost y shift; returns sum a y x, [sum target a, sum conjugates]."""
+        """Set a = `up` or `down` times the candidate, less cost y shift; returns sum a y x, [target a, conjugates]."""
         a, cost = self.candidate, self.cost
         self._at_zero = a <= 0 if self.loss.floor == 0.0 else np.zeros(len(a), np.bool_)
         self._at_cap = a >= cost * self.loss.cap if self.loss.cap < np.inf else np.zeros(len(a), np.bool_)

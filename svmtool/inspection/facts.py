@@ -19,7 +19,8 @@ from svmtool.tolerances import MB
 
 Fact = tuple[str, str]
 COMMAND = re.compile(r"# svmtool (\S+): -s (\d+) \(([^)]*)\) ?(.*)")
-CERTIFICATE, STOPPED = "# Certified relative gap = ", "# Stopped: "
+CERTIFICATE = re.compile(r"# (Certified|Estimated) relative gap = (.*)")  # Certificate.line
+STOPPED = "# Stopped: "
 SHOWN = 12  # classes named in one line
 KINDS = {"classification": "classifier", "regression": "regression", "one-class": "one-class model"}
 
@@ -33,12 +34,10 @@ def facts(model: LinearModel | KernelModel, names: Names, path: str) -> list[Fac
         found.append(("classes", _classes(model, names)))
     found += _linear(model) if linear else _kernel(model, names)
     found.append(("probabilities", _probabilities(model)))
-    for note in model.notes:
-        for name, start in (("certificate", CERTIFICATE), ("stopped", STOPPED)):
-            if note.startswith(start):
-                found.append((name, ("relative gap " if name == "certificate" else "") + note[len(start) :]))
-    if not any(name == "certificate" for name, _ in found):
-        found.append(("certificate", "none: the file holds no line of svm-train about it"))
+    certainty, text = certificate_of(model)
+    gap = f"{'estimated ' if certainty == 'Estimated' else ''}relative gap {text}"
+    found.append(("certificate", gap if text else "none: the file holds no line of svm-train about it"))
+    found += [("stopped", note.removeprefix(STOPPED)) for note in model.notes if note.startswith(STOPPED)]
     return found + _state(path)
 
 
@@ -61,9 +60,9 @@ def solver_of(model: LinearModel | KernelModel) -> tuple[Solver | None, str, str
     return next((row for row in rows if row.word == word), None), "", ""
 
 
-def certificate_of(model: LinearModel | KernelModel) -> str:
-    """The certificate's text; empty if the file has none."""
-    return next((n[len(CERTIFICATE) :] for n in model.notes if n.startswith(CERTIFICATE)), "")
+def certificate_of(model: LinearModel | KernelModel) -> tuple[str, str]:
+    """`Certified` or `Estimated`, and the certificate's text; both empty if the file has none."""
+    return next(((found[1], found[2]) for found in map(CERTIFICATE.match, model.notes) if found), ("", ""))
 
 
 def _kind(model: LinearModel | KernelModel) -> str:

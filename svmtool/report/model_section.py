@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from svmtool.charts.bars import Group, horizontal_bars
 from svmtool.formats.names import Names
 from svmtool.inspection.facts import certificate_of, facts
@@ -20,11 +18,16 @@ def facts_section(model: LinearModel | KernelModel, names: Names, path: str) -> 
     """What the model is, and what its certificate says."""
     pairs = facts(model, names, path)
     meaning = ""
-    gap = re.match(r"(\S+) ", certificate_of(model))
-    if gap:
+    certainty, text = certificate_of(model)
+    if text:
         meaning = (
-            f"Certificate: the objective value of training lies at most {gap[1]} (relatively) above the smallest "
-            "possible one. A lower bound from the dual problem, computed independently of the solver, proves it."
+            f"Certificate: the objective value of training lies at most {text.split()[0]} (relatively) above the "
+            "smallest possible one. "
+        )
+        meaning += (
+            "A lower bound from the dual problem, computed independently of the solver, proves it."
+            if certainty == "Certified"
+            else "This is an estimate: decision values were computed again for a sample of the rows only."
         )
     return page.section("The model", page.facts_table(pairs), page.paragraph(meaning) if meaning else "")
 

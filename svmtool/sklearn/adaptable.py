@@ -248,7 +248,7 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
         self.coef_, self.intercept_ = W, b
         found = worst(results)
         accurate = worst_rounding <= ACCURATE and bool(np.all(np.isfinite(W)))
-        self._certify(found.primal, found.dual, found.gap, found.violation, accurate)
+        self._certify(found, accurate)
         if self.verbose:
             print(found.line())
         if not self.converged_:

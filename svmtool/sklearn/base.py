@@ -22,6 +22,7 @@ from sklearn.utils.validation import _check_sample_weight
 from svmtool import api
 from svmtool.api.arrays import TOO_LARGE
 from svmtool.api.settings import in_keywords, real
+from svmtool.certify.linear import Certificate
 from svmtool.sklearn.versions import validate_data
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
@@ -77,7 +78,8 @@ class CertifiedEstimator(BaseEstimator):
     gap_ : float
         Certified relative gap (P - D) / P: the objective is at most this share above its minimum.
     certificate_ : Bunch
-        `primal`, `dual`, `gap` and `violation`, summed over the problems (worst gap and violation).
+        `primal`, `dual`, `gap` and `violation`, summed over the problems (worst gap and violation); `sampled`: a
+        statement if a part of them was computed for a sample of the rows only, else empty.
     objective_ : float
         The primal value P.
     converged_ : bool
@@ -160,7 +162,7 @@ class CertifiedEstimator(BaseEstimator):
         )  # fmt: skip
         found = done.certificate
         converged = done.converged or found.gap <= asked.get("gap", -1.0) or found.violation <= asked.get("eps", -1.0)
-        self._certify(found.primal, found.dual, found.gap, found.violation, converged)
+        self._certify(found, converged)
         if self.verbose:
             print(found.line())
         for sentence in done.warnings:
@@ -175,13 +177,15 @@ class CertifiedEstimator(BaseEstimator):
         most = getattr(self, "max_iter", None)
         return None if most is None or most < 0 else int(most)
 
-    def _certify(self, primal: float, dual: float, gap: float, violation: float, converged: bool) -> None:
-        self.certificate_ = Bunch(primal=float(primal), dual=float(dual), gap=float(gap), violation=float(violation))
-        self.gap_, self.objective_, self.converged_ = float(gap), float(primal), bool(converged)
+    def _certify(self, found: Certificate, converged: bool) -> None:
+        values = {name: float(getattr(found, name)) for name in ("primal", "dual", "gap", "violation")}
+        self.certificate_ = Bunch(**values, sampled=found.sampled)
+        self.gap_, self.objective_, self.converged_ = values["gap"], values["primal"], bool(converged)
 
     def _warn(self, advice: str) -> None:
+        certified = "estimated" if self.certificate_.sampled else "certified"
         warn(
-            f"{type(self).__name__} did not converge: the objective is certified to be within a relative gap of "
+            f"{type(self).__name__} did not converge: the objective is {certified} to be within a relative gap of "
             f"{self.gap_:.3g} of its minimum. {advice[:1].upper()}{advice[1:]}",
             ConvergenceWarning,
         )

@@ -13,6 +13,7 @@ from svmtool import api
 from svmtool.formats import names as names_file
 from svmtool.formats.models import read
 from svmtool.inspection.weights import columns, largest
+from svmtool.report.report import report
 
 
 @pytest.fixture
@@ -100,6 +101,17 @@ def test_kernel_models(inspect, svm_train, data):
     assert found["support vectors"] == f"{model.total_sv}: {model.nr_sv[0]} of 1, {model.nr_sv[1]} of -1"
     assert found["probabilities"] == "by 1 sigmoid (-b 1)"
     assert "no weights to draw" in inspect("m", "--plot", "w.svg")
+
+
+def test_an_estimate_is_called_that(inspect, svm_train, data, tmp_path):
+    """The certificate of many rows rests on a sample."""
+    trained(svm_train, "-t", 2, data=data / "breast_cancer")
+    text = (tmp_path / "m").read_text()
+    line = next(line for line in text.splitlines() if line.startswith("# Certified"))
+    (tmp_path / "m").write_text(text.replace(line, line.replace("Certified", "Estimated")))
+    assert fields(inspect("m"))["certificate"] == "estimated relative gap " + line.partition(" = ")[2]
+    page = report("m", str(data / "breast_cancer"), names_file.Names())
+    assert "This is an estimate" in page and "proves it" not in page
 
 
 def test_weights_of_a_linear_kernel_give_its_decision_values(svm_train, data, tmp_path):

@@ -61,7 +61,7 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
                 if p.name not in values:
                     model = read(path)
                     values[p.name] = objective(problem, model, rows)
-                    dual = re.search(r"dual (\S+?),", certificate_of(model))
+                    dual = re.search(r"dual (\S+?),", certificate_of(model)[1])
                     if p is all_programs[0] and dual:  # a lower bound for every program
                         bound = float(dual[1])
                 os.remove(path)

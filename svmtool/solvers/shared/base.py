@@ -40,13 +40,13 @@ class Status:
 
 OPTIMAL = Status("optimal", True, "the exact minimiser, to within round-off")
 RULE = Status("rule", True, "the stopping rule of -e holds")
-GAP = Status("gap", True, "the certified relative gap is at most the requested one")
+GAP = Status("gap", True, "the relative gap is at most the requested one")
 PRECISION = Status("precision", False, "rounding stops further progress: scale the features (svm-scale) or lower -c")
 ITERATIONS = Status("iterations", False, "iteration limit reached: raise --max-iter", early=True)
 STEPS = Status("steps", False, "LIBSVM's limit on the work is reached: scale the features", early=True)
 TIME = Status("time", False, "time limit reached: raise --max-seconds", early=True)
 CONFIRMED = 1e-6  # certified gap that confirms an exact minimiser; also the target of a method that takes over
-TAKEN_OVER = Status("taken over", True, f"another method took over, to a certified relative gap of {CONFIRMED:g}")
+TAKEN_OVER = Status("taken over", True, f"another method took over, to a relative gap of {CONFIRMED:g}")
 INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far is kept")
 
 
