@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from svmtool.compiled.loops.text.text_loops import number_classes
-from svmtool.data import labels as labels_module
-from svmtool.data.labels import Classes
+from svmtool.data.labels import FEW, Classes
 from svmtool.errors import SvmtoolError
 
 
@@ -35,10 +34,10 @@ def test_number_classes_leaves_the_odd_to_others(labels):
     assert number_classes(np.array(labels), values, number, counts) == -1
 
 
-@pytest.mark.parametrize("few", [0, 5, 40], ids=["sorted", "some places", "places for all"])
-@pytest.mark.parametrize("classes", [2, 5, 40])
-def test_classes_do_not_depend_on_how_they_are_found(classes, few, monkeypatch):
-    monkeypatch.setattr(labels_module, "FEW", few)
+@pytest.mark.parametrize("fraction", [0.0, 0.25], ids=["whole", "cut"])
+@pytest.mark.parametrize("classes", [2, 5, FEW, FEW + 1, 40])
+def test_classes_do_not_depend_on_how_they_are_found(classes, fraction):
+    """Up to FEW classes of whole labels are counted, others are sorted."""
     labels = np.random.default_rng(classes).integers(0, classes, 300).astype(float) - 1.0
     labels[:2] = -1.0, 1.0 if classes == 2 else 0.0
     if classes == 2:
@@ -46,7 +45,7 @@ def test_classes_do_not_depend_on_how_they_are_found(classes, few, monkeypatch):
     values, number, counts = by_appearance(labels.tolist())
     if values == [-1.0, 1.0]:
         values, number, counts = values[::-1], [1 - k for k in number], counts[::-1]
-    found = Classes(labels)
+    found = Classes(np.where(labels == 1.0, 1.0 + fraction, labels))
     assert (found.labels, found.number.tolist(), list(found.counts)) == (values, number, counts)
 
 

@@ -1,0 +1,75 @@
+"""Tests choose a solver's method by data or arguments; they do not patch the constants that choose it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from conftest import REPOSITORY
+
+WINGS = "certify coordinate data kernels linalg models objectives solvers training".split()
+ALLOWED = {  # constant: why tests may patch it; what is patched no more must leave this list
+    "data.blocks.BLOCK_WORK": "size of a block",
+    "data.blocks.PAIRS": "size of a block",
+    "data.blocks.PIECE": "size of a piece of rows on disk",
+    "linalg.weighted_columns.BLOCK_WORK": "size of a block",
+    "data.mapped_arrays.KEPT_IN_MEMORY": "commands put the arrays of small files on disk",
+    "data.mapped_arrays.LARGEST_RESERVE": "commands release pages at every check: the memory of tests is never short",
+    "data.mapped_arrays.RESERVE": "as LARGEST_RESERVE",
+}
+
+
+def modules_of(tree: ast.AST) -> dict[str, str]:
+    """The full name of what each name that a file imports from svmtool means in it."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            found |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {name.asname: name.name for name in node.names if name.asname}
+    return {short: name for short, name in found.items() if name.startswith("svmtool.")}
+
+
+def patched(path: Path) -> set[str]:
+    """The attributes of svmtool that a test file replaces by their full names, ? for a name that is a variable."""
+    tree = ast.parse(path.read_text())
+    modules, found = modules_of(tree), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "setattr":
+            place, *rest = [arg.value if isinstance(arg, ast.Constant) else arg for arg in node.args]
+            if isinstance(place, str) and place.startswith("svmtool."):
+                found.add(place)
+            elif isinstance(place, ast.Name) and place.id in modules:
+                found.add(f"{modules[place.id]}.{rest[0] if isinstance(rest[0], str) else '?'}")
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+                    found |= {f"{modules[name]}.{target.attr}" for name in [target.value.id] if name in modules}
+    return found
+
+
+def steers(name: str) -> bool:
+    """Whether this is a constant of a wing that computes, or may be one; what a class has are methods."""
+    *owners, last = name.split(".")
+    return owners[1] in WINGS and last.upper() == last and (last != "?" or owners[-1].lower() == owners[-1])
+
+
+def test_no_test_patches_what_chooses_a_method():
+    found = {}
+    for path in sorted((REPOSITORY / "tests").rglob("*.py")):
+        for name in filter(steers, patched(path)):
+            found.setdefault(name.removeprefix("svmtool."), []).append(path.name)
+    others = {name: files for name, files in found.items() if name not in ALLOWED}
+    assert not others, f"take data, method= or an argument instead of patching: {others}"
+    assert not set(ALLOWED) - set(found), "no test patches these any more: take them off the list"
+
+
+def test_patches_are_found(tmp_path):
+    (tmp_path / "test_x.py").write_text(
+        "from svmtool.solvers import alm as a, mfn\n"
+        "def test(m):\n    m.setattr(a, 'MOST', 1)\n    m.setattr('svmtool.data.csr.FEW', 2)\n    mfn.LEAST = 3\n"
+        "    for name in 'XY':\n        m.setattr(mfn, name, 4)\n    m.setattr(mfn, 'solve', None)\n"
+    )
+    found = patched(tmp_path / "test_x.py")
+    wanted = {"solvers.alm.MOST", "data.csr.FEW", "solvers.mfn.LEAST", "solvers.mfn.?"}
+    assert {name for name in found if steers(name)} == {f"svmtool.{name}" for name in wanted}
