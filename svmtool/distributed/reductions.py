@@ -201,7 +201,7 @@ class DistributedOneVsRest(DistributedReduction, OneVsRest):
         """See Reduction."""
         s, two = self.settings.problem, len(self.classes.labels) == 2
         costs = s.C * np.array([self.factor[k], self.factor[1 - k] if two else 1.0])
-        target = 0.0 if self.solver.loss == "logistic" else None  # its slack is -y_i x_i.w
+        target = 0.0 if self.loss.target == 0.0 else None
         spec = TwoClasses(self.classes.labels[k], *costs.tolist(), target)  # type: ignore[call-arg]
         return self._begin(
             spec, costs[costs > 0.0], target=None if target is None else np.full(1, target), p=self.loss.power,

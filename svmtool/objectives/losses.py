@@ -14,11 +14,11 @@ import numpy as np
 class Loss(ABC):
     """A convex loss.  Arguments and results are f8[n], per unit of cost.
 
-    degree: q if l*(b) is proportional to b^q, 1 if l* is 0 on [0, cap], else None.  power: p of a power of the hinge;
-    hinge_power: the same, or None if the loss is no power of the hinge.
+    target: the slack of a row is this minus its margin.  degree: q if l*(b) is proportional to b^q, 1 if l* is 0 on
+    [0, cap], else None.  power, hinge_power: p if the loss is max(0, xi)^p; leave them to others.
     """
 
-    floor, cap = 0.0, np.inf
+    floor, cap, target = 0.0, np.inf, 1.0
     degree: float | None = 2.0
     power = 2.0
     hinge_power: float | None = None
@@ -111,9 +111,9 @@ class ModifiedHuber(Loss):
 
 
 class Logistic(Loss):
-    """log(1 + exp(xi)); with target 0 LIBLINEAR's logistic loss"""
+    """log(1 + exp(xi)), xi = -y_i w.x_i"""
 
-    cap, degree = 1.0, None
+    cap, degree, target = 1.0, None, 0.0
 
     def value(self, xi):
         return np.logaddexp(0.0, xi)

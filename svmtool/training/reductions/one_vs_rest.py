@@ -89,7 +89,7 @@ class OneVsRest(Reduction):
 
     def task(self, k: int) -> Task:
         s = self.settings.problem
-        target = np.zeros(self.rows.n) if self.solver.loss == "logistic" else None  # the slack is -y_i x_i.w
+        target = np.zeros(self.rows.n) if self.loss.target == 0.0 else None
         return Task(
             self.rows, self.classes.signs(k), self.cost(k), not s.regularize_bias, target, self.loss.power,
             options=self.settings.run.options, one_of_several=self.count > 1,
