@@ -203,7 +203,8 @@ class DualCoordinateDescent:
         The interval between two turns grows if the epochs around the last one raised the dual by more per visit.
         """
         before, nnz = self.dual_value(), max(self.data.nnz, 1)
-        passed = (before - self._dual) / (self.visits - self._turned)
+        since = self.visits - self._turned
+        passed = (before - self._dual) / since if since > 0.0 else 0.0
         if self._turned > 0.0:
             gained_more = self._gained > 0.5 * (self._passed + passed)
             self._wait = max(0.5 * self._wait, FACE_TURN) if gained_more else 2.0 * self._wait

@@ -217,6 +217,6 @@ class PowerInterior:
 
 
 def _reach(x: np.ndarray, dx: np.ndarray) -> float:
-    """The largest t with x + t dx >= 0, at most 1."""
+    """As linalg.systems.reach, but nan where a dx is: steps end then."""
     least = float(np.min(dx / x, initial=-1.0))
     return 1.0 if least >= -1.0 else -1.0 / least

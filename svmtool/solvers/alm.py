@@ -132,9 +132,9 @@ def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     rounds = SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MOST / unit, GROWTH, INNER
     epochs, worth = EPOCHS if start is None else 0, epochs_worth(task.rows.d, nnz)
     records, code, alpha = fused_hinge.fused_hinge(task, w, gap, pg_range, rounds, epochs, worth, most, seed)
-    status, count = None, 0
+    count = 0
     for f, bound, norm, support, t, epochs_so_far in records:
-        status = monitor.step(f, bound, gradient=norm, active=int(support), cg=0, step=t)
+        monitor.step(f, bound, gradient=norm, active=int(support), cg=0, step=t)
         count = int(epochs_so_far)
     if code == 4:
         status = base.OPTIMAL if relative_gap(f, bound) <= ROUNDOFF_GAP else base.PRECISION

@@ -38,6 +38,7 @@ from svmtool.objectives.admm import Admm
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior
 from svmtool.objectives.task import Task
+from svmtool.solvers.alm_rounds import sigma_by_merit
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
 from svmtool.solvers.shared.incumbent import Best
@@ -112,9 +113,10 @@ def solve(
     o.begin()
     step = _Step(o, task.options.inner_steps, RELAXED if ours else 1.0, monitor, method == "primal")
     average = Average(o, step.left)
-    balanced, merit, before = BALANCE_EVERY, 0.0, 1.0
-    direct = interior and ours and possible(task)
-    slower = Slower(task, PRODUCTS * VISIT * o.rows.nnz + SQUARE * o.d * o.d, monitor.gap or RULE_MIN_GAP)
+    balanced, merit, before = BALANCE_EVERY, -np.inf, 1.0
+    slower = None
+    if interior and ours and possible(task):
+        slower = Slower(task, PRODUCTS * VISIT * o.rows.nnz + SQUARE * o.d * o.d, monitor.gap or RULE_MIN_GAP)
     for k in range(most):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
         _, g = o.gradient()
@@ -131,7 +133,7 @@ def solve(
             before = best.gap
         if status is None and not np.any(g) and o.moved == 0.0:
             status = base.OPTIMAL
-        if direct and (status is base.PRECISION or (status is None and slower.shown(k, best.gap))):
+        if slower and (status is base.PRECISION or (status is None and slower.shown(k, best.gap))):
             status = interior_steps(PowerInterior(task, o.p), monitor, best)
         if status is not None:
             return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
@@ -150,13 +152,11 @@ def solve(
                 balanced = k + max(BALANCE_EVERY, BALANCE_REST * k)  # less and less often: else mu could cycle
                 o.sigma *= step.imbalance()
             continue
-        rest, residual, sigma = 0.5 * float(o.w @ o.regular(o.w)) + e_loss, step.residual, o.sigma
         if task.options.mu == "geometric":
-            sigma = min(GROWTH * sigma, SIGMA_MOST)
-        else:  # as large as keeps the merit function of Lemma 3 from growing (Eq. 29)
-            grown = (merit - rest) / (0.5 * residual) if residual > 0.0 and k > 0 else 0.0
-            sigma = min(max(sigma, grown), SIGMA_MOST)
-        merit = 0.5 * sigma * residual + rest
+            sigma = min(GROWTH * o.sigma, SIGMA_MOST)
+        else:
+            rest = 0.5 * float(o.w @ o.regular(o.w)) + e_loss
+            sigma, merit = sigma_by_merit(o.sigma, step.residual, rest, merit, SIGMA_MOST)
         o.multiply(sigma)
         o.sigma = sigma
     return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha)

@@ -40,6 +40,16 @@ RECENT_RANGES = 4  # share of all evaluations, one in this many, over which the 
 WINDOW = 4  # evaluations over which the fall of the gap is measured where it fluctuates
 
 
+def sigma_by_merit(sigma: float, residual: float, rest: float, merit: float, most: float) -> tuple[float, float]:
+    """Eq. 29: the next sigma, never smaller, with which the merit function of Lemma 3 does not grow; and its new value.
+
+    residual: sum_i C_i r_i^2; rest: the other terms of the function; merit: its last value, -inf if there is none.
+    """
+    grown = (merit - rest) / (0.5 * residual) if residual > 0.0 else 0.0
+    sigma = min(max(sigma, grown), most)
+    return sigma, 0.5 * sigma * residual + rest
+
+
 class Rounds:
     """Rounds over an objective from its w, beta and sigma.
 
@@ -119,15 +129,13 @@ class Rounds:
             o.step(t, p)
 
     def _next_sigma(self) -> float:
-        """Geometric growth, or Eq. 29: as large as keeps the merit function of Lemma 3 from growing, never smaller."""
+        """The next sigma: geometric growth, or Eq. 29."""
         o = self.objective
         if not self.by_merit:
             return min(o.sigma * self.growth, SIGMA_MOST / self.unit)
         residual = o.moved / o.sigma**2  # sum C r^2
         rest = 0.5 * float(o.w @ o.regular(o.w)) + o.e_loss()
-        grown = (self.merit - rest) / (0.5 * residual) if residual > 0.0 else 0.0
-        sigma = min(max(o.sigma, grown), SIGMA_MOST / self.unit)
-        self.merit = 0.5 * sigma * residual + rest
+        sigma, self.merit = sigma_by_merit(o.sigma, residual, rest, self.merit, SIGMA_MOST / self.unit)
         return sigma
 
     def _end(self, gap: float, flat: bool) -> Status | None:

@@ -197,7 +197,8 @@ class Run:
                 return o.curved_direction(g), 0
             except EndedError:
                 return -g, 0
-        if self.products >= (self.worth if self.factor else EARLY * self.worth // 1):
+        due = np.floor(EARLY * self.worth) if self.factor is None else self.worth
+        if self.products >= due:
             try:
                 self.factor, self.products = Factored(o.hessian()), 0
             except EndedError:  # f falls along -g too

@@ -53,6 +53,14 @@ def test_the_dual_rises_and_w_belongs_to_alpha(power, tube, bias):
         assert not tube or not np.any(np.minimum(p.alpha[:N], p.alpha[N:]))  # one side of a tube at most
 
 
+def test_the_first_turn_may_come_before_any_epoch():
+    p, A = passes_over(2.0, False, -1.0, face_first=0.0)
+    for _ in range(3):
+        before = dual(p, A)
+        p.run()
+        assert dual(p, A) > before
+
+
 def test_where_no_variable_meets_an_end_the_system_is_solved():
     p, A = passes_over(2.0, False, -1.0, cost=1e-3)  # D is large: all are free
     p.run()

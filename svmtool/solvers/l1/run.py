@@ -122,6 +122,7 @@ class Run:
         o, monitor = self.objective, self.monitor
         best, best_w, done = np.inf, w.copy(), dual.work
         o.set_point(w)
+        violations = o.violations(o.gradient()[1])
         while True:
             f = o.value()
             if f < best:

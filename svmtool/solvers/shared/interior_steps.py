@@ -45,21 +45,20 @@ def possible(task: Task) -> bool:
 class Slower:
     """Decides whether an iterative method is slower than interior-point steps; never before it has cost as much.
 
-    iteration_cost: cost of one of its iterations, in the units of coordinate/hinge.py; wanted: the gap that ends it.
+    task: one for which they are `possible`; iteration_cost: cost of one of the method's iterations, in the units of
+    coordinate/hinge.py; target_gap: the gap that ends it.
     """
 
-    def __init__(self, task: Task, iteration_cost: float, wanted: float):
-        self._steps = np.inf  # in iterations
-        if possible(task):
-            self._steps = STEPS * step_cost(task.rows) / max(iteration_cost, 1.0)
-        self._wanted, self._next = wanted, 0.5 * self._steps
+    def __init__(self, task: Task, iteration_cost: float, target_gap: float):
+        self._steps = STEPS * step_cost(task.rows) / max(iteration_cost, 1.0)  # in iterations
+        self._target_gap, self._next = target_gap, 0.5 * self._steps
         self._at, self._gap = 0, 1.0
 
     def shown(self, k: int, gap: float) -> bool:
         """Return the decision after k iterations that reached `gap`."""
         if k < self._next:
             return False
-        ahead = still_needed([self._gap, gap], [self._at, k], self._wanted, 1)
+        ahead = still_needed([self._gap, gap], [self._at, k], self._target_gap, 1)
         self._at, self._gap, self._next = k, gap, max(EVALUATIONS * k, self._steps)
         return k >= self._steps and ahead > self._steps
 

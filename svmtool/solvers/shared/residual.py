@@ -126,7 +126,10 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
 
 
 def _go_to_solution(state: Residuals, least: float) -> bool:
-    """Take the direct solution if its gap is smaller and its dual value at least `least`; return whether it was."""
+    """Take the direct solution, or else recompute the residuals of the last point; return whether the state is better.
+
+    Better: the gap is smaller, and the dual value at least `least`.
+    """
     before, (_, gap) = state.c, state.values()
     c = interior.least_squares(state.problem)
     if c is None:
@@ -134,7 +137,8 @@ def _go_to_solution(state: Residuals, least: float) -> bool:
     for point in (c, before):
         state.c = point
         state.refresh()
-        if (values := state.values())[0] >= least and values[1] < gap:
+        value, new_gap = state.values()
+        if value >= least and new_gap < gap:
             return True
     return False
 
