@@ -4,7 +4,8 @@
 
 With f = sum_t a_t y_t K(x_t, .) and F = -y (Qa + p) = -y p - f, a is optimal if max F over variables whose y a may grow
 is at most min F over those whose y a may shrink.  The nu types fix the sum of each sign, and require this for each sign
-separately.
+separately.  Working sets are solved by steps of pairs (SMO, sequential minimal optimisation): each moves two variables
+so that y'a stays; see pair_descent.py.  The variables that may rise and fall are LIBSVM's I_up and I_low.
 """
 
 from __future__ import annotations

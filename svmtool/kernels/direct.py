@@ -42,9 +42,9 @@ from svmtool.objectives.task import Task
 from svmtool.tolerances import GRAM_BELOW
 
 METHODS = {
-    "primal": "interior point steps on the primal problem of a linear kernel",
-    "features": "interior point steps on the dual problem, systems of a linear kernel's features",
-    "variables": "interior point steps on the dual problem, systems of the variables",
+    "primal": "interior-point steps on the primal problem of a linear kernel",
+    "features": "interior-point steps on the dual problem, systems of a linear kernel's features",
+    "variables": "interior-point steps on the dual problem, systems of the variables",
 }
 EVALUATIONS = 1.5  # factor of the work between two estimates of the remaining cost of pairs
 FEATURES = GRAM_BELOW  # features up to which a matrix is factorised: 18 MB

@@ -180,7 +180,7 @@ class SVC(_KernelClassifier):
     verbose : bool or int, default=False
         1 prints the certificate, 2 each iteration too.
     max_iter : int, default=-1
-        Limit on the solver's rounds, each of many steps of pairs; -1: no limit.
+        Limit on the solver's rounds, each of many SMO steps; -1: no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Columns of `decision_function`: one for each class, or one for each pair of classes.
     break_ties : bool, default=False
@@ -290,7 +290,7 @@ class NuSVC(_KernelClassifier):
     verbose : bool or int, default=False
         1 prints the certificate, 2 each iteration too.
     max_iter : int, default=-1
-        Limit on the solver's rounds, each of many steps of pairs; -1: no limit.
+        Limit on the solver's rounds, each of many SMO steps; -1: no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Columns of `decision_function`: one for each class, or one for each pair of classes.
     break_ties : bool, default=False

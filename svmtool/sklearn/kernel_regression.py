@@ -93,7 +93,7 @@ class SVR(_KernelRegressor):
     verbose : bool or int, default=False
         1 prints the certificate, 2 each iteration too.
     max_iter : int, default=-1
-        Limit on the solver's rounds, each of many steps of pairs; -1: no limit.
+        Limit on the solver's rounds, each of many SMO steps; -1: no limit.
     n_jobs : int or None, default=None
         Number of threads; None: as many as the process may use, -1: all cores.
     max_seconds : float or None, default=None
@@ -183,7 +183,7 @@ class NuSVR(_KernelRegressor):
     verbose : bool or int, default=False
         1 prints the certificate, 2 each iteration too.
     max_iter : int, default=-1
-        Limit on the solver's rounds, each of many steps of pairs; -1: no limit.
+        Limit on the solver's rounds, each of many SMO steps; -1: no limit.
     n_jobs : int or None, default=None
         Number of threads; None: as many as the process may use, -1: all cores.
     max_seconds : float or None, default=None

@@ -60,9 +60,9 @@ LIBSVM_STEPS, LIBSVM_STEPS_EACH = 1e7, 100.0
 
 
 METHODS = {
-    "whole": "pairs of variables among all of them",
-    "sets": "pairs of variables within working sets",
-    "direct": "pairs of variables from a direct solution",
+    "whole": "SMO steps over all variables",
+    "sets": "SMO steps within working sets",
+    "direct": "SMO steps from a direct solution",
     "paper": "the paper's working sets, by augmented Lagrangian and fast projected gradient",
 }
 

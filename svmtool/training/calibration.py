@@ -56,7 +56,7 @@ def calibrate(
     table = table.in_use()
     n = len(table)
     if n < 2:
-        raise NotCalibratedError("it takes at least two rows")
+        raise NotCalibratedError("at least two rows are needed")
     order, starts = stratified_folds(table.labels, FOLDS, settings.run.seed)
     values = np.empty((n, 1 if len(labels) == 2 else len(labels)))
 

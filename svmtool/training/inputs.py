@@ -125,5 +125,5 @@ def resized(W: np.ndarray, model: LinearModel, n_features: int, bias: float) -> 
 def checked_start(start: np.ndarray) -> np.ndarray:
     """`start` itself; SvmtoolError for weights that are not finite or too large."""
     if not np.all(np.abs(start) < LARGEST_START):
-        raise SvmtoolError("the initial model has weights that are no numbers, or too large to start from")
+        raise SvmtoolError("the initial model has weights that are not finite, or too large to start from")
     return start

@@ -50,10 +50,10 @@ def test_rows_that_are_not_there_are_not_removed(ready):
     other_label = ROWS[3]._replace(label=-ROWS[3].label)
     for k, bad in ((2, stranger), (4, other_label), (5, ROWS[0])):
         Path("old").write_text(text_of_rows([*ROWS[:k], bad]))
-        words = " so often" if bad is ROWS[0] else ""
+        words = " that many times" if bad is ROWS[0] else ""
         refused(
             ready,
-            f"old: line {k + 1}: the model does not hold this row{words}: none is removed",
+            f"old: line {k + 1}: the model does not contain this row{words}: none is removed",
             "--remove",
             "old",
             "-i",
@@ -61,7 +61,7 @@ def test_rows_that_are_not_there_are_not_removed(ready):
         )
     Path("old").write_text(text_of_rows(ROWS[:1]))
     assert ready("--remove", "old", "-i", "m")[0] == 0
-    refused(ready, "old: line 1: the model does not hold this row", "--remove", "old", "-i", "m")
+    refused(ready, "old: line 1: the model does not contain this row", "--remove", "old", "-i", "m")
     assert ready("--add", "old", "-i", "m")[0] == 0
     assert ready("--remove", "old", "-i", "m")[0] == 0, "a row that came back can go again"
     assert apart(weights_in("m"), batch(ROWS[1:])) <= 1e-8
@@ -183,7 +183,7 @@ def test_a_run_ended_between_two_files_is_repaired(ready, moment, monkeypatch):
         with pytest.raises(EndedError):
             ready("--add", "new", "-i", "m")
     status, _, err = ready("--add", "new", "-i", "m")
-    assert status == 0 and ("it is written anew" in err) == (moment == "model")
+    assert status == 0 and ("it is rewritten" in err) == (moment == "model")
     wanted = ROWS + NEW + NEW if moment == "model" else ROWS + NEW
     assert apart(weights_in("m"), batch(wanted)) <= 1e-8
     Path("all").write_text(text_of_rows(wanted))
@@ -227,7 +227,7 @@ def test_a_run_that_is_killed_leaves_the_old_model_or_the_new(ready, argv, step)
     new = {"d2 m": other, "--add new -i m": ROWS + NEW, "-i other --add new m": other + NEW, "--add - m": NEW}[argv]
     now = new if step else ROWS
     status, _, err = ready("--add", "new", "-i", "m")
-    assert status == 0 and ("it is written anew" in err) == (1 <= step < written)
+    assert status == 0 and ("it is rewritten" in err) == (1 <= step < written)
     assert apart(weights_in("m"), batch(now + NEW)) <= 1e-8
     Path("all").write_text(text_of_rows(now + NEW))
     assert ready("--remove", "all", "-i", "m")[0] == 0, "the log of rows agrees"

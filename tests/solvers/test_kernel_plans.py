@@ -104,8 +104,8 @@ def test_a_direct_solution_needs_few_variables():
 @pytest.mark.parametrize("options, words", [
     ("-t 2", ["pairs of classes, many in one compiled call: 3 of 3, at most 512 rows"]),
     ("-s 52 -t 2 -m 0.001", ["conjugate gradients: 3 of 3 pairs of classes; the largest: 40 rows"]),
-    ("-s 60 --pairs 5", ["pairs of variables within working sets: 3 of 3 pairs of classes; the largest: --pairs 5"]),
-    ("-s 3 -t 2", ["pairs of variables among all of them: 120 variables"]),
+    ("-s 60 --pairs 5", ["SMO steps within working sets: 3 of 3 pairs of classes; the largest: --pairs 5"]),
+    ("-s 3 -t 2", ["SMO steps over all variables: 120 variables"]),
     ("-s 80 -t 2", ["cutting planes, all rows examined each round: "]),
 ])  # fmt: skip
 def test_explain_of_a_data_file_tells_the_methods(options, words, svm_train):

@@ -141,7 +141,7 @@ def test_rows_passed_by_are_known_and_change_nothing_when_they_go(ready):
         assert (moved > 1e-6) == bool(came)
     assert in_model == taken
     status, _, err = ready("--remove", "one", "-i", "m")
-    assert status == 1 and "one: line 1: the model does not hold this row" in err
+    assert status == 1 and "one: line 1: the model does not contain this row" in err
 
 
 def test_rows_added_and_removed_again_leave_no_trace(ready):
@@ -189,7 +189,7 @@ def test_what_cannot_be_is_refused(ready, svm_train):
     Path("third").write_text("1 1:1\n5 1:1\n")
     Path("three").write_text("1 1:1\n2 1:-1\n3 2:1\n")
     for argv, sentence in (
-        ("-s 72 --add third -i m", "third: line 2: label 5 is a third one beside "),
+        ("-s 72 --add third -i m", "third: line 2: label 5 is a third label, after "),
         ("-s 71 --add new -i m", "the model was trained by -s 72, not -s 71"),
         ("-s 72 --add - --passes 2 -i m", "--passes cannot be combined with"),
         ("-s 72 --remove d --passes 2 -i m", "--passes cannot be combined with"),
@@ -211,6 +211,6 @@ def test_odd_data_end_honestly(data, options, svm_train):
     assert svm_train("-q", "-s", 72, *options, "d", "m", data=data)[0] == 0
     for change in ("--add", "--remove"):
         status, _, err = svm_train("-q", "-s", 72, change, "new", "-i", "m")
-        unknown = "is a third one" if change == "--add" else "does not hold this row"
+        unknown = "is a third label" if change == "--add" else "does not contain this row"
         assert status == 0 or (data[:1] == "2" and unknown in err), err
         assert all(np.all(np.isfinite(w)) for w in weights_in("m").values())

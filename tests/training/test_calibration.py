@@ -226,8 +226,8 @@ def test_other_tasks_are_refused(row, svm_train, tmp_path):
     "text, reason",
     [
         ("1 1:1\n-1 1:-1\n", "class label 1 has too few rows to hold some of them out"),
-        ("1 1:1\n", "it takes at least two rows"),
-        ("", "it takes at least two rows"),
+        ("1 1:1\n", "at least two rows are needed"),
+        ("", "at least two rows are needed"),
     ],
     ids=["two", "one", "none"],
 )

@@ -17,9 +17,9 @@ from svmtool.cli.umbrella import FILE
 def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None:
     """Time svm-train beside LIBLINEAR's liblinear-train, or with -t beside LIBSVM's svm-train, on DATA.
 
-    Every program on PATH that is not ours runs with the same options, in turn with ours, as a whole command from file
-    to model.  The table has the median of the seconds, the objective value, and how far this is above the lower bound
-    of our certificate, in percent of the bound.
+    Every LIBLINEAR (with -t: LIBSVM) train program on PATH runs with the same options, alternating with svm-train, as a
+    whole command from file to model.  The table has the median of the seconds, the objective value, and how far this is
+    above the lower bound of svm-train's certificate, in percent of the bound: a dash if there is none.
     """
     import os
     import re

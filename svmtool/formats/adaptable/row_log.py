@@ -151,7 +151,7 @@ class RowLog:
         return sum(len(piece) - 2 * int(np.count_nonzero(piece & REMOVED)) for piece in self._pieces())
 
     def first_missing(self, hashes: np.ndarray) -> int | None:
-        """Index of the first of these rows that the model does not hold (so often); None if it holds all."""
+        """Index of the first of these rows that the model does not contain that many times; None if it contains all."""
         unique, inverse = np.unique(hashes, return_inverse=True)
         which, removed = self.history(unique)
         held = np.bincount(which, np.where(removed, -1.0, 1.0), len(unique))

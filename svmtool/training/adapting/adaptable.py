@@ -54,7 +54,7 @@ class Adaptable:
         self.settings, self.given, self.console = settings, given, console
         if not may_be_replaced(target):
             name = target or "''"
-            raise SvmtoolError(f"can't save model to file {name}: a state can stand only beside a regular file")
+            raise SvmtoolError(f"can't save model to file {name}: its state needs a regular file beside it")
         in_place = source is not None and os.path.realpath(source) == os.path.realpath(target)
         self.target = source if source is not None and in_place else target
         self.log: RowLog | None = None
@@ -88,7 +88,7 @@ class Adaptable:
                 raise ModelError(f"can't open model file {source}")
             raise ModelError(f"{source}{adaptable.STATE} does not belong to {source}: train again")
         linear.parse(ModelText.of(state.model, source + adaptable.STATE))
-        self.console.warn(f"{source} is older than its state: a run ended before it was written; it is written anew")
+        self.console.warn(f"{source} is older than its state: a run ended before it was written; it is rewritten")
         linear.write_text(source, [state.model])
 
     def _check_settings(self) -> None:
@@ -116,8 +116,8 @@ class Adaptable:
         missing = self.log.first_missing(hashes)
         if missing is not None:
             raise SvmtoolError(
-                f"{path}: line {line_of(table, missing)}: the model does not hold this row"
-                + (" so often" if np.any(hashes[:missing] == hashes[missing]) else "")
+                f"{path}: line {line_of(table, missing)}: the model does not contain this row"
+                + (" that many times" if np.any(hashes[:missing] == hashes[missing]) else "")
                 + ": none is removed"
             )
         return hashes
@@ -223,7 +223,7 @@ class Adaptable:
             linear.write_text(self.target, [state.model])
         if calibrated:
             self.console.warn(
-                f"WARNING: {self.target} holds no probabilities (-b 1) any more: they take all rows, train again"
+                f"WARNING: {self.target} holds no probabilities (-b 1) any more: they need all rows: train again"
             )
         self.console.solver(f"{self.counted} = {self.state.sums.n}\n{certificate.line()}\n")
 

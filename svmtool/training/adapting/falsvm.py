@@ -34,7 +34,7 @@ class FastAdaptable(Adaptable):
         known = list(dict.fromkeys([*self.state.sums.labels, *first_appearance(table.labels)[0]]))
         if len(known) > MOST_LABELS:
             raise SvmtoolError(
-                f"label {known[MOST_LABELS]} is a third one beside {known[0]} and {known[1]}: it would need the rows "
+                f"label {known[MOST_LABELS]} is a third label, after {known[0]} and {known[1]}: it would need the rows "
                 "that were skipped: train again, or use -s 71"
             )
 

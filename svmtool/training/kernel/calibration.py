@@ -70,7 +70,7 @@ def pair_sigmoid(
 def laplace_scale(data: KernelSet, fitting: Fitting, train: Train, rand: GlibcRand) -> tuple[float, str]:
     """Mean size of the errors of a regression, and LIBSVM's text."""
     if len(data) < 2:
-        raise NotCalibratedError("it takes at least two rows")
+        raise NotCalibratedError("at least two rows are needed")
     order, starts = liblinear_folds(len(data), FOLDS, rand)
     errors, text = np.empty(len(data)), ""
     for outside, done in held_out(data, order, starts, fitting.within(probability=0), train):

@@ -94,15 +94,15 @@ def _check_serials(table: Dataset, file: str) -> None:
     begun = lengths > 0
     if len(table.indices):
         begun &= table.indices[heads] == -1
-    refuse(NO_SERIAL, ~begun, "-t 4 wants rows that read label 0:serial 1:K(x,x_1) 2:K(x,x_2) ...")
+    refuse(NO_SERIAL, ~begun, "-t 4 needs rows of the form label 0:serial 1:K(x,x_1) 2:K(x,x_2) ...")
     serial = table.values[heads]
     inside = (serial >= 1) & (serial <= table.n_features) & (np.trunc(serial) == serial)
-    refuse(BAD_SERIAL, ~inside, f"the number behind 0: is a whole one from 1 to {table.n_features}")
+    refuse(BAD_SERIAL, ~inside, f"the number after 0: must be an integer from 1 to {table.n_features}")
     place = np.arange(len(table.indices)) - np.repeat(heads, lengths) - 1
     gaps = np.zeros(len(table), bool)
     gaps[np.repeat(np.arange(len(table)), lengths)[table.indices != place]] = True
     needed = int(serial.max(initial=0))
-    refuse("Wrong input format", gaps | (lengths <= needed), f"-t 4 wants all kernel values from 1: to {needed}:")
+    refuse("Wrong input format", gaps | (lengths <= needed), f"-t 4 needs all kernel values from 1: to {needed}:")
     K = 0.25 * table.values[heads[:, None] + serial.astype(np.int64)]  # so that sums and differences do not overflow
     root = np.sqrt(np.abs(np.diag(K)))
     size = np.outer(root, root) + np.abs(K)

@@ -74,7 +74,8 @@ class OneClass(Reduction):
         """A note if no plane separates the rows from the origin."""
         if not self.rows.n or self.settings.problem.nu == 0.0 or np.any(results[0].w[:-1]):
             return ""
-        return "w = 0: with this -n the origin lies among the rows, and all decision values are equal\n"
+        hull = "the origin is in the reduced convex hull of the rows"
+        return f"w = 0: with this -n {hull}, and all decision values are equal\n"
 
 
 class HardOneClass(OneClass):

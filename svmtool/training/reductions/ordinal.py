@@ -34,7 +34,7 @@ class Ordinal(Reduction):
         for label in ranks.tolist():
             if label != int(label) or not -(2**31) <= label < 2**31:
                 raise RowsError(
-                    f"label {label:g} is no rank: -s {self.solver.number} needs 32-bit integers as labels, "
+                    f"label {label:g} is not a rank: -s {self.solver.number} needs 32-bit integers as labels, "
                     "in the order of the ranks"
                 )
         self.labels, self.number = tuple(map(int, ranks)), number.reshape(-1)
@@ -72,7 +72,7 @@ class Ordinal(Reduction):
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction.  SvmtoolError for a model that is not ordinal or has other ranks."""
         if not model.is_ordinal:
-            raise SvmtoolError(f"the initial model is no ordinal model: it was not trained by -s {self.solver.number}")
+            raise SvmtoolError(f"the initial model is not an ordinal model: -s {self.solver.number} trains these")
         if tuple(sorted(model.labels)) != self.labels:
             raise SvmtoolError(
                 f"the initial model has ranks {sorted(model.labels)}, the data {list(self.labels)}: they must agree"
