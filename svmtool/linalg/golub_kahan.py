@@ -24,6 +24,7 @@ class _Climb:
     def __init__(self, first: float, size: int):
         self.x, self.gain = np.zeros(size), 0.0
         self._p, self._z, self._pivot = np.zeros(size), -first, 1.0
+        self._scaled = np.empty(size)
 
     def add(self, q: np.ndarray, own: float, beside: float) -> None:
         """Add a vector q; own, beside: T's entries on the diagonal and left of it (0 for the first)."""
@@ -33,7 +34,7 @@ class _Climb:
         self._p *= -part
         self._p += q
         step = self._z / self._pivot
-        self.x += step * self._p
+        self.x += np.multiply(self._p, step, out=self._scaled)
         self.gain += 0.5 * step * self._z
 
 
@@ -80,11 +81,13 @@ class GolubKahan:
             return
         u /= rho
         v = self._back(u)
-        v -= rho * self._v
+        self._v *= rho
+        v -= self._v
         self._theta = float(np.sqrt(v @ v))
         if theta == 0.0:  # the first direction
             self._dual = _Climb(-self.first * rho, len(u))
         self._dual.add(u, 1.0 + rho * rho + self._theta**2, theta * rho)
         self._u, self.over = u, self._theta == 0.0
         if not self.over:
-            self._v = v / self._theta
+            v /= self._theta
+            self._v = v
