@@ -19,7 +19,8 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
     Parameters
     ----------
     X : 2-D array of numbers, anything that numpy converts to one, or a scipy sparse matrix or array; (n, features)
-        Values are used without a copy in a C-ordered float64 array, and in CSR with sorted indices and float64 values.
+        Values are used without a copy in a C-ordered float64 array, and in CSR with sorted indices and float64 values;
+        64-bit indices are copied to 32 bits, 4 bytes for each value.
     y : labels or target values, length n; None: zeros
     sample_weight : weights of the rows, length n, or a number for all; None: without
 
