@@ -22,7 +22,7 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
         Values are used without a copy in a C-ordered float64 array, and in CSR with sorted indices and float64 values;
         64-bit indices are copied to 32 bits, 4 bytes for each value.
     y : labels or target values, length n; None: zeros
-    sample_weight : weights of the rows, length n, or a number for all; None: without
+    sample_weight : weights of the rows, length n, or a number for all; None: unweighted
 
     Raises
     ------
@@ -87,7 +87,7 @@ def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     wrong = indptr[0] != 0 or not count <= min(len(csr.data), len(csr.indices)) or np.any(indptr[1:] < indptr[:-1])
     indices = csr.indices[: max(count, 0)]
     if wrong or (count and not 0 <= int(indices.min()) <= int(indices.max()) < n_features):
-        raise ValueError("X is no valid CSR matrix: indptr must ascend, and indices must lie within its shape")
+        raise ValueError("X is not a valid CSR matrix: indptr must ascend, and indices must lie within its shape")
     if not csr.has_canonical_format:  # sorted, and none twice
         csr = csr.copy()
         csr.sum_duplicates()
@@ -98,7 +98,7 @@ def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
 
 
 def largest_of(values: np.ndarray, name: str) -> float:
-    """The largest absolute value, f8[n], 0 for none; ValueError where one is nan or infinite."""
+    """Largest |value| of `values` (f8[n]), 0 if empty; ValueError if one is nan or infinite."""
     largest = 0.0
     for at in range(0, len(values), PIECE):
         some = values[at : at + PIECE]
@@ -145,10 +145,10 @@ def _weights(sample_weight: Any, n: int) -> np.ndarray:
     return weights
 
 
-def with_serials(data: Dataset, serials: int) -> Dataset:
+def with_serials(data: Dataset, training: bool) -> Dataset:
     """Rows of a precomputed kernel's values as LIBSVM's files have them: before them the row's number at index -1.
 
-    serials: the number of training rows, which are numbered from 1 on; 1: rows to predict, whose number is not used.
+    training: whether they are the training rows, numbered from 1 on; those to predict all have number 1, not used.
     """
     if isinstance(data, DenseDataset):
         K = data.X
@@ -156,9 +156,9 @@ def with_serials(data: Dataset, serials: int) -> Dataset:
         K = np.zeros((len(data), data.n_features))
         K[np.repeat(np.arange(len(data)), np.diff(data.indptr)), data.indices] = data.values
     n, m = K.shape
-    if serials > 1 and n != m:
+    if training and n != m:
         raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {n}x{m} matrix.")
-    numbers = np.arange(1.0, n + 1.0) if serials > 1 else np.ones(n)
+    numbers = np.arange(1.0, n + 1.0) if training else np.ones(n)
     values = np.column_stack((numbers, K)).reshape(-1)
     indices = np.tile(np.arange(-1, m, dtype=np.int32), n)
     indptr = np.arange(n + 1, dtype=np.int64) * (m + 1)
@@ -166,7 +166,7 @@ def with_serials(data: Dataset, serials: int) -> Dataset:
 
 
 def refuse_fractions(y: np.ndarray) -> None:
-    """ValueError where labels of classes are not whole numbers."""
+    """ValueError if labels of classes are not integers."""
     if not np.array_equal(np.trunc(y), y):
         raise ValueError(
             "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes "
@@ -175,7 +175,7 @@ def refuse_fractions(y: np.ndarray) -> None:
 
 
 def refuse_one_class(y: np.ndarray) -> None:
-    """ValueError where all labels, one at least, are equal."""
+    """ValueError if all labels (f8[n], n > 0) are equal."""
     if (y == y[0]).all():
         raise ValueError(
             "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "

@@ -27,7 +27,7 @@ def model_of(model: Any) -> Model:
 def _rows(model: Model, X: Any) -> Dataset:
     data = arrays.dataset(X)
     if isinstance(model, KernelModel) and model.kernel.kind == PRECOMPUTED:
-        return arrays.with_serials(data, 1)
+        return arrays.with_serials(data, training=False)
     return data
 
 

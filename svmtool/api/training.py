@@ -181,7 +181,7 @@ def _fit_linear(data: Dataset, settings: Settings, init: Any, report: Any, run: 
 def kernel_rows(data: Dataset, s: Settings) -> tuple[KernelSet, np.ndarray | None]:
     """The rows with their kernel, after LIBSVM's checks, and their indices (i8) if rows of weight 0 are left out."""
     if kernel_of(s).kernel_type == PRECOMPUTED:
-        data = arrays.with_serials(data, len(data))
+        data = arrays.with_serials(data, training=True)
     rows, kept = kernel_set(data, s, "X"), data.used()
     if kept is not None:
         rows = rows.take(kept)

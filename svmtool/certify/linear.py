@@ -89,7 +89,7 @@ class Certifier:
         return self._primal(w, self._slack(w))
 
     def certify_untouched(self, primal: float) -> Certificate:
-        """The certificate of weights with that P by the dual point 0: no product, for many problems after a limit."""
+        """The certificate of weights with that P by the dual point 0; quick, since a limit may leave many problems."""
         rest = self.target - float(self.loss.conjugate_slope(np.zeros(1))[0])
         rest = np.broadcast_to(rest if self.loss.floor == 0.0 else np.abs(rest), self.cost.shape)
         return Certificate(primal, 0.0, max(float(np.max(rest, where=self.cost > 0.0, initial=0.0)), 0.0))

@@ -38,7 +38,7 @@ class Rows:
     blocks: list[tuple[int, int]]
     gram_blocks: list[tuple[int, int]]
     offers_coordinate_descent = False  # whether compiled loops can visit one row after another (`csr_arrays`)
-    gram_of_few = False  # whether a Gram matrix of few of the features costs as much less as they are fewer
+    gram_of_few = False  # whether the cost of a Gram matrix of some features falls with their number
     has_sparse_form = False  # whether `as_csr` returns rows that offer coordinate descent
     have_kernel = False  # whether `fill_kernel` is available
     distributed = False  # whether other processes hold the rows, which cannot be accessed here
@@ -126,8 +126,10 @@ class Rows:
         return [(lo, hi) for lo, hi in zip(cuts, cuts[1:], strict=False) if hi > lo] or [(0, self.n)]
 
     def pieces(self, lo: int, hi: int, step: int = 0) -> Iterator[tuple[int, int]]:
-        """Yield rows lo .. hi as one piece; if mapped as pieces of `step` rows (0: about PIECE non-zeros), with memory
-        checks between them."""
+        """Yield rows lo .. hi as one piece; if mapped in pieces, with memory checks between them.
+
+        step: rows of a piece; 0: about PIECE non-zeros.
+        """
         if self.mapped is None:
             yield lo, hi
             return
@@ -137,8 +139,10 @@ class Rows:
             self.mapped.check()
 
     def runs(self, chosen: np.ndarray) -> Iterator[tuple[int, int]]:
-        """Yield ranges of `chosen` (i8): one range, or if mapped those in the same piece, with memory checks between
-        them, because each row accessed may load megabytes of pages around it."""
+        """Yield ranges of `chosen` (i8): one range, or if mapped those in the same piece.
+
+        Memory is checked between them, because each row accessed may load megabytes of pages around it.
+        """
         if self.mapped is None:
             yield 0, len(chosen)
             return

@@ -21,7 +21,8 @@ class ClassStatistics:
 
     labels: in order of appearance.  own: labels with their own group; gram[1 + k] belongs to own[k], gram[0] to all
     others.  gram f8[1 + len(own), m, m], upper triangles; first f8[labels, m]; weight f8[labels]; count i8[labels].
-    past f8[m]: all x_ij^2 ever added to or subtracted from gram's diagonal; its round-off is some EPS of them.
+    past f8[m]: bound of the sizes that gram's diagonal has had: r_i x_ij^2 of all changes, and the diagonal after each;
+    its round-off is some EPS of it.
     """
 
     def __init__(self, own: Sequence[int] = (), m: int = 0):

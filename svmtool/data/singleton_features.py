@@ -1,8 +1,8 @@
 """Merges features that occur in a single row into one feature for each row: the same problem with fewer weights.
 
-Such features of row i change only its margin.  Of all their weights with the same sum of w_j x_ij the shortest are v_i
-x_ij / r_i with r_i^2 = sum_j x_ij^2, so that under 1/2 |w|^2 one weight v_i for a feature of value r_i replaces them.
-Most pairs of words in texts are of this kind.
+Such features of row i change only its margin.  Of all their weights with the same sum of w_j x_ij those of least norm
+are v_i x_ij / r_i with r_i^2 = sum_j x_ij^2.  So under 1/2 |w|^2 one weight v_i for a feature of value r_i replaces
+them.  Most pairs of words in texts are of this kind.
 """
 
 from __future__ import annotations

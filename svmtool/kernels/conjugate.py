@@ -23,8 +23,9 @@ from svmtool.tolerances import MIB
 
 MOST = 512  # rows in S: their system costs as much as a pass over the kernel matrix or two
 BATCHES = 8  # in which they are chosen
-TINY, INDEFINITE = 1e-5, 1e-3  # shares of the largest diagonal entry of K: smaller eigenvalues of a batch are round-off
-# of single precision, negative ones beyond the second are not
+# shares of the largest diagonal entry of K
+TINY = 1e-5  # smaller eigenvalues of a batch are round-off of single precision
+INDEFINITE = 1e-3  # a more negative eigenvalue is not
 LEFT_SHARE = 0.1  # no more rows once the remaining diagonal of K sums to this share of the least entry of D
 STRIP = 4096  # columns of V that are held in double precision at a time
 GROUP = 512  # targets of the tiles of a product
@@ -160,11 +161,11 @@ class Conjugate:
         self.restart()
 
     def restart(self) -> None:
-        """Drop the last direction."""
+        """Drop the last direction: with rho infinite the next step takes no share of it."""
         self.q, self.rho = np.zeros(self.state.problem.n), np.inf
 
     def run(self, eps: float, most: int) -> bool:
-        """One step; returns False if the dual value does not rise along it."""
+        """One step, whatever eps and most; returns False if the dual value does not rise along it."""
         state = self.state
         p, r = state.problem, state.left()
         z = self.near.solve(r)

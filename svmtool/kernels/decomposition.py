@@ -19,8 +19,8 @@ from svmtool.kernels.results import KernelResult, gap_of
 from svmtool.kernels.rows import exact_sum, rows_of
 from svmtool.limits import EndedError
 
-CROWDED, EARLY = 0.75, 30  # sets grow if more than this share of their size is free, but not in the first rounds, when
-# many variables are free that will not stay so
+CROWDED = 0.75  # sets grow if more than this share of their size is free, ...
+EARLY = 30  # ... but not in so many first rounds, when many variables are free that will not stay so
 LARGEST_SET = 3072  # variables to which sets grow: their block of the kernel matrix then takes 36 MB
 FIRST = 256  # variables of the first set; sets double up to their full size, which easy problems never need
 TINY = 1e-12  # replaces a curvature that is not positive

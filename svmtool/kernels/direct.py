@@ -48,24 +48,26 @@ METHODS = {
 }
 EVALUATIONS = 1.5  # factor of the work between two estimates of the remaining cost of pairs
 FEATURES = GRAM_BELOW  # features up to which a matrix is factorised: 18 MB
-# what a run takes: steps, 15 to 35 on 28 sets, though 83 on w8a; nanoseconds of a step for a variable beside what its
-# row takes, 430 to 520 on three sets of 32,000 to 93,000, and at least
-STEPS, VARIABLE, CALLS = 20, 450.0, 5e5
-VALUE = 3.0  # nanoseconds that pairs take for a value of a kernel row: 2.2 to 4.4 on six sets.  On 25 sets of 300 to
-# 2,000 rows, C = 1 and 1e4, `primal_minimum` takes 0.39 to 1.67 of its cost (median 0.71); all runs together 11.3 s of
-# CPU time, with a third of VALUE 13.3, with three times that 10.3
-MOST, PATIENCE = 200, 12  # steps, and those without a smaller gap; ...
-# ... the gap at which they end, and the one from which a larger one is rounding
-OPTIMAL_GAP, ROUNDOFF_GAP = 1e-14, 1e-9
-FACES, IDLE = 500, 3  # face steps at most, and those to the minimum of a face that bring no smaller gap nor ...
-NEARER, RISE = 0.9, 1e-3  # ... one below this share of the least, nor raise the dual value by this share of that
-# relative change of the value by such steps that counts as round-off,
-STALL_RTOL, CLOSE = 1e-12, 1e-6
-# and the gap then
-WORK, ALL = 1 << 29, 1 << 32  # multiplications of one decomposition, (variables + features) times the square of the
-# fewer ones, at most: a second; and of all: some seconds
-RANK, LEFT = 1e-13, 1e-9  # singular values below this share of the largest one are rounding, and so are differences of
-# decision values below this share of their size
+# What a run of `primal_minimum` takes.  With VALUE, on 25 sets of 300 to 2,000 rows, C = 1 and 1e4, it takes 0.39 to
+# 1.67 of its cost (median 0.71); all runs together 11.3 s of CPU time, with VALUE / 3 13.3, with 3 VALUE 10.3.
+STEPS = 20  # 15 to 35 on 28 sets, though 83 on w8a
+VARIABLE = 450.0  # nanoseconds of a step for a variable without its row: 430 to 520 on three sets of 32,000 to 93,000
+CALLS = 5e5  # nanoseconds of a step besides
+VALUE = 3.0  # nanoseconds that SMO steps take for a value of a kernel row: 2.2 to 4.4 on six sets
+MOST = 200  # interior-point steps
+PATIENCE = 12  # such steps without a smaller gap
+OPTIMAL_GAP = 1e-14  # they end at this gap
+ROUNDOFF_GAP = 1e-9  # after a gap of at most this a larger one is round-off
+FACES = 500  # face steps
+IDLE = 3  # steps to the minimum of a face without progress, which is ...
+NEARER = 0.9  # ... a gap below this share of the least, ...
+RISE = 1e-3  # ... or a dual value that rises by this share of that gap
+STALL_RTOL = 1e-12  # relative change of the value by face steps that counts as round-off ...
+CLOSE = 1e-6  # ... if the gap is at most this share of the value
+WORK = 1 << 29  # multiplications of one decomposition, (variables + features) (the fewer of these)^2: a second
+ALL = 1 << 32  # multiplications of all decompositions: some seconds
+RANK = 1e-13  # singular values below this share of the largest one are round-off
+LEFT = 1e-9  # differences of decision values below this share of their size are round-off
 SHARE = 0.1  # of the largest violation of a variable at its bound, with which others join the face
 
 

@@ -3,8 +3,8 @@ features.
 
     min over a of  1/2 a'Qa + p'a,   E a = e,   0 <= a <= u        (kernels/problems.py)
 
-Primal-dual interior point with Mehrotra's predictor and corrector (SIAM J. Optimization 2 (1992) 575-601): a step
-costs a Cholesky factor of Q + diag(z/a + w/(u - a)), z and w the multipliers of the two bounds, or of an equivalent
+Primal-dual interior-point method, Mehrotra's predictor-corrector (SIAM J. Optimization 2 (1992) 575-601): a step costs
+a Cholesky factor of Q + diag(z/a + w/(u - a)), z and w the multipliers of the two bounds, or of an equivalent
 matrix of the features.  The number of steps is almost independent of costs, scales and the condition of the kernel
 matrix, unlike that of steps of pairs.
 """
@@ -24,8 +24,9 @@ from svmtool.models.kernel_functions import LINEAR
 MOST = 2048  # variables at most: some seconds
 DIRECT, ONCE = 2.5, 2e7  # a direct solution of m variables costs DIRECT m^3 + ONCE values of kernel rows
 NUMBERS = 1 << 22  # numbers in the rows of a linear kernel's variables; three copies take 100 MB
-STEP_COST = 500.0  # see `cost`: 24 sets of 300 to 2,000 rows and 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of
-# that (median 0.34), seven of up to 45,568 variables 0.12 to 1.1
+# See `cost`: 24 sets of 300 to 2,000 rows and 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of that (median
+# 0.34), seven of up to 45,568 variables 0.12 to 1.1.
+STEP_COST = 500.0
 STEPS = 100
 SMALL = 1e-13  # relative complementarity and residuals that no step improves
 BACK = 0.995  # share of the way to the nearest bound

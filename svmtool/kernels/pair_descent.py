@@ -26,10 +26,12 @@ IDLE = 50  # sets within a working set without a smaller violation: round-off of
 EASY = 10  # steps for each variable among all of the working set, before they continue ...
 SMALL = 256  # ... within sets of this many variables, whose block of the kernel matrix takes 256 KB, ...
 MIDDLE = 1024  # ... or up to this many if many are free: 4 MB
-WIDEST, FEW_ROWS = 12288, 256  # steps choose among all of up to this many variables, if memory holds FEW_ROWS rows:
-# on nine sets of 2,000 to 11,000 rows this took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two
-WHOLE_SHARE, LEAST_MB = 0.6, 2.0  # of the memory for kernel rows: the whole matrix of a pair of classes, whose share of
-# -m is twice as much (training/kernel/fit.py), with its lanes; MB that small problems may take whatever -m says
+# Steps choose among all of up to WIDEST variables if memory holds FEW_ROWS rows: on nine sets of 2,000 to 11,000 rows
+# this took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two.
+WIDEST, FEW_ROWS = 12288, 256
+WHOLE_SHARE = 0.6  # of the memory for kernel rows: the whole matrix of a pair of classes with its lanes; a pair's share
+# of -m is twice as much (training/kernel/fit.py)
+LEAST_MB = 2.0  # that small problems may take whatever -m says
 WORTH = 1 << 15  # kernel values that a call computes at least; it computes at least one row ...
 AHEAD = 4  # ... for each this many that are there, or that a tile has
 CALL = 5e5  # fixed cost of a call, in values of kernel rows

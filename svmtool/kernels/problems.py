@@ -195,8 +195,10 @@ class CSvc(KernelProblem):
 
 
 def _share(nu: float, n: int, weights: np.ndarray | None) -> tuple[float, float, np.ndarray]:
-    """Return the sum of a, `shrunk`, and the upper bounds f8[n]: the weights or 1, or values out of reach if the sum is
-    1, so that all a above 0 count as free."""
+    """Return the sum of a, `shrunk`, and the upper bounds f8[n].
+
+    The bounds are the weights or 1, or values out of reach if the sum is 1, so that all a above 0 count as free.
+    """
     if weights is not None:
         return nu * float(np.sum(weights)), 1.0, weights
     shrunk = min(nu * n, 1.0)
@@ -337,7 +339,7 @@ class NuSvr(Svr):
 class LeastSquaresSvc(_Problem):
     """LS-SVM, least squares of the margins: a quadratic program without bounds.
 
-        min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.f(x_i) + b))^2,   f(x).f(z) = K(x, z)
+        min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.phi(x_i) + b))^2,   phi(x).phi(z) = K(x, z)
         min over c of     1/2 c'(K + D) c - y'c,   D_ii = 1 / (2 C_i),  sum c = 0
 
     If b is not free, 1/2 b^2 is added to the first line; the second then has K + 1 in place of K and no equality, and b

@@ -1,4 +1,4 @@
-"""Scores w.f(x_i) of training rows for w = sum_j a_j f(x_j) with few nonzero a_j, as FOSVM needs them.
+"""Scores w.phi(x_i) of training rows for w = sum_j a_j phi(x_j) with few nonzero a_j, as FOSVM needs them.
 
 A linear problem keeps w itself, in the feature space.  With a kernel z is updated by kernel rows in single precision,
 which are cached as far as memory allows, and computed again in double precision when needed.

@@ -21,8 +21,6 @@ from svmtool.tolerances import MIB
 
 WHOLE = 2  # a block of n / WHOLE rows or more is taken from full rows, which are cached: they cost little more
 PART = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` converts at a time
-
-
 ROUNDING = 5e-7  # several times the error of a kernel value in single precision, relative to sqrt(K_ii K_jj)
 
 
@@ -46,7 +44,6 @@ class KernelRows:
         self.owner = np.full(self.capacity, -1)
         self.used = np.zeros(self.capacity, np.int64)  # clock of the last use of each slot
         self.clock = 0
-        self.computed = 0  # rows computed so far
 
     @cached_property
     def diagonal(self) -> np.ndarray:
@@ -112,7 +109,6 @@ class KernelRows:
         self.clock += 1
         self.used[slots[kept]] = self.clock
         new = self._reserve(chosen[missing][: np.count_nonzero(keep[missing])])
-        self.computed += len(missing)
         targets = self.tiles.take(chosen[missing])
         c_kept, c_missing, kept_slots, every = c[kept], c[missing], slots[kept], np.arange(len(missing))
         n, width, height = self.n, self.tiles.width, self.tiles.height

@@ -26,7 +26,7 @@ CANDIDATES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "real": ((11, 12, 13), (12, 11, 13)),
     "one": ((21, 1, 2), (21, 1, 2)),
 }
-BY_OPTION = (5, 6, 30, 31)  # candidates that solve another problem: chosen only for their options
+BY_OPTION = (5, 6, 30, 31)  # solve another problem: chosen only for their options (scripts/bench_parts leaves them out)
 LABELS = {"two": "two labels", "many": "{values} labels", "real": "real-valued labels", "one": "one label"}
 
 

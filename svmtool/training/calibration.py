@@ -90,8 +90,10 @@ def add_sigmoids(model: LinearModel, table: Dataset, settings: Settings, stop: S
 def sigmoids(
     values: np.ndarray, truth: np.ndarray, weights: np.ndarray, labels: tuple[int, ...]
 ) -> list[tuple[float, float]]:
-    """See calibrate; values: decision values of held-out rows, f8 (n, problems), nan where the fold's model lacks the
-    class; truth, weights: label and weight of each row, f8[n]."""
+    """(A, B) of the sigmoid of each two-class problem, from held-out decision values.
+
+    values: f8 (n, problems), nan where the fold's model lacks the class; truth, weights: of each row, f8[n].
+    """
     found = []
     for label, column in zip(labels, values.T, strict=False):  # one column for two labels
         known = ~np.isnan(column)

@@ -27,7 +27,7 @@ def refuse_overflow(
 ) -> None:
     """SvmtoolError if sums of squares would overflow.
 
-    largest: of |values| beside those of the table; labels: the largest |label| in the problem.
+    largest: of |values| that the table does not hold; labels: the largest |label| in the problem.
     """
     largest = max(largest, table.largest or 1.0, 1.0)
     for at in range(0, len(table.values) if table.largest is None else 0, VALUES_AT_ONCE):

@@ -144,7 +144,7 @@ def test_malformed_sparse_matrices():
         m = sparse.csr_matrix(np.eye(2))
         for name, value in change.items():
             setattr(m, name, np.array(value, np.int32))
-        with pytest.raises(ValueError, match="X is no valid CSR matrix"):
+        with pytest.raises(ValueError, match="X is not a valid CSR matrix"):
             api.fit(m, [1, 2])
 
 

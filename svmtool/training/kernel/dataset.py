@@ -197,8 +197,10 @@ class ClassPairs:
 def pair_problem(
     points: Points, s: Settings, counts: tuple[int, int], costs: tuple[float, float], weights: np.ndarray | None = None
 ) -> AnyProblem:
-    """The problem of one pair: counts[0] rows of +1, then counts[1] of -1, what a row of either costs, and factors of
-    these costs (f8[n])."""
+    """The problem of one pair: counts[0] rows of +1, then counts[1] of -1.
+
+    costs: of a row of either; weights: factors of these costs, f8[n].
+    """
     y, cost = np.repeat((1.0, -1.0), counts), np.repeat(costs, counts)
     if weights is not None:
         cost = cost * weights

@@ -31,16 +31,18 @@ from svmtool.training.kernel.fit import Fitting, Solved, packed
 from svmtool.training.kernel.verify import certified
 
 MOST_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten were faster so, up to 6 times, six about equal
-MOST_DOUBLE = 2048  # if a single pair also uses kernel values in double precision: with 2048 in all cases two such sets
-# took 0.4 and 0.6 of the time, three others 1.1 to 1.7 times as long
+# If a single pair also uses kernel values in double precision: with 2048 in all cases two such sets took 0.4 and 0.6 of
+# the time, three others 1.1 to 1.7 times as long.
+MOST_DOUBLE = 2048
 STRIP = 1 << 20  # kernel values between a class and some others computed at a time: 8 MB
 METHOD = "pairs of classes, many in one compiled call"
 SHARE = 0.5  # share of -m for the blocks within classes
 CHECKED = 1 << 20  # kernel values and decision values that are computed a second time, ...
 LEAST = 64  # ... but of at least this many rows
-# Costs of certifying, in multiplications: of a kernel value besides those of its features, and of one pair besides its
-# kernel values.  On 13 sets (3 to 26 classes, 10 to 617 features, 180 to 1,500 rows) one took 0.15 to 0.52 ns; `exact`
-VALUE, ALONE = 10.0, float(1 << 19)  # is chosen on all, and certifying pairs alone took 1.3 to 2.9 times as long
+# Costs of certifying, in multiplications.  On 13 sets (3 to 26 classes, 10 to 617 features, 180 to 1,500 rows) one took
+# 0.15 to 0.52 ns; `exact` is chosen on all, and certifying pairs alone took 1.3 to 2.9 times as long.
+VALUE = 10.0  # of a kernel value besides those of its features
+ALONE = float(1 << 19)  # of one pair besides its kernel values
 SEED = 1
 
 
@@ -196,8 +198,10 @@ class Batch(ABC):
 
     @cached_property
     def difference(self) -> tuple[float, str]:
-        """The largest difference of decision values to those of svm-predict, relative to the sum of the sizes of their
-        terms, and a statement for the user if only a sample was compared."""
+        """The largest difference of decision values to svm-predict's, and a statement if only a sample was compared.
+
+        The difference is relative to the sum of the sizes of the terms of a decision value.
+        """
         n = self.points.n
         if self.points.rows is None or not self.done:
             return 0.0, ""
@@ -216,7 +220,7 @@ class Batch(ABC):
 
     def _sizes(self) -> np.ndarray:
         """Upper bounds of the sum of the sizes of the terms of a pair's decision values, f8[pairs]."""
-        totals = np.add.reduceat(np.abs(self.a), self.ends[:-1], axis=1)  # of class c beside the other of its column
+        totals = np.add.reduceat(np.abs(self.a), self.ends[:-1], axis=1)  # of class c against the other of its column
         sizes = [(totals[j - 1, i] + totals[i, j]) * max(self.largest[i], self.largest[j]) for i, j in self.pairs]
         return np.array(sizes)
 
@@ -227,8 +231,10 @@ class Batch(ABC):
 
 
 def exact(batch: Batch, alone: float = ALONE) -> np.ndarray | None:
-    """Batch.F from the decision values of svm-predict for all rows; None if that costs more than certifying the pairs
-    one by one, which takes `alone` multiplications each besides its kernel values."""
+    """Batch.F from the decision values of svm-predict; None if certifying the pairs one by one costs less.
+
+    alone: multiplications that certifying one pair takes besides its kernel values.
+    """
     n = batch.points.n
     if batch.points.rows is None:
         return batch.F

@@ -174,8 +174,8 @@ def certified(
 def _with_best_constants(problem: AnyProblem, result: KernelResult, found: Certificate) -> Certificate:
     """The certificate with the best constants for w, which replace those of the result if they are better.
 
-    A solver takes its constants from rows between their bounds.  With few such rows, or near w = 0, they may cost more
-    than w gains.
+    A solver takes its constants from free variables (0 < a_t < upper_t).  With few of them, or near w = 0, they may
+    cost more than w gains.
     """
     if not isinstance(problem, KernelProblem) or isinstance(problem, HardOneClass) or problem.shrunk < 1.0:
         return found

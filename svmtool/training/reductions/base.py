@@ -68,7 +68,7 @@ def _systems_of_rows(solver: registry.Solver) -> bool:
 
 
 class Reduction(ABC):
-    """What the kinds of labels share.
+    """Base class: a training set as optimisation problems.
 
     The arrays of `table` become the rows; they are never changed, and mapped ones may be released.
     Its weights multiply C; rows of weight zero or below take no part.
@@ -129,10 +129,10 @@ class Reduction(ABC):
         return None
 
     def finish(self, result: Result) -> None:  # noqa: B027  optional
-        """Bring a solver's answer into its final form."""
+        """Bring a solver's result into its final form."""
 
     def dual_point(self, result: Result) -> np.ndarray | None:
-        """The dual point that belongs to a finished answer, as long as the task's rows."""
+        """The dual point that belongs to a finished result, as long as the task's rows."""
         return result.alpha
 
     def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
@@ -144,7 +144,7 @@ class Reduction(ABC):
     def start_from(self, model: LinearModel) -> np.ndarray:
         """The weights of a trained model as a warm start, f8 (length of w, problems): features cut or padded.
 
-        SvmtoolError for a model that answers another question.
+        SvmtoolError for a model of another kind of labels.
         """
 
     def warnings(self) -> list[str]:
@@ -185,7 +185,7 @@ class Reduction(ABC):
     ) -> list[Result]:  # fmt: skip
         """Solve every problem; start (length of w x problems) is a warm start, report takes the records of all runs.
 
-        sure: answers that claim to be exact, or that rounding has ended, are verified as those of fit_and_certify are.
+        sure: results that claim to be exact, or that rounding has ended, are verified as those of fit_and_certify are.
         stop: the command's, or this part's share; None: max_seconds counts from here on.  The problems share
         the time fairly; those that are not reached before it is over are not solved.
         """
@@ -201,7 +201,7 @@ class Reduction(ABC):
     def fit_and_certify(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None
     ) -> tuple[list[Result], Certificate]:
-        """`fit`, and the certificate of all answers: values summed, the worst gap and violation; see verify.py."""
+        """`fit`, and the certificate of all results: values summed, the worst gap and violation; see verify.py."""
         found: list[Any] = [None] * self.count
 
         def certified(k: int, result: Result, began: np.ndarray | None, share: StopFlag) -> Result:
@@ -221,7 +221,7 @@ class Reduction(ABC):
         self, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag | None,
         checked: Callable[[int, Result, np.ndarray | None, StopFlag], Result],
     ) -> list[Result]:  # fmt: skip
-        """`fit`; checked(k, result, weights it began with, flag of this turn) gives the answer."""
+        """`fit`; checked(k, result, weights it began with, flag of this turn) gives the result."""
         results: list[Any] = [None] * self.count
         stop = self._prepared(stop)
 
@@ -237,7 +237,7 @@ class Reduction(ABC):
         return results
 
     def _prepared(self, stop: StopFlag | None) -> StopFlag:
-        """What ends the problems, which are ready to be solved unless it has ended that."""
+        """What ends the problems, which are ready to be solved unless the limit is reached."""
         stop = StopFlag(self.settings.stopping.max_seconds) if stop is None else stop
         with contextlib.suppress(EndedError), until(stop.ended):
             self.prepare()
@@ -246,11 +246,11 @@ class Reduction(ABC):
     # Used by verify.py
 
     def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
-        """The certificate of an answer to problem k; alpha: a dual point in place of the answer's."""
+        """The certificate of a result of problem k; alpha: a dual point in place of the result's."""
         return self._certifier(k).certify(result.w, self.dual_point(result) if alpha is None else alpha)
 
     def primal(self, k: int, w: np.ndarray) -> float:
-        """The objective of problem k at the weights w of an answer."""
+        """The objective of problem k at the weights w of a result."""
         return self._certifier(k).primal(w)
 
     def value_at_zero(self, k: int) -> float:
@@ -258,7 +258,7 @@ class Reduction(ABC):
         return self._certifier(k).value_at_zero()
 
     def zero_weights(self) -> np.ndarray:
-        """The weights of an answer without training."""
+        """The weights of a result without training."""
         return np.zeros(self.rows.d)
 
     def zero_dual_point(self, k: int) -> np.ndarray | None:
@@ -266,7 +266,7 @@ class Reduction(ABC):
         return None
 
     def is_finite(self, w: np.ndarray) -> bool:
-        """Whether the weights of an answer are numbers."""
+        """Whether the weights of a result are finite."""
         return bool(np.all(np.isfinite(w)))
 
     def polished(
@@ -285,7 +285,7 @@ class Reduction(ABC):
         return polished(self.task(k), power, result.w, found.primal, candidates, work, monitor)
 
     def solve_anew(self, k: int, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
-        """Problem k by the slow method that answers fall back to; None where it has none."""
+        """Problem k by the slow method that results fall back to; None where it has none."""
         if self.robust:
             return None
         from svmtool.solvers.shared import fallback
@@ -304,7 +304,7 @@ class Reduction(ABC):
         return Certifier(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target, self.solver.regulariser == "|w|_1")
 
     def _start_of(self, k: int, start: np.ndarray | None) -> np.ndarray | None:
-        """Column k of a warm start as an answer's weights."""
+        """Column k of a warm start as a result's weights."""
         return None if start is None else np.ascontiguousarray(start[:, k])
 
     def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag) -> Monitor:
@@ -314,7 +314,7 @@ class Reduction(ABC):
         return Monitor(aim, self.settings.stopping.max_iter, sink=sink, stop=stop, progress=progress)
 
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
-        """The answer w (None: zeros) of problem k, which the run had no time for; None: its solver gives it."""
+        """The result w (None: zeros) of problem k, which the run had no time for; None: its solver gives it."""
         value, w = verify.better_start(self, k, w)
         monitor = Monitor()
         monitor.step(value, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
@@ -369,7 +369,7 @@ class Reduction(ABC):
         return rule._replace(confirmed=Confirmation(at_start=math.inf)) if self.any_start else rule
 
     def weights(self, results: list[Result]) -> np.ndarray:
-        """The answers as columns, f8 (length of w, problems)."""
+        """The results as columns, f8 (length of w, problems)."""
         return np.stack([r.w for r in results], axis=1) if results else np.zeros((self.rows.d, 0))
 
     def as_start(self, W: np.ndarray) -> np.ndarray:
