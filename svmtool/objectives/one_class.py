@@ -4,8 +4,8 @@
     D(a)      = -1/2 |v|^2,   0 <= a_i <= c_i,  sum_i a_i = k,   v = sum_i a_i x_i
 
 D(a) <= min P for each feasible a.  For given w the best rho is the k-th smallest w.x_i, with row i counted c_i times;
-there P = 1/2 |w|^2 - (sum of the k smallest).  min P <= P(0) = 0, with equality where the origin lies among the rows,
-and then no error is small relative to it.  Gaps are therefore
+there P = 1/2 |w|^2 - (sum of the k smallest).  min P <= P(0) = 0, with equality where the origin is in the reduced
+convex hull of the rows, {v}; then no error is small relative to it.  Gaps are therefore
 
     (P - D) / max(-P, FLOOR M),   M = k^2 / 2 times the mean of |x_i|^2
 
@@ -18,7 +18,7 @@ The hard one-class SVM allows no loss:
     D(a)      = -1/2 |v|^2,   sum_i a_i = 1,  a_i >= 0,  v = sum_i a_i f(x_i)
 
 The best multiple of v, with its largest feasible rho, is s v with s = max(lead, 0) / |v|^2, lead = min_i v.f(x_i);
-there P = -1/2 max(lead, 0)^2 / |v|^2.  If the origin lies in the convex hull of the rows, w = 0 is optimal.  M is half
+there P = -1/2 max(lead, 0)^2 / |v|^2.  If the origin is in the convex hull of the rows, w = 0 is optimal.  M is half
 the mean of K(x, x).  With the paper's theta, lead = (1 - theta) |v|^2, the gap is (1 - theta)^-2 - 1.
 """
 
@@ -32,7 +32,8 @@ FLOOR = 1e-8
 EQUAL = 1e-12  # differences below this share of k count as round-off
 ROUNDING = 1e-12  # relative round-off of v.f(x_i), as share of |v| times the size of the rows
 AMONG = (
-    "the origin lies among the rows: without slack no plane separates them from it, and all decision values are equal"
+    "the origin is in the convex hull of the rows: without slack no plane separates them from it, and all decision "
+    "values are equal"
 )
 
 

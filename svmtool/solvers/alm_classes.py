@@ -59,8 +59,8 @@ NEAR = 1.5  # times the target gap, as epochs estimate it, from which on the pri
 
 METHODS = {
     "zero": "no weights: there are no rows, or one class",
-    "turns": "epochs of coordinate descent and multiplier rounds on a factorised matrix by turns",
-    "turns-dual": "epochs of coordinate descent and multiplier rounds by systems of rows or products by turns",
+    "turns": "alternating epochs of coordinate descent and multiplier rounds on a factorised matrix",
+    "turns-dual": "alternating epochs of coordinate descent and multiplier rounds, by systems of rows or products",
     "epochs": "epochs of coordinate descent",
     "primal": "multiplier rounds on a factorised matrix",
     "dual": "multiplier rounds by systems of rows or conjugate gradients",
@@ -178,7 +178,7 @@ class ClassEpochs(Epochs):
 
 
 class Run(Rounds):
-    """One run: epochs and rounds by turns.
+    """One run: epochs and rounds alternate.
 
     most_epochs, after_rule: see the constants.
     """

@@ -32,7 +32,7 @@ MOST_FEATURES = 5000  # most features, because P is a matrix of features x featu
 BLOCK, WIDE, MOST = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds
 ROWS_A_CALL, WORK_A_CALL = 1 << 14, 1 << 27  # between two checks of the clock: rows, and multiplications, at most
 
-PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is no optimum of all rows")
+PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is not optimal for all rows")
 
 
 METHODS = {

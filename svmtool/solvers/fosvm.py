@@ -17,7 +17,7 @@ Differs from the paper in:
     A share eps of wrong predictions may cost the area under the ROC curve as much: 59 rows leave room for 5%, 3000 for
     0.1%, and for a small A they take little more time.
  4. From a large A more than one row joins at a time: an eighth of its number, those with the least w.f(x_i).
-Where the origin lies among the rows rho goes to 0, and w = 0 is the solution; see objectives/one_class.py.
+Where the origin is in the convex hull of the rows rho goes to 0, and w = 0 is the solution: objectives/one_class.py.
 With a kernel: solvers/fosvm_kernel.py.  Memory: 4 vectors of n; the kernel matrix of A and its factor.
 """
 

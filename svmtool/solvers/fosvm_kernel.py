@@ -6,7 +6,7 @@ Differs from the paper in, besides 1 to 4 there:
     that of C-SVC without upper bounds, is decomposed: a working set has half of the last one, the rows with the least
     w.f(x_i) and those of A with the largest, and is solved by steps of pairs.  The stored rho is the one that all of A
     satisfy.  With samples this is done over a part of the rows, which doubles until a sample of the others has no row
-    beyond theta; if most rows of a part carry its plane, all rows are used.  If decomposition stalls, or takes far
+    beyond theta; if most rows of a part are support vectors, all rows are used.  If decomposition stalls, or takes far
     longer than an exact solution (PAIR_STEPS), A is solved exactly.
 Memory: the cache (kernel rows of A; rows that do not fit are computed each round; beyond MANY rows also the block of a
 working set), 4 vectors of n; for an exact solution the kernel matrix of A and its factor.
@@ -33,7 +33,7 @@ from svmtool.tolerances import MIB, ROUNDOFF_GAP
 
 MANY = 64  # rows of A beyond which decomposition is faster
 GROWTH = 4  # the first part of the rows is the support and this many times as many others
-CARRIED = 0.5  # if more than this share of a part carries its plane, all rows are used
+SUPPORT = 0.5  # if more than this share of a part are support vectors, all rows are used
 WORKING = 2048  # rows of a working set
 COSTLY = Status("costly", False, "an exact solution costs less than more rounds")  # internal, never returned
 PAIR_STEPS = 1200.0  # budget of pair steps, in kernel values per m^2 for m rows in A: about four times the cost of the
@@ -75,7 +75,7 @@ def solve(
             return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, count, monitor.end(), z)
         if result.status not in (PRECISION, COSTLY):
             return result
-        why = "they are expected to cost less" if result.status is COSTLY else "pairs of rows make no more progress"
+        why = "they are expected to cost less" if result.status is COSTLY else "SMO steps make no more progress"
         monitor.uses("exact solutions of the rows chosen", why)
         rows = KernelRowScores(problem, cache_mb)  # exact solutions continue from the support
         sample = run.sample if result.status is COSTLY else None
@@ -114,7 +114,7 @@ def _decompose(
     problem: HardOneClass, monitor: Monitor, sample: Sample | None, alpha: np.ndarray, working: int
 ) -> KernelResult:
     """Continue from alpha f8[n] by decomposition, over all rows or a part of them that doubles until samples pass."""
-    monitor.uses("pairs of rows in working sets", "too many rows carry the plane for exact solutions")
+    monitor.uses("SMO steps within working sets", "too many support vectors for exact solutions")
     n, points = problem.n, problem.points
     part = np.flatnonzero(alpha)
     more = GROWTH * len(part)
@@ -137,7 +137,7 @@ def _decompose(
         if hard_gap(lead_of(z), rho, problem.size) <= monitor.gap:
             status = sample.status(monitor.iterations)
             break
-        more = n if np.count_nonzero(state.a) > CARRIED * len(part) else len(part) + len(drawn)
+        more = n if np.count_nonzero(state.a) > SUPPORT * len(part) else len(part) + len(drawn)
         part = np.append(part, drawn)
     z = _guessed(n, part, state.f, float(state.a @ state.f))
     if sample is not None:

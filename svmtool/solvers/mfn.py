@@ -69,7 +69,7 @@ METHODS = {
     "fused-sampled": "Newton steps in one compiled call, from the minimiser over a sample of the rows",
     "primal": "Newton steps on a factorised matrix, or by conjugate gradients where they cost less",
     "primal-sampled": "Newton steps on a factorised matrix, from the minimiser over a sample of the rows",
-    "epochs": "epochs of coordinate descent, and Newton steps by turns where these do not end the run",
+    "epochs": "epochs of coordinate descent, alternating with Newton steps if these do not end the run",
     "dual": "Newton steps with a system of the active rows",
     "cg": "Newton steps by conjugate gradients",
 }

@@ -5,7 +5,7 @@ held fixed, f is the shifted least squares problem (23), which a step solves, an
 all three.  Steps, notation and departures from the paper: mfn.py.
 
 In the dual's terms a row's multiplier lies in [0, 2 C_i]: the epochs of coordinate descent that come first where d
-is large solve the same problem as in mfn.py with another diagonal and an upper end.
+is large solve the same problem as in mfn.py with another diagonal and an upper bound.
 Stops when: no row leaves its piece in a full step (the exact minimiser), or -e or --gap holds.
 Memory: as mfn.py, and 3 vectors of n.
 """
@@ -23,8 +23,8 @@ from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW
 
 METHODS = {
     "primal": "Newton steps on a factorised matrix of the features",
-    "epochs": "epochs of coordinate descent, then Newton steps with a system of the rows of weight",
-    "dual": "Newton steps with a system of the rows of weight",
+    "epochs": "epochs of coordinate descent, then Newton steps with a system of the active rows",
+    "dual": "Newton steps with a system of the active rows",
     "cg": "Newton steps by conjugate gradients",
 }
 

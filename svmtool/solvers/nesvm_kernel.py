@@ -40,7 +40,7 @@ METHODS = {  # up to how many rows in Newton's system it is factorised; with mor
     "factorised": "stages of the smoothed loss: Newton steps by a factorised system",
     "mixed": f"stages of the smoothed loss: Newton steps by a system factorised up to {DIRECT} rows",
     "cg": "stages of the smoothed loss: Newton steps by conjugate gradients",
-    "none": "no stage: decomposition by pairs of variables takes over",
+    "none": "no stage: decomposition by SMO steps takes over",
 }
 FACTORISED = {"factorised": np.inf, "mixed": DIRECT, "cg": 0, "none": DIRECT}  # rows in the system, by method
 

@@ -14,7 +14,8 @@ Differs from the paper in:
  2. Initial weights are used: the rows that are extreme in their direction are the first vertex.
  3. The pairs' order is that of the violations up to factors of two, which needs no sort.
  4. Where rounds are slow, the rows between their ends are settled by one factorised system (Newton on the face).
- 5. Where the origin lies among the rows w = 0 is the solution: one system of the features finds its multipliers.
+ 5. Where the origin is in the reduced convex hull of the rows, w = 0 is the solution: one system of the features
+    finds its multipliers.
  6. It ends by a certified gap, alone or besides the violation; the result is the best multiple of w and its best rho.
 Stops when: the certified relative gap (objectives/one_class.py) reaches the target; with -e, where
 max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule), and a gap of RULE_MIN_GAP besides.
@@ -106,7 +107,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool, 
             if not settled and descent.settle(face_rows):
                 settled = True
                 continue
-            # no multiple of w with P < 0 so far: the origin may lie among the rows
+            # no multiple of w with P < 0 so far: the origin may be in the reduced convex hull
             if not settled and descent.primal >= 0.0 and descent.d <= GRAM_BELOW and monitor.iterations >= next_try:
                 if descent.settle_at_zero():
                     continue

@@ -95,9 +95,9 @@ def test_refusals(line, svm_train, tmp_path):
 def test_odd_data_end_honestly(number, svm_train):
     for data, kernel, line in (
         ("", [], "the training file has no rows"),
-        ("1\n1\n", [], "WARNING: w = 0: the origin lies among the rows"),
-        ("1 1:1\n1 1:-1\n", [], "WARNING: w = 0: the origin lies among the rows"),
-        ("1 1:1\n1 1:-1\n", ["-t", "0"], "WARNING: the origin lies among the rows"),
+        ("1\n1\n", [], "WARNING: w = 0: the origin is in the convex hull of the rows"),
+        ("1 1:1\n1 1:-1\n", [], "WARNING: w = 0: the origin is in the convex hull of the rows"),
+        ("1 1:1\n1 1:-1\n", ["-t", "0"], "WARNING: the origin is in the convex hull of the rows"),
         ("1 1:1\n1 1:1\n1 1:1\n", [], "Certified relative gap = 0 "),
         ("1\n1\n1 2:1e-9\n", ["-g", "1"], "Certified relative gap = "),
         ("1 1:1e150\n1 1:2e150\n", [], "overflow"),
@@ -110,7 +110,7 @@ def test_odd_data_end_honestly(number, svm_train):
 @pytest.mark.parametrize("kernel", [[], ["-t", "0"]])
 def test_rows_around_the_origin_are_reported_also_when_quiet(number, kernel, svm_train):
     status, out, err = svm_train("-q", "-s", number, *kernel, "d", "m", data="1 1:1\n1 1:-1\n")
-    assert (status, out) == (0, "") and "the origin lies among the rows" in err and err.count("\n") == 1
+    assert (status, out) == (0, "") and "the origin is in the convex hull of the rows" in err and err.count("\n") == 1
 
 
 def test_metrics_take_all_that_is_not_1_for_an_outlier(svm_train, command):

@@ -213,7 +213,7 @@ def test_decomposition_agrees_with_exact_small_problems(kernel, sparse):
         assert s.result.status is base.GAP and s.short <= theta * (1 + 1e-9)
         assert np.all(s.alpha >= 0.0) and np.sum(s.alpha) == pytest.approx(1.0, rel=1e-12)
         assert (1 - theta) ** 2 * s.rho <= exact.rho * (1 + 1e-9) and exact.rho <= s.rho * (1 + 1e-9)
-        assert np.all(s.z[s.alpha > 0.0] > s.result.rho), "rows that carry the plane are inside"
+        assert np.all(s.z[s.alpha > 0.0] > s.result.rho), "support vectors are inside"
         assert s.result.rho >= (1 - theta) * s.rho * (1 - 1e-5)
         np.testing.assert_allclose(s.result.gradient, s.z, rtol=1e-4)
 

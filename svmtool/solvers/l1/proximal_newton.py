@@ -83,7 +83,7 @@ RISE = 1e-12  # relative rise of f that is rounding
 
 
 FUSED, MATRIX = "proximal Newton steps in one compiled call", "proximal Newton steps, models held as a matrix"
-SAMPLED = ", from the solution of a sample of the rows"
+SAMPLED = ", from the solution for a sample of the rows"
 METHODS = {
     "bias": BIAS,
     "fused": FUSED,

@@ -17,6 +17,7 @@ from svmtool.objectives.l1.objective import L1Objective
 from svmtool.solvers.l1.model import ColumnsModel, MatrixModel, step_of_matrix
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status
+from svmtool.solvers.shared.interior_steps import NAME
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import OPTIMAL_GAP, RULE_FALL, RULE_MORE, SLOW_MIN_GAP
 
@@ -91,9 +92,9 @@ class Run:
         return self._follow(self.dual, w, over)
 
     def _by_interior_point(self) -> Status | None:
-        """Go on by an interior point method; None where rounding ended it before the run."""
+        """Continue by an interior-point method; None if rounding ended the method but not the run."""
         o, path = self.objective, L1Interior(self.objective)
-        self.monitor.uses("interior point steps", "the others have cost half as much, or make no progress")
+        self.monitor.uses(NAME, "the others have cost half as much, or make no progress")
         status = self._follow(path, o.w.copy(), path.over)
         w, f = o.w.copy(), o.value()
         gap_tol = self.rule.certified.gap if self.monitor.gap is None else self.monitor.gap

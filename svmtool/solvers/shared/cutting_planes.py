@@ -20,9 +20,7 @@ SHARE = 0.001  # of the rows: the eps for which a run by samples gives the proba
 SHARE_JOINS = 8  # the number of A's rows divided by this, at least 1, joins next
 INSIDE = 1e-6  # share of rho by which the stored rho is smaller
 FEW = 2  # rows that A begins with
-INDEFINITE = Status(
-    "indefinite", False, "the precomputed kernel is that of no feature space (not positive semidefinite)"
-)
+INDEFINITE = Status("indefinite", False, "the precomputed kernel is not positive semidefinite")
 # The methods of FOSVM, with a kernel too.
 METHODS = {
     "all": "cutting planes, all rows examined each round",

@@ -24,8 +24,8 @@ DIRECT = 100  # after more steps than this and than there are rows, few rows are
 INDEFINITE = Status(
     "indefinite",
     False,
-    "the kernel is not positive definite on these rows, or rounding keeps it from being: scale the features "
-    "(svm-scale), lower -c, or choose another kernel, -g or -r",
+    "the kernel matrix of these rows is not positive definite, perhaps by rounding: scale the features (svm-scale), "
+    "lower -c, or choose another kernel, -g or -r",
 )
 
 
