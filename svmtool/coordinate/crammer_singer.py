@@ -2,7 +2,7 @@
 
 Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class Linear SVMs,
 KDD 2008: one row's k dual variables are minimised exactly, row after row in random order; classes without a multiplier
-whose gradients hold them at zero are shrunk away, and rows with one class left.
+whose gradients hold them at zero are shrunk, and rows with one class left.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class CrammerSingerDescent:
         self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide
         base, self.n, self.cost, self.number = rows.base, task.rows.n, task.cost, task.number
         self.rows, self.count, self.visits = rows, 0, 0.0
-        self.complete = True  # whether the last epoch began with all rows
+        self.complete = True  # whether the last epoch began with all rows, though it may have shrunk some
         self._W, self._P = np.zeros(base.d * rows.wide), np.zeros(rows.n)
         self._P[np.arange(self.n) * rows.wide + self.number] = 1.0
         self.active = np.arange(self.n)
@@ -90,7 +90,7 @@ class CrammerSingerDescent:
         return met / max(met + linear - 0.5 * float(self._W @ self._W), 1e-300)
 
     def run(self) -> float:
-        """Run one epoch over the classes and rows not shrunk away; return its approximate cost."""
+        """Run one epoch over the classes and rows that are not shrunk; return its approximate cost."""
         self.count += 1
         self.visits += self.share
         rows, classes = float(self.state[0]), float(self.state[2])

@@ -149,7 +149,7 @@ class DualCoordinateDescent:
 
     @property
     def complete(self) -> bool:
-        """Whether the last epoch visited all rows, none shrunk away."""
+        """Whether no row is shrunk: the next epoch visits all."""
         return int(self.state[0]) == self.data.n
 
     @property
@@ -164,7 +164,7 @@ class DualCoordinateDescent:
         return float(self.limits[4]) / self._first if self._first > 0.0 else 0.0
 
     def run(self, most: int = 1, range_tol: float = -1.0, most_visits: float = np.inf) -> float:
-        """Run one epoch over the rows not shrunk away; shrink away rows that their gradient clearly holds at a bound.
+        """Run one epoch over the rows that are not shrunk; shrink those that their gradient clearly holds at a bound.
 
         most: of epochs, which end once `pg_range` is at most `range_tol` or `visits` at least `most_visits`.  Returns
         the approximate cost.
@@ -231,8 +231,10 @@ class DualCoordinateDescent:
         return spent > PATIENCE * newton and expected > newton
 
     def beyond(self, tolerance: float) -> bool:
-        """Return whether there were enough epochs after `self.gradient_sum` was first at most `tolerance`, LIBLINEAR's,
-        or after LIBLINEAR's limit on epochs; tolerance < 0: none."""
+        """Return whether there were enough epochs after LIBLINEAR's rule for regressions held, or after its limit.
+
+        tolerance: LIBLINEAR's of `self.gradient_sum`; negative: there is no such rule or limit.
+        """
         ends = self.gradient_sum <= tolerance or (tolerance >= 0.0 and self.count >= LATE_EPOCHS)
         if self._most_visits == np.inf and ends:
             start = (READING * self.data.nnz + STARTING) * VISIT / max(self.cost, 1.0)

@@ -10,7 +10,7 @@ from svmtool.data.csr import CsrRows
 from svmtool.linalg.systems import Factored, mirror, solve_positive
 from svmtool.objectives.one_class import best_rho, gap_of, scale_of
 
-NEAR = 1e-6  # rows whose products are so close to rho may lie between their ends
+NEAR = 1e-6  # rows whose products are so close to rho may be free (0 < alpha_i < c_i)
 DEPENDENT = 1e-12  # keeps the inner products of dependent rows positive definite
 
 
@@ -74,11 +74,11 @@ class OneClassDescent:
         return done
 
     def run(self, range_tol: float, gap: float, most: int) -> bool:
-        """Run at most `most` rounds on the rows not shrunk away; returns whether they meet `evaluate`'s conditions."""
+        """Run at most `most` rounds on rows that are not shrunk; returns whether they meet `evaluate`'s conditions."""
         return self._rounds(range_tol, gap, self.scale, most) == 1
 
     def settle(self, most: int) -> bool:
-        """Minimise over the rows strictly between their bounds, if there are at most `most`; after evaluate().
+        """Minimise over the free rows, if there are at most `most`; after evaluate().
 
         Pairs need many small steps where those rows are nearly dependent.  Newton: with Q_ij = x_i.x_j the step s has
         Q s = mu - z and sum s = 0; a row that reaches a bound is fixed there, and the step is repeated for the others.
@@ -119,7 +119,7 @@ class OneClassDescent:
             used, z, Q = used[rest], z[rest], np.ascontiguousarray(Q[np.ix_(rest, rest)])
 
     def settle_at_zero(self) -> bool:
-        """Change the rows between their bounds so that w = 0, if possible; returns whether it was.  After evaluate().
+        """Change the free rows so that w = 0, if possible; returns whether it was.  After evaluate().
 
         With more such rows than features, rounds only halve |w|.  With the distance r_i to the nearer bound the s of
         least sum (s_i / r_i)^2 with sum_i s_i (x_i, 1) = (-w, 0) is s_i = r_i^2 (x_i.q + t), a step of Dikin's affine

@@ -1,10 +1,10 @@
-"""Ridge regression by Golub-Kahan bidiagonalisation, which bounds the objective from both sides.
+"""Ridge regression by Golub-Kahan bidiagonalisation, which bounds the objective from above and below.
 
     P(w) = 1/2 |w|^2 + 1/2 |b - A w|^2  >=  D(s) = b's - 1/2 |s|^2 - 1/2 |A's|^2,    equal at s = b - A w
 
 Golub and Kahan (SIAM J. Numer. Anal. B 2 (1965) 205-224) compute orthonormal v_k and u_k with one product with A and
-one with A' each.  In these bases the problems of P and D are tridiagonal: conjugate gradients on both sides at the cost
-of one.  D at s = b - A w is 1/2 |grad P|^2 less than P, which is a poor bound for a large A; D at the best s in the
+one with A' each.  In these bases the problems of P and D are tridiagonal: conjugate gradients on both at the cost of
+one.  D at s = b - A w is 1/2 |grad P|^2 less than P, which is a poor bound for a large A; D at the best s in the
 span of the u_k is a good one.
 """
 

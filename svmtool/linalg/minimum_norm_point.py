@@ -2,10 +2,10 @@
 
     min over a of  1/2 a'Ka,   sum a = 1,  a >= 0
 
-w = sum_j a_j f(x_j) has w.f(x_j) = rho = |w|^2 for a_j > 0 and w.f(x_j) >= rho for all j, which is the hard one-class
-SVM's solution.  For s > 0 it is a = x / sum x, x the minimiser of  1/2 x'(K + s)x - sum x  over x >= 0, K + s being K
-with s added to all values: that matrix is positive definite if the rows are affinely independent.  Rows can be added at
-any time; the last solution is the next start.
+w = sum_j a_j phi(x_j) has w.phi(x_j) = rho = |w|^2 for a_j > 0 and w.phi(x_j) >= rho for all j, which is the hard
+one-class SVM's solution.  For s > 0 it is a = x / sum x, x the minimiser of  1/2 x'(K + s)x - sum x  over x >= 0, K + s
+being K with s added to all values: that matrix is positive definite if the rows are affinely independent.  Rows can be
+added at any time; the last solution is the next start.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from svmtool.linalg.systems import nonnegative
 
-ROUNDING = 1e-13  # tolerance of w.f(x_j) >= rho relative to the largest K(x, x)
+ROUNDING = 1e-13  # tolerance of w.phi(x_j) >= rho relative to the largest K(x, x)
 FIRST_ROOM = 32
 
 

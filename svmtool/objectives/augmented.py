@@ -143,7 +143,7 @@ class Augmented(Objective):
         return 0.5 * float(self.w @ self.regular(self.w)) + float(self.cost @ slack)
 
     def face(self, used: np.ndarray) -> np.ndarray:
-        """Minimiser of phi's current quadratic piece (p = 1) by the dual system; `used` (i8): rows between bounds.
+        """Minimiser of phi's current quadratic piece (p = 1) by the dual system; `used` (i8): the free rows.
 
         The other rows stay at their bound 0 or C_i cap: v is their sum of alpha_i y_i x_i.  Then
         w = v + sum a_i y_i x_i with (Q + 1 / (sigma C)) a = target - y x.v + beta / sigma,  Q_ij = y_i y_j x_i.x_j:
@@ -243,9 +243,8 @@ class Augmented(Objective):
     def gradient_on_pieces(self) -> np.ndarray:
         """The gradient at w, after accept() and a new sigma, of phi with every row on the piece that it was on; p = 1.
 
-        Rows between their ends have not moved, but sigma multiplies their last change of multiplier: as many as
-        that takes beyond an end seem to be at it.  The minimum over these pieces lies near the old one, and most
-        of those rows are back between their ends there.
+        Free rows have not moved, but a larger sigma multiplies their last change of multiplier, so that many seem to be
+        at a bound.  The minimum over these pieces is near the old one, where most of them are free again.
         """
         u = self.y * self.c
         u *= self.z - self.target

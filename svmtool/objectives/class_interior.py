@@ -2,7 +2,7 @@
 
     min over b of  1/2 sum_m a_m'K a_m + sum_i b_{i,y_i},   a_im = C_i [m = y_i] - b_im,   sum_m b_im = C_i,   b >= 0
 
-Primal-dual steps with Mehrotra's predictor and corrector (SIAM J. Optimization 2 (1992) 575-601); t_i and z_im are the
+Primal-dual steps by Mehrotra's predictor-corrector method (SIAM J. Optimization 2 (1992) 575-601); t_i and z_im are the
 multipliers of the sums and bounds.  Newton's system separates into an n x n system for each class, K + D_m with
 D_im = z_im / b_im, and one for the changes of t:
 

@@ -7,8 +7,8 @@ With multipliers beta_i (a point of the simplex for each row) and sigma it becom
     max over p of  p.g_i - w_{y_i}.x_i - |p - beta_i|^2 / (2 sigma),   p = the point nearest to beta_i + sigma g_i
 
 (its Moreau envelope, as phi of augmented.py is that of the hinge).  p are the next multipliers and always a feasible
-dual point a_im = C_i ([m = y_i] - p_im).  The Hessian is 1 + sigma sum_i C_i x_i x_i' (x) (I_F - 11'/|F|), F the
-classes with p_im > 0.  Its conjugate gradients are preconditioned by 1 + sigma A (x) B, with A = sum_i C_i x_i x_i'
+dual point a_im = C_i ([m = y_i] - p_im).  The Hessian is I + sigma sum_i C_i x_i x_i' (x) (I_F - 11'/|F|), F the
+classes with p_im > 0.  Its conjugate gradients are preconditioned by I + sigma A (x) B, with A = sum_i C_i x_i x_i'
 over the rows not at a vertex of the simplex and B the mean of their projectors weighted by C_i: exact if these rows
 share one face.
 """
@@ -341,7 +341,7 @@ class _Bending:
         return self.rows.transpose_product(self.t)
 
     def kronecker(self, sigma: float) -> Callable[[np.ndarray], np.ndarray]:
-        """A function that applies the inverse of 1 + sigma A (x) B to a flat W, by the eigenvectors of A and B."""
+        """A function that applies the inverse of I + sigma A (x) B to a flat W, by the eigenvectors of A and B."""
         rows, k = self.rows.base, self.rows.k
         share = self.share.reshape(-1, self.rows.wide)[:, :k]
         A = np.zeros((rows.d, rows.d))

@@ -2,7 +2,7 @@
 
     G w = A y,   G = sum v_i x_i x_i' + nu I,   A y = sum v_i y_i x_i,   nu = 1/(2C)
 
-v_i are the weights of rows beside C.  S = sum v_i x_i x_i', b = A y and V = sum v_i determine f without the rows:
+v_i are weights of rows, without C.  S = sum v_i x_i x_i', b = A y and V = sum v_i determine f without the rows:
 
     f(w) = 1/2 |w|^2 + C (V - 2 b.w + w'S w),   f'(w) = w + 2 C (S w - b),   f(w) - min f <= 1/2 |f'(w)|^2
 """

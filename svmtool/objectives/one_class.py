@@ -14,10 +14,10 @@ direction.
 
 The hard one-class SVM allows no loss:
 
-    P(w, rho) = 1/2 |w|^2 - rho,   w.f(x_i) >= rho for all i
-    D(a)      = -1/2 |v|^2,   sum_i a_i = 1,  a_i >= 0,  v = sum_i a_i f(x_i)
+    P(w, rho) = 1/2 |w|^2 - rho,   w.phi(x_i) >= rho for all i,   phi the feature map
+    D(a)      = -1/2 |v|^2,   sum_i a_i = 1,  a_i >= 0,  v = sum_i a_i phi(x_i)
 
-The best multiple of v, with its largest feasible rho, is s v with s = max(lead, 0) / |v|^2, lead = min_i v.f(x_i);
+The best multiple of v, with its largest feasible rho, is s v with s = max(lead, 0) / |v|^2, lead = min_i v.phi(x_i);
 there P = -1/2 max(lead, 0)^2 / |v|^2.  If the origin is in the convex hull of the rows, w = 0 is optimal.  M is half
 the mean of K(x, x).  With the paper's theta, lead = (1 - theta) |v|^2, the gap is (1 - theta)^-2 - 1.
 """
@@ -30,7 +30,7 @@ import numpy as np
 
 FLOOR = 1e-8
 EQUAL = 1e-12  # differences below this share of k count as round-off
-ROUNDING = 1e-12  # relative round-off of v.f(x_i), as share of |v| times the size of the rows
+ROUNDING = 1e-12  # relative round-off of v.phi(x_i), as share of |v| times the size of the rows
 AMONG = (
     "the origin is in the convex hull of the rows: without slack no plane separates them from it, and all decision "
     "values are equal"
@@ -78,5 +78,5 @@ def lead_of(z: np.ndarray) -> float:
 
 
 def is_zero(lead: float, square: float, size: float) -> bool:
-    """Whether v is 0 up to round-off: |v|^2 is negligible beside `size`, the mean of K(x, x), and lead is round-off."""
+    """Whether v is 0 up to round-off: |v|^2 is negligible against `size`, the mean K(x, x), and lead is round-off."""
     return square <= FLOOR * size and lead <= ROUNDING * float(np.sqrt(max(square, 0.0) * size))

@@ -56,7 +56,7 @@ def minimiser(X: np.ndarray, t: np.ndarray, root: np.ndarray, free_bias: bool) -
 
 
 class Orthogonal:
-    """Finds the minimiser from the point of `objective`, which it changes; the objective keeps the dual points."""
+    """Finds the minimiser; changes the point of `objective`, which also keeps the dual points."""
 
     def __init__(self, objective: Any):
         o = self._objective = objective

@@ -6,12 +6,12 @@ z_i = y_i x_i.w.  With the multipliers a of the equations and v of xi >= 0 the s
 
     R w = sum_i a_i y_i x_i,   p C_i xi_i^(p-1) = a_i + v_i,   a_i s_i = 0,   v_i xi_i = 0
 
-Newton steps solve these with both products C_i tau instead of 0, and tau decreases: Mehrotra's predictor and corrector
-(SIAM J. Optimization 2 (1992) 575-601).  The third derivative of a power is at most (2 - p) / xi times the second, so
-that with the logarithmic barrier of xi Newton steps stay near this path (Nesterov and Nemirovskii, Interior-Point
-Polynomial Algorithms in Convex Programming, 1994).  Each step factorises R + X'DX, D > 0, after Jacobi scaling, or
-I + D^1/2 X X' D^1/2 if rows are fewer than features.  The number of steps is nearly independent of costs, feature
-scales and collinear features; that of gradient and multiplier steps is not.
+Newton steps solve these with both products C_i tau instead of 0, and tau decreases: Mehrotra's predictor-corrector
+method (SIAM J. Optimization 2 (1992) 575-601).  The third derivative of a power is at most (2 - p) / xi times the
+second, so that with the logarithmic barrier of xi Newton steps stay near this path (Nesterov and Nemirovskii,
+Interior-Point Polynomial Algorithms in Convex Programming, 1994).  Each step factorises R + X'DX, D > 0, after Jacobi
+scaling, or I + D^1/2 X X' D^1/2 if rows are fewer than features.  The number of steps is nearly independent of costs,
+feature scales and collinear features; that of gradient and multiplier steps is not.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class PowerInterior:
         return alpha, best_multiple(linear, float(v @ v), conjugate, degree, np.inf), sums
 
     def step(self) -> float:
-        """Predictor and corrector step after `measure`; returns its length, at most 1.
+        """Predictor-corrector step after `measure`; returns its length, at most 1.
 
         Raises SvmtoolError on overflow and EndedError when the run ends.
         """

@@ -167,7 +167,7 @@ class SquaredHinge(Objective):
     def keep_dual_point(self, alpha: np.ndarray, w: np.ndarray) -> None:
         """Keep the best multiple of alpha >= 0 if it is the best dual point so far; w = sum alpha_i y_i x_i.
 
-        Where 2 C_i |x_i| |w| eps is not small beside alpha_i, `dual_point` is inaccurate and this is not.
+        Where 2 C_i |x_i| |w| eps is not small relative to alpha_i, `dual_point` is inaccurate and this is not.
         """
         total = float(np.sum(alpha) * self.target[0] if len(self.target) == 1 else self.target @ alpha)
         quadratic = float(w @ w) + 0.5 * float(np.sum(alpha * alpha / self.cost))

@@ -55,8 +55,8 @@ class Task:
     def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:
         """Zero weights and a free bias that brings every row to its target, or to `margin`; None where there is none.
 
-        It exists if all rows have one sign.  A hinge's f is 0 there, so that a relative gap is undefined.  The logistic
-        loss has no target; `margin` is where it is 0 up to round-off.
+        It exists if all rows have one sign, or if one bias meets all targets.  A hinge's f is 0 there, so that a
+        relative gap is undefined.  The logistic loss has no target; `margin` is where it is 0 up to round-off.
         """
         if not self.free_bias or self.rows.n == 0:
             return None

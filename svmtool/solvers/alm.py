@@ -14,8 +14,9 @@ Differs from the paper in:
  4. Where the dual allows coordinate descent (hinge, or its square where d is large; no free bias), a few epochs
     give the first multipliers, and they end the run where they certify first (alm_epochs.py).
  5. Where d is small, there is a target gap and Newton steps make no progress, or would take much longer than
-    interior-point steps, these go on (interior_steps.py); not where task.options.mu is "merit".
-Stops when: the certified relative gap reaches the target; with -e, LIBLINEAR's rule for its -s 3 besides.
+    interior-point steps, these take over (interior_steps.py); not where task.options.mu is "merit".
+Stops when: the certified relative gap reaches the target; with -e, when LIBLINEAR's rule for -s 3 holds, and a gap of
+RULE_MIN_GAP where d is small.
 Memory: 9 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
 """
 
@@ -40,11 +41,11 @@ from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, ROUNDOFF_GAP, SAFETY
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
 SIGMA_FEATURES = 64  # more features than that put more rows on the margin: a smaller sigma, down to ...
 SIGMA_LEAST = 1.0  # ... this, takes Newton steps over fewer of their breakpoints
-# the unit of slacks and of 1 / sigma: 1, or the mean size of the rows' own targets by TARGETS, or by less where there
-TARGETS = 10.0  # are more than SIGMA_FEATURES
+# unit of slacks and of 1 / sigma: 1, or the mean |target| divided by TARGETS (by less above SIGMA_FEATURES features)
+TARGETS = 10.0
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
-FUSED_RECORDS, FUSED_VISITS = 1000, 1 << 28  # most of the compiled call, or as many as visit this many non-zeros
-# cost of a Newton step beside an interior-point step's: where few rows change in the Gram matrix, and where all do
+FUSED_RECORDS, FUSED_VISITS = 1000, 1 << 28  # most records of a compiled call, and most non-zeros that it visits
+# cost of a Newton step relative to an interior-point step: where few rows change in the Gram matrix, and where all do
 NEWTON_KEPT, NEWTON_STEP = 0.2, 0.5
 
 METHODS = {
@@ -165,7 +166,7 @@ class Run(Rounds):
         o.sigma = SIGMA_SMOOTH if o.p == 2.0 else self.sigma_warm / self.unit
 
     def finished(self, task: Task) -> Result:
-        """Run the rounds, and what they give way to."""
+        """Run the rounds, and the method that takes over from them."""
         monitor, best = self.monitor, self.best
         direct = monitor.gap is not None and not self.by_merit and interior_steps.possible(task)
         if direct:

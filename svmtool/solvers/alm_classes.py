@@ -15,12 +15,13 @@ Differs from the papers in:
     that cost more than expected end, and both alternate from there, each for twice as long as before.  Where d
     is large and -e decides, rounds also change to epochs once sigma says that the rule is near: epochs end the run.
  3. Where rounds do not end the run and both have cost a quarter of what interior-point steps are expected to cost,
-    these go on (objectives/class_interior.py: few rows).  Data on raw scales need them.
- 4. Epochs shrink classes away as LIBLINEAR does, row by row and at once; what was shrunk away comes back each time that
-    the largest violation has halved.
-Stops when: the certified relative gap reaches the target; with -e, LIBLINEAR's rule for -s 4 besides.
+    these take over (objectives/class_interior.py: few rows).  Data on raw scales need them.
+ 4. Epochs shrink classes as LIBLINEAR does, row by row, without delay; all are unshrunk each time that the largest
+    violation has halved.
+Stops when: the certified relative gap reaches the target; with -e, when LIBLINEAR's rule for -s 4 holds, and a gap of
+RULE_MIN_GAP where d k is small.
 Memory: 5 vectors of n k, 4 of d k; where features times classes are few, one matrix of their order and, for each pair
-of classes, one of d x d, twice; from the rows' side three of the faces' classes squared, at most 2000; in
+of classes, one of d x d, twice; for the dual system three of the order of all faces' classes, at most 2000; in
 interior-point steps k n^2, at most 128 MB.
 """
 
@@ -187,7 +188,7 @@ class Run(Rounds):
     may_round = True  # whether epochs may give way to rounds
     handing_over = False  # whether epochs end the run where the multipliers' steps say that -e is near ...
     near = False  # ... as they did
-    reached = 1.0  # the certified gap before epochs go on
+    reached = 1.0  # the certified gap before epochs continue
     interior, spent = np.inf, 0.0  # what interior-point steps are expected to cost; what epochs and rounds have cost
     rounded_cost = np.inf  # at which a gap of SLOW_MIN_GAP ends a run whose interior-point steps ended by rounding
     descent: CrammerSingerDescent | None = None  # to which rounds return where they cost more than it expects
@@ -210,7 +211,7 @@ class Run(Rounds):
             places = objective.rows.narrowed(alpha).reshape(n, k)  # type: ignore[attr-defined]
             return Result(w, status, iterations, monitor.history, places)
 
-        status, begun = None, started  # begun: whether there are weights beside those of epochs
+        status, begun = None, started  # begun: whether there are weights other than those of epochs
         while status is None:
             if not (started or interior) or descent.count > 0:
                 epochs = ClassEpochs(self, descent)
@@ -284,7 +285,7 @@ class Run(Rounds):
     def interior_steps(self) -> Status | None:
         """Interior-point steps, once.
 
-        None where epochs go on from there: LIBLINEAR's rule is for dual points most of whose numbers are zero.
+        None if epochs take over: LIBLINEAR's rule is for dual points most of whose numbers are zero.
         """
         ruled, self.rounded_cost, self.interior = self.rule.dual is not None, self.interior, np.inf
         try:

@@ -20,7 +20,7 @@ from svmtool.tolerances import RULE_MIN_GAP, RULE_SHARE, SAFETY, SLOW_MIN_GAP
 if TYPE_CHECKING:
     from typing import Any
 
-# Newton steps, each with a factorised system of the free rows, from where epochs lead; epochs may cost as much before.
+# Expected Newton steps with the dual system after epochs; epochs may cost as much first.
 # At C = 100 12 to 20 on la12, 23 to 60 on farm-ads, 15 to over 100 on news20, on all of which epochs end sooner
 ROUNDS = 60
 # largest cost of these ROUNDS, relative to that of the epochs so far, for which a regression continues with them after
@@ -29,11 +29,11 @@ CHEAP = 4.0
 RECENT = 2  # evaluations over which the fall of the gap is measured; where d is large it fluctuates: WINDOW
 LEAST_BOUND = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
 BATCH = 1e7  # non-zeros that epochs visit in one call: limits are checked between calls
-SHARPER = 0.3  # each time that shrunk rows come back, the range at which they will again falls to this share
+SHARPER = 0.3  # factor of the range at which shrunk rows return, each time they do
 EPOCHS = 2  # epochs before Newton steps with a matrix of the features take over ...
 EPOCHS_WORTH = 8  # ... unless they would reach the gap, at the rate of the last ones, within this many, and ...
 STEPS_SPARED = 10  # ... as many more as take the time in which this number of matrices are factorised
-FACTOR, SQUARE = 0.02, 2.0  # what that takes beside a visit to a non-zero (1.3): per d^3, and per d^2
+FACTOR, SQUARE = 0.02, 2.0  # nanoseconds of a factorisation: per d^3, and per d^2; a visit to a non-zero takes 1.3
 
 
 def epochs_worth(d: int, nnz: int) -> int:
@@ -128,7 +128,7 @@ class HingeEpochs(Epochs):
         if self.settled and self.rule.dual is None:
             self.settled, self.range_tol = False, SHARPER * self.range_tol
         if self.settled and not reached and limit is None and not wide and left > RULE_MIN_GAP:
-            return GIVES_WAY  # LIBLINEAR's objective may be lower where its rule holds: Newton steps go on from here
+            return GIVES_WAY  # LIBLINEAR's objective may be lower where its rule holds: Newton steps take over
         if reached or self.settled or limit:
             support = int(np.count_nonzero(descent.alpha))
             status = self.monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)

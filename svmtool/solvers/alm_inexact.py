@@ -14,12 +14,12 @@ Differs from the paper in:
     dual mu |e - e_old|, as share of |lambda| (Wohlberg 2017).  With "merit" it is the paper's Eq. 29, 1/2 w'w as the
     regulariser (the paper prints |w|_2), with "geometric" it grows; either runs away from the answer on most sets: a
     large mu leaves w where it is.
- 5. Where the mean of the points since the last restart has the smaller gap, it goes on from there.
+ 5. Where the mean of the points since the last restart has the smaller gap, the run continues from it.
  6. Where d is large and the dual allows coordinate descent (p = 1 or 2, no free bias), a few epochs give the first w
     and multipliers.
  7. Where d is small and the iterations make no progress, or have cost as much as interior-point steps and would cost as
-    much again at the rate at which the gap falls, these go on (interior_steps.py): few rows between their ends, raw
-    features and p near 1 take thousands of iterations.
+    much again at the rate at which the gap falls, these take over (interior_steps.py): few free rows, raw features and
+    p near 1 take thousands of iterations.
 Neither 2, 5, 6 nor 7 with `inner_steps` or with a mu that only grows.
 Stops when: the certified relative gap reaches the target, else where iterations make no progress (`Progress`) or
 would need more than MOST_ITERATIONS at the rate of the last half of them.
@@ -47,7 +47,7 @@ from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possib
 from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
 NEAR = 1.2  # largest ratio of two mu for which the same factor is used
-TOLERANCE, MOST_STEPS = 0.2, 16  # of conjugate gradients beside the gradient, where there are more features
+TOLERANCE, MOST_STEPS = 0.2, 16  # of conjugate gradients, relative to the gradient, where there are more features
 EPOCHS = 5  # of coordinate descent for a first guess
 RELAXED = 1.7
 SIGMA_FIRST = 0.3  # mu(1) / C_i, which the paper leaves open
@@ -249,15 +249,15 @@ class _Step:
 
 
 class Average:
-    """The mean of the points since the last restart, from which to go on where its gap is less than that of the last.
+    """The mean of the points since the last restart; the run continues from it if its gap is smaller than the last one.
 
-    With few rows between their ends the points circle about the answer.  All that a point consists of is linear in
-    (w, beta): a mean costs no product, only the check of it does.
+    With few free rows (0 < alpha_i < C_i) the iterates oscillate around the solution.  All parts of a point are linear
+    in (w, beta): a mean costs no product, only the check of it does.
     """
 
     def __init__(self, o: Admm, left: np.ndarray):
         self.o = o
-        self._point = o.w, left  # what of it is no row's; `o` has the rest
+        self._point = o.w, left  # the parts of length d; `o` has those of length n
         self._sums = [np.zeros_like(x) for x in self._point]
         self._count, self._evaluation_due = 0, FIRST_EVALUATION
 

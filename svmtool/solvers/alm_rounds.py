@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 SIGMA_COLD = 3.0  # first sigma without multipliers from elsewhere
 GROWTH, SIGMA_MOST = 3.0, 1e8
-INNER = 1.0  # a round ends when the gradient is this small beside the distance by which the multipliers would move
-CG_TOLERANCE = 0.1  # of a Newton direction, beside the gradient
+INNER = 1.0  # a round ends when the gradient is this small relative to the coming change of the multipliers
+CG_TOLERANCE = 0.1  # of a Newton direction, relative to the gradient
 SMOOTH = 0.9  # weight of the earlier ranges in their mean: a single one varies much
 RECENT_RANGES = 4  # share of all evaluations, one in this many, over which the fall of the range is measured
 WINDOW = 4  # evaluations over which the fall of the gap is measured where it fluctuates
@@ -53,8 +53,8 @@ def sigma_by_merit(sigma: float, residual: float, rest: float, merit: float, mos
 class Rounds:
     """Rounds over an objective from its w, beta and sigma.
 
-    factorised: whether Newton steps are, or by conjugate gradients or from the rows' side; ruled: whether LIBLINEAR's
-    rule held before the first round; the rounds then serve a smaller gap only.
+    factorised: whether Newton steps factorise a d x d matrix, else by conjugate gradients or the dual system; ruled:
+    whether LIBLINEAR's rule held before the first round; the rounds then serve a smaller gap only.
     """
 
     unit, growth = 1.0, GROWTH  # what slacks are measured in; how much larger sigma is in the next round
@@ -80,7 +80,7 @@ class Rounds:
         return 10 * self.objective.d
 
     def gives_way(self, ends: bool, cg: int) -> bool:
-        """Whether another method goes on after a Newton step of cg products, which ends its round or does not."""
+        """Whether another method takes over after a Newton step of cg products; ends: whether it ends its round."""
         return False
 
     def multiplier_rounds(self) -> Status | None:

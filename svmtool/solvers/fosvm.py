@@ -1,10 +1,11 @@
 """FOSVM, the one-class SVM by cutting planes: -s 80, and by samples of the rows: -s 81.
 
-    min over w, rho of  1/2 |w|^2 - rho,   w.f(x_i) >= (1 - theta) rho for all i,  w a hard one-class SVM of some rows
+    min over w, rho of  1/2 |w|^2 - rho,   w.phi(x_i) >= (1 - theta) rho for all i
 
+phi is the feature map, and w is the hard one-class SVM of a subset A of the rows.
 Le, Phung, Nguyen and Venkatesh, Fast One-Class Support Vector Machine for Novelty Detection, PAKDD 2015: Algorithm 2
 (FOSVM1), Algorithm 3 (FOSVM2).  A = the first two rows; repeat: (w, rho) = the hard one-class SVM on the rows of A;
-i = the row outside A with the least w.f(x_i); end if w.f(x_i) >= (1 - theta) rho, else A = A + {i}.
+i = the row outside A with the least w.phi(x_i); end if w.phi(x_i) >= (1 - theta) rho, else A = A + {i}.
 
     paper: A, alpha, rho, o_i     code: chosen, small.alpha, small.rho, z_i - rho
 
@@ -16,7 +17,7 @@ Differs from the paper in:
     would be among them with probability (1 - eps)^m <= exp(-m eps): the end of a run by samples states this, no more.
     A share eps of wrong predictions may cost the area under the ROC curve as much: 59 rows leave room for 5%, 3000 for
     0.1%, and for a small A they take little more time.
- 4. From a large A more than one row joins at a time: an eighth of its number, those with the least w.f(x_i).
+ 4. From a large A more than one row joins at a time: an eighth of its number, those with the least w.phi(x_i).
 Where the origin is in the convex hull of the rows rho goes to 0, and w = 0 is the solution: objectives/one_class.py.
 With a kernel: solvers/fosvm_kernel.py.  Memory: 4 vectors of n; the kernel matrix of A and its factor.
 """

@@ -4,7 +4,7 @@ Differs from the paper in, besides 1 to 4 there:
  5. z is computed again in double precision if a row that joined because of single precision is not the worst one.
  6. An A of more than MANY rows is not solved exactly, because any feasible alpha has its gap.  The dual over all rows,
     that of C-SVC without upper bounds, is decomposed: a working set has half of the last one, the rows with the least
-    w.f(x_i) and those of A with the largest, and is solved by steps of pairs.  The stored rho is the one that all of A
+    w.phi(x_i) and those of A with the largest, and is solved by SMO steps.  The stored rho is the one that all of A
     satisfy.  With samples this is done over a part of the rows, which doubles until a sample of the others has no row
     beyond theta; if most rows of a part are support vectors, all rows are used.  If decomposition stalls, or takes far
     longer than an exact solution (PAIR_STEPS), A is solved exactly.

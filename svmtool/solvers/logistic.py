@@ -40,10 +40,9 @@ from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import GRAM_BELOW, NEWTON_STALL_RTOL, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
 
-SAMPLE_GROUP = 16  # the subset holds one row in this many, or more: ...
-SAMPLE_ROWS_A_FEATURE = 8  # ... at least this many rows for each feature
-SAMPLE_ROWS = 400  # ... and this many in all
-LEAST_GROUP = 3  # a sample of more rows than one in this many does not pay
+# The sample holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE rows for each feature and SAMPLE_ROWS in all;
+# none is used that would hold more than one row in LEAST_GROUP
+SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE, SAMPLE_ROWS, LEAST_GROUP = 16, 8, 400, 3
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
 FACTOR = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
 EARLY = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
@@ -177,7 +176,7 @@ class Run:
             if status is None:
                 status = self.ended(f, bound, norm, sure, lambda: o.steepest_dual(g))  # noqa: B023  called at once
             if status is None:
-                flat = 0 if previous - f > NEWTON_STALL_RTOL * abs(f) else flat + 1  # also where f is no number
+                flat = 0 if previous - f > NEWTON_STALL_RTOL * abs(f) else flat + 1  # also where f is nan
                 status = rounded(f, bound) if flat >= 3 else None
             if status is not None:
                 if f > best and not status.converged:

@@ -4,13 +4,13 @@ Paper: T. Le, V. Nguyen, A. Nguyen, K. Nguyen, Adaptable Linear Support Vector M
     G w = A y,   G = sum v_i x_i x_i' + nu I,   A y = sum v_i y_i x_i,   nu = 1/(2C)
 
 Differs from the paper in:
- 1. v_i: weights of classes and rows beside C.
+ 1. v_i: weights of classes and rows, in addition to C.
  2. OneVsRest of several classes share G and its Cholesky factor wherever their weights agree
     (data/class_statistics.py).
  3. What rounding leaves of f'(w) is taken out by further steps with the same factor; where f is tiny relative to f(0),
     by steps on the rows (solvers/shared/least_squares.py).
- 4. Beyond 1500 features conjugate gradients climb on both sides of the gap instead (linalg/golub_kahan.py); where few
-    rows take more steps than there are rows, a system with an unknown for each row ends the run.
+ 4. Beyond 1500 features conjugate gradients improve the primal and the dual value instead (linalg/golub_kahan.py);
+    where few rows take more steps than there are rows, a system with an unknown for each row ends the run.
 Stops when: the certified relative gap reaches the target.
 Memory: d x d for G and again for its factor; by conjugate gradients 9 vectors of n, 5 of d, and
 up to 2048 rows perhaps n x n twice.
@@ -34,7 +34,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("sums", "few enough features for a matrix of features x features")
     if SingletonFeatures.possible(task.rows):
         return Plan("merged", least_squares.MANY_SINGLETONS)
-    if task.rows.distributed:  # steps on both sides would need vectors of n numbers here
+    if task.rows.distributed:  # steps on primal and dual would need vectors of n numbers here
         return Plan("cg", "other processes hold the rows")
     return Plan("golub-kahan", "too many features for a matrix of features x features")
 

@@ -41,9 +41,9 @@ from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, R
 from svmtool.solvers.shared.newton import RuleEpochs, newton_steps
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, LATE_EPOCHS, RULE_MIN_GAP, SLOW_MIN_GAP
 
-SAMPLE_GROUP = 16  # heuristic 3: the subset holds one row in this many ...
-SAMPLE_ROWS_A_FEATURE = 16  # ... and at least this many rows for each feature
-SAMPLE_ROWS = 400  # ... and this many in all;
+# Heuristic 3: the sample holds one row in SAMPLE_GROUP, if these are at least SAMPLE_ROWS_A_FEATURE rows for each
+# feature and SAMPLE_ROWS in all
+SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE, SAMPLE_ROWS = 16, 16, 400
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
 FIRST_EPOCHS = 1  # for a first guess where the subset would be too small
 # Visits to each row in the first turn of epochs.  A visit to a row with few non-zeros costs more per non-zero, so the
@@ -235,7 +235,7 @@ def _by_rows(
     """Take Newton steps with the row system, from the minimiser over the rows that coordinate descent holds active.
 
     Where -e decides, epochs continue from the dual point of these steps near the end: the rule is about single rows,
-    so that epochs meet it soon, where Newton steps would have to go on to the exact minimiser.
+    so that epochs meet it soon, where Newton steps would have to continue to the exact minimiser.
     """
     w = descent.w
     with contextlib.suppress(EndedError):

@@ -8,9 +8,9 @@ point and a lower bound of the true hinge objective.  The paper leaves the end o
  1. A stage ends, and its steps are, as in solvers/shared/homotopy.py.
  2. Polish: once the gap is small the multipliers so far take the place of 1/2, and sigma grows faster.  A Newton step
     then holds the rows on the margin as equality constraints (up to a proximal term 1 / (sigma C), which keeps
-    dependent rows solvable), those within at C, those beyond at 0; the line search and the next clip move rows whose
-    multiplier left [0, C] or whose margin is violated.  Repeated from the new multipliers, it ends at the exact
-    minimiser, for the proximal term vanishes with their change.
+    dependent rows solvable), rows inside the margin at C, rows beyond it at 0; the line search and the next clip move
+    rows whose multiplier left [0, C] or whose margin is violated.  Repeated from the new multipliers, it ends at the
+    exact minimiser, for the proximal term vanishes with their change.
  3. Where d is large and a dual point exists, epochs of coordinate descent come first, as in mfn.py.
 Stops when: the certified gap reaches the target, at whatever stage.
 Memory: 9 vectors of n, 5 of d; d x d twice, or the inner products of the rows that were ever on the margin.
@@ -29,7 +29,7 @@ from svmtool.solvers.shared.homotopy import Homotopy
 from svmtool.solvers.shared.newton import RuleEpochs
 from svmtool.tolerances import GRAM_BELOW
 
-MOST_VISITS = 3000.0  # to each row by epochs before the polish takes over: they are cheap beside its systems
+MOST_VISITS = 3000.0  # to each row by epochs before the polish takes over: they are cheap compared with its systems
 POLISH_GAP = 1e-2  # certified gap from which the polish takes over
 SIGMA_EPOCHS = 100.0  # first sigma of a polish that follows epochs
 GROWTH, SIGMA_MOST = 5.0, 1e8  # of sigma in the polish

@@ -5,18 +5,19 @@ C-SVM (45-48): R = 1/2 |w|^2, l hinge.  LP-SVM: solvers/nesvm_lp.py.  LS-SVM: so
 
 Notation   paper: L(y X_i, w)   u_i      mu |X_i|_inf   w*      code: sum of l   C_i u_i = a_i   mu s_i   start
 Algorithm 1 differs from the paper in:
- 1. L_mu by power iteration: (48) is n times too large at worst, and (56) is no upper bound.
+ 1. L_mu by power iteration: (48) is n times too large at worst, and (56) is not an upper bound.
  2. It stops by the certified gap of the unsmoothed problem, or where the rest of it comes from mu.
 Algorithm 2 differs from the paper in:
  1. The prox-function is sum (u_i - u0_i)^2, and u0 moves to the last stage's u: the smoothing vanishes with u - u0
     and mu need not go to zero for the exact answer.  mu falls geometrically.
- 2. A stage ends when its gradient is small beside the distance that u has to go.
+ 2. A stage ends when its gradient is small relative to the remaining distance of u.
  3. Where d is small, step (33) is taken in the metric of F_mu's curvature at w instead of L_mu I, to the exact
     minimiser along its direction, which gains more than momentum does.
  4. On sparse rows of few features one epoch of dual coordinate descent gives the point where stages begin.
  5. Where d is large, the stage's dual is maximised by coordinate descent, each coordinate with its own Lipschitz
     constant |x_i|^2; a free bias is kept by a proximal term, whose centre moves as u0 does.
- 6. Rows that stand with both signs begin at their upper ends (`cancelling` in objectives/duality.py), where d is large.
+ 6. Where d is large, identical rows with opposite labels start at their upper bounds (`cancelling` in
+    objectives/duality.py).
 Stops when: the certified relative gap reaches the target.
 Memory: 9 vectors of n, 5 of d; d x d once for the Gram matrix and once for its factor.
 """

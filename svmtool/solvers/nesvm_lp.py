@@ -1,9 +1,9 @@
 """NESVM's LP-SVM: -s 51.      min_w  |w|_1 + sum_i C_i max(0, 1 - y_i x_i.w)
 Paper: T. Zhou, D. Tao, X. Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: Eqs. 49-52.
 
-Algorithm 1 and 2 are those of solvers/nesvm.py, with its differences from the paper 1 to 3 and besides:
+Algorithms 1 and 2 as in solvers/nesvm.py, with its differences 1 to 3 from the paper, and:
  1. |w|_1 is smoothed as the loss is, with a proximal term whose weight falls from stage to stage.
- 2. In many features, or in fewer with few non-zeros, restarted PDHG solves the problem from both sides at once
+ 2. With many features, or few non-zeros, restarted PDHG improves the primal and the dual value together
     (objectives/l1/pdhg.py): thousands of passes over few rows and columns, and no system.  Where it is too slow, or
     few dual constraints |sum_i a_i y_i x_ij| <= 1 are violated at the start, columns enter where theirs is
     (Dedieu, Mazumder and Wang, Solving L1-regularized SVMs and related linear programs, JMLR 23 (2022)): the answer
@@ -29,10 +29,10 @@ from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
 
 MU, SHRINK = 1.0, 0.5  # the first mu, and how mu and the proximal term's weight shrink
-RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, beside the sum of all C_i; see homotopy.rise
+RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, relative to the sum of all C_i; see homotopy.rise
 EVALUATION_STEPS = 8  # steps between two evaluations of the gap within a stage
 BACK = 0.1  # factor by which mu goes back when columns enter
-PASSES_WORTH = 1e4  # d^3 operations of a step beside the non-zeros, from which steps without them are faster
+PASSES_WORTH = 1e4  # ratio of d^3 to the non-zeros, from which methods without a d x d system are faster
 FEW_COLUMNS = 200  # up to this many violated dual constraints at the start column generation comes first
 # Restarted PDHG
 FIRST, EVALUATIONS = 40, 0.1  # steps before rows and columns are chosen; their share between evaluations
@@ -41,8 +41,8 @@ LONGEST = 1 << 23  # numbers that steps go over between two checks of the limits
 # Column generation
 COLUMNS = 200  # least number of columns that enter at a time
 NEARLY = 0.8  # sums from which a column enters, if any sum is above 1
-IDLE = 0.8  # sums below which a column of weight zero leaves again, ...
-PROGRESS = 0.95  # ... but only where the gap has fallen to this share since some last did: none comes and goes for ever
+IDLE = 0.8  # sums below which a column of weight zero leaves again
+PROGRESS = 0.95  # columns leave only if the gap has fallen to this share since some last did, so that none cycles
 INNER_GAP = 0.3  # share of the whole gap to which a choice of columns is solved
 
 METHODS = {

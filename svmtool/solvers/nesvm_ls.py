@@ -3,8 +3,8 @@ Paper: T. Zhou, D. Tao, X. Wu, NESVM: a Fast Gradient Method for Support Vector 
 
 Algorithm 1 is that of solvers/nesvm.py, without smoothing.  Algorithm 2 differs from the paper in:
  1. There is nothing to smooth: one stage.
- 2. The stage is one system where d is small.  Where d is large conjugate gradients improve both sides of the gap
-    (linalg/golub_kahan.py), or a system of few rows ends the run.
+ 2. The stage is one system where d is small.  Where d is large conjugate gradients improve the primal and the dual
+    value (linalg/golub_kahan.py), or a system of few rows ends the run.
 Stops when: the certified relative gap reaches the target.
 Memory: 9 vectors of n, 5 of d; d x d twice where d is small.
 """

@@ -7,18 +7,19 @@ SIAM International Conference on Data Mining (SDM) 2020: two-level coordinate de
 
 Notation   paper: alpha   nabla_i f(alpha)   nu l         code: alpha   z_i = w.x_i   k
 Each round takes a tenth of the active rows: those with the smallest z_i that may grow, paired with those with the
-largest z_i that may shrink, and minimises over each pair in turn; rows clearly held at an end leave until the rest
-has converged.
+largest z_i that may shrink, and minimises over each pair in turn; rows clearly at a bound leave until the rest has
+converged.
 Differs from the paper in:
  1. c_i for each row.
  2. Initial weights are used: the rows that are extreme in their direction are the first vertex.
  3. The pairs' order is that of the violations up to factors of two, which needs no sort.
- 4. Where rounds are slow, the rows between their ends are settled by one factorised system (Newton on the face).
+ 4. Where rounds are slow, the free rows (0 < alpha_i < c_i) are settled by one factorised system (Newton on the face).
  5. Where the origin is in the reduced convex hull of the rows, w = 0 is the solution: one system of the features
     finds its multipliers.
  6. It ends by a certified gap, alone or besides the violation; the result is the best multiple of w and its best rho.
-Stops when: the certified relative gap (objectives/one_class.py) reaches the target; with -e, where
-max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} is (LIBLINEAR's rule), and a gap of RULE_MIN_GAP besides.
+Stops when: the certified relative gap (objectives/one_class.py) reaches the target; with -e, when
+max {z_i: alpha_i > 0} - min {z_i: alpha_i < c_i} <= SAFETY e (LIBLINEAR's rule, stricter) and the gap is at most
+RULE_MIN_GAP.
 Memory: 9 vectors of n, 3 of d.
 """
 
@@ -35,9 +36,9 @@ from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_G
 
 # A run ends after this many evaluations without a better gap or dual value: what is left is round-off.
 STALL_RTOL, STALL_EVALUATIONS = 1e-13, 30
-# After a gap of ROUNDOFF_GAP, besides as many as that took: the violation may never reach a small -e.
+# After a gap of ROUNDOFF_GAP, in addition to as many as that took: the violation may never reach a small -e.
 MORE_EVALUATIONS = 300
-FACE_ROWS = 500  # rows between their ends whose system is factorised where rounds alone are slow
+FACE_ROWS = 500  # free rows whose system is factorised where rounds alone are slow
 ROUNDS, WORK = 100, 1 << 26  # between two passes over all rows: most rounds, and most non-zeros visited
 
 METHODS = {

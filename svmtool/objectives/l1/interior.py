@@ -3,10 +3,10 @@
     min  sum_j (p_j + q_j) + sum_i C_i xi_i^2,    w = p - q,    xi_i = 1 - y_i x_i.w + s_i = a_i / (2 C_i)
     s, a >= 0,  s_i a_i = 0;    p, l >= 0,  p_j l_j = 0,  l = 1 - v;    q, r >= 0,  q_j r_j = 0,  r = 1 + v
 
-with v = sum_i a_i y_i x_i.  Mehrotra's predictor and corrector (SIAM J. Optimization 2 (1992) 575-601), with one step
-length for all variables.  The start is at w = 0 and violates only l = 1 - v and r = 1 + v.  It takes 20 to 40 steps,
-almost independent of costs and feature scales, unlike coordinate descent, proximal Newton steps and the method of
-multipliers (objectives/l1/dual.py).
+with v = sum_i a_i y_i x_i.  Mehrotra's predictor-corrector method (SIAM J. Optimization 2 (1992) 575-601), with one
+step length for all variables.  The start is at w = 0 and violates only l = 1 - v and r = 1 + v.  It takes 20 to 40
+steps, almost independent of costs and feature scales, unlike coordinate descent, proximal Newton steps and the method
+of multipliers (objectives/l1/dual.py).
 
 A step solves  A dw + E da = f,  dw - D A'da = h  (A = diag(y) X, E and D diagonal), by a Cholesky
 factorisation of the order of rows or features, whichever are fewer:

@@ -72,7 +72,7 @@ def matrix_fits(d: int) -> bool:
 
 
 class MatrixModel:
-    """epochs f8[2]: epochs of the last model, and multiplications (see step_of_matrix).
+    """The model as a matrix; epochs f8[2]: epochs of the last model, and multiplications (see step_of_matrix).
 
     held: whether that was the matrix of `L1Objective.hessian`; most: multiplications from which on a model is left as
     it is then.
@@ -88,7 +88,7 @@ class MatrixModel:
 
     @property
     def work(self) -> float:
-        """Of a step, beside its products with the rows."""
+        """Of a step, without its products with the rows."""
         return MATRIX_WORK * self.objective.d
 
     def went_short(self) -> None:
@@ -223,7 +223,10 @@ def working_set(used: np.ndarray, violations: np.ndarray, limited: bool = True) 
 
 
 class ColumnsModel:
-    """epochs f8[2]: epochs of the last model, conjugate gradients counted as epochs too; see step_of_matrix."""
+    """The model over columns of a working set.
+
+    epochs f8[2]: epochs of the last model, conjugate gradients counted as epochs too; see step_of_matrix.
+    """
 
     held = False  # see MatrixModel: this one makes no matrix over all weights
     most = np.inf
@@ -236,7 +239,7 @@ class ColumnsModel:
 
     @property
     def work(self) -> float:
-        """Of the last step, beside its products with all rows and with the working set."""
+        """Of the last step, without its products with all rows and with the working set."""
         return self._share * float(self.epochs[0])
 
     def went_short(self) -> None:

@@ -10,24 +10,24 @@ Differs from the papers in:
     (LEAST_CURVATURE in compiled/loops/loss/logistic_loops.py), which holds whatever the scale of the features.  A step
     ends where f falls no more on the search direction (at t = 1 at most), not by Armijo's rule on powers of a constant.
  3. Where d is small the model is held as a matrix; for dense rows over the weights that it can move alone, where
-    these are few.  Epochs over it cost little beside a pass over the rows.  A factorised system of the
+    these are few.  Epochs over it cost little compared with a pass over the rows.  A factorised system of the
     non-zero weights ends them, as far as the first weight that becomes zero.  The logistic loss keeps its matrix for
     the next step while violations fall fast, and adds to it only what rows whose curvature changed by much bring.
  4. Where d is large epochs go over the columns of a working set: weights that are not zero, and the
     largest violations, as many as there are non-zero weights.  Violations take the place of Celer's distances.
     Between epochs the weights that are not zero move together, by conjugate gradients on the model's matrix plus a
     share of its diagonal: columns that depend on each other (one-hot features) would else make long steps that the
-    breakpoints of |w|_1 cut short.  Weights that reach zero stay there while the others go on.
+    breakpoints of |w|_1 cut short.  Weights that reach zero stay there while the others move on.
  5. With many rows the first guess is the solution for a random subset; where d is large, that for smaller costs,
     which grow tenfold.
  6. Models are solved less accurately far from the end, where each holds for a part of the way only.  After a step
     that its model made too long the logistic loss has a model that lies above it (L1Logistic.widen).
  7. Before all that, where d is large, weights of the logistic loss are left out that no slopes of its rows can move.
  8. Small problems are solved in one compiled call (compiled/loops/fused/fused_l1_loops.py), with a matrix each.
- 9. Where d is large the squared hinge goes on by the method of multipliers (objectives/l1/dual.py) where the model
+ 9. Where d is large the squared hinge continues by the method of multipliers (objectives/l1/dual.py) where the model
     holds for a small part of the way only, or does not halve the gap within its share of the work; the two alternate
     from there.
-10. Once its steps have taken half as much work as an interior point run takes at most (objectives/l1/interior.py;
+10. Once its steps have taken half as much work as an interior-point run takes at most (objectives/l1/interior.py;
     either in about this many multiplications), that run takes over: badly scaled features and large costs make Newton
     steps short, but leave the number of interior-point iterations nearly the same.  Newton steps over the nonzero
     weights then make the zeros exact (`sparse`).  It also takes over where rounding or no progress ends the other
@@ -70,9 +70,10 @@ from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bia
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import GRAM_BELOW, NEWTON_STALL_RTOL, RULE_SHARE
 
-# The subset holds one row in this many, or more: at least this many rows for each feature, and this many in all; no
-# subset holds more than one row in LEAST_GROUP.  Without it 15 sets take 1.03 times the CPU time of whole commands
-# (-s 6; covtype, 7 classes: 1.2 times), and with -s 5, C = 100 covtype ends with a gap of 0.86 in place of 5e-12
+# The sample holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE rows for each feature and SAMPLE_ROWS in all;
+# none is used that would hold more than one row in LEAST_GROUP.  Without it 15 sets take 1.03 times the CPU time of
+# whole commands (-s 6; covtype, 7 classes: 1.2 times), and with -s 5, C = 100 covtype ends with a gap of 0.86 in place
+# of 5e-12
 SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE, SAMPLE_ROWS, LEAST_GROUP = 16, 8, 400, 3
 SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not be exact: as on a path, below
 # The compiled call: most features, most numbers of a lone problem, and of one among several, which share the cores.

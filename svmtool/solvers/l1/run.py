@@ -78,12 +78,12 @@ class Run:
         return True
 
     def _by_dual(self) -> Status | None:
-        """Go on by the method of multipliers; None where Newton steps are next again."""
+        """Continue by the method of multipliers; None where Newton steps are next again."""
         w = self.objective.w.copy()
         self.monitor.uses("method of multipliers", "Newton steps are short, or do not halve the gap in their turn")
         if self.dual is None:
             self.dual = L1Dual(self.objective, w)
-        else:  # it goes on from where it was
+        else:  # it continues from where it was
             self._patience *= LONGER
 
         def over(gap: float) -> bool:
@@ -116,7 +116,7 @@ class Run:
         return status
 
     def _follow(self, dual: L1Dual | L1Interior, w: np.ndarray, over: Callable[[float], bool]) -> Status | None:
-        """Go on by another method from the weights w until the run ends, or `over` says of a gap that the method does.
+        """Continue by another method from the weights w until the run ends, or over(gap) says that the method does.
 
         The objective moves to the best weights.
         """
@@ -193,7 +193,7 @@ class Run:
 def sparse(
     objective: L1Objective, w: np.ndarray, used: np.ndarray, gap: float, monitor: Monitor
 ) -> tuple[float, np.ndarray]:
-    """Exact zeros after an interior point, by Newton steps over the weights `used` (bool[d]) alone, from w.
+    """Exact zeros after interior-point steps, by Newton steps over the weights `used` (bool[d]) alone, from w.
 
     Returns the objective's value and the weights (f8[d]), zero where they are not in `used`.  gap: the relative one
     that is small enough, by the lower bound at the losses' slopes.

@@ -75,6 +75,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
 
 
 class _Run:
+    """One run: its losses, limits and the penalty of each weight."""
+
     def __init__(self, task: Task, monitor: Monitor, rule: Rule, method: str):
         self.logistic, self.monitor, self.rule = task.target is not None, monitor, rule
         self.losses = task.objective(Logistic if self.logistic else SquaredHinge)

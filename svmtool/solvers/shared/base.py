@@ -277,7 +277,7 @@ class Confirmation(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """The stopping rule of -e; without primal, dual and certified part the solver goes on to the exact minimiser."""
+    """The stopping rule of -e; without primal, dual and certified part the solver continues to the exact minimiser."""
 
     primal: GradientRule | None = None
     dual: RangeRule | None = None

@@ -25,8 +25,8 @@ GIVES_WAY = Status("gives way", False, "another method is expected to be cheaper
 class Epochs(ABC):
     """What a solver decides between epochs of a coordinate descent; `run` asks in the order below.
 
-    descent: a DualCoordinateDescent or another with its attributes `count`, `visits`, `complete` and methods `run`
-    and `unshrink`.  spent: cost of the epochs so far.
+    descent: a DualCoordinateDescent or another with its methods `run` and `unshrink` and attributes `count`, `visits`
+    and `complete` (False: rows must be unshrunk before the rule holds for all).  spent: cost of the epochs so far.
     """
 
     def __init__(self, descent: Any):
@@ -45,12 +45,12 @@ class Epochs(ABC):
         """Take the measures of an epoch that has just been run."""
 
     def gives_way(self) -> bool:
-        """Return whether another method goes on from here, without an evaluation."""
+        """Return whether another method takes over here, without an evaluation."""
         return False
 
     @abstractmethod
     def unshrinks(self) -> bool:
-        """Return whether the rule holds for the rows visited, so that those shrunk away must be visited, too."""
+        """Return whether the rule holds for the rows visited, so that the shrunk ones must be visited, too."""
 
     def due(self) -> bool:
         """Return whether the primal is to be computed after this epoch."""
@@ -58,10 +58,10 @@ class Epochs(ABC):
 
     @abstractmethod
     def evaluate(self) -> Status | None:
-        """Compute the primal; return why the run ends, GIVES_WAY, or None to go on."""
+        """Compute the primal; return why the run ends, GIVES_WAY, or None to continue."""
 
     def run(self, most_visits: float = float("inf"), most_epochs: int = MOST_EPOCHS) -> Status | None:
-        """Run epochs; return why they ended the run, None if another method goes on from the dual point.
+        """Run epochs; return why they ended the run, None if another method takes over from the dual point.
 
         most_visits: visits to each row on average.
         """

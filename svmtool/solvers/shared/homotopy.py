@@ -31,7 +31,7 @@ NO_HOMOTOPY = "--no-homotopy"
 
 # The smallest mu, and its factor from stage to stage.
 MU_LEAST, SHRINK = 1e-8, 0.4
-# A stage ends when |gradient| is at most STAGE times the distance that u has to go, or after STALLED steps without a
+# A stage ends when |gradient| is at most STAGE times the remaining distance of u, or after STALLED steps without a
 # better gap or a lower F_mu: round-off may prevent either.
 STAGE, STALLED = 1.0, 3
 # After STALL_STEPS steps without a better gap, a decrease of F_mu by STALL_RTOL or a new mu, round-off stalls progress.

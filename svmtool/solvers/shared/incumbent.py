@@ -1,4 +1,4 @@
-"""The best primal and dual points so far of a method that improves them in turns."""
+"""The best primal and dual points so far of a method that improves them alternately."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def interior_steps(
     gap_tol: the gap that ends a run for which none was requested.
     """
     t, least, nearest, idle = 0.0, np.inf, np.inf, 0
-    monitor.progress = None  # measured the other method
+    monitor.progress = None  # it monitored the other method
     monitor.uses(NAME, "they are expected to cost less than continuing")
     with np.errstate(all="ignore"):
         for _ in range(MOST):

@@ -28,7 +28,7 @@ METHODS = {
 }
 MANY_SINGLETONS = "more features are in one row alone than there are rows"
 
-CG_MIN_GAP, CG_ROUND = 0.9, 1e-13  # steps go on to this share of the gap, or of the first difference of P and D
+CG_MIN_GAP, CG_ROUND = 0.9, 1e-13  # steps continue to this share of the gap, or of the first difference of P and D
 CG_STALL_ROUNDS = 3  # after this many rounds that do not halve the gap round-off stalls progress
 DIRECT, FEW_ROWS = 100, 2048  # least steps before a direct solution, and the most rows of one
 DIRECT_STALL_STEPS = 2  # as CG_STALL_ROUNDS, of steps on normal equations

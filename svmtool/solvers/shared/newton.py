@@ -28,10 +28,11 @@ from svmtool.tolerances import (
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root of what a step is about to gain, as a
 # share of f.  Measured on twelve wide sets (one-hot, text, counts, bigrams, dense; -s 2 -c 10 -B 1 -R --gap 1e-3, at
-# most 6 s, one thread) beside the paper's eps in (13), 1e-2 and then 1e-6: three reached the gap with both, in 0.26,
-# 0.29 and 0.45 times the products; one with this alone; on the other eight the objective was lower by 1.5 to 73 times
+# most 6 s, one thread) compared with the paper's eps in (13), 1e-2 and then 1e-6: three reached the gap with both, in
+# 0.26, 0.29 and 0.45 times the products; one with this alone; on the other eight the objective was lower by 1.5 to 73
+# times
 CG_BRIEF, CG_BRIEF_STEPS = 0.1, 8  # a first step need not be accurate where rows are long and a Gram matrix costs much;
-CG_BRIEF_SUM = 16  # such steps go on while CG needs few products, up to this many in all
+CG_BRIEF_SUM = 16  # such steps continue while CG needs few products, up to this many in all
 LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
 # "primal or cg": products where this many take no longer than a factorised matrix, until CG to that tolerance needs
 # more of them than this share of what would take as long

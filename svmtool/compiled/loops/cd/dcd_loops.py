@@ -73,7 +73,7 @@ def begin(n_chunks, chunks, limits, state):
 
 @helper
 def finish(active, rows, gone, limits, state):
-    """End an epoch: remove the rows shrunk away, and set the thresholds of the next one."""
+    """End an epoch: remove the shrunk rows, and set the thresholds of the next one."""
     if state[2] > ZERO:
         state[0] = without(active, rows, gone)
     limits[0] = limits[2] if limits[2] > 0.0 else np.inf

@@ -164,7 +164,7 @@ def face_step(gram, v, slope, penalty, part, numbers):
 
 @helper(fast=True)
 def solve_model(gram, g, w, penalty, v, slope, part, numbers, count, tolerance):
-    """v = the minimiser of the model; see _Run._solve."""
+    """v = the minimiser of the model; see step_of_matrix in solvers/l1/model.py."""
     d = len(w)
     for j in range(d):
         v[j] = w[j]
