@@ -6,7 +6,7 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.data.blocks import Rows
-from svmtool.objectives.one_class import FLOOR, gap_of, lead_of, scale_of
+from svmtool.objectives.one_class import FLOOR, gap_of, least_score, scale_of
 
 
 class OneClassCertifier:
@@ -78,7 +78,7 @@ def certify_hard(z: np.ndarray, alpha: np.ndarray, size: float, apart: float = 0
         return Certificate(0.0, 0.0, 0.0)
     z = z / total
     square = float(alpha @ z) / total
-    found = _hard_certificate(lead_of(z) - apart / total, square + apart / total, size)
+    found = _hard_certificate(least_score(z) - apart / total, square + apart / total, size)
     found.violation = float(np.max(np.where(alpha > 0.0, np.abs(z - square), square - z), initial=0.0))
     return found
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from svmtool.compiled.loops.fused import fused_alm_loops
 from svmtool.coordinate.hinge import chunk_of, random_state
-from svmtool.data.replicated import of_data
+from svmtool.data.replicated import stored_rows
 from svmtool.objectives.task import Task
 
 
@@ -21,7 +21,7 @@ def fused_hinge(
     Returns a record for each step (f, lower bound, |gradient|, rows with a multiplier, step, epochs so far), the code
     of why it ended (0 the limit of records, 1 the minimum, 2 the gap, 3 pg_range, 4 round-off) and the best dual point.
     """
-    rows, n, d = of_data(task.rows), task.rows.n, task.rows.d
+    rows, n, d = stored_rows(task.rows), task.rows.n, task.rows.d
     chunk, alpha = chunk_of(rows), np.zeros(n)
     history = np.empty((most + 2, fused_alm_loops.FIELDS))
     code = fused_alm_loops.fused_hinge(

@@ -14,7 +14,7 @@ from svmtool.compiled.loops.cd import dcd_loops
 from svmtool.coordinate.face_steps import FIRST_STEPS, face_steps
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
-from svmtool.data.replicated import of_data
+from svmtool.data.replicated import stored_rows
 from svmtool.linalg.systems import COPY, FACTOR, INNER, VISIT, VISITED_ROW
 from svmtool.tolerances import LATE_EPOCHS
 
@@ -88,19 +88,19 @@ class DualCoordinateDescent:
     @staticmethod
     def possible(rows: Rows, cost: np.ndarray, free_bias: bool) -> bool:
         """Return whether the dual of a problem on these rows is one of this form, and single rows can be visited."""
-        return of_data(rows).offers_coordinate_descent and not free_bias and bool(np.all(cost > 0))
+        return stored_rows(rows).offers_coordinate_descent and not free_bias and bool(np.all(cost > 0))
 
     def __init__(
         self, rows: Rows, y: np.ndarray, diagonal: np.ndarray, upper: np.ndarray, seed: int,
         alpha: np.ndarray | None = None, target: np.ndarray | None = None, face_first: float = FACE_FIRST,
     ):  # fmt: skip
-        data = of_data(rows)
+        data = stored_rows(rows)
         self.data, self.rows, self.y = data, rows, y
         self.n, self.bias = rows.n, rows.bias
         self.count, self.visits = 0, 0.0  # epochs so far, and visits to each row, on average
         self.row_length = rows.nnz / max(self.n, 1)
         self.diagonal, self.upper = diagonal, upper
-        self._bent = bool(np.any(diagonal))
+        self._has_diagonal = bool(np.any(diagonal))
         self.target = np.ones(self.n) if target is None else target
         self.alpha = np.zeros(self.n) if alpha is None else alpha
         self.w = np.zeros(rows.d) if alpha is None else rows.transpose_product(alpha * y)
@@ -273,7 +273,7 @@ class DualCoordinateDescent:
         """Return the linear part and twice the quadratic part of the dual at alpha."""
         a = self.alpha
         return float(self.target @ a), float(self.w @ self.w) + (
-            float(self.diagonal @ np.square(a)) if self._bent else 0.0
+            float(self.diagonal @ np.square(a)) if self._has_diagonal else 0.0
         )
 
     def primal_value(self) -> float:

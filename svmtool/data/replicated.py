@@ -76,7 +76,7 @@ class RepeatedRows(Rows):
         return type(self)(self.base.take(lines[0]), self.k)
 
 
-def data_of(rows: Rows) -> Rows:
+def base_rows(rows: Rows) -> Rows:
     """The rows of data of possibly repeated rows."""
     return rows.base if isinstance(rows, RepeatedRows) else rows
 
@@ -137,6 +137,6 @@ class OrdinalRows(RepeatedRows):
         return np.hstack([super().dense_of(chosen), -thresholds.astype(float)])
 
 
-def of_data(rows: Rows) -> Rows:
+def stored_rows(rows: Rows) -> Rows:
     """The rows whose arrays are passed over for these rows."""
     return rows.base if isinstance(rows, RepeatedRows) and not isinstance(rows, OrdinalRows) else rows

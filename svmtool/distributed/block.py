@@ -249,7 +249,7 @@ class Block:
         """Breakpoints.sums between low and high; the breakpoints are cached for the current direction."""
         found, o = self._breakpoints, self._o
         if found is None or not found.low <= low < high <= found.high:
-            found = self._breakpoints = Breakpoints(o.z, o.dz, o.cost, o.strip(), low, high)
+            found = self._breakpoints = Breakpoints(o.z, o.dz, o.cost, o.breakpoint_terms(), low, high)
         return found.sums(low, high)
 
     def sums(self) -> np.ndarray:

@@ -21,11 +21,11 @@ NARROW = 1e-7  # the slope counts as linear in a bin this narrow relative to t: 
 
 
 class Breakpoints:
-    """The breakpoints of one block with low <= t < high; strip: see Augmented.strip."""
+    """The breakpoints of one block with low <= t < high; terms: see Augmented.breakpoint_terms."""
 
-    def __init__(self, z: np.ndarray, dz: np.ndarray, cost: np.ndarray, strip: tuple, low: float, high: float):
+    def __init__(self, z: np.ndarray, dz: np.ndarray, cost: np.ndarray, terms: tuple, low: float, high: float):
         self.low, self.high, self.start = low, high, np.empty(2)
-        target, beta, *numbers = strip
+        target, beta, *numbers = terms
         at, bend = np.empty(2 * len(z)), np.empty(2 * len(z))
         count = loops.gather_breakpoints(z, dz, target, beta, cost, at, bend, self.start, *numbers, low, high)
         self._at, self._bend = at[:count].copy(), bend[:count].copy()

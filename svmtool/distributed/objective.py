@@ -140,7 +140,7 @@ class DistributedObjective(Objective):
         return self._sides.tolist()
 
     def line_search(self, p: np.ndarray) -> float:
-        if not self.straight:
+        if not self.piecewise_quadratic:
             return super().line_search(p)
         self.rows.margins(p, None, None)
         self._send_parameters()
@@ -199,7 +199,7 @@ def _sent(name: str) -> Any:
 # methods of the losses whose results are summed over the blocks
 SUMMED = (
     "along", "gram", "part_of_hessian", "multiplied_sums", "value_at_zero", "e_loss", "cost_gram", "cost_diagonal",
-    "cost_product", "bend", "bent", "step_rows", "sizes", "edge", "fitting_sums",
+    "cost_product", "curvature_along", "curvature_product_of_step", "step_rows", "sizes", "edge", "fitting_sums",
 )  # fmt: skip
 # methods without a result, which change the state of the rows
 SENT = (

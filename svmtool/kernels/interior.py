@@ -29,7 +29,7 @@ NUMBERS = 1 << 22  # numbers in the rows of a linear kernel's variables; three c
 STEP_COST = 500.0
 STEPS = 100
 SMALL = 1e-13  # relative complementarity and residuals that no step improves
-BACK = 0.995  # share of the way to the nearest bound
+TO_BOUNDARY = 0.995  # share of the way to the nearest bound
 NEARER_BOUND = 1e3  # a variable is set to a bound if it is this many times nearer to it than its multiplier to zero
 TINY = 1e-300
 ROUNDS = 3  # refinements of the solution of a linear system
@@ -179,7 +179,7 @@ def _interior(
             dx, dlam, dz, dw = system.step(dual, primal, x, slack, z, w, low, high)
         except (np.linalg.LinAlgError, SvmtoolError):  # round-off, or an indefinite kernel
             break
-        t = BACK * min(reach(x, dx), reach(slack, -dx), reach(z, dz), reach(w, dw))
+        t = TO_BOUNDARY * min(reach(x, dx), reach(slack, -dx), reach(z, dz), reach(w, dw))
         x, slack, lam, z, w = x + t * dx, slack - t * dx, lam + t * dlam, z + t * dz, w + t * dw
     return found
 

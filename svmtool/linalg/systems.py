@@ -207,10 +207,10 @@ def conjugate_gradient(
         if rho <= target or stopped():
             return p, k, rho <= target
         Hq = product(q)
-        bend = float(q @ Hq)
-        if not bend > 0.0:  # underflow or overflow
+        curvature = float(q @ Hq)
+        if not curvature > 0.0:  # underflow or overflow
             return p, k + 1, False
-        step = rho / bend
+        step = rho / curvature
         p += step * q
         r -= step * Hq
         s = apply(r)

@@ -33,12 +33,12 @@ class Admm(Augmented):
         """sum_i C_i (x_i.v) x_i, length d."""
         return self.rows.curvature_product(self.cost, v)
 
-    def bend(self, p: np.ndarray) -> float:
+    def curvature_along(self, p: np.ndarray) -> float:
         """sum_i C_i (x_i.p)^2; p is the direction of the next step."""
         self.rows.margins(p, self.y, self.dz)
         return float(self.cost @ np.square(self.dz))
 
-    def bent(self) -> np.ndarray:
+    def curvature_product_of_step(self) -> np.ndarray:
         """sum_i C_i (x_i.p) x_i, length d."""
         return self.rows.transpose_product(self.cost * self.y * self.dz)
 

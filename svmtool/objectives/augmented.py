@@ -17,7 +17,7 @@ import numpy as np
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.blocks import Rows
-from svmtool.data.replicated import of_data
+from svmtool.data.replicated import stored_rows
 from svmtool.linalg.systems import FACTOR, Factored
 from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import balanced
@@ -96,16 +96,16 @@ class Augmented(Objective):
         return self._slopes.sum(axis=0)
 
     def _on_line(self, a: float, b: float) -> float:
-        if not self.straight:
+        if not self.piecewise_quadratic:
             return super()._on_line(a, b)
         return self._search(a, b, self.p, self.sigma, self.cap)  # one compiled call: short passes cost less than calls
 
     @property
-    def straight(self) -> bool:
+    def piecewise_quadratic(self) -> bool:
         return not 1.0 < self.p < 2.0
 
-    def strip(self) -> tuple:
-        """target, beta, scale, width and 1 / sigma of breakpoint_loops.py, if `straight`."""
+    def breakpoint_terms(self) -> tuple:
+        """target, beta, scale, width and 1 / sigma of breakpoint_loops.py, if `piecewise_quadratic`."""
         scale, width = (
             (self.sigma, self.cap / self.sigma) if self.p == 1.0 else (2.0 / (1.0 + 2.0 / self.sigma), np.inf)
         )
@@ -121,10 +121,10 @@ class Augmented(Objective):
     @property
     def has_dual_system(self) -> bool:
         """Whether Newton systems of the active rows are possible: p < 2, and the rows are in this process."""
-        return self.p < 2.0 and of_data(self.rows).have_kernel
+        return self.p < 2.0 and stored_rows(self.rows).have_kernel
 
     @property
-    def rows_quicker(self) -> bool:
+    def dual_system_cheaper(self) -> bool:
         """See Objective; also where no row is active.  Needs a regularised bias."""
         return (
             self.p == 1.0 and self.has_dual_system and not self.free_bias
@@ -132,7 +132,7 @@ class Augmented(Objective):
         )  # fmt: skip
 
     def _by_rows(self, g: np.ndarray) -> np.ndarray:
-        return super()._by_rows(g) if self.straight else self.curved_direction(g)
+        return super()._by_rows(g) if self.piecewise_quadratic else self.curved_direction(g)
 
     def primal_value(self) -> float:
         if self.p > 1.0:

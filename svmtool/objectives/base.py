@@ -25,7 +25,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.data.dense import DenseRows
-from svmtool.data.replicated import of_data
+from svmtool.data.replicated import stored_rows
 from svmtool.linalg.systems import COPY, FACTOR, INNER, INNER_DENSE, VISIT, Factored, conjugate_gradient, solve_positive
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.row_losses import Losses
@@ -57,9 +57,9 @@ class Objective(Losses):
     line_search_precision = 1e-14  # relative precision of the t that line_search() returns
     # slope at which a line search ends, relative to that at its start; 0: at the exact minimum
     line_search_share = 0.0
-    straight = False  # whether the slope of each row's loss is piecewise linear; the class then has `strip`
+    piecewise_quadratic = False  # whether each row's loss is; the class then has `breakpoint_terms`
     scale = 1.0  # the curvature of row i is scale * c_i: a common factor does not change the Gram matrix
-    rows_quicker = False  # whether a system of the active rows (`face`) costs less than a factorised d x d matrix
+    dual_system_cheaper = False  # whether the system of the active rows (`face`) is cheaper than a d x d matrix
     way = ""  # how the last Newton direction was computed: a value of SYSTEMS
     products = 0  # with the Hessian, in the last direction by conjugate gradients
     face_bound = -np.inf  # best lower bound of min f found by `face`
@@ -183,7 +183,7 @@ class Objective(Losses):
     @property
     def face_cost(self) -> float:
         """Approximate cost of the first `face` of the active rows, in nanoseconds."""
-        m, inner = float(self.active), INNER_DENSE if isinstance(of_data(self.rows), DenseRows) else INNER
+        m, inner = float(self.active), INNER_DENSE if isinstance(stored_rows(self.rows), DenseRows) else INNER
         return inner * m * m * self.mean_row_length + FACTOR * m**3 + COPY * m * m
 
     def hessian_product(self, v: np.ndarray) -> np.ndarray:
@@ -233,7 +233,7 @@ class Objective(Losses):
 
         doubtful: check the residual of the dual system, which loses digits where numbers are large.
         """
-        if self.rows_quicker:
+        if self.dual_system_cheaper:
             p, _, exact = found = self.newton_direction(g, "dual")
             if not (exact and doubtful):
                 return found
@@ -350,10 +350,10 @@ class Objective(Losses):
         """
         from svmtool.compiled.loops.fused.fused_newton_loops import FIELDS, fused_newton  # most runs do not need it
 
-        rows, d = of_data(self.rows), self.d
+        rows, d = stored_rows(self.rows), self.d
         history, work = np.empty((most + 1, FIELDS)), np.empty(5 * self.n + 2 * d * d + 2 * d + 7)
         code = fused_newton(
             *rows.csr_arrays, self.y, getattr(self, "target", self.cost), self.cost, w, work, history,
-            gap, gradient_tol, steepest, at_start, sure, most, not self.straight,
+            gap, gradient_tol, steepest, at_start, sure, most, not self.piecewise_quadratic,
         )  # fmt: skip
         return history[: int(history[-1, 0])].tolist(), code

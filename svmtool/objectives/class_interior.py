@@ -19,7 +19,7 @@ import numpy as np
 from svmtool import limits
 from svmtool.linalg.systems import INNER, Factored, KernelCache, inverse, mirror, reach
 from svmtool.objectives.class_rows import ClassRows, ClassTask
-from svmtool.objectives.power_interior import BACK, NEARER, REFINED, TINY
+from svmtool.objectives.power_interior import NEARER, REFINED, TINY, TO_BOUNDARY
 
 NUMBERS, OTHERS = 1 << 24, 6  # numbers (128 MB) in the inverses of all classes and in OTHERS more n x n matrices
 # 300 rows of each of 16 sets with 3 to 56 classes, C = 1, 100 and 1e4, to a gap of 1e-6: 14 to 42 steps in the 40 of 48
@@ -103,7 +103,7 @@ class ClassInterior:
         after, before = float(np.mean((b + t * db) * (z + t * dz))), self.left
         centre = before * min(max(after / max(before, TINY), 0.0) ** 3, 1.0)
         db, dt, dz = self._direction(b * z + db * dz - centre)
-        t = BACK * min(reach(b, db), reach(z, dz))
+        t = TO_BOUNDARY * min(reach(b, db), reach(z, dz))
         self._b, self._t, self._z = b + t * db, self._t + t * dt, z + t * dz
         return t
 

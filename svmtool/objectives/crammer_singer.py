@@ -77,7 +77,7 @@ class CrammerSingerLoss(Objective):
         self.beta = np.zeros(self.n)
         self.beta[np.arange(self.base.n) * self.wide + self.number] = 1.0
         self._pairs: np.ndarray | None = None
-        self._bending: _Bending | None = None
+        self._curved_rows: _CurvedRows | None = None
         self._multiple = 1.0
 
     def _prepare(self) -> None:
@@ -103,7 +103,7 @@ class CrammerSingerLoss(Objective):
         return self._sums.sum(axis=0).tolist()
 
     def _set_sums(self, sums: list[float]) -> float:
-        self._bending = None
+        self._curved_rows = None
         smooth, loss, self._linear, self.moved, support, changed, active = sums
         self.support, self.changed, self.active = int(support), int(changed), int(active)
         self.primal = loss + 0.5 * float(self.w @ self.w)
@@ -175,10 +175,11 @@ class CrammerSingerLoss(Objective):
     @property
     def has_dual_system(self) -> bool:
         """Whether the dual system costs less than conjugate gradients with as many products as the last time."""
-        return self.rows_quicker or self.face_cost < step_cost(self.rows, self.active, max(PRODUCTS, self.products))
+        by_products = step_cost(self.rows, self.active, max(PRODUCTS, self.products))
+        return self.dual_system_cheaper or self.face_cost < by_products
 
     @property
-    def rows_quicker(self) -> bool:
+    def dual_system_cheaper(self) -> bool:
         """See Objective; also true where all rows are at vertices."""
         return self.face_cost < FACTOR * float(self.d) ** 3
 
@@ -238,24 +239,24 @@ class CrammerSingerLoss(Objective):
         part[places] = centred(Factored(H).solve(centred(aim)))
         return V - self.rows.transpose_product(part)
 
-    def _bent(self, t: np.ndarray) -> np.ndarray:
+    def _curvature_product(self, t: np.ndarray) -> np.ndarray:
         """sigma sum_i C_i x_i (P_i t_i)', flat, P_i the projector on differences within F_i; overwrites t."""
         call = loops.class_curvature.bind(t, self.c, self.cost)
         self.rows.for_each_block(lambda lo, hi: call(self.k, self.wide, lo, hi))
         return self.sigma * self.rows.transpose_product(t)
 
     @property
-    def bending(self) -> _Bending:
+    def curved_rows(self) -> _CurvedRows:
         """The rows not at a vertex at the last value."""
-        if self._bending is None:
-            self._bending = _Bending(self)
-        return self._bending
+        if self._curved_rows is None:
+            self._curved_rows = _CurvedRows(self)
+        return self._curved_rows
 
     def hessian_product(self, v: np.ndarray) -> np.ndarray:
-        return self.sigma * self.bending.product(v) + v
+        return self.sigma * self.curved_rows.product(v) + v
 
     def preconditioner(self) -> np.ndarray | Callable[[np.ndarray], np.ndarray]:
-        return self.bending.kronecker(self.sigma) if self.has_kronecker else self.hessian_diagonal()
+        return self.curved_rows.kronecker(self.sigma) if self.has_kronecker else self.hessian_diagonal()
 
     @property
     def has_kronecker(self) -> bool:
@@ -310,7 +311,7 @@ class CrammerSingerLoss(Objective):
         g = self.rows.transpose_product(self.u) + self.w
         t = self.z + 1.0
         t[np.arange(self.base.n) * self.wide + self.number] -= 1.0
-        return g + self._bent(t)
+        return g + self._curvature_product(t)
 
     def projected_range(self, alpha: np.ndarray) -> float:
         """LIBLINEAR's measure for -s 4 at a dual point: the largest max G_i - min {G_im: a_im can increase}."""
@@ -323,7 +324,7 @@ class CrammerSingerLoss(Objective):
         return float(np.max(G.max(axis=1) - np.where(can_rise, G, np.inf).min(axis=1), initial=0.0))
 
 
-class _Bending:
+class _CurvedRows:
     """A copy of the rows not at a vertex, over which products with the Hessian are computed."""
 
     def __init__(self, objective: CrammerSingerLoss):
@@ -353,11 +354,11 @@ class _Bending:
         a, Q = np.linalg.eigh(A[np.ix_(used, used)], UPLO="U")
         limits.check()
         b, R = np.linalg.eigh(B)
-        bends = 1.0 + sigma * np.outer(np.maximum(a, 0.0), np.maximum(b, 0.0))
+        eigenvalues = 1.0 + sigma * np.outer(np.maximum(a, 0.0), np.maximum(b, 0.0))
 
         def inverse(v: np.ndarray) -> np.ndarray:
             V = v.reshape(-1, k).copy()
-            V[used] = Q @ ((Q.T @ V[used] @ R) / bends) @ R.T
+            V[used] = Q @ ((Q.T @ V[used] @ R) / eigenvalues) @ R.T
             return V.reshape(-1)
 
         return inverse

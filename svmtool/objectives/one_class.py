@@ -72,7 +72,7 @@ def best_rho(z: np.ndarray, cost: np.ndarray, k: float) -> tuple[float, float]:
     return 0.5 * (least + most), float(cost[order[:below]] @ z[:below]) + rest * least
 
 
-def lead_of(z: np.ndarray) -> float:
+def least_score(z: np.ndarray) -> float:
     """The smallest z; inf if z is empty."""
     return float(np.min(z, initial=np.inf))
 

@@ -26,7 +26,7 @@ from svmtool.objectives.task import Task
 # Usual number of steps.  To a gap of 1e-4 on 15 sets of 4 to 500 features (p = 1, 1.5, 2; C = 1, 100, 1e4; free bias):
 # median 10, 90th percentile 23, maximum 39; smaller gaps take some more
 STEPS = 20
-BACK = 0.995  # step length, as share of that at which a variable becomes zero
+TO_BOUNDARY = 0.995  # step length, as share of that at which a variable becomes zero
 NEARER = 1e-3  # ratio to its slack below which a multiplier is set to its bound
 REFINED = 2  # rounds of iterative refinement of a linear system
 TINY, ROUNDING = 1e-300, 1e-14
@@ -79,10 +79,10 @@ class PowerInterior:
         slack = np.maximum(self.target - self._z, 0.0)
         self.primal = 0.5 * float(inner @ self.w) + float(self.cost @ slack**p)
         self.alpha, self.dual, sums = self._dual_point(a)
-        self._of_w = inner - sums
-        self.gradient = float(np.abs(self._of_w).max(initial=0.0))
-        self._of_rows = self._z + self._xi - self._s - self.target
-        self._of_xi = p * self.cost * self._xi ** (p - 1.0) - a - self._v
+        self._dual_residual = inner - sums
+        self.gradient = float(np.abs(self._dual_residual).max(initial=0.0))
+        self._row_residual = self._z + self._xi - self._s - self.target
+        self._xi_residual = p * self.cost * self._xi ** (p - 1.0) - a - self._v
         self.inner = (float(a @ self._s) + float(self._v @ self._xi)) / (2.0 * self._total)
         self.left = max(self.inner, ROUNDING * self.primal / (2.0 * self._total))
 
@@ -126,8 +126,8 @@ class PowerInterior:
         Raises SvmtoolError on overflow and EndedError when the run ends.
         """
         p, a, s, v, xi = self.p, self._a, self._s, self._v, self._xi
-        bend = p * (p - 1.0) * self.cost * xi ** (p - 2.0) + v / xi
-        self._bend, self._curve = bend, 1.0 / (1.0 / bend + s / a)
+        xi_curvature = p * (p - 1.0) * self.cost * xi ** (p - 2.0) + v / xi
+        self._xi_curvature, self._curve = xi_curvature, 1.0 / (1.0 / xi_curvature + s / a)
         self._factorise()
         _, da, dxi, ds, dv = self._solve(-a * s, -v * xi)
         t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))
@@ -136,7 +136,7 @@ class PowerInterior:
         centre = self.inner * share**3 * self.cost
         dw, da, dxi, ds, dv = self._solve(centre - a * s - da * ds, centre - v * xi - dv * dxi)
         t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))
-        t = 1.0 if t >= 1.0 else BACK * t
+        t = 1.0 if t >= 1.0 else TO_BOUNDARY * t
         for x, dx in ((self.w, dw), (a, da), (s, ds), (xi, dxi), (v, dv)):
             x += t * dx
         return t
@@ -203,17 +203,17 @@ class PowerInterior:
             x[-1] = shift / bias
         return x
 
-    def _solve(self, of_a: np.ndarray, of_v: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Changes of w, a, xi, s, v that make the residuals 0 and change a s by of_a and v xi by of_v."""
+    def _solve(self, change_as: np.ndarray, change_vxi: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Changes of w, a, xi, s, v that make the residuals 0 and change a s by change_as and v xi by change_vxi."""
         a, s, v, xi = self._a, self._s, self._v, self._xi
-        pull = of_v / xi - self._of_xi
-        rest = of_a / a - self._of_rows - pull / self._bend
-        right = self.rows.transpose_product(self._curve * rest * self.y) - self._of_w
+        xi_right = change_vxi / xi - self._xi_residual
+        rest = change_as / a - self._row_residual - xi_right / self._xi_curvature
+        right = self.rows.transpose_product(self._curve * rest * self.y) - self._dual_residual
         dw, dz = self._solve_system(right), np.empty(len(a))
         self.rows.margins(dw, self.y, dz)
         da = self._curve * (rest - dz)
-        dxi = (da + pull) / self._bend
-        return dw, da, dxi, (of_a - s * da) / a, (of_v - v * dxi) / xi
+        dxi = (da + xi_right) / self._xi_curvature
+        return dw, da, dxi, (change_as - s * da) / a, (change_vxi - v * dxi) / xi
 
 
 def _reach(x: np.ndarray, dx: np.ndarray) -> float:

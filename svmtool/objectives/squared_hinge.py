@@ -13,7 +13,7 @@ import numpy as np
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
-from svmtool.data.replicated import data_of
+from svmtool.data.replicated import base_rows
 from svmtool.linalg.systems import FACTOR, mirror, nonnegative, solve_positive, solve_shifted
 from svmtool.objectives.base import Objective
 from svmtool.objectives.orthogonal import minimiser, possible
@@ -34,7 +34,7 @@ def dual_bound(total: float, square: float, loss: float) -> float:
 class SquaredHinge(Objective):
     """The squared hinge over `rows`; see Objective.  target: f8[n], None for 1 everywhere."""
 
-    straight = True
+    piecewise_quadratic = True
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False, target: np.ndarray | None = None
@@ -62,7 +62,7 @@ class SquaredHinge(Objective):
         self._line_search_loop(t, 0, self.n)
         return self._out
 
-    def strip(self) -> tuple:
+    def breakpoint_terms(self) -> tuple:
         """See Augmented."""
         return self.target, np.zeros(1), 2.0, np.inf, 0.0
 
@@ -128,10 +128,10 @@ class SquaredHinge(Objective):
     @property
     def has_dual_system(self) -> bool:
         """Whether dual systems are possible: the rows are in this process, and the bias is regularised."""
-        return data_of(self.rows).have_kernel and not self.free_bias
+        return base_rows(self.rows).have_kernel and not self.free_bias
 
     @property
-    def rows_quicker(self) -> bool:
+    def dual_system_cheaper(self) -> bool:
         return self.has_dual_system and 0 < self.active < self.d and self.face_cost < FACTOR * float(self.d) ** 3
 
     def by_pivots(self, above: np.ndarray) -> np.ndarray:

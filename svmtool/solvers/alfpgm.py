@@ -86,12 +86,12 @@ def solve(
     problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str,
     least_steps: float = LIBSVM_STEPS,
 ) -> KernelResult:  # fmt: skip
-    """Solve to a largest violation of rule.dual.most, else to the monitor's gap.
+    """Solve to a largest violation of rule.dual.width, else to the monitor's gap.
 
     least_steps: LIBSVM's limit of steps for few variables, which ends runs whose kernel may be indefinite.
     ValueError where `method` is `direct` and there is no direct solution of the problem.
     """
-    eps = rule.dual.most if rule.dual else 0.0
+    eps = rule.dual.width if rule.dual else 0.0
     o, cache_mb = problem.options, problem.cache_mb
     state = Decomposition(problem, capacity_for_rows(len(problem.y), cache_mb), start)
     whole: WholeDescent | None = None

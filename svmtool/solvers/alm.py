@@ -26,7 +26,7 @@ import numpy as np
 
 from svmtool.coordinate import fused_hinge
 from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent
-from svmtool.data.replicated import of_data
+from svmtool.data.replicated import stored_rows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior, step_cost
@@ -110,7 +110,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
 
 
 def _offers_epochs(task: Task) -> bool:
-    known = task.rows.has_sparse_form or of_data(task.rows).offers_coordinate_descent
+    known = task.rows.has_sparse_form or stored_rows(task.rows).offers_coordinate_descent
     return known and not task.free_bias and bool(np.all(task.cost > 0))
 
 
@@ -124,9 +124,9 @@ def _unit(task: Task) -> float:
 
 def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int) -> Result:
     """Run all of `solve` in one compiled call; status None: it made as many records as a call may."""
-    nnz, unit = of_data(task.rows).nnz, _unit(task)
+    nnz, unit = stored_rows(task.rows).nnz, _unit(task)
     gap = rule.certified.gap if monitor.gap is None else monitor.gap
-    pg_range = -1.0 if rule.dual is None else SAFETY * rule.dual.most
+    pg_range = -1.0 if rule.dual is None else SAFETY * rule.dual.width
     w = np.zeros(task.rows.d) if start is None else start.copy()
     most = min(FUSED_RECORDS, FUSED_VISITS // max(nnz, 1), monitor.call_rounds)
     most = most if monitor.max_iter is None else min(most, monitor.max_iter)
@@ -170,7 +170,7 @@ class Run(Rounds):
         monitor, best = self.monitor, self.best
         direct = monitor.gap is not None and not self.by_merit and interior_steps.possible(task)
         if direct:
-            share = NEWTON_KEPT if self.objective.straight else NEWTON_STEP
+            share = NEWTON_KEPT if self.objective.piecewise_quadratic else NEWTON_STEP
             self.slower = Slower(task, share * step_cost(task.rows), monitor.gap)
         status = self.multiplier_rounds()
         if status is None or (direct and status is base.PRECISION):

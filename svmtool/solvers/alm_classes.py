@@ -109,7 +109,7 @@ class ClassEpochs(Epochs):
         self.after_rule, self.multiple, monitor, rule = run.after_rule, 1.0, run.monitor, run.rule
         self.gap = rule.certified.gap if monitor.gap is None else monitor.gap
         self.wanted = self.gap if self.gap >= 0.0 else RULE_MIN_GAP
-        self.plain = -1.0 if rule.dual is None else rule.dual.most
+        self.plain = -1.0 if rule.dual is None else rule.dual.width
         self.range_tol, self.ruled = SAFETY * self.plain, np.inf  # ruled: the cost at which LIBLINEAR's rule held first
         self.evaluated = 0.0
         self.lefts, self.pg_ranges, self.costs = [1.0], [1.0], [0.0]
@@ -270,7 +270,7 @@ class Run(Rounds):
 
     def gives_way(self, ends: bool, cg: int) -> bool:
         o, descent = self.objective, self.descent
-        most = -1.0 if self.rule.dual is None else SAFETY * self.rule.dual.most
+        most = -1.0 if self.rule.dual is None else SAFETY * self.rule.dual.width
         self.near = ends and self.handing_over and o.multiplier_range() <= most
         if self.near or descent is None:
             return self.near

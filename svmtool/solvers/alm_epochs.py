@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool.compiled.loops.cd.dcd_loops import EVALUATIONS, NEARLY
 from svmtool.coordinate.hinge import MOST_EPOCHS, DualCoordinateDescent, still_needed
-from svmtool.data.replicated import of_data
+from svmtool.data.replicated import stored_rows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.alm_rounds import RECENT_RANGES, SMOOTH, WINDOW
@@ -60,11 +60,11 @@ class HingeEpochs(Epochs):
         self.gap = rule.certified.gap if monitor.gap is None else monitor.gap
         self.loose = rule.certified.loose if wide else -1.0  # sufficient gap once the projected gradients are small
         self.wanted = max(self.gap, self.loose) if self.gap >= 0.0 else SLOW_MIN_GAP if wide else RULE_MIN_GAP
-        self.range_tol = -1.0 if rule.dual is None else SAFETY * rule.dual.most
+        self.range_tol = -1.0 if rule.dual is None else SAFETY * rule.dual.width
         if rule.dual is None and wide:
             self.range_tol = descent.unit  # the gap alone ends the run, but rows shrunk too early must come back
         self.first = 1 if wide else EPOCHS  # epochs before there is something to decide
-        self.nnz = max(of_data(objective.rows).nnz, 1)
+        self.nnz = max(stored_rows(objective.rows).nnz, 1)
         self.worth = epochs_worth(objective.d, self.nnz)  # most epochs where rounds factorise
         self.pg_range, self.left, self.patience = 1.0, 1.0, 1.0
         self.promising = -1.0  # range at which the gap is reached if it falls as the range does

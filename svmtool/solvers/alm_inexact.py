@@ -202,10 +202,10 @@ class _Step:
         aim = g if self.relaxed == 1.0 else self.left + self.relaxed * (g - self.left)
         p = self._direction(aim)
         inner = o.regular(p)
-        bend = float(p @ inner) + sigma * o.bend(p)
-        s = float(aim @ p) / bend if bend > 0.0 else 0.0
+        curvature = float(p @ inner) + sigma * o.curvature_along(p)
+        s = float(aim @ p) / curvature if curvature > 0.0 else 0.0
         if self.relaxed != 1.0:
-            curved = self._gram @ p if self._gram is not None else o.bent()
+            curved = self._gram @ p if self._gram is not None else o.curvature_product_of_step()
             self.left[:] = aim - s * (sigma * curved + inner)
         o.w -= s * p
         self.residual, self._moved = o.step_rows(s, self.relaxed).tolist()

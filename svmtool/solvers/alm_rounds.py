@@ -114,7 +114,7 @@ class Rounds:
                 o.accept()
                 o.sigma = sigma
                 g = o.gradient_on_pieces() if o.p == 1.0 else o.gradient()[1]
-            if self.factorised and (o.active or not o.rows_quicker):
+            if self.factorised and (o.active or not o.dual_system_cheaper):
                 p, cg, _ = o.factorised_direction(g, flat > 0)
             else:
                 few, most = o.has_dual_system and 0 < o.active <= self.most_rows, self.most_products
@@ -145,7 +145,7 @@ class Rounds:
         if gap <= self.rule.certified.gap:
             return base.RULE
         if self.rule.dual is not None and gap <= self.sure:
-            if self.objective.projected_range(self.best.alpha) <= self.rule.dual.most:
+            if self.objective.projected_range(self.best.alpha) <= self.rule.dual.width:
                 return base.RULE
             self.sure *= 0.1
         if flat:

@@ -24,7 +24,7 @@ from svmtool.kernels.results import KernelResult
 from svmtool.kernels.row_scores import KernelRowScores
 from svmtool.kernels.rows import exact_sum
 from svmtool.limits import EndedError
-from svmtool.objectives.one_class import lead_of
+from svmtool.objectives.one_class import least_score
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Plan, Progress, Rule, Status
 from svmtool.solvers.shared.cutting_planes import INDEFINITE, INSIDE, SAMPLE, CuttingPlanes, Sample, sampling_plan
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
@@ -70,7 +70,7 @@ def solve(
             result = _decompose(problem, monitor, run.sample, alpha, working)
         except EndedError:  # before the first round
             z, rho = _guessed(len(alpha), run.chosen, run.small.z, run.small.rho), run.small.rho
-            gap = hard_gap(lead_of(z), rho, problem.size)
+            gap = hard_gap(least_score(z), rho, problem.size)
             count = monitor.iterations - 1
             return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, count, monitor.end(), z)
         if result.status not in (PRECISION, COSTLY):
@@ -93,7 +93,7 @@ def solve(
     if not np.any(alpha):  # ended before all rows were examined
         alpha[run.chosen], z = run.small.alpha, _guessed(rows.n, run.chosen, run.small.z, run.small.rho)
     rho = float(alpha @ z)
-    gap = hard_gap(lead_of(z), rho, rows.size)
+    gap = hard_gap(least_score(z), rho, rows.size)
     if before is not None and monitor.ended() and before.gap < gap:  # a limit came before A was solved
         before.status, before.iterations = status, monitor.iterations - 1
         return before
@@ -134,7 +134,7 @@ def _decompose(
             status = monitor.end()
             break
         rho = float(state.a @ state.f)
-        if hard_gap(lead_of(z), rho, problem.size) <= monitor.gap:
+        if hard_gap(least_score(z), rho, problem.size) <= monitor.gap:
             status = sample.status(monitor.iterations)
             break
         more = n if np.count_nonzero(state.a) > SUPPORT * len(part) else len(part) + len(drawn)
@@ -146,8 +146,8 @@ def _decompose(
         except EndedError:
             status = monitor.end()
     rho = float(alpha @ z)
-    gap = hard_gap(lead_of(z), rho, problem.size)
-    inside = lead_of(z[alpha > 0.0])  # the rho that all rows of A satisfy: their values are only nearly equal
+    gap = hard_gap(least_score(z), rho, problem.size)
+    inside = least_score(z[alpha > 0.0])  # the rho that all rows of A satisfy: their values are only nearly equal
     return KernelResult(alpha, inside * (1.0 - INSIDE), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
 
 
@@ -163,7 +163,7 @@ def _descend(
     while True:
         violation, _, _ = state.certify()
         f = state.f.copy()
-        rho, lead = float(state.a @ f), lead_of(f)
+        rho, lead = float(state.a @ f), least_score(f)
         apart = 0.0 if state.exact else state.error()
         gap = hard_gap(lead - apart, rho + apart, problem.size)
         try:

@@ -100,7 +100,7 @@ def _fused(objective: Logistic, monitor: Monitor, run: Run, start: np.ndarray | 
     """All rounds in one compiled call."""
     w = np.zeros(objective.d) if start is None else start.copy()
     most = newton.most_rounds(monitor, objective.rows.nnz)
-    gap, steepest = monitor.gap or -1.0, run.rule.dual.most if run.rule.dual else -1.0
+    gap, steepest = monitor.gap or -1.0, run.rule.dual.width if run.rule.dual else -1.0
     at_start = run.rule.confirmed.at_start
     records, code = objective.fused_newton(w, gap, run.gradient_tol, at_start, RULE_MIN_GAP, most, steepest)
     status = newton.end_of_call(monitor, records, code)
@@ -158,7 +158,7 @@ class Run:
         if f - bound <= sure * f:
             if norm <= self.gradient_tol:
                 return base.RULE
-            if self.rule.dual is not None and steepest() <= self.rule.dual.most:
+            if self.rule.dual is not None and steepest() <= self.rule.dual.width:
                 return base.RULE
         return base.OPTIMAL if norm == 0.0 or f - bound <= OPTIMAL_GAP * f else None
 

@@ -30,7 +30,7 @@ import contextlib
 import numpy as np
 
 from svmtool.coordinate.hinge import MOST_EPOCHS, MOST_VISITS, DualCoordinateDescent
-from svmtool.data.replicated import of_data
+from svmtool.data.replicated import stored_rows
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import VISIT
 from svmtool.objectives.duality import relative_gap
@@ -130,7 +130,7 @@ def _fused(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndar
         objective.sample(SAMPLE_GROUP, seed).fused_newton(w, SAMPLE_GAP, -1.0, 0.0, 0.0, SAMPLE_ROUNDS)
     gradient_tol = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
     gap = rule.certified.gap if monitor.gap is None else monitor.gap
-    most = newton.most_rounds(monitor, of_data(objective.rows).nnz)
+    most = newton.most_rounds(monitor, stored_rows(objective.rows).nnz)
     records, code = objective.fused_newton(w, gap, gradient_tol, rule.confirmed.at_start, RULE_MIN_GAP, most)
     status = newton.end_of_call(monitor, records, code)
     if status is None:
@@ -159,11 +159,12 @@ def descent_from(objective: SquaredHinge, seed: int) -> DualCoordinateDescent:
 def steps_rule(rule: Rule, late: bool = False) -> Rule:
     """Return the rule that ends Newton steps where -e decides: a certified gap in place of sums of projected gradients.
 
-    late: epochs have not ended the run, or steps are ahead of them (RangeRule.late).
+    late: epochs have not ended the run, or steps are ahead of them (RangeRule.primal_share).
     """
     primal = rule.primal
     if late:
-        primal = None if rule.dual is None or rule.dual.late is None else base.GradientRule(rule.dual.late)
+        share = None if rule.dual is None else rule.dual.primal_share
+        primal = None if share is None else base.GradientRule(share)
     gap = max(rule.certified.gap, min(SLOW_MIN_GAP, rule.certified.loose))
     return rule._replace(primal=primal, certified=base.GapRule(gap))
 
@@ -187,7 +188,7 @@ def alternated(
     unit = descent.cost
     turn, share = first_turn * VISIT * objective.rows.nnz / max(unit, 1.0), 1.0
     best, least = objective.w.copy(), np.inf  # the best weights so far, and their f
-    limited = rule.dual is not None and rule.dual.late is not None  # as in LIBLINEAR, by LATE_EPOCHS
+    limited = rule.dual is not None and rule.dual.primal_share is not None  # as in LIBLINEAR, by LATE_EPOCHS
     while True:
         visits = min(descent.visits + turn, most_visits)
         if limited and descent.visits < LATE_EPOCHS:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.coordinate.hinge import DualCoordinateDescent
-from svmtool.data.replicated import of_data
+from svmtool.data.replicated import stored_rows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule
@@ -50,7 +50,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     possible = task.target is None and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias)
     if start is None and possible:
         return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
-    if of_data(task.rows).have_kernel and not task.free_bias:
+    if stored_rows(task.rows).have_kernel and not task.free_bias:
         return Plan("dual", f"{d} features, more than {GRAM_BELOW}, and {'no epochs' if start is None else 'a start'}")
     return Plan("cg", f"{d} features, more than {GRAM_BELOW}, and a free bias or rows elsewhere")
 

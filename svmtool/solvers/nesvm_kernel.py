@@ -63,8 +63,8 @@ def _first_mu(problem: KernelProblem) -> float:
 def solve(
     problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str
 ) -> KernelResult:
-    """Hinge loss with a free bias, to a largest violation of rule.dual.most or to the monitor's gap."""
-    eps = rule.dual.most if rule.dual else 0.0
+    """Hinge loss with a free bias, to a largest violation of rule.dual.width or to the monitor's gap."""
+    eps = rule.dual.width if rule.dual else 0.0
     state = Decomposition(problem, problem.cache_mb / 2, start)
     smoothed = SmoothedHinge(state, problem.cache_mb / 2, FACTORISED[method])
     C, mu = problem.upper, _first_mu(problem)

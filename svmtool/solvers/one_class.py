@@ -80,7 +80,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool, 
     """Rounds until the rule or the gap holds; returns why they ended.  warm: the free rows may be the right ones."""
     range_tol, gap = np.inf, OPTIMAL_GAP if monitor.gap is None else monitor.gap  # violation and gap that end the run
     if monitor.gap is None and rule.dual is not None:
-        range_tol, gap = SAFETY * rule.dual.most, RULE_MIN_GAP
+        range_tol, gap = SAFETY * rule.dual.width, RULE_MIN_GAP
     some = max(1, min(rounds, WORK // max(descent.rows.nnz, 1)))
     smallest, highest, flat, settled, next_try = np.inf, -np.inf, 0, not warm, 0
     evaluations, most_evaluations = 0, np.inf

@@ -39,14 +39,14 @@ def plan(problem: LeastSquaresSvc, rule: Rule, start: np.ndarray | None = None) 
 def solve(
     problem: LeastSquaresSvc, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str
 ) -> KernelResult:
-    """Solve to |g|_inf <= rule.dual.most, else to the monitor's gap.
+    """Solve to |g|_inf <= rule.dual.width, else to the monitor's gap.
 
     SvmtoolError where the memory for kernel rows is too small for --sgd-rows of them.
     """
     if problem.n == 0 or method != "steepest":
         return residual.solve(problem, monitor, rule, start, seed, method)
     steps = Steepest(problem, problem.cache_mb, min(problem.options.sgd_rows or T, problem.n), start)
-    return residual.rounds(steps, monitor, rule.dual.most if rule.dual else 0.0)
+    return residual.rounds(steps, monitor, rule.dual.width if rule.dual else 0.0)
 
 
 class Steepest:

@@ -54,7 +54,7 @@ def slope_of(o, t: float) -> float:
 @pytest.mark.parametrize("n", [0, 1, 300])
 def test_breakpoints_give_the_slope_at_the_ends_of_all_bins(kind, on_breakpoints, low, high, n):
     o = losses(kind, n, on_breakpoints)
-    target, beta, *numbers = o.strip()
+    target, beta, *numbers = o.breakpoint_terms()
     at, bend, start = np.zeros(2 * n), np.zeros(2 * n), np.zeros(2)
     count = breakpoint_loops.gather_breakpoints(o.z, o.dz, target, beta, o.cost, at, bend, start, *numbers, low, high)
     assert np.all((at[:count] >= low) & (at[:count] < high))
@@ -82,7 +82,7 @@ def test_the_zero_is_found_in_few_questions(kind, on_breakpoints, b, zero):
         requests.append((low, high))
         for k, o in enumerate(parts):
             if kept[k] is None or not kept[k].low <= low < high <= kept[k].high:
-                kept[k] = Breakpoints(o.z, o.dz, o.cost, o.strip(), low, high)
+                kept[k] = Breakpoints(o.z, o.dz, o.cost, o.breakpoint_terms(), low, high)
         return kept[0].sums(low, high) + kept[1].sums(low, high)
 
     t = search(request, a, b)

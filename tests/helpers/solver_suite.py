@@ -18,7 +18,7 @@ from reference import rows_in, table_of
 
 from svmtool import registry
 from svmtool.coordinate.hinge import DualCoordinateDescent
-from svmtool.data.replicated import data_of, of_data
+from svmtool.data.replicated import base_rows, stored_rows
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.interior_steps import possible
@@ -38,9 +38,9 @@ NEEDS: dict[str, Callable[[Task], bool]] = {
     "sums": lambda task: task.equations is not None,
     "stream": lambda task: task.equations is not None,
     "bias": lambda task: task.one_sided_answer() is not None,
-    "fused": lambda task: of_data(task.rows).offers_coordinate_descent and task.rows.bias < 0,
+    "fused": lambda task: stored_rows(task.rows).offers_coordinate_descent and task.rows.bias < 0,
     "epochs": lambda task: DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias),
-    "dual": lambda task: data_of(task.rows).have_kernel and not task.free_bias,
+    "dual": lambda task: base_rows(task.rows).have_kernel and not task.free_bias,
     "interior": possible,
     "inner": lambda task: task.options.inner_steps is not None,
 }
@@ -60,7 +60,7 @@ def methods_of(row: registry.Solver) -> list[str]:
 
 def applies(method: str, task: Task) -> bool:
     """Whether a solver can begin with this method."""
-    drawn = not method.endswith("-sampled") or data_of(task.rows).n >= 16  # a sample is one of 16 rows
+    drawn = not method.endswith("-sampled") or base_rows(task.rows).n >= 16  # a sample is one of 16 rows
     return drawn and NEEDS.get(method.partition("-")[0], lambda task: True)(task)
 
 

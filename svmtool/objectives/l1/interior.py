@@ -40,7 +40,7 @@ STEPS = 3.0
 START = 100.0  # initial sum of products, as multiple of the objective at w = 0
 NEARER, STILL, MOST_STEPS = 0.9, 10, 150  # ends if STILL steps did not reduce mu to this share, or after MOST_STEPS
 CLEAR = 1e-4  # mu, relative to the size of weights, at which zero weights can be identified
-BACK = 0.995  # step length, as share of that to the nearest bound
+TO_BOUNDARY = 0.995  # step length, as share of that to the nearest bound
 REFINED, CLOSE = 2, 1e-6  # most rounds of iterative refinement, and the relative residual at which it ends
 # Relative residual above which the dual system is replaced by the primal.  Of 210 solutions on subsets of eight sets,
 # C = 1e4, two were above, and one between a tenth and ten times this value; the median was below 1e-11
@@ -113,15 +113,18 @@ class L1Interior:
         left, right = 1.0 - v - low, 1.0 + v - high
         solve = self._system(0.5 / cost + s / a, p / low + q / high)
 
-        def direction(of_a: np.ndarray, of_p: np.ndarray, of_q: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+        def direction(
+            change_as: np.ndarray, change_plow: np.ndarray, change_qhigh: np.ndarray
+        ) -> tuple[list[np.ndarray], np.ndarray]:
             """Changes of a, s, p, q, low, high that make residuals 0 and change a s, p low, q high by the arguments.
 
             And the change of a free bias, f8[1], or f8[0] without one.
             """
-            h = (of_p - p * left) / low - (of_q - q * right) / high
-            da, dv, db = solve(slack + of_a / a, h)
+            h = (change_plow - p * left) / low - (change_qhigh - q * right) / high
+            da, dv, db = solve(slack + change_as / a, h)
             dlow, dhigh = left - dv, right + dv
-            return [da, (of_a - s * da) / a, (of_p - p * dlow) / low, (of_q - q * dhigh) / high, dlow, dhigh], db
+            dp, dq = (change_plow - p * dlow) / low, (change_qhigh - q * dhigh) / high
+            return [da, (change_as - s * da) / a, dp, dq, dlow, dhigh], db
 
         def length(changes: list[np.ndarray]) -> float:
             return min(reach(x, dx) for x, dx in zip((a, s, p, q, low, high), changes, strict=True))
@@ -133,7 +136,7 @@ class L1Interior:
         centre = self.mu * min((after / (len(a) + 2 * len(p)) / max(self.mu, TINY)) ** 3, 1.0)
         best, db = direction(centre - a * s - da * ds, centre - p * low - dp * dlow, centre - q * high - dq * dhigh)
         t = length(best)
-        t = t if t == 1.0 else BACK * t
+        t = t if t == 1.0 else TO_BOUNDARY * t
         for x, dx in zip((a, s, p, q, low, high), best, strict=True):
             x += t * dx
             np.maximum(x, TINY, out=x)
@@ -151,10 +154,10 @@ class L1Interior:
         """
         if not self._by_rows:
             return self._system_of_columns(E, D)
-        of_rows = self._system_of_rows(E, D)
+        solve_rows = self._system_of_rows(E, D)
 
         def solve(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, ...]:
-            *found, left = of_rows(f, h)
+            *found, left = solve_rows(f, h)
             if left <= LOST or self.objective.d > MOST:
                 return tuple(found)
             self._by_rows = False  # inaccurate with badly scaled features: not used any more

@@ -239,13 +239,13 @@ class GradientRule(NamedTuple):
 class RangeRule(NamedTuple):
     """LIBLINEAR's rule for a dual solver: the projected gradients lie within a range of at most this width.
 
-    most  largest width.  The range includes zero, except where the dual variables have a fixed sum (-s 21)
-    late  share of a GradientRule that may end the run, too, once LATE_EPOCHS epochs have not, or where Newton steps
-          are ahead of them (-s 1: LIBLINEAR continues with -s 2 then); None: no such rule
+    width         the largest.  The range includes zero, except where the dual variables have a fixed sum (-s 21)
+    primal_share  share of a GradientRule that may end the run, too, once LATE_EPOCHS epochs have not, or where Newton
+                  steps are ahead of them (-s 1: LIBLINEAR continues with -s 2 then); None: no such rule
     """
 
-    most: float
-    late: float | None = None
+    width: float
+    primal_share: float | None = None
 
 
 class GapRule(NamedTuple):

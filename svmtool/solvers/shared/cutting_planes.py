@@ -10,7 +10,7 @@ from svmtool.certify.one_class import hard_gap
 from svmtool.kernels.row_scores import RowScores
 from svmtool.limits import EndedError
 from svmtool.linalg.minimum_norm_point import MinimumNormPoint
-from svmtool.objectives.one_class import lead_of
+from svmtool.objectives.one_class import least_score
 from svmtool.params import Options
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Plan, Rule, Status
 from svmtool.tolerances import ROUNDOFF_GAP
@@ -98,7 +98,7 @@ class CuttingPlanes:
         while True:
             moved = self.small.solve()
             worst, least, all_seen = self.evaluate()
-            lead = min(lead_of(self.small.z), least)
+            lead = min(least_score(self.small.z), least)
             rho = self.small.rho
             gap = hard_gap(lead, rho, self.rows.size)
             reached = self.monitor.gap is not None and gap <= self.monitor.gap

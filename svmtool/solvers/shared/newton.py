@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.coordinate.hinge import MOST_EPOCHS, DualCoordinateDescent, still_needed
-from svmtool.data.replicated import of_data
+from svmtool.data.replicated import stored_rows
 from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import Task
@@ -52,7 +52,7 @@ CALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # statuse
 
 def fits_call(task: Task) -> bool:
     """Return whether a round takes less time than its calls from Python: few features, little data, no bias feature."""
-    rows, most = of_data(task.rows), MOST_VALUES_OF_SEVERAL if task.one_of_several else MOST_VALUES
+    rows, most = stored_rows(task.rows), MOST_VALUES_OF_SEVERAL if task.one_of_several else MOST_VALUES
     small = rows.n > 0 and rows.d <= MOST_FEATURES and rows.nnz <= most
     return small and rows.bias < 0 and rows.offers_coordinate_descent
 
@@ -112,7 +112,7 @@ def newton_steps(
         if status is None and norm <= gradient_tol and f - bound <= sure * f:
             status = base.RULE
         if status is None and 0.0 <= rule_below and f - bound <= min(rule_below, rule.confirmed.slow) * f:
-            if objective.projected_range(objective.dual_point()) <= rule.dual.most:  # type: ignore[attr-defined]
+            if objective.projected_range(objective.dual_point()) <= rule.dual.width:  # type: ignore[attr-defined]
                 status = base.RULE
             rule_below *= SHARPER
         if status is None and f - bound <= rule.certified.gap * f:
@@ -186,7 +186,7 @@ class RuleEpochs(Epochs):
     ):
         super().__init__(descent)
         self.objective, self.monitor, self.rule, self.most_rows = objective, monitor, rule, most_rows
-        self.tolerance = SAFETY * rule.dual.most if rule.dual is not None else descent.unit
+        self.tolerance = SAFETY * rule.dual.width if rule.dual is not None else descent.unit
         self.gradient_tol = rule.primal.share * objective.gradient_at_zero() if rule.primal is not None else -1.0
         self.gap = monitor.gap or 0.0
         self.gradient_sum = RULE_SHARE * rule.certified.gradient_sum
