@@ -74,7 +74,7 @@ class CrammerSingerDescent:
         return self._P
 
     @property
-    def share(self) -> float:
+    def active_share(self) -> float:
         """Share of the rows' classes that the next epoch will visit."""
         return float(self.state[2]) / (self.n * self.rows.k) if self.n else 1.0
 
@@ -92,7 +92,7 @@ class CrammerSingerDescent:
     def run(self) -> float:
         """Run one epoch over the classes and rows that are not shrunk; return its approximate cost."""
         self.count += 1
-        self.visits += self.share
+        self.visits += self.active_share
         rows, classes = float(self.state[0]), float(self.state[2])
         self.complete = int(classes) == self.n * self.rows.k
         alike = min(rows * self.rows.wide, TOGETHER * classes) / self.rows.wide  # complete rows

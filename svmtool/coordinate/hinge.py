@@ -64,16 +64,18 @@ def chunk_of(rows: CsrRows) -> int:
     return min(max(CHUNK_NUMBERS * rows.n // rows.nnz, CHUNK_LEAST), CHUNK)
 
 
-def still_needed(lefts: list[float], spent: list[float], wanted: float, evaluations: int) -> float:
-    """Return the expected cost to reach the wanted gap, at the rate of decrease over the last `evaluations` ones.
+def still_needed(gaps: list[float], spent: list[float], target_gap: float, evaluations: int) -> float:
+    """Return the expected cost to reach the target gap, at the rate of decrease over the last `evaluations` ones.
 
-    lefts: the gap at each evaluation; spent: the cost until then, in any unit, which is also that of the result.
+    gaps: at each evaluation; spent: the cost until then, in any unit, which is also that of the result.
     """
-    if lefts[-1] <= wanted:
+    if gaps[-1] <= target_gap:
         return 0.0
-    ago = max(len(lefts) - 1 - evaluations, 0)
-    fall = np.log(lefts[ago] / lefts[-1])
-    return (spent[-1] - spent[ago]) * np.log(lefts[-1] / wanted) / fall if fall > 0.0 and wanted > 0.0 else np.inf
+    ago = max(len(gaps) - 1 - evaluations, 0)
+    fall = np.log(gaps[ago] / gaps[-1])
+    if not (fall > 0.0 and target_gap > 0.0):
+        return np.inf
+    return (spent[-1] - spent[ago]) * np.log(gaps[-1] / target_gap) / fall
 
 
 class DualCoordinateDescent:
@@ -143,7 +145,7 @@ class DualCoordinateDescent:
         return self.n * (self.row_length * VISIT + VISITED_ROW)
 
     @property
-    def share(self) -> float:
+    def active_share(self) -> float:
         """Share of the rows that the next epoch will visit."""
         return float(self.state[0]) / self.data.n if self.n else 1.0
 

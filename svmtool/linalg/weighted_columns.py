@@ -120,6 +120,10 @@ class Face:
         """A x, one number for each row of the data."""
         return self.columns.transpose_product(x)
 
+    def curvature(self, x: np.ndarray) -> float:
+        """|A x|^2."""
+        return float(np.sum(self.sum(x) ** 2))
+
     def products(self, r: np.ndarray) -> np.ndarray:
         """A'r, one number for each column."""
         out = np.empty(self.columns.n)

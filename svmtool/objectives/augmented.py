@@ -158,9 +158,9 @@ class Augmented(Objective):
             v[-1] = 0.0
         self.rows.margins(v, self.y, z)
         y = self.y[used]
-        aim = self.target[used] - z[used] + self.beta[used] / self.sigma
+        right = self.target[used] - z[used] + self.beta[used] / self.sigma
         a, factored, bias = np.zeros(self.n), Factored(np.ascontiguousarray(Q.T)), 0.0
-        part = factored.solve(aim)
+        part = factored.solve(right)
         if self.free_bias:  # Q contains bias^2 y y', which only shifts the multiplier
             others, along = float(np.sum(rest)), factored.solve(y)
             multiplier = (float(y @ part) + others) / float(y @ along)

@@ -223,7 +223,7 @@ class CrammerSingerLoss(Objective):
         self.rows.margins(V, self.y, scores)
         others = number != self.number[used[at]]
         p = np.where(others, 0.0, 1.0) + self.u[places] / cost
-        aim = scores[places] + others + (self.beta[places] - p) / self.sigma
+        right = scores[places] + others + (self.beta[places] - p) / self.sigma
         limits.check()
         K += np.tril(K, -1).T - np.triu(K, 1)  # fill the upper triangle
         H = K[np.ix_(at, at)]
@@ -236,7 +236,7 @@ class CrammerSingerLoss(Objective):
             H[own, own] += K[i, i] / size[i]
         limits.check()
         part = np.zeros(self.n)
-        part[places] = centred(Factored(H).solve(centred(aim)))
+        part[places] = centred(Factored(H).solve(centred(right)))
         return V - self.rows.transpose_product(part)
 
     def _curvature_product(self, t: np.ndarray) -> np.ndarray:

@@ -74,7 +74,7 @@ class Smoothed:
         else:
             a, smoothing = 2.0 * task.cost * xi, 0.0
             value = loss = 0.5 * float(a @ xi)
-        pull = task.rows.transpose_product(a * task.y)
+        column_sums = task.rows.transpose_product(a * task.y)
         inner = self.regular * w
         if self.l1:
             v = np.clip(inner / mu, -1.0, 1.0)
@@ -84,8 +84,8 @@ class Smoothed:
         self.answer, self.primal = w.copy(), loss + self._size(inner)
         if self.l1:
             self._try_zeros(np.abs(slope) < 1.0)
-        self._bounds(a, pull)
-        return slope - pull
+        self._bounds(a, column_sums)
+        return slope - column_sums
 
     def _size(self, inner: np.ndarray) -> float:
         return float(np.sum(np.abs(inner))) if self.l1 else 0.5 * float(inner @ inner)
@@ -99,20 +99,20 @@ class Smoothed:
         if primal <= self.primal:
             self.answer, self.primal = w, primal
 
-    def _bounds(self, a: np.ndarray, pull: np.ndarray) -> None:
+    def _bounds(self, a: np.ndarray, column_sums: np.ndarray) -> None:
         task = self.task
         if task.free_bias:
             if self.hinge:
                 a = balanced(a, task.y)
             else:
                 a = a - task.cost * task.y * (float(a @ task.y) / float(np.sum(task.cost)))
-            pull = task.rows.transpose_product(a * task.y)
-            pull[-1] = 0.0
-        linear, square = float(self.target @ a), float(pull @ pull)
+            column_sums = task.rows.transpose_product(a * task.y)
+            column_sums[-1] = 0.0
+        linear, square = float(self.target @ a), float(column_sums @ column_sums)
         blur = 0.5 * self.mu * float(a @ (self.width * a / task.cost)) if self.hinge else 0.0
         s = 1.0
         if self.l1:
-            s = 1.0 / max(1.0, float(np.abs(pull).max(initial=0.0)))
+            s = 1.0 / max(1.0, float(np.abs(column_sums).max(initial=0.0)))
             self.bound = s * linear
             self.smooth_bound = self.bound - s * s * (blur + 0.5 * self.mu * square)
         elif self.hinge:

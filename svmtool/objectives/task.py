@@ -60,8 +60,8 @@ class Task:
         """
         if not self.free_bias or self.rows.n == 0:
             return None
-        aim = self.target if margin is None else margin
-        ends = self.y if aim is None else self.y * aim  # y = 1: the least bias; y = -1: the largest
+        target = self.target if margin is None else margin
+        ends = self.y if target is None else self.y * target  # y = 1: the least bias; y = -1: the largest
         low = float(np.max(ends, where=self.y > 0.0, initial=-np.inf))
         high = float(np.min(ends, where=self.y < 0.0, initial=np.inf))
         return self.answer_between(low, high)

@@ -108,16 +108,16 @@ class ClassEpochs(Epochs):
         self.objective, self.monitor, self.rounds, self.reached = run.objective, run.monitor, run.may_round, run.reached
         self.after_rule, self.multiple, monitor, rule = run.after_rule, 1.0, run.monitor, run.rule
         self.gap = rule.certified.gap if monitor.gap is None else monitor.gap
-        self.wanted = self.gap if self.gap >= 0.0 else RULE_MIN_GAP
+        self.target_gap = self.gap if self.gap >= 0.0 else RULE_MIN_GAP
         self.plain = -1.0 if rule.dual is None else rule.dual.width
         self.range_tol, self.ruled = SAFETY * self.plain, np.inf  # ruled: the cost at which LIBLINEAR's rule held first
         self.evaluated = 0.0
-        self.lefts, self.pg_ranges, self.costs = [1.0], [1.0], [0.0]
-        self.seen, self.paid = [1.0], [0.0]  # the gap and the cost where the primal is known
+        self.gaps, self.pg_ranges, self.costs = [1.0], [1.0], [0.0]
+        self.certified_gaps, self.certified_costs = [1.0], [0.0]  # the gap and the cost where the primal is known
 
     def measure(self) -> None:
         descent, plain = self.descent, self.plain
-        self.lefts.append(descent.left)
+        self.gaps.append(descent.left)
         self.pg_ranges.append(self.pg_ranges[-1] ** SMOOTH * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTH))
         self.costs.append(self.spent)
         if descent.complete and descent.pg_range <= plain:
@@ -134,7 +134,7 @@ class ClassEpochs(Epochs):
     def evaluate(self) -> Status | None:
         """Compute the primal where it is worth its cost, and compare with the expected cost of rounds."""
         descent, since = self.descent, self.spent - self.evaluated
-        near = self.lefts[-1] <= NEAR * self.gap and since >= descent.evaluation_cost
+        near = self.gaps[-1] <= NEAR * self.gap and since >= descent.evaluation_cost
         early = self.gap >= 0.0 and since >= max(DEAR * descent.evaluation_cost, EVALUATIONS * self.spent)
         if near or early or self.settled or self.limit:
             status = self._ended()
@@ -143,8 +143,8 @@ class ClassEpochs(Epochs):
         if not self.rounds:
             return None
         expected = min(
-            still_needed(self.lefts, self.costs, self.wanted, WINDOW),
-            still_needed(self.seen, self.paid, self.wanted, WINDOW),
+            still_needed(self.gaps, self.costs, self.target_gap, WINDOW),
+            still_needed(self.certified_gaps, self.certified_costs, self.target_gap, WINDOW),
         )
         if not descent.factorised and self.plain > 0.0:  # the gap falls evenly; the range fluctuates
             window = len(self.costs) // RECENT_RANGES
@@ -166,8 +166,8 @@ class ClassEpochs(Epochs):
             descent.scale(self.objective.best_multiple(descent.w))
         primal, bound = self.primal(), descent.dual_value()
         left = relative_gap(primal, bound)
-        self.seen.append(left)
-        self.paid.append(self.spent)
+        self.certified_gaps.append(left)
+        self.certified_costs.append(self.spent)
         ruled = self.settled and (min(left, self.reached) <= RULE_MIN_GAP or not descent.factorised)
         if left <= self.gap or limit or ruled:
             support = int(np.count_nonzero(descent.alpha))

@@ -59,7 +59,7 @@ class HingeEpochs(Epochs):
         self.cheap, self.multiple, self.ruled = cheap, 1.0, False
         self.gap = rule.certified.gap if monitor.gap is None else monitor.gap
         self.loose = rule.certified.loose if wide else -1.0  # sufficient gap once the projected gradients are small
-        self.wanted = max(self.gap, self.loose) if self.gap >= 0.0 else SLOW_MIN_GAP if wide else RULE_MIN_GAP
+        self.target_gap = max(self.gap, self.loose) if self.gap >= 0.0 else SLOW_MIN_GAP if wide else RULE_MIN_GAP
         self.range_tol = -1.0 if rule.dual is None else SAFETY * rule.dual.width
         if rule.dual is None and wide:
             self.range_tol = descent.unit  # the gap alone ends the run, but rows shrunk too early must come back
@@ -68,7 +68,7 @@ class HingeEpochs(Epochs):
         self.worth = epochs_worth(objective.d, self.nnz)  # most epochs where rounds factorise
         self.pg_range, self.left, self.patience = 1.0, 1.0, 1.0
         self.promising = -1.0  # range at which the gap is reached if it falls as the range does
-        self.lefts, self.pg_ranges, self.costs, self.seen = [1.0], [1.0], [0.0], [0.0]  # of each evaluation
+        self.gaps, self.pg_ranges, self.costs, self.visits_at = [1.0], [1.0], [0.0], [0.0]  # of each evaluation
 
     def batch(self) -> tuple[Any, ...]:
         """Where d is small, the epochs before the next evaluation."""
@@ -76,7 +76,7 @@ class HingeEpochs(Epochs):
         if self.wide or descent.count < self.first:
             return ()
         most = (MOST_EPOCHS if most_iter is None else most_iter) - descent.count
-        until = self.seen[-1] + self._visits_between()
+        until = self.visits_at[-1] + self._visits_between()
         return max(most, 1), max(self.range_tol, self.promising), min(until, descent.visits + BATCH / self.nnz)
 
     def measure(self) -> None:
@@ -103,7 +103,7 @@ class HingeEpochs(Epochs):
     def due(self) -> bool:
         """Whether the primal is worth its cost, a product: after some visits, or where the gap may be reached."""
         descent = self.descent
-        early = descent.visits - self.seen[-1] < self._visits_between() and descent.pg_range > self.promising
+        early = descent.visits - self.visits_at[-1] < self._visits_between() and descent.pg_range > self.promising
         early = early or (descent.count < self.first and descent.pg_range > 0.0)
         return not early or self.settled or self.limit is not None or self.near
 
@@ -111,7 +111,7 @@ class HingeEpochs(Epochs):
         descent, limit, wide = self.descent, self.limit, self.wide
         self.pg_ranges.append(self.pg_range)
         self.costs.append(self.spent)
-        self.seen.append(descent.visits)
+        self.visits_at.append(descent.visits)
         if wide and self.gap < 0.0 and not (self.settled or limit):  # no gap ends the run: there is no need to know f
             window = max(WINDOW, len(self.costs) // RECENT_RANGES)
             return self._compared(still_needed(self.pg_ranges, self.costs, self.range_tol, window))
@@ -119,11 +119,11 @@ class HingeEpochs(Epochs):
         bound = descent.dual_value()
         self.left = left = relative_gap(primal, bound)
         # relative to the bound it falls evenly; relative to a primal value far above the minimum it is almost constant
-        self.lefts.append(left / max(1.0 - left, LEAST_BOUND) if wide else left)
-        ahead = still_needed(self.lefts, self.seen, self.wanted, RECENT)
+        self.gaps.append(left / max(1.0 - left, LEAST_BOUND) if wide else left)
+        ahead = still_needed(self.gaps, self.visits_at, self.target_gap, RECENT)
         patience = descent.visits if left <= self.loose else NEARLY * ahead
         self.patience = min(max(1.0, patience), max(1.0, descent.visits))
-        self.promising = descent.pg_range * min(self.wanted / left, 1.0) if left > 0.0 else 0.0
+        self.promising = descent.pg_range * min(self.target_gap / left, 1.0) if left > 0.0 else 0.0
         reached = left <= self.gap or (self.small and left <= self.loose and descent.complete)
         if self.settled and self.rule.dual is None:
             self.settled, self.range_tol = False, SHARPER * self.range_tol
@@ -134,7 +134,7 @@ class HingeEpochs(Epochs):
             status = self.monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
             return status or limit or base.RULE
         if wide:
-            return self._compared(still_needed(self.lefts, self.costs, self.wanted, WINDOW))
+            return self._compared(still_needed(self.gaps, self.costs, self.target_gap, WINDOW))
         return None if descent.visits + ahead <= self.worth else GIVES_WAY
 
     def _primal(self) -> float:

@@ -199,14 +199,14 @@ class _Step:
         o, sigma = self.o, self.o.sigma
         if self._factorised and self._gram is None:
             self._gram = mirror(o.cost_gram())
-        aim = g if self.relaxed == 1.0 else self.left + self.relaxed * (g - self.left)
-        p = self._direction(aim)
+        relaxed_g = g if self.relaxed == 1.0 else self.left + self.relaxed * (g - self.left)
+        p = self._direction(relaxed_g)
         inner = o.regular(p)
         curvature = float(p @ inner) + sigma * o.curvature_along(p)
-        s = float(aim @ p) / curvature if curvature > 0.0 else 0.0
+        s = float(relaxed_g @ p) / curvature if curvature > 0.0 else 0.0
         if self.relaxed != 1.0:
             curved = self._gram @ p if self._gram is not None else o.curvature_product_of_step()
-            self.left[:] = aim - s * (sigma * curved + inner)
+            self.left[:] = relaxed_g - s * (sigma * curved + inner)
         o.w -= s * p
         self.residual, self._moved = o.step_rows(s, self.relaxed).tolist()
 

@@ -159,7 +159,7 @@ def _descend(
     sets, subproblem = ViolatingSets(working), PairDescent()
     best, stalled, moved, progress = np.inf, 0, True, Progress(EVALUATIONS)
     theta = 1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5
-    wanted = monitor.gap or 0.0
+    target_gap = monitor.gap or 0.0
     while True:
         violation, _, _ = state.certify()
         f = state.f.copy()
@@ -167,7 +167,7 @@ def _descend(
         apart = 0.0 if state.exact else state.error()
         gap = hard_gap(lead - apart, rho + apart, problem.size)
         try:
-            if not state.exact and (not moved or (gap > wanted >= hard_gap(lead, rho, problem.size))):
+            if not state.exact and (not moved or (gap > target_gap >= hard_gap(lead, rho, problem.size))):
                 state.refresh()  # it may be round-off of single precision
                 moved = True
                 continue

@@ -147,7 +147,7 @@ class Run:
         # up to which gap steps go that -e may end: one by conjugate gradients costs as much as all before it
         costly = wide and not self.few_rows and rule.primal is not None
         self.sure = SLOW_MIN_GAP if costly else RULE_MIN_GAP
-        self.aim = RULE_MIN_GAP if monitor.gap is None else monitor.gap
+        self.target_gap = RULE_MIN_GAP if monitor.gap is None else monitor.gap
         self.gradient_tol = -1.0 if rule.primal is None else rule.primal.share * o.gradient_at_zero()
 
     def ended(self, f: float, bound: float, norm: float, sure: float, steepest: Callable[[], float]) -> Status | None:
@@ -206,8 +206,8 @@ class Run:
         diagonal = o.hessian_diagonal() if self.factor is None else np.ones(o.d)
         inverse = (lambda r: r / diagonal) if self.factor is None else self.factor.solve
         decrement = float(g @ inverse(g))  # g'H^-1 g: twice what the step will gain
-        aim = self.sure if self.monitor.gap is None else self.aim
-        goal = (2.0 * aim * f) ** 0.5  # |gradient| that certifies the gap to stop at
+        target_gap = self.sure if self.monitor.gap is None else self.target_gap
+        goal = (2.0 * target_gap * f) ** 0.5  # |gradient| that certifies the gap to stop at
         if self.gradient_tol > 0.0:
             goal = min(goal, self.gradient_tol)
         tolerance = min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5, BEYOND * goal / norm))
@@ -218,7 +218,7 @@ class Run:
     def descent(self, descent: LogisticCoordinateDescent, most_epochs: float = MOST_EPOCHS) -> Status | None:
         """Run epochs until the rule or the gap holds; None where more than `most_epochs` would still be needed."""
         o, monitor = self.objective, self.monitor
-        aim = self.aim
+        target_gap = self.target_gap
         gaps: list[float] = []
         while True:
             status = monitor.limit(descent.count)
@@ -231,17 +231,17 @@ class Run:
             gaps.append(descent.gap)
             dual = descent.dual_value()
             rate = gaps[-1] / max(gaps[-2], 1e-300) if len(gaps) > 1 else 1.0
-            if descent.gap * min(1.0, rate) <= aim * dual:  # the gap was met on the way: by now it is smaller
+            if descent.gap * min(1.0, rate) <= target_gap * dual:  # the gap was met on the way: by now it is smaller
                 o.set_point(descent.w)
                 f, bound, norm, status = self._record(dual)
                 steepest = float(np.abs(descent.t + o.z).max(initial=0.0))
                 status = status or self.ended(f, bound, norm, RULE_MIN_GAP, lambda: steepest)  # noqa: B023  called at once
                 if status is not None:
                     return status
-                aim *= 0.3
+                target_gap *= 0.3
             if len(gaps) > LOOK_BACK:
                 fall = _log(gaps[-1 - LOOK_BACK]) - _log(gaps[-1])
-                if fall * most_epochs / LOOK_BACK < _log(gaps[-1]) - _log(aim * dual):
+                if fall * most_epochs / LOOK_BACK < _log(gaps[-1]) - _log(target_gap * dual):
                     monitor.uses("Newton steps", f"more than {most_epochs:g} further epochs would be needed")
                     o.set_point(descent.w)
                     return None

@@ -84,29 +84,29 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
     whole = L1Columns(task)
     best, w = Best(whole), np.zeros(whole.d) if start is None else start
-    pull, _, alpha = whole.feasible(whole.slopes(w))  # the solution where C is small
+    column_sums, _, alpha = whole.feasible(whole.slopes(w))  # the solution where C is small
     best.update(whole.primal(w), w, float(whole.target @ alpha), alpha)
     ended = monitor.step(best.primal, best.dual, gradient=0.0, active=0, cg=0, step=0.0)
     if method == "wide":
-        method = "pdhg" if np.count_nonzero(np.abs(pull) > 1.0) > FEW_COLUMNS else "columns"
+        method = "pdhg" if np.count_nonzero(np.abs(column_sums) > 1.0) > FEW_COLUMNS else "columns"
         monitor.uses(METHODS[method], "by the number of violated dual constraints at the start")
     if ended is None and method == "pdhg":
-        ended = in_rounds(task, monitor, best)
+        ended = by_pdhg(task, monitor, best)
     if ended is None:
         monitor.uses(METHODS["columns"])
         ended = by_columns(task, monitor, best, mu)
     return Result(best.w, ended, monitor.iterations, monitor.history, best.alpha)
 
 
-def in_rounds(task: Task, monitor: Monitor, best: Best) -> Status | None:
+def by_pdhg(task: Task, monitor: Monitor, best: Best) -> Status | None:
     """Improve `best` until the gap reaches the target; returns why the run ended, None where steps are too slow."""
     run, status = L1Pdhg(task, best.w), None
     least, at = best.gap, 0  # the gap when it last fell well, and after how many steps that was
     burst = max(1, LONGEST // max(task.rows.nnz, 1))
     while status is None:
-        wanted = run.steps + max(FIRST, int(EVALUATIONS * run.steps))
-        while run.steps < wanted and status is None:
-            run.run(min(burst, wanted - run.steps))
+        last_step = run.steps + max(FIRST, int(EVALUATIONS * run.steps))
+        while run.steps < last_step and status is None:
+            run.run(min(burst, last_step - run.steps))
             status = monitor.limit()
         run.evaluate()
         best.update(run.primal, run.answer, run.bound, run.alpha)
@@ -132,41 +132,41 @@ def by_columns(
     """
     rows, m = task.rows, task.rows.n_features
     whole = L1Columns(task)
-    w, last, pull = best.w, best.alpha, whole.pull(best.alpha)
+    w, last, column_sums = best.w, best.alpha, whole.transpose_sums(best.alpha)
     run: LpHomotopy | None = None  # the last choice's stages
-    used, left, wished = np.flatnonzero(w[:m]), best.gap, 1.0  # left: the gap of the last choice
+    used, last_gap, inner_gap = np.flatnonzero(w[:m]), best.gap, 1.0  # last_gap: the gap of the last choice
     support, least = w[:m] != 0.0, 1.0  # non-zero weights of the last choice; the gap when columns left last
     status = None
     while status is None:
-        size = np.abs(pull)
+        size = np.abs(column_sums)
         most = max(columns, int(np.count_nonzero(support)))
-        wanted = np.setdiff1d(np.argsort(-size[:m], kind="stable")[:most], used)
+        entering = np.setdiff1d(np.argsort(-size[:m], kind="stable")[:most], used)
         if run is not None:
-            wanted = wanted[size[wanted] > (NEARLY if size.max(initial=0.0) > 1.0 else 1.0)]
+            entering = entering[size[entering] > (NEARLY if size.max(initial=0.0) > 1.0 else 1.0)]
         if best.gap < progress * least:
             least = best.gap
             used = used[support[used] | (size[used] > IDLE)]
-        used = np.union1d(used, wanted)
+        used = np.union1d(used, entering)
         at = np.append(used, m) if rows.bias >= 0 else used
         part = Task(rows.columns(used), task.y, task.cost, task.free_bias, task.target)
-        before, wished = wished, max(INNER_GAP * left, 0.3 * (monitor.gap or 0.0))
-        if not len(wanted):  # no column to enter: solve this choice more accurately
-            wished = min(wished, 0.1 * before)
-        inner = monitor.child(wished)
+        before, inner_gap = inner_gap, max(INNER_GAP * last_gap, 0.3 * (monitor.gap or 0.0))
+        if not len(entering):  # no column to enter: solve this choice more accurately
+            inner_gap = min(inner_gap, 0.1 * before)
+        inner = monitor.child(inner_gap)
         kept, run = run, LpHomotopy(part, inner, mu, w[at], run)
-        run.follow(last, pull[at[: run.objective.m]], kept)
+        run.follow(last, column_sums[at[: run.objective.m]], kept)
         ended = run.stages()
         w, last = np.zeros(rows.d), run.best.alpha
         w[at] = run.best.w
         support = w[:m] != 0.0
-        pull, largest, alpha = whole.feasible(last)
+        column_sums, largest, alpha = whole.feasible(last)
         bound = float(whole.target @ alpha)
         best.update(run.best.primal, w, bound, alpha)
-        left = relative_gap(run.best.primal, bound)
+        last_gap = relative_gap(run.best.primal, bound)
         status = monitor.step(best.primal, best.dual, gradient=largest - 1.0, active=len(used), cg=0, step=1.0)
         if status is None and best.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
-        if status is None and ended is base.OPTIMAL and not len(wanted):
+        if status is None and ended is base.OPTIMAL and not len(entering):
             status = rounded(best.primal, best.dual)
         if status is None and not ended.converged:
             status = ended
@@ -196,10 +196,10 @@ class LpHomotopy(Homotopy):
             o.start_from(start)
         self.best.alpha = np.zeros(task.rows.n)
 
-    def follow(self, alpha: np.ndarray, pull: np.ndarray, other: LpHomotopy | None) -> None:
-        """Take over a dual point, its sums `pull` (f8[m]), and from a run on other columns a somewhat larger mu."""
+    def follow(self, alpha: np.ndarray, column_sums: np.ndarray, other: LpHomotopy | None) -> None:
+        """Take over a dual point, its `column_sums` (f8[m]), and from a run on other columns a somewhat larger mu."""
         o = self.objective
-        o.set_multipliers(alpha, pull)
+        o.set_multipliers(alpha, column_sums)
         if other is not None:
             o.sigma = max(o.sigma, BACK * other.objective.sigma)
 

@@ -90,7 +90,7 @@ def _go_on(
         made = descent.settle(SETTLING * work)
         w, primal = least(descent.w)
     while relative_gap(primal, descent.dual_value()) > SLOW_MIN_GAP:
-        made += descent.share * each + CALL
+        made += descent.active_share * each + CALL
         if made > work or monitor.ended():
             break
         descent.run()

@@ -67,7 +67,7 @@ def unshrunk(monkeypatch):
 
     monkeypatch.setattr(mfn, "newton_steps", none)
     shares, plain = [], DualCoordinateDescent.unshrink
-    monkeypatch.setattr(DualCoordinateDescent, "unshrink", lambda self: (shares.append(self.share), plain(self)))
+    monkeypatch.setattr(DualCoordinateDescent, "unshrink", lambda self: (shares.append(self.active_share), plain(self)))
     return shares
 
 
@@ -205,7 +205,7 @@ def test_an_epoch_in_pieces_is_the_epoch(kind, monkeypatch, tmp_path):
             cut.run()
         assert np.array_equal(whole.alpha, cut.alpha) and np.array_equal(whole.w, cut.w)
         assert np.array_equal(whole.limits, cut.limits) and np.array_equal(whole.state[:2], cut.state[:2])
-        shares.append(whole.share)
+        shares.append(whole.active_share)
     assert len(pieces) > 24 and min(shares) < 1.0
 
 
@@ -249,7 +249,7 @@ def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):
         evaluations.clear()
         descent.run()
         assert len(evaluations) >= least
-    assert descent.share < 0.9
+    assert descent.active_share < 0.9
     assert p.value(descent.w) - p.dual_value(descent.alpha) <= 0.1 * p.value(descent.w)
 
 

@@ -169,7 +169,7 @@ def test_too_slow_steps_leave_the_rest_to_columns():
     p = p._replace(X=rng.normal(size=(40, 5)) @ rng.normal(size=(5, 300)) + 1e-3 * rng.normal(size=(40, 300)))
     task, monitor = task_of(p), Monitor(1e-6)
     best = Best(L1Columns(task))
-    assert nesvm_lp.in_rounds(task, monitor, best) is None
+    assert nesvm_lp.by_pdhg(task, monitor, best) is None
     assert best.gap > 1e-6
     status = nesvm_lp.by_columns(task, monitor, best, 1.0)
     assert status.converged and best.gap <= 1e-6 and best.primal == pytest.approx(l1_optimum(p), rel=2e-6)

@@ -313,7 +313,7 @@ def test_a_row_of_another_scale_does_not_keep_classes_from_leaving():
     )
     for _ in range(10):
         descent.run()
-    assert descent.pg_range > 1.0 and descent.share < 0.5
+    assert descent.pg_range > 1.0 and descent.active_share < 0.5
 
 
 def test_factorised_rounds_that_get_nowhere_hand_back_to_epochs(monkeypatch):

@@ -85,11 +85,11 @@ class L1Hinge(Augmented):
         self.set_point(w * self.size)
         self._recentre()
 
-    def set_multipliers(self, alpha: np.ndarray, pull: np.ndarray) -> None:
-        """Set the multipliers of the rows (f8[n]), and those of |w_j| from pull = sum_i a_i y_i x_i (f8[m])."""
+    def set_multipliers(self, alpha: np.ndarray, column_sums: np.ndarray) -> None:
+        """Set the multipliers of the rows (f8[n]), and those of |w_j| from column_sums = sum_i a_i y_i x_i (f8[m])."""
         n = self.task.rows.n
         self.beta[:n] = alpha / self.task.cost
-        self.beta[n:] = np.clip(0.5 + 0.5 * np.concatenate([pull, -pull]), 0.0, 1.0)
+        self.beta[n:] = np.clip(0.5 + 0.5 * np.concatenate([column_sums, -column_sums]), 0.0, 1.0)
 
     def _recentre(self) -> None:
         self.centre += self.w
@@ -115,8 +115,8 @@ class L1Hinge(Augmented):
         # dual point: slopes of the rows, balanced and scaled so that |sum a_i y_i x_i|_inf <= 1
         self.alpha = -self.rho * self.u[:n] * task.y
         a = feasible(task, self.alpha)
-        pull = np.abs(self.whole.pull(a))
-        self.bound = float(self.whole.target @ a) / max(1.0, float(pull.max(initial=0.0)))
+        column_sums = np.abs(self.whole.transpose_sums(a))
+        self.bound = float(self.whole.target @ a) / max(1.0, float(column_sums.max(initial=0.0)))
         # weights: zero where the next multiplier of |w_j| is between its bounds
         slopes = -self.u[n:] * self.rho * np.tile(self.size[:m], 2) * self.y[n:]
         between = np.abs(slopes[:m] - slopes[m:]) < 1.0 - 1e-12
@@ -177,7 +177,7 @@ class L1Columns:
         """C_i on rows with slack > 0, else 0, f8[n]; balanced with a free bias."""
         return feasible(self.task, np.where(self.slack(w) > 0.0, self.task.cost, 0.0))
 
-    def pull(self, a: np.ndarray) -> np.ndarray:
+    def transpose_sums(self, a: np.ndarray) -> np.ndarray:
         """sum_i a_i y_i x_i for the weights in |w|_1, f8[m]."""
         return self.task.rows.transpose_product(a * self.task.y)[: self.m]
 
@@ -188,9 +188,9 @@ class L1Columns:
         between a and `inside`, a dual point with zero sums.
         """
         a = feasible(self.task, a)
-        pull = self.pull(a)
-        largest = max(1.0, float(np.abs(pull).max(initial=0.0)))
-        return pull, largest, inside + (a - inside) / largest
+        column_sums = self.transpose_sums(a)
+        largest = max(1.0, float(np.abs(column_sums).max(initial=0.0)))
+        return column_sums, largest, inside + (a - inside) / largest
 
 
 def feasible(task: Task, a: np.ndarray) -> np.ndarray:

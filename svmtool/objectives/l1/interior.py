@@ -81,7 +81,7 @@ class L1Interior:
         return not o.logistic and o.rows.mapped is None and 0 < min(o.n, o.d) <= MOST
 
     @staticmethod
-    def numbers(objective: L1SquaredHinge) -> float:
+    def cost(objective: L1SquaredHinge) -> float:
         """Approximate cost of a run, in multiplications."""
         rows, n, d = objective.rows, objective.n, objective.d
         least = min(n, d)

@@ -165,14 +165,14 @@ class L1Pdhg:
         times = self.whole.best_multiple(self.w, self.slack)
         self.answer = times * self.w
         self.primal = self.whole.primal(self.answer)
-        self.pull, largest, self.alpha = self.whole.feasible(self.a, self.cancelled)
+        self.column_sums, largest, self.alpha = self.whole.feasible(self.a, self.cancelled)
         self.excess = largest - 1.0
         self.bound = float(self.whole.target @ self.alpha)
 
     def choose(self) -> None:
         """Choose rows and columns again if the last evaluate() shows that this is needed."""
         a, slack, m = self.a, self.slack, self.rows.n_features
-        w, size = self.w[:m], np.abs(self.pull[:m])
+        w, size = self.w[:m], np.abs(self.column_sums[:m])
         full = a >= self.task.cost
         far = max(FAR, float(np.sort(np.abs(slack))[: self.fewest][-1]))
         some = ((a > 0.0) | (slack >= -far)) & ~(full & (slack > far))

@@ -22,11 +22,12 @@ from svmtool.objectives.l1.objective import L1Objective, violations_at
 from svmtool.solvers.shared.base import Monitor
 from svmtool.tolerances import GRAM_BELOW
 
-FEW = 0.25  # share of the weights up to which those of dense rows that differ from zero or should have a matrix alone
-PROJECTED = 0.3  # of a step along which weights stay at zero, where the longer one does not lower the model enough
+FEW = 0.25  # share of the weights up to which dense rows form a matrix over the movable weights only
+PROJECTED = 0.3  # factor of the step length in the projected search of face_step
 LARGE_FACE = 64  # weights from which on losing them one by one is expensive: the compiled call has no more
-RIDGE_STEP, RIDGE_MOST, SHORT_FACE = 10.0, 0.1, 0.1  # of RIDGE: its change after steps shorter than that, and the most
-# a whole step that is not sufficient is one that RIDGE has shortened, where columns nearly depend on each other
+RIDGE_STEP, RIDGE_MOST = 10.0, 0.1  # factor of the ridge after steps shorter than SHORT_FACE, and the largest ridge
+SHORT_FACE = 0.1
+# A full step that misses the tolerance was shortened by the ridge: it falls by RIDGE_FALL, to RIDGE_LEAST at least
 RIDGE_FALL, RIDGE_LEAST = 0.1, 1e-15
 # INNER_MATRIX for models of the logistic loss while a step reduces f by more than FAR.  Compared with INNER_MATRIX
 # throughout on eleven sets with 100 to 620 features (madelon, dna, w8a, adult.raw, connect-4, mushrooms, a9a,
@@ -44,25 +45,27 @@ STEEP = 0.3
 # than this share of its fall so far.  Those ten sets: 0.88 of the time of the 12 runs above a second in geometric
 # mean (0.59 to 1.07), no gap above 1e-3 that was not; 295 rows of 36 classes at C = 1e6: a quarter
 LITTLE = 0.1
-FACE_CALLS, FACE_SQUARES = 6, 10  # of a face beside its factorised system, and products with its matrix
-BENT = FACES // 4  # faces solved with such a ridge; on the way to the model's minimum it would only delay
-MATRIX_WORK = 0.1  # of a step with a matrix beside its products with the rows, for each feature
-# Of models over columns
+FACE_CALLS, FACE_SQUARES = 6, 10  # work of a face without its factorised system: calls, and products with its matrix
+RIDGE_FACES = FACES // 4  # faces solved with such a ridge; close to the minimum it would only delay
+MATRIX_WORK = 0.1  # of a step with a matrix without its products with the rows, for each feature
+
+# Models over columns
 FIRST_SET = 200  # least size of a working set
-INNER_TIGHT = 0.03  # as INNER_MATRIX, of columns: INNER_LOOSE at first and after a short step; halved where ...
-# ... epochs alone reached it, down to the latter
-EPOCHS_COLUMNS = 5  # over columns between two such systems
-EPOCHS_DESCENT = 5  # a step shorter than SHORT is followed by epochs on f itself (hinge): twice as many, ...
-DESCENT_LEFT = 0.03  # ... twice as many each time, or until that share of the violation is left, ...
-MOST_DESCENT = 5120  # ... and this many at most
-CG_FAR = 8  # as long as a step lowers f by FAR a model has one system, by this many steps of ...
-CG_TOLERANCE, CG_STEPS = 0.03, 15  # ... conjugate gradients, to this; later this many, twice as many each time the ...
-# ... solution changes no sign, and as many systems as take this share of the run's work so far, or that much work
+INNER_TIGHT = 0.03  # as INNER_MATRIX, at the end: INNER_LOOSE at first, halved each time that epochs alone reached it
+EPOCHS_COLUMNS = 5  # over columns between two systems
+# A step shorter than SHORT is followed by EPOCHS_DESCENT epochs on f itself (hinge), twice as many each time, up to
+# MOST_DESCENT; they end once DESCENT_LEFT of the violation is left
+EPOCHS_DESCENT, MOST_DESCENT, DESCENT_LEFT = 5, 5120, 0.03
+# While steps lower f by FAR a model has one system, by CG_FAR steps of conjugate gradients, to CG_TOLERANCE; later by
+# CG_STEPS, twice as many each time the solution changes no sign, and as many systems as take MODEL_WORK of the run's
+# work so far, or LEAST_WORK
+CG_FAR, CG_TOLERANCE, CG_STEPS = 8, 0.03, 15
 MODEL_WORK, LEAST_WORK = 0.5, 100.0
-RIDGE_FIRST = 1e-5  # RIDGE of such systems at first (`next_ridge`).  Gap at the end by -e for one class ...
-# ... at C = 100, with 1e-3 / 1e-5 at first: -s 6 farm-ads .026 / .0026, polarity2 7e-4 / 2e-5, dorothea 4e-4 / 2e-4,
-# ... tdt2 4e-4 / 3e-4, la12 .004 / .010, madelon 5e-4 both; -s 5 la12 .025 / .017, polarity2 .095 / .007,
-# ... tdt2 .051 / .041, dorothea .002 both.  With RIDGE throughout conll2000 .0045 where 1e-4 at first had .0013 (-s 6)
+# RIDGE of these at first (`next_ridge`).  Gap at the end by -e for one class at C = 100, with 1e-3 / 1e-5 at first:
+# -s 6 farm-ads .026 / .0026, polarity2 7e-4 / 2e-5, dorothea 4e-4 / 2e-4, tdt2 4e-4 / 3e-4, la12 .004 / .010, madelon
+# 5e-4 both; -s 5 la12 .025 / .017, polarity2 .095 / .007, tdt2 .051 / .041, dorothea .002 both.  With RIDGE throughout
+# conll2000 .0045 where 1e-4 at first had .0013 (-s 6)
+RIDGE_FIRST = 1e-5
 LATE = 0.003  # largest violation from which a working set that is small enough has its model as a matrix too
 
 
@@ -124,10 +127,8 @@ def step_of_matrix(
 ) -> np.ndarray:  # fmt: skip
     """p = v - w for the minimiser v of the model with the matrix H, or for what `most` multiplications found.
 
-    epochs[0] += epochs, epochs[1] += about the multiplications of epochs and systems.
-
-    far: whether a less accurate minimiser is sufficient; fall: share of f by which the last step lowered it; little:
-    LITTLE.
+    epochs[0] += epochs, epochs[1] += about the multiplications of epochs and systems.  far: whether a less accurate
+    minimiser is sufficient; fall: share of f by which the last step lowered it; little: LITTLE.
     """
     v, slope = w.copy(), g.copy()
     size = np.sqrt(np.maximum(H.diagonal(), 0.0))
@@ -151,12 +152,12 @@ def step_of_matrix(
         while np.count_nonzero(v) < before and epochs[1] < most:  # a step that ends at a zero leaves a smaller face
             before = np.count_nonzero(v)
             face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
-            pull = slope[face] + penalty[face] * np.sign(v[face])
+            face_gradient = slope[face] + penalty[face] * np.sign(v[face])
             part = np.ascontiguousarray(H[np.ix_(face, face)])
             part.flat[:: len(face) + 1] *= 1.0 + ridge
-            q = -solve_positive(part, pull)
-            v[face], t = face_step(v[face], q, penalty[face], pull, lambda x, part=part: float(x @ part @ x))
-            if len(face) > LARGE_FACE and k < BENT:
+            q = -solve_positive(part, face_gradient)
+            v[face], t = face_step(v[face], q, penalty[face], face_gradient, lambda x, part=part: float(x @ part @ x))
+            if len(face) > LARGE_FACE and k < RIDGE_FACES:
                 ridge = next_ridge(ridge, t)
             else:
                 ridge = max(RIDGE_FALL * ridge, RIDGE_LEAST) if t == 1.0 else RIDGE
@@ -184,26 +185,27 @@ def next_ridge(ridge: float, t: float) -> float:
 
 
 def face_step(
-    v: np.ndarray, q: np.ndarray, penalty: np.ndarray, pull: np.ndarray, curvature: Callable[[np.ndarray], float]
-) -> tuple[np.ndarray, float]:
+    v: np.ndarray, q: np.ndarray, penalty: np.ndarray, face_gradient: np.ndarray,
+    curvature: Callable[[np.ndarray], float],
+) -> tuple[np.ndarray, float]:  # fmt: skip
     """The best of a few points in the direction q from the weights v of a face, and the length of the step to it.
 
     These are the minimum on that line, and points on the path on which weights that reach zero stay there: that path
     loses all weights that are too many at once, the search direction one after the other.
-    pull: the slope at v with that of |v|; curvature(x): x'Hx.
+    face_gradient: the slope at v with that of |v|; curvature(x): x'Hx.
     """
     new, along = v.copy(), curvature(q)
-    t = loops.l1_face_step(new, q, penalty, float(pull @ q), along)
+    t = loops.l1_face_step(new, q, penalty, float(face_gradient @ q), along)
     if t == 1.0:
         return new, t
     step = new - v
-    linear = float((pull - penalty * np.sign(v)) @ step + penalty @ (np.abs(new) - np.abs(v)))
+    linear = float((face_gradient - penalty * np.sign(v)) @ step + penalty @ (np.abs(new) - np.abs(v)))
     best, length = linear + 0.5 * t * t * along, 1.0
     while length > t:
         other = v + length * q
         other[(other * v <= 0.0) & (penalty > 0.0)] = 0.0
         step = other - v
-        if float(pull @ step) + 0.5 * curvature(step) < best:
+        if float(face_gradient @ step) + 0.5 * curvature(step) < best:
             return other, length
         length *= PROJECTED
     return new, t
@@ -223,10 +225,7 @@ def working_set(used: np.ndarray, violations: np.ndarray, limited: bool = True) 
 
 
 class ColumnsModel:
-    """The model over columns of a working set.
-
-    epochs f8[2]: epochs of the last model, conjugate gradients counted as epochs too; see step_of_matrix.
-    """
+    """The model over columns of a working set; epochs f8[2]: conjugate gradients count too; see step_of_matrix."""
 
     held = False  # see MatrixModel: this one makes no matrix over all weights
     most = np.inf
@@ -280,15 +279,15 @@ class ColumnsModel:
             first = False
             face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
             part = columns.take(face)
-            pull = g[face] + part.products(r) + penalty[face] * np.sign(v[face])
+            face_gradient = g[face] + part.products(r) + penalty[face] * np.sign(v[face])
             small = self._ridge * diagonal[face] + 1e-300
             q, steps, _ = conjugate_gradient(
-                lambda x, part=part, small=small: part.products(part.sum(x)) + small * x, -pull,
+                lambda x, part=part, small=small: part.products(part.sum(x)) + small * x, -face_gradient,
                 diagonal[face] + small, CG_TOLERANCE, cg_steps, self.monitor.ended,
             )  # fmt: skip
             self.epochs[0] += 2 * steps
             before = v[face]
-            v[face], t = face_step(before, q, penalty[face], pull, lambda x, part=part: float(np.sum(part.sum(x) ** 2)))
+            v[face], t = face_step(before, q, penalty[face], face_gradient, part.curvature)
             r += part.sum(v[face] - before)
             self._ridge = next_ridge(self._ridge, t)
             if t == 1.0 and steps == cg_steps:  # the face is right: what is left is the linear system

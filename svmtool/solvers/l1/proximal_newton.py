@@ -147,7 +147,7 @@ def _sample_group(n: int, d: int) -> int:
 def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
     """The minimiser over a subset of the rows, or zeros where it has so many weights that chance fits them."""
     run = _Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), "fused" if fits_call(subset) else "matrix")
-    run.least_fall, run.path_numbers = SAMPLE_FALL, np.inf
+    run.least_fall, run.interior_after = SAMPLE_FALL, np.inf
     run.most_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
     w = np.zeros(subset.d)
     run.from_weights(w)
@@ -171,7 +171,7 @@ class _Run(Run):
             o.set_point(w)
             status = self.steps()
             w[:] = o.w
-        if status is base.PRECISION and self.path_numbers < np.inf:
+        if status is base.PRECISION and self.interior_after < np.inf:
             o.set_point(w)
             status = self._by_interior_point() or status
             w[:] = o.w
@@ -201,7 +201,7 @@ class _Run(Run):
             stage = o.at_costs(share)
             stage.set_point(w)
             run = _Run(stage, monitor.child(PATH_GAP, rounds), Rule(), "columns")
-            run.least_fall, run.path_numbers = PATH_FALL if o.logistic else -1.0, np.inf
+            run.least_fall, run.interior_after = PATH_FALL if o.logistic else -1.0, np.inf
             run.steps()
             w, share = stage.w, share / PATH_STEP
         return w
@@ -253,7 +253,7 @@ class _Run(Run):
             self.widened = self.short and not self.widened
             if self.widened:
                 o.widen()
-            model.most = self.path_numbers  # a face of more weights than rows may take as long as a whole run of that
+            model.most = self.interior_after  # a face of more weights than rows may take as long as a whole run of that
             try:
                 p = model.step(g, violations, self.fall, self.short, self.work)
             except EndedError:
@@ -264,8 +264,8 @@ class _Run(Run):
                 self.bound, self.alpha = o.bound, o.dual_point()
             o.go(t, p)
             self._count(STEP_WORK + (model.work if self.wide else 0.0), float(model.epochs[1]))
-            if (self.short or model.epochs[1] >= model.most) and self.numbers >= self.path_numbers:
-                self.path_numbers = model.most = np.inf
+            if (self.short or model.epochs[1] >= model.most) and self.multiplications >= self.interior_after:
+                self.interior_after = model.most = np.inf
                 status = self._by_interior_point()
                 if status is not None:
                     return status

@@ -59,14 +59,14 @@ class Run:
         self.has_multipliers = wide and not objective.logistic and not objective.free_bias
         self.dual: L1Dual | None = None  # the method of multipliers, once it has run
         self._patience, self._since, self._gap = PATIENCE, 0.0, np.inf  # since which work the gap is not half of this
-        self.numbers = 0.0  # work of all steps in the interior point method's units, and at how many it runs, ...
-        self.path_numbers = np.inf  # ... once
+        self.multiplications = 0.0  # about those of all steps; at `interior_after` the interior-point method runs, once
+        self.interior_after = np.inf
         if L1Interior.possible(objective):
-            self.path_numbers = BEFORE * L1Interior.numbers(objective)
+            self.interior_after = BEFORE * L1Interior.cost(objective)
 
     def _count(self, work: float, more: float = 0.0) -> None:
-        """Add to `numbers`: work in passes over the rows, and more multiplications."""
-        self.numbers += PASS * work * self.objective.rows.nnz + more
+        """Add to `multiplications`: work in passes over the rows, and more multiplications."""
+        self.multiplications += PASS * work * self.objective.rows.nnz + more
 
     def halves_slowly(self, gap: float, at_once: bool = False) -> bool:
         """Whether the other method is next: the gap was not halved within the work that one may take, or at_once."""
@@ -87,7 +87,7 @@ class Run:
             self._patience *= LONGER
 
         def over(gap: float) -> bool:
-            return self.halves_slowly(gap) or self.numbers >= self.path_numbers
+            return self.halves_slowly(gap) or self.multiplications >= self.interior_after
 
         return self._follow(self.dual, w, over)
 

@@ -198,13 +198,17 @@ class _Run:
             v, slope = v + t * q, slope + t * image
             # and together
             face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
-            where, pull = chosen[face], slope[face] + penalty[face] * np.sign(v[face])
+            where, face_gradient = chosen[face], slope[face] + penalty[face] * np.sign(v[face])
             small = self._ridge * diagonal[face]
             q, _, _ = conjugate_gradient(
-                lambda x, where=where, small=small: product(x, where) + small * x, -pull, diagonal[face] + small,
-                model.CG_TOLERANCE, model.CG_FAR, self.monitor.ended,
+                lambda x, where=where, small=small: product(x, where) + small * x, -face_gradient,
+                diagonal[face] + small, model.CG_TOLERANCE, model.CG_FAR, self.monitor.ended,
             )  # fmt: skip
-            new, t = face_step(v[face], q, penalty[face], pull, lambda x, where=where: float(x @ product(x, where)))
+
+            def curvature(x: np.ndarray, where: np.ndarray = where) -> float:
+                return float(x @ product(x, where))
+
+            new, t = face_step(v[face], q, penalty[face], face_gradient, curvature)
             self._ridge = next_ridge(self._ridge, t)
             v[face] = new
             slope = g + product(v - w)

@@ -19,7 +19,7 @@ SAMPLE = 3000  # rows in a sample: with 95% one of them is among the furthest 0.
 SHARE = 0.001  # of the rows: the eps for which a run by samples gives the probability
 SHARE_JOINS = 8  # the number of A's rows divided by this, at least 1, joins next
 INSIDE = 1e-6  # share of rho by which the stored rho is smaller
-FEW = 2  # rows that A begins with
+FIRST_ROWS = 2  # rows that A begins with
 INDEFINITE = Status("indefinite", False, "the precomputed kernel is not positive semidefinite")
 # The methods of FOSVM, with a kernel too.
 METHODS = {
@@ -36,7 +36,7 @@ def plan(problem: Any, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def sampling_plan(n: int, options: Options) -> Plan:
     """Plan of FOSVM2 (-s 81) for n rows: samples, unless one holds all rows."""
     m = options.sample or SAMPLE
-    if n - FEW <= m:
+    if n - FIRST_ROWS <= m:
         return Plan("all", f"the rows fit into one sample of {m}")
     return Plan("sample", f"more rows than a sample of {m}")
 
@@ -70,7 +70,7 @@ class CuttingPlanes:
         self.rows, self.monitor, self.sample = rows, monitor, sample
         self.small = MinimumNormPoint()
         self.chosen = np.empty(0, np.int64)
-        self.join(np.arange(min(FEW, rows.n)) if first is None else first)
+        self.join(np.arange(min(FIRST_ROWS, rows.n)) if first is None else first)
 
     def join(self, some: np.ndarray) -> None:
         """Add the rows `some` (i8) to A."""

@@ -208,7 +208,7 @@ class CentredEpochs(Epochs):
         self.tolerance, self.visits, self.evaluated = 1.0, 0.0, 0.0
 
     def begin(self) -> None:
-        self.visits += self.descent.share
+        self.visits += self.descent.active_share
 
     def measure(self) -> None:
         descent, o = self.descent, self.objective

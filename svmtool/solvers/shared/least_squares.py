@@ -120,9 +120,9 @@ def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
         steps, f = objective.golub_kahan(), objective.value()
         whole = 0.5 * steps.first**2  # P - D at the start
         status, left, k = None, whole, 0
-        wanted = max(CG_MIN_GAP * (monitor.gap or 0.0), OPTIMAL_GAP)
+        target_gap = max(CG_MIN_GAP * (monitor.gap or 0.0), OPTIMAL_GAP)
         directly = count >= most
-        while not (directly or steps.over) and left > max(wanted * (f - steps.fallen), CG_ROUND * whole):
+        while not (directly or steps.over) and left > max(target_gap * (f - steps.fallen), CG_ROUND * whole):
             steps.step()
             k, left = k + 1, whole - steps.fallen - steps.risen
             status = monitor.limit(count + k)

@@ -190,7 +190,7 @@ class RuleEpochs(Epochs):
         self.gradient_tol = rule.primal.share * objective.gradient_at_zero() if rule.primal is not None else -1.0
         self.gap = monitor.gap or 0.0
         self.gradient_sum = RULE_SHARE * rule.certified.gradient_sum
-        self.lefts, self.counts = [1.0], [0.0]
+        self.gaps, self.counts = [1.0], [0.0]
         self.next_evaluation = FIRST_EVALUATION if self.gap > 0.0 else MOST_EPOCHS
         self.least, self.best = np.inf, descent.w
 
@@ -243,9 +243,9 @@ class RuleEpochs(Epochs):
             descent.w[:] = self.best
             return status
         if self.gap > 0.0:
-            self.lefts.append(relative_gap(f, bound))
+            self.gaps.append(relative_gap(f, bound))
             self.counts.append(float(descent.count))
-            coming = NEARLY * still_needed(self.lefts, self.counts, self.gap, RECENT)
+            coming = NEARLY * still_needed(self.gaps, self.counts, self.gap, RECENT)
             between = max(LEAST_BETWEEN, min(coming, MOST_BETWEEN * descent.count))
             self.next_evaluation = descent.count + int(between)
         if settled and self.small:
