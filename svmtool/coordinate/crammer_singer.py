@@ -106,7 +106,7 @@ class CrammerSingerDescent:
 
     @property
     def evaluation_cost(self) -> float:
-        """Approximate cost of `primal_value`."""
+        """Approximate cost of the problem's value at w."""
         return 0.5 * self.n * (VISIT * self.row_length + PLACE * self.rows.wide)
 
     @property
@@ -165,15 +165,6 @@ class CrammerSingerDescent:
         self._P *= t
         self._P[own] = np.maximum(self._P[own] + (1.0 - t), 0.0)
         self._W *= t
-
-    def primal_value(self) -> float:
-        """The problem's value at w."""
-        S, places = np.empty(self.rows.n), (np.arange(self.n), self.number)
-        self.rows.margins(self.w, S, S)
-        scores = S.reshape(self.n, -1)[:, : self.rows.k]
-        own = scores[places]
-        scores[places] -= 1.0
-        return float(self.cost @ (scores.max(axis=1) - own + 1.0)) + 0.5 * float(self._W @ self._W)
 
     def dual_value(self) -> float:
         """The dual's value."""

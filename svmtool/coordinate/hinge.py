@@ -117,9 +117,9 @@ class DualCoordinateDescent:
         self._turned, self._wait = 0.0, FACE_TURN  # were last, and visits between; see _face_turn
         self._dual = self._passed = self._gained = 0.0
         self._most_visits = np.inf
-        epoch, signs = (dcd_loops.dcd_epoch, (y,)) if data is rows else (dcd_loops.tube_epoch, ())
-        if data.mapped is None:
-            epoch, signs = dcd_loops.dcd_epochs, (y,)
+        epoch, signs = dcd_loops.dcd_epochs if data.mapped is None else dcd_loops.dcd_epoch, (y,)
+        if data.mapped is not None and data is not rows:
+            epoch, signs = dcd_loops.tube_epoch, ()
         self._epoch = epoch.bind(
             *data.csr_arrays, *signs, self.target, diagonal, upper, self.square_norms,
             self.alpha, self.w, self.active, self._chunks, self.limits, self.state,

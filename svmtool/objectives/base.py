@@ -306,10 +306,11 @@ class Objective(Losses):
             else:
                 low = t
             self._bracketed(slope > 0.0)
-            if not curvature > 0.0 or abs(slope) <= slope_tol or (high < np.inf and high - low <= 1e-15 * high):
+            narrow = high < np.inf and high - low <= 1e-15 * high
+            if not curvature > 0.0 or abs(slope) <= slope_tol or narrow:
                 break
             new, near = t - slope / curvature, self.line_search_precision * abs(t)
-            if not (low < new < high or abs(new - t) <= near):  # t is an end of the bracket: new = t at the zero
+            if not (low < new < high or abs(new - t) <= near):  # t is an end of the bracket, not the zero
                 new = 0.5 * (low + high) if high < np.inf else 2.0 * t
             if abs(new - t) <= near:
                 break

@@ -175,8 +175,7 @@ class CrammerSingerLoss(Objective):
     @property
     def has_dual_system(self) -> bool:
         """Whether the dual system costs less than conjugate gradients with as many products as the last time."""
-        by_products = step_cost(self.rows, self.active, max(PRODUCTS, self.products))
-        return self.dual_system_cheaper or self.face_cost < by_products
+        return self.dual_system_cheaper or self.face_cost < self.step_cost(max(PRODUCTS, self.products))
 
     @property
     def dual_system_cheaper(self) -> bool:

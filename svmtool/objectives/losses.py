@@ -160,6 +160,8 @@ LOSSES: dict[str, type[Loss]] = {
 
 def of(name: str, p: float) -> Loss:
     """The loss of this name in the registry; p is the power of `Lp hinge`."""
-    if name == "Lp hinge":
-        return Hinge() if p == 1.0 else SquaredHinge() if p == 2.0 else Power(p)
-    return LOSSES[name]()
+    if name != "Lp hinge":
+        return LOSSES[name]()
+    if p == 1.0:
+        return Hinge()
+    return SquaredHinge() if p == 2.0 else Power(p)

@@ -50,7 +50,9 @@ def scale_of_sums(squares: float, total: float, k: float) -> float:
 def gap_of(primal: float, dual: float, scale: float) -> float:
     """The relative gap of the module's docstring; `scale` is FLOOR M."""
     difference, size = max(primal - dual, 0.0), max(-primal, scale)
-    return difference / size if size > 0.0 else 0.0 if difference == 0.0 else np.inf
+    if size > 0.0:
+        return difference / size
+    return 0.0 if difference == 0.0 else np.inf
 
 
 def best_rho(z: np.ndarray, cost: np.ndarray, k: float) -> tuple[float, float]:

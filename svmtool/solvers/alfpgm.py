@@ -49,11 +49,12 @@ POWER_STEPS, SAFETY = 10, 1.1  # steps of power iteration for the largest eigenv
 OUTER, FAST = 200, 2000  # multiplier steps of a subproblem, and gradient steps of each, at most
 WHOLE = 0.9  # steps among all variables end at this share of eps, which leaves room for round-off
 NOISE = 0.5  # share of the violation from which errors of f mislead steps
-EVALUATIONS = 128  # rounds before the first check of progress, ...
-POLISH = 8  # ... and after a direct solution, where only round-off is left
-ROUND = 30.0  # cost of a round for each variable without its subproblem, in values of kernel rows:
-# 27 and 42 on two sets of 50,000 and 93,000.  Runs on 25 sets (VALUE in kernels/direct.py) take
-# 11.3 s of CPU time, with a third of it 11.4, with three times that 11.7
+EVALUATIONS = 128  # rounds before the first check of progress
+POLISH = 8  # the same after a direct solution, where only round-off is left
+# Cost of a round for each variable without its subproblem, in values of kernel rows: 27 and 42 on two sets of 50,000
+# and 93,000.  Runs on 25 sets (VALUE in kernels/direct.py) take 11.3 s of CPU time, with a third of it 11.4, with three
+# times that 11.7
+ROUND = 30.0
 # LIBSVM's own limit of steps, at least and for each of the l variables; as many, of l values each, are the most work
 # with a kernel that may be indefinite, where pairs need not come to an end.  1,500 rows of each of 12 sets, polynomials
 # with r = -1 and sigmoids: the 28 of 48 runs that take such steps take 7e-5 of it in the median, 0.27 at most
@@ -105,7 +106,8 @@ def solve(
         whole = WholeDescent(state, cache_mb) if among_all else None
     best, stalled, moved, progress = np.inf, 0, True, Progress(EVALUATIONS)
     polishing, least = False, None  # after a direct solution; the result with the smallest gap since then
-    at_zero, allowed = value_at_zero(problem)[0], (most_allowed(problem) if problem.kernel.positive else -np.inf)
+    at_zero = value_at_zero(problem)[0]
+    allowed = most_allowed(problem) if problem.kernel.positive else -np.inf
     slower, settled = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0), False
     if method == "direct" and slower.cost == np.inf:
         raise ValueError("no direct solution: it needs finite costs, and few variables or a linear kernel")

@@ -68,7 +68,9 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if task.p == 1.0 and d > 0 and newton.fits_call(task):
         return Plan("fused", f"{d} features, at most {newton.MOST_FEATURES}, and little data")
     why = f"{d} features, " + (f"at most {GRAM_BELOW}" if narrow else f"more than {GRAM_BELOW}")
-    if start is None and (task.p == 1.0 or (task.p == 2.0 and not narrow)) and _offers_epochs(task):
+    known = task.rows.has_sparse_form or stored_rows(task.rows).offers_coordinate_descent
+    by_epochs = known and not task.free_bias and bool(np.all(task.cost > 0))
+    if start is None and (task.p == 1.0 or (task.p == 2.0 and not narrow)) and by_epochs:
         return Plan("epochs" if narrow else "epochs-dual", why)
     return Plan("primal" if narrow else "dual", why)
 
@@ -107,11 +109,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         objective.start_multipliers()
     objective.sigma = SIGMA_SMOOTH if task.p == 2.0 else SIGMA_COLD / run.unit
     return run.finished(task)
-
-
-def _offers_epochs(task: Task) -> bool:
-    known = task.rows.has_sparse_form or stored_rows(task.rows).offers_coordinate_descent
-    return known and not task.free_bias and bool(np.all(task.cost > 0))
 
 
 def _unit(task: Task) -> float:

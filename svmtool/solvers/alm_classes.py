@@ -111,7 +111,7 @@ class ClassEpochs(Epochs):
         self.target_gap = self.gap if self.gap >= 0.0 else RULE_MIN_GAP
         self.plain = -1.0 if rule.dual is None else rule.dual.width
         self.range_tol, self.ruled = SAFETY * self.plain, np.inf  # ruled: the cost at which LIBLINEAR's rule held first
-        self.evaluated = 0.0
+        self.evaluated, self.settled, self.limit = 0.0, False, None
         self.gaps, self.pg_ranges, self.costs = [1.0], [1.0], [0.0]
         self.certified_gaps, self.certified_costs = [1.0], [0.0]  # the gap and the cost where the primal is known
 
@@ -153,8 +153,7 @@ class ClassEpochs(Epochs):
         return GIVES_WAY if cheaper else None
 
     def primal(self) -> float:
-        """Return the least value along the descent's w, at `multiple`: with a large C rows just short of the margin
-        cost most."""
+        """Return the least value along the descent's w, at `multiple`: rows just short of the margin cost most."""
         self.multiple, primal = self.objective.least_multiple(self.descent.w)
         return primal
 
@@ -287,7 +286,9 @@ class Run(Rounds):
 
         None if epochs take over: LIBLINEAR's rule is for dual points most of whose numbers are zero.
         """
-        ruled, self.rounded_cost, self.interior = self.rule.dual is not None, self.interior, np.inf
+        ruled = self.rule.dual is not None
+        self.rounded_cost = self.interior
+        self.interior = np.inf
         try:
             with np.errstate(all="ignore"):  # what overflows ends the steps
                 start = class_interior.ClassInterior(self.task)

@@ -30,9 +30,10 @@ RECENT = 2  # evaluations over which the fall of the gap is measured; where d is
 LEAST_BOUND = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
 BATCH = 1e7  # non-zeros that epochs visit in one call: limits are checked between calls
 SHARPER = 0.3  # factor of the range at which shrunk rows return, each time they do
-EPOCHS = 2  # epochs before Newton steps with a matrix of the features take over ...
-EPOCHS_WORTH = 8  # ... unless they would reach the gap, at the rate of the last ones, within this many, and ...
-STEPS_SPARED = 10  # ... as many more as take the time in which this number of matrices are factorised
+EPOCHS = 2  # epochs before Newton steps with a matrix of the features take over
+# They do not if epochs would reach the gap, at the last rate, within EPOCHS_WORTH and as many more as take the time of
+# STEPS_SPARED factorisations
+EPOCHS_WORTH, STEPS_SPARED = 8, 10
 FACTOR, SQUARE = 0.02, 2.0  # nanoseconds of a factorisation: per d^3, and per d^2; a visit to a non-zero takes 1.3
 
 
@@ -59,7 +60,8 @@ class HingeEpochs(Epochs):
         self.cheap, self.multiple, self.ruled = cheap, 1.0, False
         self.gap = rule.certified.gap if monitor.gap is None else monitor.gap
         self.loose = rule.certified.loose if wide else -1.0  # sufficient gap once the projected gradients are small
-        self.target_gap = max(self.gap, self.loose) if self.gap >= 0.0 else SLOW_MIN_GAP if wide else RULE_MIN_GAP
+        of_rule = SLOW_MIN_GAP if wide else RULE_MIN_GAP
+        self.target_gap = max(self.gap, self.loose) if self.gap >= 0.0 else of_rule
         self.range_tol = -1.0 if rule.dual is None else SAFETY * rule.dual.width
         if rule.dual is None and wide:
             self.range_tol = descent.unit  # the gap alone ends the run, but rows shrunk too early must come back
@@ -69,6 +71,8 @@ class HingeEpochs(Epochs):
         self.pg_range, self.left, self.patience = 1.0, 1.0, 1.0
         self.promising = -1.0  # range at which the gap is reached if it falls as the range does
         self.gaps, self.pg_ranges, self.costs, self.visits_at = [1.0], [1.0], [0.0], [0.0]  # of each evaluation
+        self.small = self.over = self.near = self.settled = False  # of the last epoch; see `measure`
+        self.limit: Status | None = None
 
     def batch(self) -> tuple[Any, ...]:
         """Where d is small, the epochs before the next evaluation."""

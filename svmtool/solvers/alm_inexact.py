@@ -126,10 +126,11 @@ def solve(
             balanced = max(balanced, k + 1)  # e has jumped
         norm = float(np.sqrt(g @ g))
         status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=step.cg, step=o.sigma)
-        if status is None and k >= look_ahead and k & (k - 1) == 0:
+        doubled = k & (k - 1) == 0  # k is 0 or a power of two
+        if status is None and k >= look_ahead and doubled:
             ahead = still_needed([before, best.gap], [k // 2, k], monitor.gap or RULE_MIN_GAP, 1)
             status = base.PRECISION if k + ahead > most else None
-        if k & (k - 1) == 0:
+        if doubled:
             before = best.gap
         if status is None and not np.any(g) and o.moved == 0.0:
             status = base.OPTIMAL

@@ -41,9 +41,9 @@ WINDOW = 4  # evaluations over which the fall of the gap is measured where it fl
 
 
 def sigma_by_merit(sigma: float, residual: float, rest: float, merit: float, most: float) -> tuple[float, float]:
-    """Eq. 29: the next sigma, never smaller, with which the merit function of Lemma 3 does not grow; and its new value.
+    """Eq. 29: the next sigma, never smaller, with which the merit function, residual sigma / 2 + rest, does not grow.
 
-    residual: sum_i C_i r_i^2; rest: the other terms of the function; merit: its last value, -inf if there is none.
+    And its new value.  merit: the last one, -inf if there is none.
     """
     grown = (merit - rest) / (0.5 * residual) if residual > 0.0 else 0.0
     sigma = min(max(sigma, grown), most)
@@ -148,6 +148,8 @@ class Rounds:
             if self.objective.projected_range(self.best.alpha) <= self.rule.dual.width:
                 return base.RULE
             self.sure *= 0.1
-        if flat:
-            return base.OPTIMAL if gap <= self.roundoff_gap else base.RULE if self.ruled else base.PRECISION
-        return None
+        if not flat:
+            return None
+        if gap <= self.roundoff_gap:
+            return base.OPTIMAL
+        return base.RULE if self.ruled else base.PRECISION

@@ -36,8 +36,9 @@ GROWTH = 4  # the first part of the rows is the support and this many times as m
 SUPPORT = 0.5  # if more than this share of a part are support vectors, all rows are used
 WORKING = 2048  # rows of a working set
 COSTLY = Status("costly", False, "an exact solution costs less than more rounds")  # internal, never returned
-PAIR_STEPS = 1200.0  # budget of pair steps, in kernel values per m^2 for m rows in A: about four times the cost of the
-# exact solution.  Of 12 sets (m 68 to 3241, gap 1e-3) all were solved within 200; ill-conditioned ones have no bound
+# Budget of SMO steps, in kernel values per m^2 for m rows in A: about four times the cost of the exact solution.  Of 12
+# sets (m 68 to 3241, gap 1e-3) all were solved within 200; ill-conditioned ones have no bound
+PAIR_STEPS = 1200.0
 EXACT_BYTES = 32.0  # memory of an exact solution per m^2; decomposition continues if that exceeds the cache
 EVALUATIONS = 128  # rounds of decomposition before the first check of progress
 INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
@@ -69,7 +70,8 @@ def solve(
         try:
             result = _decompose(problem, monitor, run.sample, alpha, working)
         except EndedError:  # before the first round
-            z, rho = _guessed(len(alpha), run.chosen, run.small.z, run.small.rho), run.small.rho
+            rho = run.small.rho
+            z = _guessed(len(alpha), run.chosen, run.small.z, rho)
             gap = hard_gap(least_score(z), rho, problem.size)
             count = monitor.iterations - 1
             return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, count, monitor.end(), z)

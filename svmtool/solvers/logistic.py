@@ -48,8 +48,8 @@ FACTOR = 12.0  # operations of the d^3 of a factorisation that cost what a non-z
 EARLY = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
 CG_LOOSE, CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
 BEYOND = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
-LOOK_BACK = 5  # epochs over which their speed is measured; ...
-# ... where this many more would be needed, steps take over.  Ten sets of 2,348 to 518,658 features, -s 0 and 7, C = 1
+LOOK_BACK = 5  # epochs over which their speed is measured
+# Steps take over where this many more epochs would be needed.  Ten sets of 2,348 to 518,658 features, -s 0 and 7, C = 1
 # and 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to 1.63)
 MOST_EPOCHS = 30
 ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
@@ -100,8 +100,8 @@ def _fused(objective: Logistic, monitor: Monitor, run: Run, start: np.ndarray | 
     """All rounds in one compiled call."""
     w = np.zeros(objective.d) if start is None else start.copy()
     most = newton.most_rounds(monitor, objective.rows.nnz)
-    gap, steepest = monitor.gap or -1.0, run.rule.dual.width if run.rule.dual else -1.0
-    at_start = run.rule.confirmed.at_start
+    gap, at_start = monitor.gap or -1.0, run.rule.confirmed.at_start
+    steepest = run.rule.dual.width if run.rule.dual else -1.0
     records, code = objective.fused_newton(w, gap, run.gradient_tol, at_start, RULE_MIN_GAP, most, steepest)
     status = newton.end_of_call(monitor, records, code)
     if status is None:

@@ -12,9 +12,8 @@ Differs from the paper in:
     few short rows are active, so that products take less time than a factorisation, they stand in its place.
  3. CGLS is preconditioned by the Hessian's diagonal.
  4. The line search uses safeguarded Newton steps on phi' instead of sorted breakpoints (also exact).
- 5. Heuristic 3 (start on a random subset) is always used where rows abound, an epoch (see 6) where they do
-    not; the tolerance of CG follows what a step is about to gain (CG_LOOSE in newton.py) in place of
-    heuristic 2's two values.
+ 5. Heuristic 3 (start on a random subset) is always used where rows abound, an epoch (see 6) where they do not; the
+    tolerance of CG follows what a step is about to gain (CG_LOOSE in newton.py) in place of heuristic 2's two values.
  6. Where d is large or exceeds n, and a dual point exists, epochs of coordinate descent give the first guess
     (Section 4.1's "inexpensive method") and end the run where they certify first.  Where they are slow and few
     rows are active, least squares on the active rows is solved by a factorised system of that many unknowns;
@@ -50,10 +49,9 @@ FIRST_EPOCHS = 1  # for a first guess where the subset would be too small
 # turn makes fewer visits in the same time; but if fewer rows are active than there are features, the dual is the
 # smaller problem, and epochs continue to FIRST_TURN.  On ten wide sets (frappe, ml100k, banking77, la12, farm-ads,
 # conll2000, imdb.tfidf.t, polarity2.bigram, dorothea, tdt2; -s 1 and 2, C = 0.01, 1, 100, 60 runs, CPU time of whole
-# commands) this takes 0.90 times as long as 40 visits everywhere, 0.63 times in the 12 runs above 0.6 s, and at
-# most 1.14 times.
-# Gaps that -e leaves change by at most 40 times either way (frappe -s 1, C = 100 0.002 to 0.07; ml100k -s 1, C = 1 0.23
-# to 0.15).  Without the exception banking77's gap at -s 2, C = 100 rises from 1e-3 to 0.2.
+# commands) this takes 0.90 times as long as 40 visits everywhere, 0.63 times in the 12 runs above 0.6 s, and at most
+# 1.14 times.  Gaps that -e leaves change by at most 40 times either way (frappe -s 1, C = 100 0.002 to 0.07; ml100k -s
+# 1, C = 1 0.23 to 0.15).  Without the exception banking77's gap at -s 2, C = 100 rises from 1e-3 to 0.2.
 FIRST_TURN = 40.0
 LONGER = 2.0  # how much longer each turn is than the last
 # Certified gap at which Newton steps on the row system change to epochs where -e decides; it is multiplied by NEARER
@@ -83,7 +81,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     sampled = "-sampled" if start is None and n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * d) else ""
     if newton.fits_call(task):
         return Plan("fused" + sampled, f"{d} features, at most {newton.MOST_FEATURES}, and little data")
-    by_epochs = _offers_epochs(task)
+    by_epochs = DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias)
     # Where n < d few rows' pieces hold along a Newton step that starts far away: it is short, and there are many.  On
     # subsets of six sets with n < d (one-hot, text, digits; -s 1, 2 and 40, C 1 to 1e6) whole runs took between 0.05
     # times the time and, up to noise of some 0.03 s, the same
@@ -108,7 +106,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         return alternated(objective, descent_from(objective, seed), monitor, rule, MOST_VISITS, DUAL_ROWS)
     if method == "primal-sampled" and start is None:
         _sampled(objective, monitor, seed)
-    elif method == "primal" and start is None and _offers_epochs(task):
+    elif method == "primal" and start is None and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
         descent = descent_from(objective, seed)
         for _ in range(FIRST_EPOCHS):
             descent.run()
@@ -117,10 +115,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     most_rows = DUAL_ROWS if objective.has_dual_system and system != "primal or cg" else 0
     status = newton_steps(objective, monitor, rule, system, most_rows)
     return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
-
-
-def _offers_epochs(task: Task) -> bool:
-    return DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias)
 
 
 def _fused(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int | None) -> Result:

@@ -113,18 +113,15 @@ class L1Interior:
         left, right = 1.0 - v - low, 1.0 + v - high
         solve = self._system(0.5 / cost + s / a, p / low + q / high)
 
-        def direction(
-            change_as: np.ndarray, change_plow: np.ndarray, change_qhigh: np.ndarray
-        ) -> tuple[list[np.ndarray], np.ndarray]:
+        def direction(d_as: np.ndarray, d_pl: np.ndarray, d_qh: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
             """Changes of a, s, p, q, low, high that make residuals 0 and change a s, p low, q high by the arguments.
 
             And the change of a free bias, f8[1], or f8[0] without one.
             """
-            h = (change_plow - p * left) / low - (change_qhigh - q * right) / high
-            da, dv, db = solve(slack + change_as / a, h)
+            h = (d_pl - p * left) / low - (d_qh - q * right) / high
+            da, dv, db = solve(slack + d_as / a, h)
             dlow, dhigh = left - dv, right + dv
-            dp, dq = (change_plow - p * dlow) / low, (change_qhigh - q * dhigh) / high
-            return [da, (change_as - s * da) / a, dp, dq, dlow, dhigh], db
+            return [da, (d_as - s * da) / a, (d_pl - p * dlow) / low, (d_qh - q * dhigh) / high, dlow, dhigh], db
 
         def length(changes: list[np.ndarray]) -> float:
             return min(reach(x, dx) for x, dx in zip((a, s, p, q, low, high), changes, strict=True))

@@ -2,15 +2,14 @@
 
     min over w, b  max over 0 <= a_i <= C_i of  |w|_1 + sum_i a_i (target_i - y_i (x_i.w + b))
 
-Alternating proximal steps in w and a, with a step size for each variable (T. Pock and A. Chambolle, ICCV 2011,
-Lemma 2): tau_j = 1 / (s sum_i |x_ij|), sigma_i = 1 / (s sum_j |x_ij|).  Reflected steps are averaged with the start of
-the round (Halpern), and the method restarts from the result (H. Lu and J. Yang, Restarted Halpern PDHG for Linear
+Alternating proximal steps in w and a, with a step size for each variable (T. Pock and A. Chambolle, ICCV 2011, Lemma
+2): tau_j = 1 / (s sum_i |x_ij|), sigma_i = 1 / (s sum_j |x_ij|).  Reflected steps are averaged with the start of the
+round (Halpern), and the method restarts from the result (H. Lu and J. Yang, Restarted Halpern PDHG for Linear
 Programming, 2024).  The primal weight balances steps in w and a (D. Applegate et al., Practical large-scale linear
-programming using primal-dual hybrid gradient, NeurIPS 2021).
-With a free bias sum_i a_i y_i = 0, so that rows can be centred.  If most entries have one sign, centring removes the
-dominant singular value, and s, the norm of the scaled matrix, is much smaller.
-Rows far beyond their targets have a_i = 0, rows far below them a_i = C_i; columns with |sum_i a_i y_i x_ij| < 1 have
-w_j = 0.  These are left out until a check of all rows and columns finds one that is needed.
+programming using primal-dual hybrid gradient, NeurIPS 2021).  With a free bias sum_i a_i y_i = 0, so that rows can be
+centred.  If most entries have one sign, centring removes the dominant singular value, and s, the norm of the scaled
+matrix, is much smaller.  Rows far beyond their targets have a_i = 0, rows far below them a_i = C_i; columns with |sum_i
+a_i y_i x_ij| < 1 have w_j = 0.  These are left out until a check of all rows and columns finds one that is needed.
 """
 
 from __future__ import annotations
@@ -87,7 +86,9 @@ class L1Pdhg:
         self._tau /= norm
         self._sigma /= norm
         # the column of ones is orthogonal to centred columns; without centring it is counted in `of_rows`
-        self._shift_step = (norm / total if task.free_bias else 1.0 / len(chosen)) if rows.bias > 0.0 else 0.0
+        self._shift_step = 0.0
+        if rows.bias > 0.0:
+            self._shift_step = norm / total if task.free_bias else 1.0 / len(chosen)
         outside = self.a * task.y
         outside[chosen] = 0.0
         self._outside = float(np.sum(outside))

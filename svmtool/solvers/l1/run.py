@@ -22,18 +22,20 @@ from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import OPTIMAL_GAP, RULE_FALL, RULE_MORE, SLOW_MIN_GAP
 
 ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding states
-PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with costs smaller ...
-PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # ... by such factors; gap and steps that suffice on the way
-# Where the gap is above SLOW_MIN_GAP then, the run continues for RULE_MORE of its work, and at least ...
-MORE_STEPS, MORE_WORK = 10.0, 60.0  # ... for these steps where models are matrices, else for this much work
-BEFORE = 0.5  # share of what an interior point run takes at most, about, that other steps take before it.  CPU time ...
-# ... beside 1.0 on fifteen sets of 36 to 62,061 features (text, one-hot, raw, images; C = 1, 100, 1e4, at most 40 s):
-# 0.85 to 1.15 times, most of it noise; on 341 rows of banking77 at C = 1e4, whose 77 runs all get there, 0.8 times
-PATIENCE, HALVED = 800.0, 0.5  # a method goes on while it brings the gap to that share of what it was within this work
+PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with smaller costs
+PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # factor of these costs; gap and steps that suffice there
+# Where the gap is above SLOW_MIN_GAP when -e's rule holds, the run continues for RULE_MORE of its work, at least for
+# MORE_STEPS where models are matrices, else for MORE_WORK
+MORE_STEPS, MORE_WORK = 10.0, 60.0
+# Work of other steps before an interior-point run, as share of what that takes at most.  CPU time compared with 1.0 on
+# fifteen sets of 36 to 62,061 features (text, one-hot, raw, images; C = 1, 100, 1e4, at most 40 s): 0.85 to 1.15 times,
+# most of it noise; on 341 rows of banking77 at C = 1e4, whose 77 runs all get there, 0.8 times
+BEFORE = 0.5
+PATIENCE, HALVED = 800.0, 0.5  # a method continues while each PATIENCE of work brings the gap to the share HALVED
 LONGER = 4.0  # PATIENCE grows by this factor each time that both methods have run
 FACE_STEPS = 20  # most Newton steps over the nonzero weights
-STILL = 0.9  # share of the gap, by the slopes at the weights, that a step must leave or less for another one to follow
-STEP_WORK = 6.0  # of a step beside what its model costs: products with all rows, and with the working set
+STILL = 0.9  # another step follows if the last one left at most this share of the gap, by the slopes at the weights
+STEP_WORK = 6.0  # of a step without its model: products with all rows, and with the working set
 
 CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
 

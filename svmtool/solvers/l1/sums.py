@@ -204,11 +204,9 @@ class _Run:
                 lambda x, where=where, small=small: product(x, where) + small * x, -face_gradient,
                 diagonal[face] + small, model.CG_TOLERANCE, model.CG_FAR, self.monitor.ended,
             )  # fmt: skip
-
-            def curvature(x: np.ndarray, where: np.ndarray = where) -> float:
-                return float(x @ product(x, where))
-
-            new, t = face_step(v[face], q, penalty[face], face_gradient, curvature)
+            new, t = face_step(
+                v[face], q, penalty[face], face_gradient, lambda x, where=where: float(x @ product(x, where))
+            )
             self._ridge = next_ridge(self._ridge, t)
             v[face] = new
             slope = g + product(v - w)

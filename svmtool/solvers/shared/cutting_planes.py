@@ -106,8 +106,8 @@ class CuttingPlanes:
                 self.rows.refresh()  # or else the last row that joined was not what it seemed
                 continue
             lead = max(lead, 0.0)
-            status = self.monitor.step(-0.5 * lead * (lead / rho) if rho > 0.0 else 0.0, -0.5 * rho, gap,
-                                       active=len(self.chosen))  # fmt: skip
+            primal = -0.5 * lead * (lead / rho) if rho > 0.0 else 0.0
+            status = self.monitor.step(primal, -0.5 * rho, gap, active=len(self.chosen))
             if status is GAP and not all_seen:
                 status = self.sample.status(self.monitor.iterations)
             if rho < -ROUNDOFF_GAP * self.rows.size:

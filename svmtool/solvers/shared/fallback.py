@@ -7,11 +7,10 @@ factorisations of the active rows where these are cheap (objectives/orthogonal.p
 solution of its dual (`nonnegative` in linalg/systems.py), else Newton steps from zero with systems of the active rows,
 or with conjugate gradients if these are many or the bias is free.  None of the latter forms a Gram matrix of features.
 Hinge and its powers below 2: interior-point steps (interior_steps.py) if features are few.  If these do not suffice,
-the hinge by dual coordinate descent.
-Least squares: one orthogonal factorisation, where that is cheap.  Otherwise, and for other losses: SciPy's L-BFGS-B
-(Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208) on the certifier's losses, each
-weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any scale are alike; |w|_1 is the sum of two
-vectors >= 0 whose difference is w.
+the hinge by dual coordinate descent.  Least squares: one orthogonal factorisation, where that is cheap.  Otherwise, and
+for other losses: SciPy's L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM Journal on Scientific Computing 16 (1995) 1190-1208)
+on the certifier's losses, each weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any scale are
+alike; |w|_1 is the sum of two vectors >= 0 whose difference is w.
 
 Stops when: f no longer decreases, after MOST iterations, or by a limit of the run.
 Memory: 5 vectors of n, about 25 of d.

@@ -38,8 +38,7 @@ STAGE, STALLED = 1.0, 3
 STALL_RTOL, STALL_STEPS = 1e-13, 12
 # Tolerance of conjugate gradients relative to the gradient.
 CG_TOLERANCE = 0.1
-# Up to this many rows between their bounds the dual system is factorised; beyond, conjugate gradients.
-# Epochs may take this much more of the time of such systems than they do elsewhere.
+# Epochs may cost 1 / PATIENCE times as much as elsewhere before Newton steps by the dual system take over.
 PATIENCE = 0.3
 # Epochs at most, and the share of the visits so far between two evaluations of the gap.
 MOST_EPOCHS, EVALUATIONS = 20000, 0.25
@@ -73,7 +72,8 @@ def plain(objective: Smoothed, monitor: Monitor, start: np.ndarray | None = None
     w_star = np.zeros(objective.d) if start is None else start
     w, total = w_star.copy(), np.zeros(objective.d)
     primal, dual, smooth, answer, alpha = np.inf, 0.0, -np.inf, w, np.zeros(objective.n)
-    for k in range(1 << 30):
+    k = 0
+    while True:
         # Steps 1 and 2: u and the gradient of F_mu
         g = objective.gradient(w)
         if objective.primal < primal:
@@ -93,7 +93,7 @@ def plain(objective: Smoothed, monitor: Monitor, start: np.ndarray | None = None
         y = w - g / L  # (33)
         z = w_star - total / L  # (34)
         w = (2.0 * z + (k + 1.0) * y) / (k + 3.0)  # (35)
-    raise AssertionError
+        k += 1
 
 
 class Homotopy:
@@ -121,10 +121,11 @@ class Homotopy:
             gap = best.gap
             status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
             if status is None:
-                better = gap < 0.999 * smallest or (
-                    o.sigma * MU_LEAST < 1.0 if first else f < lowest - STALL_RTOL * abs(f)
-                )
-                flat = 0 if better else flat + 1
+                if first:  # a new mu, if it is not the smallest yet
+                    lower = o.sigma * MU_LEAST < 1.0
+                else:
+                    lower = f < lowest - STALL_RTOL * abs(f)
+                flat = 0 if lower or gap < 0.999 * smallest else flat + 1
                 smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
                 status = base.OPTIMAL if gap <= OPTIMAL_GAP else None
                 if flat >= STALL_STEPS:
@@ -206,6 +207,7 @@ class CentredEpochs(Epochs):
         super().__init__(descent)
         self.objective, self.best, self.monitor, self.bias = objective, best, monitor, bias
         self.tolerance, self.visits, self.evaluated = 1.0, 0.0, 0.0
+        self.limit: Status | None = None
 
     def begin(self) -> None:
         self.visits += self.descent.active_share

@@ -26,21 +26,23 @@ from svmtool.tolerances import (
 )
 
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
-CG_LOOSE, CG_TIGHT = 0.1, 1e-6  # largest and smallest tolerance of CG: the root of what a step is about to gain, as a
-# share of f.  Measured on twelve wide sets (one-hot, text, counts, bigrams, dense; -s 2 -c 10 -B 1 -R --gap 1e-3, at
-# most 6 s, one thread) compared with the paper's eps in (13), 1e-2 and then 1e-6: three reached the gap with both, in
-# 0.26, 0.29 and 0.45 times the products; one with this alone; on the other eight the objective was lower by 1.5 to 73
-# times
-CG_BRIEF, CG_BRIEF_STEPS = 0.1, 8  # a first step need not be accurate where rows are long and a Gram matrix costs much;
-CG_BRIEF_SUM = 16  # such steps continue while CG needs few products, up to this many in all
+# Largest and smallest tolerance of CG: the root of what a step is about to gain, as a share of f.  Measured on twelve
+# wide sets (one-hot, text, counts, bigrams, dense; -s 2 -c 10 -B 1 -R --gap 1e-3, at most 6 s, one thread) compared
+# with the paper's eps in (13), 1e-2 and then 1e-6: three reached the gap with both, in 0.26, 0.29 and 0.45 times the
+# products; one with this alone; on the other eight the objective was lower by 1.5 to 73 times
+CG_LOOSE, CG_TIGHT = 0.1, 1e-6
+# First steps need not be accurate where rows are long and a Gram matrix costs much: their tolerance, and most products
+# of each and of all
+CG_BRIEF, CG_BRIEF_STEPS, CG_BRIEF_SUM = 0.1, 8, 16
 LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
-# "primal or cg": products where this many take no longer than a factorised matrix, until CG to that tolerance needs
-# more of them than this share of what would take as long
+# "primal or cg": CG where MANY_PRODUCTS take no longer than a factorised matrix, until it needs more than the share
+# SPARED of the products that would take as long
 MANY_PRODUCTS, SPARED = 16, 0.5
-# Epochs before the first evaluation of the gap, where there is a target.  Epochs between two evaluations:
-FIRST_EVALUATION = 4
-NEARLY, RECENT = 0.8, 2  # this share of those that lie ahead at the rate of this many evaluations, ...
-LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5  # ... at least this many and at most this share of all so far
+FIRST_EVALUATION = 4  # epochs before the first evaluation of the gap, where there is a target
+# Epochs between two evaluations: the share NEARLY of those expected at the rate of RECENT evaluations, at least
+# LEAST_BETWEEN and at most the share MOST_BETWEEN of all so far
+NEARLY, RECENT = 0.8, 2
+LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5
 SHARPER = 0.1  # share of the gap at which projected gradients are examined again
 # Small problems: all steps in one compiled call, which ends sooner than Python could follow it.  Most features, most
 # non-zeros of a lone problem, and of one among several, which share the cores; most rounds of a call, or as many as
@@ -98,7 +100,8 @@ def newton_steps(
     rule_below = SLOW_MIN_GAP if rule.dual is not None and system != "primal" else -1.0  # from where that rule may hold
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
     cg_steps, t, done = 0, 0.0, 0.0
-    for k in range(1 << 30):
+    first = True  # step
+    while True:
         # Step 1: value, gradient and active rows I(w)
         f, g = objective.gradient()
         norm = float(np.sqrt(g @ g))
@@ -108,7 +111,9 @@ def newton_steps(
         if f < best:
             best, best_w[:] = f, objective.w
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
-        sure = rule.confirmed.slow if system != "primal" else RULE_MIN_GAP if k else rule.confirmed.at_start
+        sure = rule.confirmed.slow
+        if system == "primal":
+            sure = rule.confirmed.at_start if first else RULE_MIN_GAP
         if status is None and norm <= gradient_tol and f - bound <= sure * f:
             status = base.RULE
         if status is None and 0.0 <= rule_below and f - bound <= min(rule_below, rule.confirmed.slow) * f:
@@ -120,9 +125,7 @@ def newton_steps(
         if status is None and (norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and objective.changed == 0)):
             status = base.OPTIMAL
         if status is None:
-            flat = (
-                0 if lowest - f > NEWTON_STALL_RTOL * abs(f) else flat + 1
-            )  # also where f is nan
+            flat = 0 if lowest - f > NEWTON_STALL_RTOL * abs(f) else flat + 1  # also where f is nan
             status = rounded(f, bound) if flat >= 3 else None
         if status is not None:
             if f > best and not status.converged:
@@ -134,9 +137,8 @@ def newton_steps(
         # Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w
         worth = objective.products_a_matrix if sparing else 0.0
         if worth >= MANY_PRODUCTS:
-            most = int(SPARED * worth)
-            to = _tolerance(objective, f, g)
-            p, cg_steps, few = objective.newton_direction(g, "cg", to, most, monitor.ended)
+            tolerance, most = _tolerance(objective, f, g), int(SPARED * worth)
+            p, cg_steps, few = objective.newton_direction(g, "cg", tolerance, most, monitor.ended)
             exact, sparing = False, few
         elif brief > 0:
             p, cg_steps, few = objective.newton_direction(g, "cg", CG_BRIEF, CG_BRIEF_STEPS, monitor.ended)
@@ -149,7 +151,7 @@ def newton_steps(
             done += objective.face_cost
         else:
             tolerance = _tolerance(objective, f, g)
-            cap = CG_CAP_FIRST if k == 0 and not warm else 10 * objective.d
+            cap = CG_CAP_FIRST if first and not warm else 10 * objective.d
             cap = int(min(cap, (work - done) / max(objective.product_cost, 1.0) + 1.0))
             p, cg_steps, exact = objective.newton_direction(g, "cg", tolerance, cap, monitor.ended)
             exact = exact and tolerance == CG_TIGHT
@@ -160,8 +162,7 @@ def newton_steps(
         # Step 3 (Section 4.4): exact line search
         t = objective.line_search(p)
         objective.step(t, p)
-        exact = exact and abs(t - 1.0) <= 1e-9
-    raise AssertionError
+        exact, first = exact and abs(t - 1.0) <= 1e-9, False
 
 
 def _tolerance(objective: Objective, f: float, g: np.ndarray) -> float:
@@ -193,6 +194,7 @@ class RuleEpochs(Epochs):
         self.gaps, self.counts = [1.0], [0.0]
         self.next_evaluation = FIRST_EVALUATION if self.gap > 0.0 else MOST_EPOCHS
         self.least, self.best = np.inf, descent.w
+        self.small = self.over = self.settled = False  # of the last epoch; see `measure`
 
     def begin(self) -> Status | None:
         o, descent = self.objective, self.descent
