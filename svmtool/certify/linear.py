@@ -21,6 +21,7 @@ from svmtool.objectives.duality import balanced, best_multiple, relative_gap
 from svmtool.objectives.losses import Loss
 from svmtool.tolerances import EPS
 
+LOST = 1e-6  # share of a shift up to which what it leaves of a dual point is round-off: a multiple would enlarge that
 TINY = 1e-20  # multipliers per unit of cost that count as zero, because their powers would underflow
 
 
@@ -123,15 +124,20 @@ class Certifier:
             a = np.where(cost > 0, a, 0.0)
         bounded = self.loss.cap < np.inf
         none = np.zeros(len(a), bool)
-        at_zero, at_cap = a <= 0 if self.loss.floor == 0.0 else none, a >= cost * self.loss.cap if bounded else none
-        if self.free_bias:
+        at_zero = a <= 0 if self.loss.floor == 0.0 else none
+        at_cap = a >= cost * self.loss.cap if bounded else none
+        shift = 0.0
+        if self.free_bias and self.loss.floor == 0.0:
+            a = balanced(a, y)
+        elif self.free_bias:
             shift = float(a @ y) / max(float(np.sum(cost)), TINY)
-            a = balanced(a, y) if self.loss.floor == 0.0 else a - shift * cost * y
+            a = a - shift * cost * y
         v = self.rows.transpose_product(a * y)
         if self.free_bias:
             v[-1] = 0.0
         b = a / cost if self.all_used else np.divide(a, cost, out=np.zeros_like(a), where=cost > 0)
         largest, linear = float(np.abs(b).max(initial=0.0)), float(np.sum(self.target * a))
+        largest = 0.0 if largest <= LOST * abs(shift) else largest
         dual = value_of_multiple(
             self.loss, linear, v, largest, lambda s: float(cost @ self.loss.conjugate(s * b)), self.l1
         )

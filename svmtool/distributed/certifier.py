@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svmtool.certify.linear import Certificate, value_of_multiple, violations
+from svmtool.certify.linear import LOST, Certificate, value_of_multiple, violations
 from svmtool.data.blocks import Rows
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.losses import Loss
@@ -104,6 +104,7 @@ def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tup
         v[-1] = 0.0
     linear, whole = sums.tolist()
     largest = max(ranks.gather("certifier", "largest"), default=0.0)
+    largest = 0.0 if largest <= LOST * abs(factors[2]) else largest
 
     def conjugates(s: float) -> float:
         return whole if s == 1.0 else ranks.sum("certifier", "conjugates", s)
