@@ -41,7 +41,7 @@ class PairFitting(Fitting):
         problem.cache_mb, problem.options = s.run.cache_mb if cache_mb is None else cache_mb, self.options
         result = registry.solver_of(alfpgm)(problem, monitor, Rule(dual=RangeRule(tolerance(s))))
         self.seconds += time.perf_counter() - start
-        found = problem.answer(result)
+        found = problem.decision_function(result)
         return Solved(found, result, certify(problem, result.alpha, result.gradient, result.rho, result.r, found.scale))
 
 
@@ -61,7 +61,7 @@ def main() -> None:
             {
                 **asked, "seconds": fitting.seconds, "rounds": sum(f.result.iterations for f in done.solved),
                 "violation": done.certificate.violation, "gap": done.certificate.gap,
-                "objective": sum(f.answer.objective for f in done.solved),
+                "objective": sum(f.function.objective for f in done.solved),
                 "converged": all(f.result.status.converged for f in done.solved),
             }
         )  # fmt: skip

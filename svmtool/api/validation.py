@@ -136,7 +136,7 @@ def cross_validate(
             found = _linear(data, settings.replace(stratified=stratified), folds, run, held)
     held.predictions = found.predictions
     values = {
-        name: m.of(held) if isinstance(m, Measure) else float(m(data.labels, found.predictions))
+        name: m.compute(held) if isinstance(m, Measure) else float(m(data.labels, found.predictions))
         for name, m in measures.items()
     }
     return found._replace(metrics=values)

@@ -49,22 +49,22 @@ def certify(
 ) -> Certificate:  # fmt: skip
     """Certify a feasible point, see the module; gradient f8[m]: Qa + p according to the solver.
 
-    The values are multiplied by `scale` (Answer.scale).  late: a limit has ended the run.  target: the requested
-    gap, below 0 if there is none: a sample must not hide that it is reached.  quick: kernel values up to which all
-    rows are computed again; of more, a sample of `least` rows or more.
+    The values are multiplied by `scale` (DecisionFunction.scale).  late: a limit has ended the run.  target: the
+    requested gap, below 0 if there is none: a sample must not hide that it is reached.  quick: kernel values up to
+    which all rows are computed again; of more, a sample of `least` rows or more.
     """
     n, coef = problem.n, problem.coefficients(alpha)
     # one row of each group is computed
     group = n // max(FEW if late else least, quick // max(np.count_nonzero(coef), 1))
     if group > 1:
-        of = np.concatenate((draw_rows(n, group, SEED), np.arange(n - n % group, n)))
-        exact, apart = _recomputed(problem, alpha, coef, gradient, of)
+        sampled = np.concatenate((draw_rows(n, group, SEED), np.arange(n - n % group, n)))
+        exact, apart = _recomputed(problem, alpha, coef, gradient, sampled)
         plain = certificate_of(problem, alpha, exact, rho, r, scale)
         wide = certificate_of(problem, alpha, exact, rho, r, scale, apart)
         gap, allowed = plain.primal - plain.dual, ROUNDING * abs(plain.primal)
         hidden = plain.gap <= target < wide.gap
         if late or (wide.primal - wide.dual - gap <= max(WIDER * gap, allowed) and not hidden):
-            wide.sampled = f"decision values of {len(of)} of {n} rows computed again: within {apart:.1g}"
+            wide.sampled = f"decision values of {len(sampled)} of {n} rows computed again: within {apart:.1g}"
             wide.seen = exact, apart
             return wide
     exact, _ = _recomputed(problem, alpha, coef, gradient, np.arange(n))
@@ -74,13 +74,13 @@ def certify(
 
 
 def _recomputed(
-    problem: AnyProblem, alpha: np.ndarray, coef: np.ndarray, gradient: np.ndarray, of: np.ndarray
+    problem: AnyProblem, alpha: np.ndarray, coef: np.ndarray, gradient: np.ndarray, sampled: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Return the gradient with recomputed values for the rows `of` (i8), and the largest difference."""
+    """Return the gradient with recomputed values for the rows `sampled` (i8), and the largest difference."""
     n = problem.n
     f, some = np.zeros(n), np.zeros(n, bool)
-    some[of] = True
-    f[of] = exact_sum(problem, coef, None if len(of) == n else of)
+    some[sampled] = True
+    f[sampled] = exact_sum(problem, coef, None if len(sampled) == n else sampled)
     exact, some = problem.gradient(alpha, f), some[problem.row]
     return np.where(some, exact, gradient), float(np.abs(exact - gradient).max(where=some, initial=0.0))
 
@@ -147,9 +147,9 @@ def _value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:
     if isinstance(problem, HardOneClass):
         return 0.0, 0.0, 0.0
     if isinstance(problem, LeastSquaresSvc):
-        total, pull = float(np.sum(problem.cost)), float(problem.cost @ problem.y)
-        b = pull / total if problem.free_bias and total > 0.0 else 0.0
-        return total - b * pull, 0.0 - b, 0.0
+        total, weighted = float(np.sum(problem.cost)), float(problem.cost @ problem.y)
+        b = weighted / total if problem.free_bias and total > 0.0 else 0.0
+        return total - b * weighted, 0.0 - b, 0.0
     if isinstance(problem, CSvc):  # must be quick: after a limit it is computed for thousands of pairs of classes
         plus = problem.y > 0
         first, second = float(np.sum(problem.upper[plus])), float(np.sum(problem.upper[~plus]))
@@ -207,10 +207,10 @@ def best_multiple(problem: AnyProblem, result: KernelResult) -> KernelResult | N
     if not squares and (np.any(problem.start) or problem.two_sums):
         return None
     linear = -1.0 if squares else problem.p
-    pull, best = result.gradient - linear, None
+    Qa, best = result.gradient - linear, None
     for k in range(HALVINGS):
         s = 0.5**k
-        alpha, gradient = s * result.alpha, s * pull + linear
+        alpha, gradient = s * result.alpha, s * Qa + linear
         if squares:
             total = float(problem.cost @ (problem.y * gradient))
             rho = total / float(np.sum(problem.cost)) if problem.free_bias else -float(problem.y @ alpha)

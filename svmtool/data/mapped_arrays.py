@@ -93,7 +93,7 @@ class MappedArrays:
         with self._changing:
             self._maps.add(mapped)
 
-    def complaints(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """A list with a warning if the process exceeded the limit at any time, else empty."""
         held = peak()
         if held <= self.limit:

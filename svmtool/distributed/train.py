@@ -84,7 +84,7 @@ def rows_of(
         if settings.row.kind in intent.CLASSIFIERS:
             parts = stage.surviving(lambda: stage.gather("classes"))
             labels = np.array([label for found, _ in parts for label in found])
-            if warning := intent.of_labels(settings, request.given, labels, source.name):
+            if warning := intent.label_warning(settings, request.given, labels, source.name):
                 console.warn(warning)
         yield stage
 

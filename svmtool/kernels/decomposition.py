@@ -114,7 +114,7 @@ class Decomposition:
 
     def follow(self, new: np.ndarray, F: np.ndarray) -> bool:
         """Set a = new, with its F in single precision; return whether anything changed."""
-        if not self.rows.followed:
+        if not self.rows.single_suffices:
             return self.change(np.arange(len(new)), new)
         p, step = self.problem, new - self.a
         if not np.any(step) or not np.all(np.isfinite(new)):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from svmtool.data.blocks import Rows
-from svmtool.kernels.results import Answer, KernelResult
+from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.models.kernel_functions import RBF, Kernel
 from svmtool.objectives import one_class
 from svmtool.objectives.one_class import AMONG, is_zero
@@ -45,7 +45,7 @@ class Points(NamedTuple):
             return self._replace(rows=self.rows.take(chosen))
         return self._replace(matrix=self.matrix[np.ix_(chosen, chosen)])
 
-    def bare(self, chosen: np.ndarray, norms: np.ndarray | None) -> Points:
+    def without_features(self, chosen: np.ndarray, norms: np.ndarray | None) -> Points:
         """`take` with the norms (f8[n], of all rows) in place of the features: enough for a result without weights."""
         return self.take(chosen) if norms is None else self._replace(rows=Norms(norms[chosen]))
 
@@ -162,21 +162,23 @@ class KernelProblem(_Problem):
         sizes = sizes[sizes > 0.0]
         return one_class.FLOOR * 0.5 * total * total * (float(np.median(sizes)) if len(sizes) else 0.0)
 
-    def answer(self, result: KernelResult) -> Answer:
+    def decision_function(self, result: KernelResult) -> DecisionFunction:
         """The decision function of a result."""
         coef = self.coefficients(result.alpha)
-        return self._answer(coef, result, 1.0, self.upper[: len(coef)], self.says(coef, result))
+        return self._function(coef, result, 1.0, self.upper[: len(coef)], self.report(coef, result))
 
-    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+    def report(self, coef: np.ndarray, result: KernelResult) -> str:
         """The line that LIBSVM prints for this kind of problem."""
         return ""
 
     @staticmethod
-    def _answer(coef: np.ndarray, result: KernelResult, scale: float, bound: np.ndarray, says: str) -> Answer:
-        """The Answer of coef; multiplies rho and the objective by `scale`, but not `bound`."""
+    def _function(
+        coef: np.ndarray, result: KernelResult, scale: float, bound: np.ndarray, report: str
+    ) -> DecisionFunction:
+        """The DecisionFunction of coef; multiplies rho and the objective by `scale`, but not `bound`."""
         bounded = int(np.count_nonzero((np.abs(coef) >= bound) & (coef != 0)))
-        found = Answer(coef, result.rho * scale, 0.0, scale, bounded, says)
-        return found._replace(objective=found.worth(result.objective))
+        found = DecisionFunction(coef, result.rho * scale, 0.0, scale, bounded, report)
+        return found._replace(objective=found.scaled(result.objective))
 
 
 class CSvc(KernelProblem):
@@ -186,7 +188,7 @@ class CSvc(KernelProblem):
         n = points.n
         super().__init__(points, np.arange(n), y, np.full(n, -1.0), cost, np.zeros(n))
 
-    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+    def report(self, coef: np.ndarray, result: KernelResult) -> str:
         """nu = sum a / (C n), where all rows cost the same."""
         C = self.upper[0]
         if np.any(self.upper != C):
@@ -224,23 +226,23 @@ class NuSvc(KernelProblem):
         super().__init__(points, np.arange(n), y, np.zeros(n), upper, start, two_sums=True)
         self.nu, self.floor = nu, self._floor_of(float(np.sum(start)))
 
-    def answer(self, result: KernelResult) -> Answer:
+    def decision_function(self, result: KernelResult) -> DecisionFunction:
         """See KernelProblem.
 
         A margin r that is not positive has no meaning.  LIBSVM divides by it, which inverts each decision; here the
-        signs stay, and `doubt` reports it.  The same holds if r is positive but the primal value is not below 0,
+        signs stay, and `warning` reports it.  The same holds if r is positive but the primal value is not below 0,
         that of w = 0: then r is round-off, or the run ended early.
         """
-        r, doubt = abs(result.r), ""
+        r, warning = abs(result.r), ""
         said = np.any(result.alpha) or getattr(result.status, "converged", False)
         if not (0.0 < result.r < np.inf and result.primal < 0.0) and said:
-            doubt = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
+            warning = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
         r = r if 0.0 < r < np.inf else 1.0
         coef = self.y * result.alpha / r
         full = np.where(result.alpha >= self.upper, 0.0, np.inf)  # in alpha, because the quotient may be rounded
         margin = self.shrunk * result.r
         C = "inf" if margin == 0.0 else f"{1.0 / margin:f}"
-        return self._answer(coef, result, 1.0 / r, full, f"C = {C}\n")._replace(doubt=doubt)
+        return self._function(coef, result, 1.0 / r, full, f"C = {C}\n")._replace(warning=warning)
 
 
 class OneClass(KernelProblem):
@@ -253,9 +255,9 @@ class OneClass(KernelProblem):
         super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), upper, start)
         self.floor = self._floor_of(total)
 
-    def answer(self, result: KernelResult) -> Answer:
+    def decision_function(self, result: KernelResult) -> DecisionFunction:
         """The decision function of a result."""
-        return self._answer(self.shrunk * result.alpha, result, self.shrunk, self.upper, "")
+        return self._function(self.shrunk * result.alpha, result, self.shrunk, self.upper, "")
 
 
 class HardOneClass(KernelProblem):
@@ -269,14 +271,14 @@ class HardOneClass(KernelProblem):
         super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.full(n, np.inf), filled(1.0, 1.0, n))
         self.size = float(np.mean(self.diagonal()))
 
-    def answer(self, result: KernelResult) -> Answer:
+    def decision_function(self, result: KernelResult) -> DecisionFunction:
         """The decision function of a result."""
-        found = super().answer(result)
+        found = super().decision_function(result)
         if result.status.converged and is_zero(float(np.min(result.gradient)), result.rho, self.size):
-            return found._replace(doubt=AMONG)
+            return found._replace(warning=AMONG)
         return found
 
-    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+    def report(self, coef: np.ndarray, result: KernelResult) -> str:
         """The statement about all rows after a run by samples."""
         return f"{result.status.advice}\n" if result.status.name == "sample" else ""
 
@@ -287,7 +289,7 @@ class Svr(KernelProblem):
     targets f8[n], cost f8[n]; tube: half its width, added to both linear terms.
 
     The median is subtracted from the targets, because round-off of numbers far from 0 would hide their differences; the
-    bias is free.  rho and the linear terms refer to these targets, rho of the Answer to the given ones.
+    bias is free.  rho and the linear terms refer to these targets, rho of the decision function to the given ones.
     """
 
     def __init__(self, points: Points, targets: np.ndarray, cost: np.ndarray, tube: float, start: np.ndarray, **more):
@@ -304,9 +306,9 @@ class Svr(KernelProblem):
         above, below = alpha.reshape(2, -1)
         return above - below
 
-    def answer(self, result: KernelResult) -> Answer:
+    def decision_function(self, result: KernelResult) -> DecisionFunction:
         """See KernelProblem."""
-        found = super().answer(result)
+        found = super().decision_function(result)
         return found._replace(rho=found.rho - self.middle)
 
 
@@ -316,7 +318,7 @@ class EpsilonSvr(Svr):
     def __init__(self, points: Points, targets: np.ndarray, cost: float | np.ndarray, tube: float):
         super().__init__(points, targets, np.full(points.n, cost), tube, np.zeros(points.n))
 
-    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+    def report(self, coef: np.ndarray, result: KernelResult) -> str:
         """nu = sum |c| / (C n), where all rows cost the same."""
         if np.any(self.upper != self.upper[0]):
             return ""
@@ -331,7 +333,7 @@ class NuSvr(Svr):
         total = cost * nu * n / 2 if np.ndim(cost) == 0 else nu * float(np.sum(cost)) / 2
         super().__init__(points, targets, np.full(n, cost), 0.0, filled(total, cost, n), two_sums=True)
 
-    def says(self, coef: np.ndarray, result: KernelResult) -> str:
+    def report(self, coef: np.ndarray, result: KernelResult) -> str:
         """epsilon, half the width of the tube found."""
         return f"epsilon = {-result.r:f}\n"
 
@@ -360,11 +362,11 @@ class LeastSquaresSvc(_Problem):
         """Qa - 1 f8[n], Q_ij = y_i y_j (K_ij + D_ij), from f = K c, f8[n]."""
         return self.y * (f + 0.5 * self.coefficients(alpha) / self.cost) - 1.0
 
-    def answer(self, result: KernelResult) -> Answer:
+    def decision_function(self, result: KernelResult) -> DecisionFunction:
         """The decision function of a result."""
         coef = np.zeros(self.whole)
         coef[self.used] = self.y * result.alpha
-        return Answer(coef, result.rho, result.objective, 1.0, 0, "")
+        return DecisionFunction(coef, result.rho, result.objective, 1.0, 0, "")
 
 
 AnyProblem = KernelProblem | LeastSquaresSvc

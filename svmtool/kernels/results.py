@@ -34,14 +34,14 @@ class KernelResult(SolverResult):
         self.rho, self.r, self.objective, self.gap, self.gradient = rho, r, objective, gap, gradient
 
 
-class Answer(NamedTuple):
+class DecisionFunction(NamedTuple):
     """A result as a decision function.
 
     coef, rho  f8[n]; the decision value of x is sum_i coef_i K(x_i, x) - rho
     objective  the value of the programme times `scale`; root: the square root of `scale`
     bounded    number of coef at their bounds
-    says       the line that LIBSVM prints about it, or empty
-    doubt      a warning for the user, or empty
+    report     the line that LIBSVM prints about it, or empty
+    warning    for the user, or empty
     """
 
     coef: np.ndarray
@@ -49,15 +49,15 @@ class Answer(NamedTuple):
     objective: float
     root: float
     bounded: int
-    says: str
-    doubt: str = ""
+    report: str
+    warning: str = ""
 
     @property
     def scale(self) -> float:
         """The factor from a value of the programme to the objective."""
         return self.root * self.root
 
-    def worth(self, value: float) -> float:
+    def scaled(self, value: float) -> float:
         """Scale a value of the programme; works also where `scale` itself overflows."""
         return self.root * value * self.root
 

@@ -30,11 +30,11 @@ class KernelRows:
     Methods check for the end of the run between tiles (limits.check); their outputs and the cache are invalid after
     EndedError.
 
-    rounding: error of `add` for c_k = 1, relative to sqrt(K_ii K_jj).  followed: whether sums updated in single
+    rounding: error of `add` for c_k = 1, relative to sqrt(K_ii K_jj).  single_suffices: whether sums updated in single
     precision are as accurate as those of `add`.
     """
 
-    rounding, followed = ROUNDING, True
+    rounding, single_suffices = ROUNDING, True
 
     def __init__(self, tiles: Tiles, cache_mb: float):
         self.tiles, self.n = tiles, tiles.n
@@ -147,7 +147,7 @@ class KernelRows:
 class LinearRows(KernelRows):
     """Rows of the linear kernel: sums are products with w = sum_k c_k x_k in double precision; nothing is cached."""
 
-    rounding, followed = 1e-15, False
+    rounding, single_suffices = 1e-15, False
 
     def __init__(self, tiles: Tiles, rows: CsrRows | DenseRows):
         super().__init__(tiles, 0.0)
@@ -182,16 +182,16 @@ def large_array(size: int) -> np.ndarray:
 
 
 def exact_sum(
-    problem: KernelProblem, coef: np.ndarray, of: np.ndarray | None = None, part: int = PART
+    problem: KernelProblem, coef: np.ndarray, chosen: np.ndarray | None = None, part: int = PART
 ) -> np.ndarray:
-    """sum_i coef_i K(x_i, .) over the training rows `of` (i8; None: all) in double precision, f8.
+    """sum_i coef_i K(x_i, .) over the training rows `chosen` (i8; None: all) in double precision, f8.
 
     These are decision values without their rho, as svm-predict computes them.  part: rows converted at a time.
     """
     used = np.flatnonzero(coef)
     if problem.rows is None:
-        return coef[used] @ (problem.matrix[used] if of is None else problem.matrix[np.ix_(used, of)])
-    rows = problem.rows if of is None else problem.rows.take(of)
+        return coef[used] @ (problem.matrix[used] if chosen is None else problem.matrix[np.ix_(used, chosen)])
+    rows = problem.rows if chosen is None else problem.rows.take(chosen)
     f = np.zeros(rows.n)
     if problem.kernel.kind == LINEAR:
         rows.margins(_weights(problem.rows, coef, used, part), np.ones(rows.n), f)

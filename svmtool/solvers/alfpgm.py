@@ -134,7 +134,7 @@ def solve(
             if state.exact:
                 stalled = 0 if violation < best else stalled + 1
                 best = min(best, violation)
-            if polishing and (state.exact or not state.rows.followed) and (least is None or found < least.gap):
+            if polishing and (state.exact or not state.rows.single_suffices) and (least is None or found < least.gap):
                 least = state.result(value, gap, rho, r, 0, None)
                 least.alpha = least.alpha.copy()
             status, steps = monitor.step(gap - value, -value, found, violation=violation), whole or pairs

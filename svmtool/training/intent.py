@@ -18,7 +18,7 @@ LIBSVM_PROBLEMS = {
 }  # fmt: skip
 
 
-def of_options(settings: Settings, given: tuple[str, ...]) -> str:
+def option_warning(settings: Settings, given: tuple[str, ...]) -> str:
     """The warning about an option that -s ignores but LIBSVM's problem of this number uses; empty without one."""
     number = settings.problem.solver
     if settings.problem.kernel is not None or number not in LIBSVM_PROBLEMS:
@@ -30,10 +30,10 @@ def of_options(settings: Settings, given: tuple[str, ...]) -> str:
     return f"WARNING: -s {number} ({settings.row.name}, linear) ignores {used[0]}: use {instead}"
 
 
-def of_labels(settings: Settings, given: tuple[str, ...], labels: np.ndarray, path: str) -> str:
+def label_warning(settings: Settings, given: tuple[str, ...], labels: np.ndarray, path: str) -> str:
     """The warning about a classifier on labels f8[n] of the file `path` that look like targets; empty without one.
 
-    Also empty where `of_options` has warned.  Raises RowsError for labels that would be merged.
+    Also empty where `option_warning` has warned.  Raises RowsError for labels that would be merged.
     """
     if settings.row.kind not in CLASSIFIERS:
         return ""
@@ -50,7 +50,7 @@ def of_labels(settings: Settings, given: tuple[str, ...], labels: np.ndarray, pa
         whole = whole_labels(labels)
     except RowsError as e:
         raise RowsError(f"{e}, or {instead}") from None
-    if of_options(settings, given):
+    if option_warning(settings, given):
         return ""
     broken = labels[whole != labels]
     if len(broken):

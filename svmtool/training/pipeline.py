@@ -107,7 +107,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
         settings, line = auto_select.settle(settings, request.given, table)
         console.solver(line)
     check_after_reading(settings)
-    if warning := intent.of_labels(settings, request.given, table.labels, data.path):
+    if warning := intent.label_warning(settings, request.given, table.labels, data.path):
         console.warn(warning)
     table = weighted(table, request.weights)
     n_features, used = table.n_features, None if "--add" in settings.row.supported else used_features(table)
@@ -121,7 +121,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
 
         work = report.grid if request.grid else report.validate
         status = work(table, settings, request, console, stop)
-        for warning in mapped.complaints() if mapped else []:
+        for warning in mapped.warnings() if mapped else []:
             console.warn(warning)
         return status
     state = None
@@ -134,7 +134,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
         del table
         with recording(request, settings.target) as report, Interruptible(stop), doing("training"):
             done = train(tables.pop(), settings, report, initial, stop)
-        show(done, settings, mapped.complaints() if mapped else [], console)
+        show(done, settings, mapped.warnings() if mapped else [], console)
         if used is not None:
             done.model = with_all_features(done.model, used, n_features)
         if request.plain_model:
@@ -146,10 +146,10 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
     return exit_status(settings.row, request, done, model_path, stop.set, console)
 
 
-def show(done: Training, settings: Settings, complaints: list[str], console: Any) -> None:
-    """Print summary, warnings and certificate of a training, and `complaints` about its input."""
+def show(done: Training, settings: Settings, input_warnings: list[str], console: Any) -> None:
+    """Print summary, warnings and certificate of a training, and `input_warnings` about its input."""
     console.close()
-    for warning in done.warnings + complaints:
+    for warning in done.warnings + input_warnings:
         console.warn(warning)
     for result in done.results:
         console.solver(liblinear_log(settings.row, result))

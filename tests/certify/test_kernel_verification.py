@@ -129,9 +129,9 @@ def wrong_answers(problem):
 def test_no_wrong_answer_leaves_as_converged(row, which):
     problem = random_data().problem(row, KERNELS["rbf"])
     lie = list(wrong_answers(problem))[which]
-    answer, result, certificate = Fitting(Settings.of_kernel(solver=row.number, C=1.3, nu=NU)).verified(problem, lie)
-    assert np.all(np.isfinite(answer.coef)) and np.isfinite(answer.rho)
-    assert certificate.primal <= answer.scale * (value_at_zero(problem)[0] + problem.floor) * (1.0 + 1e-9) + 1e-12
+    function, result, certificate = Fitting(Settings.of_kernel(solver=row.number, C=1.3, nu=NU)).verified(problem, lie)
+    assert np.all(np.isfinite(function.coef)) and np.isfinite(function.rho)
+    assert certificate.primal <= function.scale * (value_at_zero(problem)[0] + problem.floor) * (1.0 + 1e-9) + 1e-12
     if result.status.converged:
         assert certificate.gap <= 2e-3, "another method took over"
         assert row.module != "svmtool.solvers.fosvm_kernel"
@@ -262,11 +262,11 @@ def test_a_nu_that_no_bound_limits(kind, nu):
     found, full = solved(nu), solved(0.04 if kind is NuSvc else 0.02)
     assert found.result.status.converged and 0.0 <= found.certificate.gap <= 1e-8
     shrunk = 1.0 if kind is NuSvc else 50 * nu
-    np.testing.assert_allclose(found.answer.coef, shrunk * full.answer.coef, rtol=1e-12)
-    assert found.answer.rho == pytest.approx(shrunk * full.answer.rho, rel=1e-12) and found.answer.bounded == 0
+    np.testing.assert_allclose(found.function.coef, shrunk * full.function.coef, rtol=1e-12)
+    assert found.function.rho == pytest.approx(shrunk * full.function.rho, rel=1e-12) and found.function.bounded == 0
     if kind is NuSvc:
-        C = float(full.answer.says.split()[-1]) * 0.04 / nu
-        assert float(found.answer.says.split()[-1]) == pytest.approx(C, rel=1e-5)
+        C = float(full.function.report.split()[-1]) * 0.04 / nu
+        assert float(found.function.report.split()[-1]) == pytest.approx(C, rel=1e-5)
 
 
 @pytest.mark.parametrize("nu", [0.02, 0.04, 0.4])
@@ -279,8 +279,8 @@ def test_the_certificate_of_nu_is_that_of_the_model(kind, nu):
     points = Points(KERNELS["rbf"], DenseRows(X), None)
     problem = kind(points, y, nu) if kind is NuSvc else kind(points, nu)
     found = Fitting(Settings.of_kernel(solver=1 if kind is NuSvc else 2, eps=0.01)).solve(problem)
-    value = nu_value(interior.kernel_matrix(points), y, nu, found.answer.coef, found.answer.rho)
-    scale = (nu * 20 / np.sum(np.abs(found.answer.coef))) ** 2 if kind is NuSvc else 1.0
+    value = nu_value(interior.kernel_matrix(points), y, nu, found.function.coef, found.function.rho)
+    scale = (nu * 20 / np.sum(np.abs(found.function.coef))) ** 2 if kind is NuSvc else 1.0
     assert found.certificate.primal * scale == pytest.approx(value, rel=1e-9)
     assert found.certificate.dual <= found.certificate.primal < 0.0
 

@@ -14,7 +14,7 @@ from svmtool.certify.linear import Certificate
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import EpsilonSvr, HardOneClass, LeastSquaresSvc, NuSvr, OneClass, Points
-from svmtool.kernels.results import Answer, KernelResult
+from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options, Settings
 from svmtool.solvers.shared.base import Monitor, RangeRule, Rule
@@ -70,7 +70,7 @@ class Certified(NamedTuple):
     """
 
     result: KernelResult
-    answer: Answer
+    function: DecisionFunction
     f: np.ndarray
     certificate: Certificate
 
@@ -97,7 +97,7 @@ def solve(
 
 def certified(problem, result: KernelResult) -> Certified:
     """See the class."""
-    K, answer = reference_kernel.kernel_matrix(problem), problem.answer(result)
+    K, function = reference_kernel.kernel_matrix(problem), problem.decision_function(result)
     if isinstance(problem, LeastSquaresSvc):
         c = problem.y * result.alpha
         gradient = problem.y * (K @ c + c / (2.0 * problem.cost)) - 1.0
@@ -105,9 +105,9 @@ def certified(problem, result: KernelResult) -> Certified:
     else:
         c = np.bincount(problem.row, problem.y * result.alpha, len(K))
         gradient = problem.y * (K @ c)[problem.row] + problem.p
-        f = K @ answer.coef
-    found = certificate_of(problem, result.alpha, gradient, result.rho, result.r, answer.scale)
-    return Certified(result, answer, f - answer.rho, found)
+        f = K @ function.coef
+    found = certificate_of(problem, result.alpha, gradient, result.rho, result.r, function.scale)
+    return Certified(result, function, f - function.rho, found)
 
 
 def nu_value(K: np.ndarray, y: np.ndarray, nu: float, coef: np.ndarray, rho: float) -> float:

@@ -1,4 +1,4 @@
-"""The constants beside w in an answer with a kernel, and the target gap: both as certified."""
+"""The constants beside w in a decision function with a kernel, and the target gap: both as certified."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def test_one_class_has_the_best_rho_where_its_own_is_worse_than_no_weights(seed,
 def test_a_margin_that_is_worth_nothing_is_none():
     problem = random_data().problem(registry.find_kernel(1), KERNELS["rbf"])
     result = KernelResult(problem.start, 0.1, 1e-9, 0.0, 0.0, 1, RULE, np.zeros(len(problem.row)))
-    assert problem.answer(result).doubt == ""
+    assert problem.decision_function(result).warning == ""
     result.primal = 1e-7
-    answer = problem.answer(result)
-    assert "nu-SVC finds no margin" in answer.doubt
-    np.testing.assert_array_equal(np.sign(answer.coef), np.sign(problem.y * result.alpha))
+    function = problem.decision_function(result)
+    assert "nu-SVC finds no margin" in function.warning
+    np.testing.assert_array_equal(np.sign(function.coef), np.sign(problem.y * result.alpha))
 
 
 @pytest.mark.parametrize("number", [1, 2])

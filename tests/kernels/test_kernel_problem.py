@@ -198,35 +198,36 @@ def result_of(problem, alpha, rho=0.3, r=0.0):
 def test_answer_of_c_svc():
     points = Points(LINEAR, DenseRows(np.eye(3)), None)
     problem = CSvc(points, np.array([1.0, 1.0, -1.0]), np.full(3, 2.0))
-    answer = problem.answer(result_of(problem, [2.0, 0.0, 2.0]))
-    assert answer.coef.tolist() == [2.0, 0.0, -2.0] and answer.bounded == 2
-    assert (answer.rho, answer.objective, answer.says) == (0.3, 2.0, "nu = 0.666667\n")
-    assert CSvc(points, problem.y, np.array([1.0, 1.0, 2.0])).answer(result_of(problem, [0, 0, 0])).says == ""
+    function = problem.decision_function(result_of(problem, [2.0, 0.0, 2.0]))
+    assert function.coef.tolist() == [2.0, 0.0, -2.0] and function.bounded == 2
+    assert (function.rho, function.objective, function.report) == (0.3, 2.0, "nu = 0.666667\n")
+    uneven = CSvc(points, problem.y, np.array([1.0, 1.0, 2.0]))
+    assert uneven.decision_function(result_of(problem, [0, 0, 0])).report == ""
 
 
 def test_answer_of_nu_svc_is_divided_by_r():
     points = Points(LINEAR, DenseRows(np.eye(4)), None)
     problem = NuSvc(points, np.array([1.0, 1.0, -1.0, -1.0]), 0.75)
     assert problem.start.tolist() == [1.0, 0.5, 1.0, 0.5]
-    answer = problem.answer(result_of(problem, problem.start, r=0.25))
-    assert answer.coef.tolist() == [4.0, 2.0, -4.0, -2.0] and answer.bounded == 2
-    assert (answer.rho, answer.objective, answer.scale, answer.says) == (1.2, 32.0, 16.0, "C = 4.000000\n")
-    assert answer.doubt == ""
+    function = problem.decision_function(result_of(problem, problem.start, r=0.25))
+    assert function.coef.tolist() == [4.0, 2.0, -4.0, -2.0] and function.bounded == 2
+    assert (function.rho, function.objective, function.scale, function.report) == (1.2, 32.0, 16.0, "C = 4.000000\n")
+    assert function.warning == ""
     for r, divisor, C in ((-0.25, 0.25, "-4.000000"), (0.0, 1.0, "inf"), (np.inf, 1.0, "0.000000")):
-        answer = problem.answer(result_of(problem, problem.start, r=r))
-        assert answer.coef.tolist() == (problem.y * problem.start / divisor).tolist(), "no decision is turned around"
-        assert answer.says == f"C = {C}\n" and answer.doubt.startswith("nu-SVC finds no margin")
+        function = problem.decision_function(result_of(problem, problem.start, r=r))
+        assert function.coef.tolist() == (problem.y * problem.start / divisor).tolist(), "no decision is turned around"
+        assert function.report == f"C = {C}\n" and function.warning.startswith("nu-SVC finds no margin")
 
 
 def test_answer_of_regressions():
     points = Points(LINEAR, DenseRows(np.eye(2)), None)
     problem = EpsilonSvr(points, np.array([1.0, -1.0]), 2.0, 0.1)
     assert problem.p.tolist() == [-0.9, 1.1, 1.1, -0.9]
-    answer = problem.answer(result_of(problem, [2.0, 0.0, 0.0, 0.5]))
-    assert answer.coef.tolist() == [2.0, -0.5] and answer.bounded == 1 and answer.says == "nu = 0.625000\n"
+    function = problem.decision_function(result_of(problem, [2.0, 0.0, 0.0, 0.5]))
+    assert function.coef.tolist() == [2.0, -0.5] and function.bounded == 1 and function.report == "nu = 0.625000\n"
     problem = NuSvr(points, np.array([1.0, -1.0]), 2.0, 0.5)
     assert problem.start.tolist() == [1.0, 0.0, 1.0, 0.0]
-    assert problem.answer(result_of(problem, [0, 0, 0, 0], r=-0.25)).says == "epsilon = 0.250000\n"
+    assert problem.decision_function(result_of(problem, [0, 0, 0, 0], r=-0.25)).report == "epsilon = 0.250000\n"
 
 
 def test_one_class_starts_as_libsvm_does():

@@ -184,7 +184,7 @@ def test_targets_far_from_zero_lose_no_digits(name):
         problem = make(points, small + shift, 100.0, 0.1)
         result = run(registry.solver_of(alfpgm), problem, Monitor(max_seconds=60), 1e-8)
         assert result.status is RULE
-        found.append((result.objective, problem.answer(result).rho + shift))
+        found.append((result.objective, problem.decision_function(result).rho + shift))
     assert found[0][0] == pytest.approx(found[1][0], rel=1e-12)
     assert found[0][1] == pytest.approx(found[1][1], abs=1e-6)
 

@@ -37,7 +37,7 @@ def test_answer_is_certified_and_the_oracles(row, kernel, sparse):
     assert s.result.objective == pytest.approx(best.result.objective, rel=1e-7)
     np.testing.assert_allclose(s.f, best.f, atol=2e-3 * np.abs(best.f).max())
     if row.free_bias:
-        assert abs(np.sum(s.answer.coef)) < 1e-8 or row.word == "one_class"
+        assert abs(np.sum(s.function.coef)) < 1e-8 or row.word == "one_class"
 
 
 @every_row
@@ -112,4 +112,4 @@ def test_classes_without_cost_have_no_part(row, zero):
     )
     s = solve(row, problem)
     assert s.result.status.converged and s.certificate.gap <= 2e-9
-    assert np.all(s.answer.coef[np.repeat(zero, 10) == 0.0] == 0.0) and len(s.answer.coef) == 20
+    assert np.all(s.function.coef[np.repeat(zero, 10) == 0.0] == 0.0) and len(s.function.coef) == 20

@@ -312,7 +312,7 @@ def test_origin_among_the_rows():
     with_kernel = solve(X, KERNELS["linear"], 0.1)
     assert with_kernel.result.status.converged and with_kernel.rho <= 1e-8
     problem = HardOneClass(Points(KERNELS["linear"], _dense(X), None))
-    assert problem.answer(with_kernel.result).doubt == one_class.AMONG
+    assert problem.decision_function(with_kernel.result).warning == one_class.AMONG
 
 
 @pytest.mark.parametrize("height", [1e-6, 1e-3])
@@ -325,7 +325,7 @@ def test_a_plane_near_the_origin_beside_the_rows_sizes_is_an_answer(height):
     with_kernel = solve(X, KERNELS["linear"], 1e-3)
     assert with_kernel.result.status.converged
     problem = HardOneClass(Points(KERNELS["linear"], _dense(X), None))
-    assert not problem.answer(with_kernel.result).doubt
+    assert not problem.decision_function(with_kernel.result).warning
 
 
 def _dense(X):

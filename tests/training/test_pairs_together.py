@@ -84,14 +84,14 @@ def test_answers_are_those_of_each_pairs_own_flow(row, kernel, features):
     data, s = classes(kernel, features=features), Settings.of_kernel(solver=row, nu=0.2, gap=1e-9, C=2.0)
     found = train(data, Fitting(s))
     own = train(data, alone(s))
-    assert [len(f.answer.coef) for f in found.solved] == [len(f.answer.coef) for f in own.solved]
+    assert [len(f.function.coef) for f in found.solved] == [len(f.function.coef) for f in own.solved]
     for mine, other in zip(found.solved, own.solved, strict=True):
         assert mine.result.status is GAP and mine.certificate.gap <= 1.01e-9
         apart = 2e-9 + other.certificate.gap
         assert mine.result.objective == pytest.approx(other.result.objective, rel=apart)
         assert mine.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-6 + apart)
-        assert mine.answer.rho == pytest.approx(other.answer.rho, abs=1e-3)
-        assert mine.answer.says.split()[:2] == other.answer.says.split()[:2]
+        assert mine.function.rho == pytest.approx(other.function.rho, abs=1e-3)
+        assert mine.function.report.split()[:2] == other.function.report.split()[:2]
     assert found.model.nr_sv == pytest.approx(own.model.nr_sv, abs=2)
 
 
@@ -118,7 +118,7 @@ def test_a_solution_that_the_gap_finds_worse_than_zero_takes_better_constants(ro
     training = train(many_classes(Kernel(2, 100.0)), Together(s))
     assert training.status.converged and training.certificate.gap <= 1e-4
     zero = 2e-5 * 2
-    assert all(f.certificate.primal <= (1.0 + 1e-9) * zero * len(f.answer.coef) / 4 for f in training.solved)
+    assert all(f.certificate.primal <= (1.0 + 1e-9) * zero * len(f.function.coef) / 4 for f in training.solved)
 
 
 @pytest.mark.parametrize("row", [0, 50, 60])
@@ -127,7 +127,7 @@ def test_pairs_that_prove_the_kernel_indefinite_keep_their_answers(row):
     data = classes(Kernel(3, 2.0, coef0=-1.0), features=300)
     found = train(data, Together(Settings.of_kernel(solver=row, C=1e4)))
     assert {f.result.status for f in found.solved} <= {INDEFINITE, RULE} and found.status is INDEFINITE
-    assert all(np.any(f.answer.coef) for f in found.solved)
+    assert all(np.any(f.function.coef) for f in found.solved)
 
 
 def test_after_a_limit_such_pairs_are_not_certified():
@@ -135,10 +135,10 @@ def test_after_a_limit_such_pairs_are_not_certified():
     data, s = classes(Kernel(3, 2.0, coef0=-1.0), features=300), Settings.of_kernel(solver=0, C=1e4)
     batch = batch_of(data, s)
     batch.fitting.stop.set = True
-    batch.points = batch.points.bare(np.arange(len(data)), batch.norms)  # without features nothing can be certified
+    batch.points = batch.points.without_features(np.arange(len(data)), batch.norms)  # nothing can be certified
     ended = [batch.solved(k) for k in batch.done if batch._indefinite(k)]
     assert ended and all(f.result.status is INDEFINITE for f in ended)
-    assert all(np.any(f.answer.coef) and f.certificate.gap == np.inf for f in ended)
+    assert all(np.any(f.function.coef) and f.certificate.gap == np.inf for f in ended)
     assert all(f.certificate.primal > f.certificate.dual > 0.0 for f in ended)
 
 
@@ -153,7 +153,7 @@ def test_a_limit_on_iterations_ends_pairs_in_the_same_call(row, most):
     for (i, j), one in zip(combinations(range(len(SIZES)), 2), found.solved, strict=True):
         rows = np.r_[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]
         problem = pair_problem(data.points().take(rows), s, (SIZES[i], SIZES[j]), (s.problem.C, s.problem.C))
-        assert one.certificate.primal <= one.answer.worth(value_at_zero(problem)[0] + problem.floor) * (1.0 + 1e-9)
+        assert one.certificate.primal <= one.function.scaled(value_at_zero(problem)[0] + problem.floor) * (1.0 + 1e-9)
 
 
 def test_a_limit_that_is_not_reached_changes_no_bit():
@@ -172,8 +172,8 @@ def test_least_squares_are_those_of_each_pairs_own_flow(row, kernel, features):
     for mine, other in zip(found.solved, own.solved, strict=True):
         assert mine.result.status.converged and mine.certificate.gap <= 1.01e-9
         assert mine.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-8)
-        assert mine.answer.coef == pytest.approx(other.answer.coef, rel=1e-3, abs=1e-4)
-        assert mine.answer.rho == pytest.approx(other.answer.rho, abs=1e-3)
+        assert mine.function.coef == pytest.approx(other.function.coef, rel=1e-3, abs=1e-4)
+        assert mine.function.rho == pytest.approx(other.function.rho, abs=1e-3)
 
 
 def test_least_squares_without_a_minimum_leave_the_others_together():
@@ -201,7 +201,7 @@ def values_of_pairs(data, s: Settings, found) -> list[tuple[float, float]]:
     for (i, j), one in zip(combinations(range(len(SIZES)), 2), found.solved, strict=True):
         rows = np.r_[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]
         y = np.repeat((1.0, -1.0), (SIZES[i], SIZES[j]))
-        K, coef, rho = interior.kernel_matrix(data.points().take(rows)), one.answer.coef, one.answer.rho
+        K, coef, rho = interior.kernel_matrix(data.points().take(rows)), one.function.coef, one.function.rho
         scale = 1.0
         if s.row.word == "nu_svc":
             value, scale = nu_value(K, y, s.problem.nu, coef, rho), (s.problem.nu * len(y) / np.sum(np.abs(coef))) ** 2
@@ -218,8 +218,8 @@ def test_the_certificate_of_nu_is_that_of_the_model(nu, eps):
     found = train(data, Together(s))
     for value, certified in values_of_pairs(data, s, found):
         assert certified == pytest.approx(value, rel=1e-7)
-    costs = [float(one.answer.says.split()[-1]) for one in found.solved]
-    margins = [s.problem.nu * len(one.answer.coef) / np.sum(np.abs(one.answer.coef)) for one in found.solved]
+    costs = [float(one.function.report.split()[-1]) for one in found.solved]
+    margins = [s.problem.nu * len(one.function.coef) / np.sum(np.abs(one.function.coef)) for one in found.solved]
     assert costs == pytest.approx(1.0 / np.array(margins), rel=1e-5)
 
 

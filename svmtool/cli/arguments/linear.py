@@ -98,7 +98,7 @@ def _likely_intent(settings: Settings, request: Request) -> list[str]:
         return []
     from svmtool.training import intent
 
-    warning = intent.of_options(settings, request.given)
+    warning = intent.option_warning(settings, request.given)
     return [warning] if warning else []
 
 

@@ -33,7 +33,7 @@ def run(settings: Settings, request: Request, added: Reading | None, model_path:
         if added is not None:
             table = weighted(added.table(), request.weights)
             adaptable.check_file(added.path, table)
-            if warning := intent.of_labels(settings, request.given, table.labels, added.path):
+            if warning := intent.label_warning(settings, request.given, table.labels, added.path):
                 console.warn(warning)
             console.solver(f"Added {adaptable.add(table)}\n")
         adaptable.solve_and_write()
@@ -54,7 +54,7 @@ def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
         table, waiting = joined(pending), 0
         fault = adaptable.first_fault(table)
         if fault is None:
-            if not taken and (warning := intent.of_labels(adaptable.settings, request.given, table.labels, "-")):
+            if not taken and (warning := intent.label_warning(adaptable.settings, request.given, table.labels, "-")):
                 console.warn(warning)
             adaptable.add(table)
             taken += len(table)

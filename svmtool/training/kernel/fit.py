@@ -15,7 +15,7 @@ from svmtool.certify.kernel import zero
 from svmtool.certify.linear import Certificate, worst
 from svmtool.compiled import threads
 from svmtool.kernels.problems import AnyProblem, HardOneClass, LeastSquaresSvc
-from svmtool.kernels.results import Answer, KernelResult
+from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.limits import EndedError, StopFlag, TimeShares
 from svmtool.models.kernel import KernelModel
 from svmtool.params import NO_OPTIONS, Settings, tolerance
@@ -33,15 +33,15 @@ AT_ONCE = 2  # problems that share -m at least, if there are several
 class Solved(NamedTuple):
     """One solved problem: the decision function, the solver's result, and its certificate."""
 
-    answer: Answer
+    function: DecisionFunction
     result: KernelResult
     certificate: Certificate
 
     def text(self) -> str:
         """The text that LIBSVM prints about it; the star stands for its marks of progress."""
-        a = self.answer
+        a = self.function
         return (
-            f"*\noptimization finished, #iter = {self.result.iterations}\n{a.says}"
+            f"*\noptimization finished, #iter = {self.result.iterations}\n{a.report}"
             f"obj = {a.objective:f}, rho = {a.rho:f}\n"
             f"nSV = {np.count_nonzero(a.coef)}, nBSV = {a.bounded}\n"
         )

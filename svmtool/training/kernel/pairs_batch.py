@@ -21,7 +21,7 @@ from svmtool.compiled.threads import run_blocks
 from svmtool.data.blocks import draw_rows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import KernelProblem, Norms, Points
-from svmtool.kernels.results import Answer, KernelResult
+from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.kernels.tiles import Double, apart, tiles_of
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, Kernel
@@ -166,7 +166,7 @@ class Batch(ABC):
         """The verified result of pair k; None if it must be solved alone."""
 
     def _problem(self, k: int) -> KernelProblem:
-        """Pair k without its rows: an answer needs only their number and norms."""
+        """Pair k without its rows: a decision function needs only their number and norms."""
         if self.points.rows is None:
             return self._whole(k)
         norms = Norms(self.norms[np.r_[self._rows_of(k)]])
@@ -186,7 +186,7 @@ class Batch(ABC):
         (i, j), (mine, theirs) = self.pairs[k], self._rows_of(k)
         return np.concatenate((-F[j - 1, mine], F[i, theirs]))
 
-    def certified(self, k: int, problem: KernelProblem, result: KernelResult) -> tuple[Answer, Certificate]:
+    def certified(self, k: int, problem: KernelProblem, result: KernelResult) -> tuple[DecisionFunction, Certificate]:
         """verify.certified for pair k, with its rows or without, from decision values of all pairs if that is fast."""
         if self._exact is None:
             return certified(self._whole(k), result)
@@ -206,17 +206,17 @@ class Batch(ABC):
         if self.points.rows is None or not self.done:
             return 0.0, ""
         scores = _Scores(self)
-        of = np.arange(n) if scores.at_once >= n else draw_rows(n, n // scores.at_once, SEED)
+        sampled = np.arange(n) if scores.at_once >= n else draw_rows(n, n // scores.at_once, SEED)
         known = np.zeros(len(self.pairs), bool)
         known[self.done] = True
         size, worst = self._sizes(), 0.0
-        for mine, ks, F in scores.of_classes(of):
+        for mine, ks, F in scores.of_classes(sampled):
             far = np.abs(F - self.F[:, mine]).max(axis=1)
             some = known[ks] & (far > 0.0)
             worst = max(worst, float(np.max(far[some] / size[ks[some]], initial=0.0)))
         if np.isnan(worst):
             worst = np.inf
-        return worst, f"decision values of {len(of)} of {n} rows computed again" if len(of) < n else ""
+        return worst, f"decision values of {len(sampled)} of {n} rows computed again" if len(sampled) < n else ""
 
     def _sizes(self) -> np.ndarray:
         """Upper bounds of the sum of the sizes of the terms of a pair's decision values, f8[pairs]."""
@@ -273,13 +273,13 @@ class _Scores:
             vectors.indptr, vectors.indices, vectors.values,
         ).scores  # fmt: skip
 
-    def of_classes(self, of: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield for each class among the rows `of` (i8): these rows, its pairs, and Batch.F of both."""
+    def of_classes(self, sampled: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield for each class among the rows `sampled` (i8): these rows, its pairs, and Batch.F of both."""
         batch, p = self.batch, (0.0 if self.batch.nu else -1.0)
-        rows = batch.points.rows.take(of).as_csr()
+        rows = batch.points.rows.take(sampled).as_csr()
         decisions = np.empty((rows.n, len(batch.pairs)))
         self.scores.decide(rows, rows.n, decisions)
-        for c in np.unique(self.number[of]).tolist():
-            at = np.flatnonzero(self.number[of] == c)
+        for c in np.unique(self.number[sampled]).tolist():
+            at = np.flatnonzero(self.number[sampled] == c)
             ks = np.array([batch.place[min(c, d), max(c, d)] for d in range(batch.count) if d != c])
-            yield of[at], ks, -decisions[np.ix_(at, ks)].T - p * self.signs[:, of[at]]
+            yield sampled[at], ks, -decisions[np.ix_(at, ks)].T - p * self.signs[:, sampled[at]]

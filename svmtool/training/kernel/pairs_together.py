@@ -70,8 +70,8 @@ def suitable(s: Settings) -> bool:
 class Hinges(Batch):
     """Pairs with the hinge loss: C-SVMs and nu-SVMs.  most f8[pairs]: the largest primal value, rule 1 of verify.py."""
 
-    def __init__(self, *of: Any):
-        super().__init__(*of)
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
         self.most = np.zeros(len(self.pairs))
 
     def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:
@@ -131,14 +131,14 @@ class Hinges(Batch):
         replaced = False
         if problem.shrunk < 1.0:
             rho, r = problem.without_losses(gradient)
-            word = certificate_of(problem, alpha, gradient, rho, r)
-            gap, violation = word.primal - word.dual, word.violation
+            certificate = certificate_of(problem, alpha, gradient, rho, r)
+            gap, violation = certificate.primal - certificate.dual, certificate.violation
         elif gap - value > self.most[k]:  # worse than w = 0
             _, *better = best_constant(problem, gradient)
-            word = certificate_of(problem, alpha, gradient, *better)
-            if word.primal < gap - value:
+            certificate = certificate_of(problem, alpha, gradient, *better)
+            if certificate.primal < gap - value:
                 (rho, r), replaced = better, True
-                gap, violation, relative = word.primal - word.dual, word.violation, word.gap
+                gap, violation, relative = certificate.primal - certificate.dual, certificate.violation, certificate.gap
         if replaced and why == loops.RULE and not relative <= CONFIRMED:
             return None
         result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS[why], gradient)
@@ -155,7 +155,7 @@ class Hinges(Batch):
         """The verified result of pair k, without a second method."""
         return Solved(*verify(self._whole(k), result, self.s.target, lambda: None))
 
-    def _uncertified(self, problem: KernelProblem, result: KernelResult, word: Certificate) -> Solved:
+    def _uncertified(self, problem: KernelProblem, result: KernelResult, certificate: Certificate) -> Solved:
         """The result of a pair that proves the kernel indefinite, with the values of its own steps.
 
         Used after a limit, when thousands of pairs may have to end.
@@ -163,11 +163,11 @@ class Hinges(Batch):
         result.status = INDEFINITE if result.status.converged else result.status
         if problem.shrunk < 1.0:
             result.rho, result.r = problem.without_losses(result.gradient)
-        result.primal = word.primal
-        answer = problem.answer(result)
-        word.primal, word.dual = answer.worth(word.primal), answer.worth(word.dual)
-        word.gap = result.certified_gap = np.inf
-        return Solved(answer, result, word)
+        result.primal = certificate.primal
+        function = problem.decision_function(result)
+        certificate.primal, certificate.dual = function.scaled(certificate.primal), function.scaled(certificate.dual)
+        certificate.gap = result.certified_gap = np.inf
+        return Solved(function, result, certificate)
 
     def _indefinite(self, k: int) -> bool:
         """Whether pair k proves the kernel indefinite (verify.proven_indefinite): no other method does better."""
@@ -203,28 +203,29 @@ class Hinges(Batch):
     ) -> Solved | None:
         """The result of pair k with its certificate, None if it breaks a rule of verify.py."""
         value, (i, j), most = result.objective, self.pairs[k], self.most[k]
-        answer = problem.answer(result)
+        function = problem.decision_function(result)
         apart, sample = self.difference
         error = apart * float(np.sum(result.alpha)) * max(self.largest[i], self.largest[j])
         wider = error * float(np.sum(problem.losses))
         without = self.nu > 0.0 and gap - value > 0.0  # no better than w = 0
         if wider <= ROUNDING * abs(gap - value) and not without:
-            word = Certificate(gap - value + wider, -value, violation + error)
-            word.gap = problem.relative(word.primal, word.dual)
-            word.sampled = f"{sample}: within {error:.1g}" if sample else ""
+            certificate = Certificate(gap - value + wider, -value, violation + error)
+            certificate.gap = problem.relative(certificate.primal, certificate.dual)
+            certificate.sampled = f"{sample}: within {error:.1g}" if sample else ""
         else:  # the value of the model itself, not a bound of it, or better constants
             before = result.rho, result.r
-            answer, word = self.certified(k, problem, result)
-            if (result.rho, result.r) != before and result.status is not ITERATIONS and not word.gap <= CONFIRMED:
+            function, certificate = self.certified(k, problem, result)
+            replaced = (result.rho, result.r) != before
+            if replaced and result.status is not ITERATIONS and not certificate.gap <= CONFIRMED:
                 return None
-        primal, dual = word.primal, word.dual
-        word.primal, word.dual = answer.worth(primal), answer.worth(dual)
+        primal, dual = certificate.primal, certificate.dual
+        certificate.primal, certificate.dual = function.scaled(primal), function.scaled(dual)
         allowed = gap + max(WIDER * gap, ROUNDING * abs(primal))
-        if not (primal <= most and word.gap < np.inf and primal - dual <= allowed):
+        if not (primal <= most and certificate.gap < np.inf and primal - dual <= allowed):
             return None
-        if result.status is GAP and not word.gap <= PRINTED * self.s.target:
+        if result.status is GAP and not certificate.gap <= PRINTED * self.s.target:
             return None
-        return Solved(answer, result, word)
+        return Solved(function, result, certificate)
 
 
 class Squares(Batch):
@@ -297,16 +298,19 @@ class Squares(Batch):
         alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
         result = KernelResult(alpha, rho, 0.0, value, found, int(rounds), STATUS[why], gradient)
         error = apart * float(np.sum(np.abs(alpha))) * max(self.largest[i], self.largest[j])
-        word = certificate_of(problem, alpha, gradient, rho, 0.0, 1.0, error)
-        word.gap, result.primal = problem.relative(word.primal, word.dual), word.primal
-        word.sampled = f"{sample}: within {error:.1g}" if sample else ""
-        answer = problem.answer(result)
+        certificate = certificate_of(problem, alpha, gradient, rho, 0.0, 1.0, error)
+        certificate.gap, result.primal = problem.relative(certificate.primal, certificate.dual), certificate.primal
+        certificate.sampled = f"{sample}: within {error:.1g}" if sample else ""
+        function = problem.decision_function(result)
         plain = certificate_of(problem, alpha, gradient, rho)
-        if not word.primal - word.dual - (plain.primal - plain.dual) <= ROUNDING * abs(word.primal):
-            answer, word = self.certified(k, problem, result)  # the value of the model itself is needed
-        if not (word.gap < np.inf and acceptable(problem, result, word)) or proven_indefinite(problem, word):
+        wider = certificate.primal - certificate.dual - (plain.primal - plain.dual)
+        if not wider <= ROUNDING * abs(certificate.primal):
+            function, certificate = self.certified(k, problem, result)  # the value of the model itself is needed
+        if not (certificate.gap < np.inf and acceptable(problem, result, certificate)):
             return None
-        if not word.gap <= (PRINTED * self.s.target if result.status is GAP else ROUNDOFF_GAP):
+        if proven_indefinite(problem, certificate):
             return None
-        result.certified_gap = word.gap
-        return Solved(answer, result, word)
+        if not certificate.gap <= (PRINTED * self.s.target if result.status is GAP else ROUNDOFF_GAP):
+            return None
+        result.certified_gap = certificate.gap
+        return Solved(function, result, certificate)

@@ -58,7 +58,7 @@ def checked(settings: Settings, data: Reading, warn: Callable[[str], None] | Non
     rows = kernel_set(table, settings, data.path)
     params.check_kernel_after_reading(settings)
     refuse_overflow(rows, settings)
-    warning = intent.of_labels(settings, (), table.labels, data.path)
+    warning = intent.label_warning(settings, (), table.labels, data.path)
     if warn is not None and warning:
         warn(warning)
     if settings.row.kind == "classification":

@@ -36,8 +36,9 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     norms = None if pairs.points.rows is None else pairs.points.rows.square_norms()
 
     def task(q: int) -> AnyProblem:
-        some, points = pairs.rows(left[q]), pairs.points
-        return pairs.problem(points.bare(some, norms) if fitting.stop.ended() else points.take(some), left[q])
+        rows, points = pairs.rows(left[q]), pairs.points
+        points = points.without_features(rows, norms) if fitting.stop.ended() else points.take(rows)
+        return pairs.problem(points, left[q])
 
     others = fitting.solve_several(
         task,
@@ -64,11 +65,12 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     text = (ONE_CLASS if not pairs.pairs else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
     warnings = [f"WARNING: class label {label} specified in weight is not found" for label in pairs.missing]
     names = pairs.classes.labels
-    doubts = [(pair, doubt) for pair, fit in zip(pairs.pairs, solved, strict=True) if (doubt := fit.answer.doubt)]
-    for (i, j), doubt in doubts[:NAMED]:
-        warnings.append(f"WARNING: classes {names[i]} and {names[j]}: {doubt}")
-    if len(doubts) > NAMED:
-        others = len(doubts) - NAMED
+    doubtful = [(pair, fit.function.warning) for pair, fit in zip(pairs.pairs, solved, strict=True)]
+    doubtful = [(pair, warning) for pair, warning in doubtful if warning]
+    for (i, j), warning in doubtful[:NAMED]:
+        warnings.append(f"WARNING: classes {names[i]} and {names[j]}: {warning}")
+    if len(doubtful) > NAMED:
+        others = len(doubtful) - NAMED
         count = len(pairs.pairs)
         warnings.append(f"WARNING: {others} other pairs of classes, of {count} in all, have such a warning too")
     return KernelTraining(model, solved, text, warnings, lacking, pairs.order[support])
@@ -88,12 +90,12 @@ def _model(
     coef = np.zeros((max(1, count - 1), len(data)))
     for (i, j), fit in zip(pairs.pairs, solved, strict=True):
         first = int(pairs.ends[i + 1] - pairs.ends[i])
-        coef[j - 1, pairs.members(i)] = fit.answer.coef[:first]
-        coef[i, pairs.members(j)] = fit.answer.coef[first:]
+        coef[j - 1, pairs.members(i)] = fit.function.coef[:first]
+        coef[i, pairs.members(j)] = fit.function.coef[first:]
     support = np.flatnonzero(np.any(coef != 0.0, axis=0))
     nr_sv = tuple(np.bincount(number[support], minlength=count).tolist())
     probA, probB = (None, None) if sigmoids is None else np.array(sigmoids).reshape(-1, 2).T.copy()
-    rho = np.array([fit.answer.rho for fit in solved])
+    rho = np.array([fit.function.rho for fit in solved])
     coef = np.ascontiguousarray(coef[:, support])
     parts = data.support(support)
     model = KernelModel(
@@ -107,9 +109,9 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
     """Train a regression or a one-class model; see `trainer`."""
     s = fitting.settings
     fit = fitting.solve(problem_of(data, fitting.settings))
-    support = np.flatnonzero(fit.answer.coef)
+    support = np.flatnonzero(fit.function.coef)
     model = KernelModel(
-        s.row.word, data.kernel, None, 2, np.array([fit.answer.rho]), fit.answer.coef[None, support], None,
+        s.row.word, data.kernel, None, 2, np.array([fit.function.rho]), fit.function.coef[None, support], None,
         *data.support(support),
     )  # fmt: skip
     text, lacking = fit.text(), ""
@@ -125,7 +127,7 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
                 text += more
         except calibration.NotCalibratedError as e:
             lacking = str(e)
-    warnings = [f"WARNING: {doubt}"] if (doubt := fit.answer.doubt) else []
+    warnings = [f"WARNING: {warning}"] if (warning := fit.function.warning) else []
     return KernelTraining(model, [fit], text, warnings, lacking, support)
 
 

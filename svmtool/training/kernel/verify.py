@@ -31,7 +31,7 @@ from svmtool.certify.kernel import (
 )  # fmt: skip
 from svmtool.certify.linear import Certificate
 from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, relative
-from svmtool.kernels.results import FEASIBLE, Answer, KernelResult, feasible_sums
+from svmtool.kernels.results import FEASIBLE, DecisionFunction, KernelResult, feasible_sums
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.residual import INDEFINITE
@@ -44,27 +44,27 @@ PRINTED = 1.0005  # factor of the requested gap within its three printed digits
 
 def verify(
     problem: AnyProblem, result: KernelResult, target: float | None, other: Callable[[], KernelResult | None]
-) -> tuple[Answer, KernelResult, Certificate]:
-    """Return the verified result, its decision function, and its certificate, scaled as the answer (Answer.scale).
+) -> tuple[DecisionFunction, KernelResult, Certificate]:
+    """Return the verified result, its decision function, and its certificate, scaled alike (DecisionFunction.scale).
 
     The rules are checked on values of the programme, because scaled values may underflow.
     target: the requested gap, if any; other: returns the result of a second method, None if there is none.
     """
-    answer, result, certificate = _verify(problem, result, target, other)
-    certificate.primal, certificate.dual = answer.worth(certificate.primal), answer.worth(certificate.dual)
+    function, result, certificate = _verify(problem, result, target, other)
+    certificate.primal, certificate.dual = function.scaled(certificate.primal), function.scaled(certificate.dual)
     result.certified_gap = certificate.gap
-    return answer, result, certificate
+    return function, result, certificate
 
 
 def _verify(
     problem: AnyProblem, result: KernelResult, target: float | None, other: Callable[[], KernelResult | None]
-) -> tuple[Answer, KernelResult, Certificate]:
+) -> tuple[DecisionFunction, KernelResult, Certificate]:
     """`verify`, in values of the programme."""
     if result.status in (base.TIME, base.INTERRUPTED) and not np.any(result.alpha):
         return _nothing(problem, result)
     asked = -1.0 if target is None else target
     close = PRINTED * asked if target is not None else APART * base.CONFIRMED
-    answer, certificate = certified(problem, result, asked)
+    function, certificate = certified(problem, result, asked)
     ended = result.status in (base.TIME, base.INTERRUPTED, base.ITERATIONS, base.STEPS)
     sound = acceptable(problem, result, certificate)
     claimed = (base.GAP,) if target is None else (base.GAP, base.OPTIMAL)
@@ -77,42 +77,42 @@ def _verify(
             second.iterations += result.iterations
             if second.status is base.GAP and target is None:
                 second.status = base.TAKEN_OVER
-            found, word = certified(problem, second, asked)
-            known = max(known, _bound(problem, second, word))
-            better = not sound or word.gap < certificate.gap
-            if better and acceptable(problem, second, word):
-                result, answer, certificate, sound = second, found, word, True
+            second_function, second_certificate = certified(problem, second, asked)
+            known = max(known, _bound(problem, second, second_certificate))
+            better = not sound or second_certificate.gap < certificate.gap
+            if better and acceptable(problem, second, second_certificate):
+                result, function, certificate, sound = second, second_function, second_certificate, True
     if proven_indefinite(problem, certificate):
         certificate.gap = np.inf
         result.status = INDEFINITE if result.status.converged else result.status
-        return answer, result, certificate
+        return function, result, certificate
     if not sound:
-        answer, result, certificate = _smaller(problem, result)
+        function, result, certificate = _smaller(problem, result)
     if certificate.dual < known:
         certificate.dual = min(known, certificate.primal)
         certificate.gap = problem.relative(certificate.primal, certificate.dual)
         if result.status is base.PRECISION and certificate.gap <= (base.CONFIRMED if target is None else close):
             result.status = base.OPTIMAL if target is None else base.GAP
-            answer = problem.answer(result)
+            function = problem.decision_function(result)
     name, gap = result.status.name, certificate.gap
     wanted = {"optimal": min(close, base.CONFIRMED), "gap": close, "taken over": APART * base.CONFIRMED}
     allowed = wanted.get(name, SLOW_MIN_GAP if result.replaced else np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
         result.status = base.PRECISION
-    return answer, result, certificate
+    return function, result, certificate
 
 
-def _smaller(problem: AnyProblem, result: KernelResult) -> tuple[Answer, KernelResult, Certificate]:
+def _smaller(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunction, KernelResult, Certificate]:
     """The best multiple of a result that is worse than w = 0, or w = 0, with its certificate."""
     status = base.PRECISION if result.status.converged else result.status
     smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
     if smaller is not None:
         smaller.status = status
-        answer, certificate = certified(problem, smaller)
+        function, certificate = certified(problem, smaller)
         if acceptable(problem, smaller, certificate):
-            return answer, smaller, certificate
+            return function, smaller, certificate
     result = zero(problem, status)
-    return problem.answer(result), result, certified_zero(problem)
+    return problem.decision_function(result), result, certified_zero(problem)
 
 
 def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> float:
@@ -131,7 +131,7 @@ def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate) 
     return certificate.dual if feasible else -np.inf
 
 
-def _nothing(problem: AnyProblem, result: KernelResult) -> tuple[Answer, KernelResult, Certificate]:
+def _nothing(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunction, KernelResult, Certificate]:
     """The result of a run that a limit ended before there were weights: w = 0 with its best constants.
 
     It costs nothing, because thousands of problems may end so.
@@ -139,13 +139,13 @@ def _nothing(problem: AnyProblem, result: KernelResult) -> tuple[Answer, KernelR
     found = certified_zero(problem)
     if not isinstance(problem, HardOneClass):
         _, result.rho, result.r = value_at_zero(problem)
-    return problem.answer(result), result, found
+    return problem.decision_function(result), result, found
 
 
 def certified(
     problem: AnyProblem, result: KernelResult, target: float = -1.0,
     exact: np.ndarray | None = None,
-) -> tuple[Answer, Certificate]:  # fmt: skip
+) -> tuple[DecisionFunction, Certificate]:  # fmt: skip
     """Return the decision function of a result and its certificate, in values of the programme.
 
     target: the requested gap, below 0 if there is none.  exact: the gradient by decision values as svm-predict computes
@@ -158,7 +158,7 @@ def certified(
                 exact = problem.gradient(result.alpha, exact_sum(problem, problem.coefficients(result.alpha)))
             result.rho, result.r = problem.without_losses(exact)
     if not _finite(result.alpha, result.rho, result.r):
-        return problem.answer(result), Certificate(np.nan, np.nan, np.nan)
+        return problem.decision_function(result), Certificate(np.nan, np.nan, np.nan)
     with np.errstate(all="ignore"):  # values that are not finite show in the gap
         if exact is None:
             found = certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late, target)
@@ -168,7 +168,7 @@ def certified(
         if found.primal > value_at_zero(problem)[0]:
             found = _with_best_constants(problem, result, found)
     result.primal = found.primal
-    return problem.answer(result), found
+    return problem.decision_function(result), found
 
 
 def _with_best_constants(problem: AnyProblem, result: KernelResult, found: Certificate) -> Certificate:

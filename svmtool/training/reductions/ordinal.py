@@ -94,10 +94,10 @@ class Ordinal(Reduction):
         return error_lines("Training", rank - self.number)
 
 
-def error_lines(of: str, distances: np.ndarray) -> str:
+def error_lines(title: str, distances: np.ndarray) -> str:
     """Lines with zero-one and mean absolute error of predicted ranks; distances: error of each row, in ranks."""
     wrong, absolute = float(np.mean(distances != 0)), float(np.mean(np.abs(distances)))
-    return f"{of} zero-one error = {wrong:g}\n{of} mean absolute error = {absolute:g} (ranks)\n"
+    return f"{title} zero-one error = {wrong:g}\n{title} mean absolute error = {absolute:g} (ranks)\n"
 
 
 def validation_lines(labels: np.ndarray, predictions: np.ndarray) -> str:

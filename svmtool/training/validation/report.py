@@ -1,4 +1,4 @@
-"""Printed lines of -v and -C, LIBLINEAR's, the table of --grid, pictures, and exit statuses."""
+"""Printed lines of -v and -C, LIBLINEAR's, the table of --grid, plots, and exit statuses."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from svmtool.metrics import RegressionErrors
 from svmtool.params import Request, Settings
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import TIME
-from svmtool.training import pictures
+from svmtool.training import plots
 from svmtool.training.outcome import NOT_CONVERGED, Interruptible, advice, report_folds
-from svmtool.training.pictures import Curve, Picture
+from svmtool.training.plots import Curve, Plot
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.scores import (
     ACCURACY,
@@ -93,7 +93,7 @@ def run_search(
     first_C = settings.problem.C if "-c" in request.given else None
     first_p = settings.problem.p if "-p" in request.given else None
     measure = measure_of(request.score, settings)
-    picture = Picture(request.plot)
+    plot = Plot(request.plot)
 
     def line(tried: Tried | None) -> None:
         if tried is None:
@@ -111,11 +111,11 @@ def run_search(
     p = f" Best p = {best.p:g}" if regression else ""
     title = "MSE" if measure is ERROR else measure.title
     console.out(f"Best C = {best.C:g}{p}  CV {title} = {measure.text(best.score)}\n")
-    _draw(picture, found, measure, regression)
+    _draw(plot, found, measure, regression)
     return found, _search_status(found, settings.row, request.strict, console)
 
 
-def _draw(picture: Picture, found: Search, measure: Measure, regression: bool) -> None:
+def _draw(plot: Plot, found: Search, measure: Measure, regression: bool) -> None:
     curves: dict[float, list[tuple[float, float]]] = {}
     for value in found.tried:
         if math.isfinite(value.score):
@@ -123,7 +123,7 @@ def _draw(picture: Picture, found: Search, measure: Measure, regression: bool) -
     named = [Curve(f"p = {p:g}" if regression else "", points) for p, points in curves.items()]
     best = found.best
     chosen = (best.C, measure.sign * best.score) if math.isfinite(best.score) else None
-    picture.draw(lambda figure: pictures.search(figure, named, chosen, measure.title, measure.percent), height=4.5)
+    plot.draw(lambda figure: plots.search(figure, named, chosen, measure.title, measure.percent), height=4.5)
 
 
 def _warn(folds: Folds, console: Any) -> None:
@@ -150,7 +150,7 @@ def grid(table: Dataset, settings: Settings, request: Request, console: Any, sto
     """--grid: print the table, also when quiet; returns the exit status."""
     assert request.grid is not None
     measure = measure_of(request.score, settings)
-    picture = Picture(request.plot)
+    plot = Plot(request.plot)
     folds = None if request.folds is None else Folds(table, settings, request.folds)
     by = "" if folds is None else f", validation by {folds.count} folds"
     console.out(f"Score: {measure.title}{by}\n")
@@ -167,7 +167,7 @@ def grid(table: Dataset, settings: Settings, request: Request, console: Any, sto
     if found.best is not None:
         C, score = found.best
         console.out(f"Best C = {C:g}  CV {measure.title} = {measure.text(score)}\n")
-    _draw_grid(picture, found, measure, settings)
+    _draw_grid(plot, found, measure, settings)
     return _grid_status(found, settings, request, console)
 
 
@@ -179,7 +179,7 @@ def _line(point: Point, measure: Measure) -> str:
     return " ".join([*columns, f"{point.seconds:8.3f}"]) + "\n"
 
 
-def _draw_grid(picture: Picture, found: Grid, measure: Measure, settings: Settings) -> None:
+def _draw_grid(plot: Plot, found: Grid, measure: Measure, settings: Settings) -> None:
     def curve(name: str, scores: list[float | None]) -> Curve:
         pairs = [(point.C, score) for point, score in zip(found.points, scores, strict=True)]
         return Curve(name, [(C, measure.sign * s) for C, s in pairs if s is not None and math.isfinite(s)])
@@ -189,8 +189,8 @@ def _draw_grid(picture: Picture, found: Grid, measure: Measure, settings: Settin
         curves.insert(0, curve("validation", [point.validation for point in found.points]))
         chosen = found.best[0], measure.sign * found.best[1]
     gaps = [(point.C, point.certificate.gap) for point in found.points]
-    picture.draw(
-        lambda figure: pictures.search(figure, curves, chosen, measure.title, measure.percent, gaps, settings.target)
+    plot.draw(
+        lambda figure: plots.search(figure, curves, chosen, measure.title, measure.percent, gaps, settings.target)
     )
 
 

@@ -75,7 +75,7 @@ class HeldOut:
         found.add(self.labels, self.predictions)
         return found
 
-    def mean_of_curves(self, of: Callable[[RankCurve], float]) -> float:
+    def mean_of_curves(self, area: Callable[[RankCurve], float]) -> float:
         """A measure of the curve of the positive class; otherwise the mean over each class against the rest."""
         assert self.scores is not None
         truth = np.trunc(self.labels)
@@ -83,7 +83,7 @@ class HeldOut:
         for k in range(len(self.classes)) if self.positive is None else (self.positive,):
             curve = RankCurve(float(self.classes[k]))
             curve.add(truth, self.scores[:, k])
-            found.append(of(curve))
+            found.append(area(curve))
         return sum(found) / len(found) if found else math.nan
 
 
@@ -117,7 +117,7 @@ class Measure(NamedTuple):
     title : as it is printed
     kinds : the kinds of labels for which it is defined
     needs : PREDICTIONS, SCORES or PROBABILITIES
-    of : the function of a HeldOut
+    compute : the measure of a HeldOut
     percent : whether it is printed in percent
     sign : 1 if larger is better, else -1
     """
@@ -125,13 +125,13 @@ class Measure(NamedTuple):
     title: str
     kinds: tuple[str, ...]
     needs: int
-    of: Callable[[HeldOut], float]
+    compute: Callable[[HeldOut], float]
     percent: bool = False
     sign: int = 1
 
     def score(self, held: HeldOut) -> float:
         """The measure with the sign that makes larger better; minus infinity where it is not defined."""
-        value = self.of(held)
+        value = self.compute(held)
         return self.sign * value if value == value else -math.inf
 
     def text(self, score: float) -> str:

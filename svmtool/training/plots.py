@@ -1,4 +1,4 @@
-"""The log of a training (--solver-log) and pictures (--plot, matplotlib) of trainings, searches for C and grids."""
+"""The log of a training (--solver-log) and plots (--plot, matplotlib) of trainings, searches for C and grids."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Record(NamedTuple):
     gap: float
 
 
-class Picture:
+class Plot:
     """A picture file; None: no picture is wanted, and nothing is drawn.
 
     Raises SvmtoolError for a name that ends in no kind of picture, and where matplotlib is missing.
@@ -73,7 +73,7 @@ class History:
 
     def __init__(self, log: str | None = None, plot: str | None = None, target: float | None = None):
         self.log_path, self.target = log, target
-        self.picture = Picture(plot)
+        self.plot = Plot(plot)
         self.runs: dict[Any, list[Record]] = {}  # of each problem by its label, for the picture
         self._lock = threading.Lock()  # problems of several classes run in parallel
         self._log: TextIO | None = sys.stdout if log == "-" else None
@@ -89,7 +89,7 @@ class History:
             if self._log is not None:
                 line = {"iteration": iteration, "seconds": seconds, "objective": objective, "bound": bound, "gap": gap}
                 self._write({**line, **fields})
-            if self.picture.path is not None:
+            if self.plot.path is not None:
                 record = Record(iteration, seconds, float(objective), float(gap))
                 self.runs.setdefault(fields.get("label"), []).append(record)
 
@@ -110,8 +110,8 @@ class History:
     def close(self) -> None:
         """End the log and draw the picture; further records are dropped."""
         self.close_log()
-        self.picture.draw(lambda figure: training(figure, self.runs, self.target))
-        self.picture.path = None
+        self.plot.draw(lambda figure: training(figure, self.runs, self.target))
+        self.plot.path = None
 
     def close_log(self) -> None:
         """End the log file; stdout stays open."""
@@ -124,7 +124,7 @@ class History:
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
         if kind is not None and not issubclass(kind, KeyboardInterrupt):
-            self.picture.path = None  # no picture after an error
+            self.plot.path = None  # no picture after an error
         self.close()
 
 
