@@ -15,15 +15,15 @@ from svmtool.objectives.class_rows import ClassRows, ClassTask
 from svmtool.objectives.crammer_singer import PRODUCTS, step_cost, system_cost
 
 # What work costs, in nanoseconds on one core of 2024; only their ratios matter.
-VISIT, PLACE = 0.8, 8.0  # of a visit to a row: a non-zero for a class, and a class ...
-TOGETHER = 4.0  # ... if all neighbours are visited; otherwise times this factor
+VISIT, PLACE = 0.8, 8.0  # of a visit to a row with all its neighbours: a non-zero for a class, and a class
+TOGETHER = 4.0  # factor of these if neighbours are not visited
 STEP, ROW, FACTOR = 0.5e6, 60.0, 0.06  # of a Newton step: its calls, a class of a row, and per (classes features)^3
-NEWTON_STEPS = 20  # usual number; 36 to 90 where C is large (pendigits, poker, satimage), so that Newton steps ...
-TOO_MANY = 5.0  # ... count as too slow after this multiple of it only
+NEWTON_STEPS = 20  # usual number; 36 to 90 where C is large (pendigits, poker, satimage)
+TOO_MANY = 5.0  # multiple of it after which Newton steps count as too slow
 PRODUCT_STEPS = 30  # usual number of those by conjugate gradients, or with the row system
-PATIENCE = 0.2  # share of the Newton steps' cost that epochs may take first ...
-PATIENCE_LATER = 1.0  # ... and after Newton steps have not ended the run, when this multiple of steps is expected:
-MORE_STEPS = 2.0
+PATIENCE = 0.2  # share of the Newton steps' cost that epochs may take first
+PATIENCE_LATER = 1.0  # the same after Newton steps that have not ended the run
+MORE_STEPS = 2.0  # factor of the expected Newton steps then
 SHARPER = 0.5  # factor of the violation at which all classes of all rows are next unshrunk
 
 

@@ -26,11 +26,11 @@ class _Climb:
         self._p, self._z, self._pivot = np.zeros(size), -first, 1.0
         self._scaled = np.empty(size)
 
-    def add(self, q: np.ndarray, own: float, beside: float) -> None:
-        """Add a vector q; own, beside: T's entries on the diagonal and left of it (0 for the first)."""
-        part = beside / self._pivot
-        self._z = -self._z * part if beside else -self._z
-        self._pivot = own - part * beside
+    def add(self, q: np.ndarray, own: float, left: float) -> None:
+        """Add a vector q; own, left: T's entries on the diagonal and left of it (0 for the first)."""
+        part = left / self._pivot
+        self._z = -self._z * part if left else -self._z
+        self._pivot = own - part * left
         self._p *= -part
         self._p += q
         step = self._z / self._pivot

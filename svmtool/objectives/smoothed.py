@@ -18,8 +18,8 @@ from svmtool.objectives.duality import balanced
 from svmtool.objectives.squared_hinge import dual_bound
 from svmtool.objectives.task import Task
 
-POWER_STEPS, POWER_CLOSE = 1000, 1e-4  # steps and tolerance of the power iteration, which gives a lower bound: ...
-MARGIN = 1.05  # ... factor that makes it an upper bound
+POWER_STEPS, POWER_CLOSE = 1000, 1e-4  # steps and tolerance of the power iteration, which gives a lower bound
+MARGIN = 1.05  # factor that makes it an upper bound
 
 
 class Smoothed:

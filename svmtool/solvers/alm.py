@@ -39,8 +39,9 @@ from svmtool.solvers.shared.interior_steps import Slower
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, ROUNDOFF_GAP, SAFETY
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
-SIGMA_FEATURES = 64  # more features than that put more rows on the margin: a smaller sigma, down to ...
-SIGMA_LEAST = 1.0  # ... this, takes Newton steps over fewer of their breakpoints
+# More than SIGMA_FEATURES features put more rows on the margin: a smaller sigma, at least SIGMA_LEAST, takes Newton
+# steps over fewer of their breakpoints
+SIGMA_FEATURES, SIGMA_LEAST = 64, 1.0
 # unit of slacks and of 1 / sigma: 1, or the mean |target| divided by TARGETS (by less above SIGMA_FEATURES features)
 TARGETS = 10.0
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself

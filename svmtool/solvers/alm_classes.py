@@ -185,8 +185,8 @@ class Run(Rounds):
 
     most_epochs, after_rule = MOST_EPOCHS, AFTER_RULE
     may_round = True  # whether epochs may give way to rounds
-    handing_over = False  # whether epochs end the run where the multipliers' steps say that -e is near ...
-    near = False  # ... as they did
+    handing_over = False  # whether epochs end the run once the multipliers' steps say that -e is near
+    near = False  # whether they have said so
     reached = 1.0  # the certified gap before epochs continue
     interior, spent = np.inf, 0.0  # what interior-point steps are expected to cost; what epochs and rounds have cost
     rounded_cost = np.inf  # at which a gap of SLOW_MIN_GAP ends a run whose interior-point steps ended by rounding

@@ -56,7 +56,7 @@ BALANCE, BALANCE_STEP = 2.0, 4.0  # factors: between the residuals, and of mu at
 BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least this many, and this share of all so far
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MOST_ITERATIONS = 10000
-PRODUCTS, SQUARE = 3.0, 2.0  # of an iteration with a factor: products with the rows, and what takes d^2 besides
+PRODUCTS, SQUARE = 3.0, 2.0  # of an iteration with a factor: products with the rows, and operations per d^2
 LOOK_AHEAD = 1024  # see `solve`
 # iterations after a restart when the mean is examined, and between evaluations
 FIRST_EVALUATION, EVALUATION_GROWTH = 20, 1.5

@@ -1,6 +1,6 @@
 """FOSVM with a kernel: -s 80 and 81 with -t, -g, -d or -r.  Problem and paper: solvers/fosvm.py.
 
-Differs from the paper in, besides 1 to 4 there:
+Differs from the paper in 1 to 4 there, and in:
  5. z is computed again in double precision if a row that joined because of single precision is not the worst one.
  6. An A of more than MANY rows is not solved exactly, because any feasible alpha has its gap.  The dual over all rows,
     that of C-SVC without upper bounds, is decomposed: a working set has half of the last one, the rows with the least

@@ -16,7 +16,7 @@ Differs from the paper in:
  4. Where rounds are slow, the free rows (0 < alpha_i < c_i) are settled by one factorised system (Newton on the face).
  5. Where the origin is in the reduced convex hull of the rows, w = 0 is the solution: one system of the features
     finds its multipliers.
- 6. It ends by a certified gap, alone or besides the violation; the result is the best multiple of w and its best rho.
+ 6. It ends by a certified gap, alone or with the violation; the result is the best multiple of w and its best rho.
 Stops when: the certified relative gap (objectives/one_class.py) reaches the target; with -e, when max {z_i: alpha_i >
 0} - min {z_i: alpha_i < c_i} <= SAFETY e (LIBLINEAR's rule, stricter) and the gap is at most RULE_MIN_GAP.
 Memory: 9 vectors of n, 3 of d.

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 NEAR, KEPT, SOON = 0.7, 0.8, 0.95  # |v_j| from which a zero weight is in the set: initially, to stay, to enter
 INNER, SLACK = 5, 0.01  # most Newton steps on phi, and the tolerance of a row's slope
-FAST, GROWTH = 2, 1.5  # sigma grows by GROWTH if FAST Newton steps sufficed; ...
-SHORT = 0.02  # ... it decreases if INNER did not and one was shorter than SHORT
+FAST, GROWTH = 2, 1.5  # sigma grows by GROWTH if FAST Newton steps sufficed
+SHORT = 0.02  # sigma decreases if INNER steps did not suffice and one was shorter than this
 CG_SHARE, CG_MOST = 0.5, 200  # relative residual of a Newton step, and its most products
 
 

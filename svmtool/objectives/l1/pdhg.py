@@ -24,9 +24,9 @@ from svmtool.objectives.duality import cancelling, standard_normal
 from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.task import Task
 
-FAR = 0.2  # rows further than this from their targets are left out, ...
-NEARLY = 0.8  # ... and columns of zero weight with sums below this; ...
-FEWEST = 1000  # ... but at least this many of either are kept
+FAR = 0.2  # rows further than this from their targets are left out
+NEARLY = 0.8  # columns of zero weight with sums below this are left out
+FEWEST = 1000  # rows and columns of which none are left out
 FEWER = 0.8  # rows and columns are chosen again if at most this share of either would remain, or if one is missing
 SHORT_ROW = 1e-2  # lower bound of a row's sum in its step size, relative to the mean
 POWER_STEPS, POWER_CLOSE, MARGIN = 50, 1e-3, 1.05  # of the power iteration, as in objectives/smoothed.py

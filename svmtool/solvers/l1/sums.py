@@ -42,8 +42,8 @@ from svmtool.tolerances import GRAM_BELOW, NEWTON_STALL_RTOL, OPTIMAL_GAP
 # of CG_FAR: 1.00, 1.00.  SYSTEMS 5, 10, 80: 0.99, 1.20; 1.00, 1.27; 1.01, 1.17.  LEFT 0.01, 0.3, 0.5: 1.10, 16.5;
 # 0.96, 3.2; 0.87, 1.75.  FIRST_SET 50, 800: 0.97, 3.8; 1.13, 15.2.  No path: 1.26, 17; from 10: 1.06, 14; with PATH_GAP
 # 0.1, 0.03: 1.00, 1.21; 0.97, 1.24.  Matrices up to 300 weights: 2.4, 43; up to 4000: 0.93, 1.00, each of 128 MB.
-LEFT = 0.1  # share of the slope at t = 0 at which a search along a step ends, ...
-SEARCH = 60  # ... or after this many values of t: where the slope jumps at a zero of a weight no t has such a slope
+LEFT = 0.1  # share of the slope at t = 0 at which a search along a step ends
+SEARCH = 60  # most values of t in a search: where the slope jumps at a zero of a weight, no t has such a slope
 NARROW = 1e-3  # a bracket of t this narrow, relative, holds such a jump
 SYSTEMS = 20  # most of them for a model
 

@@ -39,10 +39,10 @@ from svmtool.solvers.shared.interior_steps import possible as possible_interior
 from svmtool.solvers.shared.newton import newton_steps
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW
 
-MOST = 1000  # iterations, or coordinate epochs, of small data; ...
-MOST_VISITS = 2e9  # ... this many visits to a non-zero in all
-REFINING, CLEARLY = 20, 0.1  # most factorised steps from the answer; the share of the gap that these go to, and ...
-FACTORISED = GRAM_BELOW  # ... most features
+MOST = 1000  # most iterations, or coordinate epochs
+MOST_VISITS = 2e9  # most visits to a non-zero in all
+REFINING, CLEARLY = 20, 0.1  # most factorised steps from the result; the share of the gap that these go to
+FACTORISED = GRAM_BELOW  # most features of these steps
 FEW_ROWS = 2048  # rows up to which all their inner products are kept
 RISE = 1e-3  # of the dual value, as a share of the gap: the hinge ends when as many epochs as before brought no more
 

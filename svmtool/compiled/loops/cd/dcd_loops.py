@@ -15,8 +15,9 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.rows.row_loops import ONE, TWO, ZERO, add_multiple, product_of_row
 
-EVALUATIONS = 0.1  # share of the visits so far that pass between two evaluations of the primal, ...
-NEARLY = 0.8  # ... or of those that lie ahead of the requested gap; never more than went before
+# Visits between two evaluations of the primal: the share EVALUATIONS of those so far, or NEARLY of those expected until
+# the requested gap; never more than went before
+EVALUATIONS, NEARLY = 0.1, 0.8
 TUBE_SHARE = 0.3  # tubes: factor of the shrinking thresholds, which the first rows of an epoch make too wide
 
 
@@ -171,8 +172,8 @@ def tube_epoch(
     size = limits[4]
     above, below = TUBE_SHARE * limits[0], TUBE_SHARE * limits[1]
     at_bias = np.uint64(len(w) - 1)
-    of_data = np.uint64(len(indptr)) - ONE
-    gone = of_data  # marks a shrunk row
+    stored = np.uint64(len(indptr)) - ONE
+    gone = stored  # marks a shrunk row
     left = state[2]
     for c in range(first, min(last, n_chunks)):
         drawn = chunks[c]
@@ -183,10 +184,10 @@ def tube_epoch(
             total = product(indices, values, w, start, stop)
             if bias >= 0.0:
                 total += bias * w[at_bias]
-            old = alpha[i] - alpha[i + of_data]
+            old = alpha[i] - alpha[i + stored]
             total += diagonal[i] * old
             over = total - target[i]  # slope in alpha_i - alpha'_i above zero, ...
-            under = total + target[i + of_data]  # ... and below zero, which is smaller
+            under = total + target[i + stored]  # ... and below zero, which is smaller
             if old == 0.0:
                 if over > above and under < -above:  # shrink inside the tube
                     active[s] = gone
@@ -207,11 +208,11 @@ def tube_epoch(
             if projected < smallest:
                 smallest = projected
             if abs(projected) > 1e-12:
-                bend = max(square_norms[i] + diagonal[i], 1e-300)
-                up = min(max(old - over / bend, 0.0), upper[i])
-                down = min(max(under / bend - old, 0.0), upper[i])
+                curvature = max(square_norms[i] + diagonal[i], 1e-300)
+                up = min(max(old - over / curvature, 0.0), upper[i])
+                down = min(max(under / curvature - old, 0.0), upper[i])
                 alpha[i] = up
-                alpha[i + of_data] = down
+                alpha[i + stored] = down
                 add_multiple(indices, values, w, up - down - old, start, stop, bias)
     limits[2] = largest
     limits[3] = smallest
@@ -233,18 +234,18 @@ def dcd_epochs(
 
     Ends once the projected gradients' range is at most `range_tol`, or `most_rows` rows, state[3], are visited.
     """
-    of_data = np.uint64(len(indptr)) - ONE
+    stored = np.uint64(len(indptr)) - ONE
     for count in range(most):
         state[3] += state[0]
-        if of_data < len(y):
+        if stored < len(y):
             tube_epoch(
                 indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits,
-                state, bias, chunk, ZERO, of_data,
+                state, bias, chunk, ZERO, stored,
             )  # fmt: skip
         else:
             dcd_epoch(
                 indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits,
-                state, bias, chunk, ZERO, of_data,
+                state, bias, chunk, ZERO, stored,
             )  # fmt: skip
         if range_of(limits) <= range_tol or state[3] >= most_rows:
             return count + 1

@@ -65,8 +65,8 @@ def step_pair(indptr, indices, values, upper, square_norms, alpha, w, scratch, i
     for k in range(i_start, i_stop):
         scratch[indices[k]] = 0.0
     norms = square_norms[i] + square_norms[j]
-    bend = max(norms - 2.0 * inner, 1e-15 * norms)
-    step = abs(difference) / bend
+    curvature = max(norms - 2.0 * inner, 1e-15 * norms)
+    step = abs(difference) / curvature
     grows, shrinks = (i, j) if difference > 0.0 else (j, i)
     if step < slack:
         alpha[grows] += step

@@ -35,7 +35,7 @@ def fused_hinge(
     n = len(y)
     d = len(w)
     rows = np.uint64(n)
-    of_data = np.uint64(len(indptr)) - ONE
+    stored = np.uint64(len(indptr)) - ONE
     none = np.uint64(0)
     z = work[:n]
     dz = work[n : 2 * n]
@@ -55,8 +55,8 @@ def fused_hinge(
     sums = work[at : at + 8]
     out = work[at + 8 : at + 12]
     limits = work[at + 12 : at + 17]
-    active = order[:of_data]
-    chunks = order[of_data:]
+    active = order[:stored]
+    chunks = order[stored:]
 
     f_best = 0.0
     for i in range(n):
@@ -73,7 +73,7 @@ def fused_hinge(
     code = -1
 
     if epochs > 0:  # as HingeEpochs in solvers/alm_epochs.py
-        for i in range(of_data):
+        for i in range(stored):
             norms[i] = 0.0
             for k in range(indptr[i], indptr[i + ONE]):
                 norms[i] += values[k] * values[k]
@@ -85,11 +85,11 @@ def fused_hinge(
         visits = 0.0
         patience = 1.0
         promising = -1.0
-        left, left_1, left_2 = 1.0, 1.0, 1.0  # gap at the last three evaluations ...
-        seen, seen_1, seen_2 = 0.0, 0.0, 0.0  # ... and visits to each row until then
-        wanted = gap if gap >= 0.0 else RULE_MIN_GAP
+        left, left_1, left_2 = 1.0, 1.0, 1.0  # gap at the last three evaluations
+        visits_at, visits_at_1, visits_at_2 = 0.0, 0.0, 0.0  # visits to each row until then
+        target_gap = gap if gap >= 0.0 else RULE_MIN_GAP
         while code < 0:
-            visits += state[0] / of_data
+            visits += state[0] / stored
             dcd_epochs(
                 indptr, indices, values, y, target, c, cost, norms, alpha, v, active, chunks, limits, state,
                 -1.0, chunk, 1, -1.0, none,
@@ -97,14 +97,14 @@ def fused_hinge(
             count += 1
             pg_range = range_of(limits)
             settled = pg_range <= range_tol
-            if settled and state[0] < of_data and count < most:
-                for i in range(of_data):
+            if settled and state[0] < stored and count < most:
+                for i in range(stored):
                     active[i] = i
-                state[0] = of_data
+                state[0] = stored
                 limits[0] = np.inf
                 limits[1] = -np.inf
                 continue
-            early = visits - seen < max(patience, EVALUATIONS * visits) and pg_range > promising
+            early = visits - visits_at < max(patience, EVALUATIONS * visits) and pg_range > promising
             if (early or (count < epochs and pg_range > 0.0)) and not settled and count < most:
                 continue
             if count >= most:  # limit reached: the best multiple of the current point
@@ -118,15 +118,15 @@ def fused_hinge(
                     alpha[i] *= t
             f = 0.5 * dot(v, v)
             bound = dot(target, alpha) - f
-            f += csr_hinge(indptr, indices, values, v, y, target, cost, 0.0, none, of_data)
+            f += csr_hinge(indptr, indices, values, v, y, target, cost, 0.0, none, stored)
             left_2, left_1, left = left_1, left, max(max(f - bound, 0.0) / max(f, 1e-300), 1e-300)
-            seen_2, seen_1, seen = seen_1, seen, visits
+            visits_at_2, visits_at_1, visits_at = visits_at_1, visits_at, visits
             ahead = 0.0
-            if left > wanted:
+            if left > target_gap:
                 fall = np.log(left_2 / left)
-                ahead = (seen - seen_2) * np.log(left / wanted) / fall if fall > 0.0 else np.inf
+                ahead = (visits_at - visits_at_2) * np.log(left / target_gap) / fall if fall > 0.0 else np.inf
             patience = min(max(1.0, NEARLY * ahead), max(1.0, visits))
-            promising = pg_range * min(wanted / left, 1.0)
+            promising = pg_range * min(target_gap / left, 1.0)
             if left <= gap:
                 code = 2
             elif settled and left <= RULE_MIN_GAP:
@@ -198,9 +198,9 @@ def fused_hinge(
         if records > most:
             code = 0
             break
-        for i in range(of_data, rows):
-            change[i - of_data] += change[i]
-        csr_gram(indptr, indices, values, change, gram, np.uint64(d), none, of_data)
+        for i in range(stored, rows):
+            change[i - stored] += change[i]
+        csr_gram(indptr, indices, values, change, gram, np.uint64(d), none, stored)
         first = norm * norm <= inner * inner * sums[3] / sigma
         if first:  # end of a round: the next one's first step keeps rows on their pieces, see gradient_on_pieces
             sigma = min(sigma * growth, sigma_most)

@@ -27,16 +27,16 @@ from svmtool.tolerances import NEWTON_STALL_RTOL, OPTIMAL_GAP
 FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, epochs, step
 SHORT = 0.5  # a shorter step means that its model is valid only near w
 KEEP = 0.25  # logistic loss: a step that reduces the violation to this share keeps its matrix for the next
-INNER_MATRIX = 0.03  # tolerance of the model's solution, as share of the largest violation, ...
-INNER_LEAST = 1e-13  # ... but at least this share of the largest slope
-EPOCHS = 20  # epochs of coordinate descent on the model between two factorised systems ...
-FACES = 50  # ... and the most such systems
+INNER_MATRIX = 0.03  # tolerance of the model's solution, as share of the largest violation
+INNER_LEAST = 1e-13  # least tolerance of it, as share of the largest slope
+EPOCHS = 20  # epochs of coordinate descent on the model between two factorised systems
+FACES = 50  # most such systems
 RIDGE = 1e-10  # relative increase of their diagonals: dependent columns make them singular
 CHUNK = 256  # rows whose products are summed together, to stay in cache
-ALIKE = 0.1  # logistic loss: relative change of a row's curvature that the matrix may ignore, ...
-ROUGH, SETTLED = 0.1, 0.01  # ... and share of the mean curvature, until a step decreases f by less than SETTLED
-STALL_STEPS = 3  # round-off: ends after this many steps that neither decrease f nor reduce the gap ...
-NEARER = 0.9  # ... to this share
+ALIKE = 0.1  # logistic loss: relative change of a row's curvature that the matrix may ignore
+ROUGH, SETTLED = 0.1, 0.01  # the same as share of the mean curvature, until a step decreases f by less than SETTLED
+STALL_STEPS = 3  # round-off: ends after this many steps that neither decrease f nor reduce the gap to the share NEARER
+NEARER = 0.9
 
 
 @helper(fast=True)
@@ -137,18 +137,18 @@ def face_step(gram, v, slope, penalty, part, numbers):
             face[m] = j
             m += 1
     old = numbers[:m]
-    pull = numbers[d : d + m]
+    minus_gradient = numbers[d : d + m]
     weight = numbers[2 * d : 2 * d + m]
     q = numbers[3 * d : 3 * d + m]
     for a in range(m):
         j = int(face[a])
         old[a] = v[j]
         weight[a] = penalty[j]
-        pull[a] = -slope[j] - (penalty[j] if v[j] > 0.0 else -penalty[j])
+        minus_gradient[a] = -slope[j] - (penalty[j] if v[j] > 0.0 else -penalty[j])
         for b in range(m):
             part[a * m + b] = gram[j * d + int(face[b])]
         part[a * m + a] *= 1.0 + RIDGE
-    if cholesky_solve(part, pull, q, m):
+    if cholesky_solve(part, minus_gradient, q, m):
         return
     curvature = 0.0
     for a in range(m):
@@ -157,7 +157,7 @@ def face_step(gram, v, slope, penalty, part, numbers):
         for b in range(m):
             product += gram[j * d + int(face[b])] * q[b]
         curvature += product * q[a]
-    l1_face_step(old, q, weight, -dot(pull, q), curvature)
+    l1_face_step(old, q, weight, -dot(minus_gradient, q), curvature)
     for a in range(m):
         v[int(face[a])] = old[a]
 

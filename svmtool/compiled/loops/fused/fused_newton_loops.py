@@ -123,7 +123,7 @@ def fused_newton(
     n = len(y)
     d = len(w)
     rows = np.uint64(n)
-    of_data = np.uint64(len(indptr)) - ONE
+    stored = np.uint64(len(indptr)) - ONE
     none = np.uint64(0)
     z = work[:n]
     dz = work[n : 2 * n]
@@ -183,15 +183,15 @@ def fused_newton(
             break
         previous = f
         if not logistic:
-            for i in range(of_data, rows):
-                change[i - of_data] += change[i]
-            csr_gram(indptr, indices, values, change, gram, np.uint64(d), none, of_data)
+            for i in range(stored, rows):
+                change[i - stored] += change[i]
+            csr_gram(indptr, indices, values, change, gram, np.uint64(d), none, stored)
         for j in range(d * d):
             factor[j] = gram[j]
         for j in range(d):
             factor[j * d + j] += 1.0
         if logistic:  # all curvatures are new, and `gram` stays 0
-            csr_gram(indptr, indices, values, c, factor, np.uint64(d), none, of_data)
+            csr_gram(indptr, indices, values, c, factor, np.uint64(d), none, stored)
         if direction(factor, g, p):
             code = 4
             break

@@ -38,16 +38,16 @@ def pdhg_steps(
             balance += signed[i]
         keep = (k + 1.0) / (k + 2.0)
         moved = 0.0
-        beside = 0.0
+        centred = 0.0
         for j in range(d):
-            pull = row_dot(row_numbers, column_values, signed, starts[j], starts[j + ONE])
-            slope = fixed[j] - centre[j] * balance + pull
+            column_sum = row_dot(row_numbers, column_values, signed, starts[j], starts[j + ONE])
+            slope = fixed[j] - centre[j] * balance + column_sum
             old = w[j]
             near = threshold(old + tau[j] * slope, tau[j])
             move = near - old
             near_w[j] = near
             far_w[j] = near + move
-            beside += centre[j] * far_w[j]
+            centred += centre[j] * far_w[j]
             moved += move * move / tau[j]
             w[j] = keep * (old + 2.0 * move) + (1.0 - keep) * w0[j]
         step = state[3]
@@ -56,7 +56,7 @@ def pdhg_steps(
         state[2] = near
         if step > 0.0:
             moved += move * move / step
-        far = near + move - beside
+        far = near + move - centred
         shift = keep * (shift + 2.0 * move) + (1.0 - keep) * state[0]
         for i in range(n):
             slack = target[i] - y[i] * (far + row_dot(indices, values, far_w, indptr[i], indptr[i + ONE]))
