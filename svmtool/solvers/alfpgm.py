@@ -7,9 +7,8 @@ kernel matrix whose variables have changed.  The problem is in kernels/decomposi
 
 Differs from the paper in:
  1. Sets are large (p = 1024), half of a set is the newest half of the last one, and the subproblem is solved by steps
-    of pairs of variables (sequential minimal optimisation, SMO) on its l x l block of the matrix.  --paper-form selects
-    the paper's method: p pairs by second order (pWSS, kernels/decomposition.py), solved by augmented Lagrangian and
-    fast projected gradient (Algorithm 2).
+    of pairs (SMO) on its l x l block of the matrix.  --paper-form selects the paper's method: p pairs by second order
+    (pWSS, kernels/decomposition.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).
  2. Small problems have no sets: steps choose among all variables (METHODS, `plan`).
  3. f is computed again in double precision where single precision could hide a violation.
  4. If pairs have cost more than a direct solution (kernels/direct.py) and are expected to cost as much again, they

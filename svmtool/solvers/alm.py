@@ -39,8 +39,7 @@ from svmtool.solvers.shared.interior_steps import Slower
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, ROUNDOFF_GAP, SAFETY
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
-# More than SIGMA_FEATURES features put more rows on the margin: a smaller sigma, at least SIGMA_LEAST, takes Newton
-# steps over fewer of their breakpoints
+# With more features more rows are on the margin: at a smaller sigma, SIGMA_LEAST or more, steps cross fewer breakpoints
 SIGMA_FEATURES, SIGMA_LEAST = 64, 1.0
 # unit of slacks and of 1 / sigma: 1, or the mean |target| divided by TARGETS (by less above SIGMA_FEATURES features)
 TARGETS = 10.0

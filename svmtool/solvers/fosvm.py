@@ -7,7 +7,7 @@ Le, Phung, Nguyen and Venkatesh, Fast One-Class Support Vector Machine for Novel
 (FOSVM1), Algorithm 3 (FOSVM2).  A = the first two rows; repeat: (w, rho) = the hard one-class SVM on the rows of A;
 i = the row outside A with the least w.phi(x_i); end if w.phi(x_i) >= (1 - theta) rho, else A = A + {i}.
 
-    paper: A, alpha, rho, o_i     code: chosen, small.alpha, small.rho, z_i - rho
+    paper: A, alpha, rho, o_i     code: chosen, subproblem.alpha, subproblem.rho, z_i - rho
 
 Differs from the paper in:
  1. The problem on A is solved exactly, from the last solution on (linalg/minimum_norm_point.py).
@@ -52,9 +52,9 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     run = CuttingPlanes(rows, monitor, sample)
     status = run.run()
     alpha = np.zeros(n)
-    alpha[run.chosen] = run.small.alpha
+    alpha[run.chosen] = run.subproblem.alpha
     w = np.append(task.rows.transpose_product(alpha), run.stored_rho)
-    near = is_zero(-np.inf, run.small.rho, rows.size)  # without the product that gives the least value
+    near = is_zero(-np.inf, run.subproblem.rho, rows.size)  # without the product that gives the least value
     if near and status.converged and certify_hard_linear(task.rows, alpha).primal == 0.0:
         w[:] = 0.0
     return Result(w, status, monitor.iterations - 1, monitor.history, alpha)

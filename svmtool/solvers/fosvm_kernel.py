@@ -65,13 +65,13 @@ def solve(
     status = run.run(many)
     if status is None:
         alpha = np.zeros(rows.n)
-        alpha[run.chosen] = run.small.alpha
+        alpha[run.chosen] = run.subproblem.alpha
         rows = None  # free its memory for the working sets
         try:
             result = _decompose(problem, monitor, run.sample, alpha, working)
         except EndedError:  # before the first round
-            rho = run.small.rho
-            z = _guessed(len(alpha), run.chosen, run.small.z, rho)
+            rho = run.subproblem.rho
+            z = _guessed(len(alpha), run.chosen, run.subproblem.z, rho)
             gap = hard_gap(least_score(z), rho, problem.size)
             count = monitor.iterations - 1
             return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, count, monitor.end(), z)
@@ -85,7 +85,7 @@ def solve(
         status = run.run()
         before = result
     if not monitor.ended():
-        rows.alpha[run.chosen] = run.small.alpha
+        rows.alpha[run.chosen] = run.subproblem.alpha
         try:
             if run.sample is not None or not rows.exact:
                 rows.refresh()
@@ -93,7 +93,7 @@ def solve(
             status = monitor.end()
     alpha, z = rows.alpha, rows.z
     if not np.any(alpha):  # ended before all rows were examined
-        alpha[run.chosen], z = run.small.alpha, _guessed(rows.n, run.chosen, run.small.z, run.small.rho)
+        alpha[run.chosen], z = run.subproblem.alpha, _guessed(rows.n, run.chosen, run.subproblem.z, run.subproblem.rho)
     rho = float(alpha @ z)
     gap = hard_gap(least_score(z), rho, rows.size)
     if before is not None and monitor.ended() and before.gap < gap:  # a limit came before A was solved

@@ -68,20 +68,20 @@ class CuttingPlanes:
 
     def __init__(self, rows: RowScores, monitor: Monitor, sample: Sample | None, first: np.ndarray | None = None):
         self.rows, self.monitor, self.sample = rows, monitor, sample
-        self.small = MinimumNormPoint()
+        self.subproblem = MinimumNormPoint()
         self.chosen = np.empty(0, np.int64)
         self.join(np.arange(min(FIRST_ROWS, rows.n)) if first is None else first)
 
     def join(self, some: np.ndarray) -> None:
         """Add the rows `some` (i8) to A."""
         chosen = np.append(self.chosen, some)
-        self.small.join(self.rows.inner(some, chosen))  # a limit may end this: A stays as it is then
+        self.subproblem.join(self.rows.inner(some, chosen))  # a limit may end this: A stays as it is then
         self.chosen = chosen
 
     @property
     def stored_rho(self) -> float:
         """The model's rho: rows on the hyperplane are inside, in whatever order their values are summed."""
-        return self.small.rho * (1.0 - INSIDE)
+        return self.subproblem.rho * (1.0 - INSIDE)
 
     def run(self, most: float = np.inf) -> Status | None:
         """Add rows until the gap is reached; returns why it ended, None where A would have more than `most` rows."""
@@ -89,17 +89,17 @@ class CuttingPlanes:
             return self._rounds(most)
         except EndedError:
             if not self.monitor.iterations:  # only A has a dual value: nothing is known of the other rows
-                rho = self.small.rho
+                rho = self.subproblem.rho
                 self.monitor.step(0.0, -0.5 * rho, hard_gap(0.0, rho, self.rows.size), active=len(self.chosen))
             return self.monitor.end()
 
     def _rounds(self, most: float) -> Status | None:
         sure = False  # whether the rows that joined last were chosen by exact z
         while True:
-            moved = self.small.solve()
+            moved = self.subproblem.solve()
             worst, least, all_seen = self.evaluate()
-            lead = min(least_score(self.small.z), least)
-            rho = self.small.rho
+            lead = min(least_score(self.subproblem.z), least)
+            rho = self.subproblem.rho
             gap = hard_gap(lead, rho, self.rows.size)
             reached = self.monitor.gap is not None and gap <= self.monitor.gap
             if all_seen and not self.rows.exact and (reached or (not moved and self.monitor.iterations)):
@@ -125,7 +125,7 @@ class CuttingPlanes:
 
     def evaluate(self) -> tuple[np.ndarray, float, bool]:
         """The worst rows outside A, the least z there, and whether all rows were examined."""
-        a = self.small.alpha
+        a = self.subproblem.alpha
         if self.sample is not None and self.rows.n - len(self.chosen) <= self.sample.m:
             self.sample = None  # all rows that are left fit into one sample
         if self.sample is None:
@@ -133,7 +133,7 @@ class CuttingPlanes:
             z = self.rows.z
             z[self.chosen] = np.inf
             worst, least = self.worst(z), float(np.min(z))
-            z[self.chosen] = self.small.z
+            z[self.chosen] = self.subproblem.z
             return worst, least, True
         drawn = self.sample.draw(self.chosen, self.sample.m)
         z = self.rows.some(drawn, self.chosen, a)
@@ -144,6 +144,6 @@ class CuttingPlanes:
         most = min(max(1, len(self.chosen) // SHARE_JOINS), len(z))
         places = np.argpartition(z, most - 1)[:most]
         places = places[np.lexsort((places, z[places]))]
-        theta = self.small.rho / (1.0 + (self.monitor.gap or 0.0)) ** 0.5
+        theta = self.subproblem.rho / (1.0 + (self.monitor.gap or 0.0)) ** 0.5
         count = max(int(np.count_nonzero(z[places] < theta)), 1)
         return places[:count][z[places[:count]] < np.inf]
