@@ -133,7 +133,8 @@ def fit(
     }  # fmt: skip
     data = arrays.dataset(X, y, sample_weight)
     with Run(threads, max_seconds) as run:
-        also = (*(("sample_weight",) if sample_weight is not None else ()), *(("init",) if init is not None else ()))
+        present = {"sample_weight": sample_weight is not None, "init": init is not None}
+        also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, given, also)
         check_labels(data, settings, one_class, y is None)
         if settings.problem.kernel is not None:

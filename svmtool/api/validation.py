@@ -124,7 +124,8 @@ def cross_validate(
     wanted = _named(metrics)
     data = arrays.dataset(X, y, sample_weight)
     with Run(threads, keywords.get("max_seconds")) as run:
-        also = (*(("sample_weight",) if sample_weight is not None else ()), *(("stratified",) if stratified else ()))
+        present = {"sample_weight": sample_weight is not None, "stratified": stratified}
+        also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, keywords, also)
         check_labels(data, settings, one_class, False)
         measures = {name: metric if callable(metric) else _measure(metric, settings) for name, metric in wanted.items()}

@@ -74,9 +74,10 @@ class Certifier:
         xi = self._slack(w)
         primal = self._primal(w, xi)
         best = None
-        for candidate in (self.cost * self.loss.slope(xi), alpha):
-            if candidate is None or (candidate is not alpha and alpha is not None and self.loss.degree == 1.0):
-                continue  # the slope of a loss is not determined at a breakpoint
+        candidates = [] if alpha is None else [alpha]
+        if alpha is None or self.loss.degree != 1.0:  # at a breakpoint of a loss its slope is not determined
+            candidates.insert(0, self.cost * self.loss.slope(xi))
+        for candidate in candidates:
             with np.errstate(over="ignore", invalid="ignore"):
                 dual, violation = self._dual_value(candidate, xi)
             if not dual >= 0.0:  # overflow: a = 0 is a dual point of value 0

@@ -58,7 +58,9 @@ def _summing_to(a: np.ndarray, cost: np.ndarray, k: float) -> np.ndarray:
     held, total = float(np.sum(a)), float(np.sum(cost))
     if held > k:
         return a * (k / held)
-    return cost - (cost - a) * ((total - k) / (total - held)) if held < k and total > held else a
+    if held < k and total > held:
+        return cost - (cost - a) * ((total - k) / (total - held))
+    return a
 
 
 def hard_gap(lead: float, square: float, size: float) -> float:

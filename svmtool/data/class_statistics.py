@@ -78,12 +78,14 @@ class ClassStatistics:
             self.labels += new
             k = len(new)
             self.first = np.vstack([self.first, np.zeros((k, self.m))])
-            self.weight, self.count = np.append(self.weight, np.zeros(k)), np.append(self.count, np.zeros(k, np.int64))
+            self.weight = np.append(self.weight, np.zeros(k))
+            self.count = np.append(self.count, np.zeros(k, np.int64))
         if m > self.m:
             more = m - self.m
             before, self.gram = self.gram, np.zeros((len(self.gram), m, m))
             self.gram[:, : self.m, : self.m] = before
-            self.first, self.past, self.m = np.pad(self.first, ((0, 0), (0, more))), np.pad(self.past, (0, more)), m
+            self.first = np.pad(self.first, ((0, 0), (0, more)))
+            self.past, self.m = np.pad(self.past, (0, more)), m
 
     def join(self, other: ClassStatistics) -> None:
         """Add the rows of other sums with the same groups."""

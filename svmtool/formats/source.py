@@ -202,7 +202,8 @@ def _labelled(source: Source) -> Iterator[bytes]:
         text = bytes(block[:n])
         last = text.endswith(b"\n")
         inside = text[:-1] if last else text
-        yield (LABEL if begins else b"") + inside.replace(b"\n", b"\n" + LABEL) + (b"\n" if last else b"")
+        first, end = LABEL if begins else b"", b"\n" if last else b""
+        yield first + inside.replace(b"\n", b"\n" + LABEL) + end
         begins = last
 
 

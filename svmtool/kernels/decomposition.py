@@ -154,9 +154,9 @@ def _level(free: np.ndarray, high: float, low: float) -> float:
     """The mean F of free variables; without any, the middle of the interval that the bounds allow."""
     if len(free):
         return float(np.mean(free))
-    if high == -np.inf or low == np.inf:
-        return low if low < np.inf else (high if high > -np.inf else 0.0)
-    return 0.5 * (high + low)
+    if high == -np.inf:
+        return low if low < np.inf else 0.0
+    return high if low == np.inf else 0.5 * (high + low)
 
 
 class ViolatingSets:

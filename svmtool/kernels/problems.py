@@ -75,7 +75,8 @@ def relative(primal: float, dual: float, floor: float = 0.0) -> float:
         return 0.0
     if floor > 0.0:
         return one_class.gap_of(primal, dual, floor)
-    return difference / abs(primal) if primal * dual > 0.0 or (dual == 0.0 and primal > 0.0) else np.inf
+    same_sign = primal * dual > 0.0 or (dual == 0.0 and primal > 0.0)
+    return difference / abs(primal) if same_sign else np.inf
 
 
 class _Problem:

@@ -154,7 +154,9 @@ def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -
         style: dict[str, Any] = {"color": BLUE, "linewidth": 1.2, "marker": ".", "markersize": 4.0}
         name = None
         if len(runs) > 1:
-            rank = "worst" if label == worst else "median" if label == median else ""
+            rank = "median" if label == median else ""
+            if label == worst:
+                rank = "worst"
             if len(runs) <= NAMED:
                 style["color"], name = colours[k], f"{label}"
                 style["linewidth"] = 2.2 if rank else 0.8

@@ -147,7 +147,8 @@ def _check_combinations(settings: Settings, request: Request) -> None:
         for name in ("-c", "-C", "--initial-model"):
             if name in s.given:
                 raise scan.of_one_model(name, "--grid")
-    validating = "-C" if s.find_C else "--grid" if s.grid is not None else "-v" if s.folds is not None else ""
+    modes = {"-C": s.find_C, "--grid": s.grid is not None, "-v": s.folds is not None}
+    validating = next((name for name, chosen in modes.items() if chosen), "")
     if s.spark is not None:
         _check_spark(s)
     if settings.run.stratified and not (s.find_C or s.folds is not None):

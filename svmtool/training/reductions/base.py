@@ -7,6 +7,7 @@ with a class of the same interface: one_vs_rest.py, regression.py, ordinal.py.  
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import math
 from abc import ABC, abstractmethod
@@ -177,7 +178,9 @@ class Reduction(ABC):
     def eps(self) -> float | None:
         """The -e that decides, None where the gap does."""
         s = self.settings.stopping
-        return None if s.gap is not None else s.eps if s.eps is not None else self.solver.eps_default
+        if s.gap is not None:
+            return None
+        return self.solver.eps_default if s.eps is None else s.eps
 
     def fit(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None,
@@ -318,8 +321,8 @@ class Reduction(ABC):
         value, w = verify.better_start(self, k, w)
         monitor = Monitor()
         monitor.step(value, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
-        w, status = self.zero_weights() if w is None else w, base.INTERRUPTED if stop.set else base.TIME
-        result = Result(w, status, 1, monitor.history, self.zero_dual_point(k))
+        w = self.zero_weights() if w is None else w
+        result = Result(w, base.INTERRUPTED if stop.set else base.TIME, 1, monitor.history, self.zero_dual_point(k))
         result.untouched = self.count > 1
         return result
 
@@ -333,9 +336,7 @@ class Reduction(ABC):
             if result is not None:
                 return result
         s, name = self.settings, self.name(k)
-        sink = report
-        if report is not None and name is not None:
-            sink = lambda **record: report(label=name, **record)  # noqa: E731
+        sink = report if report is None or name is None else functools.partial(report, label=name)
         whole = self.task(k)
         task, used = self._with_costs(whole)
         monitor = self._monitor(sink, stop)

@@ -140,6 +140,16 @@ class Measure(NamedTuple):
         return f"{100.0 * value:g}%" if self.percent else f"{value:g}"
 
 
+def _mse(held: HeldOut) -> float:
+    errors = held.errors()
+    return errors.squared / errors.n
+
+
+def _mae(held: HeldOut) -> float:
+    errors = held.errors()
+    return errors.absolute / errors.n
+
+
 def _f1(held: HeldOut) -> float:
     if held.positive is None:
         return held.counts().macro()[2]
@@ -158,10 +168,7 @@ ACCURACY = Measure(
     "accuracy", (*CLASSIFIES, "ordinal", "one-class", "hard one-class"), PREDICTIONS,
     lambda held: float(np.count_nonzero(held.predictions == held.labels)) / len(held.labels), percent=True,
 )  # fmt: skip
-ERROR = Measure(
-    "mean squared error", ("regression",), PREDICTIONS,
-    lambda held: (found := held.errors()).squared / found.n, sign=-1,
-)  # fmt: skip
+ERROR = Measure("mean squared error", ("regression",), PREDICTIONS, _mse, sign=-1)
 _ALL_CLASSES = (*CLASSIFIES, "ordinal", "one-class")
 _SCORED = (*CLASSIFIES, "one-class")
 MEASURES: dict[str, Measure] = {
@@ -176,10 +183,7 @@ MEASURES: dict[str, Measure] = {
     ),
     "log-loss": Measure("log loss", CLASSIFIES, PROBABILITIES, _log_loss, sign=-1),
     "mse": ERROR,
-    "mae": Measure(
-        "mean absolute error", ("regression",), PREDICTIONS,
-        lambda held: (found := held.errors()).absolute / found.n, sign=-1,
-    ),
+    "mae": Measure("mean absolute error", ("regression",), PREDICTIONS, _mae, sign=-1),
     "r2": Measure("R2", ("regression",), PREDICTIONS, lambda held: held.errors().determination()),
 }  # fmt: skip
 OF_POSITIVE = ("f1", "average-precision")  # measures that depend on which of two classes is the positive one
@@ -209,7 +213,9 @@ def measure_of(score: str | None, settings: Settings) -> Measure:
 def metric_needs(settings: Settings) -> int:
     """What the lines of --metrics need."""
     kind = kind_of(settings)
-    return PROBABILITIES if kind in CLASSIFIES else SCORES if kind == "one-class" else PREDICTIONS
+    if kind in CLASSIFIES:
+        return PROBABILITIES
+    return SCORES if kind == "one-class" else PREDICTIONS
 
 
 def metric_lines(held: HeldOut) -> str:
