@@ -180,9 +180,7 @@ def violations(g: np.ndarray, at_zero: np.ndarray, at_cap: np.ndarray) -> np.nda
     return size
 
 
-def _bias_multiplier(
-    s: np.ndarray, y: np.ndarray, at_zero: np.ndarray, at_cap: np.ndarray, used: np.ndarray
-) -> float:
+def _bias_multiplier(s: np.ndarray, y: np.ndarray, at_zero: np.ndarray, at_cap: np.ndarray, used: np.ndarray) -> float:
     """The multiplier t of sum a y = 0 for small |s_i - t|, s_i = g_i y_i: the median of the free rows.
 
     Rows at a bound ask for s_i >= t or s_i <= t; without free rows t is the number nearest 0 that meets them.

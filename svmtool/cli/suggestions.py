@@ -52,4 +52,3 @@ def unknown(argument: str, command: str, sentence: str = "unknown option") -> st
     hints = [f"it is an option of {' and '.join(others)}"] if others else []
     hints += [f"did you mean {known['--' + close[0]]}?"] if close else []
     return f"{start}: {'; '.join(hints)}" if hints else start
-

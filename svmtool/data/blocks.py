@@ -126,10 +126,7 @@ class Rows:
         return [(lo, hi) for lo, hi in zip(cuts, cuts[1:], strict=False) if hi > lo] or [(0, self.n)]
 
     def pieces(self, lo: int, hi: int, step: int = 0) -> Iterator[tuple[int, int]]:
-        """Yield rows lo .. hi as one piece; if mapped in pieces, with memory checks between them.
-
-        step: rows of a piece; 0: about PIECE non-zeros.
-        """
+        """Yield rows lo .. hi as one piece; if mapped as pieces of `step` rows (0: of about PIECE non-zeros)."""
         if self.mapped is None:
             yield lo, hi
             return
@@ -139,17 +136,14 @@ class Rows:
             self.mapped.check()
 
     def runs(self, chosen: np.ndarray) -> Iterator[tuple[int, int]]:
-        """Yield ranges of `chosen` (i8): one range, or if mapped those in the same piece.
-
-        Memory is checked between them, because each row accessed may load megabytes of pages around it.
-        """
+        """Yield ranges of `chosen` (i8): one range, or if mapped those in the same piece."""
         if self.mapped is None:
             yield 0, len(chosen)
             return
         cuts = (np.flatnonzero(np.diff(chosen // self._rows_of_a_piece)) + 1).tolist()
         for a, b in zip([0, *cuts], [*cuts, len(chosen)], strict=True):
             yield a, b
-            self.mapped.check()
+            self.mapped.check()  # each row accessed may load megabytes of pages around it
 
     @property
     def _rows_of_a_piece(self) -> int:

@@ -124,9 +124,7 @@ class DenseDataset(Dataset):
     def rows(self, bias: float, dense_below: int) -> Rows:
         """As of the same rows in a file, which has no zeros."""
         n, d = self.X.shape
-        if dense_is_faster(n, d, n * d, dense_below) and dense_is_faster(
-            n, d, np.count_nonzero(self.X), dense_below
-        ):
+        if dense_is_faster(n, d, n * d, dense_below) and dense_is_faster(n, d, np.count_nonzero(self.X), dense_below):
             return DenseRows(self.X, bias)
         return self.as_sparse().rows(bias, -1)
 

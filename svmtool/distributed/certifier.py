@@ -77,9 +77,7 @@ class BlockCertifier:
         return float(violations(self._g - self.y * bias, self._at_zero, self._at_cap).max(initial=0.0))
 
 
-def certify(
-    ranks: Collective, loss: Loss, w: np.ndarray, free_bias: bool, kept: bool, l1: bool = False
-) -> Certificate:
+def certify(ranks: Collective, loss: Loss, w: np.ndarray, free_bias: bool, kept: bool, l1: bool = False) -> Certificate:
     """Certify w (length d); kept: whether the blocks hold a dual point to try as well; l1: see Certifier."""
     inner = w[:-1] if free_bias else w
     regular = float(np.sum(np.abs(inner))) if l1 else 0.5 * float(inner @ inner)

@@ -198,10 +198,7 @@ class CSvc(KernelProblem):
 
 
 def _share(nu: float, n: int, weights: np.ndarray | None) -> tuple[float, float, np.ndarray]:
-    """Return the sum of a, `shrunk`, and the upper bounds f8[n].
-
-    The bounds are the weights or 1, or values out of reach if the sum is 1, so that all a above 0 count as free.
-    """
+    """Return the sum of a, `shrunk`, and the upper bounds f8[n]; for a sum of 1 no a reaches them: all are free."""
     if weights is not None:
         return nu * float(np.sum(weights)), 1.0, weights
     shrunk = min(nu * n, 1.0)

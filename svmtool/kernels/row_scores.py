@@ -81,9 +81,7 @@ class KernelRowScores:
             return problem.matrix[np.ix_(some, others)]
         values = inner_products(problem.rows, some, others)
         between = self.apart
-        problem.kernel.finish(
-            values, self.norms[some], self.norms[others], lambda i, j: between(some[i], others[j])
-        )
+        problem.kernel.finish(values, self.norms[some], self.norms[others], lambda i, j: between(some[i], others[j]))
         return values
 
     def set_point(self, rows: np.ndarray, a: np.ndarray) -> None:

@@ -146,7 +146,7 @@ def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -
     upper, lower = figure.subplots(2, 1, sharex=True)
     timed = _is_timed(list(runs.values()))
     ranked = sorted(runs, key=lambda label: _last_gap(runs[label]))
-    worst, median = (ranked[-1], ranked[(len(ranked) - 1) // 2]) if ranked else (None, None)
+    names = {ranked[(len(ranked) - 1) // 2]: "median", ranked[-1]: "worst"} if ranked else {}
     colours = [f"C{k}" for k in range(NAMED)]
     for k, label in enumerate(runs):
         records = runs[label]
@@ -154,9 +154,7 @@ def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -
         style: dict[str, Any] = {"color": BLUE, "linewidth": 1.2, "marker": ".", "markersize": 4.0}
         name = None
         if len(runs) > 1:
-            rank = "median" if label == median else ""
-            if label == worst:
-                rank = "worst"
+            rank = names.get(label, "")
             if len(runs) <= NAMED:
                 style["color"], name = colours[k], f"{label}"
                 style["linewidth"] = 2.2 if rank else 0.8

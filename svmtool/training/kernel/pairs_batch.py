@@ -198,10 +198,7 @@ class Batch(ABC):
 
     @cached_property
     def difference(self) -> tuple[float, str]:
-        """The largest difference of decision values to svm-predict's, and a statement if only a sample was compared.
-
-        The difference is relative to the sum of the sizes of the terms of a decision value.
-        """
+        """The largest difference to svm-predict's decision values, relative to `_sizes`; a statement about a sample."""
         n = self.points.n
         if self.points.rows is None or not self.done:
             return 0.0, ""

@@ -34,9 +34,7 @@ WIDTH = 10  # of the columns of scores of --grid
 DOING = "Doing parameter search with {}-fold cross validation.\n"
 
 
-def validate(
-    table: Dataset, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None
-) -> int:
+def validate(table: Dataset, settings: Settings, request: Request, console: Any, stop: StopFlag | None = None) -> int:
     """-v and -C: print LIBLINEAR's lines on stdout, those of results also when quiet; returns the exit status."""
     wanted = DEFAULT_FOLDS if request.folds is None else request.folds
     if request.find_C:
