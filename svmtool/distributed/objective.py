@@ -79,11 +79,11 @@ class DistributedTask(Task):
         self._made = distributed(kind)(self.rows, self.free_bias, kind, more)
         return self._made
 
-    def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:
+    def bias_only_solution(self, margin: float | None = None) -> np.ndarray | None:
         if not self.free_bias or self.rows.n == 0:
             return None
         low, high = np.max(self.rows.ranks.gather("bias_range", margin), axis=0) * (1.0, -1.0)
-        return self.answer_between(float(low), float(high))
+        return self.bias_only_between(float(low), float(high))
 
 
 @functools.cache

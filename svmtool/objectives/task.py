@@ -52,7 +52,7 @@ class Task:
         context = self.one_of_several, self.equations
         return Task(rows, y, cost, self.free_bias, target, self.p, self.nu, self.options, *context)
 
-    def one_sided_answer(self, margin: float | None = None) -> np.ndarray | None:
+    def bias_only_solution(self, margin: float | None = None) -> np.ndarray | None:
         """Zero weights and a free bias that brings every row to its target, or to `margin`; None where there is none.
 
         It exists if all rows have one sign, or if one bias meets all targets.  A hinge's f is 0 there, so that a
@@ -64,9 +64,9 @@ class Task:
         ends = self.y if target is None else self.y * target  # y = 1: the least bias; y = -1: the largest
         low = float(np.max(ends, where=self.y > 0.0, initial=-np.inf))
         high = float(np.min(ends, where=self.y < 0.0, initial=np.inf))
-        return self.answer_between(low, high)
+        return self.bias_only_between(low, high)
 
-    def answer_between(self, low: float, high: float) -> np.ndarray | None:
+    def bias_only_between(self, low: float, high: float) -> np.ndarray | None:
         """Zero weights and the bias in [low, high] nearest to 0; None where low > high."""
         if low > high:
             return None

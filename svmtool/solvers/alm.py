@@ -34,7 +34,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.alm_epochs import EPOCHS, HingeEpochs, epochs_worth
 from svmtool.solvers.alm_rounds import GROWTH, INNER, SIGMA_COLD, SIGMA_MOST, Rounds
 from svmtool.solvers.shared import base, interior_steps, newton
-from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_only
 from svmtool.solvers.shared.interior_steps import Slower
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, ROUNDOFF_GAP, SAFETY
 
@@ -63,7 +63,7 @@ METHODS = {
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features, the layout of the rows, the loss, the bias and the start."""
     d, narrow = task.rows.d, task.rows.d <= GRAM_BELOW
-    if task.one_sided_answer() is not None:
+    if task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
     if task.p == 1.0 and d > 0 and newton.fits_call(task):
         return Plan("fused", f"{d} features, at most {newton.MOST_FEATURES}, and little data")
@@ -78,7 +78,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
     if method == "bias":
-        return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
+        return bias_only(monitor, task.bias_only_solution(), np.zeros(task.rows.n))
     small = _fused(task, monitor, rule, start, seed) if method == "fused" else None
     if small is not None and small.status is not None:
         return small

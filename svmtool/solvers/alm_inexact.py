@@ -40,7 +40,7 @@ from svmtool.objectives.power_interior import PowerInterior
 from svmtool.objectives.task import Task
 from svmtool.solvers.alm_rounds import sigma_by_merit
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_only
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.interior_steps import NAME as INTERIOR
 from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possible
@@ -74,7 +74,7 @@ METHODS = {
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features, the layout of the rows, the loss, the options and the start."""
     d, options = task.rows.d, task.options
-    if task.one_sided_answer() is not None:
+    if task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
     if options.inner_steps is not None:
         return Plan("inner-steps", f"--inner-steps {options.inner_steps}")
@@ -96,7 +96,7 @@ def solve(
     the most; interior: whether interior-point steps may take over.
     """
     if method == "bias":
-        return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
+        return bias_only(monitor, task.bias_only_solution(), np.zeros(task.rows.n))
     o = task.objective(Admm, p=task.p, target=task.target)
     o.set_point(np.zeros(o.d) if start is None else start)
     if start is not None and task.p > 1.0:

@@ -69,7 +69,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if newton.fits_call(task):
         return Plan("fused", f"{d} features, at most {newton.MOST_FEATURES}, and little data")
     if d <= GRAM_BELOW:
-        sampled = start is None and _group(task) >= LEAST_GROUP and task.one_sided_answer(ZERO_LOSS) is None
+        sampled = start is None and _group(task) >= LEAST_GROUP and task.bias_only_solution(ZERO_LOSS) is None
         return Plan("primal-sampled" if sampled else "primal", f"{d} features, at most {GRAM_BELOW}")
     if DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
         return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
@@ -79,7 +79,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
     objective = task.objective(Logistic)
-    if (answer := task.one_sided_answer(ZERO_LOSS)) is not None:  # f has no minimiser, its infimum is 0
+    if (answer := task.bias_only_solution(ZERO_LOSS)) is not None:  # f has no minimiser, its infimum is 0
         start = answer
     run = Run(objective, monitor, rule, method in ("epochs", "cg"))
     if method == "fused":

@@ -36,7 +36,7 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base, newton
-from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, Status, bias_alone
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.newton import RuleEpochs, newton_steps
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, LATE_EPOCHS, RULE_MIN_GAP, SLOW_MIN_GAP
 
@@ -76,7 +76,7 @@ METHODS = {
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features and rows, their layout and the bias."""
     n, d = task.rows.n, task.rows.d
-    if task.target is not None and task.one_sided_answer() is not None:
+    if task.target is not None and task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
     sampled = "-sampled" if start is None and n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * d) else ""
     if newton.fits_call(task):
@@ -95,7 +95,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
     if method == "bias":
-        return bias_alone(monitor, task.one_sided_answer())
+        return bias_only(monitor, task.bias_only_solution())
     objective = task.objective(SquaredHinge, target=task.target)
     if method.startswith("fused"):
         return _fused(objective, monitor, rule, start, seed if method == "fused-sampled" and start is None else None)

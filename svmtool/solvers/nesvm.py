@@ -30,7 +30,7 @@ from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import homotopy
-from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_only
 from svmtool.solvers.shared.homotopy import Homotopy
 from svmtool.solvers.shared.least_squares import MANY_SINGLETONS, MERGED, merged
 from svmtool.tolerances import GRAM_BELOW
@@ -52,7 +52,7 @@ METHODS = {
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose Algorithm 1, or what comes before the stages of Algorithm 2."""
-    if task.one_sided_answer() is not None:
+    if task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
     if not task.options.homotopy:
         return Plan("plain", homotopy.NO_HOMOTOPY)
@@ -70,7 +70,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Hinge loss, from `start` (None: from zeros or what coordinate descent finds); see the module's text."""
     if method == "bias":
-        return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
+        return bias_only(monitor, task.bias_only_solution(), np.zeros(task.rows.n))
     if method == "plain":
         return homotopy.plain(homotopy.smoothed_hinge(task, False), monitor, start)
     if method == "merged":

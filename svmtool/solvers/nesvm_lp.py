@@ -22,7 +22,7 @@ from svmtool.objectives.l1.hinge import L1Columns, L1Hinge
 from svmtool.objectives.l1.pdhg import L1Pdhg
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base, homotopy
-from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, Status, bias_alone
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.homotopy import MU_LEAST, Homotopy
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.newton import rounded
@@ -58,7 +58,7 @@ METHODS = {
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose Algorithm 1, stages over all columns, or what suits many or sparse columns."""
     rows = task.rows
-    if task.one_sided_answer() is not None:
+    if task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
     if not task.options.homotopy:
         return Plan("plain", homotopy.NO_HOMOTOPY)
@@ -74,7 +74,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Solve from `start` (zeros if None)."""
     if method == "bias":
-        return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
+        return bias_only(monitor, task.bias_only_solution(), np.zeros(task.rows.n))
     if method == "plain":
         return homotopy.plain(homotopy.smoothed_hinge(task, True), monitor, start)
     mu = homotopy.first_mu(task, MU)

@@ -17,7 +17,7 @@ from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.smoothed import Smoothed
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import least_squares
-from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_alone
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_only
 from svmtool.solvers.shared.homotopy import NO_HOMOTOPY, PLAIN, plain
 from svmtool.tolerances import GRAM_BELOW
 
@@ -26,7 +26,7 @@ METHODS = {"bias": BIAS, "plain": PLAIN, **least_squares.METHODS}
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose Algorithm 1, or one stage by the number of features."""
-    if task.one_sided_answer() is not None:
+    if task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
     if not task.options.homotopy:
         return Plan("plain", NO_HOMOTOPY)
@@ -42,7 +42,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Solve from `start` (zeros if None)."""
     if method == "bias":
-        return bias_alone(monitor, task.one_sided_answer(), np.zeros(task.rows.n))
+        return bias_only(monitor, task.bias_only_solution(), np.zeros(task.rows.n))
     if method == "plain":
         return plain(Smoothed(task, "least squares", False, 1.0), monitor, start)
     return least_squares.by_method(method, plan, task, monitor, rule, start)

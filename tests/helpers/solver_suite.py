@@ -37,7 +37,7 @@ NEEDS: dict[str, Callable[[Task], bool]] = {
     "plain": lambda task: False,  # Algorithm 1 of NESVM smooths too much for small gaps
     "sums": lambda task: task.equations is not None,
     "stream": lambda task: task.equations is not None,
-    "bias": lambda task: task.one_sided_answer() is not None,
+    "bias": lambda task: task.bias_only_solution() is not None,
     "fused": lambda task: stored_rows(task.rows).offers_coordinate_descent and task.rows.bias < 0,
     "epochs": lambda task: DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias),
     "dual": lambda task: base_rows(task.rows).have_kernel and not task.free_bias,

@@ -66,7 +66,7 @@ from svmtool.solvers.l1.run import (
     Run,
 )
 from svmtool.solvers.shared import base, newton
-from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_alone
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import GRAM_BELOW, NEWTON_STALL_RTOL, RULE_SHARE
 
@@ -98,7 +98,7 @@ METHODS = {
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose the form of the models and whether a sample gives the first guess."""
     n, d = task.rows.n, task.rows.d
-    if task.one_sided_answer(ONE_SIDED) is not None:
+    if task.bias_only_solution(ONE_SIDED) is not None:
         return Plan("bias", BIAS_WHY)
     if d > GRAM_BELOW:
         return Plan("columns", f"{d} features, more than {GRAM_BELOW}")
@@ -118,7 +118,7 @@ def fits_call(problem: Task | L1Objective) -> bool:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
     if method == "bias":
-        return bias_alone(monitor, task.one_sided_answer(ONE_SIDED))
+        return bias_only(monitor, task.bias_only_solution(ONE_SIDED))
     objective = of_task(task)
     kept = objective.possible() if method == "columns" else None
     if kept is not None:

@@ -32,7 +32,7 @@ from svmtool.solvers.l1 import model
 from svmtool.solvers.l1.model import face_step, matrix_fits, next_ridge, step_of_matrix, working_set
 from svmtool.solvers.l1.run import BIAS, BIAS_WHY, ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_alone
+from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import GRAM_BELOW, NEWTON_STALL_RTOL, OPTIMAL_GAP
 
@@ -58,7 +58,7 @@ METHODS = {
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose where steps begin."""
     d = task.rows.d
-    if task.one_sided_answer(ONE_SIDED) is not None:
+    if task.bias_only_solution(ONE_SIDED) is not None:
         return Plan("bias", BIAS_WHY)
     if matrix_fits(d):
         return Plan("direct", f"{d} features, at most {GRAM_BELOW}")
@@ -68,7 +68,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
     if method == "bias":
-        return bias_alone(monitor, task.one_sided_answer(ONE_SIDED))
+        return bias_only(monitor, task.bias_only_solution(ONE_SIDED))
     run = _Run(task, monitor, rule, method)
     status = run.from_weights(start)
     return Result(run.losses.w, status, monitor.iterations, monitor.history)

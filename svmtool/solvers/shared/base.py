@@ -88,7 +88,7 @@ class Plan(NamedTuple):
     why: str = ""
 
 
-# Texts of the method that `bias_alone` is
+# Texts of the method that `bias_only` is
 BIAS = "the bias alone, which brings every row to its target"
 BIAS_WHY = "a free bias, and targets that one value of it meets"
 
@@ -224,8 +224,8 @@ class Monitor:
         return Monitor(gap, max_iter, self.max_seconds, None, self.stop, self.started, progress)
 
 
-def bias_alone(monitor: Monitor, w: np.ndarray, alpha: np.ndarray | None = None) -> Result:
-    """Return w, whose free bias alone makes every loss 0 (Task.one_sided_answer): no gap is relative to f = 0."""
+def bias_only(monitor: Monitor, w: np.ndarray, alpha: np.ndarray | None = None) -> Result:
+    """Return w, whose free bias alone makes every loss 0 (Task.bias_only_solution): no gap is relative to f = 0."""
     monitor.step(0.0, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
     return Result(w, OPTIMAL, monitor.iterations, monitor.history, alpha)
 
