@@ -10,7 +10,7 @@ WHEEL_ENV = .venv-wheel
 # Tests with rewritten assertions are kept as bytecode: otherwise each worker rewrites all of them in each run.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --dist worksteal
 # What the installed package is made from: a change installs it again, with its loops compiled.
-SOURCES = pyproject.toml setup.py $(wildcard svmtool/compiled/*.py svmtool/compiled/loops/*/*.py)
+SOURCES = pyproject.toml setup.py svmtool/tolerances.py $(wildcard svmtool/compiled/*.py svmtool/compiled/loops/*/*.py)
 
 .PHONY: help setup demo test test-all test-spark stress fuzz bench experiments docs lint wheel sdist clean
 

@@ -34,7 +34,7 @@ from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight.inputs import read_weights
 from svmtool.models.linear import sigmoids_of
 from svmtool.scaling import ranges
-from svmtool.scaling.rescale import LineReader
+from svmtool.scaling.rescale import SlowLines
 
 BATCH = 500  # inputs of an attempt
 HANG = 60  # time limit of an input in seconds
@@ -83,7 +83,7 @@ def _read_precomputed(path: str) -> None:
 
 
 def _read_to_scale(path: str) -> None:
-    reader = LineReader(lambda text: None)
+    reader = SlowLines(lambda text: None)
     with open_source(path) as source:
         for _ in svmlight.tables(source, slow_line=reader.read):
             pass

@@ -175,7 +175,7 @@ def _linear(data: Dataset, s: Settings, count: int, run: Run, held: HeldOut) -> 
 
 
 def _labels(data: Dataset, kind: str) -> tuple[int, ...] | None:
-    """The labels of a model of all rows, in its order; None for other tasks than classification."""
+    """The labels of a model of all rows, in its order; None for other kinds than classification."""
     if kind not in CLASSIFIES:
         return None
     labels = Classes(data.labels).labels

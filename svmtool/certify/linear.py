@@ -131,7 +131,8 @@ class Certifier:
         if self.free_bias and self.loss.floor == 0.0:
             a = balanced(a, y)
         elif self.free_bias:
-            shift = float(a @ y) / max(float(np.sum(cost)), TINY)
+            total = float(np.sum(cost))
+            shift = float(a @ y) / total if total > 0.0 else 0.0
             a = a - shift * cost * y
         v = self.rows.transpose_product(a * y)
         if self.free_bias:
@@ -188,9 +189,19 @@ def _bias_multiplier(s: np.ndarray, y: np.ndarray, at_zero: np.ndarray, at_cap: 
     free = used & ~(at_zero | at_cap)
     if np.any(free):
         return float(np.median(s[free]))
+    return multiplier_between(*multiplier_bounds(s, y, at_zero, used))
+
+
+def multiplier_bounds(s: np.ndarray, y: np.ndarray, at_zero: np.ndarray, used: np.ndarray) -> tuple[float, float]:
+    """The largest s_i that is a lower bound of the multiplier, by the rows at a bound, and the smallest upper bound."""
     above = at_zero == (y > 0.0)
     low, high = np.max(s, where=used & ~above, initial=-np.inf), np.min(s, where=used & above, initial=np.inf)
-    return float(min(max(0.0, low), high) if low <= high else 0.5 * (low + high))
+    return float(low), float(high)
+
+
+def multiplier_between(low: float, high: float) -> float:
+    """The number nearest 0 in low..high, their middle if low > high."""
+    return min(max(0.0, low), high) if low <= high else 0.5 * (low + high)
 
 
 def worst(parts: list[Certificate]) -> Certificate:

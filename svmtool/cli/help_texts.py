@@ -214,7 +214,7 @@ def explain(settings: Settings) -> str:
     return _facts(
         (
             ("solver", f"-s {row.number}, {row.name}: {row.help}"),
-            ("task", row.kind),
+            ("kind of labels", row.kind),
             ("problem", row.objective),
             *about,
             ("costs", cost),

@@ -22,7 +22,7 @@ Three ways to run the same source:
 * just in time, if neither matches the sources and the processor: numba with its
   cache on disk.  `SVMTOOL_LOOPS=jit` selects it.
 
-The compiled file's name contains a checksum of the loop sources, so that edited
+The compiled file's name contains a checksum of the loops and of tolerances.py, so that edited
 loops never use old machine code.
 """
 

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svmtool.certify.linear import LOST, Certificate, value_of_multiple, violations
+from svmtool.certify.linear import (
+    LOST,
+    Certificate,
+    multiplier_between,
+    multiplier_bounds,
+    value_of_multiple,
+    violations,
+)
 from svmtool.data.blocks import Rows
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.losses import Loss
@@ -72,6 +79,10 @@ class BlockCertifier:
         free = ~(self._at_zero | self._at_cap)
         return np.array([float(np.sum((self._g * self.y)[free])), int(np.count_nonzero(free))])
 
+    def bounds(self) -> tuple[float, float]:
+        """The multipliers of the bias that the rows at a bound ask for; see multiplier_bounds."""
+        return multiplier_bounds(self._g * self.y, self.y, self._at_zero, self.cost > 0.0)
+
     def violation(self, bias: float) -> float:
         """The largest KKT violation of this block, given the multiplier of the bias."""
         return float(violations(self._g - self.y * bias, self._at_zero, self._at_cap).max(initial=0.0))
@@ -110,6 +121,9 @@ def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tup
     dual = value_of_multiple(loss, linear, v, largest, conjugates, l1)
     total, free = ranks.sum("certifier", "free", None if l1 else v).tolist()
     bias = total / free if free_bias and free else 0.0
+    if free_bias and not free:
+        low, high = zip(*ranks.gather("certifier", "bounds"), strict=True)
+        bias = multiplier_between(max(low), min(high))
     return dual, max(ranks.gather("certifier", "violation", bias), default=0.0)
 
 

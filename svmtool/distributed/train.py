@@ -98,7 +98,7 @@ def send_weights(ranks: Collective, path: str | None = None, in_rows: np.ndarray
 
 
 def reduction_of(settings: Settings) -> type[DistributedReduction]:
-    """The reduction for the settings' task."""
+    """The reduction for the settings' kind of labels."""
     if settings.row.kind == "one-class":
         return DistributedOneClass
     return DistributedRegression if settings.row.kind == "regression" else DistributedOneVsRest

@@ -20,6 +20,7 @@ def json_text(model: LinearModel | KernelModel, names: Names) -> str:
     refuse_unusable(model)
     row, options, version = solver_of(model)
     linear = isinstance(model, LinearModel)
+    certainty, text = certificate_of(model)
     content: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -28,7 +29,7 @@ def json_text(model: LinearModel | KernelModel, names: Names) -> str:
         "type": model.word if isinstance(model, LinearModel) else model.svm_type,
         "solver": None if row is None else {"number": row.number, "name": row.name, "options": options},
         "trained_by": f"svmtool {version}" if version else None,
-        "certificate": certificate_of(model)[1] or None,
+        "certificate": text and ("estimated " if certainty == "Estimated" else "") + text or None,
         "labels": None if model.labels is None else list(model.labels),
     }
     if names.classes and model.labels is not None:

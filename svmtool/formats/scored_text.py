@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.decision_loops import score_lines
-from svmtool.errors import DataError
+from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import LineReader, Source
 from svmtool.models.linear import ONE_CLASS_WORD, LinearModel
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 18  # bytes of text that a thread scores at a time; fits the second-level cache
 ROW_BYTES = 64  # initial estimate of the length of a row's text
-GROUP = 64  # blocks whose results are in memory at the same time
+GROUP = 64  # blocks whose results are in memory at the same time, at most, ...
+MOST_RESULTS = 1 << 21  # ... and decision values, but for the blocks that threads are scoring
 
 
 class Scored:
@@ -34,7 +35,7 @@ class Scored:
     def __init__(self, capacity: int, columns: int):
         self.n = self.largest = 0
         self.labels, self.decisions = Buffer("f8", capacity), Buffer("f8", capacity * columns)
-        self.error: DataError | None = None
+        self.error: SvmtoolError | None = None
 
     def resized(self, n: int, capacity: int, columns: int) -> Scored:
         """A copy of the first n rows with the given capacity."""
@@ -42,9 +43,6 @@ class Scored:
         copy.labels.items[:n] = self.labels.items[:n]
         copy.decisions.items[: n * columns] = self.decisions.items[: n * columns]
         return copy
-
-
-EMPTY = Scored(0, 0)
 
 
 def scored_blocks(source: Source, model: LinearModel) -> Iterator[Scored]:
@@ -55,29 +53,37 @@ def scored_blocks(source: Source, model: LinearModel) -> Iterator[Scored]:
     reader, reading = LineReader(source, BLOCK), threading.Lock()
     texts: dict[int, Buffer] = {}  # of each thread
     group: list[Scored]
+    results = 0  # of the group
 
     def work(_: int) -> None:
+        nonlocal results
         me = threading.get_ident()
         with reading:
-            if reader.ended:
+            if reader.ended or results > MOST_RESULTS:
                 return
-            texts[me], size, fault = reader.read(texts.get(me))
             place = len(group)
-            group.append(EMPTY)
+            group.append(Scored(0, 0))
+            try:
+                texts[me], size, fault = reader.read(texts.get(me))
+            except SvmtoolError as e:
+                reader.ended, group[place].error = True, e
+                return
         group[place] = scored = _score(texts[me], size, model, source.name)
         if fault:
             scored.error = DataError(1, source.name, "", fault)
+        results += scored.n * model.columns
 
     # one block tells whether a stream is worth starting threads for
     lines, n_blocks = 0, 1 if source.size is None else min(GROUP, -(-source.size // BLOCK))
     while not reader.ended:
-        group = []
+        group, results = [], 0
         threads.run_blocks(work, n_blocks)
         n_blocks = GROUP
         for block in group:
-            if block.error is not None:
-                e = block.error
+            if isinstance(e := block.error, DataError):
                 raise DataError(lines + e.line, e.file, e.token, e.reason)
+            if e is not None:
+                raise e
             lines += block.n
             yield block
 

@@ -47,6 +47,8 @@ class Source:
     def read_into(self, buffer) -> int:
         """Fill a writable buffer from the current position; returns the number of bytes, fewer at the end."""
         view = memoryview(buffer).cast("B")
+        if self.size is not None:  # rows that are added meanwhile are not read
+            view = view[: max(0, self.size - self.taken)]
         done = 0
         try:
             if self._fresh:
@@ -94,7 +96,7 @@ class Source:
                 if n == 0:
                     raise SvmtoolError(f"{self.name} {SHORTER}")
                 view, offset = view[n:], offset + n
-                self.taken += n  # threads may lose a count; it is only shown
+                self.taken += n  # threads may lose a count, which is then only shown
         except OSError as e:
             raise SvmtoolError(f"can't read {self.name}: {_reason(e)}") from e
 
@@ -127,11 +129,11 @@ class Source:
 
     def rewind(self) -> None:
         """Go back to the position where `repeatable` was called."""
-        self.taken = 0
         if self._stream is None:
             self.taken = os.lseek(self._fd, self._start, os.SEEK_SET)
             self._head = b""
         else:
+            self.taken = 0
             self._stream.seek(0)
 
     def close(self) -> None:
@@ -271,7 +273,8 @@ class LineReader:
             if whole:
                 self._rest = bytes(text.items[whole:held])
                 return text, whole, ""
-            if reason := partial_line_error(text, 0, held, self.longest):
+            reason = partial_line_error(text, fresh, held) or (too_long(self.longest) if held > self.longest else "")
+            if reason:
                 self.ended = True
                 return text, 0, reason
         return text, 0, ""

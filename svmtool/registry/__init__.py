@@ -31,7 +31,10 @@ KIND_OPTIONS = {  # options of the training, independent of the solver; LIBLINEA
 
 def _rendered(rows: Iterable[Solver]) -> tuple[Solver, ...]:
     """The rows with their defaults in the stopping rules."""
-    return tuple(row._replace(stopping=row.stopping.replace("[eps]", f"{row.eps_default or 0:g}")) for row in rows)
+    return tuple(
+        row._replace(stopping=row.stopping.replace("[eps]", f"{row.eps_default:g}")) if "[eps]" in row.stopping else row
+        for row in rows
+    )
 
 
 SOLVERS = _rendered(liblinear.ROWS + papers.ROWS)

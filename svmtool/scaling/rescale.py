@@ -45,7 +45,7 @@ def run(options, warn: Callable[[str], None]) -> None:
     with open_source(options.file, "can't open file") as first:
         restored = ranges.read(options.restore) if options.restore is not None else None
         with first.repeatable() as source:
-            reader = LineReader(warn)
+            reader = SlowLines(warn)
             shape = ShapeOfData(None if restored is None else restored.index - 1)
             with doing("reading ranges", source=source):
                 for table in tables(source, slow_line=reader.read):
@@ -93,7 +93,7 @@ def _factors(options, restored: Ranges | None, shape: ShapeOfData, warn):
     return y, restored.x
 
 
-class LineReader:
+class SlowLines:
     """Parses unusual lines as LIBSVM's svm-scale does, where that is well defined.
 
     In addition to svm-train's grammar: CRLF after a label without features, values below the normal range, and a label
@@ -127,7 +127,7 @@ class LineReader:
             self.warn(f"WARNING: {file}: line {line}: only the leading number of the label {label!r} is kept{others}")
 
 
-def _write(source: Source, reader: LineReader, shape: ShapeOfData, y, limits) -> int:
+def _write(source: Source, reader: SlowLines, shape: ShapeOfData, y, limits) -> int:
     """Second pass; returns the number of index:value pairs written."""
     writer = RowWriter(shape, limits)
     rows = 0

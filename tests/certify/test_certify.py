@@ -86,6 +86,30 @@ def test_rows_of_cost_0_carry_no_multiplier():
         assert found.dual <= best.value * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("factor", [1.0, 1e-24, 1e24])
+@pytest.mark.parametrize("costs", ["equal", "varied", "of one class"])
+def test_round_off_is_no_lower_bound(costs, factor):
+    """Least squares of rows of one class: the bias alone has no loss, and what a shift leaves of a point is noise."""
+    rng = np.random.default_rng(3)
+    for seed in range(20):
+        p = problem("free", seed, n=30, loss="least squares")
+        y, cost = np.ones(30), factor * (np.ones(30) if costs == "equal" else rng.random(30))
+        if costs == "of one class":
+            y, cost = p.y, np.where(p.y > 0, cost, 0.0)
+        w = np.zeros(p.A.shape[1])
+        w[-1] = 0.5
+        found = certify(p._replace(y=y, cost=cost), w)
+        assert found.primal > 0.0 and found.dual == 0.0
+
+
+@pytest.mark.parametrize("C", [1e-24, 1e-22])
+def test_tiny_costs_have_a_true_bound(C):
+    p = problem("free", C=C, loss="least squares")
+    best = optimum(p)
+    assert certify(p, best.w).gap <= 1e-7
+    assert certify(p, np.zeros(p.A.shape[1])).dual <= best.value * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 @pytest.mark.parametrize("loss", ["hinge", "squared", "p1", "p1.5"])
 def test_no_free_row_and_no_violation(loss, sign):

@@ -33,16 +33,16 @@ every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 GENEROUS = 30.0  # seconds: far beyond a limit of a fraction of one, on a machine that does much else
 
 
-class AfterEvaluations(StopFlag):
-    """A stop flag that is set after so many evaluations."""
+class AfterChecks(StopFlag):
+    """A stop flag that is set after so many checks."""
 
-    def __init__(self, evaluations: int):
-        self.ends, self.evaluations = np.inf, evaluations
+    def __init__(self, checks: int):
+        self.ends, self.checks = np.inf, checks
 
     @property
     def set(self) -> bool:
-        self.evaluations -= 1
-        return self.evaluations < 0
+        self.checks -= 1
+        return self.checks < 0
 
 
 def made(n: int, d: int, classes: int = 3):
@@ -125,9 +125,9 @@ def test_time_limit_holds_for_all_classes(row):
 @pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
 def test_a_run_may_be_over_before_its_first_step(row):
     """Every result has a record, and as many weights as its model needs."""
-    for evaluations in (0, 1, 2, 3, 5, 8):
-        with case_of(f"{evaluations} evaluations"):
-            done = train(table_of(*made(60, 5, 2)), settings_of(row), stop=AfterEvaluations(evaluations))
+    for checks in (0, 1, 2, 3, 5, 8):
+        with case_of(f"{checks} checks"):
+            done = train(table_of(*made(60, 5, 2)), settings_of(row), stop=AfterChecks(checks))
             assert all(result.history for result in done.results)
             assert np.all(np.isfinite(done.model.W))
 
@@ -274,8 +274,8 @@ def test_equations_are_not_formed_once_the_time_is_over(monkeypatch):
 # An end within a step
 
 
-@pytest.mark.parametrize("evaluations", [0, 1, 10])
-def test_long_computations_are_cut_short(evaluations):
+@pytest.mark.parametrize("checks", [0, 1, 10])
+def test_long_computations_are_cut_short(checks):
     d = 1100
     H = np.eye(d) * 2.0
     table = table_of(*made(1200, 600))
@@ -289,21 +289,21 @@ def test_long_computations_are_cut_short(evaluations):
         lambda: rows.quadratic_forms(np.eye(600)), lambda: dense.quadratic_forms(np.eye(600)),
     ]  # fmt: skip
     for each in work:
-        counted = AfterEvaluations(1 << 40)
+        counted = AfterChecks(1 << 40)
         with limits.until(counted.ended):
             each()
-        asked = (1 << 40) - counted.evaluations
+        asked = (1 << 40) - counted.checks
         assert asked > 0
-        if asked > evaluations:
-            with pytest.raises(limits.EndedError), limits.until(AfterEvaluations(evaluations).ended):
+        if asked > checks:
+            with pytest.raises(limits.EndedError), limits.until(AfterChecks(checks).ended):
                 each()
 
 
 @every_path
 def test_two_class_solvers_end_wherever_they_are(case):
-    for evaluations, name in itertools.product((3, 12, 60), ("tall-hard", "wide")):
-        with case_of(name, f"{evaluations} evaluations"):
-            s = Solved(case, TWO_CLASSES[name], stop=AfterEvaluations(evaluations))
+    for checks, name in itertools.product((3, 12, 60), ("tall-hard", "wide")):
+        with case_of(name, f"{checks} checks"):
+            s = Solved(case, TWO_CLASSES[name], stop=AfterChecks(checks))
             assert s.status is base.INTERRUPTED or s.status.converged or s.status is base.PRECISION
             assert np.all(np.isfinite(s.w)) and s.f <= s.p.value(np.zeros_like(s.w)) * (1 + 1e-12)
             assert np.isfinite(s.certificate.gap) and s.result.history
@@ -312,10 +312,10 @@ def test_two_class_solvers_end_wherever_they_are(case):
 @every_row
 def test_solvers_end_wherever_they_are(row, monkeypatch):
     monkeypatch.setattr(rows_module, "PAIRS", 1)
-    for evaluations in (3, 12, 60):
-        with case_of(f"{evaluations} evaluations"):
+    for checks in (3, 12, 60):
+        with case_of(f"{checks} checks"):
             problems = problems_of(table_of(*made(60, 200)), settings_of(row))
-            results, certificate = problems.fit_and_certify(stop=AfterEvaluations(evaluations))
+            results, certificate = problems.fit_and_certify(stop=AfterChecks(checks))
             assert np.all(np.isfinite(problems.weights(results))) and np.isfinite(certificate.gap)
             assert all(r.status is not base.TIME and r.history for r in results)
 

@@ -174,7 +174,7 @@ def test_face_step(m):
 
 @pytest.mark.parametrize("most, tolerance", [(1, 0.0), (7, 0.0), (1000, 1e-9), (1000, 0.3)])
 @pytest.mark.parametrize("n, d", [(1, 1), (30, 6), (20, 25)])
-def test_gram_passes_and_column_passes(n, d, most, tolerance):
+def test_gram_epochs_and_column_epochs(n, d, most, tolerance):
     """Epoch by epoch those of the twin; column_epochs(...) with the columns that gather_columns(...) makes."""
     rng, A, g, w, penalty = model(n, d, d)
     H = A.T @ A
@@ -231,7 +231,7 @@ def test_columns(n, d, bias):
 
 @pytest.mark.parametrize("bias", [-1.0, 1.5])
 @pytest.mark.parametrize("n, d", [(1, 1), (12, 5), (40, 60)])
-def test_hinge2_column_passes(n, d, bias):
+def test_hinge2_column_epochs(n, d, bias):
     """hinge2_column_epoch(...): margins follow, each epoch lowers f, and the end is the minimum over the chosen."""
     p = reference.random_problem(4, max(n, 2), d, 2.0, bias)._replace(l1=True)
     columns = Columns(CsrRows(*csr_of(p.X), d, bias))

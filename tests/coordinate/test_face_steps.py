@@ -14,7 +14,7 @@ from svmtool.data.replicated import RepeatedRows
 N, D = 60, 25
 
 
-def passes_over(
+def epochs_over(
     power: float, tube: bool, bias: float, cost: float = 10.0, face_first: float = hinge.FACE_FIRST
 ) -> tuple[DualCoordinateDescent, np.ndarray]:
     """Descent over random rows, and A with a row y_i x_i for each dual variable."""
@@ -42,7 +42,7 @@ def dual(p: DualCoordinateDescent, A: np.ndarray) -> float:
 @pytest.mark.parametrize("tube", [False, True])
 @pytest.mark.parametrize("power", [1.0, 2.0])
 def test_the_dual_rises_and_w_belongs_to_alpha(power, tube, bias):
-    p, A = passes_over(power, tube, bias)
+    p, A = epochs_over(power, tube, bias)
     for _ in range(6):
         p.run()
         before = dual(p, A)
@@ -54,7 +54,7 @@ def test_the_dual_rises_and_w_belongs_to_alpha(power, tube, bias):
 
 
 def test_the_first_turn_may_come_before_any_epoch():
-    p, A = passes_over(2.0, False, -1.0, face_first=0.0)
+    p, A = epochs_over(2.0, False, -1.0, face_first=0.0)
     for _ in range(3):
         before = dual(p, A)
         p.run()
@@ -62,7 +62,7 @@ def test_the_first_turn_may_come_before_any_epoch():
 
 
 def test_where_no_variable_meets_an_end_the_system_is_solved():
-    p, A = passes_over(2.0, False, -1.0, cost=1e-3)  # D is large: all are free
+    p, A = epochs_over(2.0, False, -1.0, cost=1e-3)  # D is large: all are free
     p.run()
     assert np.all(p.alpha > 0.0)
     for _ in range(10):  # each ends where a step gains a hundredth of the best one
@@ -72,7 +72,7 @@ def test_where_no_variable_meets_an_end_the_system_is_solved():
 
 
 def test_nothing_is_done_where_no_variable_is_free_or_no_work_allowed():
-    p, _ = passes_over(1.0, False, -1.0)
+    p, _ = epochs_over(1.0, False, -1.0)
     assert face_steps(p, 1e6)[0] == 0.0
     p.run()
     before = p.alpha.copy()
@@ -81,7 +81,7 @@ def test_nothing_is_done_where_no_variable_is_free_or_no_work_allowed():
 
 
 def test_a_step_that_only_loses_is_taken_back(monkeypatch):
-    p, _ = passes_over(1.0, False, -1.0)
+    p, _ = epochs_over(1.0, False, -1.0)
     p.run()
     alpha, w = p.alpha.copy(), p.w.copy()
     monkeypatch.setattr(p, "dual_value", lambda: 0.0)
@@ -90,9 +90,9 @@ def test_a_step_that_only_loses_is_taken_back(monkeypatch):
 
 
 @pytest.mark.parametrize("power", [1.0, 2.0])
-def test_passes_with_turns_need_fewer_visits_where_rows_depend(power):
+def test_epochs_with_turns_need_fewer_visits_where_rows_depend(power):
     def visits(first: float) -> tuple[float, float]:
-        p, A = passes_over(power, False, -1.0, 100.0 if power == 1.0 else 1e4, first)
+        p, A = epochs_over(power, False, -1.0, 100.0 if power == 1.0 else 1e4, first)
         p.run()
         while p.visits < 20000 and not (p.complete and p.pg_range <= 1e-6):
             p.run()
@@ -107,7 +107,7 @@ def test_passes_with_turns_need_fewer_visits_where_rows_depend(power):
 
 
 def test_resuming_goes_on_from_the_point_given():
-    p, A = passes_over(1.0, False, -1.0)
+    p, A = epochs_over(1.0, False, -1.0)
     alpha = np.linspace(0.0, 10.0, N)
     p.resume(alpha)
     assert np.array_equal(p.alpha, alpha) and p.complete

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from svmtool.compiled import threads
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import scored_text, source
 from svmtool.formats.rowcache import arrays, folder
@@ -190,3 +191,33 @@ def test_a_file_that_becomes_shorter_is_an_error(tmp_path):
             with pytest.raises(SvmtoolError, match="d became shorter while it was read$"):
                 list(pieces)
         path.write_bytes(b"1 1:1\n" * 100_000)
+
+
+def test_rows_that_are_added_while_a_file_is_read_are_left_out(tmp_path):
+    path = tmp_path / "d"
+    path.write_bytes(b"1 1:1\n" * 1000)
+    with open_source(str(path)) as opened:
+        with path.open("ab") as more:
+            more.write(b"1 1:1\n2 x")
+        assert sum(t.labels.size for t in table.raw_tables(opened)) == 1000
+
+
+def test_an_error_of_reading_comes_after_those_of_earlier_lines(tmp_path):
+    """A truncated compressed file with a malformed line before the end."""
+    rows = b"".join(b"1 1:%d\n" % i for i in range(30_000))
+    path = tmp_path / "d.gz"
+    path.write_bytes(gzip.compress(rows + b"1 x:1\n" + rows, mtime=0)[:-20])
+    with open_source(str(path)) as opened, pytest.raises(DataError, match="line 30001"):
+        for block in scored_text.scored_blocks(opened, stored()):
+            assert block.n
+
+
+def test_results_in_memory_are_limited(tmp_path, monkeypatch):
+    """With many decision values a group has few blocks; all rows come in order."""
+    monkeypatch.setattr(scored_text, "MOST_RESULTS", 1000)
+    path, groups, run = tmp_path / "d", [], threads.run_blocks
+    path.write_bytes(b"".join(b"%d 1:1\n" % i for i in range(20_000)))
+    monkeypatch.setattr(threads, "run_blocks", lambda work, n: groups.append(n) or run(work, n))
+    with open_source(str(path)) as opened:
+        labels = [y for block in scored_text.scored_blocks(opened, stored()) for y in block.labels.items[: block.n]]
+    assert labels == list(range(20_000)) and len(groups) > 5

@@ -15,6 +15,7 @@ import pytest
 from conftest import REPOSITORY
 
 import svmtool
+from svmtool.compiled import loop_sources
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 from wheel import MOST_BYTES, wheel_problems  # noqa: E402
@@ -125,3 +126,10 @@ def test_the_demo_runs_from_any_folder(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "Certified relative gap = " in done.stdout and "Accuracy = " in done.stdout
     assert (tmp_path / "demo" / "predictions").stat().st_size
+
+
+def test_a_change_of_any_source_of_the_loops_compiles_them_again():
+    """SOURCES of the Makefile name every file that their checksum covers."""
+    named = re.search(r"^SOURCES = (.*)$", text("Makefile"), re.MULTILINE)[1].replace("$(wildcard", "").replace(")", "")
+    found = {path for pattern in named.split() for path in REPOSITORY.glob(pattern)}
+    assert {Path(path) for path in loop_sources()} <= found

@@ -51,7 +51,8 @@ def patched(path: Path) -> set[str]:
 def steers(name: str) -> bool:
     """Whether this is a constant of a wing that computes, or may be one; what a class has are methods."""
     *owners, last = name.split(".")
-    return owners[1] in WINGS and last.upper() == last and (last != "?" or owners[-1].lower() == owners[-1])
+    is_constant = last.upper() == last and (last != "?" or owners[-1].lower() == owners[-1])
+    return is_constant and len(owners) > 1 and owners[1] in WINGS
 
 
 def test_no_test_patches_what_chooses_a_method():

@@ -190,7 +190,7 @@ def test_balanced_is_the_class_weights_written_out(labels, options, svm_train, t
         ("-v 3 --score auc d", "--score needs -C or --grid"),
         ("--metrics d", "--metrics needs -v"),
         ("-C --metrics d", "--metrics needs -v"),
-        ("-s 11 -C --score auc d", "--score auc: the task of -s 11 is regression: use mse, mae, r2"),
+        ("-s 11 -C --score auc d", "--score auc: -s 11 is for regression: use mse, mae, r2"),
         ("-C --score log-loss d", "--score log-loss needs probabilities: add -b 1"),
         ("-C --score roc d", "--score roc: must be one of accuracy"),
         ("-s 11 --balanced d", "does not support --balanced"),

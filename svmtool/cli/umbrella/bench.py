@@ -61,8 +61,9 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
                 if p.name not in values:
                     model = read(path)
                     values[p.name] = objective(problem, model, rows)
-                    dual = re.search(r"dual (\S+?),", certificate_of(model)[1])
-                    if p is all_programs[0] and dual:  # a lower bound for every program
+                    certainty, text = certificate_of(model)
+                    dual = re.search(r"dual (\S+?),", text)
+                    if p is all_programs[0] and dual and certainty == "Certified":  # a lower bound for every program
                         bound = float(dual[1])
                 os.remove(path)
     if all_programs[0].name in failed:

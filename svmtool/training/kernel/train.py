@@ -1,4 +1,4 @@
-"""Trains models with kernels: one problem for each pair of classes, or one problem over all rows for other tasks."""
+"""Trains models with kernels: one problem for each pair of classes, or one problem over all rows for other kinds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ONE_CLASS = "WARNING: training data in only one class. See README for details.\n
 
 
 def trainer(settings: Settings) -> Callable[..., KernelTraining]:
-    """Return train(data, fitting, rand) for the settings' task; it frees `data` if the caller keeps no reference.
+    """Return train(data, fitting, rand) for the kind of labels; it frees `data` if the caller keeps no reference.
 
     rand: draws the folds of -b 1, in LIBSVM's order.
     """

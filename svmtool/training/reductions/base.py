@@ -1,6 +1,6 @@
 """Reduces a training set to optimisation problems and their solutions to a model.
 
-The kinds of labels differ in how they become problems and weights become a model; each has its own file
+Kinds of labels differ in how labels become problems and how weights become a model; each has its own file
 with a class of the same interface: one_vs_rest.py, regression.py, ordinal.py.  `problems_of` chooses.
 """
 

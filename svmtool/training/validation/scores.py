@@ -203,7 +203,7 @@ def measure_of(score: str | None, settings: Settings) -> Measure:
     measure = MEASURES[score]
     if kind not in measure.kinds:
         able = ", ".join(name for name, some in MEASURES.items() if kind in some.kinds)
-        raise SvmtoolError(f"ERROR: --score {score}: the task of -s {settings.row.number} is {kind}: use {able}")
+        raise SvmtoolError(f"ERROR: --score {score}: -s {settings.row.number} is for {kind}: use {able}")
     gives_probabilities = settings.run.probability or settings.row.word in LOGISTIC_WORDS
     if measure.needs == PROBABILITIES and not gives_probabilities:
         raise SvmtoolError(f"ERROR: --score {score} needs probabilities: add -b 1, or use -s 0 or 6")
