@@ -29,15 +29,8 @@ class Matrix:
         self._factor: Factored | None = None
         self._lock = threading.Lock()
 
-    def solve(self, g: np.ndarray) -> np.ndarray:
-        """(I + 2 C S)^-1 g."""
-        return self.factor().solve(g)
-
-    def inverse(self) -> np.ndarray:
-        """(I + 2 C S)^-1, symmetric."""
-        return self.factor().inverse()
-
     def factor(self) -> Factored:
+        """The factor of I + 2 C S."""
         with self._lock:
             if self._factor is None:
                 H = (2.0 * self.C) * self.S
@@ -68,7 +61,7 @@ class NormalEquations:
 
     def step(self, g: np.ndarray) -> np.ndarray:
         """The step to the minimiser from a point with gradient g."""
-        return -self.matrix.solve(g)
+        return -self.matrix.factor().solve(g)
 
     def minimiser(self) -> np.ndarray:
         """w with G w = A y, refined by its residual."""

@@ -65,7 +65,7 @@ def solve(
     block = max(BLOCK, min(d // WIDE, MOST)) if block is None else block
     w, P, Z, change = np.zeros(d), np.eye(d), np.zeros((block, d)), np.empty((d, d))
     if method == "stream":
-        w, P = task.equations.minimiser(), task.equations.matrix.inverse()
+        w, P = task.equations.minimiser(), task.equations.matrix.factor().inverse()
     state, random, order = np.array([0, 0, np.any(w)]), np.zeros(32, np.int64), np.arange(rows.n)
     taken = np.zeros(rows.n, np.int64)
     rand_seed(random, seed)

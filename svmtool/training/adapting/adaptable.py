@@ -258,7 +258,7 @@ def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics) -> 
     q = _passed(problem, sums)
     k = np.arange(1, PROBES * problem.d + 1).reshape(PROBES, problem.d)
     signs = np.where(k * GOLDEN % 1.0 < 0.5, -1.0, 1.0)  # as good as random: importing numpy.random takes 20 ms
-    moved = max(float(np.linalg.norm(problem.matrix.solve(s * q))) for s in signs)
+    moved = max(float(np.linalg.norm(problem.matrix.factor().solve(s * q))) for s in signs)
     return 2.0 * problem.C * EPS * moved * float(np.linalg.norm(q * w)) / size
 
 

@@ -26,7 +26,7 @@ def decision_values(tasks: list[Task]) -> np.ndarray:
         assert isinstance(equations, NormalEquations)
         matrix = equations.matrix
         if matrix not in shared:
-            shared[matrix] = _inverse_by_rows(task) if few else task.rows.quadratic_forms(matrix.inverse())
+            shared[matrix] = _inverse_by_rows(task) if few else task.rows.quadratic_forms(matrix.factor().inverse())
         f = np.empty(task.rows.n)
         task.rows.margins(equations.minimiser(), np.ones(task.rows.n), f)
         if few:
