@@ -55,7 +55,7 @@ def test_metrics():
     assert found.metrics["r"] == pytest.approx(1 - np.mean(errors**2) / np.var(T))
     with pytest.raises(ValueError, match="unknown metric 'area': there are accuracy, balanced-accuracy, f1, auc"):
         api.cross_validate(X, Y, metrics="area")
-    with pytest.raises(ValueError, match="^score auc: the task of solver 11 is regression: use mse, mae, r2"):
+    with pytest.raises(ValueError, match="^score auc: solver 11 is for regression: use mse, mae, r2"):
         api.cross_validate(X, T, 11, metrics="auc")
     with pytest.raises(ValueError, match="^score log-loss needs probabilities"):
         api.search_C(X, Y, 2, score="log-loss")
