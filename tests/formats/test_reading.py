@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import sys
 import threading
 
 import numpy as np
@@ -81,16 +80,6 @@ def test_any_other_failure_is_raised_by_table(tmp_path, monkeypatch):
     monkeypatch.setattr(inputs, "read_raw", fail)
     with pytest.raises(MemoryError):
         started(str(tmp_path / "d")).table()
-
-
-@pytest.mark.parametrize("text", [TEXT, BAD], ids=["good", "bad"])
-def test_the_switch_interval_is_put_back(write, text):
-    before = sys.getswitchinterval()
-    try:
-        started(write(text)).table()
-    except DataError:
-        pass
-    assert sys.getswitchinterval() == before
 
 
 # --- the command ---------------------------------------------------------------

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from svmtool.data.dataset import Dataset
     from svmtool.formats.source import Source
 
-SWITCH_SECONDS = 1e-4  # longest time that the importing thread keeps this one waiting between two blocks
 ARRIVING = 1 << 22  # bytes of standard input read at once, at most
 WAIT_SECONDS = 0.1  # between two checks of `stopped`, at most
 PIECE = 1 << 20  # bytes of weights read at once, and the limit of a number's length
@@ -67,14 +66,11 @@ class Reading:
         return joined(self._parts)
 
     def _work(self) -> None:
-        before = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH_SECONDS)
         try:
             self._read()
         except BaseException as e:  # raised by `table`
             self._error = e
         finally:
-            sys.setswitchinterval(before)
             self._finished.set()
 
     def _read(self) -> None:
