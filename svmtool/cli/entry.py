@@ -15,6 +15,7 @@ from collections.abc import Callable
 from svmtool import interrupts
 from svmtool.cli import checks
 from svmtool.cli.console import discard_stdout, stderr_line, unwritable
+from svmtool.compiled.buffers import return_freed
 from svmtool.errors import SvmtoolError
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = interrupts.STATUS
 UNMAPPED = "failed to map segment"  # the C library's message if there is no memory to load a compiled module
+KEPT = 32 << 20  # bytes: the memory of smaller arrays is kept; 16 sets: .976 of the time in the mean, .86 to 1.03
 BROKEN_PIPE = 141  # as a shell reports SIGPIPE
 
 
@@ -55,6 +57,7 @@ def start(command: str, argv: list[str]) -> int:
 def _main_of(command: str) -> Callable[[list[str]], int]:
     if not command.endswith("predict"):  # which often needs no numpy
         checks.require_memory()
+        return_freed(KEPT)
     if command.endswith("predict"):
         from svmtool.cli.predict.command import main
     elif command.endswith("train"):

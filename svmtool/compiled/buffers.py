@@ -18,6 +18,7 @@ FORMATS: dict[str, Any] = {"u1": "B", "i4": "i", "i8": "q", "f8": "d"}
 # fewer new pages.
 MAPPED_FROM = 1 << 21
 HUGE_FROM = 1 << 22  # from this many bytes on huge pages are requested, as by numpy
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of malloc.h
 
 
 class Buffer:
@@ -60,3 +61,16 @@ def _zeros(n: int) -> bytearray | mmap.mmap:
         except OSError:
             pass  # not supported by this kernel
     return memory
+
+
+def return_freed(n: int) -> None:
+    """Let glibc return freed arrays of n bytes or more to the system, and keep the memory of smaller ones for the next.
+
+    Pages that are returned are faults when they are needed again.  n is at most 32 MB.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):  # another system's library
+        return
+    mallopt(M_MMAP_THRESHOLD, n)
+    mallopt(M_TRIM_THRESHOLD, 2 * n)

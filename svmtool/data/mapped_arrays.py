@@ -7,8 +7,6 @@ from disk when they are used.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import mmap
 import os
 import tempfile
@@ -18,14 +16,14 @@ import weakref
 
 import numpy as np
 
+from svmtool.compiled.buffers import return_freed
 from svmtool.errors import SvmtoolError
 from svmtool.tolerances import MB
 
 WATCH_INTERVAL = 0.004  # seconds between two checks of the watcher
 RESERVE, LARGEST_RESERVE = 0.5, 300e6  # share of the limit, and bytes at most, kept free until the next check
 KEPT_IN_MEMORY = 1 << 22  # new arrays of up to this many bytes are ordinary ones
-M_MMAP_THRESHOLD = -3  # of malloc.h
-OWN_MAPPING = 1 << 20  # malloc maps arrays of this many bytes or more separately
+OWN_MAPPING = 1 << 20  # bytes from which freed arrays are returned to the system
 PAGE = mmap.PAGESIZE
 
 
@@ -50,7 +48,7 @@ class MappedArrays:
         except OSError:
             raise SvmtoolError("ERROR: --memory: this system does not report the memory of a process") from None
         self.limit, self.folder = limit, folder
-        _release_freed_arrays()
+        return_freed(OWN_MAPPING)
         self._maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
         self._changing = threading.Lock()  # guards the set of mapped arrays
         self._enough = limit - min(RESERVE * limit, LARGEST_RESERVE)
@@ -100,12 +98,6 @@ class MappedArrays:
             return []
         more = "the memory needed beside the rows does not fit, or the watcher was delayed"
         return [f"WARNING: the run held {held / MB:.0f} MB, --memory {self.limit / MB:.0f}M: {more}"]
-
-
-def _release_freed_arrays() -> None:
-    """Make glibc return freed arrays to the system; by default it keeps up to 32 MB each."""
-    with contextlib.suppress(OSError, AttributeError):  # not glibc
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, OWN_MAPPING)
 
 
 def _watch(mapped: weakref.ref[MappedArrays]) -> None:
