@@ -5,25 +5,22 @@ A loop is a function over 1-D C-contiguous arrays and scalars, arrays first:
     @loop("f8(f8[], f8[], i8)")
     def dot(a, b, n): ...
 
-Types: u1 i4 u4 i8 u8 f4 f8, with [] for an array; the result is void or a scalar.
-A signed array is accepted for an unsigned argument.  numba lets negative indices
-count from the end, which costs a test at each access and prevents vectorisation;
-indices and bounds that are declared unsigned avoid it.
-A loop allocates nothing, raises nothing and calls only other loops and functions
-marked `@helper` (numba infers the types of these calls).  Loop names are unique in the package.
+Types: u1 i4 u4 i8 u8 f4 f8, with [] for an array; the result is void or a scalar.  A signed array is accepted for an
+unsigned argument.  numba lets negative indices count from the end, which costs a test at each access and prevents
+vectorisation; indices and bounds that are declared unsigned avoid it.  A loop allocates nothing, raises nothing and
+calls only other loops and functions marked `@helper` (numba infers the types of these calls).  Loop names are unique in
+the package.
 
 Three ways to run the same source:
 
-* ahead of time (the default): `build.py` compiles all loops into one shared
-  library that does not use Python; it is called through ctypes, which releases
-  the GIL.  Neither numba nor scipy is imported.
-* as an object file, if the building machine had no linker: the same machine
-  code, loaded by llvmlite.
-* just in time, if neither matches the sources and the processor: numba with its
-  cache on disk.  `SVMTOOL_LOOPS=jit` selects it.
+* ahead of time (the default): `build.py` compiles all loops into one shared library that does not use Python; it is
+  called through ctypes, which releases the GIL.  Neither numba nor scipy is imported.
+* as an object file, if the building machine had no linker: the same machine code, loaded by llvmlite.
+* just in time, if neither matches the sources and the processor: numba with its cache on disk.  `SVMTOOL_LOOPS=jit`
+  selects it.
 
-The compiled file's name contains a checksum of the loops and of tolerances.py, so that edited
-loops never use old machine code.
+The compiled file's name contains a checksum of the loops and of tolerances.py, so that edited loops never use old
+machine code.
 """
 
 from __future__ import annotations

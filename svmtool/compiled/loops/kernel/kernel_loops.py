@@ -102,6 +102,20 @@ def kernel_value(u, kind, degree):
     return power(u, degree) if kind == POLYNOMIAL else u
 
 
+@helper
+def kernel_values(u, count, kind, degree):
+    """`kernel_value` of each number, by a loop for each kind: one loop for all is not vectorised."""
+    if kind == RBF:
+        for k in range(count):
+            u[k] = kernel_value(u[k], RBF, degree)
+    elif kind == SIGMOID:
+        for k in range(count):
+            u[k] = kernel_value(u[k], SIGMOID, degree)
+    elif kind == POLYNOMIAL:
+        for k in range(count):
+            u[k] = kernel_value(u[k], POLYNOMIAL, degree)
+
+
 @loop("void(f8[], f8[], f8[], i8, f8, i8, f8, i8, i8, i8)")
 def finish_kernel(P, left, right, kind, gamma, degree, coef0, columns, lo, hi):
     """Turn inner products into kernel values in rows lo .. hi-1 of P (rows x columns)."""
@@ -269,8 +283,7 @@ def kernel_decisions(
                         )
                     else:
                         lane_products(sv_places, sv_values, start, stop, table, factor, norms, constant, strip, at)
-                for k in range(uint64((end - begin) * LANES)):
-                    strip[k] = kernel_value(strip[k], kind, degree)
+                kernel_values(strip, uint64((end - begin) * LANES), kind, degree)
                 for m in range(columns):
                     add_lanes(coef, m * n_sv + begin, strip, end - begin, sums, (c * columns + m) * LANES)
         decide_pairs(sums, rho, decisions, classes, columns, first, last)
