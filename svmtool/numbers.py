@@ -100,3 +100,10 @@ def _value(text: bytes) -> float:
         except OverflowError:
             return float("-inf") if lower.startswith(b"-") else float("inf")
     return float(lower.split(b"(")[0])
+
+
+def distinct(x: np.ndarray) -> np.ndarray:
+    """The different values of an array, ascending: np.unique alone imports numpy.ma, which takes 6 ms."""
+    import numpy as np
+
+    return np.unique(x, return_counts=True)[0]

@@ -21,7 +21,7 @@ LATE_EPOCHS = 300  # ... its limit on epochs
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that epochs reach: our order of rows may end at a worse objective
 
 # Round-off stalls progress after steps with smaller relative decreases
-NEWTON_STALL_RTOL = 1e-14
+NEWTON_RTOL = 1e-14
 ALM_STALL_RTOL, ALM_STALL_STEPS, ALM_IDLE_ROUNDS = 1e-13, 12, 30  # steps, or rounds, without a better gap
 
 # Sizes

@@ -19,6 +19,7 @@ from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.rows import large_array
 from svmtool.kernels.tiles import Tiles
 from svmtool.linalg.systems import Factored
+from svmtool.numbers import distinct
 from svmtool.tolerances import MIB
 
 MOST = 512  # rows in S: their system costs as much as a pass over the kernel matrix or two
@@ -104,7 +105,7 @@ def _evenly(weights: np.ndarray, count: int) -> np.ndarray:
     """Places i8, `count` at most, at even distances along the running sum of the weights (not negative)."""
     total = np.cumsum(weights)
     marks = (np.arange(count) + 0.5) * (total[-1] / count)
-    return np.unique(np.minimum(np.searchsorted(total, marks), len(weights) - 1))
+    return distinct(np.minimum(np.searchsorted(total, marks), len(weights) - 1))
 
 
 class KernelHalf:

@@ -17,6 +17,7 @@ from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.tiles import Tiles, tiles_of
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import LINEAR
+from svmtool.numbers import distinct
 from svmtool.tolerances import MIB
 
 WHOLE = 2  # a block of n / WHOLE rows or more is taken from full rows, which are cached: they cost little more
@@ -91,7 +92,7 @@ class KernelRows:
 
     def _stored_block(self, chosen: np.ndarray, out: np.ndarray) -> None:
         """`block` if the cache holds all rows."""
-        rows = np.unique(chosen)
+        rows = distinct(chosen)
         missing = rows[self.slot[rows] < 0]
         if len(missing):
             self.add(missing, np.zeros(len(missing)), np.zeros(self.n), np.ones(len(missing), bool))

@@ -39,10 +39,10 @@ class _Climb:
 
 
 class GolubKahan:
-    """Computes the best `dw` to add to w and `ds` to add to s = b - A w, one direction at each step.
+    """Computes the best dw to add to w and ds to add to s = b - A w, one direction at each step.
 
-    forward(v) = A v, back(u) = A'u, g = w - A's.  fallen = P(w) - P(w + dw), risen = D(s + ds) - D(s).  first: |g|.
-    over: whether all directions are used up.
+    forward(v) = A v, back(u) = A'u, g = w - A's.  primal: dw and its gain P(w) - P(w + dw); dual: ds and its gain
+    D(s + ds) - D(s).  first: |g|.  over: whether all directions are used up.
     """
 
     def __init__(self, forward: Callable, back: Callable, n: int, g: np.ndarray):
@@ -51,23 +51,7 @@ class GolubKahan:
         self.over = norm == 0.0
         self._v = g / -(norm or 1.0)
         self._u, self._rho, self._theta = np.zeros(n), 0.0, 0.0
-        self._primal, self._dual = _Climb(norm, len(g)), _Climb(0.0, n)
-
-    @property
-    def dw(self) -> np.ndarray:
-        return self._primal.x
-
-    @property
-    def ds(self) -> np.ndarray:
-        return self._dual.x
-
-    @property
-    def fallen(self) -> float:
-        return self._primal.gain
-
-    @property
-    def risen(self) -> float:
-        return self._dual.gain
+        self.primal, self.dual = _Climb(norm, len(g)), _Climb(0.0, n)
 
     def step(self) -> None:
         """Add one direction: a product with A and one with A'."""
@@ -75,7 +59,7 @@ class GolubKahan:
         u = self._forward(self._v)
         u -= theta * self._u
         self._rho = rho = float(np.sqrt(u @ u))
-        self._primal.add(self._v, 1.0 + rho * rho + theta * theta, before * theta)
+        self.primal.add(self._v, 1.0 + rho * rho + theta * theta, before * theta)
         if rho == 0.0:
             self.over = True
             return
@@ -85,8 +69,8 @@ class GolubKahan:
         v -= self._v
         self._theta = float(np.sqrt(v @ v))
         if theta == 0.0:  # the first direction
-            self._dual = _Climb(-self.first * rho, len(u))
-        self._dual.add(u, 1.0 + rho * rho + self._theta**2, theta * rho)
+            self.dual = _Climb(-self.first * rho, len(u))
+        self.dual.add(u, 1.0 + rho * rho + self._theta**2, theta * rho)
         self._u, self.over = u, self._theta == 0.0
         if not self.over:
             v /= self._theta

@@ -18,6 +18,7 @@ from svmtool.compiled.loops.text.decision_loops import choose, couple, vote
 from svmtool.errors import ModelError
 from svmtool.models.kernel_functions import Kernel
 from svmtool.models.linear import Model
+from svmtool.numbers import distinct
 
 if TYPE_CHECKING:
     from typing import Any
@@ -191,10 +192,9 @@ class KernelScores:
             return
         self.n_places = kernel_loops.largest_index(model.indices) + 2  # indices as in the file, starting at 0
         if self.n_places > DIRECT_PLACES:
-            import numpy as np
 
             indices = model.indices.array() if isinstance(model.indices, Buffer) else model.indices
-            self.features = np.unique(indices)
+            self.features = distinct(indices)
             self.n_places = len(self.features)
         rows = model.indptr, model.indices, model.values
         kernel_loops.place_support(*rows, self.features, self.places, self.norms, self.n_places)

@@ -21,7 +21,7 @@ from svmtool.data.blocks import Rows
 from svmtool.data.replicated import base_rows
 from svmtool.linalg.systems import ROUNDS, least_squares
 from svmtool.objectives.duality import balanced
-from svmtool.tolerances import NEWTON_STALL_RTOL
+from svmtool.tolerances import NEWTON_RTOL
 
 if TYPE_CHECKING:
     from typing import Any
@@ -93,7 +93,7 @@ class Orthogonal:
             o.step(o.line_search(step), step)
             yield
             f = o.value()
-            flat = 0 if least - f > NEWTON_STALL_RTOL * abs(f) else flat + 1
+            flat = 0 if least - f > NEWTON_RTOL * abs(f) else flat + 1
             least = min(least, f)
             if flat >= 2:
                 break

@@ -38,7 +38,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.solvers.shared.newton import rounded
-from svmtool.tolerances import GRAM_BELOW, NEWTON_STALL_RTOL, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
+from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
 
 # The sample holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE rows for each feature and SAMPLE_ROWS in all;
 # none is used that would hold more than one row in LEAST_GROUP
@@ -176,7 +176,7 @@ class Run:
             if status is None:
                 status = self.ended(f, bound, norm, sure, lambda: o.steepest_dual(g))  # noqa: B023  called at once
             if status is None:
-                flat = 0 if previous - f > NEWTON_STALL_RTOL * abs(f) else flat + 1  # also where f is nan
+                flat = 0 if previous - f > NEWTON_RTOL * abs(f) else flat + 1  # also where f is nan
                 status = rounded(f, bound) if flat >= 3 else None
             if status is not None:
                 if f > best and not status.converged:

@@ -14,6 +14,7 @@ import numpy as np
 from svmtool import registry
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
+from svmtool.numbers import distinct
 from svmtool.params import Settings
 from svmtool.tolerances import GRAM_BELOW
 
@@ -43,7 +44,7 @@ class Facts(NamedTuple):
 def facts_of(table: Dataset) -> Facts:
     """The facts of a training set."""
     labels = table.labels
-    values = len(np.unique(labels))
+    values = len(distinct(labels))
     if np.any(np.trunc(labels) != labels) or values > MANY_VALUES:
         kind = "real"
     else:

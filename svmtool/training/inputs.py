@@ -15,6 +15,7 @@ import numpy as np
 from svmtool.data.dataset import Dataset
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.models.linear import LinearModel
+from svmtool.numbers import distinct
 
 VALUES_AT_ONCE = 1 << 21  # values scanned at a time, since rows may be on disk
 LEAST, FAR = 1 << 20, 4  # features, and features per value of the data, above which the features are restricted
@@ -63,7 +64,7 @@ def used_features(table: Dataset) -> np.ndarray | None:
     values = len(table.values)
     if table.n_features <= max(LEAST, FAR * values) or (table.mapped is not None and values > LARGEST_COPY):
         return None
-    return np.unique(table.indices)
+    return distinct(table.indices)
 
 
 def on_used(table: Dataset, used: np.ndarray) -> Dataset:

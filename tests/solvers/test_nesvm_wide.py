@@ -75,12 +75,12 @@ def test_golub_kahan_steps_are_the_best_of_the_krylov_space(name, zero):
         U.append(A @ v)
         v = A.T @ (A @ v)
         steps.step()
-        assert steps.fallen == pytest.approx(gain_w(np.linalg.qr(np.stack(V, 1))[0]), rel=1e-6)
-        assert steps.risen == pytest.approx(gain_s(np.linalg.qr(np.stack(U, 1))[0]), rel=1e-6)
-    fell, rose = steps.fallen, steps.risen
+        assert steps.primal.gain == pytest.approx(gain_w(np.linalg.qr(np.stack(V, 1))[0]), rel=1e-6)
+        assert steps.dual.gain == pytest.approx(gain_s(np.linalg.qr(np.stack(U, 1))[0]), rel=1e-6)
+    fell, rose = steps.primal.gain, steps.dual.gain
     P = 0.5 * float(w @ w) + 0.5 * float(s @ s)
     D = float(b @ s) - 0.5 * float(s @ s) - 0.5 * float((A.T @ s) @ (A.T @ s))
-    f, bound, _ = o.both(steps.dw, steps.ds)
+    f, bound, _ = o.both(steps.primal.x, steps.dual.x)
     assert f == pytest.approx(P - fell, rel=1e-9)
     assert bound >= (D + rose) * (1 - 1e-9)
 

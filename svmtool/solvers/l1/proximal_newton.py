@@ -68,7 +68,7 @@ from svmtool.solvers.l1.run import (
 from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.newton import rounded
-from svmtool.tolerances import GRAM_BELOW, NEWTON_STALL_RTOL, RULE_SHARE
+from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, RULE_SHARE
 
 # The sample holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE rows for each feature and SAMPLE_ROWS in all;
 # none is used that would hold more than one row in LEAST_GROUP.  Without it 15 sets take 1.03 times the CPU time of
@@ -241,7 +241,7 @@ class _Run(Run):
                 f, self.bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=int(model.epochs[0]), step=t
             )
             if status is None:
-                flat = flat + 1 if previous - f <= NEWTON_STALL_RTOL * abs(f) and f - self.bound > NEARER * apart else 0
+                flat = flat + 1 if previous - f <= NEWTON_RTOL * abs(f) and f - self.bound > NEARER * apart else 0
                 apart = f - self.bound
                 self.fall = (previous - f) / max(f, 1e-300)
                 status = self._end(f, violations, flat, not self.short)

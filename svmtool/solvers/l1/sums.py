@@ -34,7 +34,7 @@ from svmtool.solvers.l1.run import BIAS, BIAS_WHY, ONE_SIDED, PATH_FROM, PATH_GA
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.newton import rounded
-from svmtool.tolerances import GRAM_BELOW, NEWTON_STALL_RTOL, OPTIMAL_GAP
+from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP
 
 # Measured at C = 1 to a gap of 1e-4, -s 5 and 6, in two partitions of up to 5000 rows of a9a, australian, madelon,
 # splice, mushrooms, w8a, cod-rna, kdd99, magic04, dorothea, arcene, farm-ads, imdb.tfidf and polarity2.bigram: passes
@@ -118,7 +118,7 @@ class _Run:
                 f, bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=self.products, step=t
             )
             gap = relative_gap(f, bound)
-            flat = flat + 1 if previous - f <= NEWTON_STALL_RTOL * abs(f) else 0
+            flat = flat + 1 if previous - f <= NEWTON_RTOL * abs(f) else 0
             if status is None and (gap <= OPTIMAL_GAP or largest == 0.0):
                 status = base.OPTIMAL
             if status is None and gap <= gap_tol:

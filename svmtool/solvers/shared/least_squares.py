@@ -122,15 +122,15 @@ def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
         status, left, k = None, whole, 0
         target_gap = max(CG_MIN_GAP * (monitor.gap or 0.0), OPTIMAL_GAP)
         directly = count >= most
-        while not (directly or steps.over) and left > max(target_gap * (f - steps.fallen), CG_ROUND * whole):
+        while not (directly or steps.over) and left > max(target_gap * (f - steps.primal.gain), CG_ROUND * whole):
             steps.step()
-            k, left = k + 1, whole - steps.fallen - steps.risen
+            k, left = k + 1, whole - steps.primal.gain - steps.dual.gain
             status = monitor.limit(count + k)
             if status is not None or count + k >= most:
                 break
         count += k
         try:
-            f, bound, a = objective.both(*(objective.whole_step() if directly else (steps.dw, steps.ds)))
+            f, bound, a = objective.both(*(objective.whole_step() if directly else (steps.primal.x, steps.dual.x)))
         except EndedError:
             return Result(answer, monitor.end(), monitor.iterations, monitor.history, alpha)
         if f < primal:

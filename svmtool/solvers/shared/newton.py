@@ -15,15 +15,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import Epochs
-from svmtool.tolerances import (
-    NEWTON_STALL_RTOL,
-    OPTIMAL_GAP,
-    ROUNDOFF_GAP,
-    RULE_MIN_GAP,
-    RULE_SHARE,
-    SAFETY,
-    SLOW_MIN_GAP,
-)
+from svmtool.tolerances import NEWTON_RTOL, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, RULE_SHARE, SAFETY, SLOW_MIN_GAP
 
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 # Largest and smallest tolerance of CG: the root of what a step is about to gain, as a share of f.  Measured on twelve
@@ -125,7 +117,7 @@ def newton_steps(
         if status is None and (norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and objective.changed == 0)):
             status = base.OPTIMAL
         if status is None:
-            flat = 0 if lowest - f > NEWTON_STALL_RTOL * abs(f) else flat + 1  # also where f is nan
+            flat = 0 if lowest - f > NEWTON_RTOL * abs(f) else flat + 1  # also where f is nan
             status = rounded(f, bound) if flat >= 3 else None
         if status is not None:
             if f > best and not status.converged:

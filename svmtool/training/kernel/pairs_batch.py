@@ -25,6 +25,7 @@ from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.kernels.tiles import Double, apart, tiles_of
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, Kernel
+from svmtool.numbers import distinct
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.dataset import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved, packed
@@ -276,7 +277,7 @@ class _Scores:
         rows = batch.points.rows.take(sampled).as_csr()
         decisions = np.empty((rows.n, len(batch.pairs)))
         self.scores.decide(rows, rows.n, decisions)
-        for c in np.unique(self.number[sampled]).tolist():
+        for c in distinct(self.number[sampled]).tolist():
             at = np.flatnonzero(self.number[sampled] == c)
             ks = np.array([batch.place[min(c, d), max(c, d)] for d in range(batch.count) if d != c])
             yield sampled[at], ks, -decisions[np.ix_(at, ks)].T - p * self.signs[:, sampled[at]]

@@ -18,6 +18,7 @@ from svmtool.data.replicated import OrdinalRows
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.metrics import rank_places
 from svmtool.models.linear import RANKS_NOTE, LinearModel
+from svmtool.numbers import distinct
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import GradientRule, Result, Rule
 from svmtool.training.inputs import checked_start
@@ -102,5 +103,5 @@ def error_lines(title: str, distances: np.ndarray) -> str:
 
 def validation_lines(labels: np.ndarray, predictions: np.ndarray) -> str:
     """`error_lines` of a cross-validation; labels, predictions: f8[n]."""
-    ranks = np.unique(labels)
+    ranks = distinct(labels)
     return error_lines("Cross Validation", rank_places(predictions, ranks) - rank_places(labels, ranks))

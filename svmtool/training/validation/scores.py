@@ -12,6 +12,7 @@ import numpy as np
 from svmtool.errors import SvmtoolError
 from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors
 from svmtool.models.linear import LOGISTIC_WORDS
+from svmtool.numbers import distinct
 from svmtool.params import Settings
 
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # of the true class, so that the logarithm is finite
@@ -36,7 +37,7 @@ class HeldOut:
         if kind == "one-class":
             self.labels, self.classes = np.where(labels == 1.0, 1.0, -1.0), [-1, 1]
         elif kind != "regression":
-            self.classes = [int(label) for label in np.unique(np.trunc(labels))]
+            self.classes = [int(label) for label in distinct(np.trunc(labels))]
         self.predictions = np.zeros(0)
         shape = (len(labels), len(self.classes))
         self.scores = np.empty(shape) if needs >= SCORES else None

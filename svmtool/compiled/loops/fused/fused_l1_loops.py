@@ -22,7 +22,7 @@ from svmtool.compiled.loops.loss.l1_loops import (
 from svmtool.compiled.loops.loss.logistic_loops import logistic_state, logistic_widen
 from svmtool.compiled.loops.rows.row_loops import ONE, dot
 from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
-from svmtool.tolerances import NEWTON_STALL_RTOL, OPTIMAL_GAP
+from svmtool.tolerances import NEWTON_RTOL, OPTIMAL_GAP
 
 FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, epochs, step
 SHORT = 0.5  # a shorter step means that its model is valid only near w
@@ -282,7 +282,7 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         if f - best <= rule_gap * f:
             code = 3
             break
-        flat = flat + 1 if previous - f <= NEWTON_STALL_RTOL * abs(f) and f - best > NEARER * apart else 0
+        flat = flat + 1 if previous - f <= NEWTON_RTOL * abs(f) and f - best > NEARER * apart else 0
         apart = f - best
         if flat >= STALL_STEPS:
             code = 4

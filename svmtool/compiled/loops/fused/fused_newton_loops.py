@@ -11,7 +11,7 @@ from svmtool.compiled.loops.loss.hinge_loops import hinge2_line_search, hinge2_s
 from svmtool.compiled.loops.loss.logistic_loops import LINE_SEARCH_PRECISION, logistic_line_search, logistic_state
 from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, dot, row_dot
 from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
-from svmtool.tolerances import NEWTON_STALL_RTOL, OPTIMAL_GAP
+from svmtool.tolerances import NEWTON_RTOL, OPTIMAL_GAP
 
 FIELDS = 5  # of a record: f, bound, |gradient|, active rows, step
 
@@ -175,7 +175,7 @@ def fused_newton(
         if norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and counts[0] == 0.0):
             code = 1
             break
-        flat = flat + 1 if previous - f <= NEWTON_STALL_RTOL * abs(f) else 0
+        flat = flat + 1 if previous - f <= NEWTON_RTOL * abs(f) else 0
         if flat >= 3:
             code = 4
             break
