@@ -267,6 +267,7 @@ class GapRule(NamedTuple):
 class Confirmation(NamedTuple):
     """Certified gaps that a run must have reached as well when a GradientRule or a RangeRule ends it.
 
+    solvers/alm*.py have RULE_MIN_GAP in their place.
     at_start  at the starting point, where features are factorised; infinite in a search for C, which starts at the
               previous solution and uses LIBLINEAR's rule alone
     slow      of epochs, and of steps without factorised features; finite where it is cheap
