@@ -25,7 +25,7 @@ from svmtool.objectives.row_losses import Losses
 from svmtool.objectives.task import Task
 
 # From this epoch of `descend` on, the last half of the epochs must change w by this share
-DESCENT_LOOK, DESCENT_STILL = 31, 1e-14
+DESCENT_EVALUATION, DESCENT_STILL = 31, 1e-14
 TARGET = np.ones(1)  # target of all rows, for the squared hinge
 
 
@@ -243,7 +243,7 @@ class L1SquaredHinge(L1Objective):
             first = largest if first is None else first
             if largest <= share * first or limits.is_ended():
                 break
-            if k >= DESCENT_LOOK and k & (k + 1) == 0:
+            if k >= DESCENT_EVALUATION and k & (k + 1) == 0:
                 if np.abs(w - before).max() <= DESCENT_STILL * np.abs(w).max():
                     break
                 before[:] = w

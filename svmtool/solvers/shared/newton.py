@@ -109,7 +109,7 @@ def newton_steps(
         if status is None and norm <= gradient_tol and f - bound <= sure * f:
             status = base.RULE
         if status is None and 0.0 <= rule_below and f - bound <= min(rule_below, rule.confirmed.slow) * f:
-            if objective.projected_range(objective.dual_point()) <= rule.dual.width:  # type: ignore[attr-defined]
+            if objective.projected_range(objective.dual_point()) <= rule.dual.width:
                 status = base.RULE
             rule_below *= SHARPER
         if status is None and f - bound <= rule.certified.gap * f:
