@@ -19,7 +19,7 @@ from pathlib import Path
 
 from svmtool.compiled.build import LEVELS
 
-MOST_BYTES = 3 * 10**6
+MAX_BYTES = 3 * 10**6
 
 
 # auditwheel accepts the tags of the machine it runs on alone; this gives it another machine's name.
@@ -52,8 +52,8 @@ def wheel_problems(wheel: Path, machine: str) -> list[str]:
     problems, levels = [], LEVELS[machine]
     if not wheel.name.endswith(f"-py3-none-manylinux_2_28_{machine}.whl"):
         problems.append(f"{wheel.name}: not tagged py3-none-manylinux_2_28_{machine}")
-    if wheel.stat().st_size > MOST_BYTES:
-        problems.append(f"{wheel.name}: {wheel.stat().st_size} bytes, more than {MOST_BYTES}")
+    if wheel.stat().st_size > MAX_BYTES:
+        problems.append(f"{wheel.name}: {wheel.stat().st_size} bytes, more than {MAX_BYTES}")
     with zipfile.ZipFile(wheel) as archive:
         names = [name.rpartition("/")[2] for name in archive.namelist() if "/compiled/loops-" in name]
     if sorted(name.split("-")[1] for name in names) != sorted(levels):

@@ -14,7 +14,7 @@ from bench_parts.alone import HERE
 from bench_parts.context import Context
 from bench_parts.measure import CommandFailed, OverTimeError, Sample, child_json, environment, ours, run_once
 
-ENOUGH_SECONDS, MOST_RUNS = 3.0, 5  # time and number of repeated runs, at most
+ENOUGH_SECONDS, MAX_RUNS = 3.0, 5  # time and number of repeated runs, at most
 RULE_MIN_GAP = ("--gap", "1e-6")  # used if our default ends above LIBLINEAR's objective
 LIBRARY = "liblinear.so.6"  # in LIBLINEAR's folder, for training alone
 NOT_CONVERGED = 2  # exit status with --strict
@@ -81,7 +81,7 @@ def in_turn(jobs: dict[str, list[str]], limit: float) -> dict[str, dict]:
     ends = dict.fromkeys(jobs, "yes")
     words = dict.fromkeys(jobs, "")
     spent = 0.0
-    for _ in range(MOST_RUNS):
+    for _ in range(MAX_RUNS):
         begun = spent
         for name, argv in jobs.items():
             if ends[name] != "yes":

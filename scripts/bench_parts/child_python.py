@@ -28,7 +28,7 @@ from bench_parts.certify import rows_of, value_of
 
 # share of non-zeros from which the rows are a dense array: SVC is faster on one from the second on
 DENSE, DENSE_KERNEL = 0.3, 0.1
-MOST_ITERATIONS = 10_000_000  # the tolerance or the time limit ends a fit
+MAX_ITERATIONS = 10_000_000  # the tolerance or the time limit ends a fit
 CHOLESKY_BYTES = 2e9  # most bytes of newton-cholesky's Hessian
 BLOCK = 1000  # rows of a kernel matrix at a time
 WARM = 0.1  # tolerance of the warm-up fits
@@ -159,7 +159,7 @@ class Tools:
         svm = self._module("sklearn.svm", "LinearSVC")
         if svm:
             options = {"loss": self.kind.replace(" ", "_"), "dual": "auto" if self.kind != "hinge" else True}
-            options |= {"C": self.C, "fit_intercept": False, "max_iter": MOST_ITERATIONS}
+            options |= {"C": self.C, "fit_intercept": False, "max_iter": MAX_ITERATIONS}
             self.fits["LinearSVC"] = self._estimator(lambda tol: svm.LinearSVC(tol=tol, **options))
 
     def _logistic(self) -> None:
@@ -172,7 +172,7 @@ class Tools:
             if solver == "newton-cholesky" and 8.0 * self.data.csr.shape[1] ** 2 > CHOLESKY_BYTES:
                 self.absent[name] = "its Hessian needs too much memory"
                 continue
-            options = {"C": self.C, "fit_intercept": False, "max_iter": MOST_ITERATIONS, "solver": solver}
+            options = {"C": self.C, "fit_intercept": False, "max_iter": MAX_ITERATIONS, "solver": solver}
             self.fits[name] = self._estimator(lambda tol, o=options: found.LogisticRegression(tol=tol, **o))
 
     def _svc(self) -> None:

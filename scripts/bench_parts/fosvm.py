@@ -17,7 +17,7 @@ from bench_parts.context import Context
 from bench_parts.kernel import side_by_side, within
 from bench_parts.measure import child_json
 
-LEAST_NU = 1e-3
+MIN_NU = 1e-3
 READING = ["-n", "1e-6", "-e", "1e9"]  # LIBSVM only reads and sets up its cache
 NAMES = {80: "-s 80", 81: "-s 81", 2: "LIBSVM"}
 
@@ -69,7 +69,7 @@ def _libsvm(ctx: Context, order: dict, train: str, ours: list[dict]) -> list[dic
     found = []
     for run in ours:
         model = ctx.path("fosvm.libsvm")
-        nu = min(max(run["rejected"], LEAST_NU), 1.0)
+        nu = min(max(run["rejected"], MIN_NU), 1.0)
         argv = [ctx.reference("svm-train"), "-s", "2", "-g", f"{run['gamma']:.17g}", "-m", "100", "-q"]
         jobs = {
             "reading": within(ctx.budget, [*argv, *READING, train, os.devnull]),

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import machine
 from bench_parts import bars, python_distribution
 from bench_parts.all_sets import Results, code_hash, in_order, sets_of
-from bench_parts.all_sets_pair import ENOUGH_SECONDS, MOST_RUNS, DataSet
+from bench_parts.all_sets_pair import ENOUGH_SECONDS, MAX_RUNS, DataSet
 from bench_parts.context import Context
 from bench_parts.measure import CommandFailed, OverTimeError, child_json, environment
 
@@ -110,7 +110,7 @@ def measured(ctx: Context, pair: Pair, data: DataSet) -> dict:
         runs = {OURS: climbed(child, OURS, low, ctx.limit)}
         limit = ctx.limit
         if runs[OURS]["ended"] == "yes":
-            limit = min(limit, max(bars.PYTHON_LEAST_SECONDS, bars.PYTHON_TIMES_OURS * runs[OURS]["seconds"]))
+            limit = min(limit, max(bars.MIN_PYTHON_SECONDS, bars.PYTHON_TIMES_OURS * runs[OURS]["seconds"]))
         for tool in facts["tools"]:
             if tool != OURS:
                 runs[tool] = climbed(child, tool, low, limit)
@@ -157,7 +157,7 @@ def in_turn(child: Child, runs: dict[str, dict], limit: float) -> None:
     """Repeat the runs that suffice, A B C A B C, and set their median seconds."""
     samples: dict[str, list[float]] = {tool: [] for tool in runs}
     spent = 0.0
-    for k in range(MOST_RUNS):
+    for k in range(MAX_RUNS):
         begun = spent
         for tool, run in runs.items():
             answer = child.ask(tool, run["tol"], limit)

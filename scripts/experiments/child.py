@@ -26,7 +26,7 @@ from experiments import certify  # noqa: E402
 from experiments.problem import SEED, Fitted, Problem  # noqa: E402
 
 SHORT = 0.3  # seconds; shorter runs are repeated
-MOST = 5  # at most; the median of the times counts
+MAX_RUNS = 5  # at most; the median of the times counts
 
 
 def decision(found: Fitted, X: Any) -> np.ndarray | None:
@@ -67,7 +67,7 @@ def measured(fit: Callable[[], Fitted]) -> Fitted:
     """A result, and the median time of repetitions for short runs."""
     found = fit()
     times = [found.seconds]
-    while len(times) < MOST and sum(times) < SHORT:
+    while len(times) < MAX_RUNS and sum(times) < SHORT:
         times.append(fit().seconds)
     found.seconds = float(np.median(times))
     return found

@@ -14,8 +14,8 @@ from svmtool.params import POLYNOMIAL, SIGMOID
 from svmtool.registry import Solver
 
 MATES = 2  # further rows of the registry for the same problem
-MOST_KERNEL_ROWS = 400
-MOST_KERNEL_CLASSES = 15  # in most cases, because there is a problem for each pair
+MAX_KERNEL_ROWS = 400
+MAX_KERNEL_CLASSES = 15  # in most cases, because there is a problem for each pair
 COSTS = [10.0**k for k in range(-6, 7)]
 BIASES = ("0", "1", "1", "1", "10", "0.001")
 FACTORS = ("0", "1e-6", "0.1", "5", "100", "1e4")
@@ -87,12 +87,12 @@ def draw(rng: Generator, rows: Rows, targets: np.ndarray, solvers: list[Solver],
     chosen = [row, *(mates[k] for k in rng.permutation(len(mates))[:MATES])]
     if row.kind == "regression":
         rows = rows.labelled(targets)
-    if row.kernel and rows.n > MOST_KERNEL_ROWS:
-        rows = rows.take(np.sort(rng.choice(rows.n, MOST_KERNEL_ROWS, replace=False)))
+    if row.kernel and rows.n > MAX_KERNEL_ROWS:
+        rows = rows.take(np.sort(rng.choice(rows.n, MAX_KERNEL_ROWS, replace=False)))
     if row.kernel:
         names = np.unique(rows.labels)
-        if row.kind == "classification" and len(names) > MOST_KERNEL_CLASSES and rng.random() < 0.8:
-            rows = rows.take(np.flatnonzero(np.isin(rows.labels, names[:MOST_KERNEL_CLASSES])))
+        if row.kind == "classification" and len(names) > MAX_KERNEL_CLASSES and rng.random() < 0.8:
+            rows = rows.take(np.flatnonzero(np.isin(rows.labels, names[:MAX_KERNEL_CLASSES])))
         return Case(rows, tuple(_kernel_runs(rng, rows, chosen, timed)), (), None)
     return _linear(rng, rows, chosen, timed)
 

@@ -12,7 +12,7 @@ from stress.models import Model
 from stress.objective import Value
 from stress.rows import EPS, Rows
 
-MOST_DIFFERENCES = 100_000_000  # numbers; takes a fraction of a second
+MAX_DIFFERENCES = 100_000_000  # numbers; takes a fraction of a second
 
 
 class Problem(NamedTuple):
@@ -70,7 +70,7 @@ def matrix(rows: Rows, model: Model) -> Matrix:
 def _distances(X: np.ndarray, products: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     """|x_i - x_j|^2 and bounds of the errors, from differences, or from products if there are too many differences."""
     n, d = X.shape
-    if n * n * d <= MOST_DIFFERENCES:
+    if n * n * d <= MAX_DIFFERENCES:
         apart = np.array([np.sum((X - x) ** 2, axis=1) for x in X]).reshape(n, n)
         return apart, EPS * (d + 4) * apart
     norms = np.sum(X * X, axis=1)

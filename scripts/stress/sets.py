@@ -12,7 +12,7 @@ import numpy as np
 from stress.families import Sample, numbers, size
 from stress.rows import Rows, parse, read
 
-MOST_LINES = 20_000  # read of a real set, because decompressing all takes the time of a hundred trials
+MAX_LINES = 20_000  # read of a real set, because decompressing all takes the time of a hundred trials
 REAL, HOSTILE = "real:", "hostile:"
 
 
@@ -49,7 +49,7 @@ def _lines(path: Path) -> list[str]:
         lines = []
         for line in file:
             lines.append(line.strip())
-            if len(lines) == MOST_LINES:
+            if len(lines) == MAX_LINES:
                 break
     return [line for line in lines if line]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool.data.dataset import Dataset, DenseDataset
 
-MOST_FEATURES = 2**31 - 1
+MAX_FEATURES = 2**31 - 1
 TOO_LARGE = "infinity or a value too large for dtype('float64')"
 PIECE = 1 << 22  # values that are checked at a time
 
@@ -80,8 +80,8 @@ def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     csr = X if X.format == "csr" else X.tocsr()
     _refuse_complex(csr.data)
     n, n_features = csr.shape
-    if n_features > MOST_FEATURES:
-        raise ValueError(f"X has {n_features} features, the most are {MOST_FEATURES}")
+    if n_features > MAX_FEATURES:
+        raise ValueError(f"X has {n_features} features, the most are {MAX_FEATURES}")
     indptr = np.ascontiguousarray(csr.indptr, np.int64)
     count = int(indptr[-1])
     wrong = indptr[0] != 0 or not count <= min(len(csr.data), len(csr.indices)) or np.any(indptr[1:] < indptr[:-1])

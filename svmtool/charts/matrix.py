@@ -9,14 +9,14 @@ import numpy as np
 from svmtool.charts.canvas import CHARACTER, Canvas, shortened
 from svmtool.charts.colours import BLUE, FAINT, GREY, INK, ORANGE
 
-MOST_NAMED = 30  # classes up to which rows and columns have names
+MAX_NAMED = 30  # classes up to which rows and columns have names
 LONGEST = 16  # characters of a name
 
 
 def confusion_matrix(counts: np.ndarray, names: Sequence[str], title: str) -> str:
     """The SVG text of counts (true, predicted): right answers blue, wrong ones orange, by the share of their row."""
     rows, columns = counts.shape
-    named = max(rows, columns) <= MOST_NAMED
+    named = max(rows, columns) <= MAX_NAMED
     labels = [shortened(name, LONGEST) for name in names]
     margin = 34 + (CHARACTER * max(map(len, labels)) if named else 0)
     side = min(58.0, max(20.0, 440.0 / columns)) if named else 600.0 / columns

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from svmtool.compiled import threads
 from svmtool.errors import SvmtoolError
 
-LEAST = 150e6  # bytes of address space: Python, numpy and one buffer of OpenBLAS
+MIN_MEMORY = 150e6  # bytes of address space: Python, numpy and one buffer of OpenBLAS
 A_THREAD = 60e6  # more of it for each further thread: its stack and OpenBLAS's buffer, which is 32 MB
 M_ARENA_MAX = -8  # of malloc.h
 
@@ -57,7 +57,7 @@ def _identity(path: str, stream: int) -> object:
 
 
 def require_memory() -> None:
-    """MemoryError where a limit of the process (ulimit -v) is below LEAST: OpenBLAS would end the process.
+    """MemoryError where a limit of the process (ulimit -v) is below MIN_MEMORY: OpenBLAS would end the process.
 
     Where there is a limit, no more threads run than it has space for (their number changes no bit of a result), and
     glibc is kept from reserving 64 MB for the small arrays of each.
@@ -69,8 +69,8 @@ def require_memory() -> None:
     limit = getrlimit(RLIMIT_AS)[0]
     if limit == RLIM_INFINITY:
         return
-    if limit < LEAST:
+    if limit < MIN_MEMORY:
         raise MemoryError
-    threads.most = 1 + int((limit - LEAST) / A_THREAD)
+    threads.most = 1 + int((limit - MIN_MEMORY) / A_THREAD)
     with contextlib.suppress(OSError, AttributeError):  # another system's library
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)

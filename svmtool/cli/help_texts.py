@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from svmtool.params import Settings
 
 USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
-MOST_USED = (
+MAX_USED = (
     "--probability", "--weights", "--gap", "--max-seconds", "--memory", "--threads", "--strict", "--explain",
     "--help-all",
 )  # fmt: skip
@@ -135,7 +135,7 @@ def help_text() -> str:
         "standard input) and certifies the gap between its objective and the minimum.",
         "The model is DATA.model in the current directory unless it is named.",
     ]
-    flags = {name: option for name, option in LONG_OPTIONS.items() if name in MOST_USED}
+    flags = {name: option for name, option in LONG_OPTIONS.items() if name in MAX_USED}
     parts = (
         ("Linear solvers (-s)", [(f"{r.number} {r.name}", _shorter(r.help)) for r in liblinear.ROWS]),
         ("Options, before the data file", [(f"{o} {v}".strip(), text) for o, v, text in LIBLINEAR_OPTIONS]),

@@ -17,7 +17,7 @@ from svmtool.formats.source import Source, open_source
 
 ROWS = 4096  # read and written at a time
 LONGEST_CELL = 1 << 24  # characters
-MOST_CELLS = 2_000_000_000  # of a file that is written
+MAX_CELLS = 2_000_000_000  # of a file that is written
 
 
 class _Raw(io.RawIOBase):
@@ -162,7 +162,7 @@ def _column(path: str, name: str, cells: Any, lines: list[int], text: bool) -> C
 def write(path: str, delimiter: str, names: list[str], label: str, rows: Dataset, label_texts: list[str]) -> None:
     """Write rows as a table: a header, the features in columns `names`, the label in the last column."""
     width = len(names)
-    if len(rows) * width > MOST_CELLS:
+    if len(rows) * width > MAX_CELLS:
         raise SvmtoolError(
             f"{path} would have {len(rows)} rows of {width} columns, most of them zero: choose .npz, which is sparse"
         )

@@ -13,7 +13,7 @@ from svmtool.errors import SvmtoolError, clipped
 from svmtool.formats.output import replacing
 
 NEEDED = "Parquet needs pyarrow, or pandas with fastparquet: pip install pyarrow"
-MOST_CELLS = 500_000_000  # of a file that is written, all at once
+MAX_CELLS = 500_000_000  # of a file that is written, all at once
 
 
 def read(path: str, text: Collection[str] = ()) -> Table:
@@ -94,7 +94,7 @@ def _by_pandas(path: str) -> tuple[list[str], list[np.ndarray]]:
 def write(path: str, names: list[str], label: str, rows: Dataset, labels: np.ndarray | list[str]) -> None:
     """Write rows as a table: the features in columns `names`, the label in the last column."""
     width = len(names)
-    if len(rows) * width > MOST_CELLS:
+    if len(rows) * width > MAX_CELLS:
         raise SvmtoolError(
             f"{path} would have {len(rows)} rows of {width} columns, most of them zero: choose .npz, which is sparse"
         )

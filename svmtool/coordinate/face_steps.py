@@ -22,7 +22,7 @@ LITTLE = 1e-2  # steps end after one that gains at most this share of the best s
 HALVINGS = 8  # most halvings of a step whose clipping loses more than it gains
 # Where many variables reach a bound on the way, fewer steps gain more: the first number, its factor after a turn that
 # was shortened (2 after one that was not), and the least number.
-FIRST_STEPS, FEWER, LEAST_STEPS = 64, 0.5, 4
+FIRST_STEPS, FEWER, MIN_STEPS = 64, 0.5, 4
 PIECE = 1e7  # non-zeros in the steps of one call: limits are checked between calls
 
 
@@ -64,4 +64,4 @@ def face_steps(p: Any, most: float, limit: int = FIRST_STEPS) -> tuple[float, in
         t *= 0.5
     else:
         p.alpha[face], p.w[:] = alpha, w
-    return done, 2 * limit if t == 1.0 else max(int(limit * FEWER), LEAST_STEPS)
+    return done, 2 * limit if t == 1.0 else max(int(limit * FEWER), MIN_STEPS)

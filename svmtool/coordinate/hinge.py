@@ -21,16 +21,16 @@ from svmtool.tolerances import LATE_EPOCHS
 NEWTON_STEPS = 4  # usual number of Newton steps from a good dual point
 PRODUCTS = 3  # products with all rows in each of them
 PATIENCE = 1.0  # share of the Newton steps' cost that epochs may take first
-# Number of neighbouring rows visited together, from CHUNK_LEAST to CHUNK: long chunks are fetched faster, but a finer
-# order converges faster.  A chunk has about CHUNK_NUMBERS non-zeros; CHUNK_LEAST rows if all have at most IN_CACHE.
-CHUNK, CHUNK_LEAST = 16, 4
+# Number of neighbouring rows visited together, from MIN_CHUNK to CHUNK: long chunks are fetched faster, but a finer
+# order converges faster.  A chunk has about CHUNK_NUMBERS non-zeros; MIN_CHUNK rows if all have at most IN_CACHE.
+CHUNK, MIN_CHUNK = 16, 4
 CHUNK_NUMBERS = 1024
 IN_CACHE = 1 << 16
 # Non-zeros of a chunk of rows on disk: their values take the 64 KB that the system reads at once.  Longer chunks are
 # read no faster, and rows of one class are often stored together, where long chunks take three times the epochs.
 ON_DISK = 1 << 13
-MOST_EPOCHS = 100000  # most epochs; most of them visit few rows
-MOST_VISITS = 5000.0  # visits to each row on average after which another method takes over
+MAX_EPOCHS = 100000  # most epochs; most of them visit few rows
+MAX_VISITS = 5000.0  # visits to each row on average after which another method takes over
 # Visits to each row before the first turn of conjugate gradients over the free variables, and in a turn.  On 19
 # problems of ten wide sets (text, counts, bigrams, one-hot; -s 1 and 3, C 1 and 100) turns from 32 on do not affect
 # problems that end before; on the others -e's rule held after 0.28 to 1.4 times the visits, and a gap of 1e-3 after 0.2
@@ -46,7 +46,7 @@ BEYOND = 1.0
 # Visits to each non-zero that take half as long as reading it from text (3 to 34 on fifteen sets, 15 in the middle),
 # and visits to non-zeros that take as long as the program's start.
 READING, STARTING = 8.0, 5e7
-MOST_ROWS = 1 << 62  # visits that no call makes
+MAX_ROWS = 1 << 62  # visits that no call makes
 CHECK_MEMORY_AFTER = 32  # chunks of rows on disk between two memory checks
 
 
@@ -60,8 +60,8 @@ def chunk_of(rows: CsrRows) -> int:
     if rows.mapped is not None:
         return max(CHUNK, ON_DISK * rows.n // max(rows.nnz, 1))
     if rows.nnz <= IN_CACHE:
-        return CHUNK_LEAST
-    return min(max(CHUNK_NUMBERS * rows.n // rows.nnz, CHUNK_LEAST), CHUNK)
+        return MIN_CHUNK
+    return min(max(CHUNK_NUMBERS * rows.n // rows.nnz, MIN_CHUNK), CHUNK)
 
 
 def still_needed(gaps: list[float], spent: list[float], target_gap: float, evaluations: int) -> float:
@@ -177,7 +177,7 @@ class DualCoordinateDescent:
         else:
             visits = max(min(most_visits, self._turn_at) - self.visits, 0.0)
             self.state[3] = 0
-            most_rows = int(min(visits * self.data.n, MOST_ROWS)) + 1
+            most_rows = int(min(visits * self.data.n, MAX_ROWS)) + 1
             count = self._epoch(self.bias, self.chunk, most if self.count else 1, range_tol, most_rows)
             rows = int(self.state[3])
         self.visits += rows / self.data.n if self.n else 1.0

@@ -16,7 +16,7 @@ from svmtool.compiled.loops.loss import logistic_loops as loops
 from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, CHUNK, chunk_of, random_state
 from svmtool.data.csr import CsrRows
 
-FIRST, LEAST_LOGIT = 1e-8, 7.0  # initial alpha_i at w = 0, smaller where C_i is small
+FIRST, MIN_LOGIT = 1e-8, 7.0  # initial alpha_i at w = 0, smaller where C_i is small
 
 
 class LogisticCoordinateDescent:
@@ -29,7 +29,7 @@ class LogisticCoordinateDescent:
     def __init__(self, rows: CsrRows, y: np.ndarray, cost: np.ndarray, seed: int, t: np.ndarray | None = None):
         self.rows, self.y, self.cost, self.count = rows, y, cost, 0
         n, self.chunk = rows.n, CHUNK if rows.mapped is None else chunk_of(rows)
-        self.t = -np.maximum(np.log(cost / FIRST), LEAST_LOGIT) if t is None else t
+        self.t = -np.maximum(np.log(cost / FIRST), MIN_LOGIT) if t is None else t
         self._loss, self._curvature, self._u = 0.0, np.empty(n), np.empty(n)
         self._found = np.zeros(2)
         self.steepest = self.gap = np.inf

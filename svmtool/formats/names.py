@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SUFFIX, MODEL_SUFFIX = ".names", ".model"
 FORMAT, VERSION = "svmtool names", 1
-MOST_BYTES = 1 << 28  # bytes
+MAX_BYTES = 1 << 28  # bytes
 
 
 class Names(NamedTuple):
@@ -67,8 +67,8 @@ def read(path: str) -> Names:
         while n := source.read_into(memoryview(buffer)[held:]):
             held += n
             if held == len(buffer):
-                if held >= MOST_BYTES:
-                    raise SvmtoolError(f"{path} is no file of names: it is larger than {MOST_BYTES >> 20} MB")
+                if held >= MAX_BYTES:
+                    raise SvmtoolError(f"{path} is no file of names: it is larger than {MAX_BYTES >> 20} MB")
                 buffer += bytes(held)
     try:
         text = bytes(buffer[:held]).decode("utf-8-sig")

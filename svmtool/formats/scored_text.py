@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 18  # bytes of text that a thread scores at a time; fits the second-level cache
 ROW_BYTES = 64  # initial estimate of the length of a row's text
 GROUP = 64  # blocks whose results are in memory at the same time, at most, ...
-MOST_RESULTS = 1 << 21  # ... and decision values, but for the blocks that threads are scoring
+MAX_RESULTS = 1 << 21  # ... and decision values, but for the blocks that threads are scoring
 
 
 class Scored:
@@ -59,7 +59,7 @@ def scored_blocks(source: Source, model: LinearModel) -> Iterator[Scored]:
         nonlocal results
         me = threading.get_ident()
         with reading:
-            if reader.ended or results > MOST_RESULTS:
+            if reader.ended or results > MAX_RESULTS:
                 return
             place = len(group)
             group.append(Scored(0, 0))

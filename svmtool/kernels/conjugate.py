@@ -22,7 +22,7 @@ from svmtool.linalg.systems import Factored
 from svmtool.numbers import distinct
 from svmtool.tolerances import MIB
 
-MOST = 512  # rows in S: their system costs as much as a pass over the kernel matrix or two
+MAX_ROWS = 512  # rows in S: their system costs as much as a pass over the kernel matrix or two
 BATCHES = 8  # in which they are chosen
 # shares of the largest diagonal entry of K
 TINY = 1e-5  # smaller eigenvalues of a batch are round-off of single precision
@@ -46,7 +46,7 @@ class Nystroem:
     def __init__(self, state: Residuals, cache_mb: float):
         p, self.D = state.problem, state.D
         n, least = p.n, float(self.D.min(initial=np.inf))
-        most = int(min(n, MOST, cache_mb * MIB / (4 * n)))
+        most = int(min(n, MAX_ROWS, cache_mb * MIB / (4 * n)))
         batch = -(-most // BATCHES)
         V, m = np.empty((most, n), np.float32), 0
         left = state.rows.diagonal + p.shift

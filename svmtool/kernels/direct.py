@@ -54,7 +54,7 @@ STEPS = 20  # 15 to 35 on 28 sets, though 83 on w8a
 VARIABLE = 450.0  # nanoseconds of a step for a variable without its row: 430 to 520 on three sets of 32,000 to 93,000
 CALLS = 5e5  # nanoseconds of a step besides
 VALUE = 3.0  # nanoseconds that SMO steps take for a value of a kernel row: 2.2 to 4.4 on six sets
-MOST = 200  # interior-point steps
+MAX_STEPS = 200  # interior-point steps
 PATIENCE = 12  # such steps without a smaller gap
 OPTIMAL_GAP = 1e-14  # they end at this gap
 ROUNDOFF_GAP = 1e-9  # after a gap of at most this a larger one is round-off
@@ -183,7 +183,7 @@ def _interior(task: Task) -> np.ndarray | None:
     """The dual point of the smallest gap, with multipliers set to their bounds where that is indicated."""
     run, least, idle, found = PowerInterior(task, 1.0), np.inf, 0, None
     nearest = np.inf
-    for _ in range(MOST):
+    for _ in range(MAX_STEPS):
         limits.check()
         try:
             run.measure()

@@ -21,7 +21,7 @@ from svmtool.kernels.tiles import apart
 from svmtool.linalg.systems import Factored, mirror, reach, restore_sum
 from svmtool.models.kernel_functions import LINEAR
 
-MOST = 2048  # variables at most: some seconds
+MAX_VARIABLES = 2048  # variables at most: some seconds
 DIRECT, ONCE = 2.5, 2e7  # a direct solution of m variables costs DIRECT m^3 + ONCE values of kernel rows
 NUMBERS = 1 << 22  # numbers in the rows of a linear kernel's variables; three copies take 100 MB
 # See `cost`: 24 sets of 300 to 2,000 rows and 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of that (median
@@ -65,7 +65,7 @@ def cost(problem: KernelProblem) -> float:
     if by_features(problem):
         d = problem.rows.d
         return STEP_COST * m * (0.002 * d * d + d + 8.0) + ONCE
-    return DIRECT * m**3 + ONCE if m <= MOST else np.inf
+    return DIRECT * m**3 + ONCE if m <= MAX_VARIABLES else np.inf
 
 
 def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]:

@@ -31,7 +31,7 @@ MIDDLE = 1024  # ... or up to this many if many are free: 4 MB
 WIDEST, FEW_ROWS = 12288, 256
 WHOLE_SHARE = 0.6  # of the memory for kernel rows: the whole matrix of a pair of classes with its lanes; a pair's share
 # of -m is twice as much (training/kernel/fit.py)
-LEAST_MB = 2.0  # that small problems may take whatever -m says
+MIN_MB = 2.0  # that small problems may take whatever -m says
 WORTH = 1 << 15  # kernel values that a call computes at least; it computes at least one row ...
 AHEAD = 4  # ... for each this many that are there, or that a tile has
 CALL = 5e5  # fixed cost of a call, in values of kernel rows
@@ -196,7 +196,7 @@ class WholeDescent:
 
 def rows_in_memory(m: int, cache_mb: float) -> int:
     """Kernel rows of m variables for which WholeDescent has memory."""
-    return int(max(WHOLE_SHARE * cache_mb, LEAST_MB) * MIB / (4 * max(m, 1)))
+    return int(max(WHOLE_SHARE * cache_mb, MIN_MB) * MIB / (4 * max(m, 1)))
 
 
 def _buffer(size: int) -> np.ndarray:

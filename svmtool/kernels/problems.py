@@ -22,7 +22,7 @@ from svmtool.objectives import one_class
 from svmtool.objectives.one_class import AMONG, is_zero
 from svmtool.params import NO_OPTIONS
 
-LEAST = 1e-300  # least divisor in place of `shrunk`: an infinite loss times 0 would not be a number
+MIN_DIVISOR = 1e-300  # least divisor in place of `shrunk`: an infinite loss times 0 would not be a number
 SUMS = 4 * np.finfo(float).eps  # rounding of the sum of two numbers, each half a sum of two
 
 
@@ -126,7 +126,7 @@ class KernelProblem(_Problem):
     @property
     def losses(self) -> np.ndarray:
         """Cost of a loss of 1 for each variable, see the class."""
-        return self.upper if self.shrunk == 1.0 else np.full(len(self.upper), 1.0 / max(self.shrunk, LEAST))
+        return self.upper if self.shrunk == 1.0 else np.full(len(self.upper), 1.0 / max(self.shrunk, MIN_DIVISOR))
 
     def without_losses(self, gradient: np.ndarray) -> tuple[float, float]:
         """rho and r without any loss: the best for w if `shrunk` is below 1, because losses cost more than margins.

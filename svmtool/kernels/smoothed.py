@@ -19,7 +19,7 @@ from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.linalg.systems import Factored
 
 DIRECT = 2048  # rows in Z whose system is factorised; with more, conjugate gradients
-CLOSE, MOST_CG = 1e-2, 100  # of conjugate gradients: residuals relative to the first, and steps at most
+CLOSE, MAX_CG = 1e-2, 100  # of conjugate gradients: residuals relative to the first, and steps at most
 BALANCING, BALANCED = 20, 1e-15  # rounds at most to make the slopes sum to 0, to within this relative error
 BIAS = np.ones(1)  # change of the decision values with b
 
@@ -104,7 +104,7 @@ class SmoothedHinge:
         at.c = total * run.along
         at.e = r - run.matrix.product(at.c) - D * at.c
         wanted = self.close * float(np.abs(at.left()).max())
-        while run.count < MOST_CG and float(np.abs(at.left()).max()) > wanted and run.run(0.0, 1):
+        while run.count < MAX_CG and float(np.abs(at.left()).max()) > wanted and run.run(0.0, 1):
             pass
         return at.c, at.bias()
 

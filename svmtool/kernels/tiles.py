@@ -22,7 +22,7 @@ from svmtool.models.kernel_functions import LINEAR, RBF, Kernel
 
 LARGEST_EXPONENT = 64.0  # gamma |x - c|^2 up to which RBF uses products in single precision: relative error about 4e-6;
 # for differences its root, with the same error
-LEAST_SINGLE, LARGEST_SINGLE = 1e-20, 1e30  # the range of the largest |x|^2 for which single precision is enough
+MIN_SINGLE, LARGEST_SINGLE = 1e-20, 1e30  # the range of the largest |x|^2 for which single precision is enough
 NUMBERS_AT_ONCE = 1 << 20  # numbers of rows that are copied at a time to be subtracted
 FEW = 16  # features up to which differences are faster than products in double precision
 SPARSE_FROM = 32  # features; with fewer, rows are always held dense
@@ -226,7 +226,7 @@ def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarra
     norms, m = rows.square_norms(), rows.n_features
     double = Double(rows, norms, kernel)
     sparse = isinstance(rows, CsrRows) and m > SPARSE_FROM and rows.nnz * SPARSE_WORK < rows.n * m
-    if sparse and kernel.kind == LINEAR and LEAST_SINGLE < float(norms.max(initial=0.0)) < LARGEST_SINGLE:
+    if sparse and kernel.kind == LINEAR and MIN_SINGLE < float(norms.max(initial=0.0)) < LARGEST_SINGLE:
         return SparseProducts(rows.indptr, rows.indices, rows.values.astype(np.float32), norms, m, 0.0)
     if kernel.kind != RBF:
         return double

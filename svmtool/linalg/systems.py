@@ -23,7 +23,7 @@ FACTOR, COPY = 0.02, 10.0  # a factorisation of order m: for each of m^3 and of 
 SMALL = 64  # up to this order the compiled Cholesky is faster than the library's
 BLOCK = 512  # rows of an inverse computed, or of a triangle copied, at a time
 MANY = 2048  # rows that KernelCache keeps: 32 MB
-TRIES, MOST = 5, 500  # of `nonnegative`: exchanges that do not reduce the number of infeasible entries; single entries
+TRIES, MAX_EXCHANGES = 5, 500  # of `nonnegative`: exchanges of many that do not help; exchanges of single entries
 ROUNDS = 8.0  # a slope counts as zero up to this many rounding errors of its terms
 ROUNDING = 1e-14  # relative error of the sum that `restore_sum` accepts
 # Above this order a factorisation uses panels of this many columns.  Whole commands (-s 0 to 4 and 42) with systems of
@@ -295,7 +295,7 @@ def nonnegative(
         least = min(count, least)
         used ^= wrong
     a, used = start.copy(), start > 0.0
-    for _ in range(MOST):
+    for _ in range(MAX_EXCHANGES):
         best, slopes = solve()
         falling = np.flatnonzero(best < 0.0)
         if len(falling):

@@ -29,7 +29,7 @@ from svmtool.objectives.class_rows import ClassRows, ClassTask
 from svmtool.tolerances import GRAM_BELOW
 
 SUMS = 7
-MOST = 2000  # largest order of a system: 32 MB, and three times that while it is formed
+MAX_ORDER = 2000  # largest order of a system: 32 MB, and three times that while it is formed
 # features and classes up to which conjugate gradients use the Kronecker preconditioner
 KRONECKER_BELOW = GRAM_BELOW
 # Nanoseconds, measured on eight shapes of 400 to 5000 rows, 100 to 20000 features and 3 to 77 classes: the
@@ -50,7 +50,7 @@ def step_cost(rows: ClassRows, active: int, products: int = PRODUCTS) -> float:
 
 def system_cost(rows: ClassRows, active: int, faces: int) -> float:
     """Approximate nanoseconds of `face`; infinite where the system is too large."""
-    if faces > MOST:
+    if faces > MAX_ORDER:
         return np.inf
     return CALLS + INNER * active * active * _length(rows) + FACTOR * faces**3 + MASKED * COPY * faces * faces
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from svmtool.objectives.task import Task
 
-MOST = 100  # limit of factorisations, for Newton steps and for active sets each
+MAX_FACTORISATIONS = 100  # limit of factorisations, for Newton steps and for active sets each
 WORK = 1 << 29  # (rows + features) features^2 up to which a factorisation takes at most a second
 NUMBERS = 1 << 22  # (rows + features) features up to which it is tried: 40 bytes each
 
@@ -87,7 +87,7 @@ class Orthogonal:
         """Newton steps with exact line search."""
         o, flat = self._objective, 0
         least = o.value()
-        for _ in range(MOST):
+        for _ in range(MAX_FACTORISATIONS):
             w, _ = self._minimiser(o.z < self._t)
             step = w - o.w
             o.step(o.line_search(step), step)
@@ -103,7 +103,7 @@ class Orthogonal:
         o, eps = self._objective, np.finfo(float).eps
         alpha = np.zeros(o.n) if o.face_alpha is None else o.face_alpha.copy()
         used = alpha > 0.0
-        for _ in range(MOST):
+        for _ in range(MAX_FACTORISATIONS):
             w, new = self._minimiser(used)
             falling = used & (new <= 0.0)
             if np.any(falling):  # step until a multiplier reaches zero; it leaves the set

@@ -10,7 +10,7 @@ from svmtool.tolerances import (
     L1_GAP_AN_EPS,
     LATE,
     LATE_EPOCHS,
-    MOST_LOOSE_GAP,
+    MAX_LOOSE_GAP,
     RULE_FALL,
     RULE_MIN_GAP,
     RULE_MORE,
@@ -49,7 +49,7 @@ L1_RULE = (
 TUBE_RULE = (
     f"certified relative duality gap (P - D)/P <= {text(TUBE_GAP_AN_EPS)} times -e, at most {text(RULE_MIN_GAP)} "
     f"(default -e [eps]), which is stricter than LIBLINEAR's rule for -s {{}}; above {GRAM_BELOW} features a run also "
-    f"stops when LIBLINEAR's rule holds with {RULE_SHARE:g} e and the gap is at most min(e, {MOST_LOOSE_GAP:g}), or "
+    f"stops when LIBLINEAR's rule holds with {RULE_SHARE:g} e and the gap is at most min(e, {MAX_LOOSE_GAP:g}), or "
     "after about twice the work that it took to satisfy LIBLINEAR's rule or to reach its limit of "
     f"{LATE_EPOCHS} epochs"
 )

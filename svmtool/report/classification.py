@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from svmtool.charts.colours import BLUE, GREEN, ORANGE, RED
-from svmtool.charts.matrix import MOST_NAMED, confusion_matrix
+from svmtool.charts.matrix import MAX_NAMED, confusion_matrix
 from svmtool.charts.plane import Plane
 from svmtool.metrics import rank_places
 from svmtool.models.kernel import KernelModel
@@ -157,7 +157,7 @@ def _confusion(found: Classes) -> list[str]:
     drawing = confusion_matrix(found.counts, found.names, "Rows by true and predicted class")
     wrong = found.counts.copy()
     np.fill_diagonal(wrong, 0)
-    order = np.argsort(-wrong, axis=None, kind="stable")[: LISTED // 2 if len(wrong) <= MOST_NAMED else LISTED]
+    order = np.argsort(-wrong, axis=None, kind="stable")[: LISTED // 2 if len(wrong) <= MAX_NAMED else LISTED]
     totals = found.counts.sum(axis=1)
     rows = [
         ("", (found.names[i], found.names[j], str(wrong[i, j]), percent(wrong[i, j] / totals[i])))

@@ -9,7 +9,7 @@ from svmtool.charts.plane import Plane
 from svmtool.metrics import RegressionErrors
 from svmtool.report import page
 
-MOST_DOTS = 3000
+MAX_DOTS = 3000
 BINS = 40
 
 
@@ -34,7 +34,7 @@ def sections(truth: np.ndarray, predicted: np.ndarray) -> list[str]:
 
 def _against(truth: np.ndarray, predicted: np.ndarray) -> tuple[str, str]:
     low, high = float(min(truth.min(), predicted.min())), float(max(truth.max(), predicted.max()))
-    chosen = np.linspace(0, len(truth) - 1, min(len(truth), MOST_DOTS)).astype(int)
+    chosen = np.linspace(0, len(truth) - 1, min(len(truth), MAX_DOTS)).astype(int)
     chart = Plane("Predicted against true", "true value", "predicted value", (low, high), (low, high))
     chart.straight(low, low, high, high)
     opacity = max(0.15, min(0.7, 200 / len(chosen)))

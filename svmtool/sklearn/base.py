@@ -35,7 +35,7 @@ SMALL = 1024
 EXACT = {"gap": 1e-15, "eps": 1e-10}
 HINGES, HINGE_GAP = (3, 13), 1e-12  # solvers of piecewise linear losses: round-off keeps their gaps above 1e-15
 
-MOST_VALID = 1000  # combinations of parameters that are remembered as valid, ...
+MAX_VALID = 1000  # combinations of parameters that are remembered as valid, ...
 SIMPLE = frozenset({bool, int, float, str, type(None), np.float64, np.int64})  # ... of values of these types alone
 
 BOUNDARY = 2.0**-30  # share of the offset by which rows that are support vectors may miss it
@@ -101,7 +101,7 @@ class CertifiedEstimator(BaseEstimator):
             if issubclass(kind, int):
                 real(name, value)  # its range is checked
         if simple:
-            if len(self._valid) >= MOST_VALID:
+            if len(self._valid) >= MAX_VALID:
                 self._valid.clear()
             self._valid.add((type(self), *values))
 

@@ -25,22 +25,22 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.coordinate import fused_hinge
-from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent
+from svmtool.coordinate.hinge import MAX_VISITS, DualCoordinateDescent
 from svmtool.data.replicated import stored_rows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
 from svmtool.solvers.alm_epochs import EPOCHS, HingeEpochs, epochs_worth
-from svmtool.solvers.alm_rounds import GROWTH, INNER, SIGMA_COLD, SIGMA_MOST, Rounds
+from svmtool.solvers.alm_rounds import GROWTH, INNER, SIGMA_COLD, SIGMA_MAX, Rounds
 from svmtool.solvers.shared import base, interior_steps, newton
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_only
 from svmtool.solvers.shared.interior_steps import Slower
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, ROUNDOFF_GAP, SAFETY
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
-# With more features more rows are on the margin: at a smaller sigma, SIGMA_LEAST or more, steps cross fewer breakpoints
-SIGMA_FEATURES, SIGMA_LEAST = 64, 1.0
+# With more features more rows are on the margin: at a smaller sigma, SIGMA_MIN or more, steps cross fewer breakpoints
+SIGMA_FEATURES, SIGMA_MIN = 64, 1.0
 # unit of slacks and of 1 / sigma: 1, or the mean |target| divided by TARGETS (by less above SIGMA_FEATURES features)
 TARGETS = 10.0
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
@@ -66,7 +66,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
     if task.p == 1.0 and d > 0 and newton.fits_call(task):
-        return Plan("fused", f"{d} features, at most {newton.MOST_FEATURES}, and little data")
+        return Plan("fused", f"{d} features, at most {newton.MAX_FEATURES}, and little data")
     why = f"{d} features, " + (f"at most {GRAM_BELOW}" if narrow else f"more than {GRAM_BELOW}")
     known = task.rows.has_sparse_form or stored_rows(task.rows).offers_coordinate_descent
     by_epochs = known and not task.free_bias and bool(np.all(task.cost > 0))
@@ -96,7 +96,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         rows = task.rows if task.free_bias else task.rows.as_csr()  # a free bias does not allow coordinate descent
         descent = DualCoordinateDescent.of_power(rows, task.y, task.cost, task.p, seed, objective.target)
         epochs = HingeEpochs(objective, descent, monitor, rule, not run.factorised, run.most_rows)
-        status = epochs.run(MOST_VISITS)
+        status = epochs.run(MAX_VISITS)
         if status is not None:
             result = Result(epochs.multiple * descent.w, status, descent.count, monitor.history, descent.alpha)
             result.visits = descent.visits
@@ -127,7 +127,7 @@ def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     w = np.zeros(task.rows.d) if start is None else start.copy()
     most = min(FUSED_RECORDS, FUSED_VISITS // max(nnz, 1), monitor.call_rounds)
     most = most if monitor.max_iter is None else min(most, monitor.max_iter)
-    rounds = SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MOST / unit, GROWTH, INNER
+    rounds = SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MAX / unit, GROWTH, INNER
     epochs, worth = EPOCHS if start is None else 0, epochs_worth(task.rows.d, nnz)
     records, code, alpha = fused_hinge.fused_hinge(task, w, gap, pg_range, rounds, epochs, worth, most, seed)
     count = 0
@@ -152,7 +152,7 @@ class Run(Rounds):
         """The first sigma after coordinate descent, for slacks of unit size."""
         if not self.factorised:
             return SIGMA_WARM
-        return max(min(SIGMA_WARM, SIGMA_WARM * SIGMA_FEATURES / self.objective.d), SIGMA_LEAST)
+        return max(min(SIGMA_WARM, SIGMA_WARM * SIGMA_FEATURES / self.objective.d), SIGMA_MIN)
 
     def follow(self, w: np.ndarray, alpha: np.ndarray, value: float) -> None:
         """Begin at weights and a dual point from coordinate descent; value: of the dual."""

@@ -34,7 +34,7 @@ from svmtool.coordinate.hinge import still_needed
 from svmtool.limits import EndedError
 from svmtool.objectives import class_interior
 from svmtool.objectives.class_rows import ClassTask
-from svmtool.objectives.crammer_singer import MOST, CrammerSingerLoss
+from svmtool.objectives.crammer_singer import MAX_ORDER, CrammerSingerLoss
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.alm_rounds import RECENT_RANGES, SIGMA_COLD, SMOOTH, WINDOW, Rounds
 from svmtool.solvers.shared import base, interior_steps
@@ -43,7 +43,7 @@ from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY, SLOW_MIN_GAP
 
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
-MOST_EPOCHS = 100000  # LIBLINEAR's cap: most of them go over few rows
+MAX_EPOCHS = 100000  # LIBLINEAR's cap: most of them go over few rows
 # Interior-point steps replace epochs and rounds once these have cost this share of what the steps are expected to cost.
 # 300 rows of each of 17 sets with 3 to 77 classes, C = 1, 100 and 1e4: 0.3 to 1 times the time of the four runs above a
 # second, whose gaps went from 0.23, 1.8e-3, 1e-7 and 3e-7 to 4e-3, 2e-5, 1e-8 and 2e-6; the others end before
@@ -93,7 +93,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     run = Run(task, objective, monitor, rule, not method.endswith("dual"))
     descent = CrammerSingerDescent(task, objective.rows, seed, run.factorised)
     descent.newton_share = 0.0 if method in ("primal", "dual") else 1.0
-    run.may_round = method != "epochs" and (run.factorised or objective.has_kronecker or 2 * n <= MOST)
+    run.may_round = method != "epochs" and (run.factorised or objective.has_kronecker or 2 * n <= MAX_ORDER)
     return run.alternated(descent, start is not None, method == "interior")
 
 
@@ -183,7 +183,7 @@ class Run(Rounds):
     most_epochs, after_rule: see the constants.
     """
 
-    most_epochs, after_rule = MOST_EPOCHS, AFTER_RULE
+    most_epochs, after_rule = MAX_EPOCHS, AFTER_RULE
     may_round = True  # whether epochs may give way to rounds
     handing_over = False  # whether epochs end the run once the multipliers' steps say that -e is near
     near = False  # whether they have said so

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from svmtool.compiled.loops.cd.dcd_loops import EVALUATIONS, NEARLY
-from svmtool.coordinate.hinge import MOST_EPOCHS, DualCoordinateDescent, still_needed
+from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent, still_needed
 from svmtool.data.replicated import stored_rows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
@@ -27,7 +27,7 @@ ROUNDS = 60
 # LIBLINEAR's rule: with few rows they reach the gap (arcene -s 13, C = 0.01 and 1: 6e-8 and 1e-3, else 0.8 and 1)
 CHEAP = 4.0
 RECENT = 2  # evaluations over which the fall of the gap is measured; where d is large it fluctuates: WINDOW
-LEAST_BOUND = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
+MIN_BOUND = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
 BATCH = 1e7  # non-zeros that epochs visit in one call: limits are checked between calls
 SHARPER = 0.3  # factor of the range at which shrunk rows return, each time they do
 EPOCHS = 2  # epochs before Newton steps with a matrix of the features take over
@@ -79,7 +79,7 @@ class HingeEpochs(Epochs):
         descent, most_iter = self.descent, self.monitor.max_iter
         if self.wide or descent.count < self.first:
             return ()
-        most = (MOST_EPOCHS if most_iter is None else most_iter) - descent.count
+        most = (MAX_EPOCHS if most_iter is None else most_iter) - descent.count
         until = self.visits_at[-1] + self._visits_between()
         return max(most, 1), max(self.range_tol, self.promising), min(until, descent.visits + BATCH / self.nnz)
 
@@ -123,7 +123,7 @@ class HingeEpochs(Epochs):
         bound = descent.dual_value()
         self.left = left = relative_gap(primal, bound)
         # relative to the bound it falls evenly; relative to a primal value far above the minimum it is almost constant
-        self.gaps.append(left / max(1.0 - left, LEAST_BOUND) if wide else left)
+        self.gaps.append(left / max(1.0 - left, MIN_BOUND) if wide else left)
         ahead = still_needed(self.gaps, self.visits_at, self.target_gap, RECENT)
         patience = descent.visits if left <= self.loose else NEARLY * ahead
         self.patience = min(max(1.0, patience), max(1.0, descent.visits))

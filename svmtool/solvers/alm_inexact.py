@@ -22,7 +22,7 @@ Differs from the paper in:
     p near 1 take thousands of iterations.
 Neither 2, 5, 6 nor 7 with `inner_steps` or with a mu that only grows.
 Stops when: the certified relative gap reaches the target, else where iterations make no progress (`Progress`) or
-would need more than MOST_ITERATIONS at the rate of the last half of them.
+would need more than MAX_ITERATIONS at the rate of the last half of them.
 Memory: 18 vectors of n, 12 of d; d x d for the Gram matrix, the Hessian and its factor.  With interior-point steps 30
 more of n and a second such set of matrices; none where the rows are on disk.
 """
@@ -47,15 +47,15 @@ from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possib
 from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
 NEAR = 1.2  # largest ratio of two mu for which the same factor is used
-TOLERANCE, MOST_STEPS = 0.2, 16  # of conjugate gradients, relative to the gradient, where there are more features
+TOLERANCE, MAX_STEPS = 0.2, 16  # of conjugate gradients, relative to the gradient, where there are more features
 EPOCHS = 5  # of coordinate descent for a first guess
 RELAXED = 1.7
 SIGMA_FIRST = 0.3  # mu(1) / C_i, which the paper leaves open
-SIGMA_MOST = 1e5  # the paper's cap on mu
+SIGMA_MAX = 1e5  # the paper's cap on mu
 BALANCE, BALANCE_STEP = 2.0, 4.0  # factors: between the residuals, and of mu at once, at most
 BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least this many, and this share of all so far
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
-MOST_ITERATIONS = 10000
+MAX_ITERATIONS = 10000
 PRODUCTS, SQUARE = 3.0, 2.0  # of an iteration with a factor: products with the rows, and operations per d^2
 LOOK_AHEAD = 1024  # see `solve`
 # iterations after a restart when the mean is examined, and between evaluations
@@ -88,7 +88,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 
 def solve(
     task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str,
-    most: int = MOST_ITERATIONS, look_ahead: int = LOOK_AHEAD, interior: bool = True,
+    most: int = MAX_ITERATIONS, look_ahead: int = LOOK_AHEAD, interior: bool = True,
 ) -> Result:  # fmt: skip
     """Minimise from `start` (zeros if None); see the module's text.
 
@@ -154,10 +154,10 @@ def solve(
                 o.sigma *= step.imbalance()
             continue
         if task.options.mu == "geometric":
-            sigma = min(GROWTH * o.sigma, SIGMA_MOST)
+            sigma = min(GROWTH * o.sigma, SIGMA_MAX)
         else:
             rest = 0.5 * float(o.w @ o.regular(o.w)) + e_loss
-            sigma, merit = sigma_by_merit(o.sigma, step.residual, rest, merit, SIGMA_MOST)
+            sigma, merit = sigma_by_merit(o.sigma, step.residual, rest, merit, SIGMA_MAX)
         o.multiply(sigma)
         o.sigma = sigma
     return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha)
@@ -244,7 +244,7 @@ class _Step:
         def product(v: np.ndarray) -> np.ndarray:
             return sigma * o.cost_product(v) + o.regular(v)
 
-        tolerance, most = (TOLERANCE, MOST_STEPS) if self.steps is None else (1e-8, self.steps)
+        tolerance, most = (TOLERANCE, MAX_STEPS) if self.steps is None else (1e-8, self.steps)
         p, self.cg, _ = conjugate_gradient(product, g, diagonal, tolerance, most, self.monitor.ended)
         return p
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from svmtool.objectives.crammer_singer import CrammerSingerLoss
 
 SIGMA_COLD = 3.0  # first sigma without multipliers from elsewhere
-GROWTH, SIGMA_MOST = 3.0, 1e8
+GROWTH, SIGMA_MAX = 3.0, 1e8
 INNER = 1.0  # a round ends when the gradient is this small relative to the coming change of the multipliers
 CG_TOLERANCE = 0.1  # of a Newton direction, relative to the gradient
 SMOOTH = 0.9  # weight of the earlier ranges in their mean: a single one varies much
@@ -132,10 +132,10 @@ class Rounds:
         """The next sigma: geometric growth, or Eq. 29."""
         o = self.objective
         if not self.by_merit:
-            return min(o.sigma * self.growth, SIGMA_MOST / self.unit)
+            return min(o.sigma * self.growth, SIGMA_MAX / self.unit)
         residual = o.moved / o.sigma**2  # sum C r^2
         rest = 0.5 * float(o.w @ o.regular(o.w)) + o.e_loss()
-        sigma, self.merit = sigma_by_merit(o.sigma, residual, rest, self.merit, SIGMA_MOST / self.unit)
+        sigma, self.merit = sigma_by_merit(o.sigma, residual, rest, self.merit, SIGMA_MAX / self.unit)
         return sigma
 
     def _end(self, gap: float, flat: bool) -> Status | None:

@@ -14,7 +14,7 @@ Differs from the paper in:
  5. Rows may come to a model, whose normal equations the task then has: they are taken in the order in which they stand,
     as a stream of rows could not be shuffled either.
 Stops when: all passes are made.
-Memory: d x d for P and for its change, and MOST vectors of d.
+Memory: d x d for P and for its change, and MAX_BLOCK vectors of d.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 
-MOST_FEATURES = 5000  # most features, because P is a matrix of features x features
-BLOCK, WIDE, MOST = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds
+MAX_FEATURES = 5000  # most features, because P is a matrix of features x features
+BLOCK, WIDE, MAX_BLOCK = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds
 ROWS_A_CALL, WORK_A_CALL = 1 << 14, 1 << 27  # between two checks of the clock: rows, and multiplications, at most
 
 PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is not optimal for all rows")
@@ -58,11 +58,11 @@ def solve(
     far; the Result's `taken` how often each row was added.
     """
     rows, d = task.rows, task.rows.d
-    if d > MOST_FEATURES:
+    if d > MAX_FEATURES:
         raise SvmtoolError(f"FALSVM keeps a matrix of features x features: {d} are too many (use -s 70)")
     csr = rows.as_csr()
     objective = LeastSquares(rows, task.y, task.cost)
-    block = max(BLOCK, min(d // WIDE, MOST)) if block is None else block
+    block = max(BLOCK, min(d // WIDE, MAX_BLOCK)) if block is None else block
     w, P, Z, change = np.zeros(d), np.eye(d), np.zeros((block, d)), np.empty((d, d))
     if method == "stream":
         w, P = task.equations.minimiser(), task.equations.matrix.factor().inverse()

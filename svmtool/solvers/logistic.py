@@ -41,8 +41,8 @@ from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
 
 # The sample holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE rows for each feature and SAMPLE_ROWS in all;
-# none is used that would hold more than one row in LEAST_GROUP
-SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE, SAMPLE_ROWS, LEAST_GROUP = 16, 8, 400, 3
+# none is used that would hold more than one row in MIN_GROUP
+SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE, SAMPLE_ROWS, MIN_GROUP = 16, 8, 400, 3
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
 FACTOR = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
 EARLY = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
@@ -51,7 +51,7 @@ BEYOND = 0.3  # CG goes no further than to this share of the |gradient| that end
 LOOK_BACK = 5  # epochs over which their speed is measured
 # Steps take over where this many more epochs would be needed.  Ten sets of 2,348 to 518,658 features, -s 0 and 7, C = 1
 # and 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to 1.63)
-MOST_EPOCHS = 30
+MAX_EPOCHS = 30
 ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
 METHODS = {
@@ -67,9 +67,9 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features and rows, their layout and the bias."""
     d = task.rows.d
     if newton.fits_call(task):
-        return Plan("fused", f"{d} features, at most {newton.MOST_FEATURES}, and little data")
+        return Plan("fused", f"{d} features, at most {newton.MAX_FEATURES}, and little data")
     if d <= GRAM_BELOW:
-        sampled = start is None and _group(task) >= LEAST_GROUP and task.bias_only_solution(ZERO_LOSS) is None
+        sampled = start is None and _group(task) >= MIN_GROUP and task.bias_only_solution(ZERO_LOSS) is None
         return Plan("primal-sampled" if sampled else "primal", f"{d} features, at most {GRAM_BELOW}")
     if DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
         return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
@@ -120,7 +120,7 @@ def _sampled(objective: Logistic, monitor: Monitor, group: int, seed: int) -> Fa
 
     None, and w stays, if the sample has no minimiser.
     """
-    subset = objective.sample(max(group, LEAST_GROUP), seed)
+    subset = objective.sample(max(group, MIN_GROUP), seed)
     if subset.free_bias and abs(float(np.sum(subset.y))) == subset.n:  # one class alone has no minimiser
         return None
     subset.set_point(np.zeros(objective.d))
@@ -215,7 +215,7 @@ class Run:
         self.products += steps
         return -p, steps
 
-    def descent(self, descent: LogisticCoordinateDescent, most_epochs: float = MOST_EPOCHS) -> Status | None:
+    def descent(self, descent: LogisticCoordinateDescent, most_epochs: float = MAX_EPOCHS) -> Status | None:
         """Run epochs until the rule or the gap holds; None where more than `most_epochs` would still be needed."""
         o, monitor = self.objective, self.monitor
         target_gap = self.target_gap

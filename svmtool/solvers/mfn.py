@@ -28,7 +28,7 @@ import contextlib
 
 import numpy as np
 
-from svmtool.coordinate.hinge import MOST_EPOCHS, MOST_VISITS, DualCoordinateDescent
+from svmtool.coordinate.hinge import MAX_EPOCHS, MAX_VISITS, DualCoordinateDescent
 from svmtool.data.replicated import stored_rows
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import VISIT
@@ -80,7 +80,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("bias", BIAS_WHY)
     sampled = "-sampled" if start is None and n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * d) else ""
     if newton.fits_call(task):
-        return Plan("fused" + sampled, f"{d} features, at most {newton.MOST_FEATURES}, and little data")
+        return Plan("fused" + sampled, f"{d} features, at most {newton.MAX_FEATURES}, and little data")
     by_epochs = DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias)
     # Where n < d few rows' pieces hold along a Newton step that starts far away: it is short, and there are many.  On
     # subsets of six sets with n < d (one-hot, text, digits; -s 1, 2 and 40, C 1 to 1e6) whole runs took between 0.05
@@ -103,7 +103,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     if method == "epochs":
         if objective.d <= GRAM_BELOW and rule.confirmed.at_start == RULE_MIN_GAP:
             rule = rule._replace(confirmed=base.Confirmation(slow=RULE_MIN_GAP))  # as cheap as with factorised features
-        return alternated(objective, descent_from(objective, seed), monitor, rule, MOST_VISITS, DUAL_ROWS)
+        return alternated(objective, descent_from(objective, seed), monitor, rule, MAX_VISITS, DUAL_ROWS)
     if method == "primal-sampled" and start is None:
         _sampled(objective, monitor, seed)
     elif method == "primal" and start is None and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
@@ -165,7 +165,7 @@ def steps_rule(rule: Rule, late: bool = False) -> Rule:
 
 def alternated(
     objective: SquaredHinge, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, most_visits: float,
-    most_rows: int, first_turn: float = FIRST_TURN, most_epochs: int = MOST_EPOCHS,
+    most_rows: int, first_turn: float = FIRST_TURN, most_epochs: int = MAX_EPOCHS,
 ) -> Result:  # fmt: skip
     """Minimise by epochs and Newton steps in turns, from the dual point of `descent` and the w of `objective`.
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.coordinate.hinge import MOST_VISITS, DualCoordinateDescent
+from svmtool.coordinate.hinge import MAX_VISITS, DualCoordinateDescent
 from svmtool.objectives.augmented import ModifiedHuber
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule
@@ -51,7 +51,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
             alpha = objective.dual_point()
         upper = objective.cap * task.cost
         descent = DualCoordinateDescent(task.rows, task.y, 1.0 / task.cost, upper, seed, alpha)
-        status = RuleEpochs(objective, descent, monitor, rule, DUAL_ROWS).run(MOST_VISITS)
+        status = RuleEpochs(objective, descent, monitor, rule, DUAL_ROWS).run(MAX_VISITS)
         if status is not None:
             return Result(descent.w, status, descent.count, monitor.history, descent.alpha)
         objective.set_point(descent.w)

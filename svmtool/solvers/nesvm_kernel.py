@@ -27,7 +27,7 @@ from svmtool.limits import EndedError
 from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Plan, Progress, Rule
 from svmtool.tolerances import ROUNDOFF_GAP
 
-MU, MU_RISE, MU_LEAST = 0.3, 1e2, 1e-8  # the first mu, its largest factor for large C, and the least mu
+MU, MU_RISE, MU_MIN = 0.3, 1e2, 1e-8  # the first mu, its largest factor for large C, and the least mu
 SHRINK = 0.4  # of mu from stage to stage
 STAGE, STEPS = 0.1, 20  # a stage ends when the gradient is this share of the change of C u, or after this many steps
 CLEAR = 0.05  # share of the gap's root up to which errors of decision values do not matter
@@ -107,7 +107,7 @@ def solve(
             best = best or state.result(value, gap, rho, r, count, status)
             best.status, best.iterations = status, count
             return best
-        mu = max(mu * SHRINK, MU_LEAST)
+        mu = max(mu * SHRINK, MU_MIN)
 
 
 def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> tuple[int, bool]:

@@ -23,20 +23,20 @@ from svmtool.objectives.l1.pdhg import L1Pdhg
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base, homotopy
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, Status, bias_only
-from svmtool.solvers.shared.homotopy import MU_LEAST, Homotopy
+from svmtool.solvers.shared.homotopy import MU_MIN, Homotopy
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
 
 MU, SHRINK = 1.0, 0.5  # the first mu, and how mu and the proximal term's weight shrink
-RHO_FIRST, RHO_LEAST = 1e-3, 1e-10  # that weight, relative to the sum of all C_i; see homotopy.rise
+RHO_FIRST, RHO_MIN = 1e-3, 1e-10  # that weight, relative to the sum of all C_i; see homotopy.rise
 EVALUATION_STEPS = 8  # steps between two evaluations of the gap within a stage
 BACK = 0.1  # factor by which mu goes back when columns enter
 PASSES_WORTH = 1e4  # ratio of d^3 to the non-zeros, from which methods without a d x d system are faster
 FEW_COLUMNS = 200  # up to this many violated dual constraints at the start column generation comes first
 # Restarted PDHG
 FIRST, EVALUATIONS = 40, 0.1  # steps before rows and columns are chosen; their share between evaluations
-FASTER, PATIENCE, LEAST = 0.7, 2.0, 4000  # the gap falls to that share while steps grow by that factor and number
+FASTER, PATIENCE, MIN_STEPS = 0.7, 2.0, 4000  # the gap falls to that share while steps grow by that factor and number
 LONGEST = 1 << 23  # numbers that steps go over between two checks of the limits
 # Column generation
 COLUMNS = 200  # least number of columns that enter at a time
@@ -116,7 +116,7 @@ def by_pdhg(task: Task, monitor: Monitor, best: Best) -> Status | None:
             status = base.OPTIMAL
         if best.gap <= FASTER * least:
             least, at = best.gap, run.steps
-        elif run.steps > PATIENCE * at + LEAST:
+        elif run.steps > PATIENCE * at + MIN_STEPS:
             break
         if status is None:
             run.choose()
@@ -213,5 +213,5 @@ class LpHomotopy(Homotopy):
 
     def next_stage(self) -> np.ndarray:
         o = self.objective
-        o.recentre(min(o.sigma / SHRINK, 1.0 / MU_LEAST), max(o.rho * SHRINK, RHO_LEAST * self.total))
+        o.recentre(min(o.sigma / SHRINK, 1.0 / MU_MIN), max(o.rho * SHRINK, RHO_MIN * self.total))
         return o.gradient_on_pieces()

@@ -35,9 +35,9 @@ FOLDS = 5
 MAX_ITERATIONS = 100
 LAST_DECREMENT = 1e-10  # relative to the value: one more Newton step is exact to round-off
 SUFFICIENT = 1e-4  # share of the predicted decrease that a step must achieve
-LEAST_STEP = 1e-10
+MIN_STEP = 1e-10
 DIAGONAL = 1e-12  # relative increase of the Hessian's diagonal
-LEAST_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
+MIN_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
 
 
 class NotCalibratedError(Exception):
@@ -130,7 +130,7 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
     middle = float(np.median(f))
     x = f - middle
     scale = float(np.abs(x).max())
-    x /= scale if scale > LEAST_SCALE else math.inf
+    x /= scale if scale > MIN_SCALE else math.inf
 
     def value(A: float, B: float) -> float:
         z = A * x + B
@@ -152,7 +152,7 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
             A, B = A + dA, B + dB
             break
         step = 1.0
-        while (tried := value(A + step * dA, B + step * dB)) > F - SUFFICIENT * step * decrement and step > LEAST_STEP:
+        while (tried := value(A + step * dA, B + step * dB)) > F - SUFFICIENT * step * decrement and step > MIN_STEP:
             step /= 2
         A, B, F = A + step * dA, B + step * dB, tried
-    return (A / scale, B - A * middle / scale) if scale > LEAST_SCALE else (0.0, B)
+    return (A / scale, B - A * middle / scale) if scale > MIN_SCALE else (0.0, B)

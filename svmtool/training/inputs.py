@@ -18,7 +18,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.numbers import distinct
 
 VALUES_AT_ONCE = 1 << 21  # values scanned at a time, since rows may be on disk
-LEAST, FAR = 1 << 20, 4  # features, and features per value of the data, above which the features are restricted
+MIN_FEATURES, FAR = 1 << 20, 4  # features, and features per value of the data, above which the features are restricted
 LARGEST_COPY = 1 << 22  # values of rows on disk whose indices may be examined in memory
 LARGEST_START = 1e100  # weights of an initial model: their squares must stay numbers
 
@@ -62,7 +62,7 @@ def refuse_range(
 def used_features(table: Dataset) -> np.ndarray | None:
     """The features that occur, i4, ascending, 0-based; None if restricting is not worthwhile."""
     values = len(table.values)
-    if table.n_features <= max(LEAST, FAR * values) or (table.mapped is not None and values > LARGEST_COPY):
+    if table.n_features <= max(MIN_FEATURES, FAR * values) or (table.mapped is not None and values > LARGEST_COPY):
         return None
     return distinct(table.indices)
 

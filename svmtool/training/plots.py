@@ -14,8 +14,8 @@ from svmtool.errors import SvmtoolError
 
 KINDS = ("png", "svg", "pdf")
 NAMED = 10  # lines up to which each has its colour and its name in the legend
-LEAST_GAP = 1e-17  # gaps of zero are drawn here: the axis is logarithmic
-LEAST_SECONDS = 1e-6
+MIN_GAP = 1e-17  # gaps of zero are drawn here: the axis is logarithmic
+MIN_SECONDS = 1e-6
 FADED = 0.45  # opacity of the lines of many classes
 
 
@@ -150,7 +150,7 @@ def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -
     colours = [f"C{k}" for k in range(NAMED)]
     for k, label in enumerate(runs):
         records = runs[label]
-        x = [max(r.seconds, LEAST_SECONDS) if timed else r.iteration + 1 for r in records]
+        x = [max(r.seconds, MIN_SECONDS) if timed else r.iteration + 1 for r in records]
         style: dict[str, Any] = {"color": BLUE, "linewidth": 1.2, "marker": ".", "markersize": 4.0}
         name = None
         if len(runs) > 1:
@@ -165,7 +165,7 @@ def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -
                 style |= {"color": colour, "linewidth": 1.6, "markersize": 4.0, "alpha": 1.0, "zorder": 3}
             if rank:
                 name = f"{label}: {rank}, gap {_last_gap(records):.1g}"
-        upper.plot(x, [max(r.gap, LEAST_GAP) if math.isfinite(r.gap) else math.nan for r in records],
+        upper.plot(x, [max(r.gap, MIN_GAP) if math.isfinite(r.gap) else math.nan for r in records],
                    label=name, **style)  # fmt: skip
         lower.plot(x, [r.objective if math.isfinite(r.objective) else math.nan for r in records], **style)
     _logarithmic(upper, [r.gap for run in runs.values() for r in run if r.gap > 0])
@@ -184,7 +184,7 @@ def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -
 
 def _is_timed(runs: list[list[Record]]) -> bool:
     """Whether times of most problems extend over a decade; a compiled loop reports all its iterations at its end."""
-    wide = sum(run[-1].seconds > 10.0 * max(run[0].seconds, LEAST_SECONDS) for run in runs)
+    wide = sum(run[-1].seconds > 10.0 * max(run[0].seconds, MIN_SECONDS) for run in runs)
     return 2 * wide > len(runs)
 
 
@@ -238,7 +238,7 @@ def search(
     upper.set_ylabel(f"{title} in %" if percent else title)
     if gaps is not None:
         lower = axes[1]
-        heights = [max(gap, LEAST_GAP) for _, gap in gaps]
+        heights = [max(gap, MIN_GAP) for _, gap in gaps]
         lower.plot([C for C, _ in gaps], heights, color=BLUE, linewidth=1.2, marker=".")
         lower.set_ylabel("certified relative gap")
         lower.set_yscale("log")

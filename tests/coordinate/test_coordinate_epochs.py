@@ -12,7 +12,7 @@ from svmtool.coordinate.hinge import (
     BEYOND,
     CHECK_MEMORY_AFTER,
     LATE_EPOCHS,
-    MOST_EPOCHS,
+    MAX_EPOCHS,
     READING,
     STARTING,
     DualCoordinateDescent,
@@ -32,7 +32,7 @@ from svmtool.tolerances import RULE_SHARE
 solve_mfn = registry.solver_of(mfn)
 
 def squared_hinge(
-    task: Task, monitor: Monitor, rule: Rule, first_turn: float = 1000.0, most_epochs: int = MOST_EPOCHS
+    task: Task, monitor: Monitor, rule: Rule, first_turn: float = 1000.0, most_epochs: int = MAX_EPOCHS
 ) -> Result:
     """Alternate epochs and conjugate gradients, beginning with enough epochs to end the run."""
     objective = task.objective(SquaredHinge, target=task.target)

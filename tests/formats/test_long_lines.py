@@ -214,7 +214,7 @@ def test_an_error_of_reading_comes_after_those_of_earlier_lines(tmp_path):
 
 def test_results_in_memory_are_limited(tmp_path, monkeypatch):
     """With many decision values a group has few blocks; all rows come in order."""
-    monkeypatch.setattr(scored_text, "MOST_RESULTS", 1000)
+    monkeypatch.setattr(scored_text, "MAX_RESULTS", 1000)
     path, groups, run = tmp_path / "d", [], threads.run_blocks
     path.write_bytes(b"".join(b"%d 1:1\n" % i for i in range(20_000)))
     monkeypatch.setattr(threads, "run_blocks", lambda work, n: groups.append(n) or run(work, n))

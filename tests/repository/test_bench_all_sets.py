@@ -108,7 +108,7 @@ def test_what_runs_too_long_is_ended_and_what_fails_says_why(tmp_path):
 
 
 def test_runs_in_turn_stop_at_what_fails(monkeypatch):
-    monkeypatch.setattr(all_sets_pair, "MOST_RUNS", 2)
+    monkeypatch.setattr(all_sets_pair, "MAX_RUNS", 2)
     jobs = {"good": ["true"], "slow": ["sleep", "60"], "bad": ["false"], "short": ["sh", "-c", "exit 2"]}
     runs = all_sets_pair.in_turn(jobs, 0.3)
     assert {name: (r["ended"], r["times"]) for name, r in runs.items()} == {

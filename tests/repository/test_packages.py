@@ -18,7 +18,7 @@ import svmtool
 from svmtool.compiled import loop_sources
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
-from wheel import MOST_BYTES, wheel_problems  # noqa: E402
+from wheel import MAX_BYTES, wheel_problems  # noqa: E402
 
 DOCKERFILE = (REPOSITORY / "Dockerfile").read_text(encoding="utf-8")
 
@@ -74,8 +74,8 @@ def test_checks_of_a_finished_wheel(tmp_path):
     assert "not tagged py3-none-manylinux_2_28_aarch64" in problem
     (problem,) = wheel_problems(wheel_file(tmp_path, right, ["v3"]), "x86_64")
     assert "expected the levels v3, base" in problem
-    (problem,) = wheel_problems(wheel_file(tmp_path, right, ["v3", "base"], MOST_BYTES), "x86_64")
-    assert f"more than {MOST_BYTES}" in problem
+    (problem,) = wheel_problems(wheel_file(tmp_path, right, ["v3", "base"], MAX_BYTES), "x86_64")
+    assert f"more than {MAX_BYTES}" in problem
     (problem,) = wheel_problems(wheel_file(tmp_path, "cp311-cp311-linux_x86_64", ["v3", "base"]), "x86_64")
     assert "not tagged" in problem
 

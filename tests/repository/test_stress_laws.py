@@ -206,7 +206,7 @@ def test_rows_that_a_model_prints_alike_are_not_guessed():
 @pytest.mark.parametrize("most", [10**8, 0], ids=["differences", "products"])
 def test_rbf_of_a_large_row_is_within_its_bound(most, monkeypatch):
     """Its product with itself cancels completely; the kernel's value is 1."""
-    monkeypatch.setattr(kernel_objective, "MOST_DIFFERENCES", most)
+    monkeypatch.setattr(kernel_objective, "MAX_DIFFERENCES", most)
     rows = of_dense(np.array([[1.0, 2.0], [1.1, 2.0], [3.1e9, 1.7e9], [3.1e9, 1.7e9 + 0.5]]), np.ones(4))
     model = models.parse("svm_type one_class\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 0\nrho 0\nSV\n")
     found = kernel_objective.matrix(rows, model)

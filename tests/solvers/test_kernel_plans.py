@@ -73,7 +73,7 @@ def test_decomposition_goes_by_options_size_and_memory():
              {"paper": {"paper_form": True}, "pairs": {"pairs": 7}, "few": {}}.items()}  # fmt: skip
     assert [plan.method for plan in plans.values()] == ["paper", "sets", "whole"]
     assert plans["pairs"].why == "--pairs 7"
-    narrow = problem_of(row, 2100)  # of which LEAST_MB holds fewer than FEW_ROWS rows
+    narrow = problem_of(row, 2100)  # of which MIN_MB holds fewer than FEW_ROWS rows
     narrow.cache_mb = 0.01
     assert alfpgm.plan(narrow, rule).method == "sets" and "-m 0.01" in alfpgm.plan(narrow, rule).why
     wide = problem_of(row, WIDEST + 2)

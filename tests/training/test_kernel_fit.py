@@ -43,7 +43,7 @@ def test_groups_fit_and_hold_each_problem_once():
 
 @pytest.mark.parametrize("row", [0, 1, 50, 52, 60, 73])
 @pytest.mark.parametrize("cache_mb", [100.0, 0.05])
-@pytest.mark.parametrize("most", [0, 100, pairs_batch.MOST_ROWS])
+@pytest.mark.parametrize("most", [0, 100, pairs_batch.MAX_ROWS])
 def test_any_number_of_threads_gives_the_same_bits(row, cache_mb, most):
     data, s = four_classes(), Settings.of_kernel(solver=row, nu=0.3, gap=1e-6, C=3.0, cache_mb=cache_mb)
     found = []

@@ -11,7 +11,7 @@ from svmtool.integers import parse_integer
 from svmtool.registry.row import SCORES, gap_of_theta
 from svmtool.tolerances import MB
 
-MOST_VALUES = 100_000  # of --grid
+MAX_VALUES = 100_000  # of --grid
 
 
 class LongOption(NamedTuple):
@@ -108,7 +108,7 @@ def _values_of_C(name: str, text: str) -> tuple[float, ...]:
             raise ValueError
         if len(parts) == 3:
             low, high, n = float(parts[0]), float(parts[1]), parse_integer(parts[2])
-            if not 0 < low < high < math.inf or not 2 <= n <= MOST_VALUES:
+            if not 0 < low < high < math.inf or not 2 <= n <= MAX_VALUES:
                 raise ValueError
             found = {float(f"{low * (high / low) ** (k / (n - 1)):.6g}") for k in range(n)}
         else:

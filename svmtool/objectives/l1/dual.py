@@ -28,7 +28,7 @@ NEAR, KEPT, SOON = 0.7, 0.8, 0.95  # |v_j| from which a zero weight is in the se
 INNER, SLACK = 5, 0.01  # most Newton steps on phi, and the tolerance of a row's slope
 FAST, GROWTH = 2, 1.5  # sigma grows by GROWTH if FAST Newton steps sufficed
 SHORT = 0.02  # sigma decreases if INNER steps did not suffice and one was shorter than this
-CG_SHARE, CG_MOST = 0.5, 200  # relative residual of a Newton step, and its most products
+CG_SHARE, MAX_CG = 0.5, 200  # relative residual of a Newton step, and its most products
 
 
 class L1Dual:
@@ -96,7 +96,7 @@ class L1Dual:
             order = self._random.permutation(part.n)
             loops.l1_dual_epoch(*lists, self._squares, self.a, u, order, self.sigma, part.bias)
             t = loops.l1_dual_newton(
-                *lists, self.a, u, *self._face, self._vectors, self._old, out, self.sigma, part.bias, CG_SHARE, CG_MOST
+                *lists, self.a, u, *self._face, self._vectors, self._old, out, self.sigma, part.bias, CG_SHARE, MAX_CG
             )
             largest, _, numbers, products = out.tolist()
             self.work += share * (3.0 * part.nnz + 2.0 * numbers * products)

@@ -31,14 +31,14 @@ from svmtool.linalg.systems import Factored, reach
 if TYPE_CHECKING:
     from svmtool.objectives.l1.objective import L1SquaredHinge
 
-MOST = 2048  # largest min(rows, features): a run takes some seconds
+MAX_ORDER = 2048  # largest min(rows, features): a run takes some seconds
 # A run takes at most about STEPS times the cube root of the number of products.  Measured steps to a gap of 1e-6, and
 # this estimate: news20, 198 rows of 414 features 16 / 30; blogfeedback, 76 x 162 13 to 17 / 22; gas drift, 381 x 128 21
 # to 23 / 26 and 6,697 x 128 48 to 54 / 57; isolet 1,560 x 617 21 / 42; madelon, 300 x 500 16 / 33; kdd99, 49,403 x 115
 # 73 to 120 / 110; to 1e-4 on 15 more sets of 4 to 500 features, C = 1, 100, 1e4: 6 to 29 / 22 to 49
 STEPS = 3.0
 START = 100.0  # initial sum of products, as multiple of the objective at w = 0
-NEARER, STILL, MOST_STEPS = 0.9, 10, 150  # ends if STILL steps did not reduce mu to this share, or after MOST_STEPS
+NEARER, STILL, MAX_STEPS = 0.9, 10, 150  # ends if STILL steps did not reduce mu to this share, or after MAX_STEPS
 CLEAR = 1e-4  # mu, relative to the size of weights, at which zero weights can be identified
 TO_BOUNDARY = 0.995  # step length, as share of that to the nearest bound
 REFINED, CLOSE = 2, 1e-6  # most rounds of iterative refinement, and the relative residual at which it ends
@@ -78,7 +78,7 @@ class L1Interior:
     def possible(objective: Any) -> bool:
         """Whether it applies: squared hinge, rows in memory, and small systems."""
         o = objective
-        return not o.logistic and o.rows.mapped is None and 0 < min(o.n, o.d) <= MOST
+        return not o.logistic and o.rows.mapped is None and 0 < min(o.n, o.d) <= MAX_ORDER
 
     @staticmethod
     def cost(objective: L1SquaredHinge) -> float:
@@ -155,7 +155,7 @@ class L1Interior:
 
         def solve(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, ...]:
             *found, left = solve_rows(f, h)
-            if left <= LOST or self.objective.d > MOST:
+            if left <= LOST or self.objective.d > MAX_ORDER:
                 return tuple(found)
             self._by_rows = False  # inaccurate with badly scaled features: not used any more
             return self._system_of_columns(E, D)(f, h)
@@ -235,7 +235,7 @@ class L1Interior:
         """Whether round-off stalls the decrease of mu, or the steps are used up; the gap is not needed."""
         if self.mu <= NEARER * self._least:
             self._least, self._since = self.mu, self._steps
-        return self._steps - self._since >= STILL or self._steps >= MOST_STEPS
+        return self._steps - self._since >= STILL or self._steps >= MAX_STEPS
 
     @property
     def sigma(self) -> float:

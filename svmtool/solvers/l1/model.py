@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.compiled.loops.fused.fused_l1_loops import EPOCHS, FACES, INNER_LEAST, INNER_MATRIX, KEEP, RIDGE, SETTLED
+from svmtool.compiled.loops.fused.fused_l1_loops import EPOCHS, FACES, INNER_MATRIX, KEEP, MIN_INNER, RIDGE, SETTLED
 from svmtool.compiled.loops.loss import l1_loops as loops
 from svmtool.linalg.systems import conjugate_gradient, solve_positive
 from svmtool.linalg.weighted_columns import WeightedColumns
@@ -25,10 +25,10 @@ from svmtool.tolerances import GRAM_BELOW
 FEW = 0.25  # share of the weights up to which dense rows form a matrix over the movable weights only
 PROJECTED = 0.3  # factor of the step length in the projected search of face_step
 LARGE_FACE = 64  # weights from which on losing them one by one is expensive: the compiled call has no more
-RIDGE_STEP, RIDGE_MOST = 10.0, 0.1  # factor of the ridge after steps shorter than SHORT_FACE, and the largest ridge
+RIDGE_STEP, RIDGE_MAX = 10.0, 0.1  # factor of the ridge after steps shorter than SHORT_FACE, and the largest ridge
 SHORT_FACE = 0.1
-# A full step that misses the tolerance was shortened by the ridge: it falls by RIDGE_FALL, to RIDGE_LEAST at least
-RIDGE_FALL, RIDGE_LEAST = 0.1, 1e-15
+# A full step that misses the tolerance was shortened by the ridge: it falls by RIDGE_FALL, to RIDGE_MIN at least
+RIDGE_FALL, RIDGE_MIN = 0.1, 1e-15
 # INNER_MATRIX for models of the logistic loss while a step reduces f by more than FAR.  Compared with INNER_MATRIX
 # throughout on eleven sets with 100 to 620 features (madelon, dna, w8a, adult.raw, connect-4, mushrooms, a9a,
 # gas-drift, kdd99, isolet1, a sample of tdt2; -s 6, mostly C = 1 and 100, CPU time): 0.62 to 1.05 times the time; the
@@ -54,13 +54,13 @@ FIRST_SET = 200  # least size of a working set
 INNER_TIGHT = 0.03  # as INNER_MATRIX, at the end: INNER_LOOSE at first, halved each time that epochs alone reached it
 EPOCHS_COLUMNS = 5  # over columns between two systems
 # A step shorter than SHORT is followed by EPOCHS_DESCENT epochs on f itself (hinge), twice as many each time, up to
-# MOST_DESCENT; they end once DESCENT_LEFT of the violation is left
-EPOCHS_DESCENT, MOST_DESCENT, DESCENT_LEFT = 5, 5120, 0.03
+# MAX_DESCENT; they end once DESCENT_LEFT of the violation is left
+EPOCHS_DESCENT, MAX_DESCENT, DESCENT_LEFT = 5, 5120, 0.03
 # While steps lower f by FAR a model has one system, by CG_FAR steps of conjugate gradients, to CG_TOLERANCE; later by
 # CG_STEPS, twice as many each time the solution changes no sign, and as many systems as take MODEL_WORK of the run's
-# work so far, or LEAST_WORK
+# work so far, or MIN_WORK
 CG_FAR, CG_TOLERANCE, CG_STEPS = 8, 0.03, 15
-MODEL_WORK, LEAST_WORK = 0.5, 100.0
+MODEL_WORK, MIN_WORK = 0.5, 100.0
 # RIDGE of these at first (`next_ridge`).  Gap at the end by -e for one class at C = 100, with 1e-3 / 1e-5 at first:
 # -s 6 farm-ads .026 / .0026, polarity2 7e-4 / 2e-5, dorothea 4e-4 / 2e-4, tdt2 4e-4 / 3e-4, la12 .004 / .010, madelon
 # 5e-4 both; -s 5 la12 .025 / .017, polarity2 .095 / .007, tdt2 .051 / .041, dorothea .002 both.  With RIDGE throughout
@@ -133,7 +133,7 @@ def step_of_matrix(
     v, slope = w.copy(), g.copy()
     size = np.sqrt(np.maximum(H.diagonal(), 0.0))
     used = size > 0.0
-    least = INNER_LEAST * float(np.abs(g).max())
+    least = MIN_INNER * float(np.abs(g).max())
     share = INNER_LOOSE if far and len(v) > LARGE_FACE else INNER_MATRIX
     largest = np.full(len(v), violations.max(initial=0.0))
     if np.any(used):  # nor may a feature of small values lag behind: by violation^2 / (2 H_jj) the model falls
@@ -160,7 +160,7 @@ def step_of_matrix(
             if len(face) > LARGE_FACE and k < RIDGE_FACES:
                 ridge = next_ridge(ridge, t)
             else:
-                ridge = max(RIDGE_FALL * ridge, RIDGE_LEAST) if t == 1.0 else RIDGE
+                ridge = max(RIDGE_FALL * ridge, RIDGE_MIN) if t == 1.0 else RIDGE
             slope = g + H @ (v - w)
             epochs[1] += FACE_CALLS * CALL + FACE_SQUARES * len(face) ** 2 + len(face) ** 3 / 6.0
         if monitor.ended() or epochs[1] >= most:
@@ -180,7 +180,7 @@ def next_ridge(ridge: float, t: float) -> float:
     away, and the first weight that reaches zero ends it at once; a larger ridge bends it.
     """
     if t < SHORT_FACE:
-        return min(ridge * RIDGE_STEP, RIDGE_MOST)
+        return min(ridge * RIDGE_STEP, RIDGE_MAX)
     return max(ridge / RIDGE_STEP, RIDGE) if t == 1.0 else ridge
 
 
@@ -243,7 +243,7 @@ class ColumnsModel:
 
     def went_short(self) -> None:
         """The step to the model's minimiser was cut short, and another one follows."""
-        self._descent = min(2 * self._descent, MOST_DESCENT)
+        self._descent = min(2 * self._descent, MAX_DESCENT)
         self._loose = INNER_LOOSE
 
     def step(self, g: np.ndarray, violations: np.ndarray, fall: float, short: bool, work: float) -> np.ndarray:
@@ -268,10 +268,10 @@ class ColumnsModel:
     ) -> np.ndarray:  # fmt: skip
         """p = v - w for the minimiser v of the model with these columns."""
         v, r, diagonal = w.copy(), np.zeros(columns.n), columns.square_norms
-        tolerance = max(self._loose * float(violations.max()), INNER_LEAST * float(np.abs(g).max()))
+        tolerance = max(self._loose * float(violations.max()), MIN_INNER * float(np.abs(g).max()))
         cg_steps, most = CG_FAR, 0.0
         if fall <= FAR:
-            cg_steps, most = CG_STEPS, max(LEAST_WORK, MODEL_WORK * work) / max(self._share, 1e-300)
+            cg_steps, most = CG_STEPS, max(MIN_WORK, MODEL_WORK * work) / max(self._share, 1e-300)
         first = True
         while columns.epochs(g, penalty, v, r, self.epochs, EPOCHS_COLUMNS, tolerance) > tolerance:
             if not first and (self.epochs[0] >= most or self.monitor.ended()):

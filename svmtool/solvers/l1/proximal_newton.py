@@ -7,7 +7,7 @@ Notation   paper: w   d   H   grad L     q(d)            code: w   p = v - w   H
 Differs from the papers in:
  1. l is the squared hinge as well; its H is that of the rows with a positive slack.
  2. H is not made regular by a multiple of I: the curvature of a row has a floor that follows its slope instead
-    (LEAST_CURVATURE in compiled/loops/loss/logistic_loops.py), which holds whatever the scale of the features.  A step
+    (MIN_CURVATURE in compiled/loops/loss/logistic_loops.py), which holds whatever the scale of the features.  A step
     ends where f falls no more on the search direction (at t = 1 at most), not by Armijo's rule on powers of a constant.
  3. Where d is small the model is held as a matrix; for dense rows over the weights that it can move alone, where
     these are few.  Epochs over it cost little compared with a pass over the rows.  A factorised system of the
@@ -71,10 +71,10 @@ from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, RULE_SHARE
 
 # The sample holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE rows for each feature and SAMPLE_ROWS in all;
-# none is used that would hold more than one row in LEAST_GROUP.  Without it 15 sets take 1.03 times the CPU time of
+# none is used that would hold more than one row in MIN_GROUP.  Without it 15 sets take 1.03 times the CPU time of
 # whole commands (-s 6; covtype, 7 classes: 1.2 times), and with -s 5, C = 100 covtype ends with a gap of 0.86 in place
 # of 5e-12
-SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE, SAMPLE_ROWS, LEAST_GROUP = 16, 8, 400, 3
+SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE, SAMPLE_ROWS, MIN_GROUP = 16, 8, 400, 3
 SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not be exact: as on a path, below
 # The compiled call: most features, most numbers of a lone problem, and of one among several, which share the cores.
 FUSED_FEATURES, FUSED_WORK, FUSED_SHARE = LARGE_FACE, 1 << 17, 1 << 21
@@ -102,7 +102,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("bias", BIAS_WHY)
     if d > GRAM_BELOW:
         return Plan("columns", f"{d} features, more than {GRAM_BELOW}")
-    sampled = "-sampled" if start is None and _sample_group(n, d) >= LEAST_GROUP else ""
+    sampled = "-sampled" if start is None and _sample_group(n, d) >= MIN_GROUP else ""
     if fits_call(task):
         return Plan("fused" + sampled, f"{d} features, at most {FUSED_FEATURES}, and little data")
     return Plan("matrix" + sampled, f"{d} features, at most {GRAM_BELOW}")
@@ -124,7 +124,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     if kept is not None:
         objective, start = objective.narrowed(kept), None if start is None else start[kept]
     if start is None and method.endswith("-sampled"):
-        group = max(_sample_group(objective.n, objective.d), LEAST_GROUP)
+        group = max(_sample_group(objective.n, objective.d), MIN_GROUP)
         start = _first_guess(objective.sample(group, seed), monitor)
     run = _Run(objective, monitor, rule, method)
     w = np.zeros(objective.d)

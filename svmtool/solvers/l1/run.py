@@ -205,7 +205,7 @@ def sparse(
     used = used.copy()
     used[o.rows.n_features :] = True  # the bias: `part_of_hessian` has it
     chosen, epochs, previous, lowest = np.flatnonzero(used), np.zeros(2), np.inf, np.inf
-    if not 0 < len(chosen) <= interior.MOST:
+    if not 0 < len(chosen) <= interior.MAX_ORDER:
         return o.value(), o.w.copy()
     for _ in range(FACE_STEPS):
         value, g = o.gradient()

@@ -179,7 +179,7 @@ class _Run:
         diagonal = o.rows.diagonal(o.c)[chosen]
         diagonal += 1e-300 + model.RIDGE_FIRST * float(diagonal.mean())
         share = model.INNER_LOOSE if self._far else model.INNER_MATRIX
-        tolerance = max(share * float(violations.max()), model.INNER_LEAST * float(np.abs(g).max()))
+        tolerance = max(share * float(violations.max()), model.MIN_INNER * float(np.abs(g).max()))
 
         def product(x: np.ndarray, where: np.ndarray = chosen) -> np.ndarray:
             self.products += 1

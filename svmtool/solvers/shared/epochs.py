@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from svmtool.coordinate.hinge import MOST_EPOCHS
+from svmtool.coordinate.hinge import MAX_EPOCHS
 from svmtool.solvers.shared.base import Status
 
 GIVES_WAY = Status("gives way", False, "another method is expected to be cheaper")  # of `evaluate`; not of a run
@@ -60,7 +60,7 @@ class Epochs(ABC):
     def evaluate(self) -> Status | None:
         """Compute the primal; return why the run ends, GIVES_WAY, or None to continue."""
 
-    def run(self, most_visits: float = float("inf"), most_epochs: int = MOST_EPOCHS) -> Status | None:
+    def run(self, most_visits: float = float("inf"), most_epochs: int = MAX_EPOCHS) -> Status | None:
         """Run epochs; return why they ended the run, None if another method takes over from the dual point.
 
         most_visits: visits to each row on average.

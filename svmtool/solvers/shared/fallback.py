@@ -12,7 +12,7 @@ for other losses: SciPy's L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM Journal on S
 on the certifier's losses, each weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any scale are
 alike; |w|_1 is the sum of two vectors >= 0 whose difference is w.
 
-Stops when: f no longer decreases, after MOST iterations, or by a limit of the run.
+Stops when: f no longer decreases, after MAX_ITERATIONS iterations, or by a limit of the run.
 Memory: 5 vectors of n, about 25 of d.
 """
 
@@ -39,8 +39,8 @@ from svmtool.solvers.shared.interior_steps import possible as possible_interior
 from svmtool.solvers.shared.newton import newton_steps
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW
 
-MOST = 1000  # most iterations, or coordinate epochs
-MOST_VISITS = 2e9  # most visits to a non-zero in all
+MAX_ITERATIONS = 1000  # most iterations, or coordinate epochs
+MAX_VISITS = 2e9  # most visits to a non-zero in all
 REFINING, CLEARLY = 20, 0.1  # most factorised steps from the result; the share of the gap that these go to
 FACTORISED = GRAM_BELOW  # most features of these steps
 FEW_ROWS = 2048  # rows up to which all their inner products are kept
@@ -48,7 +48,7 @@ RISE = 1e-3  # of the dual value, as a share of the gap: the hinge ends when as 
 
 
 def solve(
-    task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor, most: int = MOST,
+    task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor, most: int = MAX_ITERATIONS,
     factorised: int = FACTORISED, orthogonal: bool = True,
 ) -> Result | None:  # fmt: skip
     """Minimise from `start` (length d); the status is PRECISION or that of a limit: the certifier decides.
@@ -57,7 +57,7 @@ def solve(
     orthogonal factorisations of the rows may be used.
     None where no method is available: a hinge with |w|_1, or with a free bias and many features.
     """
-    most = max(10, int(min(most, MOST_VISITS / max(task.rows.nnz, 1))))
+    most = max(10, int(min(most, MAX_VISITS / max(task.rows.nnz, 1))))
     orthogonal = orthogonal and possible(task.rows)
     interior = None
     if loss.hinge_power is not None and loss.hinge_power < 2.0 and not l1 and possible_interior(task):
@@ -138,7 +138,7 @@ def _by_rows(task: Task, known: Result, least: float, bound: float, gap: float, 
         system, most_rows, objective = "cg", 0, task.objective(SquaredHinge, target=task.target)
     objective.set_point(np.zeros(objective.d))
     inner = monitor.child(gap, most)
-    newton_steps(objective, inner, Rule(), system, most_rows, MOST_VISITS)
+    newton_steps(objective, inner, Rule(), system, most_rows, MAX_VISITS)
     if objective.gradient()[0] <= least:
         best = objective.w
     alpha, _ = _better(objective, alpha, bound)

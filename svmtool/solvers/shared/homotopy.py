@@ -30,7 +30,7 @@ PLAIN = "Algorithm 1: smoothed gradient steps with one mu"
 NO_HOMOTOPY = "--no-homotopy"
 
 # The smallest mu, and its factor from stage to stage.
-MU_LEAST, SHRINK = 1e-8, 0.4
+MU_MIN, SHRINK = 1e-8, 0.4
 # A stage ends when |gradient| is at most STAGE times the remaining distance of u, or after STALLED steps without a
 # better gap or a lower F_mu: round-off may prevent either.
 STAGE, STALLED = 1.0, 3
@@ -41,7 +41,7 @@ CG_TOLERANCE = 0.1
 # Epochs may cost 1 / PATIENCE times as much as elsewhere before Newton steps by the dual system take over.
 PATIENCE = 0.3
 # Epochs at most, and the share of the visits so far between two evaluations of the gap.
-MOST_EPOCHS, EVALUATIONS = 20000, 0.25
+MAX_EPOCHS, EVALUATIONS = 20000, 0.25
 
 
 def smoothed_hinge(task: Task, l1: bool) -> Smoothed:
@@ -122,7 +122,7 @@ class Homotopy:
             status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
             if status is None:
                 if first:  # a new mu, if it is not the smallest yet
-                    lower = o.sigma * MU_LEAST < 1.0
+                    lower = o.sigma * MU_MIN < 1.0
                 else:
                     lower = f < lowest - STALL_RTOL * abs(f)
                 flat = 0 if lower or gap < 0.999 * smallest else flat + 1
@@ -148,7 +148,7 @@ class Homotopy:
         """u0 <- u and a smaller mu; the gradient of the new F_mu."""
         o = self.objective
         o.accept()
-        o.sigma = min(o.sigma / SHRINK, 1.0 / MU_LEAST)
+        o.sigma = min(o.sigma / SHRINK, 1.0 / MU_MIN)
         return o.gradient_on_pieces()
 
     def _step(self, g: np.ndarray, flat: int) -> tuple[np.ndarray, int]:
@@ -190,7 +190,7 @@ class Homotopy:
         o, rows = self.objective, self._sparse_rows()
         alpha = cancelling(rows, o.y, o.cost)
         descent = DualCoordinateDescent(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
-        status = CentredEpochs(descent, o, self.best, self.monitor, rows.bias).run(most_epochs=MOST_EPOCHS)
+        status = CentredEpochs(descent, o, self.best, self.monitor, rows.bias).run(most_epochs=MAX_EPOCHS)
         if status is None:
             o.beta[:] = descent.alpha / o.cost
             o.set_point(np.append(descent.w[:-1], o.w[-1]) if o.free_bias else descent.w)

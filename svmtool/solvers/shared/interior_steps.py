@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NAME = "interior-point steps"  # in METHODS and the solver log
 EVALUATIONS = 1.5  # ratio of the iterations at two successive estimates of the other method's remaining cost
-MOST = 200  # most steps
+MAX_STEPS = 200  # most steps
 # Only round-off remains after PATIENCE steps with neither a smaller gap nor complementarity products below the share
 # NEARER of the smallest so far.
 PATIENCE = 12
@@ -74,7 +74,7 @@ def interior_steps(
     monitor.progress = None  # it monitored the other method
     monitor.uses(NAME, "they are expected to cost less than continuing")
     with np.errstate(all="ignore"):
-        for _ in range(MOST):
+        for _ in range(MAX_STEPS):
             try:
                 run.measure()
                 if not (np.isfinite(run.primal) and np.isfinite(run.dual) and np.all(np.isfinite(run.w))):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.coordinate.hinge import MOST_EPOCHS, DualCoordinateDescent, still_needed
+from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent, still_needed
 from svmtool.data.replicated import stored_rows
 from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import relative_gap
@@ -32,28 +32,28 @@ LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than
 MANY_PRODUCTS, SPARED = 16, 0.5
 FIRST_EVALUATION = 4  # epochs before the first evaluation of the gap, where there is a target
 # Epochs between two evaluations: the share NEARLY of those expected at the rate of RECENT evaluations, at least
-# LEAST_BETWEEN and at most the share MOST_BETWEEN of all so far
+# MIN_BETWEEN and at most the share MAX_BETWEEN of all so far
 NEARLY, RECENT = 0.8, 2
-LEAST_BETWEEN, MOST_BETWEEN = 2, 0.5
+MIN_BETWEEN, MAX_BETWEEN = 2, 0.5
 SHARPER = 0.1  # share of the gap at which projected gradients are examined again
 # Small problems: all steps in one compiled call, which ends sooner than Python could follow it.  Most features, most
 # non-zeros of a lone problem, and of one among several, which share the cores; most rounds of a call, or as many as
 # visit so many non-zeros, since limits are checked between calls
-MOST_FEATURES, MOST_VALUES, MOST_VALUES_OF_SEVERAL = 64, 1 << 16, 1 << 21
-MOST_ROUNDS, MOST_VISITS = 200, 1 << 26
+MAX_FEATURES, MAX_VALUES, MAX_VALUES_OF_SEVERAL = 64, 1 << 16, 1 << 21
+MAX_ROUNDS, MAX_VISITS = 200, 1 << 26
 CALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # statuses by the return code of a call
 
 
 def fits_call(task: Task) -> bool:
     """Return whether a round takes less time than its calls from Python: few features, little data, no bias feature."""
-    rows, most = stored_rows(task.rows), MOST_VALUES_OF_SEVERAL if task.one_of_several else MOST_VALUES
-    small = rows.n > 0 and rows.d <= MOST_FEATURES and rows.nnz <= most
+    rows, most = stored_rows(task.rows), MAX_VALUES_OF_SEVERAL if task.one_of_several else MAX_VALUES
+    small = rows.n > 0 and rows.d <= MAX_FEATURES and rows.nnz <= most
     return small and rows.bias < 0 and rows.offers_coordinate_descent
 
 
-def most_rounds(monitor: Monitor, numbers: int, visits: int = MOST_VISITS) -> int:
+def most_rounds(monitor: Monitor, numbers: int, visits: int = MAX_VISITS) -> int:
     """Return how many rounds a call may make in which each visits this many numbers, and all at most `visits`."""
-    most = min(MOST_ROUNDS, visits // max(numbers, 1), monitor.call_rounds)
+    most = min(MAX_ROUNDS, visits // max(numbers, 1), monitor.call_rounds)
     return most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
 
 
@@ -184,7 +184,7 @@ class RuleEpochs(Epochs):
         self.gap = monitor.gap or 0.0
         self.gradient_sum = RULE_SHARE * rule.certified.gradient_sum
         self.gaps, self.counts = [1.0], [0.0]
-        self.next_evaluation = FIRST_EVALUATION if self.gap > 0.0 else MOST_EPOCHS
+        self.next_evaluation = FIRST_EVALUATION if self.gap > 0.0 else MAX_EPOCHS
         self.least, self.best = np.inf, descent.w
         self.small = self.over = self.settled = False  # of the last epoch; see `measure`
 
@@ -240,7 +240,7 @@ class RuleEpochs(Epochs):
             self.gaps.append(relative_gap(f, bound))
             self.counts.append(float(descent.count))
             coming = NEARLY * still_needed(self.gaps, self.counts, self.gap, RECENT)
-            between = max(LEAST_BETWEEN, min(coming, MOST_BETWEEN * descent.count))
+            between = max(MIN_BETWEEN, min(coming, MAX_BETWEEN * descent.count))
             self.next_evaluation = descent.count + int(between)
         if settled and self.small:
             self.gradient_sum *= 0.3

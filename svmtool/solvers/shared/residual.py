@@ -40,7 +40,7 @@ def plan(problem: LeastSquaresSvc, rule: Rule, start: np.ndarray | None = None) 
     after = direct_after(problem)
     if after < np.inf:
         return Plan("cg", f"{problem.n} rows: if {after:.0f} steps do not end the run a direct solution follows")
-    return Plan("cg", f"{problem.n} rows, too many for a direct solution ({interior.MOST})")
+    return Plan("cg", f"{problem.n} rows, too many for a direct solution ({interior.MAX_VARIABLES})")
 
 
 def solve(
@@ -71,7 +71,7 @@ class Method(Protocol):
 
 def direct_after(problem: LeastSquaresSvc) -> float:
     """Steps after which a direct solution in double precision costs less than more steps; inf for many rows."""
-    return max(DIRECT, problem.n) if problem.n <= interior.MOST else np.inf
+    return max(DIRECT, problem.n) if problem.n <= interior.MAX_VARIABLES else np.inf
 
 
 def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = np.inf) -> KernelResult:
@@ -145,7 +145,7 @@ def _go_to_solution(state: Residuals, least: float) -> bool:
 
 def directly(problem: LeastSquaresSvc, monitor: Monitor, *_: object) -> KernelResult | None:
     """Solve least squares of few rows by a factorisation; None if there are many rows.  Arguments as a solver's."""
-    if not 0 < problem.n <= interior.MOST:
+    if not 0 < problem.n <= interior.MAX_VARIABLES:
         return None
     state = Residuals(problem, 0.0)
     c = interior.least_squares(problem)

@@ -37,7 +37,7 @@ from svmtool.training.inputs import refuse_overflow
 GOLDEN = 0.6180339887498949
 PROBES = 3  # random directions in which rounding is taken to have moved the matrix
 ACCURATE = 1e-8  # relative round-off error of the weights above which the user is warned
-MOST_LABELS = 2  # of adaptable models of FALSVM, see falsvm.py
+MAX_LABELS = 2  # of adaptable models of FALSVM, see falsvm.py
 ADDED = np.uint64(0x9E3779B97F4A7C14)  # distinguishes the log entry of a row added by FALSVM from that of a row seen
 
 
@@ -347,7 +347,7 @@ class NewState:
 def new_state(settings: Settings, table: Dataset, model_path: str, console: Any) -> NewState | None:
     """The NewState of a training; None, with a warning or the solver's message, where a state is impossible."""
     used = table.in_use()
-    if not settings.row.optimal and len(first_appearance(used.labels)[0]) > MOST_LABELS:
+    if not settings.row.optimal and len(first_appearance(used.labels)[0]) > MAX_LABELS:
         return None
     if model_path != "-" and may_be_replaced(model_path):
         return NewState(settings, used, model_path)

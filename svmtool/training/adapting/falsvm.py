@@ -21,7 +21,7 @@ from svmtool.formats.adaptable.row_log import hashes_of
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Rule
-from svmtool.training.adapting.adaptable import ADDED, MOST_LABELS, Adaptable, entries
+from svmtool.training.adapting.adaptable import ADDED, MAX_LABELS, Adaptable, entries
 
 
 class FastAdaptable(Adaptable):
@@ -32,9 +32,9 @@ class FastAdaptable(Adaptable):
     def check(self, table: Dataset) -> None:
         super().check(table)
         known = list(dict.fromkeys([*self.state.sums.labels, *first_appearance(table.labels)[0]]))
-        if len(known) > MOST_LABELS:
+        if len(known) > MAX_LABELS:
             raise SvmtoolError(
-                f"label {known[MOST_LABELS]} is a third label, after {known[0]} and {known[1]}: it would need the rows "
+                f"label {known[MAX_LABELS]} is a third label, after {known[0]} and {known[1]}: it would need the rows "
                 "that were skipped: train again, or use -s 71"
             )
 

@@ -17,7 +17,7 @@ from svmtool.tolerances import DENSE_BELOW, MIB
 from svmtool.training.inputs import on_used, used_features
 
 SYMMETRIC = 1e-6  # relative difference of two kernel values that should be equal: text is rounded
-MOST_DIGITS = 290  # decimal digits that sums may have at most
+MAX_DIGITS = 290  # decimal digits that sums may have at most
 NUMBER = 16  # bytes that a number of a pair's rows takes: its value, its index, and its value in single precision
 NO_SERIAL = "Wrong input format: first column must be 0:sample_serial_number"
 BAD_SERIAL = "Wrong input format: sample_serial_number out of range"
@@ -133,7 +133,7 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
         cost = 1.0
     labels = float(np.abs(table.labels).max(initial=1.0)) if row.kind == "regression" else 1.0
     total = max(digits, product, math.log10(labels)) + 2 * (math.log10(cost) + math.log10(len(table) + 1))
-    if total > MOST_DIGITS:
+    if total > MAX_DIGITS:
         raise RowsError(
             f"feature values up to {largest:g} at a cost of {cost:g} overflow in the kernel: "
             "scale the features (svm-scale) or choose a smaller -c, -g or -d"

@@ -31,15 +31,15 @@ from svmtool.training.kernel.dataset import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved, packed
 from svmtool.training.kernel.verify import certified
 
-MOST_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten were faster so, up to 6 times, six about equal
+MAX_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten were faster so, up to 6 times, six about equal
 # If a single pair also uses kernel values in double precision: with 2048 in all cases two such sets took 0.4 and 0.6 of
 # the time, three others 1.1 to 1.7 times as long.
-MOST_DOUBLE = 2048
+MAX_DOUBLE = 2048
 STRIP = 1 << 20  # kernel values between a class and some others computed at a time: 8 MB
 METHOD = "pairs of classes, many in one compiled call"
 SHARE = 0.5  # share of -m for the blocks within classes
 CHECKED = 1 << 20  # kernel values and decision values that are computed a second time, ...
-LEAST = 64  # ... but of at least this many rows
+MIN_ROWS = 64  # ... but of at least this many rows
 # Costs of certifying, in multiplications.  On 13 sets (3 to 26 classes, 10 to 617 features, 180 to 1,500 rows) one took
 # 0.15 to 0.52 ns; `exact` is chosen on all, and certifying pairs alone took 1.3 to 2.9 times as long.
 VALUE = 10.0  # of a kernel value besides those of its features
@@ -89,10 +89,10 @@ class Batch(ABC):
         """Rows of a pair up to which it is solved together with others."""
         if self.fitting.together is not None:
             return self.fitting.together
-        if np.sort(self.sizes)[-2:].sum() > MOST_ROWS:
+        if np.sort(self.sizes)[-2:].sum() > MAX_ROWS:
             tiles = tiles_of(self.points.rows, self.points.kernel, self.points.matrix)
-            return MOST_DOUBLE if isinstance(tiles, Double) else MOST_ROWS
-        return MOST_ROWS
+            return MAX_DOUBLE if isinstance(tiles, Double) else MAX_ROWS
+        return MAX_ROWS
 
     @property
     def why(self) -> str:
@@ -261,7 +261,7 @@ class _Scores:
         coef = self.signs * batch.a
         support = np.flatnonzero(np.any(coef != 0.0, axis=0))
         self.used, self.number = len(support), np.repeat(np.arange(batch.count), batch.sizes)
-        self.at_once = max(LEAST, CHECKED // max(self.used, len(batch.pairs)))
+        self.at_once = max(MIN_ROWS, CHECKED // max(self.used, len(batch.pairs)))
         vectors = points.rows.take(support).as_csr()
         kernel = Kernel(POLYNOMIAL, 1.0, 1, 0.0) if points.kernel.kind == LINEAR else points.kernel  # no weights
         self.scores = KernelModel(

@@ -32,7 +32,7 @@ from svmtool.training.kernel.pairs_batch import Batch
 from svmtool.training.kernel.verify import PRINTED, STATIONARY, acceptable, proven_indefinite, verify
 
 CLASSES = 3  # at least
-MOST_ROUNDS = 1 << 30  # without --max-iter
+MAX_ROUNDS = 1 << 30  # without --max-iter
 CALL = 1 << 24  # steps times variables of one call: some hundredths of a second
 OPTIMUM = -1.0  # a reason to end besides those of the loops
 STATUS = {float(loops.RULE): RULE, float(loops.GAP): GAP, float(loops.LIMIT): ITERATIONS, OPTIMUM: OPTIMAL}
@@ -92,7 +92,7 @@ class Hinges(Batch):
             np.empty(side * side + 8 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
         )  # fmt: skip
         gap = -1.0 if self.s.target is None else self.s.target
-        most = MOST_ROUNDS if self.s.stopping.max_iter is None else min(self.s.stopping.max_iter, MOST_ROUNDS)
+        most = MAX_ROUNDS if self.s.stopping.max_iter is None else min(self.s.stopping.max_iter, MAX_ROUNDS)
         sure = CONFIRMED if self.points.kernel.positive else np.inf  # else the optimum may be worse than w = 0
         p, done = (0.0 if self.nu else -1.0), 0
         while done < len(some) and not stop.ended():

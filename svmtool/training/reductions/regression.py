@@ -17,10 +17,10 @@ from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import GapRule, GradientRule, Result, Rule
-from svmtool.tolerances import MOST_LOOSE_GAP, RULE_MIN_GAP, TUBE_GAP_AN_EPS
+from svmtool.tolerances import MAX_LOOSE_GAP, RULE_MIN_GAP, TUBE_GAP_AN_EPS
 from svmtool.training.reductions.base import Reduction
 
-LEAST_GAP = 1e-10  # least certified gap at which a run ends
+MIN_GAP = 1e-10  # least certified gap at which a run ends
 
 
 class Regression(Reduction):
@@ -46,7 +46,7 @@ class Regression(Reduction):
             return Rule()
         if self.solver.space == "primal":
             return Rule(GradientRule(self.eps))
-        gap, loose = min(max(TUBE_GAP_AN_EPS * self.eps, LEAST_GAP), RULE_MIN_GAP), min(self.eps, MOST_LOOSE_GAP)
+        gap, loose = min(max(TUBE_GAP_AN_EPS * self.eps, MIN_GAP), RULE_MIN_GAP), min(self.eps, MAX_LOOSE_GAP)
         return Rule(certified=GapRule(gap, self.eps, loose))
 
     def finish(self, result: Result) -> None:

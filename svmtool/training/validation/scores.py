@@ -15,7 +15,7 @@ from svmtool.models.linear import LOGISTIC_WORDS
 from svmtool.numbers import distinct
 from svmtool.params import Settings
 
-LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # of the true class, so that the logarithm is finite
+MIN_PROBABILITY = float(np.finfo(np.float64).eps)  # of the true class, so that the logarithm is finite
 CLASSIFIES = ("classification", "all classes")
 PREDICTIONS, SCORES, PROBABILITIES = range(3)
 
@@ -162,7 +162,7 @@ def _log_loss(held: HeldOut) -> float:
         return math.nan
     place = np.searchsorted(held.classes, np.trunc(held.labels))
     likely = held.probabilities[np.arange(len(place)), place]
-    return float(-np.mean(np.log(np.maximum(likely, LEAST_PROBABILITY))))
+    return float(-np.mean(np.log(np.maximum(likely, MIN_PROBABILITY))))
 
 
 ACCURACY = Measure(

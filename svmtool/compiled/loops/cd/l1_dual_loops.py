@@ -13,7 +13,7 @@ from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.loss.l1_loops import threshold
 from svmtool.compiled.loops.rows.row_loops import ONE, add_multiple
 
-LEAST_SUPPORT = 0.25  # least curvature of a coordinate step, as share of |x_i|^2: more weights may become non-zero
+MIN_SUPPORT = 0.25  # least curvature of a coordinate step, as share of |x_i|^2: more weights may become non-zero
 STEP_HALVED = 14  # most halvings of a Newton step
 
 
@@ -48,7 +48,7 @@ def l1_dual_epoch(indptr, indices, values, y, cost, squares, a, u, order, sigma,
             used += bias * bias if s != 0.0 else 0.0
         own = 0.5 / cost[i]
         slope = a[i] * own - 1.0 + sigma * y[i] * product
-        step = max(-slope / (own + sigma * max(used, LEAST_SUPPORT * squares[i])), -a[i])
+        step = max(-slope / (own + sigma * max(used, MIN_SUPPORT * squares[i])), -a[i])
         if step == 0.0:
             continue
         add_multiple(indices, values, u, step * y[i], lo, hi, bias)

@@ -28,7 +28,7 @@ FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, epochs
 SHORT = 0.5  # a shorter step means that its model is valid only near w
 KEEP = 0.25  # logistic loss: a step that reduces the violation to this share keeps its matrix for the next
 INNER_MATRIX = 0.03  # tolerance of the model's solution, as share of the largest violation
-INNER_LEAST = 1e-13  # least tolerance of it, as share of the largest slope
+MIN_INNER = 1e-13  # least tolerance of it, as share of the largest slope
 EPOCHS = 20  # epochs of coordinate descent on the model between two factorised systems
 FACES = 50  # most such systems
 RIDGE = 1e-10  # relative increase of their diagonals: dependent columns make them singular
@@ -308,7 +308,7 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
                 scaled = max(scaled, violation_at(w[j], g[j], 1.0) / size)
                 smallest = min(smallest, size)
         inner = min(largest, scaled * smallest) if smallest < np.inf else largest
-        inner = max(INNER_MATRIX * inner, INNER_LEAST * steepest)
+        inner = max(INNER_MATRIX * inner, MIN_INNER * steepest)
         solve_model(gram, g, w, penalty, v, slope, part, numbers, count, inner)
         for j in range(d):
             p[j] = v[j] - w[j]

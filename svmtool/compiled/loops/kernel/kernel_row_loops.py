@@ -18,7 +18,7 @@ N0, N1, N2, N3, N4 = uint64(0), uint64(1), uint64(2), uint64(3), uint64(4)  # in
 LANES = uint64(SINGLE_LANES)  # training rows handled at a time
 
 ZERO, ONE, TWO = float32(0.0), float32(1.0), float32(2.0)
-LEAST = float32(-87.0)  # below this exp is not a normal number
+MIN_EXPONENT = float32(-87.0)  # below this exp is not a normal number
 LOG2_E, ROUND = float32(1.4426950408889634), float32(0.5)
 LN2_HIGH, LN2_LOW = float32(0.693359375), float32(-2.1219444005469057e-4)  # sum: log 2; k times the first is exact
 T2, T3, T4 = float32(1 / 2), float32(1 / 6), float32(1 / 24)
@@ -28,7 +28,7 @@ T5, T6, T7 = float32(1 / 120), float32(1 / 720), float32(1 / 5040)
 @helper(fast=True)
 def single_exp_of_negative(x):
     """exp(x) for single-precision x <= 0: 2^k exp(r), x = k log 2 + r, exp(r) its Taylor series to degree 7."""
-    x = max(x, LEAST)
+    x = max(x, MIN_EXPONENT)
     k = int32(x * LOG2_E - ROUND)  # truncation: the nearest integer
     whole = float32(k)
     r = (x - whole * LN2_HIGH) - whole * LN2_LOW

@@ -16,10 +16,10 @@ if _library is None:
 # Lower bound of a row's curvature, relative to its slope / (1 + |margin|).  The loss of a badly misclassified row is
 # almost linear: its curvature underflows, and a step over such rows alone would be unbounded.  With the bound a step
 # changes a margin by at most 1000 times its size.  Rows with a margin above -9 keep their curvature.
-LEAST_CURVATURE = 1e-3
-LEAST_MARGIN = 1e-3  # |z| below which tanh(z / 2) / (2 z) is 1/4 up to 1e-7
+MIN_CURVATURE = 1e-3
+MIN_MARGIN = 1e-3  # |z| below which tanh(z / 2) / (2 z) is 1/4 up to 1e-7
 LINE_SEARCH_PRECISION = 1e-2  # f is not piecewise quadratic: an exact search would gain little
-LEAST = -708.0  # below this exp is not a normal number
+MIN_EXPONENT = -708.0  # below this exp is not a normal number
 HALF = 0.41421356237309503  # sqrt(2) - 1
 
 
@@ -43,8 +43,8 @@ def small_exp(x):
 
 @helper(fast=True)
 def exp_of_negative(x):
-    """exp(x) for x <= 0: 2^k exp(r), x = k log 2 + r; exp(LEAST) below LEAST."""
-    x = max(x, LEAST)
+    """exp(x) for x <= 0: 2^k exp(r), x = k log 2 + r; exp(MIN_EXPONENT) below MIN_EXPONENT."""
+    x = max(x, MIN_EXPONENT)
     shifted = with_rounder(x * LOG2_E)
     k = without_rounder(shifted)
     r = (x - k * LN2_HIGH) - k * LN2_LOW
@@ -77,7 +77,7 @@ def logistic_state(z, cost, y, u, c, lo, hi):
     """Loss, slope and curvature of rows lo .. hi-1; returns sum_i C_i log(1 + exp(-z_i)).
 
     u_i = d loss_i / d(x_i.w) = -C_i y_i s_i;  c_i = C_i s_i (1 - s_i);  s_i = 1 / (1 + exp(z_i)).
-    c_i is at least C_i s_i LEAST_CURVATURE / (1 + |z_i|).
+    c_i is at least C_i s_i MIN_CURVATURE / (1 + |z_i|).
     """
     loss = 0.0
     for i in range(lo, hi):
@@ -87,7 +87,7 @@ def logistic_state(z, cost, y, u, c, lo, hi):
         loss += cost[i] * (max(-z[i], 0.0) + log_of_one_plus(e))
         u[i] = -cost[i] * y[i] * s
         rest = e * inverse if z[i] < 0.0 else inverse  # 1 - s, without cancellation
-        c[i] = cost[i] * s * max(rest, LEAST_CURVATURE / (1.0 + abs(z[i])))
+        c[i] = cost[i] * s * max(rest, MIN_CURVATURE / (1.0 + abs(z[i])))
     return loss
 
 
@@ -97,7 +97,7 @@ def logistic_widen(z, cost, c):
     above it (Jaakkola and Jordan, Statistics and Computing 10 (2000) 25-37).
     """
     for i in range(uint64(len(z))):
-        size = max(abs(z[i]), LEAST_MARGIN)
+        size = max(abs(z[i]), MIN_MARGIN)
         e = exp_of_negative(-size)
         c[i] = max(c[i], cost[i] * (1.0 - e) / ((1.0 + e) * 2.0 * size))
 

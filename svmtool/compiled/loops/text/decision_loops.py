@@ -22,7 +22,7 @@ if _library is None:
 
     from svmtool.compiled.loops.text.power_table import load8
 
-LEAST = 1e-7  # smallest probability of a pair of classes
+MIN_PROBABILITY = 1e-7  # smallest probability of a pair of classes
 
 
 @helper
@@ -233,11 +233,11 @@ def vote(decisions, votes, out, classes, n):
 
 @helper
 def pair_probability(f, A, B):
-    """1 / (1 + exp(A f + B)) without overflow, between LEAST and 1 - LEAST."""
+    """1 / (1 + exp(A f + B)) without overflow, between MIN_PROBABILITY and 1 - MIN_PROBABILITY."""
     t = f * A + B
     p = math.exp(-t) / (1.0 + math.exp(-t)) if t >= 0.0 else 1.0 / (1.0 + math.exp(t))
-    p = p if p > LEAST else LEAST  # also for NaN
-    return p if p < 1.0 - LEAST else 1.0 - LEAST
+    p = p if p > MIN_PROBABILITY else MIN_PROBABILITY  # also for NaN
+    return p if p < 1.0 - MIN_PROBABILITY else 1.0 - MIN_PROBABILITY
 
 
 @loop("i8(f8[], f8[], f8[], f8[], f8[], i8, i8)")
