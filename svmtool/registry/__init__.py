@@ -106,16 +106,14 @@ def solver_of(module: Any, plan: str = "plan") -> Callable:
     """Return solve(problem, monitor, rule, start=None, seed=1, method=None) of a solver's module.
 
     It solves by `method`, None: by the plan's, and reports the choice to the monitor.  plan: name of the function that
-    chooses; more keywords go to the solver.
+    chooses.
     """
 
     def solve(
-        problem: Any, monitor: Any, rule: Any, start: Any = None, seed: int = 1, method: str | None = None, **own: Any
+        problem: Any, monitor: Any, rule: Any, start: Any = None, seed: int = 1, method: str | None = None
     ) -> Any:
         chosen = getattr(module, plan)(problem, rule, start)
-        return module.solve(
-            problem, monitor, rule, start, seed, monitor.begin(module.METHODS, chosen, method), **own
-        )
+        return module.solve(problem, monitor, rule, start, seed, monitor.begin(module.METHODS, chosen, method))
 
     return solve
 

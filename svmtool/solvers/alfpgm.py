@@ -83,12 +83,10 @@ def plan(problem: KernelProblem, rule: Rule, start: np.ndarray | None = None) ->
 
 
 def solve(
-    problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str,
-    least_steps: float = LIBSVM_STEPS,
-) -> KernelResult:  # fmt: skip
+    problem: KernelProblem, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str
+) -> KernelResult:
     """Solve to a largest violation of rule.dual.width, else to the monitor's gap.
 
-    least_steps: LIBSVM's limit of steps for few variables, which ends runs whose kernel may be indefinite.
     ValueError where `method` is `direct` and there is no direct solution of the problem.
     """
     eps = rule.dual.width if rule.dual else 0.0
@@ -114,7 +112,7 @@ def solve(
         slower = None
     m, most = len(problem.y), np.inf
     if not problem.kernel.positive:
-        most = m * max(least_steps, LIBSVM_STEPS_EACH * m)
+        most = m * max(LIBSVM_STEPS, LIBSVM_STEPS_EACH * m)
     while True:
         violation, rho, r = state.certify()
         value, gap = state.value_and_gap(rho, r)

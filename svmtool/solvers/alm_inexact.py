@@ -57,7 +57,7 @@ BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least
 GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MAX_ITERATIONS = 10000
 PRODUCTS, SQUARE = 3.0, 2.0  # of an iteration with a factor: products with the rows, and operations per d^2
-LOOK_AHEAD = 1024  # see `solve`
+LOOK_AHEAD = 1024  # iterations after which, and after each doubling, a run ends that would need more than the most
 # iterations after a restart when the mean is examined, and between evaluations
 FIRST_EVALUATION, EVALUATION_GROWTH = 20, 1.5
 
@@ -86,15 +86,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("cg", f"{d} features, more than {GRAM_BELOW}, and no coordinate descent here")
 
 
-def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str,
-    most: int = MAX_ITERATIONS, look_ahead: int = LOOK_AHEAD, interior: bool = True,
-) -> Result:  # fmt: skip
-    """Minimise from `start` (zeros if None); see the module's text.
-
-    most: iterations; look_ahead: iterations after which, and after each doubling, a run ends that would need more than
-    the most; interior: whether interior-point steps may take over.
-    """
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
+    """Minimise from `start` (zeros if None); see the module's text."""
     if method == "bias":
         return bias_only(monitor, task.bias_only_solution(), np.zeros(task.rows.n))
     o = task.objective(Admm, p=task.p, target=task.target)
@@ -115,9 +108,9 @@ def solve(
     average = Average(o, step.left)
     balanced, merit, before = BALANCE_EVERY, -np.inf, 1.0
     slower = None
-    if interior and ours and possible(task):
+    if ours and possible(task):
         slower = Slower(task, PRODUCTS * VISIT * o.rows.nnz + SQUARE * o.d * o.d, monitor.gap or RULE_MIN_GAP)
-    for k in range(most):
+    for k in range(MAX_ITERATIONS):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
         _, g = o.gradient()
         best.keep()
@@ -127,9 +120,9 @@ def solve(
         norm = float(np.sqrt(g @ g))
         status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=step.cg, step=o.sigma)
         doubled = k & (k - 1) == 0  # k is 0 or a power of two
-        if status is None and k >= look_ahead and doubled:
+        if status is None and k >= LOOK_AHEAD and doubled:
             ahead = still_needed([before, best.gap], [k // 2, k], monitor.gap or RULE_MIN_GAP, 1)
-            status = base.PRECISION if k + ahead > most else None
+            status = base.PRECISION if k + ahead > MAX_ITERATIONS else None
         if doubled:
             before = best.gap
         if status is None and not np.any(g) and o.moved == 0.0:

@@ -48,21 +48,18 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("stream", "the rows come to a model")
 
 
-def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str,
-    block: int | None = None,
-) -> Result:  # fmt: skip
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Make `task.options.passes` passes; `start` is not used, `stream` needs a task with equations.
 
-    block: rows that P gets at once (None: by d).  history reports f after each pass, and as `active` the rows added so
-    far; the Result's `taken` how often each row was added.
+    history reports f after each pass, and as `active` the rows added so far; the Result's `taken` how often each row
+    was added.
     """
     rows, d = task.rows, task.rows.d
     if d > MAX_FEATURES:
         raise SvmtoolError(f"FALSVM keeps a matrix of features x features: {d} are too many (use -s 70)")
     csr = rows.as_csr()
     objective = LeastSquares(rows, task.y, task.cost)
-    block = max(BLOCK, min(d // WIDE, MAX_BLOCK)) if block is None else block
+    block = max(BLOCK, min(d // WIDE, MAX_BLOCK))
     w, P, Z, change = np.zeros(d), np.eye(d), np.zeros((block, d)), np.empty((d, d))
     if method == "stream":
         w, P = task.equations.minimiser(), task.equations.matrix.factor().inverse()

@@ -50,25 +50,21 @@ def plan_sampled(problem: HardOneClass, rule: Rule, start: np.ndarray | None = N
 
 
 def solve(
-    problem: HardOneClass, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str,
-    many: int = MANY, working: int = WORKING,
-) -> KernelResult:  # fmt: skip
-    """Solve to the monitor's gap; the rule is not used.
-
-    many: rows of A beyond which the dual is decomposed.  working: rows of a working set.
-    """
+    problem: HardOneClass, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str
+) -> KernelResult:
+    """Solve to the monitor's gap; the rule is not used."""
     cache_mb = problem.cache_mb
     sample = Sample(problem.options.sample or SAMPLE, problem.n, seed) if method == "sample" else None
     rows, before = KernelRowScores(problem, cache_mb), None
     first = None if start is None or not np.any(start) else np.flatnonzero(start)
     run = CuttingPlanes(rows, monitor, sample, first)
-    status = run.run(many)
+    status = run.run(MANY)
     if status is None:
         alpha = np.zeros(rows.n)
         alpha[run.chosen] = run.subproblem.alpha
         rows = None  # free its memory for the working sets
         try:
-            result = _decompose(problem, monitor, run.sample, alpha, working)
+            result = _decompose(problem, monitor, run.sample, alpha)
         except EndedError:  # before the first round
             rho = run.subproblem.rho
             z = _guessed(len(alpha), run.chosen, run.subproblem.z, rho)
@@ -112,9 +108,7 @@ def _guessed(n: int, known: np.ndarray, z: np.ndarray, rho: float) -> np.ndarray
     return found
 
 
-def _decompose(
-    problem: HardOneClass, monitor: Monitor, sample: Sample | None, alpha: np.ndarray, working: int
-) -> KernelResult:
+def _decompose(problem: HardOneClass, monitor: Monitor, sample: Sample | None, alpha: np.ndarray) -> KernelResult:
     """Continue from alpha f8[n] by decomposition, over all rows or a part of them that doubles until samples pass."""
     monitor.uses("SMO steps within working sets", "too many support vectors for exact solutions")
     n, points = problem.n, problem.points
@@ -125,7 +119,7 @@ def _decompose(
             part, sample = np.arange(n), None
         else:
             part = np.sort(np.append(part, sample.draw(part, more)))
-        state, status = _descend(HardOneClass(points.take(part)), monitor, problem.cache_mb, alpha[part], working)
+        state, status = _descend(HardOneClass(points.take(part)), monitor, problem.cache_mb, alpha[part])
         alpha[part] = state.a / float(np.sum(state.a))
         if sample is None or status is not GAP:
             break
@@ -154,11 +148,11 @@ def _decompose(
 
 
 def _descend(
-    problem: HardOneClass, monitor: Monitor, cache_mb: float, start: np.ndarray, working: int
+    problem: HardOneClass, monitor: Monitor, cache_mb: float, start: np.ndarray
 ) -> tuple[Decomposition, Status]:
     """From alpha = start to the monitor's gap, by working sets of the rows that lie furthest from the plane."""
     state = Decomposition(problem, capacity_for_rows(problem.n, cache_mb), start)
-    sets, subproblem = ViolatingSets(working), PairDescent()
+    sets, subproblem = ViolatingSets(WORKING), PairDescent()
     best, stalled, moved, progress = np.inf, 0, True, Progress(EVALUATIONS)
     theta = 1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5
     target_gap = monitor.gap or 0.0

@@ -53,21 +53,14 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("rows", "no initial weights")
 
 
-def solve(
-    task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str, rounds: int = ROUNDS,
-    face_rows: int = FACE_ROWS,
-) -> Result:  # fmt: skip
-    """Minimise from `start` (w and rho, zeros if None); see the module's text.
-
-    rounds: at most this many between two passes over all rows.  face_rows: largest number of rows whose system is
-    factorised.  Result.w is w and rho.
-    """
+def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
+    """Minimise from `start` (w and rho, zeros if None); see the module's text.  Result.w is w and rho."""
     descent = OneClassDescent(task.rows, task.cost, task.nu)
     if method == "rows":
         descent.begin()
     else:
         descent.begin_towards(np.zeros(task.rows.d) if start is None else start[:-1])
-    status = _rounds(descent, monitor, rule, method == "start", rounds, face_rows)
+    status = _rounds(descent, monitor, rule, method == "start")
     _, w, rho = best = descent.answer()
     if start is not None and np.any(start[:-1]):  # what weights better than those of its dual point may be lost
         start = np.ascontiguousarray(start[:-1])
@@ -75,12 +68,12 @@ def solve(
     return Result(np.append(w, rho), status, descent.rounds, monitor.history, descent.alpha)
 
 
-def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool, rounds: int, face_rows: int) -> Status:
+def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) -> Status:
     """Rounds until the rule or the gap holds; returns why they ended.  warm: the free rows may be the right ones."""
     range_tol, gap = np.inf, OPTIMAL_GAP if monitor.gap is None else monitor.gap  # violation and gap that end the run
     if monitor.gap is None and rule.dual is not None:
         range_tol, gap = SAFETY * rule.dual.width, RULE_MIN_GAP
-    some = max(1, min(rounds, WORK // max(descent.rows.nnz, 1)))
+    some = max(1, min(ROUNDS, WORK // max(descent.rows.nnz, 1), monitor.call_rounds))
     smallest, highest, flat, settled, next_try = np.inf, -np.inf, 0, not warm, 0
     evaluations, most_evaluations = 0, np.inf
     while True:
@@ -104,7 +97,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool, 
         if status is not None:
             return status
         try:
-            if not settled and descent.settle(face_rows):
+            if not settled and descent.settle(FACE_ROWS):
                 settled = True
                 continue
             # no multiple of w with P < 0 so far: the origin may be in the reduced convex hull

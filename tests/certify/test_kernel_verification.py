@@ -17,6 +17,7 @@ from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel as kernel_model
 from svmtool.kernels import direct, interior
 from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.pair_descent import PairDescent
 from svmtool.kernels.problems import CSvc, EpsilonSvr, LeastSquaresSvc, NuSvc, NuSvr, OneClass, Points
 from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
@@ -295,13 +296,22 @@ def test_no_worse_than_w_0_grants_rounding_of_rows_of_the_usual_size_alone():
         assert acceptable(problem, result, Certificate(share * scale, -share * scale, 0.0)) is kept
 
 
-def test_pairs_on_an_indefinite_kernel_end_after_libsvms_number_of_steps():
+@pytest.mark.parametrize("coef0, ends", [(-1.0, True), (1.0, False)])
+def test_pairs_on_an_indefinite_kernel_end_after_libsvms_number_of_steps(coef0, ends, monkeypatch):
     """Their steps need not come to an end: cubes of raw values took minutes."""
+
+    class Costly(PairDescent):
+        def __call__(self, state, chosen, tolerance):
+            self.work += 1e7 * len(state.a)
+            return super().__call__(state, chosen, tolerance)
+
+    monkeypatch.setattr(alfpgm, "PairDescent", Costly)
     rng = np.random.default_rng(0)
     X = np.floor(np.exp(rng.normal(size=(60, 8)) * 2.0))
-    problem = NuSvr(Points(Kernel(1, 1 / 8, 3, -1.0), DenseRows(X), None), rng.integers(0, 20, 60) * 1.0, 1.0, 0.9)
-    found = run(registry.solver_of(alfpgm), problem, Monitor(), 0.01, least_steps=0.0)
-    assert found.status is STEPS and "LIBSVM's limit on the work" in STEPS.advice and np.any(found.alpha)
+    problem = NuSvr(Points(Kernel(1, 1 / 8, 3, coef0), DenseRows(X), None), rng.integers(0, 20, 60) * 1.0, 1.0, 0.9)
+    found = run(registry.solver_of(alfpgm), problem, Monitor(), 0.01, method="sets")
+    assert (found.status is STEPS) is ends and found.status in (STEPS, RULE) and np.any(found.alpha)
+    assert "LIBSVM's limit on the work" in STEPS.advice
 
 
 def test_an_exact_minimiser_that_misses_the_target_gap_is_no_convergence():

@@ -77,12 +77,11 @@ class Certified(NamedTuple):
 
 def run(
     solver, problem, monitor: Monitor, eps: float = 0.0, cache_mb: float = 100.0, seed: int = 1,
-    method: str | None = None, start: np.ndarray | None = None, **more,
+    method: str | None = None, start: np.ndarray | None = None, **options,
 ) -> KernelResult:  # fmt: skip
-    """The result of a kernel solver, called as training calls it; more: fields of Options, and keywords of `solver`."""
-    options = {name: more.pop(name) for name in Options._fields if name in more}
+    """The result of a kernel solver, called as training calls it; options: fields of Options."""
     problem.cache_mb, problem.options = cache_mb, Options(**options)
-    result = solver(problem, monitor, Rule(dual=RangeRule(eps) if eps > 0.0 else None), start, seed, method, **more)
+    result = solver(problem, monitor, Rule(dual=RangeRule(eps) if eps > 0.0 else None), start, seed, method)
     result.history = monitor.history
     return result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -11,16 +12,15 @@ from reference import random_rows, table_of
 
 from svmtool import registry
 from svmtool.params import Settings
-from svmtool.solvers import one_class
 from svmtool.solvers.shared.base import Monitor
 from svmtool.training.reductions.one_class import OneClass
 
 ROWS = [row for row in registry.SOLVERS if row.kind == "one-class"]
 GAP = 1e-11
-PATHS = {  # a method of the solver, and its arguments
-    "rows": ("rows", {}),
-    "rows, settled": ("rows", {"rounds": 1}),
-    "start": ("start", {}),
+PATHS = {  # a method of the solver, and the most rounds between two passes over all rows
+    "rows": ("rows", sys.maxsize),
+    "rows, settled": ("rows", 1),
+    "start": ("start", sys.maxsize),
 }
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 every_path = pytest.mark.parametrize("path", PATHS)
@@ -95,20 +95,19 @@ SOME = PROBLEMS["tall"], PROBLEMS["wide"], PROBLEMS["tall-equal"]
 
 
 class Solved:
-    """Solution of a problem by one registry row; path: method and arguments in place of the solver's plan."""
+    """Solution of a problem by one registry row; path: of PATHS, in place of the solver's plan."""
 
-    def __init__(self, row, p: Problem, start=None, report=None, path=(None, {}), **settings):
+    def __init__(self, row, p: Problem, start=None, report=None, path=None, **settings):
         settings = {"gap": GAP, **settings} if not {"eps", "gap"} & set(settings) else settings
         s = Settings.of(solver=row.number, nu=p.nu, **settings)
         self.problems = OneClass(table_of(p.X, np.zeros(len(p.X)), p.cost), s)
-        method, arguments = path
-        if arguments:
-            monitor = Monitor(s.target, s.stopping.max_iter, s.stopping.max_seconds, report)
-            self.result = registry.solver_of(one_class)(
-                self.problems.task(0), monitor, self.problems.rule(0), start, method=method, **arguments
-            )
+        if path is not None:
+            method, rounds = PATHS[path]
+            stopping = s.stopping
+            monitor = Monitor(s.target, stopping.max_iter, stopping.max_seconds, report, call_rounds=rounds)
+            solve, task = registry.entry(row), self.problems.task(0)
+            self.result = solve(task, monitor, self.problems.rule(0), start, method=method)
         else:
-            self.problems.solver_method = method
             [self.result] = self.problems.fit(None if start is None else np.asarray(start)[:, None], report)
         self.certificate = self.problems.certify(0, self.result)
         self.w, self.rho, self.status = self.result.w[:-1], float(self.result.w[-1]), self.result.status

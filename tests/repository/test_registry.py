@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import math
 import re
 
@@ -65,6 +66,19 @@ def test_row_is_complete(row):
 def test_row_is_found_by_number_and_name(row):
     assert registry.find(row.number) is row
     assert registry.find(row.name) is row
+
+
+@pytest.mark.parametrize("row", [*registry.SOLVERS, *registry.KERNEL_SOLVERS], ids=lambda row: row.name)
+def test_solver_keeps_the_contract(row):
+    """That of registry/row.py: no solver takes more, and none less."""
+    module, problem = importlib.import_module(row.module), "problem" if row.kernel else "task"
+    chosen, solved = inspect.signature(registry.planner(row)), inspect.signature(module.solve)
+    assert list(chosen.parameters) in ([problem, "rule", "start"], ["problem", "rule", "start"])
+    assert chosen.parameters["start"].default is None
+    assert list(solved.parameters) == [problem, "monitor", "rule", "start", "seed", "method"]
+    plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    assert all(p.kind is plain and p.default is p.empty for p in solved.parameters.values())
+    assert module.METHODS and all(isinstance(text, str) and text for text in module.METHODS.values())
 
 
 @every_row

@@ -55,8 +55,10 @@ def test_a_free_bias_has_systems_of_rows_too(monkeypatch):
     assert "dual" in systems and max(products) <= 1.0
 
 
-def test_iterations_that_cannot_reach_the_gap_end_early():
-    task = wide(30, "cg", loss_power=1.7).task(0)
-    result = alm_inexact.solve(task, base.Monitor(1e-3), base.Rule(), None, 1, "cg", 64, 8, interior=False)
+@pytest.mark.parametrize("own, method", [({"inner_steps": 1}, "inner-steps"), ({"mu": "geometric"}, "cg")])
+def test_iterations_that_cannot_reach_the_gap_end_early(own, method):
+    """Where interior-point steps cannot take over."""
+    task = wide(30, method, loss_power=1.7, **own).task(0)
+    result = alm_inexact.solve(task, base.Monitor(1e-3), base.Rule(), None, 1, method)
     assert result.status is base.PRECISION
-    assert len(result.history) < 64
+    assert result.iterations <= alm_inexact.LOOK_AHEAD + 1 < alm_inexact.MAX_ITERATIONS
