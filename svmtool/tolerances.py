@@ -4,6 +4,8 @@ A change compiles the loops anew.
 """
 
 EPS = 2.0**-52  # machine epsilon of doubles
+SUM_ROUNDOFF = 4.0 * EPS  # relative round-off of a sum of two numbers that are sums of two
+MIN_POSITIVE = 1e-300  # replaces 0 as a divisor or as the argument of a logarithm
 # Certified relative gaps
 OPTIMAL_GAP = 1e-12  # gap of an exact minimiser: the rest is round-off
 ROUNDOFF_GAP = 1e-8  # a solution counts as optimal up to this gap if round-off stalls progress
@@ -20,6 +22,9 @@ LATE = 0.1  # share of -s 2's tolerance to which LIBLINEAR continues -s 1 after 
 LATE_EPOCHS = 300  # ... its limit on epochs
 SAFETY = 0.3  # share of LIBLINEAR's tolerance that epochs reach: our order of rows may end at a worse objective
 
+# Progress: what is minimised (a gap, a sum of complementarity products, a violation) falls below this share of its
+# least value, or the dual value rises by this share of the gap
+SUFFICIENT_DECREASE, SUFFICIENT_RISE = 0.9, 1e-3
 # Round-off stalls progress after steps with smaller relative decreases
 NEWTON_RTOL = 1e-14
 ALM_STALL_RTOL, ALM_STALL_STEPS, ALM_IDLE_ROUNDS = 1e-13, 12, 30  # steps, or rounds, without a better gap

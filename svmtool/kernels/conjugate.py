@@ -22,15 +22,15 @@ from svmtool.linalg.systems import Factored
 from svmtool.numbers import distinct
 from svmtool.tolerances import MIB
 
-MAX_ROWS = 512  # rows in S: their system costs as much as a pass over the kernel matrix or two
+MAX_NYSTROM_ROWS = 512  # rows in S: their system costs as much as a pass over the kernel matrix or two
 BATCHES = 8  # in which they are chosen
 # shares of the largest diagonal entry of K
-TINY = 1e-5  # smaller eigenvalues of a batch are round-off of single precision
-INDEFINITE = 1e-3  # a more negative eigenvalue is not
-LEFT_SHARE = 0.1  # no more rows once the remaining diagonal of K sums to this share of the least entry of D
-STRIP = 4096  # columns of V that are held in double precision at a time
-GROUP = 512  # targets of the tiles of a product
-PASSED = 1024  # columns of V that a thread passes over at a time
+EIGENVALUE_RTOL = 1e-5  # smaller eigenvalues of a batch are round-off of single precision
+NEGATIVE_RTOL = 1e-3  # a more negative eigenvalue is not
+DIAGONAL_SHARE = 0.1  # no more rows once the remaining diagonal of K sums to this share of the least entry of D
+STRIP_COLUMNS = 4096  # columns of V that are held in double precision at a time
+GROUP_ROWS = 512  # targets of the tiles of a product
+THREAD_COLUMNS = 1024  # columns of V that a thread passes over at a time
 
 
 class Nystroem:
@@ -46,36 +46,36 @@ class Nystroem:
     def __init__(self, state: Residuals, cache_mb: float):
         p, self.D = state.problem, state.D
         n, least = p.n, float(self.D.min(initial=np.inf))
-        most = int(min(n, MAX_ROWS, cache_mb * MIB / (4 * n)))
-        batch = -(-most // BATCHES)
-        V, m = np.empty((most, n), np.float32), 0
-        left = state.rows.diagonal + p.shift
-        size = float(np.abs(left).max(initial=0.0))
-        while m < most and float(np.sum(left)) > LEFT_SHARE * least:
-            new = _evenly(left, min(batch, most - m))
+        max_rows = int(min(n, MAX_NYSTROM_ROWS, cache_mb * MIB / (4 * n)))
+        batch = -(-max_rows // BATCHES)
+        V, m = np.empty((max_rows, n), np.float32), 0
+        remaining = state.rows.diagonal + p.shift
+        size = float(np.abs(remaining).max(initial=0.0))
+        while m < max_rows and float(np.sum(remaining)) > DIAGONAL_SHARE * least:
+            new = _evenly(remaining, min(batch, max_rows - m))
             rows = state.rows.values(new, np.arange(n))
             rows += np.float32(p.shift)
             rows -= V[:m, new].T @ V[:m]
             if not np.all(np.isfinite(rows)):
                 break
-            found, Q = np.linalg.eigh(rows[:, new].astype(np.float64))
-            kept = found > TINY * size  # nearly equal rows in a batch give eigenvalues that are round-off
-            if found[0] < -INDEFINITE * size or not np.any(kept):
+            eigenvalues, Q = np.linalg.eigh(rows[:, new].astype(np.float64))
+            kept = eigenvalues > EIGENVALUE_RTOL * size  # nearly equal rows in a batch give round-off
+            if eigenvalues[0] < -NEGATIVE_RTOL * size or not np.any(kept):
                 break
             end = m + np.count_nonzero(kept)
-            np.matmul((Q[:, kept] / np.sqrt(found[kept])).T.astype(np.float32), rows, out=V[m:end])
-            left -= np.einsum("ij,ij->j", V[m:end], V[m:end])
-            left[new] = 0.0
-            np.maximum(left, 0.0, out=left)
+            np.matmul((Q[:, kept] / np.sqrt(eigenvalues[kept])).T.astype(np.float32), rows, out=V[m:end])
+            remaining -= np.einsum("ij,ij->j", V[m:end], V[m:end])
+            remaining[new] = 0.0
+            np.maximum(remaining, 0.0, out=remaining)
             m = end
         self.V = V[:m]
         if not m:
             return
-        parts: list[np.ndarray] = [np.empty(0)] * -(-n // STRIP)
+        parts: list[np.ndarray] = [np.empty(0)] * -(-n // STRIP_COLUMNS)
 
         def work(b: int) -> None:
             limits.check()
-            strip = slice(b * STRIP, (b + 1) * STRIP)
+            strip = slice(b * STRIP_COLUMNS, (b + 1) * STRIP_COLUMNS)
             part = self.V[:, strip] / np.sqrt(self.D[strip])
             parts[b] = part @ part.T
 
@@ -92,7 +92,7 @@ class Nystroem:
             return z
         # in double precision: the result is smaller than r by the condition number of the system
         n, rows, every = len(z), self.V.reshape(-1), np.arange(len(self.V))
-        places = [(lo, min(lo + PASSED, n)) for lo in range(0, n, PASSED)]
+        places = [(lo, min(lo + THREAD_COLUMNS, n)) for lo in range(0, n, THREAD_COLUMNS)]
         sums, back = np.empty((len(places), len(self.V))), np.zeros(n)
         run_blocks(lambda b: dots_with_rows(rows, z, sums[b], n, *places[b]), len(places))
         s = self.system.solve(np.sum(sums, axis=0))
@@ -113,15 +113,15 @@ class KernelHalf:
 
     def __init__(self, tiles: Tiles, cache_mb: float):
         self.tiles, self.n = tiles, tiles.n
-        whole = sum(min(GROUP, self.n - first) * (self.n - first) for first in range(0, self.n, GROUP))
+        whole = sum(min(GROUP_ROWS, self.n - first) * (self.n - first) for first in range(0, self.n, GROUP_ROWS))
         self.store = large_array(int(min(whole, cache_mb * MIB / 4)))
         self.filled = 0  # values cached so far
 
     def product(self, v: np.ndarray) -> np.ndarray:
         """K v f8[n] for v f8[n]."""
         f, at = np.zeros(self.n), 0
-        for first in range(0, self.n, GROUP):
-            at = self._add_group(first, min(first + GROUP, self.n), at, v, f)
+        for first in range(0, self.n, GROUP_ROWS):
+            at = self._add_group(first, min(first + GROUP_ROWS, self.n), at, v, f)
         return f
 
     def _add_group(self, first: int, last: int, at: int, v: np.ndarray, f: np.ndarray) -> int:
@@ -154,10 +154,10 @@ class Conjugate:
 
     def __init__(self, problem: LeastSquaresSvc, cache_mb: float, start: np.ndarray | None = None):
         self.state, self.count = Residuals(problem, 0.0, start), 0
-        self.near = Nystroem(self.state, cache_mb)
-        self.matrix = KernelHalf(self.state.rows.tiles, cache_mb - self.near.V.nbytes / MIB)
+        self.preconditioner = Nystroem(self.state, cache_mb)
+        self.matrix = KernelHalf(self.state.rows.tiles, cache_mb - self.preconditioner.V.nbytes / MIB)
         if problem.free_bias:
-            self.along = self.near.solve(np.ones(problem.n))
+            self.along = self.preconditioner.solve(np.ones(problem.n))
             self.along /= float(np.sum(self.along))
         self.restart()
 
@@ -165,11 +165,11 @@ class Conjugate:
         """Drop the last direction: with rho infinite the next step takes no share of it."""
         self.q, self.rho = np.zeros(self.state.problem.n), np.inf
 
-    def run(self, eps: float, most: int) -> bool:
-        """One step, whatever eps and most; returns False if the dual value does not rise along it."""
+    def run(self, eps: float, max_steps: int) -> bool:
+        """One step, whatever eps and max_steps; returns False if the dual value does not rise along it."""
         state = self.state
-        p, r = state.problem, state.left()
-        z = self.near.solve(r)
+        p, r = state.problem, state.residuals()
+        z = self.preconditioner.solve(r)
         if p.free_bias:
             z -= float(np.sum(z)) * self.along
         rho = float(np.sum(r * z))

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.compiled.loops.kernel.working_set_loops import MIN_CURVATURE
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.results import KernelResult, gap_of
 from svmtool.kernels.rows import exact_sum, rows_of
 from svmtool.limits import EndedError
 
-CROWDED = 0.75  # sets grow if more than this share of their size is free, ...
-EARLY = 30  # ... but not in so many first rounds, when many variables are free that will not stay so
-LARGEST_SET = 3072  # variables to which sets grow: their block of the kernel matrix then takes 36 MB
-FIRST = 256  # variables of the first set; sets double up to their full size, which easy problems never need
-TINY = 1e-12  # replaces a curvature that is not positive
+MAX_FREE_SHARE = 0.75  # sets grow if more than this share of their size is free, ...
+FIRST_ROUNDS = 30  # ... but not in so many first rounds, when many variables are free that will not stay so
+MAX_SET_SIZE = 3072  # variables to which sets grow: their block of the kernel matrix then takes 36 MB
+FIRST_SET_SIZE = 256  # variables of the first set; sets double up to their full size, which easy problems never need
 
 
 class Decomposition:
@@ -162,19 +162,20 @@ def _level(free: np.ndarray, high: float, low: float) -> float:
 class ViolatingSets:
     """Sets of about `full` variables: the newest half of the last set and the most violating variables.
 
-    most: the size that `full` may grow to.
+    max_size: the size that `full` may grow to.
     """
 
-    def __init__(self, full: int, most: int = LARGEST_SET):
-        self.size, self.full, self.most = min(FIRST, full), full, most
+    def __init__(self, full: int, max_size: int = MAX_SET_SIZE):
+        self.size, self.full, self.max_size = min(FIRST_SET_SIZE, full), full, max(full, max_size)
         self.newest = np.empty(0, np.int64)
         self.rounds = 0
 
     def choose(self, state: Decomposition) -> np.ndarray:
         """The next set, i8."""
         self.rounds += 1
-        if self.rounds > EARLY and CROWDED * self.full < np.count_nonzero(state.free) and self.full < self.most:
-            self.full = min(2 * self.full, self.most)
+        crowded = np.count_nonzero(state.free) > MAX_FREE_SHARE * self.full
+        if self.rounds > FIRST_ROUNDS and crowded:
+            self.full = min(2 * self.full, self.max_size)
         if self.rounds > 1:
             self.size = min(2 * self.size, self.full)
         if self.size >= len(state.F):
@@ -247,7 +248,7 @@ class PairSets:
                 continue
             K = state.rows.values(row[up], row[low])
             curve = state.rows.diagonal[row[up]][:, None] + state.rows.diagonal[row[low]] - 2.0 * K
-            curve[curve <= 0.0] = TINY
+            curve[curve <= 0.0] = MIN_CURVATURE
             taken: set[int] = set()
             left = state.F[low].copy()
             for k, i in enumerate(up):

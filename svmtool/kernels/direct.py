@@ -39,36 +39,34 @@ from svmtool.models.kernel_functions import LINEAR
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
-from svmtool.tolerances import GRAM_BELOW
+from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_DECREASE, SUFFICIENT_RISE
 
 METHODS = {
     "primal": "interior-point steps on the primal problem of a linear kernel",
     "features": "interior-point steps on the dual problem, systems of a linear kernel's features",
     "variables": "interior-point steps on the dual problem, systems of the variables",
 }
-EVALUATIONS = 1.5  # factor of the work between two estimates of the remaining cost of pairs
-FEATURES = GRAM_BELOW  # features up to which a matrix is factorised: 18 MB
-# What a run of `primal_minimum` takes.  With VALUE, on 25 sets of 300 to 2,000 rows, C = 1 and 1e4, it takes 0.39 to
-# 1.67 of its cost (median 0.71); all runs together 11.3 s of CPU time, with VALUE / 3 13.3, with 3 VALUE 10.3.
-STEPS = 20  # 15 to 35 on 28 sets, though 83 on w8a
-VARIABLE = 450.0  # nanoseconds of a step for a variable without its row: 430 to 520 on three sets of 32,000 to 93,000
-CALLS = 5e5  # nanoseconds of a step besides
-VALUE = 3.0  # nanoseconds that SMO steps take for a value of a kernel row: 2.2 to 4.4 on six sets
+ESTIMATE_GROWTH = 1.5  # factor of the work between two estimates of the remaining cost of pairs
+MAX_FEATURES = GRAM_BELOW  # features up to which a matrix is factorised: 18 MB
+# What a run of `primal_minimum` takes.  With VALUE_NS, on 25 sets of 300 to 2,000 rows, C = 1 and 1e4, it takes 0.39 to
+# 1.67 of its cost (median 0.71); all runs together 11.3 s of CPU time, with VALUE_NS / 3 13.3, with 3 VALUE_NS 10.3.
+USUAL_STEPS = 20  # 15 to 35 on 28 sets, though 83 on w8a
+VARIABLE_NS = 450.0  # nanoseconds of a step for a variable without its row: 430 to 520, three sets of 32,000 to 93,000
+STEP_NS = 5e5  # nanoseconds of a step besides
+VALUE_NS = 3.0  # nanoseconds that SMO steps take for a value of a kernel row: 2.2 to 4.4 on six sets
 MAX_STEPS = 200  # interior-point steps
-PATIENCE = 12  # such steps without a smaller gap
+STALL_STEPS = 12  # interior-point steps without progress after which only round-off is left
 OPTIMAL_GAP = 1e-14  # they end at this gap
 ROUNDOFF_GAP = 1e-9  # after a gap of at most this a larger one is round-off
-FACES = 500  # face steps
-IDLE = 3  # steps to the minimum of a face without progress, which is ...
-NEARER = 0.9  # ... a gap below this share of the least, ...
-RISE = 1e-3  # ... or a dual value that rises by this share of that gap
+MAX_FACE_STEPS = 500
+STALL_FACE_STEPS = 3  # steps to the minimum of a face without progress
 STALL_RTOL = 1e-12  # relative change of the value by face steps that counts as round-off ...
-CLOSE = 1e-6  # ... if the gap is at most this share of the value
-WORK = 1 << 29  # multiplications of one decomposition, (variables + features) (the fewer of these)^2: a second
-ALL = 1 << 32  # multiplications of all decompositions: some seconds
-RANK = 1e-13  # singular values below this share of the largest one are round-off
-LEFT = 1e-9  # differences of decision values below this share of their size are round-off
-SHARE = 0.1  # of the largest violation of a variable at its bound, with which others join the face
+STALL_GAP = 1e-6  # ... if the gap is at most this share of the value
+MAX_SVD_WORK = 1 << 29  # multiplications of one decomposition, (variables + features) (the fewer of these)^2: a second
+MAX_TOTAL_WORK = 1 << 32  # multiplications of all decompositions: some seconds
+RANK_RTOL = 1e-13  # singular values below this share of the largest one are round-off
+RESIDUAL_RTOL = 1e-9  # differences of decision values below this share of their size are round-off
+JOINING_SHARE = 0.1  # of the largest violation of a variable at its bound, with which others join the face
 
 
 class Slower:
@@ -76,20 +74,21 @@ class Slower:
 
     They count as slower once they have cost as much and are expected to cost as much again.
 
-    wanted: the violation of optimality, or the gap, that ends them.
+    target: the violation of optimality, or the gap, that ends them.
     """
 
-    def __init__(self, problem: KernelProblem, wanted: float):
-        self.cost, self._wanted = cost(problem), wanted
-        self._next, self._work, self._left = 0.5 * self.cost, 0.0, np.inf
+    def __init__(self, problem: KernelProblem, target: float):
+        self.cost, self._target = cost(problem), target
+        self._next, self._work, self._violation = 0.5 * self.cost, 0.0, np.inf
 
-    def shown(self, work: float, left: float) -> bool:
-        """Return the decision after `work` values, which have led to a violation or gap of `left`."""
+    def shown(self, work: float, violation: float) -> bool:
+        """Return the decision after `work` values of kernel rows, which have led to this violation, or gap."""
         if not work > self._next:
             return False
-        ahead = still_needed([self._left, left], [self._work, work], self._wanted, 1) if self._work else np.inf
-        self._work, self._left, self._next = work, left, max(EVALUATIONS * work, self.cost)
-        return work > self.cost and ahead > self.cost
+        history = [self._violation, violation], [self._work, work]
+        remaining = still_needed(*history, self._target, 1) if self._work else np.inf
+        self._work, self._violation, self._next = work, violation, max(ESTIMATE_GROWTH * work, self.cost)
+        return work > self.cost and remaining > self.cost
 
 
 def cost(problem: KernelProblem) -> float:
@@ -139,7 +138,7 @@ def _points(problem: KernelProblem, method: str | None) -> list[np.ndarray]:
 def primal_possible(problem: KernelProblem) -> bool:
     """Whether `primal_minimum` solves the problem: linear kernel, finite costs, sum 0, not too many features."""
     linear = problem.kernel.kind == LINEAR and problem.rows is not None
-    if not linear or problem.two_sums or np.any(problem.start) or not 0 < problem.rows.d < FEATURES:
+    if not linear or problem.two_sums or np.any(problem.start) or not 0 < problem.rows.d < MAX_FEATURES:
         return False
     copies = len(problem.row) // max(problem.n, 1)
     whole = np.array_equal(problem.row, np.tile(np.arange(problem.n), copies))
@@ -151,7 +150,7 @@ def primal_cost(problem: KernelProblem) -> float:
     if not primal_possible(problem):
         return np.inf
     of_rows = step_cost(RepeatedRows(problem.rows.with_bias(1.0), 1))
-    return STEPS * (of_rows + VARIABLE * len(problem.y) + CALLS) / VALUE
+    return USUAL_STEPS * (of_rows + VARIABLE_NS * len(problem.y) + STEP_NS) / VALUE_NS
 
 
 def primal_minimum(problem: KernelProblem) -> np.ndarray | None:
@@ -181,7 +180,7 @@ def primal_minimum(problem: KernelProblem) -> np.ndarray | None:
 
 def _interior(task: Task) -> np.ndarray | None:
     """The dual point of the smallest gap, with multipliers set to their bounds where that is indicated."""
-    run, least, idle, found = PowerInterior(task, 1.0), np.inf, 0, None
+    run, least, idle, best = PowerInterior(task, 1.0), np.inf, 0, None
     nearest = np.inf
     for _ in range(MAX_STEPS):
         limits.check()
@@ -191,16 +190,16 @@ def _interior(task: Task) -> np.ndarray | None:
             if not (np.isfinite(gap) and np.all(np.isfinite(run.w))):
                 break
             if gap < least:
-                found, _ = run.settled()
-            idle = 0 if gap < least or run.left < NEARER * nearest else idle + 1
+                best, _ = run.settled()
+            idle = 0 if gap < least or run.left < SUFFICIENT_DECREASE * nearest else idle + 1
             rounding = least <= ROUNDOFF_GAP and gap >= least
             least, nearest = min(gap, least), min(run.left, nearest)
-            if least <= OPTIMAL_GAP or rounding or idle > PATIENCE:
+            if least <= OPTIMAL_GAP or rounding or idle > STALL_STEPS:
                 break
             run.step()
         except SvmtoolError:
             break
-    return found
+    return best
 
 
 class Face:
@@ -213,7 +212,7 @@ class Face:
     """
 
     def __init__(self, state: Decomposition):
-        self.state, self._left, p = state, ALL, state.problem
+        self.state, self._work_left, p = state, MAX_TOTAL_WORK, state.problem
         self._sums = [(e, float(e @ p.start)) for e in (np.where(side, p.y, 0.0) for side in state.signs)]
 
     @staticmethod
@@ -228,17 +227,17 @@ class Face:
         """
         state, joining, idle = self.state, False, 0
         least, lowest, best, began, value = np.inf, np.inf, state.a, np.inf, np.inf
-        for _ in range(FACES):
+        for _ in range(MAX_FACE_STEPS):
             limits.check()
             _, rho, r = state.certify()
             value, gap = state.value_and_gap(rho, r)
-            nearer = gap < NEARER * least or value < lowest - RISE * least
+            nearer = gap < SUFFICIENT_DECREASE * least or value < lowest - SUFFICIENT_RISE * least
             idle = 0 if nearer else idle + joining  # on the way to a face's minimum the gap may grow
             began = value if nearer else began
             lowest = min(value, lowest)
             if gap < least:
                 least, best = gap, state.a
-            if idle >= IDLE or gap == 0.0:
+            if idle >= STALL_FACE_STEPS or gap == 0.0:
                 break
             face = state.free | self._violating(rho, r) if joining or not np.any(state.free) else state.free
             step = self._step(np.flatnonzero(face))
@@ -249,7 +248,7 @@ class Face:
         if state.a is not best:
             state.go_to(best)
         flat = began - lowest <= STALL_RTOL * max(abs(value), abs(least))
-        return least == 0.0 or (idle >= IDLE and flat and least <= CLOSE * abs(value))
+        return least == 0.0 or (idle >= STALL_FACE_STEPS and flat and least <= STALL_GAP * abs(value))
 
     def _violating(self, rho: float, r: float) -> np.ndarray:
         """The variables at a bound that should leave it, bool[m], without those much nearer to optimality."""
@@ -258,16 +257,16 @@ class Face:
         beyond = np.where(state.rising, np.maximum(ahead, 0.0), 0.0)
         beyond = np.maximum(beyond, np.where(state.falling, np.maximum(-ahead, 0.0), 0.0))
         beyond[state.free] = 0.0
-        return beyond > SHARE * float(beyond.max(initial=0.0))
+        return beyond > JOINING_SHARE * float(beyond.max(initial=0.0))
 
     def _step(self, face: np.ndarray) -> tuple[np.ndarray, bool] | None:
         """Return the next a f8[m], and whether the step was full; None if it takes too long or no variable can move."""
         state, p, whole = self.state, self.state.problem, True
         while len(face):
-            least, most = sorted((len(face), p.rows.d))
-            work = (least + most) * least * least
-            self._left -= work
-            if work > WORK or self._left < 0:
+            fewer, more = sorted((len(face), p.rows.d))
+            work = (fewer + more) * fewer * fewer
+            self._work_left -= work
+            if work > MAX_SVD_WORK or self._work_left < 0:
                 return None
             c, length = self._change(face)
             da, a = p.y[face] * c, state.a[face]
@@ -303,10 +302,10 @@ class Face:
             U, S, _ = np.linalg.svd(A, full_matrices=False)
         except np.linalg.LinAlgError:
             return np.zeros(len(face)), 1.0
-        kept = S > RANK * S.max(initial=0.0)
+        kept = S > RANK_RTOL * S.max(initial=0.0)
         U = U[:, kept]
         along = right @ U
         rest = right - U @ along
-        if np.abs(rest).max() > LEFT * max(np.abs(state.F).max(), np.abs(p.p).max()):
+        if np.abs(rest).max() > RESIDUAL_RTOL * max(np.abs(state.F).max(), np.abs(p.p).max()):
             return rest, np.inf
         return U @ (along / S[kept] ** 2), 1.0

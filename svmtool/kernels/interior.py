@@ -18,22 +18,22 @@ from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.kernels.problems import KernelProblem, LeastSquaresSvc, Points
 from svmtool.kernels.tiles import apart
-from svmtool.linalg.systems import Factored, mirror, reach, restore_sum
+from svmtool.linalg.systems import BOUNDARY_FRACTION, Factored, mirror, reach, restore_sum
 from svmtool.models.kernel_functions import LINEAR
+from svmtool.tolerances import MIN_POSITIVE
 
 MAX_VARIABLES = 2048  # variables at most: some seconds
-DIRECT, ONCE = 2.5, 2e7  # a direct solution of m variables costs DIRECT m^3 + ONCE values of kernel rows
-NUMBERS = 1 << 22  # numbers in the rows of a linear kernel's variables; three copies take 100 MB
+# a direct solution of m variables costs CUBE_COST m^3 + FIXED_COST values of kernel rows
+CUBE_COST, FIXED_COST = 2.5, 2e7
+MAX_ROW_ENTRIES = 1 << 22  # numbers in the rows of a linear kernel's variables; three copies take 100 MB
 # See `cost`: 24 sets of 300 to 2,000 rows and 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of that (median
 # 0.34), seven of up to 45,568 variables 0.12 to 1.1.
 STEP_COST = 500.0
-STEPS = 100
-SMALL = 1e-13  # relative complementarity and residuals that no step improves
-TO_BOUNDARY = 0.995  # share of the way to the nearest bound
-NEARER_BOUND = 1e3  # a variable is set to a bound if it is this many times nearer to it than its multiplier to zero
-TINY = 1e-300
-ROUNDS = 3  # refinements of the solution of a linear system
-INDEFINITE = 1e-12  # a shift by more than this share of the largest diagonal entry means an indefinite matrix
+MAX_STEPS = 100
+RESIDUAL_RTOL = 1e-13  # relative complementarity and residuals that no step improves
+BOUND_RATIO = 1e3  # a variable is set to a bound if it is this many times nearer to it than its multiplier to zero
+REFINEMENTS = 3  # rounds of iterative refinement of a linear system
+MAX_SHIFT_SHARE = 1e-12  # a shift by more than this share of the largest diagonal entry means an indefinite matrix
 
 
 def kernel_matrix(points: Points) -> np.ndarray:
@@ -54,7 +54,7 @@ def kernel_matrix(points: Points) -> np.ndarray:
 def by_features(problem: KernelProblem) -> bool:
     """Whether systems of the features are used: the kernel is linear, with fewer features than variables."""
     linear = problem.kernel.kind == LINEAR and problem.rows is not None
-    return linear and 0 < 2 * problem.rows.d <= len(problem.y) and problem.rows.d * len(problem.y) <= NUMBERS
+    return linear and 0 < 2 * problem.rows.d <= len(problem.y) and problem.rows.d * len(problem.y) <= MAX_ROW_ENTRIES
 
 
 def cost(problem: KernelProblem) -> float:
@@ -64,8 +64,8 @@ def cost(problem: KernelProblem) -> float:
         return np.inf
     if by_features(problem):
         d = problem.rows.d
-        return STEP_COST * m * (0.002 * d * d + d + 8.0) + ONCE
-    return DIRECT * m**3 + ONCE if m <= MAX_VARIABLES else np.inf
+        return STEP_COST * m * (0.002 * d * d + d + 8.0) + FIXED_COST
+    return CUBE_COST * m**3 + FIXED_COST if m <= MAX_VARIABLES else np.inf
 
 
 def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]:
@@ -84,13 +84,13 @@ def minima(problem: KernelProblem, thin: bool | None = None) -> list[np.ndarray]
     sides = [side for side in sides if np.any(side)]
     E = np.stack([np.where(side, y, 0.0) for side in sides])
     thin = by_features(problem) if thin is None else thin
-    curve, pull = float(np.abs(problem.diagonal()[row]).max()), float(np.abs(problem.p[used]).max())
+    curvature, slope = float(np.abs(problem.diagonal()[row]).max()), float(np.abs(problem.p[used]).max())
     unit = float(upper.max())  # a = unit x, so that x is about 1
-    if problem.floor == 0.0 and pull > 0.0 and curve > 0.0:
-        unit = min(unit, pull / curve)
+    if problem.floor == 0.0 and slope > 0.0 and curvature > 0.0:
+        unit = min(unit, slope / curvature)
     with np.errstate(all="ignore"):  # the result is checked to be finite
         p = unit * problem.p[used]
-        size = max(float(np.abs(p).max()), unit * unit * curve)
+        size = max(float(np.abs(p).max()), unit * unit * curvature)
         if not 0.0 < size < np.inf:
             return []
         if thin:
@@ -150,12 +150,12 @@ def _interior(
     slack = u - x
     z, w, lam = np.ones(m), np.ones(m), np.zeros(len(E))
     best, found = np.inf, []
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         limits.check()
         Qx = Q @ x
         dual, primal = Qx + p - E.T @ lam - z + w, E @ x - fixed
         inner = float(x @ z + slack @ w)
-        value = max(0.5 * float(x @ Qx), float(np.abs(p) @ x), floor, TINY)
+        value = max(0.5 * float(x @ Qx), float(np.abs(p) @ x), floor, MIN_POSITIVE)
         merit = max(
             inner / value,
             float(np.abs(dual).max()) / max(1.0, float(np.abs(Qx).max()), float(z.max()), float(w.max())),
@@ -165,21 +165,21 @@ def _interior(
             break
         if merit < best:
             best = merit
-            low, high = (x <= slack) & (x * NEARER_BOUND < z * u), (slack < x) & (slack * NEARER_BOUND < w * u)
+            low, high = (x <= slack) & (x * BOUND_RATIO < z * u), (slack < x) & (slack * BOUND_RATIO < w * u)
             found = [np.where(low, 0.0, np.where(high, u, x)), x]
-        if merit <= SMALL or (inner <= SMALL * value and merit > best):  # the residuals are round-off
+        if merit <= RESIDUAL_RTOL or (inner <= RESIDUAL_RTOL * value and merit > best):  # the residuals are round-off
             break
         try:
             system = _System(Q, z / x + w / slack, E)
             dx, _, dz, dw = system.step(dual, primal, x, slack, z, w, x * z, slack * w)
             t = min(reach(x, dx), reach(slack, -dx), reach(z, dz), reach(w, dw))
             after = float((x + t * dx) @ (z + t * dz) + (slack - t * dx) @ (w + t * dw))
-            centre = inner / (2 * m) * min(max(after / max(inner, TINY), 0.0) ** 3, 1.0)
+            centre = inner / (2 * m) * min(max(after / max(inner, MIN_POSITIVE), 0.0) ** 3, 1.0)
             low, high = x * z + dx * dz - centre, slack * w - dx * dw - centre
             dx, dlam, dz, dw = system.step(dual, primal, x, slack, z, w, low, high)
         except (np.linalg.LinAlgError, SvmtoolError):  # round-off, or an indefinite kernel
             break
-        t = TO_BOUNDARY * min(reach(x, dx), reach(slack, -dx), reach(z, dz), reach(w, dw))
+        t = BOUNDARY_FRACTION * min(reach(x, dx), reach(slack, -dx), reach(z, dz), reach(w, dw))
         x, slack, lam, z, w = x + t * dx, slack - t * dx, lam + t * dlam, z + t * dz, w + t * dw
     return found
 
@@ -203,7 +203,7 @@ class _System:
         """(Q + S^-2)^-1 g, refined, because the factor may be of a slightly shifted matrix."""
         right = self._scale * g
         x = self._factor.solve(right)
-        for _ in range(ROUNDS):
+        for _ in range(REFINEMENTS):
             x = x + self._factor.solve(right - self._H @ x)
         return self._scale * x
 
@@ -237,13 +237,13 @@ def solution_of_squares(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: f
         factor = Factored(H)
     except SvmtoolError:
         return None
-    if factor.shift > INDEFINITE * float(H.diagonal().max()):
+    if factor.shift > MAX_SHIFT_SHARE * float(H.diagonal().max()):
         return None
 
     def solve(g: np.ndarray) -> np.ndarray:
         right = scale * g
         x = factor.solve(right)
-        for _ in range(ROUNDS):
+        for _ in range(REFINEMENTS):
             x = x + factor.solve(right - H @ x)
         return scale * x
 

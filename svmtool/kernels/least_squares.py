@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool.kernels.problems import LeastSquaresSvc, relative
 from svmtool.kernels.results import KernelResult
-from svmtool.kernels.rows import ROUNDING, KernelRows, exact_sum
+from svmtool.kernels.rows import SINGLE_ROUNDOFF, KernelRows, exact_sum
 from svmtool.kernels.tiles import tiles_of
 
 
@@ -44,22 +44,22 @@ class Residuals:
 
     def error(self) -> float:
         """An estimate of the largest error of e; independent round-off errors add up as squares."""
-        return ROUNDING * self.size * float(np.linalg.norm(self.c - self.known[0]))
+        return SINGLE_ROUNDOFF * self.size * float(np.linalg.norm(self.c - self.known[0]))
 
     def bias(self) -> float:
         """b: the sum of c; a free b is the one with the smallest gap."""
         p = self.problem
         return float(p.cost @ self.e) / float(np.sum(p.cost)) if p.free_bias else float(np.sum(self.c))
 
-    def left(self) -> np.ndarray:
+    def residuals(self) -> np.ndarray:
         """e minus a free bias."""
         return self.e - self.bias() if self.problem.free_bias else self.e
 
     def values(self) -> tuple[float, float]:
         """The dual value, and the difference of the primal value of the same c to it."""
         p = self.problem
-        left = self.left()
-        return 0.5 * float(self.c @ (p.y + self.e)), float(p.cost @ (left * left))
+        r = self.residuals()
+        return 0.5 * float(self.c @ (p.y + self.e)), float(p.cost @ (r * r))
 
     def result(self, iterations: int, status: Any) -> KernelResult:
         """The result: alpha = y c, and the gradient in alpha without b and without the shift."""

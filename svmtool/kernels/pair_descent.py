@@ -11,37 +11,38 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.kernel import working_set_loops as loops
-from svmtool.kernels.decomposition import LARGEST_SET, Decomposition, ViolatingSets
+from svmtool.kernels.decomposition import MAX_SET_SIZE, Decomposition, ViolatingSets
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.rows import large_array
 from svmtool.tolerances import MIB
 
-LANES, FAR, MISSING = int(loops.LANES), float(loops.FAR), np.int64(int(loops.MISSING) - 2**64)
-STEPS = 100  # steps at most for each variable of a working set, so that a round is short enough to be interrupted
-INNER = 0.1  # a subproblem is solved to this share of the violation among all variables ...
-LAST = 0.5  # ... but to no less than this share of the tolerance
-CLEAR = 0.1  # share of the tolerance up to which errors of f do not matter
-PATIENCE = 5  # rounds from an exact f without a smaller violation, after which only round-off is left
-IDLE = 50  # sets within a working set without a smaller violation: round-off of f accumulates there
-EASY = 10  # steps for each variable among all of the working set, before they continue ...
-SMALL = 256  # ... within sets of this many variables, whose block of the kernel matrix takes 256 KB, ...
-MIDDLE = 1024  # ... or up to this many if many are free: 4 MB
-# Steps choose among all of up to WIDEST variables if memory holds FEW_ROWS rows: on nine sets of 2,000 to 11,000 rows
-# this took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two.
-WIDEST, FEW_ROWS = 12288, 256
-WHOLE_SHARE = 0.6  # of the memory for kernel rows: the whole matrix of a pair of classes with its lanes; a pair's share
-# of -m is twice as much (training/kernel/fit.py)
-MIN_MB = 2.0  # that small problems may take whatever -m says
-WORTH = 1 << 15  # kernel values that a call computes at least; it computes at least one row ...
-AHEAD = 4  # ... for each this many that are there, or that a tile has
-CALL = 5e5  # fixed cost of a call, in values of kernel rows
+LANES, EXCLUDED, NOT_STORED = int(loops.LANES), float(loops.EXCLUDED), np.int64(int(loops.NOT_STORED) - 2**64)
+MAX_STEPS_EACH = 100  # steps for each variable of a working set, at most: a round is short enough to be interrupted
+VIOLATION_SHARE = 0.1  # a subproblem is solved to this share of the violation among all variables ...
+TOLERANCE_SHARE = 0.5  # ... but to no less than this share of the tolerance
+NEGLIGIBLE_ERROR = 0.1  # share of the tolerance up to which errors of f do not matter
+STALL_ROUNDS = 5  # rounds from an exact f without a smaller violation, after which only round-off is left
+STALL_SETS = 50  # sets within a working set without a smaller violation: round-off of f accumulates there
+FIRST_STEPS_EACH = 10  # steps for each variable among all of the working set, before they continue ...
+INNER_SET_SIZE = 256  # ... within sets of this many variables, whose block of the kernel matrix takes 256 KB, ...
+MAX_INNER_SET_SIZE = 1024  # ... or up to this many if many are free: 4 MB
+# Steps choose among all of up to MAX_WHOLE_VARIABLES variables if memory holds MIN_STORED_ROWS rows: on nine sets of
+# 2,000 to 11,000 rows this took 0.55 to 0.92 of working sets' time on seven, 1.2 to 1.4 on two.
+MAX_WHOLE_VARIABLES, MIN_STORED_ROWS = 12288, 256
+# share of the memory for kernel rows: the whole matrix of a pair of classes with its lanes; a pair's share of -m is
+# twice as much (training/kernel/fit.py)
+WHOLE_MEMORY_SHARE = 0.6
+MIN_ROWS_MB = 2.0  # that small problems may take whatever -m says
+MIN_CALL_VALUES = 1 << 15  # kernel values that a call computes at least; it computes at least one row ...
+ROWS_PER_NEW_ROW = 4  # ... for each this many that are there, or that a tile has
+CALL_COST = 5e5  # fixed cost of a call, in values of kernel rows
 
 _thread = threading.local()  # .buffer: see _buffer
 
 
 def capacity_for_rows(m: int, cache_mb: float) -> float:
     """The memory for kernel rows: cache_mb without the largest block of m variables, at least half."""
-    return max(cache_mb - min(LARGEST_SET, m) ** 2 * 4 / MIB, cache_mb / 2)
+    return max(cache_mb - min(MAX_SET_SIZE, m) ** 2 * 4 / MIB, cache_mb / 2)
 
 
 class PairDescent:
@@ -66,23 +67,23 @@ class PairDescent:
         state.rows.block(p.row[filled], K)
         part = _Subproblem(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
         part.upper[place] = p.upper[chosen]  # padding variables cannot move
-        steps = part.descend(tolerance, EASY * len(chosen))
-        self.work += float(steps + len(filled)) * len(filled) + CALL
-        left = STEPS * len(chosen) - steps
-        sets = ViolatingSets(SMALL, MIDDLE)
+        steps = part.descend(tolerance, FIRST_STEPS_EACH * len(chosen))
+        self.work += float(steps + len(filled)) * len(filled) + CALL_COST
+        remaining = MAX_STEPS_EACH * len(chosen) - steps
+        sets = ViolatingSets(INNER_SET_SIZE, MAX_INNER_SET_SIZE)
         best, idle = np.inf, 0
-        while left > 0:
+        while remaining > 0:
             violation = part.certify()
             idle = 0 if violation < best else idle + 1
             best = min(best, violation)
-            if not violation > tolerance or idle >= IDLE:
+            if not violation > tolerance or idle >= STALL_SETS:
                 break
             inner = sets.choose(part)
-            steps = part.descend_within(inner, max(LAST * tolerance, INNER * violation), left)
-            self.work += float(steps) * len(inner) + CALL
+            steps = part.descend_within(inner, max(TOLERANCE_SHARE * tolerance, VIOLATION_SHARE * violation), remaining)
+            self.work += float(steps) * len(inner) + CALL_COST
             if steps == 0:
                 break
-            left -= steps
+            remaining -= steps
         return part.a[place]
 
 
@@ -112,12 +113,12 @@ class Steps:
         self.single = np.empty(l, np.float32), np.empty(LANES, np.float32)
         self.rising, self.falling, self.lanes = np.empty(l), np.empty(l), np.empty((2, 2 * LANES))
 
-    def __call__(self, K: np.ndarray, places: np.ndarray, tolerance: float, most: int) -> int:
-        """Make at most `most` steps to `tolerance`; return their number.  wanted[0]: the kernel row that is missing."""
+    def __call__(self, K: np.ndarray, places: np.ndarray, tolerance: float, max_steps: int) -> int:
+        """Make at most `max_steps` steps to `tolerance`; return their number.  wanted[0]: the missing kernel row."""
         p = self.part
         return loops.pair_descent(
             K, self.diagonal, *self.single, p.y, p.a, p.upper, p.F, self.rising, self.falling, *self.lanes, places,
-            self.wanted, len(p.a), p.cut, tolerance, most,
+            self.wanted, len(p.a), p.cut, tolerance, max_steps,
         )  # fmt: skip
 
 
@@ -136,10 +137,10 @@ class WholeDescent:
         self.upper[self.place] = p.upper
         self.points = p.row[self.filled]
         self.columns = state.rows.tiles.take(self.points)
-        self.most = min(state.rows.n, rows_in_memory(self.l, cache_mb))
-        self.buffer = _buffer(self.l * self.most)
+        self.max_rows = min(state.rows.n, rows_in_memory(self.l, cache_mb))
+        self.buffer = _buffer(self.l * self.max_rows)
         self.buffer[: self.l] = 0.0  # the first step has length 0 along a row that is not computed yet
-        self.places = np.full(self.l, MISSING)
+        self.places = np.full(self.l, NOT_STORED)
         self.count = 0  # rows computed
         self.diagonal = state.rows.diagonal[self.points].astype(np.float32)
         self.work = 0.0  # cost so far, in values of kernel rows
@@ -149,34 +150,35 @@ class WholeDescent:
     def fits(problem: KernelProblem, cache_mb: float) -> bool:
         """Whether the problem is small enough, and memory holds enough kernel rows."""
         m = len(problem.y)
-        return m <= WIDEST and rows_in_memory(m, cache_mb) >= min(FEW_ROWS, problem.n)
+        return m <= MAX_WHOLE_VARIABLES and rows_in_memory(m, cache_mb) >= min(MIN_STORED_ROWS, problem.n)
 
     def run(self, tolerance: float) -> bool:
         """Step to a violation of `tolerance`, with a limit of steps for each variable; return whether a changed."""
         state, p = self.state, self.state.problem
         self.a, self.F = state.a[self.filled], state.F[self.filled]
-        steps, left = Steps(self, self.diagonal), EASY * min(len(p.y), LARGEST_SET)
+        steps, remaining = Steps(self, self.diagonal), FIRST_STEPS_EACH * min(len(p.y), MAX_SET_SIZE)
         taken = 0
         while True:
-            done = steps(self.buffer, self.places, tolerance, left - taken)
+            done = steps(self.buffer, self.places, tolerance, remaining - taken)
             taken += done
             wanted = int(steps.wanted[0])
-            if wanted < 0 or self.count == self.most:
+            if wanted < 0 or self.count == self.max_rows:
                 break
             self._compute(wanted, self.F + steps.rising, self.F + steps.falling)
-        self.work += float(taken) * self.l + CALL
-        self.hard = wanted >= 0 or taken >= left
+        self.work += float(taken) * self.l + CALL_COST
+        self.hard = wanted >= 0 or taken >= remaining
         return state.follow(self.a[self.place], self.F[self.place])
 
     def _compute(self, wanted: int, rising: np.ndarray, falling: np.ndarray) -> None:
         """Compute the kernel row of the variable `wanted`, and those of the most violating variables that have none."""
         limits.check()
-        known = self.places != MISSING
-        more = min(self.most - self.count - 1, max(max(self.count, self.columns.height) // AHEAD, WORTH // self.l)) // 2
+        known = self.places != NOT_STORED
+        worthwhile = max(max(self.count, self.columns.height) // ROWS_PER_NEW_ROW, MIN_CALL_VALUES // self.l)
+        more = min(self.max_rows - self.count - 1, worthwhile) // 2
         high, low = np.where(known, -np.inf, rising), np.where(known, -np.inf, -falling)
-        some = np.concatenate([[wanted], _largest(high, more), _largest(low, more)])
+        needed = np.concatenate([[wanted], _largest(high, more), _largest(low, more)])
         chosen = np.zeros(self.state.rows.n, bool)
-        chosen[self.points[some]] = True
+        chosen[self.points[needed]] = True
         points = np.flatnonzero(chosen)
         first, l = self.count, self.l  # noqa: E741
         P = self.buffer[first * l : (first + len(points)) * l].reshape(len(points), l)
@@ -187,16 +189,16 @@ class WholeDescent:
             self.columns.fill(targets, lo, hi, tile)
             if tile is not P:
                 P[:, lo:hi] = tile
-        slots = np.full(self.state.rows.n, MISSING)
+        slots = np.full(self.state.rows.n, NOT_STORED)
         slots[points] = (first + np.arange(len(points))) * l
         new = slots[self.points]
-        self.places = np.where(new != MISSING, new, self.places)
+        self.places = np.where(new != NOT_STORED, new, self.places)
         self.count += len(points)
 
 
 def rows_in_memory(m: int, cache_mb: float) -> int:
     """Kernel rows of m variables for which WholeDescent has memory."""
-    return int(max(WHOLE_SHARE * cache_mb, MIN_MB) * MIB / (4 * max(m, 1)))
+    return int(max(WHOLE_MEMORY_SHARE * cache_mb, MIN_ROWS_MB) * MIB / (4 * max(m, 1)))
 
 
 def _buffer(size: int) -> np.ndarray:
@@ -208,10 +210,10 @@ def _buffer(size: int) -> np.ndarray:
 
 
 def _largest(values: np.ndarray, count: int) -> np.ndarray:
-    """Places of the `count` largest values above -FAR, in no order."""
+    """Places of the `count` largest values above -EXCLUDED, in no order."""
     first = max(len(values) - count, 0)
     places = np.argpartition(values, first)[first:] if first < len(values) else np.empty(0, np.int64)
-    return places[values[places] > -0.5 * FAR]
+    return places[values[places] > -0.5 * EXCLUDED]
 
 
 class _Subproblem:
@@ -235,18 +237,18 @@ class _Subproblem:
         lows = [np.min(self.F, where=self.falling & s, initial=np.inf) for s in self.signs]
         return float(max(high - low for high, low in zip(highs, lows, strict=True)))
 
-    def descend(self, tolerance: float, most: int) -> int:
+    def descend(self, tolerance: float, max_steps: int) -> int:
         """Make steps of pairs in one compiled call; return their number."""
         places = np.arange(len(self.a)) * len(self.a)
-        return Steps(self, np.diagonal(self.K).copy())(self.K, places, tolerance, most)
+        return Steps(self, np.diagonal(self.K).copy())(self.K, places, tolerance, max_steps)
 
-    def descend_within(self, inner: np.ndarray, tolerance: float, most: int) -> int:
+    def descend_within(self, inner: np.ndarray, tolerance: float, max_steps: int) -> int:
         """`descend` with the variables at the places `inner` only; updates F at all places."""
         place, filled, cut = in_lanes(inner, self.signs[0])
         block = np.ascontiguousarray(self.K[np.ix_(filled, filled)])
         part = _Subproblem(block, cut, self.y[filled], np.zeros(len(filled)), self.a[filled], self.F[filled])
         part.upper[place] = self.upper[inner]
-        steps = part.descend(tolerance, most)
+        steps = part.descend(tolerance, max_steps)
         step = part.a[place] - self.a[inner]
         moved = np.flatnonzero(step)
         self.a[inner] = part.a[place]

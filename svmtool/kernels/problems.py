@@ -21,9 +21,7 @@ from svmtool.models.kernel_functions import RBF, Kernel
 from svmtool.objectives import one_class
 from svmtool.objectives.one_class import AMONG, is_zero
 from svmtool.params import NO_OPTIONS
-
-MIN_DIVISOR = 1e-300  # least divisor in place of `shrunk`: an infinite loss times 0 would not be a number
-SUMS = 4 * np.finfo(float).eps  # rounding of the sum of two numbers, each half a sum of two
+from svmtool.tolerances import MIN_POSITIVE, SUM_ROUNDOFF
 
 
 class Points(NamedTuple):
@@ -125,8 +123,8 @@ class KernelProblem(_Problem):
 
     @property
     def losses(self) -> np.ndarray:
-        """Cost of a loss of 1 for each variable, see the class."""
-        return self.upper if self.shrunk == 1.0 else np.full(len(self.upper), 1.0 / max(self.shrunk, MIN_DIVISOR))
+        """Cost of a loss of 1 for each variable, see the class; finite, since an infinite one times 0 is no number."""
+        return self.upper if self.shrunk == 1.0 else np.full(len(self.upper), 1.0 / max(self.shrunk, MIN_POSITIVE))
 
     def without_losses(self, gradient: np.ndarray) -> tuple[float, float]:
         """rho and r without any loss: the best for w if `shrunk` is below 1, because losses cost more than margins.
@@ -136,7 +134,7 @@ class KernelProblem(_Problem):
         if not self.two_sums:
             return float(np.min(gradient)), 0.0
         plus, minus = float(np.min(gradient[self.y > 0])), float(np.min(gradient[self.y < 0]))
-        rounding = SUMS * (abs(plus) + abs(minus))  # r + rho and r - rho must not round up
+        rounding = SUM_ROUNDOFF * (abs(plus) + abs(minus))  # r + rho and r - rho must not round up
         return 0.5 * (plus - minus), 0.5 * (plus + minus) - rounding
 
     def gradient(self, alpha: np.ndarray, f: np.ndarray) -> np.ndarray:

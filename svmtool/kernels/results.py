@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool.objectives.task import SolverResult
 
-FEASIBLE = 1e-12  # relative error of a sum that counts as round-off
+SUM_RTOL = 1e-12  # relative error of a sum that counts as round-off
 
 
 class KernelResult(SolverResult):
@@ -82,4 +82,4 @@ def feasible_sums(problem: Any, alpha: np.ndarray) -> bool:
     """Whether y'a, or the sum of each sign, is that of problem.start to within round-off; else a has no dual value."""
     signs = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(alpha), bool)]
     moved, sizes = problem.y * (alpha - problem.start), np.abs(alpha)
-    return all(abs(float(np.sum(moved[s]))) <= FEASIBLE * float(np.sum(sizes[s])) for s in signs)
+    return all(abs(float(np.sum(moved[s]))) <= SUM_RTOL * float(np.sum(sizes[s])) for s in signs)

@@ -49,7 +49,7 @@ class LinearRowScores:
     def refresh(self) -> None:
         """Compute z in double precision; here it always is."""
 
-    def some(self, chosen: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
+    def scores_of(self, chosen: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
         """z f8 of the rows `chosen` (i8) only, for a as in set_point."""
         self._weigh(rows, a)
         few, z = self.rows.take(chosen), np.empty(len(chosen))
@@ -98,7 +98,7 @@ class KernelRowScores:
 
         self.z, self.exact = exact_sum(self.problem, self.alpha), True
 
-    def some(self, chosen: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
+    def scores_of(self, chosen: np.ndarray, rows: np.ndarray, a: np.ndarray) -> np.ndarray:
         used = a > 0.0
         return a[used] @ self.columns.values(rows[used], chosen)
 

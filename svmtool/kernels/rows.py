@@ -20,9 +20,9 @@ from svmtool.models.kernel_functions import LINEAR
 from svmtool.numbers import distinct
 from svmtool.tolerances import MIB
 
-WHOLE = 2  # a block of n / WHOLE rows or more is taken from full rows, which are cached: they cost little more
-PART = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` converts at a time
-ROUNDING = 5e-7  # several times the error of a kernel value in single precision, relative to sqrt(K_ii K_jj)
+FULL_ROWS_SHARE = 0.5  # blocks of this share of all rows are taken from full, cached rows: these cost little more
+BATCH_ROWS = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` converts at a time
+SINGLE_ROUNDOFF = 5e-7  # several times the error of a kernel value in single precision, relative to sqrt(K_ii K_jj)
 
 
 class KernelRows:
@@ -35,7 +35,7 @@ class KernelRows:
     precision are as accurate as those of `add`.
     """
 
-    rounding, single_suffices = ROUNDING, True
+    rounding, single_suffices = SINGLE_ROUNDOFF, True
 
     def __init__(self, tiles: Tiles, cache_mb: float):
         self.tiles, self.n = tiles, tiles.n
@@ -69,7 +69,7 @@ class KernelRows:
 
     def block(self, chosen: np.ndarray, out: np.ndarray) -> None:
         """Fill out f4 (m, m) with K among the rows `chosen` (i8[m])."""
-        if self.n <= min(WHOLE * len(chosen), self.capacity):
+        if FULL_ROWS_SHARE * self.n <= len(chosen) and self.n <= self.capacity:
             return self._stored_block(chosen, out)
         targets = self.tiles.take(chosen)
         width, height, m = self.tiles.width, self.tiles.height, len(chosen)
@@ -183,7 +183,7 @@ def large_array(size: int) -> np.ndarray:
 
 
 def exact_sum(
-    problem: KernelProblem, coef: np.ndarray, chosen: np.ndarray | None = None, part: int = PART
+    problem: KernelProblem, coef: np.ndarray, chosen: np.ndarray | None = None, part: int = BATCH_ROWS
 ) -> np.ndarray:
     """sum_i coef_i K(x_i, .) over the training rows `chosen` (i8; None: all) in double precision, f8.
 
@@ -199,10 +199,10 @@ def exact_sum(
         return f
     step = part if isinstance(rows, DenseRows) else max(rows.n, 1)
     for first in range(0, len(used), part):
-        some = used[first : first + part]
-        support = problem.rows.take(some).as_csr()
+        batch = used[first : first + part]
+        support = problem.rows.take(batch).as_csr()
         scores = KernelModel(
-            "epsilon_svr", problem.kernel, None, 2, np.zeros(1), coef[some][None, :], None, support.indptr,
+            "epsilon_svr", problem.kernel, None, 2, np.zeros(1), coef[batch][None, :], None, support.indptr,
             support.indices, support.values,
         ).scores  # fmt: skip
         for lo in range(0, rows.n, step):
@@ -218,8 +218,8 @@ def _weights(rows: CsrRows | DenseRows, coef: np.ndarray, used: np.ndarray, part
     w, rest = np.zeros(rows.d), np.zeros(rows.d)
     for first in range(0, len(used), part):
         limits.check()
-        some = used[first : first + part]
-        support = rows.take(some).as_csr()
-        ends = np.array([0, len(some)])
-        pair_weights(*support.csr_arrays, coef[some], ends, w, rest, 1, 1)
+        batch = used[first : first + part]
+        support = rows.take(batch).as_csr()
+        ends = np.array([0, len(batch)])
+        pair_weights(*support.csr_arrays, coef[batch], ends, w, rest, 1, 1)
     return w + rest

@@ -18,9 +18,9 @@ from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.linalg.systems import Factored
 
-DIRECT = 2048  # rows in Z whose system is factorised; with more, conjugate gradients
-CLOSE, MAX_CG = 1e-2, 100  # of conjugate gradients: residuals relative to the first, and steps at most
-BALANCING, BALANCED = 20, 1e-15  # rounds at most to make the slopes sum to 0, to within this relative error
+MAX_FACTORISED_ROWS = 2048  # rows in Z whose system is factorised; with more, conjugate gradients
+CG_RTOL, MAX_CG_STEPS = 1e-2, 100  # of conjugate gradients: residuals relative to the first, and steps at most
+BALANCE_ROUNDS, BALANCE_RTOL = 20, 1e-15  # rounds at most to make the slopes sum to 0, to within this relative error
 BIAS = np.ones(1)  # change of the decision values with b
 
 
@@ -28,11 +28,13 @@ class SmoothedHinge:
     """F_mu at c and b, starting at the point of a Decomposition; `settle` sets that point and u0 to the slopes.
 
     direct: rows in Z up to which the system is factorised; with more, conjugate gradients run until residuals are
-    `close` times the first.
+    `rtol` times the first.
     """
 
-    def __init__(self, state: Decomposition, cache_mb: float, direct: float = DIRECT, close: float = CLOSE):
-        self.state, self.cache_mb, self.direct, self.close = state, cache_mb, direct, close
+    def __init__(
+        self, state: Decomposition, cache_mb: float, direct: float = MAX_FACTORISED_ROWS, rtol: float = CG_RTOL
+    ):
+        self.state, self.cache_mb, self.direct, self.rtol = state, cache_mb, direct, rtol
         p = state.problem
         self.points = p.points
         self.y, self.C = p.y, p.upper
@@ -103,8 +105,8 @@ class SmoothedHinge:
         at = run.state
         at.c = total * run.along
         at.e = r - run.matrix.product(at.c) - D * at.c
-        wanted = self.close * float(np.abs(at.left()).max())
-        while run.count < MAX_CG and float(np.abs(at.left()).max()) > wanted and run.run(0.0, 1):
+        wanted = self.rtol * float(np.abs(at.residuals()).max())
+        while run.count < MAX_CG_STEPS and float(np.abs(at.residuals()).max()) > wanted and run.run(0.0, 1):
             pass
         return at.c, at.bias()
 
@@ -134,11 +136,11 @@ class SmoothedHinge:
         If C / mu is large, one rounding of b changes the slopes of Z by more than the remaining sum, and a point with
         sum(y a) != 0 has no dual value.
         """
-        for _ in range(BALANCING):
+        for _ in range(BALANCE_ROUNDS):
             u, off = np.abs(goal), float(np.sum(goal))
             cost = np.where((u > 0.0) & (u < self.C), self.C, 0.0)
             total = float(np.sum(cost))
-            if abs(off) <= BALANCED * float(np.sum(u)) or not total:
+            if abs(off) <= BALANCE_RTOL * float(np.sum(u)) or not total:
                 break
             goal = self.y * np.clip(self.y * (goal - off * cost / total), 0.0, self.C)
         return goal

@@ -20,13 +20,13 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.models.kernel_functions import LINEAR, RBF, Kernel
 
-LARGEST_EXPONENT = 64.0  # gamma |x - c|^2 up to which RBF uses products in single precision: relative error about 4e-6;
-# for differences its root, with the same error
-MIN_SINGLE, LARGEST_SINGLE = 1e-20, 1e30  # the range of the largest |x|^2 for which single precision is enough
+# gamma |x - c|^2 up to which RBF uses products in single precision: relative error about 4e-6; for differences its root
+MAX_SINGLE_EXPONENT = 64.0
+MIN_SINGLE_NORM, MAX_SINGLE_NORM = 1e-20, 1e30  # the range of the largest |x|^2 for which single precision is enough
 NUMBERS_AT_ONCE = 1 << 20  # numbers of rows that are copied at a time to be subtracted
-FEW = 16  # features up to which differences are faster than products in double precision
-SPARSE_FROM = 32  # features; with fewer, rows are always held dense
-SPARSE_WORK = 2.5  # cost of a nonzero of a sparse row, in features of a dense one
+MAX_DIFFERENCE_FEATURES = 16  # features up to which differences are faster than products in double precision
+MIN_SPARSE_FEATURES = 32  # features; with fewer, rows are always held dense
+NONZERO_COST = 2.5  # cost of a nonzero of a sparse row, in features of a dense one
 
 
 class Tiles(ABC):
@@ -111,10 +111,10 @@ class SingleSparse(Tiles):
 
     def fill(self, targets: SingleSparse, lo: int, hi: int, P: np.ndarray) -> None:
         lanes = int(loops.LANES)
-        most = max(int(self.starts[min(at + lanes, hi)] - self.starts[at]) for at in range(lo, hi, lanes))
+        widest = max(int(self.starts[min(at + lanes, hi)] - self.starts[at]) for at in range(lo, hi, lanes))
         longest = int(np.max(np.diff(targets.starts), initial=0))
         scratch = (
-            np.zeros(self.d, np.int32), np.empty(min(most, self.d) * lanes, np.float32),
+            np.zeros(self.d, np.int32), np.empty(min(widest, self.d) * lanes, np.float32),
             np.empty(longest, np.int32), np.empty(longest, np.float32), np.empty(lanes, np.float32),
         )  # fmt: skip
         loops.sparse_tile(
@@ -225,13 +225,13 @@ def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarra
         return Given(matrix, np.arange(len(matrix)))
     norms, m = rows.square_norms(), rows.n_features
     double = Double(rows, norms, kernel)
-    sparse = isinstance(rows, CsrRows) and m > SPARSE_FROM and rows.nnz * SPARSE_WORK < rows.n * m
-    if sparse and kernel.kind == LINEAR and MIN_SINGLE < float(norms.max(initial=0.0)) < LARGEST_SINGLE:
+    sparse = isinstance(rows, CsrRows) and m > MIN_SPARSE_FEATURES and rows.nnz * NONZERO_COST < rows.n * m
+    if sparse and kernel.kind == LINEAR and MIN_SINGLE_NORM < float(norms.max(initial=0.0)) < MAX_SINGLE_NORM:
         return SparseProducts(rows.indptr, rows.indices, rows.values.astype(np.float32), norms, m, 0.0)
     if kernel.kind != RBF:
         return double
     if sparse:
-        if kernel.gamma * float(norms.max(initial=0.0)) > LARGEST_EXPONENT:
+        if kernel.gamma * float(norms.max(initial=0.0)) > MAX_SINGLE_EXPONENT:
             return double
         single = rows.values.astype(np.float32), norms.astype(np.float32)
         return SingleSparse(rows.indptr, rows.indices, *single, m, kernel.gamma)
@@ -243,6 +243,7 @@ def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarra
             X[lo:hi, :m] = dense(rows, lo, hi) - centre
     norms = np.einsum("ij,ij->i", X, X)
     exponent = kernel.gamma * float(norms.max(initial=0.0))
-    if exponent <= LARGEST_EXPONENT:
+    if exponent <= MAX_SINGLE_EXPONENT:
         return SingleDense(X, norms, kernel.gamma)
-    return Differences(X, kernel.gamma) if m <= FEW and exponent <= LARGEST_EXPONENT**2 else double
+    by_differences = m <= MAX_DIFFERENCE_FEATURES and exponent <= MAX_SINGLE_EXPONENT**2
+    return Differences(X, kernel.gamma) if by_differences else double

@@ -220,6 +220,9 @@ def conjugate_gradient(
     return p, max_steps, rho <= target
 
 
+BOUNDARY_FRACTION = 0.995  # interior-point steps go this share of the way to the nearest bound
+
+
 def reach(x: np.ndarray, dx: np.ndarray) -> float:
     """The largest t <= 1 with x + t dx >= 0, for x > 0: the longest interior-point step."""
     falling = dx < 0.0

@@ -27,11 +27,11 @@ from svmtool.certify.kernel import most_allowed, value_at_zero
 from svmtool.kernels import direct
 from svmtool.kernels.decomposition import Decomposition, PairSets, ViolatingSets
 from svmtool.kernels.pair_descent import (
-    CLEAR,
-    INNER,
-    LAST,
-    PATIENCE,
-    WIDEST,
+    MAX_WHOLE_VARIABLES,
+    NEGLIGIBLE_ERROR,
+    STALL_ROUNDS,
+    TOLERANCE_SHARE,
+    VIOLATION_SHARE,
     PairDescent,
     WholeDescent,
     capacity_for_rows,
@@ -51,7 +51,7 @@ NOISE = 0.5  # share of the violation from which errors of f mislead steps
 EVALUATIONS = 128  # rounds before the first check of progress
 POLISH = 8  # the same after a direct solution, where only round-off is left
 # Cost of a round for each variable without its subproblem, in values of kernel rows: 27 and 42 on two sets of 50,000
-# and 93,000.  Runs on 25 sets (VALUE in kernels/direct.py) take 11.3 s of CPU time, with a third of it 11.4, with three
+# and 93,000.  25 sets (VALUE_NS in kernels/direct.py) take 11.3 s of CPU time, with a third of it 11.4, with three
 # times that 11.7
 ROUND = 30.0
 # LIBSVM's own limit of steps, at least and for each of the l variables; as many, of l values each, are the most work
@@ -75,11 +75,12 @@ def plan(problem: KernelProblem, rule: Rule, start: np.ndarray | None = None) ->
     if problem.options.pairs is not None:
         return Plan("sets", f"--pairs {problem.options.pairs}")
     m, held = len(problem.y), rows_in_memory(len(problem.y), problem.cache_mb)
-    if m > WIDEST:
-        return Plan("sets", f"{m} variables, more than {WIDEST}")
+    if m > MAX_WHOLE_VARIABLES:
+        return Plan("sets", f"{m} variables, more than {MAX_WHOLE_VARIABLES}")
     if not WholeDescent.fits(problem, problem.cache_mb):
         return Plan("sets", f"{m} variables: -m {problem.cache_mb:g} has space for {held} kernel rows only")
-    return Plan("whole", f"{m} variables, at most {WIDEST}, and space for {min(held, problem.n)} kernel rows")
+    space = f"space for {min(held, problem.n)} kernel rows"
+    return Plan("whole", f"{m} variables, at most {MAX_WHOLE_VARIABLES}, and {space}")
 
 
 def solve(
@@ -123,7 +124,7 @@ def solve(
         close = monitor.gap is not None and found <= monitor.gap  # as certified: in double precision
         done = violation <= eps or close
         try:
-            doubtful = close or state.error() > (CLEAR * eps if done else NOISE * violation)
+            doubtful = close or state.error() > (NEGLIGIBLE_ERROR * eps if done else NOISE * violation)
             if not state.exact and (not moved or doubtful):
                 state.refresh()
                 moved = True
@@ -135,7 +136,7 @@ def solve(
                 least = state.result(value, gap, rho, r, 0, None)
                 least.alpha = least.alpha.copy()
             status, steps = monitor.step(gap - value, -value, found, violation=violation), whole or pairs
-            still = progress.stalls(gap, -value) or stalled >= PATIENCE or (state.exact and not moved) or settled
+            still = progress.stalls(gap, -value) or stalled >= STALL_ROUNDS or (state.exact and not moved) or settled
             if violation <= eps and status is not GAP:
                 status = RULE if eps > 0.0 else OPTIMAL
             elif status is None and slower and (
@@ -159,14 +160,15 @@ def solve(
             if status is not None:
                 return state.result(value, gap, rho, r, monitor.iterations - 1, status)
             if whole is not None:
-                moved = whole.run(max(WHOLE * eps, INNER * violation if eps == 0.0 else 0.0))
+                moved = whole.run(max(WHOLE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
                 if whole.hard or not moved:
                     pairs.work, whole, moved = whole.work, None, True
                 continue
             chosen = sets.choose(state)
             if slower:
                 pairs.work += ROUND * len(problem.y)
-            moved = state.change(chosen, subproblem(state, chosen, max(LAST * eps, INNER * violation)))
+            tolerance = max(TOLERANCE_SHARE * eps, VIOLATION_SHARE * violation)
+            moved = state.change(chosen, subproblem(state, chosen, tolerance))
         except EndedError:
             return state.result(value, gap, rho, r, monitor.iterations - 1, monitor.end())
 

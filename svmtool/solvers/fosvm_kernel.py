@@ -18,7 +18,7 @@ import numpy as np
 
 from svmtool.certify.one_class import hard_gap
 from svmtool.kernels.decomposition import Decomposition, ViolatingSets
-from svmtool.kernels.pair_descent import LAST, PATIENCE, PairDescent, capacity_for_rows
+from svmtool.kernels.pair_descent import STALL_ROUNDS, TOLERANCE_SHARE, PairDescent, capacity_for_rows
 from svmtool.kernels.problems import HardOneClass
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.row_scores import KernelRowScores
@@ -175,7 +175,7 @@ def _descend(
             status = monitor.step(primal, dual, gap, active=np.count_nonzero(state.a), rows=problem.n)
             if rho < -ROUNDOFF_GAP * problem.size:
                 status = INDEFINITE
-            still = progress.stalls(primal - dual, dual) or stalled >= PATIENCE or (state.exact and not moved)
+            still = progress.stalls(primal - dual, dual) or stalled >= STALL_ROUNDS or (state.exact and not moved)
             if status is None and still:
                 status = OPTIMAL if gap <= ROUNDOFF_GAP else PRECISION
             square = float(max(MANY, np.count_nonzero(state.a))) ** 2
@@ -183,7 +183,8 @@ def _descend(
                 status = COSTLY
             if status is None:
                 chosen = sets.choose(state)
-                moved = state.change(chosen, subproblem(state, chosen, max(LAST * theta * rho, INNER * violation)))
+                tolerance = max(TOLERANCE_SHARE * theta * rho, INNER * violation)
+                moved = state.change(chosen, subproblem(state, chosen, tolerance))
         except EndedError:
             status, state.f = monitor.end(), f
         if status is not None:

@@ -21,8 +21,8 @@ from svmtool.errors import SvmtoolError
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.results import KernelResult
-from svmtool.kernels.rows import ROUNDING
-from svmtool.kernels.smoothed import DIRECT, SmoothedHinge
+from svmtool.kernels.rows import SINGLE_ROUNDOFF
+from svmtool.kernels.smoothed import MAX_FACTORISED_ROWS, SmoothedHinge
 from svmtool.limits import EndedError
 from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Plan, Progress, Rule
 from svmtool.tolerances import ROUNDOFF_GAP
@@ -38,22 +38,23 @@ EVALUATIONS = 8  # stages before the first check of progress
 
 METHODS = {  # up to how many rows in Newton's system it is factorised; with more, conjugate gradients solve it
     "factorised": "stages of the smoothed loss: Newton steps by a factorised system",
-    "mixed": f"stages of the smoothed loss: Newton steps by a system factorised up to {DIRECT} rows",
+    "mixed": f"stages of the smoothed loss: Newton steps by a system factorised up to {MAX_FACTORISED_ROWS} rows",
     "cg": "stages of the smoothed loss: Newton steps by conjugate gradients",
     "none": "no stage: decomposition by SMO steps takes over",
 }
-FACTORISED = {"factorised": np.inf, "mixed": DIRECT, "cg": 0, "none": DIRECT}  # rows in the system, by method
+# rows in the system that is factorised, by method
+FACTORISED = {"factorised": np.inf, "mixed": MAX_FACTORISED_ROWS, "cg": 0, "none": MAX_FACTORISED_ROWS}
 
 
 def plan(problem: KernelProblem, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose how Newton's systems are solved; `none` where rounding of kernel values hides their diagonal, mu / C."""
     size, n = float(np.abs(problem.diagonal()).max(initial=0.0)), problem.n
     C = float(np.max(problem.upper, initial=0.0))
-    if ROUNDING * size * C > _first_mu(problem):
+    if SINGLE_ROUNDOFF * size * C > _first_mu(problem):
         return Plan("none", f"kernel values up to {size:.2g} in single precision at a cost of {C:g} hide the smoothing")
-    if n <= DIRECT:
-        return Plan("factorised", f"{n} rows, at most {DIRECT}")
-    return Plan("mixed", f"{n} rows, more than {DIRECT}")
+    if n <= MAX_FACTORISED_ROWS:
+        return Plan("factorised", f"{n} rows, at most {MAX_FACTORISED_ROWS}")
+    return Plan("mixed", f"{n} rows, more than {MAX_FACTORISED_ROWS}")
 
 
 def _first_mu(problem: KernelProblem) -> float:

@@ -65,8 +65,8 @@ class Steepest:
     def restart(self) -> None:
         """Nothing to do: steps do not depend on the last one."""
 
-    def run(self, eps: float, most: int) -> bool:
-        """Step while the kernel rows are cached, `most` steps at most, or until |g|_inf <= eps."""
+    def run(self, eps: float, max_steps: int) -> bool:
+        """Step while the kernel rows are cached, `max_steps` steps at most, or until |g|_inf <= eps."""
         state, rows = self.state, self.state.rows
         now = self.chosen.astype(np.int64)
         if np.any(rows.slot[now] < 0):
@@ -75,7 +75,7 @@ class Steepest:
             rows.add(wanted, np.zeros(len(wanted)), self.nothing, np.ones(len(wanted), bool))
         steps = steepest_steps(
             rows.store, rows.slot, rows.used, state.D, state.e, state.c, self.chosen, self.pull, len(self.pull),
-            self.t, state.problem.shift, eps, rows.clock, most,
+            self.t, state.problem.shift, eps, rows.clock, max_steps,
         )  # fmt: skip
         self.count += steps if steps >= 0 else -1 - steps
         return steps >= 0

@@ -74,7 +74,7 @@ def test_raw_features_are_solved_to_rounding(kind, C, sparse):
     moved, settled = direct.go_to_minimum(state)
     assert moved and feasible(state.problem, state.a)
     gap = certified_gap(state)
-    assert gap <= rounding(C) and (settled or gap > direct.CLOSE)
+    assert gap <= rounding(C) and (settled or gap > direct.STALL_GAP)
 
 
 @pytest.mark.parametrize("C", COSTS)

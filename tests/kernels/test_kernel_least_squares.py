@@ -120,7 +120,7 @@ def test_products_with_half_of_the_matrix(kernel, sparse):
 @both
 def test_preconditioner_is_the_inverse_of_what_it_says(row):
     problem = random_data(50).problem(row, KERNELS["rbf"])
-    near = Conjugate(problem, 30 * 50 * 4 / 2**20).near
+    near = Conjugate(problem, 30 * 50 * 4 / 2**20).preconditioner
     K, V = kernel_matrix(problem) + problem.shift, near.V.astype(np.float64)
     assert 20 <= len(V) <= 30
     r = np.random.default_rng(0).standard_normal(50)
@@ -142,9 +142,10 @@ def test_preconditioner_finds_rows_unlike_the_others(row):
     order = np.argsort(-y, kind="stable")
     problem = Data(X[order], y[order], X[order, 0], 100.0).problem(row, KERNELS["rbf"])
     run = Conjugate(problem, 0.5)
-    assert len(run.near.V) < 65
-    left = np.diag(kernel_matrix(problem)) + problem.shift - np.sum(run.near.V.astype(np.float64) ** 2, axis=0)
-    assert left.max() < 1e-2
+    assert len(run.preconditioner.V) < 65
+    V = run.preconditioner.V.astype(np.float64)
+    remaining = np.diag(kernel_matrix(problem)) + problem.shift - np.sum(V * V, axis=0)
+    assert remaining.max() < 1e-2
     assert solve(row, problem, 1e-6, 0.5).result.iterations <= 6
 
 

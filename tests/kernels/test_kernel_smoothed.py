@@ -36,7 +36,7 @@ def test_both_ways_find_the_optimum(method, kernel):
 def test_newton_ends_at_the_minimum_of_a_piece(method, kernel):
     """Where no u_i reaches a bound, one step makes the gradient of F_mu zero up to single precision."""
     problem = random_data(40, seed=1).problem(NESVM, kernel)
-    smoothed = SmoothedHinge(Decomposition(problem, 10.0), 10.0, nesvm_kernel.FACTORISED[method], close=1e-6)
+    smoothed = SmoothedHinge(Decomposition(problem, 10.0), 10.0, nesvm_kernel.FACTORISED[method], rtol=1e-6)
     smoothed.begin(1e3)
     smoothed.u0 = np.full(40, 0.5)
     smoothed.b = smoothed.best_bias()

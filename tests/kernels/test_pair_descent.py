@@ -10,7 +10,7 @@ from reference_kernel import kernel_matrix
 from svmtool import registry
 from svmtool.kernels import pair_descent
 from svmtool.kernels.decomposition import Decomposition
-from svmtool.kernels.pair_descent import MISSING, WholeDescent
+from svmtool.kernels.pair_descent import NOT_STORED, WholeDescent
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import RULE, Monitor
 from svmtool.training.kernel.fit import enough_mb
@@ -56,7 +56,7 @@ def test_rows_are_the_kernel_matrix(sparse, kernel):
     whole = WholeDescent(state, 10.0)
     whole.run(0.1)
     K = kernel_matrix(problem)[np.ix_(whole.points, whole.points)]
-    there = np.flatnonzero(whole.places != MISSING)
+    there = np.flatnonzero(whole.places != NOT_STORED)
     assert 0 < len(there)
     for t in there:
         found = whole.buffer[whole.places[t] :][: whole.l]
@@ -72,7 +72,7 @@ def test_without_space_for_more_rows_sets_go_on(kernel):
     state.certify()
     whole = WholeDescent(state, 0.03)
     whole.run(1e-6)
-    assert whole.hard and 300 < whole.count == whole.most < np.count_nonzero(best.alpha)
+    assert whole.hard and 300 < whole.count == whole.max_rows < np.count_nonzero(best.alpha)
     found = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-6, 0.03, method="whole")
     assert found.status is RULE
     assert found.objective == pytest.approx(best.objective, rel=1e-6)
@@ -83,7 +83,7 @@ def test_pairs_of_classes_have_space_for_all_their_rows(n):
     problem = problem_of(KERNELS["rbf"], n=n)
     cache = enough_mb(n)
     assert WholeDescent.fits(problem, cache)
-    assert WholeDescent(Decomposition(problem, 0.0), cache).most == n
+    assert WholeDescent(Decomposition(problem, 0.0), cache).max_rows == n
 
 
 @every_kernel

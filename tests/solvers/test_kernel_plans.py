@@ -9,7 +9,7 @@ import pytest
 from kernel_suite import KERNELS, certified, oracle, random_data, run, text
 
 from svmtool import registry
-from svmtool.kernels.pair_descent import WIDEST
+from svmtool.kernels.pair_descent import MAX_WHOLE_VARIABLES
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options
 from svmtool.solvers import alfpgm, fosvm_kernel, nesvm_kernel, sgd_lssvm
@@ -76,8 +76,8 @@ def test_decomposition_goes_by_options_size_and_memory():
     narrow = problem_of(row, 2100)  # of which MIN_MB holds fewer than FEW_ROWS rows
     narrow.cache_mb = 0.01
     assert alfpgm.plan(narrow, rule).method == "sets" and "-m 0.01" in alfpgm.plan(narrow, rule).why
-    wide = problem_of(row, WIDEST + 2)
-    assert alfpgm.plan(wide, rule).method == "sets" and str(WIDEST) in alfpgm.plan(wide, rule).why
+    wide = problem_of(row, MAX_WHOLE_VARIABLES + 2)
+    assert alfpgm.plan(wide, rule).method == "sets" and str(MAX_WHOLE_VARIABLES) in alfpgm.plan(wide, rule).why
 
 
 def test_smoothing_goes_by_rows_and_by_what_rounding_hides():

@@ -136,7 +136,7 @@ class CuttingPlanes:
             z[self.chosen] = self.subproblem.z
             return worst, least, True
         drawn = self.sample.draw(self.chosen, self.sample.m)
-        z = self.rows.some(drawn, self.chosen, a)
+        z = self.rows.scores_of(drawn, self.chosen, a)
         return drawn[self.worst(z)], float(np.min(z)), False
 
     def worst(self, z: np.ndarray) -> np.ndarray:

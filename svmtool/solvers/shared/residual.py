@@ -62,8 +62,8 @@ class Method(Protocol):
     state: Residuals
     count: int
 
-    def run(self, eps: float, most: int) -> bool:
-        """Make at most `most` steps; return False where the problem is not convex along one."""
+    def run(self, eps: float, max_steps: int) -> bool:
+        """Make at most `max_steps` steps; return False where the problem is not convex along one."""
 
     def restart(self) -> None:
         """Called after the residuals have been recomputed."""
@@ -87,7 +87,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
     while True:
         dual, gap = state.values()
         sound = convex and least <= dual <= (1.0 + BEYOND) * at_zero
-        worst, found = float(np.abs(state.left()).max()), state.problem.relative(dual + gap, dual)
+        worst, found = float(np.abs(state.residuals()).max()), state.problem.relative(dual + gap, dual)
         close = monitor.gap is not None and found <= monitor.gap  # as certified: in double precision
         exact, before = state.exact, (state.c.copy(), state.e.copy())
         try:
@@ -118,8 +118,8 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
                     status = OPTIMAL if found <= ROUNDOFF_GAP else PRECISION
             if status is not None:
                 return state.result(method.count, status)
-            most = BURST if monitor.max_iter is None else min(BURST, monitor.max_iter - method.count)
-            convex = method.run(eps, most)
+            max_steps = BURST if monitor.max_iter is None else min(BURST, monitor.max_iter - method.count)
+            convex = method.run(eps, max_steps)
         except EndedError:
             state.c, state.e = before
             return state.result(method.count, monitor.end())

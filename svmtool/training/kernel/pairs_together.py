@@ -181,7 +181,7 @@ class Hinges(Batch):
         """
         stop, target = self.fitting.stop, self.s.target
         rows = sum(self.sizes[c] for c in self.pairs[k])
-        small = interior.DIRECT * rows**3 <= interior.ONCE and self.points.kernel.positive
+        small = interior.CUBE_COST * rows**3 <= interior.FIXED_COST and self.points.kernel.positive
         if not small or self.s.stopping.max_iter is not None or stop.ended():
             return None
         problem = self._whole(k)

@@ -31,7 +31,7 @@ from svmtool.certify.kernel import (
 )  # fmt: skip
 from svmtool.certify.linear import Certificate
 from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, relative
-from svmtool.kernels.results import FEASIBLE, DecisionFunction, KernelResult, feasible_sums
+from svmtool.kernels.results import SUM_RTOL, DecisionFunction, KernelResult, feasible_sums
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.residual import INDEFINITE
@@ -127,7 +127,7 @@ def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate) 
         feasible = not (np.any(a < 0.0) or np.any(a > problem.upper)) and feasible_sums(problem, a)
     else:
         total = abs(float(np.sum(problem.y * a)))
-        feasible = not problem.free_bias or total <= FEASIBLE * float(np.sum(np.abs(a)))
+        feasible = not problem.free_bias or total <= SUM_RTOL * float(np.sum(np.abs(a)))
     return certificate.dual if feasible else -np.inf
 
 

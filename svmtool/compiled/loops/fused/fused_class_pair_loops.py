@@ -7,7 +7,7 @@ problem takes microseconds; calls from Python would cost a hundred times more.
 from numpy import inf, uint64
 
 from svmtool.compiled import helper, loop
-from svmtool.compiled.loops.kernel.working_set_loops import LANES, MISSING, N0, pair_descent
+from svmtool.compiled.loops.kernel.working_set_loops import LANES, N0, NOT_STORED, pair_descent
 
 FIELDS = 8  # of a pair: status, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r
 OPEN, RULE, GAP, LIMIT = 0.0, 1.0, 2.0, 3.0  # status: not solved (steps or round-off); violation; gap; round limit
@@ -135,7 +135,7 @@ def solve_pair(
         k = float(t if first else t - base)
         a[t] = min(max(total - upper[t] * k, 0.0), upper[t]) if inside else 0.0
         diagonal[t] = 1.0
-        place[t] = MISSING
+        place[t] = NOT_STORED
     for t in range(n):
         diagonal[t] = own[t * n + t]
     for t in range(m):
@@ -153,7 +153,7 @@ def solve_pair(
             F[t] = -y[t] * p
         for s in range(l):
             if a[s] > 0.0:
-                if place[s] == MISSING:
+                if place[s] == NOT_STORED:
                     lay_row(s, own, cross, others, n, width, column, at, m, base, K, l)
                     place[s] = s * l
                 c = a[s] * y[s]

@@ -15,26 +15,26 @@ from svmtool.compiled import helper, loop
 
 LANES = uint64(64)
 N0 = uint64(0)
-FAR = 1e300  # takes a variable out of a search
-MISSING = uint64(2**63)  # place of a row that is not in memory
-TINY = 1e-12  # replaces a curvature that is not positive
+EXCLUDED = 1e300  # takes a variable out of a search
+NOT_STORED = uint64(2**63)  # place of a row that is not in memory
+MIN_CURVATURE = 1e-12  # replaces a curvature that is not positive
 
 
 @helper
 def bar(t, y, a, upper, rising, falling):
-    """Set rising[t] to 0 or -FAR and falling[t] to 0 or FAR: whether y_t a_t can increase, and decrease."""
+    """Set rising[t] to 0 or -EXCLUDED and falling[t] to 0 or EXCLUDED: whether y_t a_t can increase, and decrease."""
     grow = a[t] < upper[t] if y[t] > 0 else a[t] > 0.0
     shrink = a[t] > 0.0 if y[t] > 0 else a[t] < upper[t]
-    rising[t] = 0.0 if grow else -FAR
-    falling[t] = 0.0 if shrink else FAR
+    rising[t] = 0.0 if grow else -EXCLUDED
+    falling[t] = 0.0 if shrink else EXCLUDED
 
 
 @helper(fast=True)
 def step_and_search(F, K, at_i, at_j, d, rising, falling, high, low, begin, end):
     """F_t -= d (K_it - K_jt); high and low (by lane): the largest F + rising, the smallest F + falling."""
     for lane in range(LANES):
-        high[lane] = -FAR
-        low[lane] = FAR
+        high[lane] = -EXCLUDED
+        low[lane] = EXCLUDED
     for b in range(begin, end, LANES):
         for lane in range(LANES):
             t = b + lane
@@ -60,7 +60,7 @@ def lane_of_largest(by_lane, least):
 
 @helper
 def smallest(by_lane):
-    least = FAR
+    least = EXCLUDED
     for lane in range(LANES):
         least = min(least, by_lane[lane])
     return least
@@ -76,7 +76,7 @@ def gains_of_partners(F, K, at_i, diagonal, falling, own, m, gain, best, begin, 
         for lane in range(LANES):
             t = b + lane
             step = float32(max(m - (F[t] + falling[t]), 0.0))
-            curve = max(own + diagonal[t] - two * K[at_i + t], float32(TINY))
+            curve = max(own + diagonal[t] - two * K[at_i + t], float32(MIN_CURVATURE))
             g = step * step / curve
             gain[t] = g
             best[lane] = g if g > best[lane] else best[lane]
@@ -101,15 +101,16 @@ def step_pair(i, j, d, y, a, upper, rising, falling):
 
 @loop("i8(f4[], f4[], f4[], f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[], u8, u8, f8, i8)")
 def pair_descent(
-    K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance, most,  # noqa: E741
+    K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance,  # noqa: E741
+    max_steps,
 ):  # fmt: skip
-    """Steps in pairs until max F - min F <= tolerance for both signs, or `most` steps; returns their number.
+    """Steps in pairs until max F - min F <= tolerance for both signs, or `max_steps` steps; returns their number.
 
-    K f4: row t of l values begins at place[t], or is MISSING; if such a row is needed, wanted[0] = t and the steps end,
+    K f4: row t of l values begins at place[t], or is NOT_STORED; if that is needed, wanted[0] = t and the steps end,
     else wanted[0] = -1.  diagonal f4[l]: K_tt.
     y, a (updated), upper f8[l]; F = -y (Q a + chi), updated; l and cut multiples of LANES.
     gain f4[l], best f4[LANES], high, low f8[2 LANES]: scratch; rising, falling f8[l]: 0 for variables that can
-    increase, and decrease, else -FAR and FAR.  Called from other loops K, diagonal, gain and best may be f8.
+    increase, and decrease, else -EXCLUDED and EXCLUDED.  Called from other loops K, diagonal, gain and best may be f8.
     """
     for t in range(l):
         bar(t, y, a, upper, rising, falling)
@@ -124,24 +125,24 @@ def pair_descent(
     while True:
         begin, end = N0, cut
         step_and_search(F, K, at_i, at_j, d, rising, falling, high, low, begin, end)
-        column = lane_of_largest(high, -FAR)
+        column = lane_of_largest(high, -EXCLUDED)
         m = high[column]
         violation = m - smallest(low)
         if cut < l:
             step_and_search(F, K, at_i, at_j, d, rising, falling, high_below, low_below, cut, l)
-            other = lane_of_largest(high_below, -FAR)
+            other = lane_of_largest(high_below, -EXCLUDED)
             if high_below[other] - smallest(low_below) > violation:
                 begin, end = cut, l
                 column = other
                 m = high_below[other]
                 violation = m - smallest(low_below)
-        if not violation > tolerance or steps >= most:
+        if not violation > tolerance or steps >= max_steps:
             return steps
         i = begin + column
         while F[i] + rising[i] != m:
             i += LANES
         at_i = place[i]
-        if at_i == MISSING:
+        if at_i == NOT_STORED:
             wanted[0] = i
             return steps
         gains_of_partners(F, K, at_i, diagonal, falling, diagonal[i], m, gain, best, begin, end)
@@ -152,9 +153,9 @@ def pair_descent(
         while gain[j] != best[column]:
             j += LANES
         at_j = place[j]
-        if at_j == MISSING:
+        if at_j == NOT_STORED:
             wanted[0] = j
             return steps
-        curve = max(float(diagonal[i]) + float(diagonal[j]) - 2.0 * float(K[at_i + j]), TINY)
+        curve = max(float(diagonal[i]) + float(diagonal[j]) - 2.0 * float(K[at_i + j]), MIN_CURVATURE)
         d = step_pair(i, j, (m - F[j]) / curve, y, a, upper, rising, falling)
         steps += 1
