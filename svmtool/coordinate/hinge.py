@@ -78,6 +78,12 @@ def still_needed(gaps: list[float], spent: list[float], target_gap: float, evalu
     return (spent[-1] - spent[ago]) * np.log(gaps[-1] / target_gap) / fall
 
 
+def visited_rows(rows: Rows, free_bias: bool) -> Rows:
+    """The rows in the form that epochs visit, with a free bias as a feature as large as the rows are on average."""
+    rows = rows.as_csr()
+    return rows.with_bias(float(np.sqrt(np.mean(rows.square_norms())))) if free_bias else rows
+
+
 class DualCoordinateDescent:
     """Dual coordinate descent from `alpha` (f8[n], kept up to date here; None: zeros), a regularised bias or none.
 
@@ -88,14 +94,19 @@ class DualCoordinateDescent:
     """
 
     @staticmethod
-    def possible(rows: Rows, cost: np.ndarray, free_bias: bool) -> bool:
-        """Return whether the dual of a problem on these rows is one of this form, and single rows can be visited."""
-        return stored_rows(rows).offers_coordinate_descent and not free_bias and bool(np.all(cost > 0))
+    def possible(rows: Rows, cost: np.ndarray, free_bias: bool, copied: bool = False) -> bool:
+        """Return whether the dual of a problem on these rows is one of this form, and single rows can be visited.
+
+        copied: also where that takes a copy of the rows.
+        """
+        visited = stored_rows(rows).offers_coordinate_descent or (copied and rows.has_sparse_form)
+        return visited and not free_bias and bool(np.all(cost > 0))
 
     def __init__(
         self, rows: Rows, y: np.ndarray, diagonal: np.ndarray, upper: np.ndarray, seed: int,
         alpha: np.ndarray | None = None, target: np.ndarray | None = None, face_first: float = FACE_FIRST,
     ):  # fmt: skip
+        rows = rows.as_csr()
         data = stored_rows(rows)
         self.data, self.rows, self.y = data, rows, y
         self.n, self.bias = rows.n, rows.bias

@@ -41,7 +41,7 @@ class Rows:
     gram_of_few = False  # whether the cost of a Gram matrix of some features falls with their number
     has_sparse_form = False  # whether `as_csr` returns rows that offer coordinate descent
     have_kernel = False  # whether `fill_kernel` is available
-    distributed = False  # whether other processes hold the rows, which cannot be accessed here
+    row_vectors = True  # whether vectors of one number for each row are in this process
     mapped: MappedArrays | None = None  # holds copies of rows, if not in memory
 
     if TYPE_CHECKING:  # what each layout implements; c, u, y: f8[n], v, w: length d
@@ -95,6 +95,11 @@ class Rows:
     def new(self, shape: int | tuple[int, ...], dtype: str) -> np.ndarray:
         """A new array for a copy of rows, mapped if the rows are."""
         return np.empty(shape, dtype) if self.mapped is None else self.mapped.zeros(shape, dtype)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether this process has the rows in memory: those on disk or elsewhere are passed over, in their order."""
+        return self.mapped is None
 
     def as_csr(self) -> Any:
         """Return rows of data as CsrRows; rows that stand for others are returned as they are."""

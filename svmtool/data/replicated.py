@@ -23,6 +23,10 @@ class RepeatedRows(Rows):
     def n_features(self) -> int:
         return self.base.n_features
 
+    @property
+    def in_memory(self) -> bool:
+        return self.base.in_memory
+
     def serve_several(self) -> None:
         self.base.serve_several()
 

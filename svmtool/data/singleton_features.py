@@ -17,7 +17,8 @@ from svmtool.data.csr import CsrRows
 class SingletonFeatures:
     """Rows with merged singleton features, `rows`, and the conversion of weights from and to the original features."""
 
-    def __init__(self, rows: CsrRows):
+    def __init__(self, whole: Rows):
+        rows: CsrRows = whole.as_csr()
         self.whole, n, counts = rows, rows.n, rows.feature_counts
         self._shared = np.flatnonzero(counts > 1)
         common = len(self._shared)

@@ -26,7 +26,7 @@ SAMPLE_VALUES = 1 << 22  # non-zeros, at most, of a sample of rows that is sent 
 class DistributedRows(Rows):
     """Rows held by the ranks, with the vectors of length n that belong to them."""
 
-    distributed = True
+    in_memory = row_vectors = False
 
     def __init__(self, ranks: Collective, n: int, n_features: int, nnz: int, bias: float, gram_entries: float):
         self.ranks, self.n, self.nnz, self.bias = ranks, n, nnz, bias

@@ -18,7 +18,6 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.data.blocks import Rows
-from svmtool.data.replicated import base_rows
 from svmtool.linalg.systems import ROUNDS, least_squares
 from svmtool.objectives.duality import balanced
 from svmtool.tolerances import NEWTON_RTOL
@@ -35,8 +34,7 @@ NUMBERS = 1 << 22  # (rows + features) features up to which it is tried: 40 byte
 
 def possible(rows: Rows) -> bool:
     """Whether a factorisation of a copy of the rows is cheap enough."""
-    in_memory = base_rows(rows).mapped is None and not rows.distributed
-    return in_memory and (rows.n + rows.d) * rows.d * max(rows.d, WORK // NUMBERS) <= WORK
+    return rows.in_memory and (rows.n + rows.d) * rows.d * max(rows.d, WORK // NUMBERS) <= WORK
 
 
 def all_rows(task: Task) -> tuple[np.ndarray, np.ndarray]:

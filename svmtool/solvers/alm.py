@@ -68,8 +68,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if task.p == 1.0 and d > 0 and newton.fits_call(task):
         return Plan("fused", f"{d} features, at most {newton.MAX_FEATURES}, and little data")
     why = f"{d} features, " + (f"at most {GRAM_BELOW}" if narrow else f"more than {GRAM_BELOW}")
-    known = task.rows.has_sparse_form or stored_rows(task.rows).offers_coordinate_descent
-    by_epochs = known and not task.free_bias and bool(np.all(task.cost > 0))
+    by_epochs = DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, copied=True)
     if start is None and (task.p == 1.0 or (task.p == 2.0 and not narrow)) and by_epochs:
         return Plan("epochs" if narrow else "epochs-dual", why)
     return Plan("primal" if narrow else "dual", why)
@@ -93,8 +92,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         run.follow(small.w, small.alpha, small.history[-1]["bound"])
         return run.finished(task)
     if method.startswith("epochs") and start is None:
-        rows = task.rows if task.free_bias else task.rows.as_csr()  # a free bias does not allow coordinate descent
-        descent = DualCoordinateDescent.of_power(rows, task.y, task.cost, task.p, seed, objective.target)
+        descent = DualCoordinateDescent.of_power(task.rows, task.y, task.cost, task.p, seed, objective.target)
         epochs = HingeEpochs(objective, descent, monitor, rule, not run.factorised, run.most_rows)
         status = epochs.run(MAX_VISITS)
         if status is not None:

@@ -21,15 +21,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled.loops.loss.falsvm_loops import falsvm_rows
 from svmtool.compiled.loops.rows.rand_loops import rand_seed, rand_shuffle
 from svmtool.errors import SvmtoolError
+from svmtool.objectives.added_rows import AddedRows
 from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 
 MAX_FEATURES = 5000  # most features, because P is a matrix of features x features
-BLOCK, WIDE, MAX_BLOCK = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds
 ROWS_A_CALL, WORK_A_CALL = 1 << 14, 1 << 27  # between two checks of the clock: rows, and multiplications, at most
 
 PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is not optimal for all rows")
@@ -54,41 +53,31 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     history reports f after each pass, and as `active` the rows added so far; the Result's `taken` how often each row
     was added.
     """
-    rows, d = task.rows, task.rows.d
+    n, d = task.rows.n, task.rows.d
     if d > MAX_FEATURES:
         raise SvmtoolError(f"FALSVM keeps a matrix of features x features: {d} are too many (use -s 70)")
-    csr = rows.as_csr()
-    objective = LeastSquares(rows, task.y, task.cost)
-    block = max(BLOCK, min(d // WIDE, MAX_BLOCK))
-    w, P, Z, change = np.zeros(d), np.eye(d), np.zeros((block, d)), np.empty((d, d))
-    if method == "stream":
-        w, P = task.equations.minimiser(), task.equations.matrix.factor().inverse()
-    state, random, order = np.array([0, 0, np.any(w)]), np.zeros(32, np.int64), np.arange(rows.n)
-    taken = np.zeros(rows.n, np.int64)
+    objective = LeastSquares(task.rows, task.y, task.cost)
+    added = AddedRows(task, task.equations if method == "stream" else None)
+    random = np.zeros(32, np.int64)
     rand_seed(random, seed)
-    call = falsvm_rows.bind(*csr.csr_arrays, order, task.y, task.cost, taken, w, P, Z, state)
-    each = d * (rows.nnz / max(rows.n, 1) + block)  # multiplications of a row that is added
-    some = max(1, min(ROWS_A_CALL, int(WORK_A_CALL / max(each, 1.0))))
-    status = _record(objective, monitor, w, 0)
+    some = max(1, min(ROWS_A_CALL, int(WORK_A_CALL / max(added.cost, 1.0))))
+    status = _record(objective, monitor, added)
     for _ in range(task.options.passes):
         if status is not None:
             break
         if method == "shuffled":
-            rand_shuffle(random, order, 0, rows.n)
-        at = 0 if d else rows.n  # without features no row changes anything
-        while at < rows.n and status is None:
-            at = call(rows.bias, d, at, min(at + some, rows.n))
-            if state[0] == block:
-                P -= np.matmul(Z.T, Z, out=change)
-                state[0] = 0
+            rand_shuffle(random, added.order, 0, n)
+        at = 0 if d else n  # without features no row changes anything
+        while at < n and status is None:
+            at = added.visit(at, min(at + some, n))
             status = monitor.limit()
-        status = _record(objective, monitor, w, int(state[1])) or status
-    result = Result(w, status or PASSES, monitor.iterations, monitor.history)
-    result.taken = taken
+        status = _record(objective, monitor, added) or status
+    result = Result(added.w, status or PASSES, monitor.iterations, monitor.history)
+    result.taken = added.taken
     return result
 
 
-def _record(objective: LeastSquares, monitor: Monitor, w: np.ndarray, added: int) -> Status | None:
-    objective.set_point(w)
+def _record(objective: LeastSquares, monitor: Monitor, added: AddedRows) -> Status | None:
+    objective.set_point(added.w)
     f, g = objective.gradient()
-    return monitor.step(f, max(objective.bound, 0.0), gradient=float(np.sqrt(g @ g)), active=added)
+    return monitor.step(f, max(objective.bound, 0.0), gradient=float(np.sqrt(g @ g)), active=added.count)

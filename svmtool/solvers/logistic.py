@@ -143,7 +143,7 @@ class Run:
         o, self.products, self.worth = objective, 0, np.inf
         if not wide:
             self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (FACTOR * max(o.rows.nnz, 1))
-        self.few_rows = wide and o.n <= GRAM_BELOW and o.rows.offers_coordinate_descent and o.rows.mapped is None
+        self.few_rows = wide and o.n <= GRAM_BELOW and o.rows.offers_coordinate_descent and o.rows.in_memory
         # up to which gap steps go that -e may end: one by conjugate gradients costs as much as all before it
         costly = wide and not self.few_rows and rule.primal is not None
         self.sure = SLOW_MIN_GAP if costly else RULE_MIN_GAP

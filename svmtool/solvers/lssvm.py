@@ -34,7 +34,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("sums", "few enough features for a matrix of features x features")
     if SingletonFeatures.possible(task.rows):
         return Plan("merged", least_squares.MANY_SINGLETONS)
-    if task.rows.distributed:  # steps on primal and dual would need vectors of n numbers here
+    if not task.rows.row_vectors:  # steps on primal and dual need some of n numbers
         return Plan("cg", "other processes hold the rows")
     return Plan("golub-kahan", "too many features for a matrix of features x features")
 

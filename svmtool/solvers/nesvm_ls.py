@@ -34,7 +34,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("primal", f"{task.rows.d} features, at most {GRAM_BELOW}")
     if SingletonFeatures.possible(task.rows):
         return Plan("merged", least_squares.MANY_SINGLETONS)
-    if task.rows.distributed:
+    if not task.rows.row_vectors:
         return Plan("cg", "other processes hold the rows")
     return Plan("golub-kahan", f"{task.rows.d} features, more than {GRAM_BELOW}")
 

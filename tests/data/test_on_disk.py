@@ -16,6 +16,7 @@ from svmtool import registry
 from svmtool.data import mapped_arrays
 from svmtool.data.dense import DenseRows
 from svmtool.data.mapped_arrays import MappedArrays
+from svmtool.data.replicated import OrdinalRows, RepeatedRows
 from svmtool.formats.rowcache import arrays
 from svmtool.formats.rowcache import folder as row_folder
 from svmtool.formats.svmlight import table
@@ -306,6 +307,8 @@ def test_rows_taken_from_here_and_there_come_by_where_they_lie(on_disk, monkeypa
     monkeypatch.setattr("svmtool.data.blocks.PIECE", 40)
     X = np.random.default_rng(0).standard_normal((200, 4))
     dense = DenseRows(X, mapped=MappedArrays(10**12, str(tmp_path)))
+    assert not any(rows.in_memory for rows in (dense, dense.as_csr(), RepeatedRows(dense, 2), OrdinalRows(dense, 2)))
+    assert DenseRows(X).in_memory and RepeatedRows(DenseRows(X), 2).in_memory
     for rows in (dense, dense.as_csr()):
         for chosen in (np.arange(0, 200, 17), np.arange(5, 9), np.arange(200), np.empty(0, np.int64)):
             runs = list(rows.runs(chosen))

@@ -117,6 +117,27 @@ def test_solvers_neither_print_nor_read():
                 assert node.func.id not in ("print", "open", "input"), f"{path.name}, line {node.lineno}"
 
 
+def reached(tree: ast.AST) -> set[str]:
+    """Attributes that say how rows are stored, or are their arrays; `values()` is a method of others."""
+    layout = {"csr_arrays", "indptr", "indices", "values", "X", "mapped", "distributed", "has_sparse_form"}
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in layout]
+    return {n.attr for n in found if not (n.attr == "values" and id(n) in called)}
+
+
+def test_solvers_know_no_layout():
+    """They ask rows what they offer; data, objectives and coordinate descent reach into the arrays."""
+    for path in (PACKAGE / "solvers").rglob("*.py"):
+        assert not reached(ast.parse(path.read_text())), path.name
+        layouts = {"svmtool.data.csr", "svmtool.data.dense", "svmtool.data.mapped_arrays"}
+        assert not imports(path) & layouts, path.name
+
+
+def test_layouts_are_found():
+    text = "def f(rows, k):\n    if rows.mapped is None:\n        return rows.values[k]\n    return k.values()"
+    assert reached(ast.parse(text)) == {"mapped", "values"}
+
+
 def loaded(argv: list[str], folder) -> set[str]:
     """Top-level modules that a command has loaded when it ends."""
     code = (

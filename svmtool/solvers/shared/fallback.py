@@ -200,10 +200,9 @@ class _Scaled:
 
 def _by_coordinates(task: Task, gap: float, monitor: Monitor, most: int) -> Result | None:
     """Run dual coordinate descent for the hinge; None where it is not possible."""
-    rows = task.rows.as_csr()
-    if not DualCoordinateDescent.possible(rows, task.cost, task.free_bias):
+    if not DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, copied=True):
         return None
-    descent, before = DualCoordinateDescent.of_power(rows, task.y, task.cost, 1.0, 1, task.target), -np.inf
+    descent, before = DualCoordinateDescent.of_power(task.rows, task.y, task.cost, 1.0, 1, task.target), -np.inf
     for k in range(most):
         descent.run()
         if monitor.ended():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from svmtool.coordinate.hinge import DualCoordinateDescent
+from svmtool.coordinate.hinge import DualCoordinateDescent, visited_rows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import cancelling, relative_gap
 from svmtool.objectives.task import Task
@@ -163,17 +163,10 @@ class Homotopy:
         system = "dual" if few else "cg"
         return o.newton_direction(g, system, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
 
-    def _sparse_rows(self) -> Any:
-        """The rows as CSR, a free bias as a feature as large as the rows are on average: for coordinate descent."""
-        rows = self.objective.rows.as_csr()
-        if not self.objective.free_bias:
-            return rows
-        return rows.with_bias(float(np.sqrt(np.mean(rows.square_norms()))))
-
     def one_epoch(self, seed: int) -> None:
         """Run one epoch of dual coordinate descent, after which stages begin."""
-        o = self.objective
-        run = DualCoordinateDescent(self._sparse_rows(), o.y, np.zeros(o.n), o.cost, seed, target=o.target)
+        o, rows = self.objective, visited_rows(self.objective.rows, self.objective.free_bias)
+        run = DualCoordinateDescent(rows, o.y, np.zeros(o.n), o.cost, seed, target=o.target)
         run.run()
         if o.free_bias:
             run.w[-1] = 0.0
@@ -187,7 +180,7 @@ class Homotopy:
 
         None where they are too slow: stages take over.
         """
-        o, rows = self.objective, self._sparse_rows()
+        o, rows = self.objective, visited_rows(self.objective.rows, self.objective.free_bias)
         alpha = cancelling(rows, o.y, o.cost)
         descent = DualCoordinateDescent(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
         status = CentredEpochs(descent, o, self.best, self.monitor, rows.bias).run(most_epochs=MAX_EPOCHS)

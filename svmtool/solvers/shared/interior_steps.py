@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from svmtool.coordinate.hinge import still_needed
-from svmtool.data.replicated import base_rows
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
@@ -37,9 +36,8 @@ NEARER = 0.9
 def possible(task: Task) -> bool:
     """Return whether the matrix of the features or of the rows is small, and all rows are in local memory."""
     rows = task.rows
-    in_memory = base_rows(rows).mapped is None and not rows.distributed
     small = rows.d <= GRAM_BELOW or (by_rows(rows) and rows.n <= GRAM_BELOW)
-    return in_memory and small and bool(np.all(task.cost > 0.0))
+    return rows.in_memory and small and bool(np.all(task.cost > 0.0))
 
 
 class Slower:

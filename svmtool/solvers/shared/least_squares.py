@@ -100,7 +100,7 @@ def merged(solve: Callable[[Task, np.ndarray | None], Result], task: Task, start
 
     solve(task, start) solves what is left.
     """
-    singletons = SingletonFeatures(task.rows.as_csr())
+    singletons = SingletonFeatures(task.rows)
     less = Task(singletons.rows, task.y, task.cost, task.free_bias, task.target, options=task.options)
     result = solve(less, None if start is None else singletons.merged_weights(start))
     result.w = singletons.original_weights(result.w)
@@ -115,7 +115,7 @@ def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
     """
     answer, alpha = np.zeros(objective.d), np.zeros(objective.n)
     primal, dual, flat, count = objective.value_at_zero(), 0.0, 0, 0
-    most = max(DIRECT, objective.n) if objective.n <= FEW_ROWS and objective.rows.mapped is None else np.inf
+    most = max(DIRECT, objective.n) if objective.n <= FEW_ROWS and objective.rows.in_memory else np.inf
     while True:
         steps, f = objective.golub_kahan(), objective.value()
         whole = 0.5 * steps.first**2  # P - D at the start
