@@ -65,7 +65,7 @@ class Run:
     __slots__ = ("stop", "_threads", "_interruptible", "_errors")
 
     def __init__(self, threads: int | None, max_seconds: float | None = None, interruptible: bool = True):
-        self._threads = pool.Limited(thread_count(threads))
+        self._threads = pool.limited(thread_count(threads))
         self.stop = StopFlag(None if max_seconds is None else real("max_seconds", max_seconds))
         self._interruptible = Interruptible(self.stop) if interruptible else nullcontext()
 

@@ -32,10 +32,6 @@ import sys
 import zlib
 from collections.abc import Callable
 
-TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
-if TYPE_CHECKING:
-    from typing import Any
-
 MODE = os.environ.get("SVMTOOL_LOOPS", "auto")  # auto | jit | build (build.py)
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 LOOP_FOLDERS = ("cd", "fused", "kernel", "loss", "rows", "text")  # of svmtool/compiled/loops
@@ -67,22 +63,10 @@ def checksum() -> str:
     return f"{crc:08x}"
 
 
-def parse_signature(text: str) -> tuple[str, list[str]]:
-    """`"void(i8[], f8)"` -> ("void", ["i8[]", "f8"])."""
-    result, _, inside = text.partition("(")
-    return result.strip(), [a.strip() for a in inside.rstrip(") ").split(",") if a.strip()]
-
-
-def jit_options(fast: bool) -> dict[str, Any]:
+def jit_options(fast: bool) -> dict[str, object]:
     """numba's options.  A build calls no loop, so it leaves out what Python would call: a sixth of the time."""
     options = {"nopython": True, "nogil": True, "error_model": "numpy", "fastmath": FAST_MATH if fast else False}
     return {**options, "no_cpython_wrapper": True, "no_cfunc_wrapper": True} if MODE == "build" else options
-
-
-@functools.cache
-def type_name(dtype) -> str:
-    """`f8` for numpy's dtype of that name, or for the name itself."""
-    return dtype if isinstance(dtype, str) else dtype.str[1:]
 
 
 class Loop:
@@ -92,13 +76,13 @@ class Loop:
         self.function, self.fast = function, fast
         self.name = function.__name__
         self.__doc__ = function.__doc__
-        self.result, self.arguments = parse_signature(signature)
+        self.result, _, inside = signature.partition("(")
+        self.arguments = [a.strip() for a in inside.removesuffix(")").split(",")]
         self.n_arrays = sum(a.endswith("[]") for a in self.arguments)
         assert all(a.endswith("[]") for a in self.arguments[: self.n_arrays]), f"{self.name}: arrays come first"
         self.dtypes = [a[:-2] for a in self.arguments[: self.n_arrays]]
-        self._seen: list[Any] = [None] * self.n_arrays  # the last accepted type of each argument
+        self._seen: list[object] = [None] * self.n_arrays  # the last accepted type of each argument
         self.entry: Callable | None = None
-        self._callee: Any = None
         assert self.name not in REGISTRY, f"two loops are called {self.name}"
         REGISTRY[self.name] = self
 
@@ -122,7 +106,7 @@ class Loop:
 
     def _check_type(self, k: int, a) -> None:
         """Raise TypeError unless an array matches argument k."""
-        found = type_name(a.dtype)
+        found = a.dtype if isinstance(a.dtype, str) else a.dtype.str[1:]  # of a Buffer, or of numpy
         if found != self.dtypes[k] and found != TAKES.get(self.dtypes[k]):
             raise self._unfit(k, a)
         self._seen[k] = a.dtype
@@ -134,12 +118,11 @@ class Loop:
         """The arrays for numba: flat, of the declared type, writable (loops do not write to read-only ones)."""
         import numpy as np
 
-        flat = []
+        def flat(dtype: str, address: int, size: int):
+            return np.frombuffer((ctypes.c_char * (size * int(dtype[1]))).from_address(address), dtype)
+
         found = self._addresses(arrays)
-        for dtype, address, size in zip(self.dtypes, found[::2], found[1::2], strict=True):
-            memory = (ctypes.c_char * (size * int(dtype[1]))).from_address(address)
-            flat.append(np.frombuffer(memory, dtype))
-        return flat
+        return list(map(flat, self.dtypes, found[::2], found[1::2]))
 
     def __call__(self, *args):
         entry = self.entry or self._find()
@@ -167,11 +150,10 @@ class Loop:
         }  # fmt: skip
         return tuple(types.Array(scalars[a[:-2]], 1, "C") if a.endswith("[]") else scalars[a] for a in self.arguments)
 
-    @property
-    def _numba_type_(self) -> Any:
+    @functools.cached_property
+    def _numba_type_(self):
         """The type by which numba compiles calls from other loops, as of a helper."""
-        if self._callee is None:
-            self._callee = helper(self.function, fast=self.fast)
+        self._callee = helper(self.function, fast=self.fast)  # numba's type has a weak reference to it
         return self._callee._numba_type_
 
     def dispatcher(self):
@@ -251,11 +233,8 @@ def library_path(kind: str, level: str | None = None) -> str:
 
 
 def _open_library() -> _SharedLibrary | None:
-    if MODE != "auto":
-        return None
     for kind, opener in (("so", _SharedLibrary), ("o", _ObjectFile)):
-        path = library_path(kind)
-        if os.path.exists(path):
+        if MODE == "auto" and os.path.exists(path := library_path(kind)):
             return opener(path)
     return None
 

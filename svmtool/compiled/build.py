@@ -43,11 +43,8 @@ def loop_modules() -> dict[str, str]:
     """Modules that declare loops, with their files."""
     from svmtool.compiled import FOLDER, loop_sources
 
-    found = {}
-    for path in loop_sources():
-        if path.endswith("_loops.py"):
-            found["svmtool.compiled." + os.path.relpath(path, FOLDER)[: -len(".py")].replace(os.sep, ".")] = path
-    return found
+    paths = {os.path.relpath(path, FOLDER).removesuffix(".py"): path for path in loop_sources()}
+    return {"svmtool.compiled." + k.replace(os.sep, "."): path for k, path in paths.items() if k.endswith("_loops")}
 
 
 def wrapped_module(loop, machine):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from svmtool import limits
 from svmtool.integers import parse_count
@@ -19,7 +20,7 @@ _count: int | None = None
 _pool: _Pool | None = None
 _changing = threading.Lock()  # guards _pool and _wanted
 _wanted = 0  # workers in use by all calls of run_blocks
-# .inside: this thread runs blocks, so that nested calls use one thread; .count: threads set by `Limited`
+# .inside: this thread runs blocks, so that nested calls use one thread; .count: threads set by `limited`
 _here = threading.local()
 
 
@@ -34,7 +35,7 @@ def available() -> int:
 
 
 def set_count(n: int | None) -> None:
-    """Use n threads from now on (None: `available()`), except within `Limited`."""
+    """Use n threads from now on (None: `available()`), except within `limited`."""
     global _count
     _count = n
 
@@ -50,20 +51,14 @@ def count() -> int:
     return n if most is None else min(n, most)
 
 
-class Limited:
+@contextmanager
+def limited(n: int) -> Iterator[None]:
     """Within this block, calls of this thread and of its workers use n threads."""
-
-    __slots__ = ("n", "before")
-
-    def __init__(self, n: int):
-        self.n = n
-
-    def __enter__(self) -> None:
-        self.before = getattr(_here, "count", None)
-        _here.count = self.n
-
-    def __exit__(self, *_: object) -> None:
-        _here.count = self.before
+    before, _here.count = getattr(_here, "count", None), n
+    try:
+        yield
+    finally:
+        _here.count = before
 
 
 def alone() -> bool:
@@ -97,7 +92,7 @@ class _Pool:
 
 
 def _hire(workers: int) -> _Pool:
-    """The pool, with this many workers for a run that begins, beside those of others; `_dismiss` them at its end."""
+    """The pool, with this many workers for a run that begins, beside those of others; `run_blocks` dismisses them."""
     global _pool, _wanted
     with _changing:
         if _pool is None:
@@ -109,12 +104,6 @@ def _hire(workers: int) -> _Pool:
             _wanted -= workers
             raise
         return _pool
-
-
-def _dismiss(workers: int) -> None:
-    global _wanted
-    with _changing:
-        _wanted -= workers
 
 
 def _after_fork() -> None:
@@ -132,6 +121,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
 
     A nested call uses the calling thread only.
     """
+    global _wanted
     order = iter(range(n_blocks))  # next() on it is atomic under the GIL
     workers = beside(n_blocks) - 1
     if workers <= 0:
@@ -163,7 +153,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
             begun += 1
         if before_work is not None:
             before_work()
-        with limits.until(ended), Limited(threads_of_run):
+        with limits.until(ended), limited(threads_of_run):
             drain()
         finished.release()
 
@@ -176,6 +166,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
         for _ in range(begun):
             finished.acquire()
     finally:
-        _dismiss(workers)
+        with _changing:
+            _wanted -= workers
     if failures:
         raise failures[0]

@@ -15,15 +15,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from svmtool.errors import SvmtoolError
 from svmtool.formats.output import replacing
 from svmtool.formats.source import open_source
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
-
 
 SUFFIX, MODEL_SUFFIX = ".names", ".model"
 FORMAT, VERSION = "svmtool names", 1
@@ -63,23 +59,21 @@ def write(path: str, names: Names) -> None:
 def read(path: str) -> Names:
     """Read names; SvmtoolError for a file that is neither JSON of this format nor lines of text."""
     with open_source(path, "can't open names file") as source:
-        buffer, held = bytearray(1 << 16), 0
-        while n := source.read_into(memoryview(buffer)[held:]):
-            held += n
-            if held == len(buffer):
-                if held >= MAX_BYTES:
-                    raise SvmtoolError(f"{path} is no file of names: it is larger than {MAX_BYTES >> 20} MB")
-                buffer += bytes(held)
+        content, block = bytearray(), bytearray(1 << 16)
+        while n := source.read_into(block):
+            content += block[:n]
+            if len(content) > MAX_BYTES:
+                raise SvmtoolError(f"{path} is no file of names: it is larger than {MAX_BYTES >> 20} MB")
     try:
-        text = bytes(buffer[:held]).decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SvmtoolError(f"{path} is no file of names: it is not UTF-8 text") from None
     if not text.lstrip().startswith("{"):
         return Names(tuple(line.strip() for line in text.splitlines()))
     try:
-        content = json.loads(text)
-        json.dumps(content, ensure_ascii=False).encode()  # ValueError for half a surrogate pair
-        return _checked(content)
+        found = json.loads(text)
+        json.dumps(found, ensure_ascii=False).encode()  # ValueError for half a surrogate pair
+        return _checked(found)
     except (ValueError, RecursionError) as e:
         raise SvmtoolError(f"{path} is no file of names: {e}") from None
 
@@ -111,13 +105,8 @@ def _are_strings(values: object) -> bool:
 
 def find(given: str | None, *beside: str) -> Names:
     """The names of `given`, else of the first file of names that exists beside these files, else none."""
-    if given is not None:
-        return read(given)
-    for path in beside:
-        found = path_beside(path)
-        if found is not None:
-            return read(found)
-    return Names()
+    path = next(filter(None, map(path_beside, beside)), None) if given is None else given
+    return Names() if path is None else read(path)
 
 
 def path_beside(path: str) -> str | None:
@@ -166,8 +155,4 @@ class NamedLabels:
 
 def named_metrics(lines: str, names: Names) -> str:
     """The lines of --metrics with the strings of labels."""
-
-    def text(found: re.Match) -> str:
-        return f"Label {names.of_class(float(found[1]))}:"
-
-    return re.sub(r"^Label (\S+):", text, lines, flags=re.MULTILINE)
+    return re.sub(r"^Label (\S+):", lambda m: f"Label {names.of_class(float(m[1]))}:", lines, flags=re.MULTILINE)

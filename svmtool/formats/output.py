@@ -18,17 +18,13 @@ from collections.abc import Iterator
 from svmtool import interrupts
 from svmtool.errors import SvmtoolError
 
-TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
-if TYPE_CHECKING:
-    from typing import BinaryIO
-
 MAX_NAME = 200  # characters of the target's name in a temporary name
 
 _tidied: set[str] = set()  # targets whose left files this process has removed
 
 
 @contextlib.contextmanager
-def replacing(path: str, refusal: str = "can't open output file") -> Iterator[BinaryIO]:
+def replacing(path: str, refusal: str = "can't open output file") -> Iterator[io.BufferedWriter]:
     """A binary file object that becomes the file `path` when the block ends without an exception.
 
     Until then it has a temporary name in the same folder.  After an exception or Ctrl-C it is removed and the old file
@@ -43,7 +39,13 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[Bi
     direct = _direct(path, refusal)
     if direct is not None:
         with _write_errors(path):
-            yield from _written_directly(direct)
+            try:
+                yield direct
+                direct.flush()
+            finally:
+                if direct is not getattr(sys.stdout, "buffer", None):
+                    with contextlib.suppress(OSError):  # the write error has been reported
+                        direct.close()
         return
     if os.path.basename(path) in ("", ".", ".."):  # realpath would turn it into a file name
         raise SvmtoolError(f"{refusal} {path}: it names a directory")
@@ -87,18 +89,7 @@ def unwritable(path: str) -> str:
     return ""
 
 
-def _written_directly(file: BinaryIO) -> Iterator[BinaryIO]:
-    """Yield a file object and close it afterwards, unless it is standard output's own."""
-    try:
-        yield file
-        file.flush()
-    finally:
-        if file is not getattr(sys.stdout, "buffer", None):
-            with contextlib.suppress(OSError):  # the write error has been reported
-                file.close()
-
-
-def _direct(path: str, refusal: str) -> BinaryIO | None:
+def _direct(path: str, refusal: str) -> io.BufferedWriter | None:
     """The file object for `-`, a device, a pipe or a socket; None for a regular or new file."""
     if path in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
         if sys.stdout is None:

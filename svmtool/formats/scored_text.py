@@ -16,10 +16,6 @@ from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import LineReader, Source
 from svmtool.models.linear import ONE_CLASS_WORD, LinearModel
 
-TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
-if TYPE_CHECKING:
-    from typing import Any
-
 BLOCK = 1 << 18  # bytes of text that a thread scores at a time; fits the second-level cache
 ROW_BYTES = 64  # initial estimate of the length of a row's text
 GROUP = 64  # blocks whose results are in memory at the same time, at most, ...
@@ -120,7 +116,7 @@ def _score(text: Buffer, stop: int, model: LinearModel, name: str) -> Scored:
     return scored
 
 
-def _decide_row(out: Any, row: int, indices: list[int], values: list[float], model: LinearModel, rho: float):
+def _decide_row(out: memoryview, row: int, indices: list[int], values: list[float], model: LinearModel, rho: float):
     """The sums of score_lines for a row that only slow_line can parse."""
     W, columns = model.W.items, model.columns
     for c in range(columns):

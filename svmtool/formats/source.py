@@ -152,9 +152,7 @@ class Source:
 
 
 def _reason(e: BaseException) -> str:
-    if isinstance(e, OSError) and e.strerror:
-        return e.strerror
-    return str(e) or type(e).__name__
+    return getattr(e, "strerror", None) or str(e) or type(e).__name__
 
 
 def open_source(path: str, refusal: str = "can't open input file") -> Source:
@@ -226,11 +224,11 @@ class _Pieces(io.RawIOBase):
         return n
 
 
-def partial_line_error(text: Buffer, start: int, stop: int, longest: int = LONGEST_LINE) -> str:
+def partial_line_error(text: Buffer, start: int, stop: int) -> str:
     """Why text[start:stop] cannot be the beginning of a line; empty if it can."""
     if text.memory.find(b"\0", start, stop) >= 0:
         return NUL
-    return too_long(longest) if stop - start > longest else ""
+    return too_long(LONGEST_LINE) if stop - start > LONGEST_LINE else ""
 
 
 def too_long(longest: int) -> str:

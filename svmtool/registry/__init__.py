@@ -11,14 +11,11 @@ Solver modules are named by strings, so that reading this table imports none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from svmtool.errors import SvmtoolError
 from svmtool.registry import liblinear, libsvm, papers
 from svmtool.registry.row import Solver
-
-if TYPE_CHECKING:
-    from typing import Any
 
 COMMON_OPTIONS = frozenset({"-s", "-v", "-q", "--threads", "--strict", "--metrics", "--plain-model"})
 COSTS = frozenset({"-c", "-w"})

@@ -13,8 +13,9 @@ no numbers or out of order, numbers beyond 32 bits, and nan for the rho of a one
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import Any
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, ModelError, clipped
@@ -26,10 +27,6 @@ from svmtool.models.kernel import CLASSIFIERS, SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
 from svmtool.models.linear import NO_CLASSES, OVERFLOWN
 from svmtool.numbers import format_one, parse_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 EARLY_END = "ERROR: fscanf failed to read model"
 MARKS = 10
@@ -130,9 +127,7 @@ def _check(fields: dict[str, Any]) -> None:
     if classes:
         wanted += ["label", "nr_sv"]
     kind = NAMES.index(fields["kernel_type"]) if "kernel_type" in fields else -1
-    for key, kinds in KERNELS_WITH.items():
-        if kind in kinds:
-            wanted.append(key)
+    wanted += [key for key, kinds in KERNELS_WITH.items() if kind in kinds]
     missing = [key for key in wanted if key not in fields]
     if missing:
         raise ModelError(f"ERROR: the model lacks {', '.join(missing)}")
@@ -231,26 +226,17 @@ def _is_serial(x: float) -> bool:
 def header_text(model: KernelModel) -> str:
     """The lines of a model before its support vectors."""
     kernel = model.kernel
+    parameters = {key: [getattr(kernel, key)] for key, kinds in KERNELS_WITH.items() if kernel.kind in kinds}
+    lists = {
+        **parameters, "nr_class": [model.nr_class], "total_sv": [model.total_sv], "rho": model.rho,
+        "label": model.labels, "probA": model.probA, "probB": model.probB, "prob_density_marks": model.density_marks,
+        "nr_sv": model.nr_sv,
+    }  # fmt: skip
     lines = [f"svm_type {model.svm_type}", f"kernel_type {NAMES[kernel.kind]}"]
-    if kernel.kind in WITH_DEGREE:
-        lines.append(f"degree {kernel.degree}")
-    if kernel.kind in WITH_GAMMA:
-        lines.append(_line("gamma", [kernel.gamma]))
-    if kernel.kind in WITH_COEF0:
-        lines.append(_line("coef0", [kernel.coef0]))
-    lines += [f"nr_class {model.nr_class}", f"total_sv {model.total_sv}", _line("rho", model.rho)]
-    if model.labels is not None:
-        lines.append(" ".join(["label", *map(str, model.labels)]))
-    for key, numbers in (("probA", model.probA), ("probB", model.probB), ("prob_density_marks", model.density_marks)):
+    for key, numbers in lists.items():
         if numbers is not None:
-            lines.append(_line(key, numbers))
-    if model.nr_sv is not None:
-        lines.append(" ".join(["nr_sv", *map(str, model.nr_sv)]))
+            lines.append(" ".join([key, *(format_one(float(x), 17) for x in numbers)]))
     return "\n".join([*lines, "SV", ""])
-
-
-def _line(key: str, numbers) -> str:
-    return " ".join([key, *(format_one(float(x), 17) for x in numbers)])
 
 
 def write(path: str, model: KernelModel) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError, clipped
@@ -11,18 +12,12 @@ from svmtool.integers import parse_integer
 from svmtool.numbers import NUMBER, parse_number
 from svmtool.tolerances import MB
 
-TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 LONGEST_WORD = 80  # characters that LIBLINEAR's and LIBSVM's scanf read at most
 PADDING = 32  # bytes after the text that the compiled parser may read
 WINDOW = 1 << 22  # bytes read at a time
 LONGEST_TOKEN = 1 << 20  # bytes; numbers may have thousands of digits
 MAX_CLASSES = 1 << 22  # their labels are read one by one, and a small compressed file may claim 2^31
 NOTES = 1 << 24  # bytes after the model that are searched for notes: sigmoids of 100,000 classes fit
-
-
 KERNEL_WORDS = (b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", b"total_sv")  # only in LIBSVM's models
 
 _BLANKS = re.compile(rb"[ \t\n\v\f\r]*")
