@@ -12,7 +12,7 @@ import numpy as np
 from svmtool.compiled.loops.cd.class_epoch_loops import class_epoch
 from svmtool.coordinate.hinge import chunk_of, random_state
 from svmtool.objectives.class_rows import ClassRows, ClassTask
-from svmtool.objectives.crammer_singer import PRODUCTS, step_cost, system_cost
+from svmtool.objectives.crammer_singer import USUAL_PRODUCTS, step_cost, system_cost
 
 # What work costs, in nanoseconds on one core of 2024; only their ratios matter.
 VISIT, PLACE = 0.8, 8.0  # of a visit to a row with all its neighbours: a non-zero for a class, and a class
@@ -130,7 +130,7 @@ class CrammerSingerDescent:
     @property
     def most_products(self) -> int:
         """Limit of products in one Newton step by conjugate gradients: the number expected for all steps."""
-        return int(self.steps * PRODUCTS)
+        return int(self.steps * USUAL_PRODUCTS)
 
     @property
     def least_steps(self) -> float:

@@ -15,7 +15,7 @@ from svmtool.coordinate.face_steps import FIRST_STEPS, face_steps
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import stored_rows
-from svmtool.linalg.systems import COPY, FACTOR, INNER, VISIT, VISITED_ROW
+from svmtool.linalg.systems import COPY_NS, FACTOR_NS, GRAM_NS, ROW_VISIT_NS, VISIT_NS
 from svmtool.tolerances import LATE_EPOCHS
 
 NEWTON_STEPS = 4  # usual number of Newton steps from a good dual point
@@ -153,7 +153,7 @@ class DualCoordinateDescent:
     @property
     def cost(self) -> float:
         """Cost of an epoch over all rows."""
-        return self.n * (self.row_length * VISIT + VISITED_ROW)
+        return self.n * (self.row_length * VISIT_NS + ROW_VISIT_NS)
 
     @property
     def active_share(self) -> float:
@@ -195,7 +195,7 @@ class DualCoordinateDescent:
         if not self.count:
             self._first = float(self.limits[4])
         self.count += count
-        return spent + rows * (self.row_length * VISIT + VISITED_ROW)
+        return spent + rows * (self.row_length * VISIT_NS + ROW_VISIT_NS)
 
     def _run_on_disk(self) -> int:
         """Run one epoch over mapped rows; return how many it visited."""
@@ -228,7 +228,7 @@ class DualCoordinateDescent:
         self.visits += work
         self._turned = self.visits
         self._turn_at = self.visits + self._wait
-        return work * self.n * self.row_length * VISIT
+        return work * self.n * self.row_length * VISIT_NS
 
     def newton_is_cheaper(self, spent: float, most: int, expected: float = np.inf, steps: int = NEWTON_STEPS) -> bool:
         """Return whether epochs that cost `spent` in all should give way to Newton steps with the row system.
@@ -239,8 +239,8 @@ class DualCoordinateDescent:
         m = float(np.count_nonzero((self.alpha > 0.0) & (self.alpha < self.upper)))
         if m > most:
             return False
-        products = PRODUCTS * VISIT * self.n * self.row_length
-        newton = steps * (FACTOR * m**3 + COPY * m * m + products) + INNER * m * m * self.row_length
+        products = PRODUCTS * VISIT_NS * self.n * self.row_length
+        newton = steps * (FACTOR_NS * m**3 + COPY_NS * m * m + products) + GRAM_NS * m * m * self.row_length
         return spent > PATIENCE * newton and expected > newton
 
     def beyond(self, tolerance: float) -> bool:
@@ -250,7 +250,7 @@ class DualCoordinateDescent:
         """
         ends = self.gradient_sum <= tolerance or (tolerance >= 0.0 and self.count >= LATE_EPOCHS)
         if self._most_visits == np.inf and ends:
-            start = (READING * self.data.nnz + STARTING) * VISIT / max(self.cost, 1.0)
+            start = (READING * self.data.nnz + STARTING) * VISIT_NS / max(self.cost, 1.0)
             self._most_visits = (1.0 + BEYOND) * self.visits + start
         return self.visits >= self._most_visits
 

@@ -37,7 +37,7 @@ from svmtool.limits import EndedError
 from svmtool.linalg.systems import restore_sum
 from svmtool.models.kernel_functions import LINEAR
 from svmtool.objectives.duality import relative_gap
-from svmtool.objectives.power_interior import PowerInterior, step_cost
+from svmtool.objectives.power_interior import MAX_STEPS, STALL_STEPS, PowerInterior, step_cost
 from svmtool.objectives.task import Task
 from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_DECREASE, SUFFICIENT_RISE
 
@@ -54,10 +54,8 @@ USUAL_STEPS = 20  # 15 to 35 on 28 sets, though 83 on w8a
 VARIABLE_NS = 450.0  # nanoseconds of a step for a variable without its row: 430 to 520, three sets of 32,000 to 93,000
 STEP_NS = 5e5  # nanoseconds of a step besides
 VALUE_NS = 3.0  # nanoseconds that SMO steps take for a value of a kernel row: 2.2 to 4.4 on six sets
-MAX_STEPS = 200  # interior-point steps
-STALL_STEPS = 12  # interior-point steps without progress after which only round-off is left
-OPTIMAL_GAP = 1e-14  # they end at this gap
-ROUNDOFF_GAP = 1e-9  # after a gap of at most this a larger one is round-off
+TARGET_GAP = 1e-14  # interior-point steps end at this gap
+RISING_GAP = 1e-9  # after a gap of at most this a larger one is round-off
 MAX_FACE_STEPS = 500
 STALL_FACE_STEPS = 3  # steps to the minimum of a face without progress
 STALL_RTOL = 1e-12  # relative change of the value by face steps that counts as round-off ...
@@ -181,7 +179,7 @@ def primal_minimum(problem: KernelProblem) -> np.ndarray | None:
 def _interior(task: Task) -> np.ndarray | None:
     """The dual point of the smallest gap, with multipliers set to their bounds where that is indicated."""
     run, least, idle, best = PowerInterior(task, 1.0), np.inf, 0, None
-    nearest = np.inf
+    least_mu = np.inf
     for _ in range(MAX_STEPS):
         limits.check()
         try:
@@ -191,10 +189,10 @@ def _interior(task: Task) -> np.ndarray | None:
                 break
             if gap < least:
                 best, _ = run.settled()
-            idle = 0 if gap < least or run.left < SUFFICIENT_DECREASE * nearest else idle + 1
-            rounding = least <= ROUNDOFF_GAP and gap >= least
-            least, nearest = min(gap, least), min(run.left, nearest)
-            if least <= OPTIMAL_GAP or rounding or idle > STALL_STEPS:
+            idle = 0 if gap < least or run.mu < SUFFICIENT_DECREASE * least_mu else idle + 1
+            rounding = least <= RISING_GAP and gap >= least
+            least, least_mu = min(gap, least), min(run.mu, least_mu)
+            if least <= TARGET_GAP or rounding or idle > STALL_STEPS:
                 break
             run.step()
         except SvmtoolError:

@@ -19,7 +19,7 @@ from svmtool.data.blocks import Rows
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.models.kernel_functions import RBF, Kernel
 from svmtool.objectives import one_class
-from svmtool.objectives.one_class import AMONG, is_zero
+from svmtool.objectives.one_class import ORIGIN_IN_HULL, is_zero
 from svmtool.params import NO_OPTIONS
 from svmtool.tolerances import MIN_POSITIVE, SUM_ROUNDOFF
 
@@ -271,7 +271,7 @@ class HardOneClass(KernelProblem):
         """The decision function of a result."""
         found = super().decision_function(result)
         if result.status.converged and is_zero(float(np.min(result.gradient)), result.rho, self.size):
-            return found._replace(warning=AMONG)
+            return found._replace(warning=ORIGIN_IN_HULL)
         return found
 
     def report(self, coef: np.ndarray, result: KernelResult) -> str:

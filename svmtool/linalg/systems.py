@@ -12,24 +12,25 @@ from svmtool.data.blocks import Rows
 from svmtool.errors import SvmtoolError
 
 # Costs of operations in nanoseconds on one core of 2024; only their ratios matter, for the choice of methods
-VISIT = 1.3  # a non-zero in an epoch of coordinate descent
+VISIT_NS = 1.3  # a non-zero in an epoch of coordinate descent
 # a row in an epoch, in addition: 5 to 90 on 36 sets, median 35, so that an epoch over rows of ten non-zeros costs as
 # much as two to six products
-VISITED_ROW = 40.0
-INNER = 0.4  # a non-zero in a matrix of inner products of rows, which is symmetric
-INNER_DENSE = 0.05  # the same for dense rows: 0.035 to 0.1 on twelve shapes of 50 to 1000 rows and 100 to 1500 features
-FACTOR, COPY = 0.02, 10.0  # a factorisation of order m: for each of m^3 and of m^2
+ROW_VISIT_NS = 40.0
+GRAM_NS = 0.4  # a non-zero in a matrix of inner products of rows, which is symmetric
+DENSE_GRAM_NS = 0.05  # the same, dense rows: 0.035 to 0.1 on twelve shapes of 50 to 1000 rows and 100 to 1500 features
+FACTOR_NS, COPY_NS = 0.02, 10.0  # a factorisation of order m: for each of m^3 and of m^2
 
-SMALL = 64  # up to this order the compiled Cholesky is faster than the library's
-BLOCK = 512  # rows of an inverse computed, or of a triangle copied, at a time
-MANY = 2048  # rows that KernelCache keeps: 32 MB
-TRIES, MAX_EXCHANGES = 5, 500  # of `nonnegative`: exchanges of many that do not help; exchanges of single entries
-ROUNDS = 8.0  # a slope counts as zero up to this many rounding errors of its terms
-ROUNDING = 1e-14  # relative error of the sum that `restore_sum` accepts
+MAX_COMPILED_ORDER = 64  # up to this order the compiled Cholesky is faster than the library's
+BLOCK_ROWS = 512  # rows of an inverse computed, or of a triangle copied, at a time
+MAX_CACHED_ROWS = 2048  # rows that KernelCache keeps: 32 MB
+MAX_FAILURES, MAX_EXCHANGES = 5, 500  # of `nonnegative`: block exchanges that do not help; exchanges of single entries
+BOUNDARY_FRACTION = 0.995  # interior-point steps go this share of the way to the nearest bound
+SLOPE_ROUNDINGS = 8.0  # a slope counts as zero up to this many rounding errors of its terms
+RESTORED_SUM_RTOL = 1e-14  # relative error of the sum that `restore_sum` accepts
 # Above this order a factorisation uses panels of this many columns.  Whole commands (-s 0 to 4 and 42) with systems of
 # order 128 to 400 took 0.75 to 1.08 of the time that they take with panels there, 0.96 in the mean, on thirteen sets of
 # 16 to 10,000 features; without panels above it four sets of 500 to 780 features took 1.0 to 1.4 times as long.
-IN_PANELS, PANEL = 400, 40
+MIN_PANEL_ORDER, PANEL_COLUMNS = 400, 40
 
 
 def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:
@@ -47,7 +48,7 @@ def solve_shifted(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
     shift = 0.0
     while True:
         p = g.copy()
-        if d <= SMALL:
+        if d <= MAX_COMPILED_ORDER:
             upper = H.copy()
             if not solve_loops.cholesky_solve(upper, g, p, d):
                 return p, shift
@@ -58,9 +59,9 @@ def solve_shifted(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def mirror(H: np.ndarray) -> np.ndarray:
-    """Copy the upper triangle of H to the lower one in place, BLOCK rows at a time; returns H."""
-    for start in range(0, len(H), BLOCK):
-        stop = start + BLOCK
+    """Copy the upper triangle of H to the lower one in place, BLOCK_ROWS rows at a time; returns H."""
+    for start in range(0, len(H), BLOCK_ROWS):
+        stop = start + BLOCK_ROWS
         corner = H[start:stop, start:stop]
         corner[...] = np.triu(corner) + np.triu(corner, 1).T
         H[stop:, start:stop] = H[start:stop, stop:].T
@@ -90,17 +91,17 @@ class Factored:
     def inverse(self) -> np.ndarray:
         """H^-1, both triangles: f8 of H's shape."""
         d, lower = len(self._lower), self._lower
-        half = np.zeros((d, d))  # L^-1, BLOCK rows at a time, to check limits often enough
-        for start in range(0, d, BLOCK):
+        half = np.zeros((d, d))  # L^-1, BLOCK_ROWS rows at a time, to check limits often enough
+        for start in range(0, d, BLOCK_ROWS):
             limits.check()
-            stop = min(start + BLOCK, d)
+            stop = min(start + BLOCK_ROWS, d)
             corner = np.linalg.inv(lower[start:stop, start:stop])
             half[start:stop, :start] = -corner @ (lower[start:stop, :start] @ half[:start, :start])
             half[start:stop, start:stop] = corner
         whole = np.empty((d, d))
-        for start in range(0, d, BLOCK):
+        for start in range(0, d, BLOCK_ROWS):
             limits.check()
-            stop = min(start + BLOCK, d)
+            stop = min(start + BLOCK_ROWS, d)
             own = half[start:, start:stop]
             whole[start:stop, start:stop] = own.T @ own
             whole[start:stop, stop:] = own[stop - start :].T @ half[stop:, stop:]
@@ -126,7 +127,7 @@ def inverse(H: np.ndarray) -> np.ndarray:
 def _cholesky(H: np.ndarray) -> np.ndarray | None:
     """The lower triangular L of H = L L', given the upper triangle of H; None if H is not positive definite."""
     d = len(H)
-    if d > IN_PANELS:
+    if d > MIN_PANEL_ORDER:
         return _cholesky_in_panels(H)
     try:
         lower = np.ascontiguousarray(np.linalg.cholesky(H.T))
@@ -136,15 +137,15 @@ def _cholesky(H: np.ndarray) -> np.ndarray | None:
 
 
 def _cholesky_in_panels(H: np.ndarray) -> np.ndarray | None:
-    """As `_cholesky`, PANEL columns at a time, so that most of the work is matrix products.
+    """As `_cholesky`, PANEL_COLUMNS columns at a time, so that most of the work is matrix products.
 
     The library's factorisation, called through numpy, takes nearly twice as long for some hundred columns.
     """
     d = len(H)
     lower = np.zeros((d, d))
-    for start in range(0, d, PANEL):
+    for start in range(0, d, PANEL_COLUMNS):
         limits.check()
-        stop = min(start + PANEL, d)
+        stop = min(start + PANEL_COLUMNS, d)
         m = stop - start
         panel = H[start:stop, start:].T.copy()
         panel -= lower[start:, :start] @ lower[start:stop, :start].T
@@ -220,9 +221,6 @@ def conjugate_gradient(
     return p, max_steps, rho <= target
 
 
-BOUNDARY_FRACTION = 0.995  # interior-point steps go this share of the way to the nearest bound
-
-
 def reach(x: np.ndarray, dx: np.ndarray) -> float:
     """The largest t <= 1 with x + t dx >= 0, for x > 0: the longest interior-point step."""
     falling = dx < 0.0
@@ -232,12 +230,12 @@ def reach(x: np.ndarray, dx: np.ndarray) -> float:
 class KernelCache:
     """Cache of x_i.x_j among the rows requested so far; only products with new rows are computed.
 
-    If there would be more cached rows than `many` and than twice the requested ones, the others are dropped.
+    If there would be more cached rows than `max_rows` and than twice the requested ones, the others are dropped.
     Memory: f8 (cached rows)^2.
     """
 
-    def __init__(self, rows: Rows, many: int = MANY):
-        self.rows, self.many = rows, many
+    def __init__(self, rows: Rows, max_rows: int = MAX_CACHED_ROWS):
+        self.rows, self.max_rows = rows, max_rows
         self._drop()
 
     def _drop(self) -> None:
@@ -248,7 +246,7 @@ class KernelCache:
     def block(self, used: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows `used` (i8), in the cache's order, and a new matrix of their x_i.x_j, lower triangle."""
         new = used[self.place[used] < 0]
-        if len(self.known) + len(new) > max(self.many, 2 * len(used)):
+        if len(self.known) + len(new) > max(self.max_rows, 2 * len(used)):
             self._drop()
             new = used
         if len(new):
@@ -264,7 +262,7 @@ class KernelCache:
 
 
 def nonnegative(
-    Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarray, most: int = TRIES
+    Q: np.ndarray, t: np.ndarray, start: np.ndarray, above: np.ndarray, max_failures: int = MAX_FAILURES
 ) -> np.ndarray:
     """The minimiser a (f8[n]) of 1/2 a'Qa - t'a over a >= 0, for a positive definite Q (f8[n, n]): also of tiny losses.
 
@@ -274,10 +272,10 @@ def nonnegative(
     leave where they reach 0, which never raises the value (Lawson and Hanson, Solving Least Squares Problems, 1974).
 
     above (bool[n]): first guess of the positive entries; start (f8[n], >= 0): where single entries begin to enter;
-    most: successive exchanges that may fail.
+    max_failures: successive exchanges that may fail.
     Raises EndedError if the run ends meanwhile.
     """
-    used, least, tries = above.copy(), len(t) + 1, most
+    used, least, tries = above.copy(), len(t) + 1, max_failures
 
     def solve() -> tuple[np.ndarray, np.ndarray]:
         """The minimiser over the entries `used`, and the slopes of the others; 0 where they are round-off."""
@@ -285,7 +283,7 @@ def nonnegative(
         a, at = np.zeros(len(t)), np.flatnonzero(used)
         if len(at):
             a[at] = solve_positive(np.ascontiguousarray(Q[np.ix_(at, at)]), t[at])
-        slopes, noise = Q @ a - t, ROUNDS * np.finfo(float).eps * (np.abs(Q) @ np.abs(a) + np.abs(t))
+        slopes, noise = Q @ a - t, SLOPE_ROUNDINGS * np.finfo(float).eps * (np.abs(Q) @ np.abs(a) + np.abs(t))
         return a, np.where(used | (np.abs(slopes) <= noise), 0.0, slopes)
 
     while tries > 0:
@@ -294,7 +292,7 @@ def nonnegative(
         count = int(np.count_nonzero(wrong))
         if not count:
             return a
-        tries = most if count < least else tries - 1
+        tries = max_failures if count < least else tries - 1
         least = min(count, least)
         used ^= wrong
     a, used = start.copy(), start > 0.0
@@ -316,11 +314,11 @@ def nonnegative(
 
 def restore_sum(a: np.ndarray, e: np.ndarray, upper: np.ndarray, total: float) -> None:
     """Change a so that e'a = total (e of 0 and +-1), first by variables strictly within their bounds, then by all."""
-    for some in ((a > 0.0) & (a < upper), np.ones(len(a), bool)):
+    for movable in ((a > 0.0) & (a < upper), np.ones(len(a), bool)):
         rest = total - float(e @ a)
-        if abs(rest) <= ROUNDING * float(np.abs(e) @ a):
+        if abs(rest) <= RESTORED_SUM_RTOL * float(np.abs(e) @ a):
             return
-        slack = np.where(e * rest > 0.0, upper - a, a) * np.abs(e) * some
+        slack = np.where(e * rest > 0.0, upper - a, a) * np.abs(e) * movable
         whole = float(np.sum(slack))
         if whole > 0.0:
             a += np.sign(e * rest) * slack * min(abs(rest) / whole, 1.0)

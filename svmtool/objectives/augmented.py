@@ -18,13 +18,13 @@ from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data.blocks import Rows
 from svmtool.data.replicated import stored_rows
-from svmtool.linalg.systems import FACTOR, Factored
+from svmtool.linalg.systems import FACTOR_NS, Factored
 from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import balanced
 
-SUMS = 8
-POWER_BLOCK = 8192  # rows in a block of work for 1 < p < 2
-REGULAR = 1e-12  # added curvature of a free bias: keeps systems regular where no row is active
+N_SUMS = 8
+POWER_BLOCK_ROWS = 8192  # rows in a block of work for 1 < p < 2
+BIAS_RIDGE = 1e-12  # added curvature of a free bias: keeps systems regular where no row is active
 
 
 class Augmented(Objective):
@@ -56,11 +56,11 @@ class Augmented(Objective):
     def _prepare(self) -> None:
         super()._prepare()
         # rows cost enough for threads only where 1 < p < 2
-        step = POWER_BLOCK if 1.0 < self.p < 2.0 else max(self.n, 1)
+        step = POWER_BLOCK_ROWS if 1.0 < self.p < 2.0 else max(self.n, 1)
         self._spans = [(lo, min(lo + step, self.n)) for lo in range(0, max(self.n, 1), step)]
         vectors = self.z, self.target, self.cost, self.y, self.beta, self.u, self.c, self._change
         line_search = self.z, self.dz, self.target, self.cost, self.beta
-        self._sums, self._slopes = np.zeros((len(self._spans), SUMS)), np.zeros((len(self._spans), 2))
+        self._sums, self._slopes = np.zeros((len(self._spans), N_SUMS)), np.zeros((len(self._spans), 2))
         self._states = [loops.power_state.bind(*vectors, sums) for sums in self._sums]
         self._line_searches = [loops.power_line_search.bind(*line_search, out) for out in self._slopes]
         self._search = loops.power_search.bind(*line_search, np.empty(4))
@@ -88,7 +88,7 @@ class Augmented(Objective):
     def hessian_product(self, v: np.ndarray) -> np.ndarray:
         g = super().hessian_product(v)
         if self.free_bias:  # keeps the matrix regular where no row is active
-            g[-1] += REGULAR * v[-1]
+            g[-1] += BIAS_RIDGE * v[-1]
         return g
 
     def along(self, t: float) -> np.ndarray:
@@ -128,7 +128,7 @@ class Augmented(Objective):
         """See Objective; also where no row is active.  Needs a regularised bias."""
         return (
             self.p == 1.0 and self.has_dual_system and not self.free_bias
-            and self.face_cost < FACTOR * float(self.d) ** 3
+            and self.face_cost < FACTOR_NS * float(self.d) ** 3
         )  # fmt: skip
 
     def _by_rows(self, g: np.ndarray) -> np.ndarray:

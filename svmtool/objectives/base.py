@@ -26,15 +26,16 @@ import numpy as np
 from svmtool import limits
 from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import stored_rows
-from svmtool.linalg.systems import COPY, FACTOR, INNER, INNER_DENSE, VISIT, Factored, conjugate_gradient, solve_positive
+from svmtool.linalg import systems
+from svmtool.linalg.systems import Factored, conjugate_gradient, solve_positive
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.row_losses import Losses
 
 SYSTEMS = {"primal": "a system of features", "dual": "a system of active rows", "cg": "conjugate gradients"}
 # Largest residual of a Newton direction, relative to the gradient.  Of 334 directions examined on subsets of 16 sets
 # (-s 3, 42, 50, C = 1e5) 169 were above, and 31 between a tenth and ten times this value
-SOLVED = 0.01
-BALANCED = 0.9  # free bias: the two signs' multiplier sums are balanced if their ratio is above this
+DIRECTION_RTOL = 0.01
+BALANCED_RATIO = 0.9  # free bias: the two signs' multiplier sums are balanced if their ratio is above this
 
 
 def balance(up: float, down: float) -> tuple[float, float] | None:
@@ -42,7 +43,7 @@ def balance(up: float, down: float) -> tuple[float, float] | None:
 
     None where the sums are too far apart for a useful bound.
     """
-    if not min(up, down) > BALANCED * max(up, down):
+    if not min(up, down) > BALANCED_RATIO * max(up, down):
         return None
     return balancing(up, down)
 
@@ -178,13 +179,14 @@ class Objective(Losses):
     @property
     def product_cost(self) -> float:
         """Approximate cost of a product with the Hessian, in the units of `face_cost`."""
-        return 2.0 * VISIT * self.mean_row_length * self.active
+        return 2.0 * systems.VISIT_NS * self.mean_row_length * self.active
 
     @property
     def face_cost(self) -> float:
         """Approximate cost of the first `face` of the active rows, in nanoseconds."""
-        m, inner = float(self.active), INNER_DENSE if isinstance(stored_rows(self.rows), DenseRows) else INNER
-        return inner * m * m * self.mean_row_length + FACTOR * m**3 + COPY * m * m
+        dense, m = isinstance(stored_rows(self.rows), DenseRows), float(self.active)
+        inner = systems.DENSE_GRAM_NS if dense else systems.GRAM_NS
+        return inner * m * m * self.mean_row_length + systems.FACTOR_NS * m**3 + systems.COPY_NS * m * m
 
     def hessian_product(self, v: np.ndarray) -> np.ndarray:
         """(R + sum_i scale c_i x_i x_i') v."""
@@ -238,7 +240,7 @@ class Objective(Losses):
             if not (exact and doubtful):
                 return found
             left = self.hessian_product(p) + g
-            if float(left @ left) <= SOLVED**2 * float(g @ g):
+            if float(left @ left) <= DIRECTION_RTOL**2 * float(g @ g):
                 return found
         return self.newton_direction(g, "primal")
 

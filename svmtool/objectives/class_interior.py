@@ -17,31 +17,32 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
-from svmtool.linalg.systems import INNER, Factored, KernelCache, inverse, mirror, reach
+from svmtool.linalg.systems import BOUNDARY_FRACTION, GRAM_NS, Factored, KernelCache, inverse, mirror, reach
 from svmtool.objectives.class_rows import ClassRows, ClassTask
-from svmtool.objectives.power_interior import NEARER, REFINED, TINY, TO_BOUNDARY
+from svmtool.objectives.power_interior import BOUND_SHARE, REFINEMENTS
+from svmtool.tolerances import MIN_POSITIVE
 
-NUMBERS, OTHERS = 1 << 24, 6  # numbers (128 MB) in the inverses of all classes and in OTHERS more n x n matrices
+MAX_NUMBERS, OTHER_MATRICES = 1 << 24, 6  # 128 MB in the inverses of all classes, and in so many more n x n matrices
 # 300 rows of each of 16 sets with 3 to 56 classes, C = 1, 100 and 1e4, to a gap of 1e-6: 14 to 42 steps in the 40 of 48
-# runs that do not end by round-off (unscaled values: 48 to 60), each 0.6 to 0.9 of the time that INVERSE estimates
-STEPS = 50
-INVERSE, CALLS = 0.15, 2e5  # nanoseconds of one class in a step: per rows^3, and fixed
-CENTRE = 0.1  # initial z is at least this share of the largest; the 48 runs take 58 s, with 0.01 59 s, with 1 71 s
-SOLVED = 1e-12  # residual after refinement, relative to the right-hand side; with 1e-9 57 s, with 1e-15 60 s
+# runs that do not end by round-off (unscaled values: 48 to 60), each 0.6 to 0.9 of the time that INVERSE_NS estimates
+USUAL_STEPS = 50
+INVERSE_NS, CLASS_CALLS_NS = 0.15, 2e5  # nanoseconds of one class in a step: per rows^3, and fixed
+MIN_START_SHARE = 0.1  # initial z is at least this share of the largest; the 48 runs take 58 s; 0.01: 59 s; 1: 71 s
+REFINED_RTOL = 1e-12  # residual after refinement, relative to the right-hand side; with 1e-9 57 s, with 1e-15 60 s
 
 
 def cost(task: ClassTask) -> float:
     """Approximate nanoseconds of all steps; infinite where the inverses are too large."""
     n, k = task.rows.n, task.k
-    if (k + OTHERS) * n * n > NUMBERS:
+    if (k + OTHER_MATRICES) * n * n > MAX_NUMBERS:
         return np.inf
-    return INNER * n * task.rows.nnz + STEPS * k * (CALLS + INVERSE * n**3)
+    return GRAM_NS * n * task.rows.nnz + USUAL_STEPS * k * (CLASS_CALLS_NS + INVERSE_NS * n**3)
 
 
 class ClassInterior:
     """The iterates.  After `measure`: primal and dual, the values at w (flat W) and at the feasible alpha.
 
-    gradient: the largest dual residual; left: the mean product of b and z.
+    gradient: the largest dual residual; mu: the mean product of b and z.
     """
 
     def __init__(self, task: ClassTask):
@@ -55,7 +56,7 @@ class ClassInterior:
         slopes = self._residual  # absorbed by t and z
         self._t = -slopes.min(axis=1)
         z = slopes + self._t[:, None]
-        self._z = np.maximum(z, max(CENTRE * float(z.max()), TINY))
+        self._z = np.maximum(z, max(MIN_START_SHARE * float(z.max()), MIN_POSITIVE))
 
     def measure(self) -> None:
         """Compute values and residuals at the iterates."""
@@ -74,11 +75,11 @@ class ClassInterior:
         self._residual[self._own] += 1.0
         self._missing = sums - self.task.cost
         self.gradient = float(np.abs(self._residual).max())
-        self.left = float(np.mean(self._b * self._z))
+        self.mu = float(np.mean(self._b * self._z))
 
     def settled(self) -> tuple[np.ndarray, float]:
         """The dual point and its value, with b_im = 0 where its multiplier shows that it is zero at the optimum."""
-        zero = self._b < NEARER * self._z * self.task.cost[:, None]
+        zero = self._b < BOUND_SHARE * self._z * self.task.cost[:, None]
         zero[np.arange(len(zero)), np.argmax(self._b, axis=1)] = False  # keeps the sum of the row positive
         b = np.where(zero, 0.0, self._b)
         alpha, linear = self._dual_point(b)
@@ -88,7 +89,7 @@ class ClassInterior:
     def _dual_point(self, b: np.ndarray) -> tuple[np.ndarray, float]:
         """The feasible alpha of b, f8[wide n], and the linear part of its dual value."""
         cost = self.task.cost
-        b = b * (cost / np.maximum(b.sum(axis=1), TINY))[:, None]
+        b = b * (cost / np.maximum(b.sum(axis=1), MIN_POSITIVE))[:, None]
         alpha = np.zeros((len(b), self.rows.wide))
         alpha[:, : self.task.k] = -b
         alpha[self._own] += cost
@@ -100,10 +101,10 @@ class ClassInterior:
         self._factorise(z / b)
         db, _, dz = self._direction(b * z)
         t = min(reach(b, db), reach(z, dz))
-        after, before = float(np.mean((b + t * db) * (z + t * dz))), self.left
-        centre = before * min(max(after / max(before, TINY), 0.0) ** 3, 1.0)
+        after, before = float(np.mean((b + t * db) * (z + t * dz))), self.mu
+        centre = before * min(max(after / max(before, MIN_POSITIVE), 0.0) ** 3, 1.0)
         db, dt, dz = self._direction(b * z + db * dz - centre)
-        t = TO_BOUNDARY * min(reach(b, db), reach(z, dz))
+        t = BOUNDARY_FRACTION * min(reach(b, db), reach(z, dz))
         self._b, self._t, self._z = b + t * db, self._t + t * dt, z + t * dz
         return t
 
@@ -126,13 +127,13 @@ class ClassInterior:
         """Changes of b, t and z that make the residuals zero and change b z by -products."""
         right = -self._residual - products / self._b
         db, dt, rest = np.zeros_like(right), np.zeros(len(right)), right
-        for _ in range(1 + REFINED):
+        for _ in range(1 + REFINEMENTS):
             limits.check()
             more = self._sum.solve(self._apply(rest).sum(axis=1) + self._missing + db.sum(axis=1))
             dt += more
             db += self._apply(rest - more[:, None])
             rest = right - (self._K @ db + self._D * db + dt[:, None])
-            if float(np.abs(rest).max()) <= SOLVED * float(np.abs(right).max()):
+            if float(np.abs(rest).max()) <= REFINED_RTOL * float(np.abs(right).max()):
                 break
         return db, dt, -(products + self._z * db) / self._b
 

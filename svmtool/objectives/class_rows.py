@@ -14,8 +14,8 @@ from svmtool.compiled.loops.rows import class_loops as loops
 from svmtool.data.blocks import BLOCK_WORK, MAX_BLOCKS, Rows
 from svmtool.data.csr import CsrRows
 
-PLACES = 8  # fixed cost of one class of a row, in non-zeros
-CHEAP = 4  # non-zeros handled in the time of one in a two-class problem, since classes share the row's index
+CLASS_NONZEROS = 8  # fixed cost of one class of a row, in non-zeros
+CLASS_SPEEDUP = 4  # non-zeros handled in the time of one in a two-class problem, since classes share the row's index
 
 
 class ClassTask:
@@ -41,7 +41,7 @@ class ClassRows(Rows):
         self.base, self.k, self.wide = base, k, -(-k // 4) * 4
         self.n, self.d, self.bias, self.nnz = self.wide * base.n, k * base.d, base.bias, k * base.nnz
         self._arrays = base.csr_arrays
-        work = self.wide * (base.nnz + PLACES * base.n) // CHEAP
+        work = self.wide * (base.nnz + CLASS_NONZEROS * base.n) // CLASS_SPEEDUP
         n_blocks = min(MAX_BLOCKS, work // BLOCK_WORK, base.nnz // (4 * max(base.d, 1)))
         self.blocks = base._partition(base.indptr, n_blocks)  # ranges of rows of `base`
 

@@ -23,36 +23,37 @@ from svmtool import limits
 from svmtool.compiled.loops.loss.hinge_loops import SHARP
 from svmtool.compiled.loops.rows import class_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.linalg.systems import COPY, FACTOR, INNER, Factored, KernelCache
+from svmtool.linalg.systems import COPY_NS, FACTOR_NS, GRAM_NS, Factored, KernelCache
 from svmtool.objectives.base import Objective
 from svmtool.objectives.class_rows import ClassRows, ClassTask
 from svmtool.tolerances import GRAM_BELOW
 
-SUMS = 7
+N_SUMS = 7
 MAX_ORDER = 2000  # largest order of a system: 32 MB, and three times that while it is formed
 # features and classes up to which conjugate gradients use the Kronecker preconditioner
 KRONECKER_BELOW = GRAM_BELOW
 # Nanoseconds, measured on eight shapes of 400 to 5000 rows, 100 to 20000 features and 3 to 77 classes: the
 # preconditioner's decompositions per features^3 (0.16 to 0.5); a product per non-zero and class (0.7 to 2); applying
 # the preconditioner per classes features^2 (0.1 to 0.9); the calls for a dual system
-DECOMPOSED, PRODUCT, PRECONDITIONED, CALLS = 0.4, 0.8, 0.2, 5e4
-PRODUCTS = 25  # usual number in a step
-MASKED = 3.0  # passes over the system's entries, relative to copying a matrix once
+DECOMPOSITION_NS, PRODUCT_NS, PRECONDITIONER_NS, SYSTEM_CALLS_NS = 0.4, 0.8, 0.2, 5e4
+USUAL_PRODUCTS = 25  # usual number in a step
+MASK_COPIES = 3.0  # passes over the system's entries, relative to copying a matrix once
 
 
-def step_cost(rows: ClassRows, active: int, products: int = PRODUCTS) -> float:
+def step_cost(rows: ClassRows, active: int, products: int = USUAL_PRODUCTS) -> float:
     """Approximate nanoseconds of a Newton step by conjugate gradients; active: rows not at a vertex."""
     d, k = rows.base.d, rows.k
     small = max(d, k) <= KRONECKER_BELOW
-    whole, each = (DECOMPOSED * d**3, PRECONDITIONED * k * d * d) if small else (0.0, 0.0)
-    return whole + products * (PRODUCT * active * _length(rows) * rows.wide + each)
+    whole, each = (DECOMPOSITION_NS * d**3, PRECONDITIONER_NS * k * d * d) if small else (0.0, 0.0)
+    return whole + products * (PRODUCT_NS * active * _length(rows) * rows.wide + each)
 
 
 def system_cost(rows: ClassRows, active: int, faces: int) -> float:
     """Approximate nanoseconds of `face`; infinite where the system is too large."""
     if faces > MAX_ORDER:
         return np.inf
-    return CALLS + INNER * active * active * _length(rows) + FACTOR * faces**3 + MASKED * COPY * faces * faces
+    system = FACTOR_NS * faces**3 + MASK_COPIES * COPY_NS * faces * faces
+    return SYSTEM_CALLS_NS + GRAM_NS * active * active * _length(rows) + system
 
 
 def _length(rows: ClassRows) -> float:
@@ -85,7 +86,7 @@ class CrammerSingerLoss(Objective):
         blocks = len(self.rows.blocks)
         self._seen = np.zeros(self.n)
         self._fixed = np.zeros(1)
-        self._sums, self._slopes = np.zeros((blocks, SUMS)), np.zeros((blocks, 2 + self.wide))
+        self._sums, self._slopes = np.zeros((blocks, N_SUMS)), np.zeros((blocks, 2 + self.wide))
         states = self.z, self.number, self.cost, self.beta, self.u, self.c
         n = self.base.n
         self._active, self._here = np.empty(n, np.int64), np.empty(n, np.int64)  # of a line search
@@ -175,12 +176,12 @@ class CrammerSingerLoss(Objective):
     @property
     def has_dual_system(self) -> bool:
         """Whether the dual system costs less than conjugate gradients with as many products as the last time."""
-        return self.dual_system_cheaper or self.face_cost < self.step_cost(max(PRODUCTS, self.products))
+        return self.dual_system_cheaper or self.face_cost < self.step_cost(max(USUAL_PRODUCTS, self.products))
 
     @property
     def dual_system_cheaper(self) -> bool:
         """See Objective; also true where all rows are at vertices."""
-        return self.face_cost < FACTOR * float(self.d) ** 3
+        return self.face_cost < FACTOR_NS * float(self.d) ** 3
 
     @property
     def face_cost(self) -> float:

@@ -29,9 +29,9 @@ import math
 import numpy as np
 
 FLOOR = 1e-8
-EQUAL = 1e-12  # differences below this share of k count as round-off
-ROUNDING = 1e-12  # relative round-off of v.phi(x_i), as share of |v| times the size of the rows
-AMONG = (
+SUM_RTOL = 1e-12  # differences below this share of k count as round-off
+SCORE_RTOL = 1e-12  # relative round-off of v.phi(x_i), as share of |v| times the size of the rows
+ORIGIN_IN_HULL = (
     "the origin is in the convex hull of the rows: without slack no plane separates them from it, and all decision "
     "values are equal"
 )
@@ -63,11 +63,11 @@ def best_rho(z: np.ndarray, cost: np.ndarray, k: float) -> tuple[float, float]:
     """
     if k <= 0.0:
         return -np.inf if len(z) else math.copysign(math.nan, -1.0), 0.0
-    if k >= float(np.sum(cost)) * (1.0 - EQUAL):
+    if k >= float(np.sum(cost)) * (1.0 - SUM_RTOL):
         return np.inf, float(cost @ z)
     order = np.argsort(z)
     z, filled = z[order], np.cumsum(cost[order])
-    ends = np.searchsorted(filled, (k * (1.0 - EQUAL), k * (1.0 + EQUAL)))
+    ends = np.searchsorted(filled, (k * (1.0 - SUM_RTOL), k * (1.0 + SUM_RTOL)))
     least, most = z[np.minimum(ends, len(z) - 1)].tolist()
     below = int(np.searchsorted(z, least))  # rows with smaller scores
     rest = k - (float(filled[below - 1]) if below else 0.0)
@@ -81,4 +81,4 @@ def least_score(z: np.ndarray) -> float:
 
 def is_zero(lead: float, square: float, size: float) -> bool:
     """Whether v is 0 up to round-off: |v|^2 is negligible against `size`, the mean K(x, x), and lead is round-off."""
-    return square <= FLOOR * size and lead <= ROUNDING * float(np.sqrt(max(square, 0.0) * size))
+    return square <= FLOOR * size and lead <= SCORE_RTOL * float(np.sqrt(max(square, 0.0) * size))

@@ -18,7 +18,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.data.blocks import Rows
-from svmtool.linalg.systems import ROUNDS, least_squares
+from svmtool.linalg.systems import SLOPE_ROUNDINGS, least_squares
 from svmtool.objectives.duality import balanced
 from svmtool.tolerances import NEWTON_RTOL
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from svmtool.objectives.task import Task
 
 MAX_FACTORISATIONS = 100  # limit of factorisations, for Newton steps and for active sets each
-WORK = 1 << 29  # (rows + features) features^2 up to which a factorisation takes at most a second
-NUMBERS = 1 << 22  # (rows + features) features up to which it is tried: 40 bytes each
+MAX_FACTOR_WORK = 1 << 29  # (rows + features) features^2 up to which a factorisation takes at most a second
+MAX_NUMBERS = 1 << 22  # (rows + features) features up to which it is tried: 40 bytes each
 
 
 def possible(rows: Rows) -> bool:
     """Whether a factorisation of a copy of the rows is cheap enough."""
-    return rows.in_memory and (rows.n + rows.d) * rows.d * max(rows.d, WORK // NUMBERS) <= WORK
+    return rows.in_memory and (rows.n + rows.d) * rows.d * max(rows.d, MAX_FACTOR_WORK // MAX_NUMBERS) <= MAX_FACTOR_WORK
 
 
 def all_rows(task: Task) -> tuple[np.ndarray, np.ndarray]:
@@ -113,7 +113,7 @@ class Orthogonal:
             alpha = new
             o.set_point(w)
             yield
-            slack = self._t - self._X @ w - ROUNDS * eps * (self._size @ np.abs(w) + np.abs(self._t))
+            slack = self._t - self._X @ w - SLOPE_ROUNDINGS * eps * (self._size @ np.abs(w) + np.abs(self._t))
             slack[used] = 0.0
             if not np.any(slack > 0.0):
                 break

@@ -19,18 +19,20 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.data.blocks import Rows
-from svmtool.linalg.systems import COPY, FACTOR, INNER, VISIT, Factored, mirror, restore_sum
+from svmtool.linalg import systems
+from svmtool.linalg.systems import BOUNDARY_FRACTION, Factored, mirror, restore_sum
 from svmtool.objectives.duality import balancing, best_multiple
 from svmtool.objectives.task import Task
+from svmtool.tolerances import MIN_POSITIVE
 
 # Usual number of steps.  To a gap of 1e-4 on 15 sets of 4 to 500 features (p = 1, 1.5, 2; C = 1, 100, 1e4; free bias):
 # median 10, 90th percentile 23, maximum 39; smaller gaps take some more
-STEPS = 20
-TO_BOUNDARY = 0.995  # step length, as share of that at which a variable becomes zero
-NEARER = 1e-3  # ratio to its slack below which a multiplier is set to its bound
-REFINED = 2  # rounds of iterative refinement of a linear system
-TINY, ROUNDING = 1e-300, 1e-14
-PRODUCTS = 4.0  # products with the rows in a step
+USUAL_STEPS = 20
+MAX_STEPS, STALL_STEPS = 200, 12  # of a run: in all, and with neither a smaller gap nor a sufficient decrease of mu
+BOUND_SHARE = 1e-3  # ratio to its slack below which a multiplier is set to its bound
+REFINEMENTS = 2  # rounds of iterative refinement of a linear system
+MU_RTOL = 1e-14  # smaller complementarity products, relative to the value, are round-off
+STEP_PRODUCTS = 4.0  # products with the rows in a step
 
 
 def by_rows(rows: Rows) -> bool:
@@ -42,16 +44,17 @@ def step_cost(rows: Rows) -> float:
     """Approximate nanoseconds of a step, by the costs in linalg/systems.py."""
     length, d, n = rows.nnz / max(rows.n, 1), float(rows.d), float(rows.n)
     if by_rows(rows):
-        products = PRODUCTS + 2.0 * REFINED * PRODUCTS
-        return VISIT * rows.nnz * products + (FACTOR * n + COPY + INNER * length / STEPS) * n * n
-    products = PRODUCTS + 0.5 * length / rows.gram_entries
-    return VISIT * rows.nnz * products + FACTOR * d**3 + COPY * d * d
+        products = STEP_PRODUCTS + 2.0 * REFINEMENTS * STEP_PRODUCTS
+        square = systems.FACTOR_NS * n + systems.COPY_NS + systems.GRAM_NS * length / USUAL_STEPS
+        return systems.VISIT_NS * rows.nnz * products + square * n * n
+    products = STEP_PRODUCTS + 0.5 * length / rows.gram_entries
+    return systems.VISIT_NS * rows.nnz * products + systems.FACTOR_NS * d**3 + systems.COPY_NS * d * d
 
 
 class PowerInterior:
     """The iterates for one task and power.  After `measure`: primal and dual, the values at w and the feasible alpha.
 
-    gradient: largest entry of |R w - sum a_i y_i x_i|; inner: mean of both products over C_i; left: the same, but not
+    gradient: largest entry of |R w - sum a_i y_i x_i|; inner: mean of both products over C_i; mu: the same, but not
     below round-off of the primal value.
     """
 
@@ -62,7 +65,7 @@ class PowerInterior:
         self._penalty = np.ones(d)
         if self.free_bias:
             self._penalty[-1] = 0.0
-        unit = max(float(np.mean(np.abs(self.target))), TINY)
+        unit = max(float(np.mean(np.abs(self.target))), MIN_POSITIVE)
         self.w, self._z = np.zeros(d), np.empty(n)
         self._unit_slack = unit
         self._xi = np.maximum(self.target, 0.0) + unit
@@ -84,14 +87,14 @@ class PowerInterior:
         self._row_residual = self._z + self._xi - self._s - self.target
         self._xi_residual = p * self.cost * self._xi ** (p - 1.0) - a - self._v
         self.inner = (float(a @ self._s) + float(self._v @ self._xi)) / (2.0 * self._total)
-        self.left = max(self.inner, ROUNDING * self.primal / (2.0 * self._total))
+        self.mu = max(self.inner, MU_RTOL * self.primal / (2.0 * self._total))
 
     def settled(self) -> tuple[np.ndarray, float]:
         """The dual point, and its value, with multipliers set to their bounds where the iterates show this.
 
         With a free bias the value is that of the balanced point.
         """
-        nearer = NEARER / self._unit_slack * self.cost
+        nearer = BOUND_SHARE / self._unit_slack * self.cost
         end = np.where(self._a < nearer * self._s, 0.0, self._a)
         if self.p == 1.0:
             end = np.where(self._v < nearer * self._xi, self.cost, end)
@@ -132,11 +135,11 @@ class PowerInterior:
         _, da, dxi, ds, dv = self._solve(-a * s, -v * xi)
         t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))
         after = float((a + t * da) @ (s + t * ds)) + float((v + t * dv) @ (xi + t * dxi))
-        share = min(max(after / max(2.0 * self._total * self.inner, TINY), 0.0), 1.0)
+        share = min(max(after / max(2.0 * self._total * self.inner, MIN_POSITIVE), 0.0), 1.0)
         centre = self.inner * share**3 * self.cost
         dw, da, dxi, ds, dv = self._solve(centre - a * s - da * ds, centre - v * xi - dv * dxi)
         t = min(_reach(a, da), _reach(s, ds), _reach(xi, dxi), _reach(v, dv))
-        t = 1.0 if t >= 1.0 else TO_BOUNDARY * t
+        t = 1.0 if t >= 1.0 else BOUNDARY_FRACTION * t
         for x, dx in ((self.w, dw), (a, da), (s, ds), (xi, dxi), (v, dv)):
             x += t * dx
         return t
@@ -149,7 +152,7 @@ class PowerInterior:
         H = np.zeros((self.rows.d, self.rows.d))
         self.rows.add_gram(self._curve, H)
         H.flat[:: len(H) + 1] += self._penalty
-        self._unit = 1.0 / np.sqrt(np.maximum(H.diagonal(), TINY))
+        self._unit = 1.0 / np.sqrt(np.maximum(H.diagonal(), MIN_POSITIVE))
         H *= self._unit
         H *= self._unit[:, None]
         self._factor = Factored(H)
@@ -175,13 +178,13 @@ class PowerInterior:
         if not by_rows(self.rows):
             right = self._unit * right
             x = self._factor.solve(right)
-            for _ in range(REFINED):
+            for _ in range(REFINEMENTS):
                 x = x + self._factor.solve(right - self._H @ x)
             return self._unit * x
         x = self._solve_by_rows(right)
-        for _ in range(REFINED):
-            left = right - self._penalty * x - self.rows.curvature_product(self._curve, x)
-            x = x + self._solve_by_rows(left)
+        for _ in range(REFINEMENTS):
+            residual = right - self._penalty * x - self.rows.curvature_product(self._curve, x)
+            x = x + self._solve_by_rows(residual)
         return x
 
     def _solve_by_rows(self, right: np.ndarray) -> np.ndarray:

@@ -18,8 +18,8 @@ from svmtool.objectives.duality import balanced
 from svmtool.objectives.squared_hinge import dual_bound
 from svmtool.objectives.task import Task
 
-POWER_STEPS, POWER_CLOSE = 1000, 1e-4  # steps and tolerance of the power iteration, which gives a lower bound
-MARGIN = 1.05  # factor that makes it an upper bound
+POWER_STEPS, POWER_RTOL = 1000, 1e-4  # steps and tolerance of the power iteration, which gives a lower bound
+POWER_MARGIN = 1.05  # factor that makes it an upper bound
 
 
 class Smoothed:
@@ -54,11 +54,11 @@ class Smoothed:
                 break
             v = self.task.rows.curvature_product(c, v / size)
             found = float(np.sqrt(v @ v))
-            if found <= largest * (1.0 + POWER_CLOSE):
+            if found <= largest * (1.0 + POWER_RTOL):
                 largest = max(found, largest)
                 break
             largest = found
-        return own + MARGIN * largest
+        return own + POWER_MARGIN * largest
 
     def gradient(self, w: np.ndarray) -> np.ndarray:
         """The gradient of F_mu at w (f8[d]); sets the attributes listed above."""

@@ -14,15 +14,15 @@ from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import base_rows
-from svmtool.linalg.systems import FACTOR, mirror, nonnegative, solve_positive, solve_shifted
+from svmtool.linalg.systems import FACTOR_NS, mirror, nonnegative, solve_positive, solve_shifted
 from svmtool.objectives.base import Objective
 from svmtool.objectives.orthogonal import minimiser, possible
 
 # Costs in `products_a_matrix`, in multiplications of a product with sparse rows: one of these takes as long as
-# GRAM_PACE multiplications of a Gram matrix or FACTOR_PACE of a factorisation.  ENTRY: copying and substituting, for
-# each entry of a matrix; VECTORS: vector operations of a conjugate gradient step, for each entry
-GRAM_PACE, FACTOR_PACE, ENTRY, VECTORS = 4.0, 40.0, 2.0, 6.0
-CALL_WORK = 2e7  # multiplications of conjugate gradients between two checks of the time limit
+# GRAM_PACE multiplications of a Gram matrix or FACTOR_PACE of a factorisation.  ENTRY_COST: copying and substituting,
+# for each entry of a matrix; VECTOR_COST: vector operations of a conjugate gradient step, for each entry
+GRAM_PACE, FACTOR_PACE, ENTRY_COST, VECTOR_COST = 4.0, 40.0, 2.0, 6.0
+MAX_CALL_WORK = 2e7  # multiplications of conjugate gradients between two checks of the time limit
 
 
 def dual_bound(total: float, square: float, loss: float) -> float:
@@ -109,7 +109,7 @@ class SquaredHinge(Objective):
             *r.csr_arrays, active, self.c[active], self.hessian_diagonal(), g, p, np.empty(3 * self.d),
             squares,
         )  # fmt: skip
-        each = max(1, int(CALL_WORK / (2.0 * self.mean_row_length * self.active + VECTORS * self.d + 1.0)))
+        each = max(1, int(MAX_CALL_WORK / (2.0 * self.mean_row_length * self.active + VECTOR_COST * self.d + 1.0)))
         products = 0
         while True:
             products += call(r.bias, 0.0 if self.free_bias else 1.0, tolerance, min(each, most - products))
@@ -122,8 +122,8 @@ class SquaredHinge(Objective):
         if not self._in_one_call:
             return 0.0
         length, d = self.mean_row_length, float(self.d)
-        matrix = self.changed * length * length / GRAM_PACE + d**3 / FACTOR_PACE + ENTRY * d * d
-        return matrix / (2.0 * length * self.active + VECTORS * d)
+        matrix = self.changed * length * length / GRAM_PACE + d**3 / FACTOR_PACE + ENTRY_COST * d * d
+        return matrix / (2.0 * length * self.active + VECTOR_COST * d)
 
     @property
     def has_dual_system(self) -> bool:
@@ -132,7 +132,7 @@ class SquaredHinge(Objective):
 
     @property
     def dual_system_cheaper(self) -> bool:
-        return self.has_dual_system and 0 < self.active < self.d and self.face_cost < FACTOR * float(self.d) ** 3
+        return self.has_dual_system and 0 < self.active < self.d and self.face_cost < FACTOR_NS * float(self.d) ** 3
 
     def by_pivots(self, above: np.ndarray) -> np.ndarray:
         """The minimiser of f by its dual, min 1/2 a'(Q + D) a - target.a over a >= 0; see `nonnegative`.

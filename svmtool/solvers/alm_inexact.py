@@ -33,7 +33,7 @@ import numpy as np
 
 from svmtool.coordinate.hinge import DualCoordinateDescent, still_needed
 from svmtool.limits import EndedError
-from svmtool.linalg.systems import VISIT, Factored, conjugate_gradient, mirror
+from svmtool.linalg.systems import VISIT_NS, Factored, conjugate_gradient, mirror
 from svmtool.objectives.admm import Admm
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior
@@ -109,7 +109,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     balanced, merit, before = BALANCE_EVERY, -np.inf, 1.0
     slower = None
     if ours and possible(task):
-        slower = Slower(task, PRODUCTS * VISIT * o.rows.nnz + SQUARE * o.d * o.d, monitor.gap or RULE_MIN_GAP)
+        slower = Slower(task, PRODUCTS * VISIT_NS * o.rows.nnz + SQUARE * o.d * o.d, monitor.gap or RULE_MIN_GAP)
     for k in range(MAX_ITERATIONS):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
         _, g = o.gradient()

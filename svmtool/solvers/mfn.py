@@ -31,7 +31,7 @@ import numpy as np
 from svmtool.coordinate.hinge import MAX_EPOCHS, MAX_VISITS, DualCoordinateDescent
 from svmtool.data.replicated import stored_rows
 from svmtool.limits import EndedError
-from svmtool.linalg.systems import VISIT
+from svmtool.linalg.systems import VISIT_NS
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
@@ -180,7 +180,7 @@ def alternated(
     largest row system to factorise; first_turn: visits to each row in the first turn, fewer where a visit costs more.
     """
     unit = descent.cost
-    turn, share = first_turn * VISIT * objective.rows.nnz / max(unit, 1.0), 1.0
+    turn, share = first_turn * VISIT_NS * objective.rows.nnz / max(unit, 1.0), 1.0
     best, least = objective.w.copy(), np.inf  # the best weights so far, and their f
     limited = rule.dual is not None and rule.dual.primal_share is not None  # as in LIBLINEAR, by LATE_EPOCHS
     while True:

@@ -13,7 +13,7 @@ import numpy as np
 
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
 from svmtool.coordinate.hinge import READING, STARTING, DualCoordinateDescent
-from svmtool.linalg.systems import VISIT
+from svmtool.linalg.systems import VISIT_NS
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.crammer_singer import CrammerSingerLoss
@@ -84,7 +84,7 @@ def _go_on(
     w, primal = least(w)
     nnz = objective.rows.nnz
     # cost of an epoch over all rows, in visits
-    each = descent.cost / VISIT if isinstance(descent, DualCoordinateDescent) else nnz
+    each = descent.cost / VISIT_NS if isinstance(descent, DualCoordinateDescent) else nnz
     made, evaluated, sharp = 0.0, 0.0, np.inf
     if isinstance(descent, DualCoordinateDescent) and relative_gap(primal, descent.dual_value()) > SLOW_MIN_GAP:
         made = descent.settle(SETTLING * work)

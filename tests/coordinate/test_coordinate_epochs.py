@@ -20,7 +20,7 @@ from svmtool.coordinate.hinge import (
 from svmtool.data.csr import CsrRows
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.data.replicated import RepeatedRows
-from svmtool.linalg.systems import VISIT
+from svmtool.linalg.systems import VISIT_NS
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
@@ -133,7 +133,7 @@ def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, unshr
         spent = plain(self)
         visits.append(self.visits)
         if not held and self.gradient_sum <= 0.1:
-            held.append((1.0 + BEYOND) * self.visits + (READING * self.data.nnz + STARTING) * VISIT / self.cost)
+            held.append((1.0 + BEYOND) * self.visits + (READING * self.data.nnz + STARTING) * VISIT_NS / self.cost)
         return spent
 
     monkeypatch.setattr(DualCoordinateDescent, "run", run)
@@ -302,7 +302,7 @@ def test_liblinears_cap_on_epochs_counts_as_its_rule():
     with_rule, without = (
         DualCoordinateDescent.of_power(task.rows, task.y, task.cost, 1.0, 1, task.target) for _ in range(2)
     )
-    more = (READING * with_rule.data.nnz + STARTING) * VISIT / with_rule.cost
+    more = (READING * with_rule.data.nnz + STARTING) * VISIT_NS / with_rule.cost
     ended, visits = [], []
     for _ in range(1200):
         with_rule.run()

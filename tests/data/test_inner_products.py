@@ -25,7 +25,7 @@ every_layout = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize("bias", [-1.0, 2.0])
 def test_blocks_are_inner_products_whatever_was_computed_before(layout, bias):
     rows, rng = layout(bias), np.random.default_rng(1)
-    cache, full = KernelCache(rows, many=150), X @ X.T + (bias * bias if bias >= 0.0 else 0.0)
+    cache, full = KernelCache(rows, max_rows=150), X @ X.T + (bias * bias if bias >= 0.0 else 0.0)
     for size in (60, 80, 90, 200, 30, 1, 100):
         used, K = cache.block(np.sort(rng.choice(rows.n, size, replace=False)))
         assert len(set(used.tolist())) == size

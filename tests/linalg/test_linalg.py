@@ -7,10 +7,10 @@ import pytest
 
 from svmtool.errors import SvmtoolError
 from svmtool.linalg.systems import (
-    BLOCK,
-    IN_PANELS,
-    PANEL,
-    SMALL,
+    BLOCK_ROWS,
+    MAX_COMPILED_ORDER,
+    MIN_PANEL_ORDER,
+    PANEL_COLUMNS,
     Factored,
     conjugate_gradient,
     inverse,
@@ -20,7 +20,8 @@ from svmtool.linalg.systems import (
 
 SOLVERS = {"solve_positive": solve_positive, "Factored": lambda H, g: Factored(H).solve(g)}
 either = pytest.mark.parametrize("solve", SOLVERS.values(), ids=list(SOLVERS))
-every_order = pytest.mark.parametrize("d", [1, 2, SMALL, SMALL + 1, IN_PANELS + 1, 4 * PANEL])
+ORDERS = [1, 2, MAX_COMPILED_ORDER, MAX_COMPILED_ORDER + 1, MIN_PANEL_ORDER + 1, 4 * PANEL_COLUMNS]
+every_order = pytest.mark.parametrize("d", ORDERS)
 
 
 def upper_of(H: np.ndarray) -> np.ndarray:
@@ -82,7 +83,7 @@ def test_conjugate_gradients_end_where_numbers_underflow():
     assert products == 1 and not reached and not np.any(p)
 
 
-@pytest.mark.parametrize("d", [0, 1, 5, BLOCK, 2 * BLOCK + 3])
+@pytest.mark.parametrize("d", [0, 1, 5, BLOCK_ROWS, 2 * BLOCK_ROWS + 3])
 def test_mirror_copies_the_upper_triangle(d):
     H = np.random.default_rng(0).normal(size=(d, d))
     wanted = np.triu(H) + np.triu(H, 1).T

@@ -96,7 +96,7 @@ def test_steps_are_those_of_the_twin(n, d, penalty):
 def test_evaluations_bound_the_optimum_and_converge(name):
     """Against the linear program; some rows and columns stay out, and the values are those of all."""
     p = PROBLEMS[name]
-    run, best = L1Pdhg(task_of(p), np.zeros(p.A.shape[1]), fewest=4), l1_optimum(p)
+    run, best = L1Pdhg(task_of(p), np.zeros(p.A.shape[1]), min_size=4), l1_optimum(p)
     low, high, fewest = 0.0, np.inf, len(p.y) + p.X.shape[1]
     for _ in range(400):
         run.run(50)

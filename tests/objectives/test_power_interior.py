@@ -10,7 +10,7 @@ from svmtool import registry
 from svmtool.certify.linear import Certifier
 from svmtool.data.csr import CsrRows
 from svmtool.objectives import losses
-from svmtool.objectives.power_interior import STEPS, PowerInterior, by_rows
+from svmtool.objectives.power_interior import USUAL_STEPS, PowerInterior, by_rows
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared import base, fallback
@@ -48,7 +48,7 @@ def certified_after_steps(task: Task, p: float, wanted: float) -> float:
     """The certified gap when the steps have reached `wanted`, or after twice their usual number."""
     run = PowerInterior(task, p)
     with np.errstate(all="ignore"):
-        for _ in range(2 * STEPS):
+        for _ in range(2 * USUAL_STEPS):
             run.measure()
             if run.primal - run.dual <= wanted * run.primal:
                 break

@@ -320,7 +320,7 @@ def test_origin_among_the_rows():
     with_kernel = solve(X, KERNELS["linear"], 0.1)
     assert with_kernel.result.status.converged and with_kernel.rho <= 1e-8
     problem = HardOneClass(Points(KERNELS["linear"], _dense(X), None))
-    assert problem.decision_function(with_kernel.result).warning == one_class.AMONG
+    assert problem.decision_function(with_kernel.result).warning == one_class.ORIGIN_IN_HULL
 
 
 @pytest.mark.parametrize("height", [1e-6, 1e-3])

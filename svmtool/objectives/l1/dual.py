@@ -24,11 +24,11 @@ from svmtool.compiled.loops.cd import l1_dual_loops as loops
 if TYPE_CHECKING:
     from svmtool.objectives.l1.objective import L1SquaredHinge
 
-NEAR, KEPT, SOON = 0.7, 0.8, 0.95  # |v_j| from which a zero weight is in the set: initially, to stay, to enter
-INNER, SLACK = 5, 0.01  # most Newton steps on phi, and the tolerance of a row's slope
-FAST, GROWTH = 2, 1.5  # sigma grows by GROWTH if FAST Newton steps sufficed
-SHORT = 0.02  # sigma decreases if INNER steps did not suffice and one was shorter than this
-CG_SHARE, MAX_CG = 0.5, 200  # relative residual of a Newton step, and its most products
+SLOPE_AT_START, SLOPE_TO_STAY, SLOPE_TO_ENTER = 0.7, 0.8, 0.95  # |v_j| from which a zero weight is in the set
+MAX_NEWTON_STEPS, SLOPE_RTOL = 5, 0.01  # most Newton steps on phi, and the tolerance of a row's slope
+FAST_STEPS, SIGMA_GROWTH = 2, 1.5  # sigma grows by SIGMA_GROWTH if FAST_STEPS Newton steps sufficed
+SHORT_STEP = 0.02  # sigma decreases if MAX_NEWTON_STEPS steps did not suffice and one was shorter than this
+CG_RTOL, MAX_CG_STEPS = 0.5, 200  # relative residual of a Newton step, and its most products
 
 
 class L1Dual:
@@ -52,7 +52,7 @@ class L1Dual:
         if not self.sigma > 0.0:  # weights of a size at which rows have a margin of 1
             self.sigma = 1.0 / max(float(o.rows.square_norms().mean()), 1e-300)
         self._out = np.zeros(4)
-        self._columns = np.flatnonzero((w != 0.0) | (np.abs(self._v) > NEAR))
+        self._columns = np.flatnonzero((w != 0.0) | (np.abs(self._v) > SLOPE_AT_START))
         self._restrict()
 
     def _restrict(self) -> None:
@@ -71,8 +71,8 @@ class L1Dual:
         outside[self._columns] = False
         if np.any(outside):
             kept = np.zeros(self.columns.d, bool)
-            kept[self._columns] = (self.w != 0.0)[self._columns] | (np.abs(self._v) > KEPT)[self._columns]
-            self._columns = np.flatnonzero(kept | (np.abs(self._v) > SOON))
+            kept[self._columns] = (self.w != 0.0)[self._columns] | (np.abs(self._v) > SLOPE_TO_STAY)[self._columns]
+            self._columns = np.flatnonzero(kept | (np.abs(self._v) > SLOPE_TO_ENTER))
             self._restrict()
         u = self._v[self._columns] + self.w[self._columns] / self.sigma
         taken, shortest = self._to_minimum(u)
@@ -80,10 +80,10 @@ class L1Dual:
         self.w[self._columns] = self.sigma * np.sign(u) * np.maximum(np.abs(u) - 1.0, 0.0)
         self._v = self.columns.products(self.a * self.objective.y)
         self.work += 1.0
-        if taken <= FAST:
-            self.sigma *= GROWTH
-        elif taken == INNER and shortest < SHORT:
-            self.sigma /= GROWTH**0.5
+        if taken <= FAST_STEPS:
+            self.sigma *= SIGMA_GROWTH
+        elif taken == MAX_NEWTON_STEPS and shortest < SHORT_STEP:
+            self.sigma /= SIGMA_GROWTH**0.5
         return self.w
 
     def _to_minimum(self, u: np.ndarray) -> tuple[int, float]:
@@ -92,18 +92,17 @@ class L1Dual:
         lists = *part.csr_arrays, o.y, o.cost
         shortest, share = 1.0, 1.0 / max(self.columns.nnz, 1)
         largest = np.inf
-        for k in range(INNER):
+        for k in range(MAX_NEWTON_STEPS):
             order = self._random.permutation(part.n)
             loops.l1_dual_epoch(*lists, self._squares, self.a, u, order, self.sigma, part.bias)
-            t = loops.l1_dual_newton(
-                *lists, self.a, u, *self._face, self._vectors, self._old, out, self.sigma, part.bias, CG_SHARE, MAX_CG
-            )
+            vectors = *self._face, self._vectors, self._old, out
+            t = loops.l1_dual_newton(*lists, self.a, u, *vectors, self.sigma, part.bias, CG_RTOL, MAX_CG_STEPS)
             largest, _, numbers, products = out.tolist()
             self.work += share * (3.0 * part.nnz + 2.0 * numbers * products)
-            if k > 0 and largest <= SLACK or limits.is_ended():
+            if k > 0 and largest <= SLOPE_RTOL or limits.is_ended():
                 return k + 1, shortest
             shortest = min(shortest, t)
-        return INNER, shortest
+        return MAX_NEWTON_STEPS, shortest
 
     def bound(self) -> tuple[float, np.ndarray]:
         """The dual value at the best feasible multiple of a, and that multiple (f8[n])."""

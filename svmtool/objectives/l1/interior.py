@@ -26,31 +26,30 @@ import numpy as np
 
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.linalg.systems import Factored, reach
+from svmtool.linalg.systems import BOUNDARY_FRACTION, Factored, reach
+from svmtool.tolerances import MIN_POSITIVE, SUFFICIENT_DECREASE
 
 if TYPE_CHECKING:
     from svmtool.objectives.l1.objective import L1SquaredHinge
 
 MAX_ORDER = 2048  # largest min(rows, features): a run takes some seconds
-# A run takes at most about STEPS times the cube root of the number of products.  Measured steps to a gap of 1e-6, and
-# this estimate: news20, 198 rows of 414 features 16 / 30; blogfeedback, 76 x 162 13 to 17 / 22; gas drift, 381 x 128 21
-# to 23 / 26 and 6,697 x 128 48 to 54 / 57; isolet 1,560 x 617 21 / 42; madelon, 300 x 500 16 / 33; kdd99, 49,403 x 115
-# 73 to 120 / 110; to 1e-4 on 15 more sets of 4 to 500 features, C = 1, 100, 1e4: 6 to 29 / 22 to 49
-STEPS = 3.0
-START = 100.0  # initial sum of products, as multiple of the objective at w = 0
-NEARER, STILL, MAX_STEPS = 0.9, 10, 150  # ends if STILL steps did not reduce mu to this share, or after MAX_STEPS
-CLEAR = 1e-4  # mu, relative to the size of weights, at which zero weights can be identified
-TO_BOUNDARY = 0.995  # step length, as share of that to the nearest bound
-REFINED, CLOSE = 2, 1e-6  # most rounds of iterative refinement, and the relative residual at which it ends
+# A run takes at most about this many times the cube root of the number of products.  Measured steps to a gap of 1e-6,
+# and this estimate: news20, 198 rows of 414 features 16 / 30; blogfeedback, 76 x 162 13 to 17 / 22; gas drift, 381 x
+# 128 21 to 23 / 26 and 6,697 x 128 48 to 54 / 57; isolet 1,560 x 617 21 / 42; madelon, 300 x 500 16 / 33; kdd99, 49,403
+# x 115 73 to 120 / 110; to 1e-4 on 15 more sets of 4 to 500 features, C = 1, 100, 1e4: 6 to 29 / 22 to 49
+STEPS_PER_ROOT = 3.0
+START_MU = 100.0  # initial sum of products, as multiple of the objective at w = 0
+STALL_STEPS, MAX_STEPS = 10, 150  # a run ends after so many steps without a sufficient decrease of mu, or in all
+SETTLED_MU = 1e-4  # mu, relative to the size of weights, at which zero weights can be identified
+MAX_REFINEMENTS, REFINED_RTOL = 2, 1e-6  # rounds of iterative refinement, and the relative residual at which it ends
 # Relative residual above which the dual system is replaced by the primal.  Of 210 solutions on subsets of eight sets,
 # C = 1e4, two were above, and one between a tenth and ten times this value; the median was below 1e-11
-LOST = 1e-2
-TINY = 1e-300
+MAX_ROW_RESIDUAL = 1e-2
 # Costs in multiplications of a dense matrix product: a multiplication in a Gram matrix of sparse rows, in a pass over
 # rows, and a call from Python.  Measured with 60 to 1200 features, in nanoseconds: dense products 0.1 to 0.4, Gram
 # matrices of sparse rows 0.6 to 1.5, passes 0.2 to 1.5 over dense and 0.5 to 6 over sparse rows, calls 10 to 30
-SPARSE, PASS, CALL = 4.0, 4.0, 1e5
-PASSES, CALLS = 9, 12  # in a step
+SPARSE_COST, PASS_COST, CALL_COST = 4.0, 4.0, 1e5
+STEP_PASSES, STEP_CALLS = 9, 12  # in a step
 
 
 class L1Interior:
@@ -64,7 +63,7 @@ class L1Interior:
         n, d = o.n, o.d
         self._by_rows = n < d
         d = self._penalised = d - o.free_bias
-        self.mu = START * o.value_at_zero() / (n + 2 * d)
+        self.mu = START_MU * o.value_at_zero() / (n + 2 * d)
         half = np.sqrt(0.25 + 0.5 * self.mu / o.cost)
         self.s = (0.5 * self.mu / o.cost) / (half + 0.5)
         self.a = self.mu / self.s
@@ -90,9 +89,9 @@ class L1Interior:
         else:
             indptr, indices, _ = rows.csr_arrays
             lengths = np.diff(indptr) if n >= d else np.bincount(indices)
-            gram = SPARSE * 0.5 * float(np.sum(lengths.astype(float) ** 2))
-        steps = STEPS * float(n + 2 * d) ** (1.0 / 3.0)
-        return steps * (gram + least**3 / 6.0 + PASS * PASSES * rows.nnz + CALL * CALLS)
+            gram = SPARSE_COST * 0.5 * float(np.sum(lengths.astype(float) ** 2))
+        steps = STEPS_PER_ROOT * float(n + 2 * d) ** (1.0 / 3.0)
+        return steps * (gram + least**3 / 6.0 + PASS_COST * STEP_PASSES * rows.nnz + CALL_COST * STEP_CALLS)
 
     def _sums(self, a: np.ndarray) -> np.ndarray:
         """[A c]'a, length d."""
@@ -130,16 +129,16 @@ class L1Interior:
         t = length(first)
         da, ds, dp, dq, dlow, dhigh = first
         after = float((a + t * da) @ (s + t * ds) + (p + t * dp) @ (low + t * dlow) + (q + t * dq) @ (high + t * dhigh))
-        centre = self.mu * min((after / (len(a) + 2 * len(p)) / max(self.mu, TINY)) ** 3, 1.0)
+        centre = self.mu * min((after / (len(a) + 2 * len(p)) / max(self.mu, MIN_POSITIVE)) ** 3, 1.0)
         best, db = direction(centre - a * s - da * ds, centre - p * low - dp * dlow, centre - q * high - dq * dhigh)
         t = length(best)
-        t = t if t == 1.0 else TO_BOUNDARY * t
+        t = t if t == 1.0 else BOUNDARY_FRACTION * t
         for x, dx in zip((a, s, p, q, low, high), best, strict=True):
             x += t * dx
-            np.maximum(x, TINY, out=x)
+            np.maximum(x, MIN_POSITIVE, out=x)
         self.w = np.append(p - q, self.w[self._penalised :] + t * db)
         self._v, self._z = self._sums(a), self._margins(self.w)
-        self.work += float(PASSES)
+        self.work += float(STEP_PASSES)
         self._steps += 1
         self.mu = float(a @ s + p @ low + q @ high) / (len(a) + 2 * len(p))
         return self.w
@@ -155,7 +154,7 @@ class L1Interior:
 
         def solve(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, ...]:
             *found, left = solve_rows(f, h)
-            if left <= LOST or self.objective.d > MAX_ORDER:
+            if left <= MAX_ROW_RESIDUAL or self.objective.d > MAX_ORDER:
                 return tuple(found)
             self._by_rows = False  # inaccurate with badly scaled features: not used any more
             return self._system_of_columns(E, D)(f, h)
@@ -176,7 +175,7 @@ class L1Interior:
         def solve(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, ...]:
             da, db = np.zeros(len(f)), np.zeros(o.d - m)
             left, excess = f - self._margins(np.append(h, db)), self._v[m:]
-            for _ in range(1 + REFINED):
+            for _ in range(1 + MAX_REFINEMENTS):
                 more = scale * factor.solve(scale * left)
                 if o.free_bias:
                     shift = (c @ more + excess[0]) / (c @ along)  # numpy scalars: overflow raises nothing
@@ -185,8 +184,8 @@ class L1Interior:
                 da += more
                 v = self._sums(da)
                 left, excess = f - self._margins(np.append(h + D * v[:m], db)) - E * da, self._v[m:] + v[m:]
-                lost = _size(scale * left) / max(_size(da / scale), TINY)
-                if lost <= CLOSE:
+                lost = _size(scale * left) / max(_size(da / scale), MIN_POSITIVE)
+                if lost <= REFINED_RTOL:
                     break
             return da, v[:m], db, lost
 
@@ -206,12 +205,12 @@ class L1Interior:
         def solve(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, ...]:
             dw = np.zeros(o.d)
             left = self._sums(f / E) + np.append(h / D, self._v[m:])
-            for _ in range(1 + REFINED):
+            for _ in range(1 + MAX_REFINEMENTS):
                 dw += scale * factor.solve(scale * left)
                 da = (f - self._margins(dw)) / E
                 v = (dw[:m] - h) / D
                 left = self._sums(da) - np.append(v, -self._v[m:])
-                if _size(scale * left) <= CLOSE * _size(dw / scale):
+                if _size(scale * left) <= REFINED_RTOL * _size(dw / scale):
                     break
             return da, v, dw[m:]
 
@@ -233,9 +232,9 @@ class L1Interior:
 
     def over(self, gap: float) -> bool:
         """Whether round-off stalls the decrease of mu, or the steps are used up; the gap is not needed."""
-        if self.mu <= NEARER * self._least:
+        if self.mu <= SUFFICIENT_DECREASE * self._least:
             self._least, self._since = self.mu, self._steps
-        return self._steps - self._since >= STILL or self._steps >= MAX_STEPS
+        return self._steps - self._since >= STALL_STEPS or self._steps >= MAX_STEPS
 
     @property
     def sigma(self) -> float:
@@ -249,7 +248,7 @@ class L1Interior:
     @property
     def settled(self) -> bool:
         """Whether mu is small enough to identify the weights that are zero at the optimum."""
-        return self.mu <= CLEAR * self._typical()
+        return self.mu <= SETTLED_MU * self._typical()
 
     def used(self) -> np.ndarray:
         """Which weights are not zero at the optimum (bool[d]).

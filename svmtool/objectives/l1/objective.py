@@ -25,7 +25,7 @@ from svmtool.objectives.row_losses import Losses
 from svmtool.objectives.task import Task
 
 # From this epoch of `descend` on, the last half of the epochs must change w by this share
-DESCENT_EVALUATION, DESCENT_STILL = 31, 1e-14
+DESCENT_EVALUATION, DESCENT_RTOL = 31, 1e-14
 TARGET = np.ones(1)  # target of all rows, for the squared hinge
 
 
@@ -244,7 +244,7 @@ class L1SquaredHinge(L1Objective):
             if largest <= share * first or limits.is_ended():
                 break
             if k >= DESCENT_EVALUATION and k & (k + 1) == 0:
-                if np.abs(w - before).max() <= DESCENT_STILL * np.abs(w).max():
+                if np.abs(w - before).max() <= DESCENT_RTOL * np.abs(w).max():
                     break
                 before[:] = w
         return w - self.w

@@ -24,31 +24,33 @@ from svmtool.objectives.duality import cancelling, standard_normal
 from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.task import Task
 
-FAR = 0.2  # rows further than this from their targets are left out
-NEARLY = 0.8  # columns of zero weight with sums below this are left out
-FEWEST = 1000  # rows and columns of which none are left out
-FEWER = 0.8  # rows and columns are chosen again if at most this share of either would remain, or if one is missing
-SHORT_ROW = 1e-2  # lower bound of a row's sum in its step size, relative to the mean
-POWER_STEPS, POWER_CLOSE, MARGIN = 50, 1e-3, 1.05  # of the power iteration, as in objectives/smoothed.py
-ROUND = 0.36  # longest round, as share of all steps so far
-CANCELS = 1e9  # largest sum of a_i |x_ij| for which cancellation is exact up to 1e-7
-STILL = 1e-12  # moves below this leave the primal weight unchanged
+MAX_DISTANCE = 0.2  # rows further than this from their targets are left out
+MIN_SUM = 0.8  # columns of zero weight with sums below this are left out
+MIN_REDUCED_SIZE = 1000  # rows and columns of which none are left out
+REDUCED_SHARE = 0.8  # they are chosen again if at most this share of either would remain, or if one is missing
+MIN_ROW_SUM = 1e-2  # lower bound of a row's sum in its step size, relative to the mean
+POWER_STEPS, POWER_RTOL, POWER_MARGIN = 50, 1e-3, 1.05  # of the power iteration, as in objectives/smoothed.py
+ROUND_SHARE = 0.36  # longest round, as share of all steps so far
+MAX_EXACT_SUM = 1e9  # largest sum of a_i |x_ij| for which cancellation is exact up to 1e-7
+MIN_MOVE = 1e-12  # moves below this leave the primal weight unchanged
 
 
 class L1Pdhg:
-    """Steps from w (f8[d]) for a task; a starts at the multipliers of opposite duplicates.  fewest: see FEWEST.
+    """Steps from w (f8[d]) for a task; a starts at the multipliers of opposite duplicates.
+
+    min_size: rows and columns of which none are left out.
 
     After evaluate(): answer (f8[d], the best multiple of w); primal, f there; alpha (f8[n], feasible); bound <= min f,
     its dual value; excess: the largest |sum over a column| minus 1.
     """
 
-    def __init__(self, task: Task, w: np.ndarray, fewest: int = FEWEST):
-        self.task, self.n, self.fewest = task, task.rows.n, fewest
+    def __init__(self, task: Task, w: np.ndarray, min_size: int = MIN_REDUCED_SIZE):
+        self.task, self.n, self.min_size = task, task.rows.n, min_size
         self.rows: CsrRows = task.rows.as_csr()
         self.whole = L1Columns(task)
         self.cancelled = cancelling(self.rows, task.y, task.cost)
         entry = max(float(np.abs(self.rows.values).max(initial=0.0)), self.rows.bias)
-        if float(np.sum(self.cancelled)) * entry > CANCELS:
+        if float(np.sum(self.cancelled)) * entry > MAX_EXACT_SUM:
             self.cancelled[:] = 0.0
         self.w, self.a = w.copy(), self.cancelled.copy()
         self.balance = 1.0  # primal weight: step sizes in w are divided by it, those in a multiplied
@@ -76,7 +78,7 @@ class L1Pdhg:
             of_rows += 1.0
         filled = of_columns > 0.0
         self._tau = 1.0 / np.where(filled, of_columns, float(np.mean(of_columns[filled])) if np.any(filled) else 1.0)
-        least = max(SHORT_ROW * float(np.mean(of_rows)), 1e-300) if np.any(filled) else 1.0
+        least = max(MIN_ROW_SUM * float(np.mean(of_rows)), 1e-300) if np.any(filled) else 1.0
         self._sigma = 1.0 / np.maximum(of_rows, least)
         self._centre, total = np.zeros(len(columns)), float(np.sum(self._sigma))
         plain = CsrRows(*part.csr_arrays, len(columns))
@@ -110,17 +112,17 @@ class L1Pdhg:
             u *= self._sigma
             v = root_tau * (part.transpose_product(u) - float(np.sum(u)) * self._centre)
             found = float(np.sqrt(np.sqrt(v @ v)))
-            if found <= largest * (1.0 + POWER_CLOSE):
+            if found <= largest * (1.0 + POWER_RTOL):
                 break
             largest = found
-        return min(1.0, MARGIN * max(largest, 1e-3))
+        return min(1.0, POWER_MARGIN * max(largest, 1e-3))
 
     def _begin(self) -> None:
         """Start a round at w and a."""
         rows, free = self.rows, self.task.free_bias
         self._w0, self._a0 = self.w[self._columns], self.a[self._rows]
         shift = rows.shift(self.w) + float(self._centre @ self._w0)
-        self._done, self._longest = 0, max(2, int(ROUND * self.steps))
+        self._done, self._longest = 0, max(2, int(ROUND_SHARE * self.steps))
         penalty = 0.0 if free or rows.bias <= 0.0 else 1.0 / rows.bias
         step = self._shift_step / self.balance
         self._state = np.array([shift, shift, shift, step, penalty, self._outside, 0.0, 0.0, 0.0])
@@ -157,7 +159,7 @@ class L1Pdhg:
         if self._shift_step > 0.0:
             in_w += (self._state[2] - self._state[0]) ** 2 / self._shift_step
         in_a = float(np.sum(np.square(near_a - self._a0) / self._sigma))
-        if min(in_w, in_a) > STILL * STILL:
+        if min(in_w, in_a) > MIN_MOVE * MIN_MOVE:
             self.balance = float(np.sqrt(self.balance * np.sqrt(in_a / in_w)))
 
     def evaluate(self) -> None:
@@ -175,12 +177,12 @@ class L1Pdhg:
         a, slack, m = self.a, self.slack, self.rows.n_features
         w, size = self.w[:m], np.abs(self.column_sums[:m])
         full = a >= self.task.cost
-        far = max(FAR, float(np.sort(np.abs(slack))[: self.fewest][-1]))
+        far = max(MAX_DISTANCE, float(np.sort(np.abs(slack))[: self.min_size][-1]))
         some = ((a > 0.0) | (slack >= -far)) & ~(full & (slack > far))
-        columns = (w != 0.0) | (size >= min(NEARLY, -float(np.sort(-size)[: self.fewest][-1])))
+        columns = (w != 0.0) | (size >= min(MIN_SUM, -float(np.sort(-size)[: self.min_size][-1])))
         row_out, column_out = np.ones(self.n, bool), np.ones(m, bool)
         row_out[self._rows], column_out[self._columns] = False, False
         missing = np.any(row_out & np.where(full, slack < 0.0, slack > 0.0)) or np.any(column_out & (size > 1.0))
-        less = np.count_nonzero(some) <= FEWER * len(self._rows)
-        if missing or less or np.count_nonzero(columns) <= FEWER * len(self._columns):
+        less = np.count_nonzero(some) <= REDUCED_SHARE * len(self._rows)
+        if missing or less or np.count_nonzero(columns) <= REDUCED_SHARE * len(self._columns):
             self._choose(np.flatnonzero(some), np.flatnonzero(columns))

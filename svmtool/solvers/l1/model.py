@@ -17,7 +17,7 @@ from svmtool.compiled.loops.fused.fused_l1_loops import EPOCHS, FACES, INNER_MAT
 from svmtool.compiled.loops.loss import l1_loops as loops
 from svmtool.linalg.systems import conjugate_gradient, solve_positive
 from svmtool.linalg.weighted_columns import WeightedColumns
-from svmtool.objectives.l1.interior import CALL
+from svmtool.objectives.l1.interior import CALL_COST
 from svmtool.objectives.l1.objective import L1Objective, violations_at
 from svmtool.solvers.shared.base import Monitor
 from svmtool.tolerances import GRAM_BELOW
@@ -162,14 +162,14 @@ def step_of_matrix(
             else:
                 ridge = max(RIDGE_FALL * ridge, RIDGE_MIN) if t == 1.0 else RIDGE
             slope = g + H @ (v - w)
-            epochs[1] += FACE_CALLS * CALL + FACE_SQUARES * len(face) ** 2 + len(face) ** 3 / 6.0
+            epochs[1] += FACE_CALLS * CALL_COST + FACE_SQUARES * len(face) ** 2 + len(face) ** 3 / 6.0
         if monitor.ended() or epochs[1] >= most:
             break
         value = 0.5 * float((g + slope) @ (v - w)) + float(penalty @ np.abs(v))
         if len(v) > LARGE_FACE and last - value <= little * (first - value):
             break
         last = value
-    epochs[1] += CALL + (epochs[0] - done) * len(v) * max(1, np.count_nonzero(v))
+    epochs[1] += CALL_COST + (epochs[0] - done) * len(v) * max(1, np.count_nonzero(v))
     return v - w
 
 

@@ -12,7 +12,7 @@ from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1 import interior
 from svmtool.objectives.l1.dual import L1Dual
-from svmtool.objectives.l1.interior import PASS, L1Interior
+from svmtool.objectives.l1.interior import PASS_COST, L1Interior
 from svmtool.objectives.l1.objective import L1Objective
 from svmtool.solvers.l1.model import ColumnsModel, MatrixModel, step_of_matrix
 from svmtool.solvers.shared import base
@@ -68,7 +68,7 @@ class Run:
 
     def _count(self, work: float, more: float = 0.0) -> None:
         """Add to `multiplications`: work in passes over the rows, and more multiplications."""
-        self.multiplications += PASS * work * self.objective.rows.nnz + more
+        self.multiplications += PASS_COST * work * self.objective.rows.nnz + more
 
     def halves_slowly(self, gap: float, at_once: bool = False) -> bool:
         """Whether the other method is next: the gap was not halved within the work that one may take, or at_once."""

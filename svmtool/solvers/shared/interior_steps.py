@@ -14,23 +14,18 @@ from svmtool.coordinate.hinge import still_needed
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
-from svmtool.objectives.power_interior import STEPS, PowerInterior, by_rows, step_cost
+from svmtool.objectives.power_interior import MAX_STEPS, STALL_STEPS, USUAL_STEPS, PowerInterior, by_rows, step_cost
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
 from svmtool.solvers.shared.incumbent import Best
-from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
+from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, SUFFICIENT_DECREASE
 
 if TYPE_CHECKING:
     from svmtool.objectives.class_interior import ClassInterior
 
 NAME = "interior-point steps"  # in METHODS and the solver log
-EVALUATIONS = 1.5  # ratio of the iterations at two successive estimates of the other method's remaining cost
-MAX_STEPS = 200  # most steps
-# Only round-off remains after PATIENCE steps with neither a smaller gap nor complementarity products below the share
-# NEARER of the smallest so far.
-PATIENCE = 12
-NEARER = 0.9
+ESTIMATE_GROWTH = 1.5  # ratio of the iterations at two successive estimates of the other method's remaining cost
 
 
 def possible(task: Task) -> bool:
@@ -48,7 +43,7 @@ class Slower:
     """
 
     def __init__(self, task: Task, iteration_cost: float, target_gap: float):
-        self._steps = STEPS * step_cost(task.rows) / max(iteration_cost, 1.0)  # in iterations
+        self._steps = USUAL_STEPS * step_cost(task.rows) / max(iteration_cost, 1.0)  # in iterations
         self._target_gap, self._next = target_gap, 0.5 * self._steps
         self._at, self._gap = 0, 1.0
 
@@ -57,7 +52,7 @@ class Slower:
         if k < self._next:
             return False
         ahead = still_needed([self._gap, gap], [self._at, k], self._target_gap, 1)
-        self._at, self._gap, self._next = k, gap, max(EVALUATIONS * k, self._steps)
+        self._at, self._gap, self._next = k, gap, max(ESTIMATE_GROWTH * k, self._steps)
         return k >= self._steps and ahead > self._steps
 
 
@@ -68,7 +63,7 @@ def interior_steps(
 
     gap_tol: the gap that ends a run for which none was requested.
     """
-    t, least, nearest, idle = 0.0, np.inf, np.inf, 0
+    t, least, least_mu, idle = 0.0, np.inf, np.inf, 0
     monitor.progress = None  # it monitored the other method
     monitor.uses(NAME, "they are expected to cost less than continuing")
     with np.errstate(all="ignore"):
@@ -87,9 +82,9 @@ def interior_steps(
                 if status is not None:
                     _settle(run, best, monitor)
                     return status
-                idle = 0 if gap < least or run.left < NEARER * nearest else idle + 1
-                least, nearest = min(gap, least), min(run.left, nearest)
-                if idle > PATIENCE:
+                idle = 0 if gap < least or run.mu < SUFFICIENT_DECREASE * least_mu else idle + 1
+                least, least_mu = min(gap, least), min(run.mu, least_mu)
+                if idle > STALL_STEPS:
                     break
                 t = run.step()
             except EndedError:

@@ -13,7 +13,7 @@ from svmtool.certify.one_class import OneClassCertifier, certify_hard_linear
 from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
-from svmtool.objectives.one_class import AMONG
+from svmtool.objectives.one_class import ORIGIN_IN_HULL
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Result, Rule
@@ -98,7 +98,7 @@ class HardOneClass(OneClass):
     def warnings(self) -> list[str]:
         """See Reduction; also a warning if no plane separates the rows from the origin."""
         found = super().warnings()
-        return [*found, f"WARNING: w = 0: {AMONG}"] if self._among else found
+        return [*found, f"WARNING: w = 0: {ORIGIN_IN_HULL}"] if self._among else found
 
     def summary(self, results: list[Result]) -> str:
         """The result of a sampling solver for all rows."""
