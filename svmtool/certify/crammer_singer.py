@@ -14,7 +14,7 @@ import numpy as np
 from svmtool.certify.linear import Certificate
 from svmtool.data.blocks import Rows
 
-ROUNDING = 1e-12  # relative error up to which multipliers that sum to C_i count as full
+FULL_RTOL = 1e-12  # relative error up to which multipliers that sum to C_i count as full
 
 
 class CrammerSingerCertifier:
@@ -32,7 +32,7 @@ class CrammerSingerCertifier:
         rest = np.where(self.cost[:, None] > 0.0, np.minimum(a, 0.0), 0.0)
         rest[own] = 0.0
         heavy = -rest.sum(axis=1)
-        full = heavy >= self.cost * (1.0 - ROUNDING)
+        full = heavy >= self.cost * (1.0 - FULL_RTOL)
         rest *= np.divide(self.cost, heavy, out=np.ones_like(heavy), where=full & (heavy > 0.0))[:, None]
         rest[own] = -rest.sum(axis=1)
         V = np.stack([self.rows.transpose_product(np.ascontiguousarray(c)) for c in rest.T], axis=1)

@@ -34,36 +34,37 @@ from svmtool.kernels.results import KernelResult, feasible_sums, gap_of
 from svmtool.kernels.rows import exact_sum
 from svmtool.objectives.one_class import FLOOR
 
-SAMPLE = 1024  # rows at least: errors in one row of a hundred stay unseen once in 30,000 runs
-VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundredths of a second
-FEW = 64  # rows at least after a limit
-WIDER = 0.5  # share of the gap that the sample's differences may add to it
-ROUNDING = 1e-9  # or this share of the value, which counts as round-off
-HALVINGS = 40
+MIN_SAMPLE_ROWS = 1024  # rows at least: errors in one row of a hundred stay unseen once in 30,000 runs
+MAX_EXACT_VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundredths of a second
+MIN_LATE_ROWS = 64  # rows at least after a limit
+MAX_WIDENING = 0.5  # share of the gap that the sample's differences may add to it
+VALUE_RTOL = 1e-9  # or this share of the value, which counts as round-off
+MAX_HALVINGS = 40
 SEED = 1
 
 
 def certify(
     problem: AnyProblem, alpha: np.ndarray, gradient: np.ndarray, rho: float, r: float = 0.0,
-    scale: float = 1.0, late: bool = False, target: float = -1.0, least: int = SAMPLE, quick: int = VALUES,
+    scale: float = 1.0, late: bool = False, target: float = -1.0, min_rows: int = MIN_SAMPLE_ROWS,
+    max_values: int = MAX_EXACT_VALUES,
 ) -> Certificate:  # fmt: skip
     """Certify a feasible point, see the module; gradient f8[m]: Qa + p according to the solver.
 
     The values are multiplied by `scale` (DecisionFunction.scale).  late: a limit has ended the run.  target: the
-    requested gap, below 0 if there is none: a sample must not hide that it is reached.  quick: kernel values up to
-    which all rows are computed again; of more, a sample of `least` rows or more.
+    requested gap, below 0 if there is none: a sample must not hide that it is reached.  max_values: kernel values up to
+    which all rows are computed again; of more, a sample of `min_rows` rows or more.
     """
     n, coef = problem.n, problem.coefficients(alpha)
     # one row of each group is computed
-    group = n // max(FEW if late else least, quick // max(np.count_nonzero(coef), 1))
+    group = n // max(MIN_LATE_ROWS if late else min_rows, max_values // max(np.count_nonzero(coef), 1))
     if group > 1:
         sampled = np.concatenate((draw_rows(n, group, SEED), np.arange(n - n % group, n)))
         exact, apart = _recomputed(problem, alpha, coef, gradient, sampled)
         plain = certificate_of(problem, alpha, exact, rho, r, scale)
         wide = certificate_of(problem, alpha, exact, rho, r, scale, apart)
-        gap, allowed = plain.primal - plain.dual, ROUNDING * abs(plain.primal)
+        gap, allowed = plain.primal - plain.dual, VALUE_RTOL * abs(plain.primal)
         hidden = plain.gap <= target < wide.gap
-        if late or (wide.primal - wide.dual - gap <= max(WIDER * gap, allowed) and not hidden):
+        if late or (wide.primal - wide.dual - gap <= max(MAX_WIDENING * gap, allowed) and not hidden):
             wide.sampled = f"decision values of {len(sampled)} of {n} rows computed again: within {apart:.1g}"
             wide.seen = exact, apart
             return wide
@@ -134,13 +135,13 @@ def value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:
 def most_allowed(problem: AnyProblem) -> float:
     """The largest primal value that counts as no worse than the one at w = 0."""
     value, _, _ = value_at_zero(problem)
-    return value + ROUNDING * max(abs(value), problem.floor / FLOOR)
+    return value + VALUE_RTOL * max(abs(value), problem.floor / FLOOR)
 
 
 def above_zero(problem: AnyProblem, dual: float) -> bool:
     """Whether a dual value is above the primal value at w = 0, which proves that the kernel matrix is indefinite."""
     value, _, _ = value_at_zero(problem)
-    return not problem.kernel.positive and dual > value + max(ROUNDING * abs(value), problem.floor)
+    return not problem.kernel.positive and dual > value + max(VALUE_RTOL * abs(value), problem.floor)
 
 
 def _value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:
@@ -208,7 +209,7 @@ def best_multiple(problem: AnyProblem, result: KernelResult) -> KernelResult | N
         return None
     linear = -1.0 if squares else problem.p
     Qa, best = result.gradient - linear, None
-    for k in range(HALVINGS):
+    for k in range(MAX_HALVINGS):
         s = 0.5**k
         alpha, gradient = s * result.alpha, s * Qa + linear
         if squares:

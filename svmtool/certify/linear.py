@@ -21,8 +21,8 @@ from svmtool.objectives.duality import balanced, best_multiple, relative_gap
 from svmtool.objectives.losses import Loss
 from svmtool.tolerances import EPS
 
-LOST = 1e-6  # share of a shift up to which what it leaves of a dual point is round-off: a multiple would enlarge that
-TINY = 1e-20  # multipliers per unit of cost that count as zero, because their powers would underflow
+ROUNDOFF_SHARE = 1e-6  # of a shift: smaller remainders of a dual point are round-off, which a multiple would enlarge
+MIN_MULTIPLIER = 1e-20  # multipliers per unit of cost that count as zero, because their powers would underflow
 
 
 class Certificate:
@@ -139,7 +139,7 @@ class Certifier:
             v[-1] = 0.0
         b = a / cost if self.all_used else np.divide(a, cost, out=np.zeros_like(a), where=cost > 0)
         largest, linear = float(np.abs(b).max(initial=0.0)), float(np.sum(self.target * a))
-        largest = 0.0 if largest <= LOST * abs(shift) else largest
+        largest = 0.0 if largest <= ROUNDOFF_SHARE * abs(shift) else largest
         dual = value_of_multiple(
             self.loss, linear, v, largest, lambda s: float(cost @ self.loss.conjugate(s * b)), self.l1
         )
@@ -161,7 +161,7 @@ def value_of_multiple(
     linear: sum_i target_i a_i.  v: sum_i a_i y_i x_i, length d.  largest: max |a_i| / C_i.  conjugates(s): the sum of
     C_i l*(s a_i / C_i).
     """
-    if not largest > TINY:
+    if not largest > MIN_MULTIPLIER:
         return 0.0
     limit, square = loss.cap / largest, float(v @ v)
     if l1:

@@ -15,16 +15,16 @@ from svmtool.objectives.class_rows import ClassRows, ClassTask
 from svmtool.objectives.crammer_singer import USUAL_PRODUCTS, step_cost, system_cost
 
 # What work costs, in nanoseconds on one core of 2024; only their ratios matter.
-VISIT, PLACE = 0.8, 8.0  # of a visit to a row with all its neighbours: a non-zero for a class, and a class
-TOGETHER = 4.0  # factor of these if neighbours are not visited
-STEP, ROW, FACTOR = 0.5e6, 60.0, 0.06  # of a Newton step: its calls, a class of a row, and per (classes features)^3
-NEWTON_STEPS = 20  # usual number; 36 to 90 where C is large (pendigits, poker, satimage)
-TOO_MANY = 5.0  # multiple of it after which Newton steps count as too slow
-PRODUCT_STEPS = 30  # usual number of those by conjugate gradients, or with the row system
-PATIENCE = 0.2  # share of the Newton steps' cost that epochs may take first
-PATIENCE_LATER = 1.0  # the same after Newton steps that have not ended the run
-MORE_STEPS = 2.0  # factor of the expected Newton steps then
-SHARPER = 0.5  # factor of the violation at which all classes of all rows are next unshrunk
+CLASS_VISIT_NS, CLASS_NS = 0.8, 8.0  # of a visit to a row with all its neighbours: a non-zero for a class, and a class
+SINGLE_VISIT_FACTOR = 4.0  # factor of these if neighbours are not visited
+STEP_NS, CLASS_ROW_NS, CUBE_NS = 0.5e6, 60.0, 0.06  # Newton step: calls, a class of a row, per (classes features)^3
+USUAL_NEWTON_STEPS = 20  # usual number; 36 to 90 where C is large (pendigits, poker, satimage)
+MAX_STEPS_FACTOR = 5.0  # multiple of it after which Newton steps count as too slow
+USUAL_CG_STEPS = 30  # usual number of those by conjugate gradients, or with the row system
+EPOCHS_SHARE = 0.2  # share of the Newton steps' cost that epochs may take first
+LATER_EPOCHS_SHARE = 1.0  # the same after Newton steps that have not ended the run
+STEPS_GROWTH = 2.0  # factor of the expected Newton steps then
+UNSHRINK_SHARE = 0.5  # factor of the violation at which all classes of all rows are next unshrunk
 
 
 class CrammerSingerDescent:
@@ -37,8 +37,8 @@ class CrammerSingerDescent:
 
     def __init__(self, task: ClassTask, rows: ClassRows, seed: int, factorised: bool = True):
         self.factorised = factorised  # whether Newton steps would be, or by conjugate gradients
-        self.steps = float(NEWTON_STEPS if factorised else PRODUCT_STEPS)  # expected number, see `expect_more_steps`
-        self.patience = PATIENCE
+        self.steps = float(USUAL_NEWTON_STEPS if factorised else USUAL_CG_STEPS)  # expected, see `expect_more_steps`
+        self.patience = EPOCHS_SHARE
         self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide
         base, self.n, self.cost, self.number = rows.base, task.rows.n, task.cost, task.number
         self.rows, self.count, self.visits = rows, 0, 0.0
@@ -84,7 +84,7 @@ class CrammerSingerDescent:
         return float(self.limits[0])
 
     @property
-    def left(self) -> float:
+    def gap_estimate(self) -> float:
         """Estimate of the relative gap, from the rows that the last epoch visited."""
         met, linear = self.limits[1:].tolist()
         return met / max(met + linear - 0.5 * float(self._W @ self._W), 1e-300)
@@ -95,26 +95,26 @@ class CrammerSingerDescent:
         self.visits += self.active_share
         rows, classes = float(self.state[0]), float(self.state[2])
         self.complete = int(classes) == self.n * self.rows.k
-        alike = min(rows * self.rows.wide, TOGETHER * classes) / self.rows.wide  # complete rows
-        cost = VISIT * alike * self.row_length + PLACE * classes
+        alike = min(rows * self.rows.wide, SINGLE_VISIT_FACTOR * classes) / self.rows.wide  # complete rows
+        cost = CLASS_VISIT_NS * alike * self.row_length + CLASS_NS * classes
         self._epoch(self.rows.bias, self._chunk, self.rows.k, self.rows.wide)
         pg_range = self.pg_range
         if pg_range <= self._inner:  # some were perhaps shrunk too early
-            self._inner = SHARPER * min(self._inner, pg_range)
+            self._inner = UNSHRINK_SHARE * min(self._inner, pg_range)
             self.unshrink()
         return cost
 
     @property
     def evaluation_cost(self) -> float:
         """Approximate cost of the problem's value at w."""
-        return 0.5 * self.n * (VISIT * self.row_length + PLACE * self.rows.wide)
+        return 0.5 * self.n * (CLASS_VISIT_NS * self.row_length + CLASS_NS * self.rows.wide)
 
     @property
     def newton(self) -> float:
         """Expected cost of Newton steps from here to the minimiser."""
         if not self.factorised:
             return self.newton_share * self.steps * self._usual_step
-        return self.newton_share * self.steps * (STEP + ROW * self.rows.n + FACTOR * self.rows.d**3)
+        return self.newton_share * self.steps * (STEP_NS + CLASS_ROW_NS * self.rows.n + CUBE_NS * self.rows.d**3)
 
     @property
     def _usual_step(self) -> float:
@@ -128,18 +128,18 @@ class CrammerSingerDescent:
         return 1.0 if self.factorised else cost / max(self._usual_step, 1e-300)
 
     @property
-    def most_products(self) -> int:
+    def max_products(self) -> int:
         """Limit of products in one Newton step by conjugate gradients: the number expected for all steps."""
         return int(self.steps * USUAL_PRODUCTS)
 
     @property
     def least_steps(self) -> float:
         """Number of usual Newton steps after which they count as too slow."""
-        return TOO_MANY * self.steps if self.factorised else self.steps
+        return MAX_STEPS_FACTOR * self.steps if self.factorised else self.steps
 
     def expect_more_steps(self) -> None:
         """Expect more Newton steps from now on, after the expected ones have not ended the run."""
-        self.steps, self.patience = MORE_STEPS * self.steps, PATIENCE_LATER
+        self.steps, self.patience = STEPS_GROWTH * self.steps, LATER_EPOCHS_SHARE
 
     def newton_is_cheaper(self, spent: float, expected: float) -> bool:
         """Whether Newton steps should replace epochs that cost `spent` and are expected to cost `expected` more."""

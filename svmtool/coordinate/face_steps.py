@@ -18,42 +18,42 @@ from svmtool.compiled.loops.cd import dcd_loops
 if TYPE_CHECKING:
     from typing import Any
 
-LITTLE = 1e-2  # steps end after one that gains at most this share of the best step's gain
-HALVINGS = 8  # most halvings of a step whose clipping loses more than it gains
+MIN_GAIN_SHARE = 1e-2  # steps end after one that gains at most this share of the best step's gain
+MAX_HALVINGS = 8  # most halvings of a step whose clipping loses more than it gains
 # Where many variables reach a bound on the way, fewer steps gain more: the first number, its factor after a turn that
 # was shortened (2 after one that was not), and the least number.
-FIRST_STEPS, FEWER, MIN_STEPS = 64, 0.5, 4
-PIECE = 1e7  # non-zeros in the steps of one call: limits are checked between calls
+FIRST_STEPS, STEPS_FACTOR, MIN_STEPS = 64, 0.5, 4
+CALL_NONZEROS = 1e7  # non-zeros in the steps of one call: limits are checked between calls
 
 
-def face_steps(p: Any, most: float, limit: int = FIRST_STEPS) -> tuple[float, int]:
-    """Take up to `limit` steps with at most `most` visits to non-zeros, clipped to the box, updating alpha and w of p.
+def face_steps(p: Any, max_visits: float, max_steps: int = FIRST_STEPS) -> tuple[float, int]:
+    """Take at most `max_steps` steps and `max_visits` visits to non-zeros, clipped to the box; update alpha and w of p.
 
-    p: a DualCoordinateDescent, whose dual never decreases.  Returns the number of visits, and the limit for the next
-    turn.
+    p: a DualCoordinateDescent, whose dual never decreases.  Returns the number of visits, and max_steps for the
+    next turn.
     """
     face = np.flatnonzero((p.alpha > 0.0) & (p.alpha < p.upper))
     m, rows, bias, indptr = len(face), face % p.data.n, p.bias, p.data.csr_arrays[0]
     nnz = float(np.sum(indptr[rows + 1] - indptr[rows]))
     cost = 2.0 * nnz + 0.1 * len(p.w) + 4.0 * m  # of a step
     done = cost
-    if m == 0 or most < 3.0 * cost:
-        return 0.0, limit
+    if m == 0 or max_visits < 3.0 * cost:
+        return 0.0, max_steps
     alpha, upper, diagonal, w = p.alpha[face], p.upper[face], p.diagonal[face], p.w.copy()
-    near, z, v = np.maximum(p.square_norms[rows] + diagonal, 1e-300), np.empty(p.n), np.empty(len(w))
+    curvature, z, v = np.maximum(p.square_norms[rows] + diagonal, 1e-300), np.empty(p.n), np.empty(len(w))
     p.rows.margins(w, p.y, z)
     residual = (p.target - z)[face] - diagonal * alpha
-    vectors = np.concatenate((np.zeros(m), residual, residual / near, np.empty(m)))
-    state = np.array([float(residual @ (residual / near)), 0.0])
+    vectors = np.concatenate((np.zeros(m), residual, residual / curvature, np.empty(m)))
+    state = np.array([float(residual @ (residual / curvature)), 0.0])
     on_face = *p.data.csr_arrays, rows, p.y[face]
-    left = min(int((most - done) / cost), limit)
-    while state[0] > 0.0 and left > 0:
-        steps = min(left, max(int(PIECE / cost), 1))
-        made = dcd_loops.face_conjugate(*on_face, diagonal, near, vectors, v, state, bias, steps, LITTLE)
-        left -= steps
+    remaining = min(int((max_visits - done) / cost), max_steps)
+    while state[0] > 0.0 and remaining > 0:
+        steps = min(remaining, max(int(CALL_NONZEROS / cost), 1))
+        made = dcd_loops.face_conjugate(*on_face, diagonal, curvature, vectors, v, state, bias, steps, MIN_GAIN_SHARE)
+        remaining -= steps
         done += made * cost
     before, t = p.dual_value(), 1.0
-    for _ in range(HALVINGS):
+    for _ in range(MAX_HALVINGS):
         new = np.clip(alpha + t * vectors[:m], 0.0, upper)
         dcd_loops.face_combination(*on_face, new - alpha, v, bias)
         done += nnz
@@ -64,4 +64,4 @@ def face_steps(p: Any, most: float, limit: int = FIRST_STEPS) -> tuple[float, in
         t *= 0.5
     else:
         p.alpha[face], p.w[:] = alpha, w
-    return done, 2 * limit if t == 1.0 else max(int(limit * FEWER), MIN_STEPS)
+    return done, 2 * max_steps if t == 1.0 else max(int(max_steps * STEPS_FACTOR), MIN_STEPS)

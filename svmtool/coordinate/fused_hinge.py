@@ -12,9 +12,9 @@ from svmtool.objectives.task import Task
 
 def fused_hinge(
     task: Task, w: np.ndarray, gap: float, pg_range: float, rounds: tuple[float, ...], epochs: int, worth: int,
-    most: int, seed: int,
+    max_records: int, seed: int,
 ) -> tuple[list[list[float]], int, np.ndarray]:  # fmt: skip
-    """Minimise from w (length d, overwritten by the best weights) within `most` records; rows without a bias feature.
+    """Minimise from w (length d, overwritten by the best weights) in `max_records` steps; rows without a bias feature.
 
     pg_range: of the projected gradients, at which a run ends; epochs: before the rounds; worth: how many may be tried.
     rounds: sigma without and with first epochs, its largest value and its growth, and the share at which a round ends.
@@ -23,10 +23,10 @@ def fused_hinge(
     """
     rows, n, d = stored_rows(task.rows), task.rows.n, task.rows.d
     chunk, alpha = chunk_of(rows), np.zeros(n)
-    history = np.empty((most + 2, fused_alm_loops.FIELDS))
+    history = np.empty((max_records + 2, fused_alm_loops.FIELDS))
     code = fused_alm_loops.fused_hinge(
         *rows.csr_arrays, task.y, task.cost, np.ones(n) if task.target is None else task.target, w, alpha,
         np.empty(6 * n + 2 * d * d + 3 * d + 17), np.empty(rows.n + rows.n // chunk + 1, np.int64),
-        random_state(rows.n, seed), history, gap, pg_range, *rounds, chunk, epochs, worth, most,
+        random_state(rows.n, seed), history, gap, pg_range, *rounds, chunk, epochs, worth, max_records,
     )  # fmt: skip
     return history[: int(history[-1, 0])].tolist(), code, alpha

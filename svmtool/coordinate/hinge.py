@@ -18,36 +18,36 @@ from svmtool.data.replicated import stored_rows
 from svmtool.linalg.systems import COPY_NS, FACTOR_NS, GRAM_NS, ROW_VISIT_NS, VISIT_NS
 from svmtool.tolerances import LATE_EPOCHS
 
-NEWTON_STEPS = 4  # usual number of Newton steps from a good dual point
-PRODUCTS = 3  # products with all rows in each of them
-PATIENCE = 1.0  # share of the Newton steps' cost that epochs may take first
-# Number of neighbouring rows visited together, from MIN_CHUNK to CHUNK: long chunks are fetched faster, but a finer
-# order converges faster.  A chunk has about CHUNK_NUMBERS non-zeros; MIN_CHUNK rows if all have at most IN_CACHE.
-CHUNK, MIN_CHUNK = 16, 4
-CHUNK_NUMBERS = 1024
-IN_CACHE = 1 << 16
+USUAL_NEWTON_STEPS = 4  # usual number of Newton steps from a good dual point
+STEP_PRODUCTS = 3  # products with all rows in each of them
+EPOCHS_SHARE = 1.0  # share of the Newton steps' cost that epochs may take first
+# Neighbouring rows visited together, from MIN_CHUNK_ROWS to MAX_CHUNK_ROWS: long chunks are fetched faster, but a finer
+# order converges faster.  A chunk has about CHUNK_NONZEROS, or MIN_CHUNK_ROWS if all rows have at most CACHED_NONZEROS.
+MAX_CHUNK_ROWS, MIN_CHUNK_ROWS = 16, 4
+CHUNK_NONZEROS = 1024
+CACHED_NONZEROS = 1 << 16
 # Non-zeros of a chunk of rows on disk: their values take the 64 KB that the system reads at once.  Longer chunks are
 # read no faster, and rows of one class are often stored together, where long chunks take three times the epochs.
-ON_DISK = 1 << 13
+DISK_CHUNK_NONZEROS = 1 << 13
 MAX_EPOCHS = 100000  # most epochs; most of them visit few rows
 MAX_VISITS = 5000.0  # visits to each row on average after which another method takes over
 # Visits to each row before the first turn of conjugate gradients over the free variables, and in a turn.  On 19
 # problems of ten wide sets (text, counts, bigrams, one-hot; -s 1 and 3, C 1 and 100) turns from 32 on do not affect
 # problems that end before; on the others -e's rule held after 0.28 to 1.4 times the visits, and a gap of 1e-3 after 0.2
 # to 1.4 times; with turns from 8 or 16 on, problems that end after 20 to 30 visits took 1.1 to 2.4 times as many.
-FACE_FIRST, FACE_TURN = 32.0, 16.0
+FACE_FIRST_VISITS, FACE_TURN_VISITS = 32.0, 16.0
 # After LIBLINEAR's stopping rule for regressions first holds, epochs continue for this share of the visits so far, plus
-# READING and STARTING, to improve the certificate.  That rule is loose: for n < d and large C, P may be 200 times its
-# minimum, and thousands of visits reduce the gap little.  Measured on thirteen wide sets (text, counts, bigrams,
-# one-hot, ratings, spectra, drugs; -s 12 and 13, C = 0.01, 1, 100, 78 runs, CPU time of whole commands): at most 5.8
-# times LIBLINEAR's time, 1.7 times in geometric mean; without the limit up to 100 times.  Gaps above 0.1: 13, without
-# the limit 14; three that were below 0.02 rise to 0.03, 0.08 and 0.23.
-BEYOND = 1.0
+# READING_VISITS and STARTUP_VISITS, to improve the certificate.  That rule is loose: for n < d and large C, P may be
+# 200 times its minimum, and thousands of visits reduce the gap little.  Measured on thirteen wide sets (text, counts,
+# bigrams, one-hot, ratings, spectra, drugs; -s 12 and 13, C = 0.01, 1, 100, 78 runs, CPU time of whole commands): at
+# most 5.8 times LIBLINEAR's time, 1.7 times in geometric mean; without the limit up to 100 times.  Gaps above 0.1: 13,
+# without the limit 14; three that were below 0.02 rise to 0.03, 0.08 and 0.23.
+VISITS_AFTER_RULE = 1.0
 # Visits to each non-zero that take half as long as reading it from text (3 to 34 on fifteen sets, 15 in the middle),
 # and visits to non-zeros that take as long as the program's start.
-READING, STARTING = 8.0, 5e7
-MAX_ROWS = 1 << 62  # visits that no call makes
-CHECK_MEMORY_AFTER = 32  # chunks of rows on disk between two memory checks
+READING_VISITS, STARTUP_VISITS = 8.0, 5e7
+NO_ROW_LIMIT = 1 << 62  # more visits to rows than any call makes
+MEMORY_CHECK_CHUNKS = 32  # chunks of rows on disk between two memory checks
 
 
 def random_state(n: int, seed: int) -> np.ndarray:
@@ -58,10 +58,10 @@ def random_state(n: int, seed: int) -> np.ndarray:
 def chunk_of(rows: CsrRows) -> int:
     """Return how many neighbouring rows an epoch visits together."""
     if rows.mapped is not None:
-        return max(CHUNK, ON_DISK * rows.n // max(rows.nnz, 1))
-    if rows.nnz <= IN_CACHE:
-        return MIN_CHUNK
-    return min(max(CHUNK_NUMBERS * rows.n // rows.nnz, MIN_CHUNK), CHUNK)
+        return max(MAX_CHUNK_ROWS, DISK_CHUNK_NONZEROS * rows.n // max(rows.nnz, 1))
+    if rows.nnz <= CACHED_NONZEROS:
+        return MIN_CHUNK_ROWS
+    return min(max(CHUNK_NONZEROS * rows.n // rows.nnz, MIN_CHUNK_ROWS), MAX_CHUNK_ROWS)
 
 
 def still_needed(gaps: list[float], spent: list[float], target_gap: float, evaluations: int) -> float:
@@ -104,7 +104,7 @@ class DualCoordinateDescent:
 
     def __init__(
         self, rows: Rows, y: np.ndarray, diagonal: np.ndarray, upper: np.ndarray, seed: int,
-        alpha: np.ndarray | None = None, target: np.ndarray | None = None, face_first: float = FACE_FIRST,
+        alpha: np.ndarray | None = None, target: np.ndarray | None = None, face_first: float = FACE_FIRST_VISITS,
     ):  # fmt: skip
         rows = rows.as_csr()
         data = stored_rows(rows)
@@ -125,9 +125,9 @@ class DualCoordinateDescent:
         self.state = random_state(data.n, seed)
         self._face_steps = FIRST_STEPS
         self._turn_at = face_first if data.mapped is None else np.inf  # visits at which conjugate gradients come next,
-        self._turned, self._wait = 0.0, FACE_TURN  # were last, and visits between; see _face_turn
+        self._turned, self._wait = 0.0, FACE_TURN_VISITS  # were last, and visits between; see _face_turn
         self._dual = self._passed = self._gained = 0.0
-        self._most_visits = np.inf
+        self._max_visits = np.inf
         epoch, signs = dcd_loops.dcd_epochs if data.mapped is None else dcd_loops.dcd_epoch, (y,)
         if data.mapped is not None and data is not rows:
             epoch, signs = dcd_loops.tube_epoch, ()
@@ -176,20 +176,20 @@ class DualCoordinateDescent:
         """Sum of the absolute projected gradients of the last epoch, relative to the first epoch; for tubes only."""
         return float(self.limits[4]) / self._first if self._first > 0.0 else 0.0
 
-    def run(self, most: int = 1, range_tol: float = -1.0, most_visits: float = np.inf) -> float:
+    def run(self, max_epochs: int = 1, range_tol: float = -1.0, max_visits: float = np.inf) -> float:
         """Run one epoch over the rows that are not shrunk; shrink those that their gradient clearly holds at a bound.
 
-        most: of epochs, which end once `pg_range` is at most `range_tol` or `visits` at least `most_visits`.  Returns
-        the approximate cost.
+        At most `max_epochs`, until `pg_range` is at most `range_tol` or `visits` at least `max_visits`.  Returns the
+        approximate cost.
         """
         spent = self._face_turn() if self.visits >= self._turn_at else 0.0
         if self.data.mapped is not None:
             count, rows = 1, self._run_on_disk()
         else:
-            visits = max(min(most_visits, self._turn_at) - self.visits, 0.0)
+            visits = max(min(max_visits, self._turn_at) - self.visits, 0.0)
             self.state[3] = 0
-            most_rows = int(min(visits * self.data.n, MAX_ROWS)) + 1
-            count = self._epoch(self.bias, self.chunk, most if self.count else 1, range_tol, most_rows)
+            max_rows = int(min(visits * self.data.n, NO_ROW_LIMIT)) + 1
+            count = self._epoch(self.bias, self.chunk, max_epochs if self.count else 1, range_tol, max_rows)
             rows = int(self.state[3])
         self.visits += rows / self.data.n if self.n else 1.0
         if not self.count:
@@ -202,13 +202,13 @@ class DualCoordinateDescent:
         # after shrinking, a chunk of the remaining rows spans no more pages
         rows = int(self.state[0])
         chunk = max(-(-self.chunk * rows // max(self.data.n, 1)), 1)
-        for first, last in self.data.pieces(0, max(-(-rows // chunk), 1), CHECK_MEMORY_AFTER):
+        for first, last in self.data.pieces(0, max(-(-rows // chunk), 1), MEMORY_CHECK_CHUNKS):
             self._epoch(self.bias, chunk, first, last)
         return rows
 
-    def settle(self, most: float) -> float:
-        """Run conjugate gradients over the free variables, at most `most` visits to non-zeros; return their number."""
-        return face_steps(self, most)[0] if self.data.mapped is None else 0.0
+    def settle(self, max_visits: float) -> float:
+        """Run conjugate gradients over the free variables; return the visits to non-zeros, `max_visits` at most."""
+        return face_steps(self, max_visits)[0] if self.data.mapped is None else 0.0
 
     def _face_turn(self) -> float:
         """Run conjugate gradients over the free variables; return the approximate cost.
@@ -220,8 +220,8 @@ class DualCoordinateDescent:
         passed = (before - self._dual) / since if since > 0.0 else 0.0
         if self._turned > 0.0:
             gained_more = self._gained > 0.5 * (self._passed + passed)
-            self._wait = max(0.5 * self._wait, FACE_TURN) if gained_more else 2.0 * self._wait
-        visited, self._face_steps = face_steps(self, FACE_TURN * nnz, self._face_steps)
+            self._wait = max(0.5 * self._wait, FACE_TURN_VISITS) if gained_more else 2.0 * self._wait
+        visited, self._face_steps = face_steps(self, FACE_TURN_VISITS * nnz, self._face_steps)
         work = visited / nnz
         self._dual, self._passed = self.dual_value(), passed
         self._gained = (self._dual - before) / work if work > 0.0 else 0.0
@@ -230,29 +230,31 @@ class DualCoordinateDescent:
         self._turn_at = self.visits + self._wait
         return work * self.n * self.row_length * VISIT_NS
 
-    def newton_is_cheaper(self, spent: float, most: int, expected: float = np.inf, steps: int = NEWTON_STEPS) -> bool:
+    def newton_is_cheaper(
+        self, spent: float, max_rows: int, expected: float = np.inf, steps: int = USUAL_NEWTON_STEPS
+    ) -> bool:
         """Return whether epochs that cost `spent` in all should give way to Newton steps with the row system.
 
-        False if more than `most` rows lie between their bounds, since the system would be too large, or if the
+        False if more than `max_rows` rows lie between their bounds, since the system would be too large, or if the
         remaining epochs are expected to cost less.
         """
         m = float(np.count_nonzero((self.alpha > 0.0) & (self.alpha < self.upper)))
-        if m > most:
+        if m > max_rows:
             return False
-        products = PRODUCTS * VISIT_NS * self.n * self.row_length
+        products = STEP_PRODUCTS * VISIT_NS * self.n * self.row_length
         newton = steps * (FACTOR_NS * m**3 + COPY_NS * m * m + products) + GRAM_NS * m * m * self.row_length
-        return spent > PATIENCE * newton and expected > newton
+        return spent > EPOCHS_SHARE * newton and expected > newton
 
-    def beyond(self, tolerance: float) -> bool:
+    def enough_after_rule(self, tolerance: float) -> bool:
         """Return whether there were enough epochs after LIBLINEAR's rule for regressions held, or after its limit.
 
         tolerance: LIBLINEAR's of `self.gradient_sum`; negative: there is no such rule or limit.
         """
         ends = self.gradient_sum <= tolerance or (tolerance >= 0.0 and self.count >= LATE_EPOCHS)
-        if self._most_visits == np.inf and ends:
-            start = (READING * self.data.nnz + STARTING) * VISIT_NS / max(self.cost, 1.0)
-            self._most_visits = (1.0 + BEYOND) * self.visits + start
-        return self.visits >= self._most_visits
+        if self._max_visits == np.inf and ends:
+            start = (READING_VISITS * self.data.nnz + STARTUP_VISITS) * VISIT_NS / max(self.cost, 1.0)
+            self._max_visits = (1.0 + VISITS_AFTER_RULE) * self.visits + start
+        return self.visits >= self._max_visits
 
     def unshrink(self) -> None:
         """Make all rows active again."""

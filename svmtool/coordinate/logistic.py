@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.loss import logistic_loops as loops
-from svmtool.coordinate.hinge import CHECK_MEMORY_AFTER, CHUNK, chunk_of, random_state
+from svmtool.coordinate.hinge import MAX_CHUNK_ROWS, MEMORY_CHECK_CHUNKS, chunk_of, random_state
 from svmtool.data.csr import CsrRows
 
-FIRST, MIN_LOGIT = 1e-8, 7.0  # initial alpha_i at w = 0, smaller where C_i is small
+START_ALPHA, MIN_LOGIT = 1e-8, 7.0  # initial alpha_i at w = 0, smaller where C_i is small
 
 
 class LogisticCoordinateDescent:
@@ -28,8 +28,8 @@ class LogisticCoordinateDescent:
 
     def __init__(self, rows: CsrRows, y: np.ndarray, cost: np.ndarray, seed: int, t: np.ndarray | None = None):
         self.rows, self.y, self.cost, self.count = rows, y, cost, 0
-        n, self.chunk = rows.n, CHUNK if rows.mapped is None else chunk_of(rows)
-        self.t = -np.maximum(np.log(cost / FIRST), MIN_LOGIT) if t is None else t
+        n, self.chunk = rows.n, MAX_CHUNK_ROWS if rows.mapped is None else chunk_of(rows)
+        self.t = -np.maximum(np.log(cost / START_ALPHA), MIN_LOGIT) if t is None else t
         self._loss, self._curvature, self._u = 0.0, np.empty(n), np.empty(n)
         self._found = np.zeros(2)
         self.steepest = self.gap = np.inf
@@ -42,7 +42,7 @@ class LogisticCoordinateDescent:
     def run(self) -> None:
         """Run one epoch over all rows."""
         self.count += 1
-        for first, last in self.rows.pieces(0, -(-self.rows.n // self.chunk), CHECK_MEMORY_AFTER):
+        for first, last in self.rows.pieces(0, -(-self.rows.n // self.chunk), MEMORY_CHECK_CHUNKS):
             self._epoch(self.rows.bias, self.chunk, first, last)
         self.steepest, self.gap = self._found.tolist()
 

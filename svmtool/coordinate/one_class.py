@@ -10,8 +10,8 @@ from svmtool.data.csr import CsrRows
 from svmtool.linalg.systems import Factored, mirror, solve_positive
 from svmtool.objectives.one_class import best_rho, gap_of, scale_of
 
-NEAR = 1e-6  # rows whose products are so close to rho may be free (0 < alpha_i < c_i)
-DEPENDENT = 1e-12  # keeps the inner products of dependent rows positive definite
+FREE_RTOL = 1e-6  # rows whose products are so close to rho may be free (0 < alpha_i < c_i)
+RIDGE_SHARE = 1e-12  # keeps the inner products of dependent rows positive definite
 
 
 class OneClassDescent:
@@ -50,7 +50,7 @@ class OneClassDescent:
         if not np.isfinite(rho):
             self.begin()
             return
-        near = np.abs(self.z - rho) <= NEAR * abs(rho)
+        near = np.abs(self.z - rho) <= FREE_RTOL * abs(rho)
         self.alpha[:] = np.where((self.z < rho) & ~near, self.cost, 0.0)
         total = float(np.sum(self.cost, where=near))
         if total > 0.0:
@@ -73,25 +73,25 @@ class OneClassDescent:
         self.gap = gap_of(self.primal, self.dual, self.scale)
         return done
 
-    def run(self, range_tol: float, gap: float, most: int) -> bool:
-        """Run at most `most` rounds on rows that are not shrunk; returns whether they meet `evaluate`'s conditions."""
-        return self._rounds(range_tol, gap, self.scale, most) == 1
+    def run(self, range_tol: float, gap: float, max_rounds: int) -> bool:
+        """Run `max_rounds` rounds at most on rows that are not shrunk; returns whether `evaluate`'s conditions hold."""
+        return self._rounds(range_tol, gap, self.scale, max_rounds) == 1
 
-    def settle(self, most: int) -> bool:
-        """Minimise over the free rows, if there are at most `most`; after evaluate().
+    def settle(self, max_rows: int) -> bool:
+        """Minimise over the free rows, if there are at most `max_rows`; after evaluate().
 
         Pairs need many small steps where those rows are nearly dependent.  Newton: with Q_ij = x_i.x_j the step s has
         Q s = mu - z and sum s = 0; a row that reaches a bound is fixed there, and the step is repeated for the others.
         Returns whether there were such rows.
         """
         used = np.flatnonzero((self.alpha > 0.0) & (self.alpha < self.cost))
-        if not 2 <= len(used) <= most:
+        if not 2 <= len(used) <= max_rows:
             return False
         Q = np.empty((len(used), len(used)))
         self.rows.fill_kernel(used, Q, 0)
         if not np.any(Q.flat[:: len(used) + 1]):  # rows without features: all the same
             return False
-        Q.flat[:: len(used) + 1] *= 1.0 + DEPENDENT
+        Q.flat[:: len(used) + 1] *= 1.0 + RIDGE_SHARE
         mirror(Q.T)
         try:
             self._settle(used, self.z[used], Q)
@@ -134,7 +134,7 @@ class OneClassDescent:
         largest, mean = float(gram.diagonal().max(initial=0.0)), self.rows.transpose_product(weight)
         if largest == 0.0:  # rows without features
             return False
-        gram.flat[:: self.d + 1] += DEPENDENT * largest
+        gram.flat[:: self.d + 1] += RIDGE_SHARE * largest
         factored = Factored(gram)
         by_w, by_mean = factored.solve(-self.w), factored.solve(mean)
         variation = float(np.sum(weight)) - float(mean @ by_mean)

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 BLOCK_WORK = 1 << 17  # non-zeros a block: some 0.2 ms of work
 MAX_BLOCKS = 32
-KERNEL_ROWS = 64  # rows of a kernel matrix a block, enough to amortise its scratch vector
-DENSE_FROM = 0.5  # share of non-zeros from which rows are stored dense
-DENSE_FEATURES = 64  # minimum number of features for that: with fewer, loops over sparse rows are faster
-PAIRS = 1 << 25  # pairs of features added to a Gram matrix between two checks of whether the run has to end
-PIECE = 1 << 20  # non-zeros of rows on disk between two checks of the memory
+KERNEL_BLOCK_ROWS = 64  # rows of a kernel matrix a block, enough to amortise its scratch vector
+MIN_DENSE_SHARE = 0.5  # share of non-zeros from which rows are stored dense
+MIN_DENSE_FEATURES = 64  # minimum number of features for that: with fewer, loops over sparse rows are faster
+GRAM_PIECE_PAIRS = 1 << 25  # pairs of features added to a Gram matrix between two checks of whether the run has to end
+PIECE_NONZEROS = 1 << 20  # non-zeros of rows on disk between two checks of the memory
 
 
 class Rows:
@@ -131,7 +131,7 @@ class Rows:
         return [(lo, hi) for lo, hi in zip(cuts, cuts[1:], strict=False) if hi > lo] or [(0, self.n)]
 
     def pieces(self, lo: int, hi: int, step: int = 0) -> Iterator[tuple[int, int]]:
-        """Yield rows lo .. hi as one piece; if mapped as pieces of `step` rows (0: of about PIECE non-zeros)."""
+        """Yield rows lo .. hi as one piece; if mapped as pieces of `step` rows (0: of PIECE_NONZEROS, about)."""
         if self.mapped is None:
             yield lo, hi
             return
@@ -152,7 +152,7 @@ class Rows:
 
     @property
     def _rows_of_a_piece(self) -> int:
-        return max(1, PIECE * self.n // max(self.nnz, 1))
+        return max(1, PIECE_NONZEROS * self.n // max(self.nnz, 1))
 
     def _sum_over(self, blocks: list, shape: int, work: Callable[[np.ndarray, int, int], float]) -> tuple:
         """Sum arrays and returned numbers over blocks, in block order; each block has its own array."""

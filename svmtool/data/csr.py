@@ -134,7 +134,7 @@ class CsrRows(Rows):
     @property
     def _rows_between_checks(self) -> int:
         """Number of rows added to a Gram matrix between two checks of whether the run has to end."""
-        return max(1, int(blocks.PAIRS / max(self.nnz / max(self.n, 1), 1.0) ** 2))
+        return max(1, int(blocks.GRAM_PIECE_PAIRS / max(self.nnz / max(self.n, 1), 1.0) ** 2))
 
     def largest_entries(self) -> np.ndarray:
         """|x_i|_inf with the bias feature, length n."""
@@ -149,7 +149,7 @@ class CsrRows(Rows):
         return largest
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-        step, arrays = blocks.KERNEL_ROWS, self.take(chosen).csr_arrays
+        step, arrays = blocks.KERNEL_BLOCK_ROWS, self.take(chosen).csr_arrays
 
         def work(b: int) -> None:
             limits.check()

@@ -107,9 +107,9 @@ class DenseRows(Rows):
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
         part = self._copy(chosen)
-        for lo in range(first, len(chosen), blocks.KERNEL_ROWS):
+        for lo in range(first, len(chosen), blocks.KERNEL_BLOCK_ROWS):
             limits.check()
-            hi = lo + blocks.KERNEL_ROWS
+            hi = lo + blocks.KERNEL_BLOCK_ROWS
             np.matmul(part[lo:hi], part[:hi].T, out=K[lo:hi, :hi])
         K[first:] += max(self.bias, 0.0) ** 2
 
@@ -184,7 +184,7 @@ class DenseRows(Rows):
 
 def dense_is_faster(n: int, n_features: int, nnz: int, dense_below: int) -> bool:
     """Whether n rows of `n_features` features with nnz non-zeros are held dense; dense_below: as of `from_csr`."""
-    return blocks.DENSE_FEATURES < n_features <= dense_below and nnz >= blocks.DENSE_FROM * n * n_features
+    return blocks.MIN_DENSE_FEATURES < n_features <= dense_below and nnz >= blocks.MIN_DENSE_SHARE * n * n_features
 
 
 def from_csr(

@@ -9,7 +9,7 @@ import numpy as np
 from svmtool.compiled.loops.text.text_loops import number_classes
 from svmtool.errors import RowsError
 
-FEW = 32  # up to this many classes a search is faster than sorting
+MAX_SEARCHED_CLASSES = 32  # up to this many classes a search is faster than sorting
 
 
 def whole_labels(labels: np.ndarray) -> np.ndarray:
@@ -37,7 +37,8 @@ def first_appearance(labels: np.ndarray) -> tuple[list[int], np.ndarray, np.ndar
 
     Labels are truncated, see `whole_labels`.
     """
-    number, values, counts = np.empty(len(labels), np.int64), np.empty(FEW), np.zeros(FEW, np.int64)
+    number, values = np.empty(len(labels), np.int64), np.empty(MAX_SEARCHED_CLASSES)
+    counts = np.zeros(len(values), np.int64)
     classes = number_classes(labels, values, number, counts)
     if classes >= 0:
         return [int(v) for v in values[:classes].tolist()], number, counts[:classes]

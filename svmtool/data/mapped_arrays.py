@@ -20,17 +20,17 @@ from svmtool.compiled.buffers import return_freed
 from svmtool.errors import SvmtoolError
 from svmtool.tolerances import MB
 
-WATCH_INTERVAL = 0.004  # seconds between two checks of the watcher
-RESERVE, LARGEST_RESERVE = 0.5, 300e6  # share of the limit, and bytes at most, kept free until the next check
-KEPT_IN_MEMORY = 1 << 22  # new arrays of up to this many bytes are ordinary ones
-OWN_MAPPING = 1 << 20  # bytes from which freed arrays are returned to the system
-PAGE = mmap.PAGESIZE
+WATCH_SECONDS = 0.004  # seconds between two checks of the watcher
+RESERVE_SHARE, MAX_RESERVE_BYTES = 0.5, 300e6  # share of the limit, and bytes at most, kept free until the next check
+MAX_ORDINARY_BYTES = 1 << 22  # new arrays of up to this many bytes are ordinary ones
+MIN_MAPPING_BYTES = 1 << 20  # bytes from which freed arrays are returned to the system
+PAGE_BYTES = mmap.PAGESIZE
 
 
 def resident() -> int:
     """Resident bytes of this process, including mapped files; OSError if the system does not report them."""
     with open("/proc/self/statm", "rb") as f:
-        return int(f.read().split()[1]) * PAGE
+        return int(f.read().split()[1]) * PAGE_BYTES
 
 
 def peak() -> int:
@@ -48,10 +48,10 @@ class MappedArrays:
         except OSError:
             raise SvmtoolError("ERROR: --memory: this system does not report the memory of a process") from None
         self.limit, self.folder = limit, folder
-        return_freed(OWN_MAPPING)
+        return_freed(MIN_MAPPING_BYTES)
         self._maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
         self._changing = threading.Lock()  # guards the set of mapped arrays
-        self._enough = limit - min(RESERVE * limit, LARGEST_RESERVE)
+        self._enough = limit - min(RESERVE_SHARE * limit, MAX_RESERVE_BYTES)
         threading.Thread(target=_watch, args=(weakref.ref(self),), daemon=True).start()
 
     def open(self, fd: int, dtype: str, count: int) -> np.ndarray:
@@ -65,7 +65,7 @@ class MappedArrays:
     def zeros(self, shape: int | tuple[int, ...], dtype: str = "f8") -> np.ndarray:
         """A new array of zeros; a large one is mapped to a file that is removed with the array."""
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        if size <= KEPT_IN_MEMORY:
+        if size <= MAX_ORDINARY_BYTES:
             return np.zeros(shape, dtype)
         try:
             with tempfile.TemporaryFile(dir=self.folder) as file:
@@ -105,4 +105,4 @@ def _watch(mapped: weakref.ref[MappedArrays]) -> None:
     while (still := mapped()) is not None:
         still.check()
         del still
-        time.sleep(WATCH_INTERVAL)
+        time.sleep(WATCH_SECONDS)

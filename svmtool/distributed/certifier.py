@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmtool.certify.linear import (
-    LOST,
+    ROUNDOFF_SHARE,
     Certificate,
     multiplier_between,
     multiplier_bounds,
@@ -113,7 +113,7 @@ def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tup
         v[-1] = 0.0
     linear, whole = sums.tolist()
     largest = max(ranks.gather("certifier", "largest"), default=0.0)
-    largest = 0.0 if largest <= LOST * abs(factors[2]) else largest
+    largest = 0.0 if largest <= ROUNDOFF_SHARE * abs(factors[2]) else largest
 
     def conjugates(s: float) -> float:
         return whole if s == 1.0 else ranks.sum("certifier", "conjugates", s)

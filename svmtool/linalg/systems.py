@@ -189,15 +189,16 @@ def least_squares(A: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def conjugate_gradient(
-    product: Callable[[np.ndarray], np.ndarray], g: np.ndarray, near: np.ndarray | Callable[[np.ndarray], np.ndarray],
-    tolerance: float, max_steps: int, stopped: Callable[[], bool] = lambda: False,
+    product: Callable[[np.ndarray], np.ndarray], g: np.ndarray,
+    preconditioner: np.ndarray | Callable[[np.ndarray], np.ndarray], tolerance: float, max_steps: int,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> tuple[np.ndarray, int, bool]:  # fmt: skip
     """Solve H p = g by preconditioned conjugate gradients from p = 0.
 
-    near: the preconditioner, a diagonal or a function that applies its inverse.  Stops at |r| <= tolerance |g| in the
-    preconditioner's norm.  Returns p, the number of products, and whether the tolerance was reached.
+    preconditioner: a diagonal or a function that applies the inverse.  Stops at |r| <= tolerance |g| in its norm.
+    Returns p, the number of products, and whether the tolerance was reached.
     """
-    apply = near if callable(near) else lambda r: r / near
+    apply = preconditioner if callable(preconditioner) else lambda r: r / preconditioner
     p = np.zeros_like(g)
     r = g.copy()
     s = apply(r)

@@ -117,7 +117,7 @@ class ClassEpochs(Epochs):
 
     def measure(self) -> None:
         descent, plain = self.descent, self.plain
-        self.gaps.append(descent.left)
+        self.gaps.append(descent.gap_estimate)
         self.pg_ranges.append(self.pg_ranges[-1] ** SMOOTH * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTH))
         self.costs.append(self.spent)
         if descent.complete and descent.pg_range <= plain:
@@ -259,9 +259,9 @@ class Run(Rounds):
         return self.spent > self.rounded_cost and self.best.gap <= SLOW_MIN_GAP
 
     @property
-    def most_products(self) -> int:
-        most = super().most_products
-        return most if self.descent is None or self.factorised else min(most, self.descent.most_products)
+    def max_products(self) -> int:
+        most = super().max_products
+        return most if self.descent is None or self.factorised else min(most, self.descent.max_products)
 
     def multiplier_rounds(self) -> Status | None:
         self._gaps, self._costs = [1.0], [0.0]  # costs: in usual Newton steps

@@ -87,7 +87,7 @@ class HingeEpochs(Epochs):
         descent = self.descent
         self.pg_range = self.pg_range**SMOOTH * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTH)
         self.small = self.wide and descent.gradient_sum <= RULE_SHARE * self.rule.certified.gradient_sum
-        self.over = self.wide and descent.beyond(self.rule.certified.gradient_sum)
+        self.over = self.wide and descent.enough_after_rule(self.rule.certified.gradient_sum)
         self.near = self.small and self.left <= self.loose  # as of the last evaluation
         self.settled = descent.pg_range <= self.range_tol
         self.limit = self.monitor.limit(descent.count) or (base.RULE if self.over else None)

@@ -75,7 +75,7 @@ class Rounds:
         return Best(self.objective)
 
     @property
-    def most_products(self) -> int:
+    def max_products(self) -> int:
         """Of one Newton step by conjugate gradients."""
         return 10 * self.objective.d
 
@@ -117,7 +117,7 @@ class Rounds:
             if self.factorised and (o.active or not o.dual_system_cheaper):
                 p, cg, _ = o.factorised_direction(g, flat > 0)
             else:
-                few, most = o.has_dual_system and 0 < o.active <= self.most_rows, self.most_products
+                few, most = o.has_dual_system and 0 < o.active <= self.most_rows, self.max_products
                 if few and (o.p > 1.0 or o.free_bias):  # by what the last step has cost
                     few = system == "dual" or cg * o.product_cost > o.face_cost
                     if o.p == 1.0:  # with a large C products alone need not end: no longer than a system

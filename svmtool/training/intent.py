@@ -40,10 +40,10 @@ def label_warning(settings: Settings, given: tuple[str, ...], labels: np.ndarray
     import numpy as np
 
     from svmtool.compiled.loops.text.text_loops import number_classes
-    from svmtool.data.labels import FEW, whole_labels
+    from svmtool.data.labels import MAX_SEARCHED_CLASSES, whole_labels
 
-    few = number_classes(labels, np.empty(FEW), np.empty(len(labels), np.int64), np.zeros(FEW, np.int64))
-    if few >= 0:
+    values, counts = np.empty(MAX_SEARCHED_CLASSES), np.zeros(MAX_SEARCHED_CLASSES, np.int64)
+    if number_classes(labels, values, np.empty(len(labels), np.int64), counts) >= 0:
         return ""
     instead = _regression(settings)
     try:

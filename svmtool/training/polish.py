@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
-from svmtool.coordinate.hinge import READING, STARTING, DualCoordinateDescent
+from svmtool.coordinate.hinge import READING_VISITS, STARTUP_VISITS, DualCoordinateDescent
 from svmtool.linalg.systems import VISIT_NS
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.class_rows import ClassTask
@@ -23,7 +23,8 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor
 from svmtool.tolerances import SLOW_MIN_GAP
 
-MORE = 0.5  # most visits of polishing, as share of those in training, besides READING and STARTING for all problems
+# most visits of polishing: this share of those in training, besides READING_VISITS and STARTUP_VISITS for all problems
+MORE = 0.5
 CALL = 2e4  # fixed cost of an epoch, in visits to non-zeros
 SETTLING = 0.5  # share of the work for conjugate gradients over the free dual variables, before coordinate descent
 SPARED = 0.5  # visits between two evaluations of the primal, as share of all so far
@@ -32,7 +33,7 @@ SETTLED = 0.1  # rows are unshrunk when the gradients of the others have decreas
 
 def allowance(visits: float, nnz: int, problems: int) -> float:
     """Non-zeros that polishing one problem may visit; visits: of training to each row, nnz: of the data."""
-    return MORE * visits * nnz + (READING * nnz + STARTING) / problems
+    return MORE * visits * nnz + (READING_VISITS * nnz + STARTUP_VISITS) / problems
 
 
 def polished(

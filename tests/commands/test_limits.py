@@ -311,7 +311,7 @@ def test_two_class_solvers_end_wherever_they_are(case):
 
 @every_row
 def test_solvers_end_wherever_they_are(row, monkeypatch):
-    monkeypatch.setattr(rows_module, "PAIRS", 1)
+    monkeypatch.setattr(rows_module, "GRAM_PIECE_PAIRS", 1)
     for checks in (3, 12, 60):
         with case_of(f"{checks} checks"):
             problems = problems_of(table_of(*made(60, 200)), settings_of(row))

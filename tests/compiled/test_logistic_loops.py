@@ -11,7 +11,7 @@ from reference import csr_of
 
 from svmtool import registry
 from svmtool.compiled.loops.loss import logistic_loops
-from svmtool.coordinate.hinge import CHUNK, random_state
+from svmtool.coordinate.hinge import MAX_CHUNK_ROWS, random_state
 from svmtool.coordinate.logistic import LogisticCoordinateDescent
 from svmtool.data.csr import CsrRows
 from svmtool.objectives.logistic import Logistic
@@ -97,7 +97,7 @@ def test_logistic_epoch(n, d, bias, C):
     before = -np.inf
     for _ in range(6):
         descent.run()
-        steepest, gap, random = reference.logistic_epoch(p.A, p.y, p.cost, t, random, CHUNK)
+        steepest, gap, random = reference.logistic_epoch(p.A, p.y, p.cost, t, random, MAX_CHUNK_ROWS)
         # a row's problem is solved to a hundredth: its twin to the end
         assert descent.steepest == pytest.approx(steepest, rel=0.2, abs=1e-9)
         assert descent.gap == pytest.approx(gap, rel=0.4, abs=1e-12 * C)
@@ -123,7 +123,7 @@ def test_best_logit_is_the_root(z, s, strength):
     w = np.array([0.0, z])
     logistic_loops.logistic_epoch(
         indptr, indices, values, np.ones(1), np.ones(1), np.array([x * x]), t, w,
-        np.empty(1, np.int64), random_state(1, 1)[1:], np.zeros(2), 1.0, CHUNK, 0, 1,
+        np.empty(1, np.int64), random_state(1, 1)[1:], np.zeros(2), 1.0, MAX_CHUNK_ROWS, 0, 1,
     )  # fmt: skip
     left = t[0] + z + strength * (reference.logistic(-t)[1][0] - s)
     assert abs(left) <= 0.011 * abs(h)

@@ -9,12 +9,12 @@ from reference import csr_of
 
 from svmtool import registry
 from svmtool.coordinate.hinge import (
-    BEYOND,
-    CHECK_MEMORY_AFTER,
     LATE_EPOCHS,
     MAX_EPOCHS,
-    READING,
-    STARTING,
+    MEMORY_CHECK_CHUNKS,
+    READING_VISITS,
+    STARTUP_VISITS,
+    VISITS_AFTER_RULE,
     DualCoordinateDescent,
 )
 from svmtool.data.csr import CsrRows
@@ -133,7 +133,8 @@ def test_work_beyond_liblinears_rule_of_a_wide_regression_is_limited(loss, unshr
         spent = plain(self)
         visits.append(self.visits)
         if not held and self.gradient_sum <= 0.1:
-            held.append((1.0 + BEYOND) * self.visits + (READING * self.data.nnz + STARTING) * VISIT_NS / self.cost)
+            start = (READING_VISITS * self.data.nnz + STARTUP_VISITS) * VISIT_NS / self.cost
+            held.append((1.0 + VISITS_AFTER_RULE) * self.visits + start)
         return spent
 
     monkeypatch.setattr(DualCoordinateDescent, "run", run)
@@ -243,7 +244,7 @@ def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):
     monkeypatch.setattr(MappedArrays, "check", lambda self: evaluations.append(1))
     rows = CsrRows(*csr_of(p.X), d, mapped=MappedArrays(10**12, str(tmp_path)))
     descent = DualCoordinateDescent(rows, p.y, np.zeros(n), p.cost, 1)
-    least = n // descent.chunk // 2 // CHECK_MEMORY_AFTER
+    least = n // descent.chunk // 2 // MEMORY_CHECK_CHUNKS
     assert least >= 2
     for _ in range(20):
         evaluations.clear()
@@ -302,14 +303,14 @@ def test_liblinears_cap_on_epochs_counts_as_its_rule():
     with_rule, without = (
         DualCoordinateDescent.of_power(task.rows, task.y, task.cost, 1.0, 1, task.target) for _ in range(2)
     )
-    more = (READING * with_rule.data.nnz + STARTING) * VISIT_NS / with_rule.cost
+    more = (READING_VISITS * with_rule.data.nnz + STARTUP_VISITS) * VISIT_NS / with_rule.cost
     ended, visits = [], []
     for _ in range(1200):
         with_rule.run()
         without.run()
         assert with_rule.gradient_sum > size, "its rule itself is met"
-        ended.append(with_rule.beyond(size))
+        ended.append(with_rule.enough_after_rule(size))
         visits.append(with_rule.visits)
-        assert not without.beyond(-1.0)
-    limit = (1.0 + BEYOND) * visits[LATE_EPOCHS - 1] + more
+        assert not without.enough_after_rule(-1.0)
+    limit = (1.0 + VISITS_AFTER_RULE) * visits[LATE_EPOCHS - 1] + more
     assert ended == [sofar >= limit for sofar in visits] and ended[-1]

@@ -15,7 +15,7 @@ N, D = 60, 25
 
 
 def epochs_over(
-    power: float, tube: bool, bias: float, cost: float = 10.0, face_first: float = hinge.FACE_FIRST
+    power: float, tube: bool, bias: float, cost: float = 10.0, face_first: float = hinge.FACE_FIRST_VISITS
 ) -> tuple[DualCoordinateDescent, np.ndarray]:
     """Descent over random rows, and A with a row y_i x_i for each dual variable."""
     rng = np.random.default_rng(3)

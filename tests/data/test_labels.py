@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from svmtool.compiled.loops.text.text_loops import number_classes
-from svmtool.data.labels import FEW, Classes
+from svmtool.data.labels import MAX_SEARCHED_CLASSES, Classes
 from svmtool.errors import SvmtoolError
 
 
@@ -35,9 +35,9 @@ def test_number_classes_leaves_the_odd_to_others(labels):
 
 
 @pytest.mark.parametrize("fraction", [0.0, 0.25], ids=["whole", "cut"])
-@pytest.mark.parametrize("classes", [2, 5, FEW, FEW + 1, 40])
+@pytest.mark.parametrize("classes", [2, 5, MAX_SEARCHED_CLASSES, MAX_SEARCHED_CLASSES + 1, 40])
 def test_classes_do_not_depend_on_how_they_are_found(classes, fraction):
-    """Up to FEW classes of whole labels are counted, others are sorted."""
+    """Up to MAX_SEARCHED_CLASSES classes of whole labels are counted, others are sorted."""
     labels = np.random.default_rng(classes).integers(0, classes, 300).astype(float) - 1.0
     labels[:2] = -1.0, 1.0 if classes == 2 else 0.0
     if classes == 2:

@@ -30,10 +30,10 @@ MEMORY = ("--memory", "1G")
 def on_disk(monkeypatch):
     """Puts the rows of any file on disk, releases pages at every check, and makes pieces small."""
     monkeypatch.setattr(row_folder, "BYTES_A_BYTE", np.inf)
-    monkeypatch.setattr(mapped_arrays, "LARGEST_RESERVE", np.inf)
-    monkeypatch.setattr(mapped_arrays, "RESERVE", 1.0)
-    monkeypatch.setattr(mapped_arrays, "KEPT_IN_MEMORY", 0)
-    monkeypatch.setattr("svmtool.data.blocks.PIECE", 2000)
+    monkeypatch.setattr(mapped_arrays, "MAX_RESERVE_BYTES", np.inf)
+    monkeypatch.setattr(mapped_arrays, "RESERVE_SHARE", 1.0)
+    monkeypatch.setattr(mapped_arrays, "MAX_ORDINARY_BYTES", 0)
+    monkeypatch.setattr("svmtool.data.blocks.PIECE_NONZEROS", 2000)
 
 
 @pytest.fixture
@@ -304,7 +304,7 @@ def test_rows_taken_from_here_and_there_come_by_where_they_lie(on_disk, monkeypa
     """Between two checks of the memory at most one piece of the file is accessed."""
     checks = []
     monkeypatch.setattr(MappedArrays, "check", lambda self: checks.append(1))
-    monkeypatch.setattr("svmtool.data.blocks.PIECE", 40)
+    monkeypatch.setattr("svmtool.data.blocks.PIECE_NONZEROS", 40)
     X = np.random.default_rng(0).standard_normal((200, 4))
     dense = DenseRows(X, mapped=MappedArrays(10**12, str(tmp_path)))
     assert not any(rows.in_memory for rows in (dense, dense.as_csr(), RepeatedRows(dense, 2), OrdinalRows(dense, 2)))

@@ -34,4 +34,4 @@ def test_random_passes_go_in_pieces(number, svm_train, monkeypatch, tmp_path):
     monkeypatch.setattr(folder, "BYTES_A_BYTE", np.inf)
     monkeypatch.setattr(CsrRows, "pieces", noted)
     assert svm_train("-q", "-s", number, "--memory", "1G", "wide", "model")[0] == 0
-    assert hinge.CHECK_MEMORY_AFTER in steps
+    assert hinge.MEMORY_CHECK_CHUNKS in steps

@@ -10,12 +10,12 @@ from conftest import REPOSITORY
 WINGS = "certify coordinate data kernels linalg models objectives solvers training".split()
 ALLOWED = {  # constant: why tests may patch it; what is patched no more must leave this list
     "data.blocks.BLOCK_WORK": "size of a block",
-    "data.blocks.PAIRS": "size of a block",
-    "data.blocks.PIECE": "size of a piece of rows on disk",
+    "data.blocks.GRAM_PIECE_PAIRS": "size of a block",
+    "data.blocks.PIECE_NONZEROS": "size of a piece of rows on disk",
     "linalg.weighted_columns.BLOCK_WORK": "size of a block",
-    "data.mapped_arrays.KEPT_IN_MEMORY": "commands put the arrays of small files on disk",
-    "data.mapped_arrays.LARGEST_RESERVE": "commands release pages at every check: the memory of tests is never short",
-    "data.mapped_arrays.RESERVE": "as LARGEST_RESERVE",
+    "data.mapped_arrays.MAX_ORDINARY_BYTES": "commands put the arrays of small files on disk",
+    "data.mapped_arrays.MAX_RESERVE_BYTES": "commands release pages at every check: the memory of tests is never short",
+    "data.mapped_arrays.RESERVE_SHARE": "as MAX_RESERVE_BYTES",
 }
 
 

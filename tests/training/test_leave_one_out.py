@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from adapt_suite import batch, dense, draw, text_of_rows
 
-from svmtool.data.blocks import DENSE_FEATURES
+from svmtool.data.blocks import MIN_DENSE_FEATURES
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.dense import DenseRows
 from svmtool.objectives.normal_equations import equations_of
@@ -34,7 +34,7 @@ def predicted(rows, x, label, C, bias, factor):
     ],
 )  # fmt: skip
 def test_is_training_without_each_row(number, layout, labels, C, bias, factor, svm_train):
-    n, d = (40, 6) if layout == "csr" else (100, DENSE_FEATURES + 2)
+    n, d = (40, 6) if layout == "csr" else (100, MIN_DENSE_FEATURES + 2)
     rows = draw(np.random.default_rng(number + len(labels)), n, d, labels)
     asked = ["-c", C, "-B", bias, *(x for label, f in factor.items() for x in (f"-w{label}", f))]
     status, out, err = svm_train("-q", "-s", number, "--loo", *asked, "d", "m", data=text_of_rows(rows))

@@ -204,7 +204,7 @@ class RuleEpochs(Epochs):
     def measure(self) -> None:
         descent = self.descent
         self.small = descent.gradient_sum <= self.gradient_sum
-        self.over = descent.beyond(self.rule.certified.gradient_sum)
+        self.over = descent.enough_after_rule(self.rule.certified.gradient_sum)
         self.settled = descent.pg_range <= self.tolerance or self.small or self.over
 
     def due(self) -> bool:

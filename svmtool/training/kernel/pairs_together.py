@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from svmtool import limits
-from svmtool.certify.kernel import ROUNDING, WIDER, best_constant, certificate_of
+from svmtool.certify.kernel import MAX_WIDENING, VALUE_RTOL, best_constant, certificate_of
 from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
 from svmtool.kernels import direct, interior
@@ -112,7 +112,7 @@ class Hinges(Batch):
             bound = float(problem.upper[0])
             return bound, bound, problem.floor, problem.floor
         zero = 2.0 * min(float(self.sizes[i]) * self.costs[i], float(self.sizes[j]) * self.costs[j])  # P(w = 0)
-        return self.costs[i], self.costs[j], 0.0, (1.0 + ROUNDING) * zero
+        return self.costs[i], self.costs[j], 0.0, (1.0 + VALUE_RTOL) * zero
 
     def solved(self, k: int) -> Solved | None:
         why, rounds, value, gap, relative, violation, rho, r = self.out[k].tolist()
@@ -208,7 +208,7 @@ class Hinges(Batch):
         error = apart * float(np.sum(result.alpha)) * max(self.largest[i], self.largest[j])
         wider = error * float(np.sum(problem.losses))
         without = self.nu > 0.0 and gap - value > 0.0  # no better than w = 0
-        if wider <= ROUNDING * abs(gap - value) and not without:
+        if wider <= VALUE_RTOL * abs(gap - value) and not without:
             certificate = Certificate(gap - value + wider, -value, violation + error)
             certificate.gap = problem.relative(certificate.primal, certificate.dual)
             certificate.sampled = f"{sample}: within {error:.1g}" if sample else ""
@@ -220,7 +220,7 @@ class Hinges(Batch):
                 return None
         primal, dual = certificate.primal, certificate.dual
         certificate.primal, certificate.dual = function.scaled(primal), function.scaled(dual)
-        allowed = gap + max(WIDER * gap, ROUNDING * abs(primal))
+        allowed = gap + max(MAX_WIDENING * gap, VALUE_RTOL * abs(primal))
         if not (primal <= most and certificate.gap < np.inf and primal - dual <= allowed):
             return None
         if result.status is GAP and not certificate.gap <= PRINTED * self.s.target:
@@ -304,7 +304,7 @@ class Squares(Batch):
         function = problem.decision_function(result)
         plain = certificate_of(problem, alpha, gradient, rho)
         wider = certificate.primal - certificate.dual - (plain.primal - plain.dual)
-        if not wider <= ROUNDING * abs(certificate.primal):
+        if not wider <= VALUE_RTOL * abs(certificate.primal):
             function, certificate = self.certified(k, problem, result)  # the value of the model itself is needed
         if not (certificate.gap < np.inf and acceptable(problem, result, certificate)):
             return None
