@@ -13,7 +13,7 @@ from svmtool import limits
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.kernel import kernel_loops
-from svmtool.compiled.loops.kernel.kernel_loops import LANES, LINEAR, PRECOMPUTED, STRIP
+from svmtool.compiled.loops.kernel.kernel_loops import LANES, LINEAR, PRECOMPUTED, STRIP_VECTORS
 from svmtool.compiled.loops.text.decision_loops import choose, couple, vote
 from svmtool.errors import ModelError
 from svmtool.models.kernel_functions import Kernel
@@ -240,7 +240,7 @@ class KernelScores:
     def _workspace(self) -> tuple[Buffer, Buffer, Buffer]:
         """Table, scratch memory and sums of one thread."""
         classes = self.ends.size - 1
-        sizes = (self.n_places * LANES, self.n_places + (2 + STRIP) * LANES, classes * self.columns * LANES)
+        sizes = (self.n_places * LANES, self.n_places + (2 + STRIP_VECTORS) * LANES, classes * self.columns * LANES)
         table, scratch, sums = (Buffer("f8", size) for size in sizes)
         return table, scratch, sums
 

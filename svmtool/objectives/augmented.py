@@ -35,7 +35,7 @@ class Augmented(Objective):
     """
 
     cap = 1.0
-    sharp = loops.SHARP  # sigma at which phi with beta = 0 stands for f
+    sharp = loops.NEGLIGIBLE_SIGMA  # sigma at which phi with beta = 0 stands for f
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, p: float = 1.0, free_bias: bool = False,

@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from svmtool import limits
-from svmtool.compiled.loops.loss.hinge_loops import SHARP
+from svmtool.compiled.loops.loss.hinge_loops import NEGLIGIBLE_SIGMA
 from svmtool.compiled.loops.rows import class_loops as loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.linalg.systems import COPY_NS, FACTOR_NS, GRAM_NS, Factored, KernelCache
@@ -283,7 +283,7 @@ class CrammerSingerLoss(Objective):
     def best_multiple(self, w: np.ndarray) -> float:
         """See Objective; for f itself, independent of beta and sigma."""
         beta, sigma = self.beta.copy(), self.sigma
-        self.beta[:], self.sigma = 0.0, SHARP
+        self.beta[:], self.sigma = 0.0, NEGLIGIBLE_SIGMA
         t = super().best_multiple(w)
         self.beta[:], self.sigma = beta, sigma
         return t

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from svmtool.objectives.task import Task
 
 MAX_FACTORISATIONS = 100  # limit of factorisations, for Newton steps and for active sets each
-MAX_FACTOR_WORK = 1 << 29  # (rows + features) features^2 up to which a factorisation takes at most a second
+MAX_WORK = 1 << 29  # (rows + features) features^2 up to which a factorisation takes at most a second
 MAX_NUMBERS = 1 << 22  # (rows + features) features up to which it is tried: 40 bytes each
 
 
 def possible(rows: Rows) -> bool:
     """Whether a factorisation of a copy of the rows is cheap enough."""
-    return rows.in_memory and (rows.n + rows.d) * rows.d * max(rows.d, MAX_FACTOR_WORK // MAX_NUMBERS) <= MAX_FACTOR_WORK
+    return rows.in_memory and (rows.n + rows.d) * rows.d * max(rows.d, MAX_WORK // MAX_NUMBERS) <= MAX_WORK
 
 
 def all_rows(task: Task) -> tuple[np.ndarray, np.ndarray]:

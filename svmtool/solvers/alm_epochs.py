@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from svmtool.compiled.loops.cd.dcd_loops import EVALUATIONS, NEARLY
+from svmtool.compiled.loops.cd.dcd_loops import EVALUATION_SHARE, REMAINING_SHARE
 from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent, still_needed
 from svmtool.data.replicated import stored_rows
 from svmtool.objectives.augmented import Augmented
@@ -102,7 +102,7 @@ class HingeEpochs(Epochs):
         return (self.settled or self.near) and self.limit is None
 
     def _visits_between(self) -> float:
-        return max(self.patience, EVALUATIONS * self.descent.visits)
+        return max(self.patience, EVALUATION_SHARE * self.descent.visits)
 
     def due(self) -> bool:
         """Whether the primal is worth its cost, a product: after some visits, or where the gap may be reached."""
@@ -125,7 +125,7 @@ class HingeEpochs(Epochs):
         # relative to the bound it falls evenly; relative to a primal value far above the minimum it is almost constant
         self.gaps.append(left / max(1.0 - left, MIN_BOUND) if wide else left)
         ahead = still_needed(self.gaps, self.visits_at, self.target_gap, RECENT)
-        patience = descent.visits if left <= self.loose else NEARLY * ahead
+        patience = descent.visits if left <= self.loose else REMAINING_SHARE * ahead
         self.patience = min(max(1.0, patience), max(1.0, descent.visits))
         self.promising = descent.pg_range * min(self.target_gap / left, 1.0) if left > 0.0 else 0.0
         reached = left <= self.gap or (self.small and left <= self.loose and descent.complete)

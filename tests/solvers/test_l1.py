@@ -64,7 +64,7 @@ def test_few_weights_of_dense_rows_have_a_matrix_alone(loss, bias, free, monkeyp
     C = 0.02 if loss == "squared hinge" else 0.06
     p = reference.random_problem(7, 80, 100, C, bias, free)._replace(loss=loss, l1=True)
     solved(p, DenseRows(p.X, bias))
-    assert sizes and min(sizes) <= model.FEW * 100
+    assert sizes and min(sizes) <= model.MAX_MOVABLE_SHARE * 100
 
 
 @pytest.mark.parametrize("threads_used", [1, 3])
@@ -172,13 +172,13 @@ def test_a_face_of_more_weights_than_rows_takes_few_systems(monkeypatch):
     g = A.T @ (A @ w - y)  # of |A v - y|^2 / 2 + penalty.|v| at v = w
     violations = np.abs(g + penalty * np.sign(w))
     values, counts = [], []
-    for little in (0.0, model.LITTLE):
+    for little in (0.0, model.MIN_FALL_SHARE):
         v = w + model.step_of_matrix(H, g, w, penalty, violations, np.zeros(2), Monitor(), little=little)
         values.append(0.5 * np.sum((A @ v - y) ** 2) + penalty @ np.abs(v))
         counts.append(len(systems))
         if not little:
             left = objective.violations_at(v, A.T @ (A @ v - y), penalty)
-            assert left.max() <= model.INNER_MATRIX * violations.max()
+            assert left.max() <= model.MATRIX_TOLERANCE * violations.max()
             assert max(systems) > 200 and len(systems) < 150
         systems.clear()
     before = 0.5 * np.sum((A @ w - y) ** 2) + penalty @ np.abs(w)
@@ -194,7 +194,7 @@ def test_far_from_the_minimum_small_features_need_no_exact_model(monkeypatch):
     monkeypatch.setattr(model, "solve_positive", lambda *a: systems.append(len(a[1])) or plain(*a))
     g = A.T @ (A @ w - rng.normal(size=60))
     violations, size = objective.violations_at(w, g, penalty), np.linalg.norm(A, axis=0)
-    wanted = model.INNER_MATRIX * np.minimum(violations.max(), (violations / size).max() * size)
+    wanted = model.MATRIX_TOLERANCE * np.minimum(violations.max(), (violations / size).max() * size)
     counts = []
     for fall in (0.0, 1.0):
         v = w + model.step_of_matrix(A.T @ A, g, w, penalty, violations, np.zeros(2), Monitor(), fall=fall)

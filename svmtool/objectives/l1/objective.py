@@ -15,7 +15,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.fused import fused_l1_loops
-from svmtool.compiled.loops.fused.fused_l1_loops import ALIKE, CHUNK, FIELDS, ROUGH
+from svmtool.compiled.loops.fused.fused_l1_loops import CHUNK_ROWS, CURVATURE_RTOL, FIELDS, ROUGH_SHARE
 from svmtool.compiled.loops.loss import hinge_loops, l1_loops, logistic_loops
 from svmtool.data.blocks import Rows
 from svmtool.linalg.systems import mirror
@@ -186,7 +186,7 @@ class L1Objective(Losses):
         if self.free_bias:
             raise ValueError("the compiled call regularises every weight")
         r, n, d = self.rows.as_csr(), self.n, self.d
-        work = np.empty((6 + d) * n + (d + 1) * CHUNK + 2 * d * d + 10 * d + 7)
+        work = np.empty((6 + d) * n + (d + 1) * CHUNK_ROWS + 2 * d * d + 10 * d + 7)
         out = np.empty(n + (most + 1) * FIELDS)
         code = fused_l1_loops.fused_l1(
             *r.csr_arrays, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, rule_gap, most
@@ -268,13 +268,13 @@ class L1Logistic(L1Objective):
         return self._state(0, self.n)
 
     def hessian(self, rough: bool = False) -> np.ndarray:
-        """See L1Objective.  Rows keep their old curvature in the matrix while it is within a relative change ALIKE.
+        """See L1Objective.  Rows keep their curvature in the matrix while it changes by less than CURVATURE_RTOL.
 
-        rough: and also while it changed by less than ROUGH times the mean curvature.
+        rough: and also while it changed by less than ROUGH_SHARE times the mean curvature.
         """
         change = self.c - self._held
-        slight = ROUGH * np.mean(self.c) if rough else 0.0
-        change[np.abs(change) <= ALIKE * np.maximum(self.c, self._held) + slight] = 0.0
+        slight = ROUGH_SHARE * np.mean(self.c) if rough else 0.0
+        change[np.abs(change) <= CURVATURE_RTOL * np.maximum(self.c, self._held) + slight] = 0.0
         self._held += change
         if self._gram is None or np.count_nonzero(change) >= np.count_nonzero(self._held):
             self._gram = np.zeros((self.d, self.d))

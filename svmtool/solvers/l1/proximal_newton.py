@@ -7,7 +7,7 @@ Notation   paper: w   d   H   grad L     q(d)            code: w   p = v - w   H
 Differs from the papers in:
  1. l is the squared hinge as well; its H is that of the rows with a positive slack.
  2. H is not made regular by a multiple of I: the curvature of a row has a floor that follows its slope instead
-    (MIN_CURVATURE in compiled/loops/loss/logistic_loops.py), which holds whatever the scale of the features.  A step
+    (MIN_CURVATURE_RATIO in compiled/loops/loss/logistic_loops.py), whatever the scale of the features.  A step
     ends where f falls no more on the search direction (at t = 1 at most), not by Armijo's rule on powers of a constant.
  3. Where d is small the model is held as a matrix; for dense rows over the weights that it can move alone, where
     these are few.  Epochs over it cost little compared with a pass over the rows.  A factorised system of the
@@ -48,12 +48,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled.loops.fused.fused_l1_loops import NEARER, SHORT
+from svmtool.compiled.loops.fused.fused_l1_loops import SHORT_STEP, SUFFICIENT_DECREASE
 from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.objective import L1Objective, of_task
 from svmtool.objectives.task import Task
-from svmtool.solvers.l1.model import LARGE_FACE
+from svmtool.solvers.l1.model import LARGE_FACE_WEIGHTS
 from svmtool.solvers.l1.run import (
     BIAS,
     BIAS_WHY,
@@ -77,7 +77,7 @@ from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, RULE_SHARE
 SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE, SAMPLE_ROWS, MIN_GROUP = 16, 8, 400, 3
 SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not be exact: as on a path, below
 # The compiled call: most features, most numbers of a lone problem, and of one among several, which share the cores.
-FUSED_FEATURES, FUSED_WORK, FUSED_SHARE = LARGE_FACE, 1 << 17, 1 << 21
+FUSED_FEATURES, FUSED_WORK, FUSED_SHARE = LARGE_FACE_WEIGHTS, 1 << 17, 1 << 21
 FUSED_VISITS = 1 << 27  # numbers that one compiled call visits at most: then a limit may end the run
 PATH_FALL = 0.1  # or, where the loss is smooth, a step on that path that lowers f by no more than this share
 RISE = 1e-12  # relative rise of f that is rounding
@@ -241,7 +241,8 @@ class _Run(Run):
                 f, self.bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=int(model.epochs[0]), step=t
             )
             if status is None:
-                flat = flat + 1 if previous - f <= NEWTON_RTOL * abs(f) and f - self.bound > NEARER * apart else 0
+                stalls = previous - f <= NEWTON_RTOL * abs(f) and f - self.bound > SUFFICIENT_DECREASE * apart
+                flat = flat + 1 if stalls else 0
                 apart = f - self.bound
                 self.fall = (previous - f) / max(f, 1e-300)
                 status = self._end(f, violations, flat, not self.short)
@@ -259,7 +260,7 @@ class _Run(Run):
             except EndedError:
                 return monitor.end()
             t = o.best_step(p, g)
-            self.short = t < SHORT
+            self.short = t < SHORT_STEP
             if not self.short and o.evaluate_model(model.held) > self.bound:
                 self.bound, self.alpha = o.bound, o.dual_point()
             o.go(t, p)

@@ -127,7 +127,7 @@ class _Run:
                 status = rounded(f, bound)
             if status is not None:
                 return status
-            self._far, previous = previous - f > model.FAR * f, f
+            self._far, previous = previous - f > model.FAR_DECREASE * f, f
             try:
                 p = self._model_step(g, violations)
             except EndedError:
@@ -178,8 +178,8 @@ class _Run:
         o, v, slope = self.losses, w.copy(), g.copy()
         diagonal = o.rows.diagonal(o.c)[chosen]
         diagonal += 1e-300 + model.RIDGE_FIRST * float(diagonal.mean())
-        share = model.INNER_LOOSE if self._far else model.INNER_MATRIX
-        tolerance = max(share * float(violations.max()), model.MIN_INNER * float(np.abs(g).max()))
+        share = model.LOOSE_TOLERANCE if self._far else model.MATRIX_TOLERANCE
+        tolerance = max(share * float(violations.max()), model.MIN_TOLERANCE * float(np.abs(g).max()))
 
         def product(x: np.ndarray, where: np.ndarray = chosen) -> np.ndarray:
             self.products += 1
@@ -202,7 +202,7 @@ class _Run:
             small = self._ridge * diagonal[face]
             q, _, _ = conjugate_gradient(
                 lambda x, where=where, small=small: product(x, where) + small * x, -face_gradient,
-                diagonal[face] + small, model.CG_TOLERANCE, model.CG_FAR, self.monitor.ended,
+                diagonal[face] + small, model.CG_RTOL, model.FAR_CG_STEPS, self.monitor.ended,
             )  # fmt: skip
             new, t = face_step(
                 v[face], q, penalty[face], face_gradient, lambda x, where=where: float(x @ product(x, where))

@@ -117,9 +117,9 @@ class Hinges(Batch):
     def solved(self, k: int) -> Solved | None:
         why, rounds, value, gap, relative, violation, rho, r = self.out[k].tolist()
         indefinite = self._indefinite(k)
-        if why == loops.OPEN and indefinite and violation <= tolerance(self.s):
+        if why == loops.UNSOLVED and indefinite and violation <= tolerance(self.s):
             why = loops.RULE
-        if why == loops.OPEN:
+        if why == loops.UNSOLVED:
             return self._directly(k, int(rounds))
         alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
         problem = self._problem(k)
@@ -278,7 +278,7 @@ class Squares(Batch):
         elif violation <= tolerance(self.s):
             why = loops.RULE
         else:
-            why = OPTIMUM if found <= ROUNDOFF_GAP else loops.OPEN
+            why = OPTIMUM if found <= ROUNDOFF_GAP else loops.UNSOLVED
         mine, theirs = self._rows_of(k)
         self.a[j - 1, mine], self.a[i, theirs] = c[:n], -c[n:]
         self.F[j - 1, mine], self.F[i, theirs] = F[:n], F[n:]
@@ -292,7 +292,7 @@ class Squares(Batch):
 
     def solved(self, k: int) -> Solved | None:
         why, rounds, value, _, found, _, rho, _ = self.out[k].tolist()
-        if why == loops.OPEN:
+        if why == loops.UNSOLVED:
             return None
         (i, j), problem, (apart, sample) = self.pairs[k], self._problem(k), self.difference
         alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)

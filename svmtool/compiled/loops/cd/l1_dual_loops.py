@@ -13,8 +13,8 @@ from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.loss.l1_loops import threshold
 from svmtool.compiled.loops.rows.row_loops import ONE, add_multiple
 
-MIN_SUPPORT = 0.25  # least curvature of a coordinate step, as share of |x_i|^2: more weights may become non-zero
-STEP_HALVED = 14  # most halvings of a Newton step
+MIN_CURVATURE_SHARE = 0.25  # least curvature of a coordinate step, relative to |x_i|^2: weights may become non-zero
+MAX_HALVINGS = 14  # most halvings of a Newton step
 
 
 @helper(fast=True)
@@ -48,7 +48,7 @@ def l1_dual_epoch(indptr, indices, values, y, cost, squares, a, u, order, sigma,
             used += bias * bias if s != 0.0 else 0.0
         own = 0.5 / cost[i]
         slope = a[i] * own - 1.0 + sigma * y[i] * product
-        step = max(-slope / (own + sigma * max(used, MIN_SUPPORT * squares[i])), -a[i])
+        step = max(-slope / (own + sigma * max(used, MIN_CURVATURE_SHARE * squares[i])), -a[i])
         if step == 0.0:
             continue
         add_multiple(indices, values, u, step * y[i], lo, hi, bias)
@@ -170,7 +170,7 @@ def l1_dual_newton(
     for r in range(rows):
         p[r] = a[np.uint64(vectors[r])]
     t = 1.0
-    for _ in range(STEP_HALVED):
+    for _ in range(MAX_HALVINGS):
         for j in range(m):
             u[j] = old_u[j]
         for r in range(rows):

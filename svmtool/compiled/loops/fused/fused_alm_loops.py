@@ -7,9 +7,9 @@ from the same helpers.
 import numpy as np
 
 from svmtool.compiled import loop
-from svmtool.compiled.loops.cd.dcd_loops import EVALUATIONS, NEARLY, dcd_epochs, range_of
+from svmtool.compiled.loops.cd.dcd_loops import EVALUATION_SHARE, REMAINING_SHARE, dcd_epochs, range_of
 from svmtool.compiled.loops.fused.fused_newton_loops import add_step, direction, gradient, margins, record
-from svmtool.compiled.loops.loss.hinge_loops import SHARP, power_search, power_state
+from svmtool.compiled.loops.loss.hinge_loops import NEGLIGIBLE_SIGMA, power_search, power_state
 from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, csr_hinge, dot
 from svmtool.tolerances import ALM_IDLE_ROUNDS, ALM_STALL_RTOL, ALM_STALL_STEPS, OPTIMAL_GAP, RULE_MIN_GAP
 
@@ -104,14 +104,14 @@ def fused_hinge(
                 limits[0] = np.inf
                 limits[1] = -np.inf
                 continue
-            early = visits - visits_at < max(patience, EVALUATIONS * visits) and pg_range > promising
+            early = visits - visits_at < max(patience, EVALUATION_SHARE * visits) and pg_range > promising
             if (early or (count < epochs and pg_range > 0.0)) and not settled and count < most:
                 continue
             if count >= most:  # limit reached: the best multiple of the current point
                 margins(indptr, indices, values, y, v, dz)
                 for i in range(rows):
                     z[i] = 0.0
-                t = min(power_search(z, dz, target, cost, beta, out, 0.0, dot(v, v), 1.0, SHARP, 1.0), 1.0)
+                t = min(power_search(z, dz, target, cost, beta, out, 0.0, dot(v, v), 1.0, NEGLIGIBLE_SIGMA, 1.0), 1.0)
                 for j in range(d):
                     v[j] *= t
                 for i in range(rows):
@@ -125,7 +125,7 @@ def fused_hinge(
             if left > target_gap:
                 fall = np.log(left_2 / left)
                 ahead = (visits_at - visits_at_2) * np.log(left / target_gap) / fall if fall > 0.0 else np.inf
-            patience = min(max(1.0, NEARLY * ahead), max(1.0, visits))
+            patience = min(max(1.0, REMAINING_SHARE * ahead), max(1.0, visits))
             promising = pg_range * min(target_gap / left, 1.0)
             if left <= gap:
                 code = 2

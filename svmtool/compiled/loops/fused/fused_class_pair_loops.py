@@ -8,13 +8,13 @@ from numpy import inf, uint64
 
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.kernel.working_set_loops import LANES, N0, NOT_STORED, pair_descent
+from svmtool.tolerances import SUM_ROUNDOFF
 
 FIELDS = 8  # of a pair: status, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r
-OPEN, RULE, GAP, LIMIT = 0.0, 1.0, 2.0, 3.0  # status: not solved (steps or round-off); violation; gap; round limit
-ROUNDS = 60  # most rounds, each of which examines all variables
-STEPS = 100  # most steps for each lane
-SHARE, INNER = 0.9, 0.1  # tolerance of steps, as share of eps; without eps, of the violation before them
-ROUNDING = 4.0 * 2.220446049250313e-16  # relative, of the sum of two numbers that are sums of two
+UNSOLVED, RULE, GAP, LIMIT = 0.0, 1.0, 2.0, 3.0  # status: not solved (steps or round-off); violation; gap; round limit
+MAX_ROUNDS = 60  # most rounds, each of which examines all variables
+MAX_STEPS_EACH = 100  # most steps for each lane
+EPS_SHARE, VIOLATION_SHARE = 0.9, 0.1  # tolerance of steps, as share of eps; without eps, of the violation before them
 
 
 @helper
@@ -143,8 +143,8 @@ def solve_pair(
     for t in range(l):  # the first step has length 0 along row 0, which is not computed yet
         K[t] = 0.0
     taken = 0
-    most = STEPS * int(l)
-    why = OPEN
+    most = MAX_STEPS_EACH * int(l)
+    why = UNSOLVED
     least = inf
     rounds = 0
     poor = False
@@ -167,7 +167,7 @@ def solve_pair(
             rho, r = 0.5 * (plus - level[0]), 0.5 * (plus + level[0])
             if not reached:
                 plus, minus = nearest(F, y, upper, N0, cut), nearest(F, y, upper, cut, l)
-                rho, r = 0.5 * (plus - minus), 0.5 * (plus + minus) - ROUNDING * (abs(plus) + abs(minus))
+                rho, r = 0.5 * (plus - minus), 0.5 * (plus + minus) - SUM_ROUNDOFF * (abs(plus) + abs(minus))
         certify(F, a, y, upper, l, p, rho, r, floor, out, to)
         out[to + 6] = rho
         out[to + 7] = r
@@ -178,12 +178,12 @@ def solve_pair(
             poor = poor or not good
             if good and (not poor or out[to + 4] <= sure):
                 why = RULE
-        if why == OPEN and rounds >= most_rounds:
+        if why == UNSOLVED and rounds >= most_rounds:
             why = LIMIT
-        if why != OPEN or rounds >= ROUNDS or taken >= most or not violation < least:
+        if why != UNSOLVED or rounds >= MAX_ROUNDS or taken >= most or not violation < least:
             break
         least = violation
-        tolerance = SHARE * eps if violation > eps > 0.0 else INNER * violation
+        tolerance = EPS_SHARE * eps if violation > eps > 0.0 else VIOLATION_SHARE * violation
         rounds += 1
         while True:
             done = pair_descent(

@@ -22,21 +22,21 @@ from svmtool.compiled.loops.loss.l1_loops import (
 from svmtool.compiled.loops.loss.logistic_loops import logistic_state, logistic_widen
 from svmtool.compiled.loops.rows.row_loops import ONE, dot
 from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
-from svmtool.tolerances import NEWTON_RTOL, OPTIMAL_GAP
+from svmtool.tolerances import NEWTON_RTOL, OPTIMAL_GAP, SUFFICIENT_DECREASE
 
 FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, epochs, step
-SHORT = 0.5  # a shorter step means that its model is valid only near w
-KEEP = 0.25  # logistic loss: a step that reduces the violation to this share keeps its matrix for the next
-INNER_MATRIX = 0.03  # tolerance of the model's solution, as share of the largest violation
-MIN_INNER = 1e-13  # least tolerance of it, as share of the largest slope
-EPOCHS = 20  # epochs of coordinate descent on the model between two factorised systems
-FACES = 50  # most such systems
-RIDGE = 1e-10  # relative increase of their diagonals: dependent columns make them singular
-CHUNK = 256  # rows whose products are summed together, to stay in cache
-ALIKE = 0.1  # logistic loss: relative change of a row's curvature that the matrix may ignore
-ROUGH, SETTLED = 0.1, 0.01  # the same as share of the mean curvature, until a step decreases f by less than SETTLED
-STALL_STEPS = 3  # round-off: ends after this many steps that neither decrease f nor reduce the gap to the share NEARER
-NEARER = 0.9
+SHORT_STEP = 0.5  # a shorter step means that its model is valid only near w
+KEEP_MATRIX_SHARE = 0.25  # logistic loss: a step that reduces the violation to this share keeps its matrix for the next
+MATRIX_TOLERANCE = 0.03  # tolerance of the model's solution, as share of the largest violation
+MIN_TOLERANCE = 1e-13  # least tolerance of it, as share of the largest slope
+MODEL_EPOCHS = 20  # epochs of coordinate descent on the model between two factorised systems
+MAX_FACES = 50  # most such systems
+RIDGE_SHARE = 1e-10  # relative increase of their diagonals: dependent columns make them singular
+CHUNK_ROWS = 256  # rows whose products are summed together, to stay in cache
+CURVATURE_RTOL = 0.1  # logistic loss: relative change of a row's curvature that the matrix may ignore
+# the same as share of the mean curvature, until a step decreases f by less than the share SETTLED_DECREASE
+ROUGH_SHARE, SETTLED_DECREASE = 0.1, 0.01
+STALL_STEPS = 3  # round-off: ends after this many steps that decrease neither f nor, sufficiently, the gap
 
 
 @helper(fast=True)
@@ -78,19 +78,19 @@ def column_margins(X, y, w, z):
 
 @helper(fast=True)
 def add_products(X, change, chunk, gram):
-    """gram (d x d, symmetric) += sum_i change_i x_i x_i'.  Scratch: chunk (d + 1 times CHUNK)."""
+    """gram (d x d, symmetric) += sum_i change_i x_i x_i'.  Scratch: chunk (d + 1 times CHUNK_ROWS)."""
     n = len(change)
     d = len(X) // n
-    scaled = chunk[d * CHUNK :]
-    for lo in range(0, n, CHUNK):
-        hi = min(lo + CHUNK, n)
+    scaled = chunk[d * CHUNK_ROWS :]
+    for lo in range(0, n, CHUNK_ROWS):
+        hi = min(lo + CHUNK_ROWS, n)
         m = 0
         for j in range(d):  # gather the rows that changed
-            m = j * CHUNK
+            m = j * CHUNK_ROWS
             for i in range(lo, hi):
                 chunk[m] = X[j * n + i]
                 m += 1 if change[i] != 0.0 else 0
-            m -= j * CHUNK
+            m -= j * CHUNK_ROWS
         if m == 0:
             continue
         at = 0
@@ -98,9 +98,9 @@ def add_products(X, change, chunk, gram):
             scaled[at] = change[i]
             at += 1 if change[i] != 0.0 else 0
         for j in range(d):
-            a = chunk[j * CHUNK : j * CHUNK + m]
+            a = chunk[j * CHUNK_ROWS : j * CHUNK_ROWS + m]
             for k in range(j + 1):
-                b = chunk[k * CHUNK : k * CHUNK + m]
+                b = chunk[k * CHUNK_ROWS : k * CHUNK_ROWS + m]
                 total = 0.0
                 for i in range(m):
                     total += scaled[i] * a[i] * b[i]
@@ -112,14 +112,14 @@ def add_products(X, change, chunk, gram):
 
 @helper(fast=True)
 def note_curvatures(c, held, change, share):
-    """change = c - held where it exceeds ALIKE c and `share` times the mean of c, else 0; held += change."""
+    """change = c - held where it exceeds CURVATURE_RTOL c and `share` times the mean of c, else 0; held += change."""
     total = 0.0
     for i in range(len(c)):
         total += c[i]
     slight = share * total / len(c)
     for i in range(len(c)):
         t = c[i] - held[i]
-        change[i] = t if abs(t) > ALIKE * max(c[i], held[i]) + slight else 0.0
+        change[i] = t if abs(t) > CURVATURE_RTOL * max(c[i], held[i]) + slight else 0.0
         held[i] += change[i]
 
 
@@ -147,13 +147,13 @@ def face_step(gram, v, slope, penalty, part, numbers):
         minus_gradient[a] = -slope[j] - (penalty[j] if v[j] > 0.0 else -penalty[j])
         for b in range(m):
             part[a * m + b] = gram[j * d + int(face[b])]
-        part[a * m + a] *= 1.0 + RIDGE
+        part[a * m + a] *= 1.0 + RIDGE_SHARE
     if cholesky_solve(part, minus_gradient, q, m):
         return
     curvature = 0.0
     for a in range(m):
         j = int(face[a])
-        product = RIDGE * gram[j * d + j] * q[a]
+        product = RIDGE_SHARE * gram[j * d + j] * q[a]
         for b in range(m):
             product += gram[j * d + int(face[b])] * q[b]
         curvature += product * q[a]
@@ -169,8 +169,8 @@ def solve_model(gram, g, w, penalty, v, slope, part, numbers, count, tolerance):
     for j in range(d):
         v[j] = w[j]
         slope[j] = g[j]
-    for _ in range(FACES):
-        if gram_epochs(gram, v, slope, penalty, count, EPOCHS, tolerance) <= tolerance:
+    for _ in range(MAX_FACES):
+        if gram_epochs(gram, v, slope, penalty, count, MODEL_EPOCHS, tolerance) <= tolerance:
             break
         before = d + 1
         now = non_zeros(v)
@@ -205,8 +205,8 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
     at = 6 * n
     X = work[at : at + d * n]
     at += d * n
-    chunk = work[at : at + (d + 1) * CHUNK]
-    at += (d + 1) * CHUNK
+    chunk = work[at : at + (d + 1) * CHUNK_ROWS]
+    at += (d + 1) * CHUNK_ROWS
     gram = work[at : at + d * d]
     part = work[at + d * d : at + 2 * d * d]
     at += 2 * d * d
@@ -282,18 +282,18 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         if f - best <= rule_gap * f:
             code = 3
             break
-        flat = flat + 1 if previous - f <= NEWTON_RTOL * abs(f) and f - best > NEARER * apart else 0
+        flat = flat + 1 if previous - f <= NEWTON_RTOL * abs(f) and f - best > SUFFICIENT_DECREASE * apart else 0
         apart = f - best
         if flat >= STALL_STEPS:
             code = 4
             break
         if records > most - 1:
             break
-        share = ROUGH if previous - f > SETTLED * f else 0.0
+        share = ROUGH_SHARE if previous - f > SETTLED_DECREASE * f else 0.0
         previous = f
         count[0] = 0.0
         widened = short and not widened
-        if logistic == 0 or largest > KEEP * last or records == 1:
+        if logistic == 0 or largest > KEEP_MATRIX_SHARE * last or records == 1:
             if logistic:
                 if widened:
                     logistic_widen(z, cost, c)
@@ -308,13 +308,13 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
                 scaled = max(scaled, violation_at(w[j], g[j], 1.0) / size)
                 smallest = min(smallest, size)
         inner = min(largest, scaled * smallest) if smallest < np.inf else largest
-        inner = max(INNER_MATRIX * inner, MIN_INNER * steepest)
+        inner = max(MATRIX_TOLERANCE * inner, MIN_TOLERANCE * steepest)
         solve_model(gram, g, w, penalty, v, slope, part, numbers, count, inner)
         for j in range(d):
             p[j] = v[j] - w[j]
         column_margins(X, y, p, dz)
         t = l1_step(z, dz, target, cost, w, p, penalty, g, line_search, logistic)
-        short = t < SHORT
+        short = t < SHORT_STEP
         if not short:
             l1_model_slopes(u, y, cost, held if logistic else c, dz, logistic)
             steepest = 0.0

@@ -24,13 +24,13 @@ if _library is None:
     from svmtool.compiled.loops.rows.simd_loops import add_lanes, lane_differences, lane_products
     from svmtool.compiled.loops.text.power_table import bits_of_float, float_of_bits
 
-STRIP = 16  # support vectors whose kernel values are computed together
+STRIP_VECTORS = 16  # support vectors whose kernel values are computed together
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # their sum is ln 2; k LN2_HIGH is exact
-TO_WHOLE = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer in the lowest bits
-SPLIT = 134217729.0  # 2^27 + 1: splits a number into halves whose products are exact
-LOWEST, HIGHEST = -708.0, 709.0  # exp is 0 below (it is at most 3.4e-308), inf above
+ROUNDING_SHIFT = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer in the lowest bits
+SPLIT_FACTOR = 134217729.0  # 2^27 + 1: splits a number into halves whose products are exact
+MIN_EXPONENT, MAX_EXPONENT = -708.0, 709.0  # exp is 0 below (it is at most 3.4e-308), inf above
 
 
 @helper(fast=True)
@@ -62,12 +62,12 @@ def exponential(x):
 
     exp(x) = 2^k exp(r), k integer, |r| <= ln 2 / 2.
     """
-    shifted = x * LOG2_E + TO_WHOLE
-    k = shifted - TO_WHOLE
+    shifted = x * LOG2_E + ROUNDING_SHIFT
+    k = shifted - ROUNDING_SHIFT
     r = (x - k * LN2_HIGH) - k * LN2_LOW
     value = taylor(r) * float_of_bits((bits_of_float(shifted) + 1023) << 52)
-    value = 0.0 if x < LOWEST else value  # a NaN passes both
-    return math.inf if x > HIGHEST else value
+    value = 0.0 if x < MIN_EXPONENT else value  # a NaN passes both
+    return math.inf if x > MAX_EXPONENT else value
 
 
 @helper
@@ -247,8 +247,8 @@ def kernel_decisions(
 
     decisions is (rows, pairs), coef (columns, support vectors); the support vectors of class c are ends[c] ..
     ends[c + 1] - 1.  A single "class" has one column and one decision value (regression, one-class).
-    sums: classes * columns * LANES numbers; table: n_places * LANES zeros, and scratch: n_places + (2 + STRIP) * LANES
-    zeros, both restored up to n_places.
+    sums: classes * columns * LANES numbers; table: n_places * LANES zeros; scratch: n_places +
+    (2 + STRIP_VECTORS) * LANES zeros, both restored up to n_places.
     PRECOMPUTED: places are positions in a row of the data.  RBF: where 2 gamma |z|^2 exceeds `largest`, a distance from
     inner products is inaccurate and is summed over all places instead.
     """
@@ -269,8 +269,8 @@ def kernel_decisions(
         for at in range(len(sums)):
             sums[at] = 0.0
         for c in range(classes):
-            for begin in range(ends[c], ends[c + 1], STRIP):
-                end = min(begin + STRIP, ends[c + 1])
+            for begin in range(ends[c], ends[c + 1], STRIP_VECTORS):
+                end = min(begin + STRIP_VECTORS, ends[c + 1])
                 for s in range(begin, end):
                     at, start, stop = (s - begin) * LANES, sv_indptr[s], sv_indptr[s + 1]
                     constant = gamma * sv_norms[s] if kind == RBF else (0.0 if kind == LINEAR else coef0)
@@ -322,7 +322,7 @@ def linear_decisions(indptr, indices, values, features, W, rho, decisions, n_pla
 @helper
 def product_error(a, b, p):
     """a b - p for p = a b rounded (Dekker, Numerische Mathematik 18 (1971) 224-242); 0 where numbers are too large."""
-    c, e = SPLIT * a, SPLIT * b
+    c, e = SPLIT_FACTOR * a, SPLIT_FACTOR * b
     a_high, b_high = c - (c - a), e - (e - b)
     a_low, b_low = a - a_high, b - b_high
     left = ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low

@@ -17,8 +17,8 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.rows.row_loops import ONE, dot, row_dot
 
-SHARP = 1e8  # sigma at which the smoothed loss with beta = 0 stands for the loss: the smoothing is negligible
-ROUNDS = 60  # most Newton steps for one row; usually a few
+NEGLIGIBLE_SIGMA = 1e8  # with it and beta = 0 the smoothed loss stands for the loss: the smoothing is negligible
+MAX_ROW_STEPS = 60  # most Newton steps for one row; usually a few
 
 
 @loop("f8(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8, u8)", fast=True)
@@ -85,7 +85,7 @@ def multiplier(t, p, sigma):
     gamma = p / sigma
     r = 1.0 / (p - 1.0)
     s = min(t / gamma, t ** (p - 1.0))
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROW_STEPS):
         power = s ** (r - 1.0)
         new = s - (power * s + gamma * s - t) / (r * power + gamma)
         if not new < s * (1.0 - 1e-15):

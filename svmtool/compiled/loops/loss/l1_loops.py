@@ -15,11 +15,11 @@ from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.loss.hinge_loops import hinge2_line_search
 from svmtool.compiled.loops.loss.logistic_loops import exp_of_negative, log_of_one_plus, logistic_line_search
 from svmtool.compiled.loops.rows.row_loops import ONE
+from svmtool.tolerances import MIN_POSITIVE
 
-LEFT = 0.1  # see `l1_model_slopes`
-TINY = 1e-300  # smallest argument of a logarithm
-EVEN = 0.1  # least curvature at the end of a step, as share of the mean along it, unless f is known to decrease
-SLOPE_LEFT = 1e-2  # slope at the end of a line search, as share of that at w
+BOUND_DISTANCE = 0.1  # see `l1_model_slopes`
+MIN_END_CURVATURE = 0.1  # at the end of a step, as share of the mean along it, unless f is known to decrease
+END_SLOPE = 1e-2  # slope at the end of a line search, as share of that at w
 
 
 @loop("f8(f8[], f8[], f8, u8)", fast=True)
@@ -50,7 +50,7 @@ def l1_slopes_dual(u, y, cost, s, rows):
     total = 0.0
     for i in range(rows):
         a = -s * y[i] * u[i] / cost[i]
-        total -= cost[i] * (a * math.log(max(a, TINY)) + (1.0 - a) * math.log(max(1.0 - a, TINY)))
+        total -= cost[i] * (a * math.log(max(a, MIN_POSITIVE)) + (1.0 - a) * math.log(max(1.0 - a, MIN_POSITIVE)))
     return total
 
 
@@ -58,14 +58,14 @@ def l1_slopes_dual(u, y, cost, s, rows):
 def l1_model_slopes(u, y, cost, c, dz, logistic):
     """u += c dz y: the model's slopes at the end of a step, kept within the bounds of the multipliers.
 
-    Multipliers of the logistic loss stay away from the bounds, where the dual's slope is infinite, by a share LEFT of
-    their distance.
+    Multipliers of the logistic loss stay away from the bounds, where the dual's slope is infinite, by the share
+    BOUND_DISTANCE of their distance.
     """
     for i in range(np.uint64(len(u))):
         a = -u[i] * y[i]
         new = a - c[i] * dz[i]
         if logistic:
-            new = min(max(new, LEFT * a), cost[i] - LEFT * (cost[i] - a))
+            new = min(max(new, BOUND_DISTANCE * a), cost[i] - BOUND_DISTANCE * (cost[i] - a))
         u[i] = -max(new, 0.0) * y[i]
 
 
@@ -122,8 +122,8 @@ def l1_step(z, dz, target, cost, w, p, penalty, g, out, logistic):
             left += size if t > breakpoint else -size
             right += size if t >= breakpoint else -size
         # if most of the curvature is near 0, f can be above f(0) at a t with a small positive slope
-        falls = left <= 0.0 or (t - low) * left <= gained or out[1] * t >= EVEN * (left - first)
-        if falls and left <= SLOPE_LEFT * -first and (t == 1.0 or right >= SLOPE_LEFT * first):
+        falls = left <= 0.0 or (t - low) * left <= gained or out[1] * t >= MIN_END_CURVATURE * (left - first)
+        if falls and left <= END_SLOPE * -first and (t == 1.0 or right >= END_SLOPE * first):
             break
         if left > 0.0:
             high = t

@@ -10,28 +10,28 @@ from svmtool.compiled.loops.cd.dcd_loops import shuffled
 from svmtool.compiled.loops.rows.row_loops import add_multiple, product_of_row
 
 if _library is None:
-    from svmtool.compiled.loops.kernel.kernel_loops import LN2_HIGH, LN2_LOW, LOG2_E, TO_WHOLE, taylor_tail
+    from svmtool.compiled.loops.kernel.kernel_loops import LN2_HIGH, LN2_LOW, LOG2_E, ROUNDING_SHIFT, taylor_tail
     from svmtool.compiled.loops.text.power_table import bits_of_float, float_of_bits
 
 # Lower bound of a row's curvature, relative to its slope / (1 + |margin|).  The loss of a badly misclassified row is
 # almost linear: its curvature underflows, and a step over such rows alone would be unbounded.  With the bound a step
 # changes a margin by at most 1000 times its size.  Rows with a margin above -9 keep their curvature.
-MIN_CURVATURE = 1e-3
+MIN_CURVATURE_RATIO = 1e-3
 MIN_MARGIN = 1e-3  # |z| below which tanh(z / 2) / (2 z) is 1/4 up to 1e-7
 LINE_SEARCH_PRECISION = 1e-2  # f is not piecewise quadratic: an exact search would gain little
 MIN_EXPONENT = -708.0  # below this exp is not a normal number
-HALF = 0.41421356237309503  # sqrt(2) - 1
+SQRT2_MINUS_1 = 0.41421356237309503  # sqrt(2) - 1
 
 
 @helper
 def with_rounder(x):
-    """x + TO_WHOLE, without reordering of sums."""
-    return x + TO_WHOLE
+    """x + ROUNDING_SHIFT, without reordering of sums."""
+    return x + ROUNDING_SHIFT
 
 
 @helper
 def without_rounder(x):
-    return x - TO_WHOLE
+    return x - ROUNDING_SHIFT
 
 
 @helper(fast=True)
@@ -55,7 +55,7 @@ def exp_of_negative(x):
 @helper(fast=True)
 def log_of_one_plus(s):
     """log(1 + s) for 0 <= s <= 1: 2 artanh(t), t = s / (2 + s), after dividing 1 + s > sqrt(2) by 2."""
-    large = s > HALF
+    large = s > SQRT2_MINUS_1
     t = (s - 1.0) / (s + 3.0) if large else s / (s + 2.0)
     q = t * t
     p = 1.0 / 21.0
@@ -77,7 +77,7 @@ def logistic_state(z, cost, y, u, c, lo, hi):
     """Loss, slope and curvature of rows lo .. hi-1; returns sum_i C_i log(1 + exp(-z_i)).
 
     u_i = d loss_i / d(x_i.w) = -C_i y_i s_i;  c_i = C_i s_i (1 - s_i);  s_i = 1 / (1 + exp(z_i)).
-    c_i is at least C_i s_i MIN_CURVATURE / (1 + |z_i|).
+    c_i is at least C_i s_i MIN_CURVATURE_RATIO / (1 + |z_i|).
     """
     loss = 0.0
     for i in range(lo, hi):
@@ -87,7 +87,7 @@ def logistic_state(z, cost, y, u, c, lo, hi):
         loss += cost[i] * (max(-z[i], 0.0) + log_of_one_plus(e))
         u[i] = -cost[i] * y[i] * s
         rest = e * inverse if z[i] < 0.0 else inverse  # 1 - s, without cancellation
-        c[i] = cost[i] * s * max(rest, MIN_CURVATURE / (1.0 + abs(z[i])))
+        c[i] = cost[i] * s * max(rest, MIN_CURVATURE_RATIO / (1.0 + abs(z[i])))
     return loss
 
 

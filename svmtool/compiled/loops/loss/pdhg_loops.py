@@ -6,8 +6,8 @@ from svmtool.compiled import loop
 from svmtool.compiled.loops.loss.l1_loops import threshold
 from svmtool.compiled.loops.rows.row_loops import ONE, row_dot
 
-# A round ends when a move is at most SUFFICIENT times the first one, or below NECESSARY times it and growing again
-SUFFICIENT, NECESSARY = 0.2, 0.8
+# A round ends when a move is at most SUFFICIENT_MOVE times the first one, or below NECESSARY_MOVE times it and growing
+SUFFICIENT_MOVE, NECESSARY_MOVE = 0.2, 0.8
 
 
 @loop(
@@ -69,7 +69,7 @@ def pdhg_steps(
         length = np.sqrt(moved)
         if k == 0:
             state[6] = length
-        elif length <= SUFFICIENT * state[6] or (length <= NECESSARY * state[6] and length > state[7]):
+        elif length <= SUFFICIENT_MOVE * state[6] or (length <= NECESSARY_MOVE * state[6] and length > state[7]):
             state[8] = 1.0
         state[7] = length
         k += ONE

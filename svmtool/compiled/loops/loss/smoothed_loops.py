@@ -3,7 +3,7 @@
 from svmtool.compiled import loop
 
 MAX_STEPS = 300  # most steps; bisection in every third step ends earlier
-CLOSE = 2.0**-51  # relative tolerance: two units in the last place
+ROOT_RTOL = 2.0**-51  # relative tolerance: two units in the last place
 
 
 @loop("f8(f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8, f8)", fast=True)
@@ -34,7 +34,7 @@ def smoothed_root(decisions, along, y, cost, centre, mu, slope, curve, start, lo
         else:
             high = t
         new = t - value / bend if bend > 0.0 else 0.5 * (low + high)
-        if abs(new - t) <= CLOSE * abs(t):
+        if abs(new - t) <= ROOT_RTOL * abs(t):
             return t
         if k % 3 == 2:
             if high - low > 0.5 * wide:

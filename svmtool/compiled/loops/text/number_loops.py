@@ -23,7 +23,7 @@ if _library is None:
         trailing_zeros,
     )  # fmt: skip
 
-SPACE = 48  # free bytes needed in the buffer for a number: at most 24, and whole words are stored
+NUMBER_SPACE = 48  # free bytes needed in the buffer for a number: at most 24, and whole words are stored
 FEATURE_SPACE = 128  # the same for a label or a feature
 NEWLINE, BLANK, PLUS, MINUS, POINT, ZERO, COLON, LETTER_E = 10, 32, 43, 45, 46, 48, 58, 101
 SIGN_OFF = 0x7FFFFFFFFFFFFFFF
@@ -100,7 +100,7 @@ def decimal(bits, digits):
 
 @helper
 def put_whole(out, p, n):
-    """Print an integer 0 <= n < 10^8 as %d; returns the position after it.  SPACE bytes must be free."""
+    """Print an integer 0 <= n < 10^8 as %d; returns the position after it.  NUMBER_SPACE bytes must be free."""
     word = digit_bytes(n)
     lead = min(trailing_zeros(word) >> 3, 7)
     store8(out, p, shift_right(word | ASCII_ZEROS, 8 * lead))
@@ -112,7 +112,7 @@ def put_number(out, p, x, digits):
     """Print x at out[p] as %.{digits}g, digits 6, 8 or 17; returns the position after it, or -1 if the rounding is not
     decided.
 
-    SPACE bytes must be free; some after the number are overwritten.
+    NUMBER_SPACE bytes must be free; some after the number are overwritten.
     """
     bits = bits_of_float(x)
     if bits < 0:

@@ -31,8 +31,8 @@ def leading_bits(q: int) -> int:
     return (power << 128) >> size if q >= 0 else ((1 << (size + 127)) // power) + 1
 
 
-WORDS = [word for q in range(FIRST_POWER, LAST_POWER + 1) for word in divmod(leading_bits(q), 1 << 64)]
-POWERS = np.array(WORDS, np.uint64).view(np.int64)
+POWER_WORDS = [word for q in range(FIRST_POWER, LAST_POWER + 1) for word in divmod(leading_bits(q), 1 << 64)]
+POWERS = np.array(POWER_WORDS, np.uint64).view(np.int64)
 TENS = np.array([10.0**k for k in range(23)])  # exact in double precision
 INT_TENS = np.array([10**k for k in range(19)], dtype=np.int64)
 

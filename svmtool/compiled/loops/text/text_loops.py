@@ -29,7 +29,7 @@ if _library is None:
 PADDING = 32  # bytes needed in the buffer after the text
 
 TAB, NEWLINE, RETURN, BLANK, PLUS, MINUS, POINT, COLON = 9, 10, 13, 32, 43, 45, 46, 58
-ZEROS = 0x3030303030303030
+ASCII_ZEROS = 0x3030303030303030
 LOW_BITS = 0x7F7F7F7F7F7F7F7F
 HIGH_BITS = -0x7F7F7F7F7F7F7F80
 PAST_NINE = 0x7676767676767676
@@ -40,7 +40,7 @@ LAST_INDEX = 2147483647
 @helper
 def digits_at_front(word):
     """Number of leading digits among the eight bytes of `word`, from the lowest byte."""
-    t = word ^ ZEROS
+    t = word ^ ASCII_ZEROS
     others = (((t & LOW_BITS) + PAST_NINE) | t) & HIGH_BITS
     return trailing_zeros(others) >> 3
 
@@ -56,7 +56,7 @@ def eight_digits(word):
 @helper
 def few_digits(word, n):
     """Value of the first n <= 7 digits in the bytes of `word`."""
-    return eight_digits(((word ^ ZEROS) << (56 - 8 * n)) << 8)
+    return eight_digits(((word ^ ASCII_ZEROS) << (56 - 8 * n)) << 8)
 
 
 @helper
@@ -184,7 +184,8 @@ def number(text, p):
                 further = digits_at_front(more)
                 places += further
                 if further < 8 and n + places <= 18:
-                    m = (m * 100000000 + eight_digits(word ^ ZEROS)) * INT_TENS[further] + few_digits(more, further)
+                    m = m * 100000000 + eight_digits(word ^ ASCII_ZEROS)
+                    m = m * INT_TENS[further] + few_digits(more, further)
                 else:
                     m = EXACT_INTEGERS  # use long_number
             fine = n + places > 0
