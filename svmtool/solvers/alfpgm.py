@@ -59,7 +59,6 @@ ROUND = 30.0
 # with r = -1 and sigmoids: the 28 of 48 runs that take such steps take 7e-5 of it in the median, 0.27 at most
 LIBSVM_STEPS, LIBSVM_STEPS_EACH = 1e7, 100.0
 
-
 METHODS = {
     "whole": "SMO steps over all variables",
     "sets": "SMO steps within working sets",
@@ -91,18 +90,8 @@ def solve(
     ValueError where `method` is `direct` and there is no direct solution of the problem.
     """
     eps = rule.dual.width if rule.dual else 0.0
-    o, cache_mb = problem.options, problem.cache_mb
-    state = Decomposition(problem, capacity_for_rows(len(problem.y), cache_mb), start)
-    whole: WholeDescent | None = None
-    if method == "paper":
-        sets = PairSets(o.pairs or 50, o.delta_alpha, o.min_alpha_opt, o.max_alpha_opt, o.min_alpha_check)
-        subproblem, pairs = augmented_lagrangian, None
-    else:
-        sets = ViolatingSets(2 * (o.pairs or 1024))
-        subproblem = pairs = PairDescent()
-        among_all = method == "whole" or (method == "direct" and WholeDescent.fits(problem, cache_mb))
-        whole = WholeDescent(state, cache_mb) if among_all else None
-    best, stalled, moved, progress = np.inf, 0, True, Progress(EVALUATIONS)
+    state = Decomposition(problem, capacity_for_rows(len(problem.y), problem.cache_mb), start)
+    steps, moved, progress = _Steps(state, method, eps), True, Progress(EVALUATIONS, STALL_ROUNDS)
     polishing, least = False, None  # after a direct solution; the result with the smallest gap since then
     at_zero = value_at_zero(problem)[0]
     allowed = most_allowed(problem) if problem.kernel.positive else -np.inf
@@ -129,22 +118,19 @@ def solve(
                 state.refresh()
                 moved = True
                 continue
-            if state.exact:
-                stalled = 0 if violation < best else stalled + 1
-                best = min(best, violation)
             if polishing and (state.exact or not state.rows.single_suffices) and (least is None or found < least.gap):
                 least = state.result(value, gap, rho, r, 0, None)
                 least.alpha = least.alpha.copy()
-            status, steps = monitor.step(gap - value, -value, found, violation=violation), whole or pairs
-            still = progress.stalls(gap, -value) or stalled >= STALL_ROUNDS or (state.exact and not moved) or settled
+            status = monitor.step(gap - value, -value, found, violation=violation)
+            still = progress.stalls(gap, -value, violation if state.exact else None) or settled
+            still = still or (state.exact and not moved)
             if violation <= eps and status is not GAP:
                 status = RULE if eps > 0.0 else OPTIMAL
             elif status is None and slower and (
                 still or method == "direct" or slower.shown(steps.work, violation if eps > 0.0 else found)
             ):
                 why = "no more progress" if still else "it costs less than the SMO steps so far, and than those ahead"
-                slower, moved, still = None, True, False
-                best, stalled, progress = np.inf, 0, Progress(POLISH)
+                slower, moved, still, progress = None, True, False, Progress(POLISH, STALL_ROUNDS)
                 polishing, settled = direct.go_to_minimum(state)
                 if polishing:
                     monitor.uses(METHODS["direct"], why)
@@ -155,22 +141,49 @@ def solve(
                     least.status = OPTIMAL if least.gap <= ROUNDOFF_GAP else PRECISION
                     return least
                 status = OPTIMAL if found <= ROUNDOFF_GAP else PRECISION
-            if status is None and steps is not None and steps.work > most:
+            if status is None and steps.work > most:
                 status = STEPS
             if status is not None:
                 return state.result(value, gap, rho, r, monitor.iterations - 1, status)
-            if whole is not None:
-                moved = whole.run(max(WHOLE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
-                if whole.hard or not moved:
-                    pairs.work, whole, moved = whole.work, None, True
-                continue
-            chosen = sets.choose(state)
-            if slower:
-                pairs.work += ROUND * len(problem.y)
-            tolerance = max(TOLERANCE_SHARE * eps, VIOLATION_SHARE * violation)
-            moved = state.change(chosen, subproblem(state, chosen, tolerance))
+            moved = steps.take(violation, ROUND * m if slower else 0.0)
         except EndedError:
             return state.result(value, gap, rho, r, monitor.iterations - 1, monitor.end())
+
+
+class _Steps:
+    """The steps of a run to violations of eps: among all variables, later or at once within working sets."""
+
+    def __init__(self, state: Decomposition, method: str, eps: float):
+        o, cache_mb = state.problem.options, state.problem.cache_mb
+        self.state, self.eps, self.whole = state, eps, None
+        if method == "paper":
+            self.sets = PairSets(o.pairs or 50, o.delta_alpha, o.min_alpha_opt, o.max_alpha_opt, o.min_alpha_check)
+            self.subproblem, self.pairs = augmented_lagrangian, None
+            return
+        self.sets = ViolatingSets(2 * (o.pairs or 1024))
+        self.subproblem = self.pairs = PairDescent()
+        if method == "whole" or (method == "direct" and WholeDescent.fits(state.problem, cache_mb)):
+            self.whole = WholeDescent(state, cache_mb)
+
+    @property
+    def work(self) -> float:
+        """Kernel values used so far; the paper's subproblems do not count them."""
+        counted = self.whole or self.pairs
+        return counted.work if counted else 0.0
+
+    def take(self, violation: float, cost: float) -> bool:
+        """Take the steps of a round; return whether any variable has moved.  cost: of a round besides its steps."""
+        state, eps, whole = self.state, self.eps, self.whole
+        if whole is not None:
+            moved = whole.run(max(WHOLE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
+            if whole.hard or not moved:
+                self.pairs.work, self.whole, moved = whole.work, None, True
+            return moved
+        chosen = self.sets.choose(state)
+        if cost:
+            self.pairs.work += cost
+        tolerance = max(TOLERANCE_SHARE * eps, VIOLATION_SHARE * violation)
+        return state.change(chosen, self.subproblem(state, chosen, tolerance))
 
 
 def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:

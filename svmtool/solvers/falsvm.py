@@ -33,7 +33,6 @@ ROWS_A_CALL, WORK_A_CALL = 1 << 14, 1 << 27  # between two checks of the clock: 
 
 PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is not optimal for all rows")
 
-
 METHODS = {
     "shuffled": "passes over the rows in random order, from zero weights",
     "stream": "passes over the rows in their own order, from the minimiser of the model's normal equations",

@@ -153,7 +153,7 @@ def _descend(
     """From alpha = start to the monitor's gap, by working sets of the rows that lie furthest from the plane."""
     state = Decomposition(problem, capacity_for_rows(problem.n, cache_mb), start)
     sets, subproblem = ViolatingSets(WORKING), PairDescent()
-    best, stalled, moved, progress = np.inf, 0, True, Progress(EVALUATIONS)
+    moved, progress = True, Progress(EVALUATIONS, STALL_ROUNDS)
     theta = 1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5
     target_gap = monitor.gap or 0.0
     while True:
@@ -167,16 +167,13 @@ def _descend(
                 state.refresh()  # it may be round-off of single precision
                 moved = True
                 continue
-            if state.exact:
-                stalled = 0 if violation < best else stalled + 1
-                best = min(best, violation)
             dual = -0.5 * rho
             primal = -0.5 * max(lead, 0.0) * (max(lead, 0.0) / rho) if rho > 0.0 else 0.0
             status = monitor.step(primal, dual, gap, active=np.count_nonzero(state.a), rows=problem.n)
             if rho < -ROUNDOFF_GAP * problem.size:
                 status = INDEFINITE
-            still = progress.stalls(primal - dual, dual) or stalled >= STALL_ROUNDS or (state.exact and not moved)
-            if status is None and still:
+            still = progress.stalls(primal - dual, dual, violation if state.exact else None)
+            if status is None and (still or (state.exact and not moved)):
                 status = OPTIMAL if gap <= ROUNDOFF_GAP else PRECISION
             square = float(max(MANY, np.count_nonzero(state.a))) ** 2
             if status is None and subproblem.work > PAIR_STEPS * square and EXACT_BYTES * square < cache_mb * MIB:

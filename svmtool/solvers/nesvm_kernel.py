@@ -35,7 +35,6 @@ PATIENCE = 12  # stages without a smaller gap, after which only round-off is lef
 LOST = 4  # a stage that finds neither the minimum of F_mu nor a smaller gap counts as this many
 EVALUATIONS = 8  # stages before the first check of progress
 
-
 METHODS = {  # up to how many rows in Newton's system it is factorised; with more, conjugate gradients solve it
     "factorised": "stages of the smoothed loss: Newton steps by a factorised system",
     "mixed": f"stages of the smoothed loss: Newton steps by a system factorised up to {MAX_FACTORISED_ROWS} rows",

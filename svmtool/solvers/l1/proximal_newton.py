@@ -82,7 +82,6 @@ FUSED_VISITS = 1 << 27  # numbers that one compiled call visits at most: then a 
 PATH_FALL = 0.1  # or, where the loss is smooth, a step on that path that lowers f by no more than this share
 RISE = 1e-12  # relative rise of f that is rounding
 
-
 FUSED, MATRIX = "proximal Newton steps in one compiled call", "proximal Newton steps, models held as a matrix"
 SAMPLED = ", from the solution for a sample of the rows"
 METHODS = {

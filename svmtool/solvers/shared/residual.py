@@ -27,8 +27,6 @@ INDEFINITE = Status(
     "the kernel matrix of these rows is not positive definite, perhaps by rounding: scale the features (svm-scale), "
     "lower -c, or choose another kernel, -g or -r",
 )
-
-
 METHODS = {
     "cg": "conjugate gradients",
     "direct": "a direct solution, then conjugate gradients",
@@ -83,7 +81,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
     at_zero = float(np.sum(state.problem.cost))  # the primal value of w = 0, which no dual value exceeds
     directly = direct_after < np.inf
     least = min(state.values()[0], 0.0) - BEYOND * at_zero
-    best, stalled, convex, progress = -np.inf, 0, True, Progress(EVALUATIONS)
+    convex, progress = True, Progress(EVALUATIONS, PATIENCE)
     while True:
         dual, gap = state.values()
         sound = convex and least <= dual <= (1.0 + BEYOND) * at_zero
@@ -102,15 +100,12 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
             elif status is None and monitor.max_iter is not None and method.count >= monitor.max_iter:
                 status = ITERATIONS
             elif status is None:
-                if exact and sound:
-                    stalled = 0 if dual > best else stalled + 1
-                    best = max(best, dual)
-                still = stalled >= PATIENCE or progress.stalls(min(gap, at_zero - dual), dual)
+                still = progress.stalls(min(gap, at_zero - dual), dual, -dual if exact and sound else None)
                 if directly and (not sound or still or method.count > direct_after):
                     directly = False
                     if _go_to_solution(state, least):
                         method.restart()
-                        best, stalled, convex, progress = -np.inf, 0, True, Progress(EVALUATIONS)
+                        convex, progress = True, Progress(EVALUATIONS, PATIENCE)
                         continue
                 if not sound:
                     status = INDEFINITE
