@@ -130,13 +130,14 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         if slower and (status is base.PRECISION or (status is None and slower.shown(k, best.gap))):
             status = interior_steps(PowerInterior(task, o.p), monitor, best)
         if status is not None:
-            return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
+            break
         # Step 2: w and b
         e_loss = o.e_loss()
         try:
             step.weights(g)
         except EndedError:
-            return Result(best.w, monitor.end(), monitor.iterations, monitor.history, best.alpha)
+            status = monitor.end()
+            break
         # Step 3: the multipliers and mu
         if balance:
             o.multiply(o.sigma)
@@ -153,7 +154,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
             sigma, merit = sigma_by_merit(o.sigma, step.residual, rest, merit, SIGMA_MAX)
         o.multiply(sigma)
         o.sigma = sigma
-    return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha)
+    return Result(best.w, status or base.PRECISION, monitor.iterations, monitor.history, best.alpha)
 
 
 def _first_guess(o: Admm, best: Best, seed: int, monitor: Monitor) -> None:

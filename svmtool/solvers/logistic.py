@@ -83,7 +83,9 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         start = answer
     run = Run(objective, monitor, rule, method in ("epochs", "cg"))
     if method == "fused":
-        return _fused(objective, monitor, run, start)
+        w, steepest = np.zeros(objective.d) if start is None else start.copy(), rule.dual.width if rule.dual else -1.0
+        gap = monitor.gap or -1.0
+        return newton.fused_steps(objective, monitor, rule, w, gap, run.gradient_tol, run.steps, steepest)
     objective.set_point(np.zeros(objective.d) if start is None else start)
     if method == "primal-sampled" and start is None:
         run.factor = _sampled(objective, monitor, _group(task), seed)
@@ -94,20 +96,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
             return Result(objective.w, status, descent.count, monitor.history, descent.alpha())
     status = run.steps()
     return Result(objective.w, status, monitor.iterations, monitor.history)
-
-
-def _fused(objective: Logistic, monitor: Monitor, run: Run, start: np.ndarray | None) -> Result:
-    """All rounds in one compiled call."""
-    w = np.zeros(objective.d) if start is None else start.copy()
-    most = newton.most_rounds(monitor, objective.rows.nnz)
-    gap, at_start = monitor.gap or -1.0, run.rule.confirmed.at_start
-    steepest = run.rule.dual.width if run.rule.dual else -1.0
-    records, code = objective.fused_newton(w, gap, run.gradient_tol, at_start, RULE_MIN_GAP, most, steepest)
-    status = newton.end_of_call(monitor, records, code)
-    if status is None:
-        objective.set_point(w)
-        status, w = run.steps(), objective.w
-    return Result(w, status, monitor.iterations, monitor.history)
 
 
 def _group(task: Task) -> int:

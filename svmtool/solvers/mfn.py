@@ -25,11 +25,11 @@ Memory: 5 vectors of n, 4 of d; d x d once for the Gram matrix and once for its 
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 
 import numpy as np
 
 from svmtool.coordinate.hinge import MAX_EPOCHS, MAX_VISITS, DualCoordinateDescent
-from svmtool.data.replicated import stored_rows
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import VISIT_NS
 from svmtool.objectives.duality import relative_gap
@@ -124,14 +124,8 @@ def _fused(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndar
         objective.sample(SAMPLE_GROUP, seed).fused_newton(w, SAMPLE_GAP, -1.0, 0.0, 0.0, SAMPLE_ROUNDS)
     gradient_tol = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
     gap = rule.certified.gap if monitor.gap is None else monitor.gap
-    most = newton.most_rounds(monitor, stored_rows(objective.rows).nnz)
-    records, code = objective.fused_newton(w, gap, gradient_tol, rule.confirmed.at_start, RULE_MIN_GAP, most)
-    status = newton.end_of_call(monitor, records, code)
-    if status is None:
-        objective.set_point(w)
-        status = newton_steps(objective, monitor, rule, "primal")
-        w = objective.w
-    return Result(w, status, monitor.iterations, monitor.history)
+    more = partial(newton_steps, objective, monitor, rule, "primal")
+    return newton.fused_steps(objective, monitor, rule, w, gap, gradient_tol, more)
 
 
 def _sampled(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:

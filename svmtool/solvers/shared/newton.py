@@ -5,6 +5,8 @@ Paper, departures from it and notation: mfn.py.  The objective decides which los
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent, still_needed
@@ -13,7 +15,7 @@ from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Rule, Status
+from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.epochs import Epochs
 from svmtool.tolerances import NEWTON_RTOL, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, RULE_SHARE, SAFETY, SLOW_MIN_GAP
 
@@ -57,19 +59,28 @@ def most_rounds(monitor: Monitor, numbers: int, visits: int = MAX_VISITS) -> int
     return most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
 
 
-def end_of_call(monitor: Monitor, records: list[list[float]], code: int) -> Status | None:
-    """Record the rounds of a call (`fused_newton` of the objectives); return why it ended.
+def fused_steps(
+    objective: Objective, monitor: Monitor, rule: Rule, w: np.ndarray, gap: float, gradient_tol: float,
+    steps: Callable[[], Status | None], steepest: float = -1.0,
+) -> Result:  # fmt: skip
+    """Minimise from w (overwritten) in one compiled call, or by `steps` after as many rounds as a call may make.
 
-    None if it made all its rounds and nothing else ends the run.
+    gap, gradient_tol, steepest: see `fused_newton` of the objectives.
     """
-    status = None
+    status, most = None, most_rounds(monitor, stored_rows(objective.rows).nnz)
+    records, code = objective.fused_newton(w, gap, gradient_tol, rule.confirmed.at_start, RULE_MIN_GAP, most, steepest)
     for f, bound, norm, active, t in records:
         status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
     if CALL_ENDS[code] is base.PRECISION:
-        return rounded(*records[-1][:2])
-    if CALL_ENDS[code] is base.GAP and monitor.gap is None:
-        return base.RULE
-    return CALL_ENDS[code] or status
+        status = rounded(*records[-1][:2])
+    elif CALL_ENDS[code] is base.GAP and monitor.gap is None:
+        status = base.RULE
+    else:
+        status = CALL_ENDS[code] or status
+    if status is None:
+        objective.set_point(w)
+        status, w = steps(), objective.w
+    return Result(w, status, monitor.iterations, monitor.history)
 
 
 def newton_steps(
@@ -84,15 +95,11 @@ def newton_steps(
     known: a lower bound of the minimum.  work: of "cg" and "dual", as `product_cost` measures it; None is
     returned where it is done, or the certified gap is at most `near`, before anything else ends the steps.
     """
-    warm = bool(np.any(objective.w))
     gradient_tol = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
-    sparing, system = system == "primal or cg", "primal" if system == "primal or cg" else system
-    brief = CG_BRIEF_SUM if system == "primal" and objective.mean_row_length >= LONG_ROWS else 0
-    lowest, exact, flat = np.inf, False, 0
-    rule_below = SLOW_MIN_GAP if rule.dual is not None and system != "primal" else -1.0  # from where that rule may hold
+    systems = _Systems(objective, monitor, system, most_rows, work)
+    lowest, flat, t = np.inf, 0, 0.0
+    rule_below = -1.0 if rule.dual is None or systems.features else SLOW_MIN_GAP  # from where that rule may hold
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
-    cg_steps, t, done = 0, 0.0, 0.0
-    first = True  # step
     while True:
         # Step 1: value, gradient and active rows I(w)
         f, g = objective.gradient()
@@ -102,10 +109,9 @@ def newton_steps(
             bound = max(bound, f - 0.5 * norm * norm, known, objective.face_bound)
         if f < best:
             best, best_w[:] = f, objective.w
-        status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=cg_steps, step=t)
-        sure = rule.confirmed.slow
-        if system == "primal":
-            sure = rule.confirmed.at_start if first else RULE_MIN_GAP
+        status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=systems.products, step=t)
+        of_features = rule.confirmed.at_start if systems.first else RULE_MIN_GAP
+        sure = of_features if systems.features else rule.confirmed.slow
         if status is None and norm <= gradient_tol and f - bound <= sure * f:
             status = base.RULE
         if status is None and 0.0 <= rule_below and f - bound <= min(rule_below, rule.confirmed.slow) * f:
@@ -114,7 +120,8 @@ def newton_steps(
             rule_below *= SHARPER
         if status is None and f - bound <= rule.certified.gap * f:
             status = base.RULE
-        if status is None and (norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and objective.changed == 0)):
+        exact = systems.exact and objective.changed == 0
+        if status is None and (norm == 0.0 or f - bound <= OPTIMAL_GAP * f or exact):
             status = base.OPTIMAL
         if status is None:
             flat = 0 if lowest - f > NEWTON_RTOL * abs(f) else flat + 1  # also where f is nan
@@ -123,38 +130,58 @@ def newton_steps(
             if f > best and not status.converged:
                 objective.set_point(best_w)
             return status
-        if done >= work or f - bound <= near * f:
+        if systems.done >= work or f - bound <= near * f:
             return None
         lowest = min(lowest, f)
-        # Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w
-        worth = objective.products_a_matrix if sparing else 0.0
-        if worth >= MANY_PRODUCTS:
-            tolerance, most = _tolerance(objective, f, g), int(SPARED * worth)
-            p, cg_steps, few = objective.newton_direction(g, "cg", tolerance, most, monitor.ended)
-            exact, sparing = False, few
-        elif brief > 0:
-            p, cg_steps, few = objective.newton_direction(g, "cg", CG_BRIEF, CG_BRIEF_STEPS, monitor.ended)
-            exact, brief = False, brief - cg_steps if few else 0
-        elif system == "primal" or (system == "dual" and 0 < objective.active <= most_rows):
-            if system == "primal":
-                p, cg_steps, exact = objective.factorised_direction(g, flat > 0)
-            else:
-                p, cg_steps, exact = objective.newton_direction(g, system)
-            done += objective.face_cost
-        else:
-            tolerance = _tolerance(objective, f, g)
-            cap = CG_CAP_FIRST if first and not warm else 10 * objective.d
-            cap = int(min(cap, (work - done) / max(objective.product_cost, 1.0) + 1.0))
-            p, cg_steps, exact = objective.newton_direction(g, "cg", tolerance, cap, monitor.ended)
-            exact = exact and tolerance == CG_TIGHT
-            done += (cg_steps + 1) * objective.product_cost
-            costly = objective.active <= most_rows and cg_steps * objective.product_cost > objective.face_cost
-            system = "dual" if system == "cg" and costly else system
+        p = systems.direction(f, g, flat > 0)  # Step 2
         monitor.uses(f"Newton steps by {objective.way}")
         # Step 3 (Section 4.4): exact line search
         t = objective.line_search(p)
         objective.step(t, p)
-        exact, first = exact and abs(t - 1.0) <= 1e-9, False
+        systems.exact = systems.exact and abs(t - 1.0) <= 1e-9
+
+
+class _Systems:
+    """The systems of `newton_steps`; features: whether of the features.  done: their cost so far, as `work` counts it.
+
+    Of the last direction, products: by conjugate gradients; exact: whether it leads to the minimiser on its pieces.
+    """
+
+    def __init__(self, objective: Objective, monitor: Monitor, system: str, most_rows: int, work: float):
+        self.objective, self.monitor, self.most_rows, self.work = objective, monitor, most_rows, work
+        self.sparing, self.features, self.rows = system == "primal or cg", system.startswith("primal"), system == "dual"
+        self.brief = CG_BRIEF_SUM if self.features and objective.mean_row_length >= LONG_ROWS else 0
+        self.products, self.done, self.exact = 0, 0.0, False
+        self.first, self.cold = True, not np.any(objective.w)
+
+    def direction(self, f: float, g: np.ndarray, stalled: bool) -> np.ndarray:
+        """Step 2 (Section 4.3): least squares on the active rows, p = w_bar - w."""
+        o, first, self.first = self.objective, self.first, False
+        worth = o.products_a_matrix if self.sparing else 0.0
+        if worth >= MANY_PRODUCTS:
+            p, self.sparing = self._by_products(g, _tolerance(o, f, g), int(SPARED * worth))
+            self.exact = False
+        elif self.brief > 0:
+            p, few = self._by_products(g, CG_BRIEF, CG_BRIEF_STEPS)
+            self.exact, self.brief = False, self.brief - self.products if few else 0
+        elif self.features or (self.rows and 0 < o.active <= self.most_rows):
+            found = o.factorised_direction(g, stalled) if self.features else o.newton_direction(g, "dual")
+            p, self.products, self.exact = found
+            self.done += o.face_cost
+        else:
+            tolerance, cap = _tolerance(o, f, g), CG_CAP_FIRST if first and self.cold else 10 * o.d
+            cap = int(min(cap, (self.work - self.done) / max(o.product_cost, 1.0) + 1.0))
+            p, reached = self._by_products(g, tolerance, cap)
+            self.exact = reached and tolerance == CG_TIGHT
+            self.done += (self.products + 1) * o.product_cost
+            costly = o.active <= self.most_rows and self.products * o.product_cost > o.face_cost
+            self.rows = self.rows or costly
+        return p
+
+    def _by_products(self, g: np.ndarray, tolerance: float, most: int) -> tuple[np.ndarray, bool]:
+        """The direction by conjugate gradients, and whether they reached the tolerance within `most` products."""
+        p, self.products, reached = self.objective.newton_direction(g, "cg", tolerance, most, self.monitor.ended)
+        return p, reached
 
 
 def _tolerance(objective: Objective, f: float, g: np.ndarray) -> float:
