@@ -19,8 +19,8 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
     Parameters
     ----------
     X : 2-D array of numbers, anything that numpy converts to one, or a scipy sparse matrix or array; (n, features)
-        Values are used without a copy in a C-ordered float64 array, and in CSR with sorted indices and float64 values;
-        64-bit indices are copied to 32 bits, 4 bytes for each value.
+        A C-ordered float64 array, and CSR with sorted indices of 32 or 64 bits and float64 values are used without a
+        copy; with 32 bits the n + 1 row pointers are copied.
     y : labels or target values, length n; None: zeros
     sample_weight : weights of the rows, length n, or a number for all; None: unweighted
 
@@ -74,7 +74,7 @@ def _refuse_complex(x: np.ndarray) -> None:
 
 
 def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """indptr i8, indices i4, values f8 and the number of features of a sparse matrix."""
+    """indptr i8, indices i4 or i8, values f8 and the number of features of a sparse matrix."""
     if getattr(X, "ndim", 2) != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead")
     csr = X if X.format == "csr" else X.tocsr()
@@ -94,7 +94,8 @@ def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         indptr = np.ascontiguousarray(csr.indptr, np.int64)
         count = int(indptr[-1])
     indices, values = csr.indices[:count], csr.data[:count]
-    return indptr, np.ascontiguousarray(indices, np.int32), floats(values, "X"), n_features
+    indices = np.ascontiguousarray(indices, np.int64 if indices.dtype == np.int64 else np.int32)
+    return indptr, indices, floats(values, "X"), n_features
 
 
 def largest_of(values: np.ndarray, name: str) -> float:

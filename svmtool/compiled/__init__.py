@@ -6,10 +6,10 @@ A loop is a function over 1-D C-contiguous arrays and scalars, arrays first:
     def dot(a, b, n): ...
 
 Types: u1 i4 u4 i8 u8 f4 f8, with [] for an array; the result is void or a scalar.  A signed array is accepted for an
-unsigned argument.  numba lets negative indices count from the end, which costs a test at each access and prevents
-vectorisation; indices and bounds that are declared unsigned avoid it.  A loop allocates nothing, raises nothing and
-calls only other loops and functions marked `@helper` (numba infers the types of these calls).  Loop names are unique in
-the package.
+unsigned argument.  An argument `u4|u8[]` takes arrays of both sizes: the loop is compiled for each.  numba lets
+negative indices count from the end, which costs a test at each access and prevents vectorisation; indices and bounds
+that are declared unsigned avoid it.  A loop allocates nothing, raises nothing and calls only other loops and functions
+marked `@helper` (numba infers the types of these calls).  Loop names are unique in the package.
 
 Three ways to run the same source:
 
@@ -69,22 +69,26 @@ def jit_options(fast: bool) -> dict[str, object]:
     return {**options, "no_cpython_wrapper": True, "no_cfunc_wrapper": True} if MODE == "build" else options
 
 
+def type_name(a) -> str:
+    """`f8` for a Buffer or numpy's array of that type."""
+    return a.dtype if isinstance(a.dtype, str) else a.dtype.str[1:]
+
+
 class Loop:
     """One loop, callable with arrays and scalars; `bind` fixes the arrays for repeated calls."""
 
-    def __init__(self, function: Callable, signature: str, fast: bool):
-        self.function, self.fast = function, fast
-        self.name = function.__name__
+    def __init__(self, function: Callable, signature: str, fast: bool, size: str = ""):
+        self.function, self.fast, self.signature = function, fast, signature
+        self.name = function.__name__ + size
         self.__doc__ = function.__doc__
-        self.result, _, inside = signature.partition("(")
+        self.result, _, inside = signature.replace("|i8", "").replace("|u8", "").partition("(")
         self.arguments = [a.strip() for a in inside.removesuffix(")").split(",")]
+        self.both = signature[: signature.find("|")].count(",") if "|" in signature else -1  # takes 4 and 8 bytes
         self.n_arrays = sum(a.endswith("[]") for a in self.arguments)
         assert all(a.endswith("[]") for a in self.arguments[: self.n_arrays]), f"{self.name}: arrays come first"
         self.dtypes = [a[:-2] for a in self.arguments[: self.n_arrays]]
         self._seen: list[object] = [None] * self.n_arrays  # the last accepted type of each argument
         self.entry: Callable | None = None
-        assert self.name not in REGISTRY, f"two loops are called {self.name}"
-        REGISTRY[self.name] = self
 
     def _addresses(self, arrays) -> list[int]:
         """Pointer and length of each array, after a check of types and layout."""
@@ -106,7 +110,7 @@ class Loop:
 
     def _check_type(self, k: int, a) -> None:
         """Raise TypeError unless an array matches argument k."""
-        found = a.dtype if isinstance(a.dtype, str) else a.dtype.str[1:]  # of a Buffer, or of numpy
+        found = type_name(a)
         if found != self.dtypes[k] and found != TAKES.get(self.dtypes[k]):
             raise self._unfit(k, a)
         self._seen[k] = a.dtype
@@ -124,13 +128,23 @@ class Loop:
         found = self._addresses(arrays)
         return list(map(flat, self.dtypes, found[::2], found[1::2]))
 
+    @functools.cached_property
+    def wide(self) -> Loop:
+        """The same loop with 8 bytes for each entry of the argument that takes both sizes."""
+        signature = self.signature.replace("i4|", "").replace("u4|", "")
+        return Loop(self.function, signature, self.fast, "_wide")
+
     def __call__(self, *args):
+        if self.both >= 0 and type_name(args[self.both])[1] == "8":
+            return self.wide(*args)
         entry = self.entry or self._find()
         arrays = args[: self.n_arrays]
         return entry(*(self._addresses(arrays) if _library else self._flat(arrays)), *args[self.n_arrays :])
 
     def bind(self, *arrays) -> Callable:
         """The loop with its arrays fixed: call the result with the scalars alone."""
+        if self.both >= 0 and type_name(arrays[self.both])[1] == "8":
+            return self.wide.bind(*arrays)
         entry = self.entry or self._find()
         call = functools.partial(entry, *(self._addresses(arrays) if _library else self._flat(arrays)))
         call.arrays = arrays  # type: ignore[attr-defined]  # keeps the arrays alive
@@ -165,7 +179,13 @@ class Loop:
 
 def loop(signature: str, fast: bool = False) -> Callable[[Callable], Loop]:
     """Declare a compiled loop.  fast: allow reordered sums (see FAST_MATH)."""
-    return lambda function: Loop(function, signature, fast)
+
+    def declare(function: Callable) -> Loop:
+        assert function.__name__ not in REGISTRY, f"two loops are called {function.__name__}"
+        REGISTRY[function.__name__] = found = Loop(function, signature, fast)
+        return found
+
+    return declare
 
 
 def helper(function: Callable | None = None, *, fast: bool = False):

@@ -9,7 +9,7 @@ By default the code is for the building processor: x86-64-v3 (AVX2, FMA) if it s
 architecture.  `--machine x86_64` or `aarch64` is for wheels: code for each level of that architecture, which the loader
 chooses from at run time, linked against glibc 2.28 by Zig (package ziglang), which links for other machines too.
 
-Processes share the work, one for each core: numba needs about 50 s of one core for a level.
+Processes share the work, one for each core: numba needs about 90 s of one core for a level.
 """
 
 from __future__ import annotations
@@ -143,6 +143,7 @@ def compile_loops(name: str, level: str, machine: str | None) -> list[bytes]:
 
     importlib.import_module(name)
     loops = [loop for loop in REGISTRY.values() if loop.function.__module__ == name]
+    loops += [loop.wide for loop in loops if loop.both >= 0]
     target = target_machine(level, machine)
     return [wrapped_module(loop, target).as_bitcode() for loop in loops]
 
@@ -158,7 +159,7 @@ def compile_all(level: str, machine: str | None) -> list[bytes]:
         available(), multiprocessing.get_context("spawn"), initializer=begin_worker, initargs=(level,)
     )
     with workers:
-        print(f"{what}: {available()} processes, some 60 s of processor time", flush=True)
+        print(f"{what}: {available()} processes, some 90 s of processor time", flush=True)
         largest_first = sorted(modules, key=lambda name: -os.path.getsize(modules[name]))
         waiting = {workers.submit(compile_loops, name, level, machine): name for name in largest_first}
         for done in as_completed(waiting):

@@ -25,7 +25,7 @@ def fused_hinge(
     chunk, alpha = chunk_of(rows), np.zeros(n)
     history = np.empty((max_records + 2, fused_alm_loops.FIELDS))
     code = fused_alm_loops.fused_hinge(
-        *rows.csr_arrays, task.y, task.cost, np.ones(n) if task.target is None else task.target, w, alpha,
+        *rows.narrow_arrays, task.y, task.cost, np.ones(n) if task.target is None else task.target, w, alpha,
         np.empty(6 * n + 2 * d * d + 3 * d + 17), np.empty(rows.n + rows.n // chunk + 1, np.int64),
         random_state(rows.n, seed), history, gap, pg_range, *rounds, chunk, epochs, worth, max_records,
     )  # fmt: skip

@@ -45,7 +45,8 @@ class Rows:
     mapped: MappedArrays | None = None  # holds copies of rows, if not in memory
 
     if TYPE_CHECKING:  # what each layout implements; c, u, y: f8[n], v, w: length d
-        csr_arrays: tuple[np.ndarray, np.ndarray, np.ndarray]  # indptr i8[n+1], indices i4[nnz], values f8[nnz], of CSR
+        narrow_arrays: tuple[np.ndarray, np.ndarray, np.ndarray]  # those of CSR rows with indices i4
+        csr_arrays: tuple[np.ndarray, np.ndarray, np.ndarray]  # CSR: indptr i8[n+1], indices i4|i8[nnz], values f8
 
         def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
             """z_i = y_i x_i.w"""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CsrRows(Rows):
-    """Compressed sparse rows: indptr i8[n+1], indices i4[nnz] from 0, values f8[nnz]; for the passes see Rows."""
+    """Compressed sparse rows: indptr i8[n+1], indices i4 or i8[nnz] from 0, values f8[nnz]; for the passes see Rows."""
 
     offers_coordinate_descent = has_sparse_form = have_kernel = True
 
@@ -40,6 +40,11 @@ class CsrRows(Rows):
         self.sum_blocks = self._partition(indptr, n_blocks)
         self.gram_blocks = self._partition(indptr, min(n_blocks, 8, 2 * self.nnz // max(self.d**2, 1)))
         self.csr_arrays = (indptr, indices, values)
+
+    @property
+    def narrow_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`csr_arrays` with indices i4, which are copied if they are i8."""
+        return self.indptr, self.indices.astype(np.int32, copy=False), self.values
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
         call, shift = loops.csr_margins.bind(*self.csr_arrays, w, y, z), self.shift(w)

@@ -33,7 +33,7 @@ class Dataset:
     ----------
     labels : f8[n]
     indptr : i8[n + 1]
-    indices : i4[nnz], starting at 0 (the file's index less one), ascending in each row
+    indices : i4[nnz], starting at 0 (the file's index less one), ascending in each row; i8 where the caller's are
     values : f8[nnz], including explicit zeros of a file
     n_features : the largest index in the file (starting at 1), 0 without features
     mapped : owner of indices and values if they are mapped from files and read-only (mapped_arrays.py), else None

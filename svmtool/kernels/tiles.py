@@ -227,14 +227,16 @@ def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarra
     double = Double(rows, norms, kernel)
     sparse = isinstance(rows, CsrRows) and m > MIN_SPARSE_FEATURES and rows.nnz * NONZERO_COST < rows.n * m
     if sparse and kernel.kind == LINEAR and MIN_SINGLE_NORM < float(norms.max(initial=0.0)) < MAX_SINGLE_NORM:
-        return SparseProducts(rows.indptr, rows.indices, rows.values.astype(np.float32), norms, m, 0.0)
+        starts, columns, values = rows.narrow_arrays
+        return SparseProducts(starts, columns, values.astype(np.float32), norms, m, 0.0)
     if kernel.kind != RBF:
         return double
     if sparse:
         if kernel.gamma * float(norms.max(initial=0.0)) > MAX_SINGLE_EXPONENT:
             return double
-        single = rows.values.astype(np.float32), norms.astype(np.float32)
-        return SingleSparse(rows.indptr, rows.indices, *single, m, kernel.gamma)
+        starts, columns, values = rows.narrow_arrays
+        single = values.astype(np.float32), norms.astype(np.float32)
+        return SingleSparse(starts, columns, *single, m, kernel.gamma)
     X = np.zeros((rows.n, m + -m % 4), np.float32)
     centre = rows.transpose_product(np.full(rows.n, 1.0 / max(rows.n, 1)))
     for lo in range(0, rows.n, Tiles.width):

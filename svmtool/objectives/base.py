@@ -356,7 +356,7 @@ class Objective(Losses):
         rows, d = stored_rows(self.rows), self.d
         history, work = np.empty((most + 1, FIELDS)), np.empty(5 * self.n + 2 * d * d + 2 * d + 7)
         code = fused_newton(
-            *rows.csr_arrays, self.y, getattr(self, "target", self.cost), self.cost, w, work, history,
+            *rows.narrow_arrays, self.y, getattr(self, "target", self.cost), self.cost, w, work, history,
             gap, gradient_tol, steepest, at_start, sure, most, not self.piecewise_quadratic,
         )  # fmt: skip
         return history[: int(history[-1, 0])].tolist(), code

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from svmtool import api
+from svmtool import api, registry
 
 RNG = np.random.default_rng(11)
 X = np.round(RNG.normal(size=(80, 7)) * (RNG.random((80, 7)) < 0.6), 3).astype(np.float32).astype(np.float64)
@@ -94,7 +94,7 @@ def peak_of(given, y, number: int) -> int:
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3])
 def test_sparse_rows_are_not_copied(number):
-    """Beyond solver vectors of rows and features; of int64 indices there is a copy of 4 bytes each."""
+    """Beyond solver vectors of rows and features; with indices of 32 and of 64 bits."""
     n, d, k = 25_000, 5_000, 100
     values = RNG.random((n, k))
     indices = (RNG.integers(0, d // k, (n, k)) + np.arange(k) * (d // k)).astype(np.int32)
@@ -102,9 +102,40 @@ def test_sparse_rows_are_not_copied(number):
     narrow = sparse.csr_matrix((values.ravel(), indices.ravel(), np.arange(n + 1, dtype=np.int32) * k), shape=(n, d))
     size = narrow.data.nbytes + narrow.indices.nbytes
     assert size >= 25e6 and peak_of(narrow, y, number) < 0.5 * size
-    wide = narrow.copy()
+    assert peak_of(with_long_indices(narrow), y, number) < 0.5 * size
+
+
+@pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
+def test_long_indices_give_the_same_bits(row):
+    """Small data, for fused loops, and larger ones, for blocks; predictions, and cross-validation, which takes rows."""
+    for n, d in ((60, 8), (3000, 40)):
+        narrow = sparse.random_array((n, d), density=0.3, format="csr", rng=np.random.default_rng(n))
+        scores = narrow @ RNG.normal(size=d)
+        y = np.where(scores > np.median(scores), 1.0, -1.0)
+        wide = with_long_indices(narrow)
+        first, second = (api.fit(X, y, row.number) for X in (narrow, wide))
+        assert np.array_equal(first.model.W, second.model.W)
+        assert np.array_equal(api.predict(first.model, narrow), api.predict(first.model, wide))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
+def test_long_indices_give_the_same_bits_with_kernels(kernel):
+    for d in (8, 3000):
+        narrow = sparse.random_array((80, d), density=0.2, format="csr", rng=np.random.default_rng(d))
+        sums = narrow.sum(axis=1)
+        y = np.where(sums > np.median(sums), 1.0, -1.0)
+        first, second = (api.fit(X, y, 0, kernel=kernel) for X in (narrow, with_long_indices(narrow)))
+        assert np.array_equal(first.model.coef, second.model.coef)
+        assert np.array_equal(api.predict(first.model, narrow), api.predict(first.model, with_long_indices(narrow)))
+
+
+def with_long_indices(X):
+    """A copy of a CSR matrix with read-only arrays of 64-bit indices."""
+    wide = X.copy()
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    assert peak_of(wide, y, number) < 4 * narrow.nnz + 0.5 * size
+    for array in (wide.data, wide.indices, wide.indptr):
+        array.flags.writeable = False
+    return wide
 
 
 def test_dense_rows_are_not_copied():

@@ -331,5 +331,6 @@ def write(path: str, data: Dataset) -> None:
     from svmtool.formats.output import replacing
 
     with replacing(path, "can't open output file") as file:
-        for piece in rows_text(data.labels[None, :], data.indptr, data.indices, data.values, 17):
+        indices = data.indices.astype("i4", copy=False)
+        for piece in rows_text(data.labels[None, :], data.indptr, indices, data.values, 17):
             file.write(piece)

@@ -189,7 +189,7 @@ class L1Objective(Losses):
         work = np.empty((6 + d) * n + (d + 1) * CHUNK_ROWS + 2 * d * d + 10 * d + 7)
         out = np.empty(n + (most + 1) * FIELDS)
         code = fused_l1_loops.fused_l1(
-            *r.csr_arrays, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, rule_gap, most
+            *r.narrow_arrays, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, rule_gap, most
         )
         records = out[n : n + int(out[-FIELDS]) * FIELDS]
         return records.reshape(-1, FIELDS).tolist(), code, out[:n]

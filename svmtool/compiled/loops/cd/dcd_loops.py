@@ -89,7 +89,7 @@ def range_of(limits):
 
 
 @loop(
-    "void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
+    "void(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)",
     fast=True,
 )
 def dcd_epoch(
@@ -153,7 +153,9 @@ def dcd_epoch(
         finish(active, rows, gone, limits, state)
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)", fast=True)
+@loop(
+    "void(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, u8, u8)", fast=True
+)
 def tube_epoch(
     indptr, indices, values, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
     chunk, first, last,
@@ -223,7 +225,7 @@ def tube_epoch(
 
 
 @loop(
-    "i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, i8, f8, u8)",
+    "i8(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], f8[], u8[], f8, u8, i8, f8, u8)",
     fast=True,
 )
 def dcd_epochs(
@@ -252,7 +254,7 @@ def dcd_epochs(
     return most
 
 
-@loop("void(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8)", fast=True)
+@loop("void(u8[], u4|u8[], f8[], u8[], f8[], f8[], f8[], f8)", fast=True)
 def face_combination(indptr, indices, values, rows, y, factors, v, bias):
     """v = sum_k factors_k y_k x_k over the face."""
     for j in range(np.uint64(len(v))):
@@ -262,7 +264,7 @@ def face_combination(indptr, indices, values, rows, y, factors, v, bias):
         add_multiple(indices, values, v, y[k] * factors[k], indptr[i], indptr[i + ONE], bias)
 
 
-@loop("i8(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, i8, f8)", fast=True)
+@loop("i8(u8[], u4|u8[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, i8, f8)", fast=True)
 def face_conjugate(indptr, indices, values, rows, y, diagonal, near, vectors, v, state, bias, most, share):
     """At most `most` conjugate gradient steps with the preconditioner `near`; returns their number.
 

@@ -234,7 +234,7 @@ def decide_pairs(sums, rho, decisions, classes, columns, lo, hi):
 
 
 @loop(
-    "void(i8[], i4[], f8[], i4[], i8[], u4[], f8[], f8[], f8[], i8[], f8[], f8[], f8[], f8[], f8[],"
+    "void(i8[], i4|i8[], f8[], i4[], i8[], u4[], f8[], f8[], f8[], i8[], f8[], f8[], f8[], f8[], f8[],"
     "i8, f8, i8, f8, i8, i8, f8, i8, i8)"
 )
 def kernel_decisions(
@@ -291,7 +291,7 @@ def kernel_decisions(
             clear_rows(indptr, indices, features, table, n_places, first, last)
 
 
-@loop("i8(i8[], i4[], i8)")
+@loop("i8(i8[], i4|i8[], i8)")
 def first_row_without(indptr, indices, last):
     """The first row that does not begin with the file's indices 0, 1, .. last; -1 if there is none."""
     for i in range(len(indptr) - 1):
@@ -304,7 +304,7 @@ def first_row_without(indptr, indices, last):
     return -1
 
 
-@loop("void(i8[], i4[], f8[], i4[], f8[], f8[], f8[], i8, i8, i8)")
+@loop("void(i8[], i4|i8[], f8[], i4[], f8[], f8[], f8[], i8, i8, i8)")
 def linear_decisions(indptr, indices, values, features, W, rho, decisions, n_places, lo, hi):
     """decisions[i, :] = x_i W - rho for rows lo .. hi-1, W (places, pairs)."""
     pairs = len(rho)

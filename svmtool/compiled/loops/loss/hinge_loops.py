@@ -228,7 +228,7 @@ def hessian_product(indptr, indices, values, rows, weight, bias, ridge, v, out):
         out[d - 1] += bias * total
 
 
-@loop("i8(u8[], u4[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, i8)", fast=True)
+@loop("i8(u8[], u4|u8[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, i8)", fast=True)
 def csr_conjugate_gradient(
     indptr, indices, values, rows, weight, near, g, p, work, squares, bias, ridge, tolerance, most
 ):

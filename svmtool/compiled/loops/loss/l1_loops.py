@@ -140,14 +140,14 @@ def l1_step(z, dz, target, cost, w, p, penalty, g, out, logistic):
     return t
 
 
-@loop("void(u8[], u4[], u4[], u8[], u8, u8)")
+@loop("void(u8[], u4|u8[], u4[], u8[], u8, u8)")
 def count_columns(indptr, indices, place, counts, lo, hi):
     """counts_p += the non-zeros of rows lo .. hi-1 in the feature with place p; the last place is not a column."""
     for k in range(indptr[lo], indptr[hi]):
         counts[place[indices[k]]] += ONE
 
 
-@loop("void(u8[], u4[], f8[], u4[], u8[], u4[], f8[], u8, u8)")
+@loop("void(u8[], u4|u8[], f8[], u4[], u8[], u4[], f8[], u8, u8)")
 def fill_columns(indptr, indices, values, place, at, row_numbers, column_values, lo, hi):
     """Store rows lo .. hi-1 by columns: the column with place p from at_p on; at_p becomes its end."""
     d = len(at) - 1

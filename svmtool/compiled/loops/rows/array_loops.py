@@ -104,7 +104,7 @@ def mixed(h):
     return h ^ (h >> np.uint64(31))
 
 
-@loop("void(u8[], u4[], u8[], u8[], u8[], u8[], u8, u8)")
+@loop("void(u8[], u4|u8[], u8[], u8[], u8[], u8[], u8, u8)")
 def hash_rows(indptr, indices, bits, label_bits, weight_bits, hashes, lo, hi):
     """hashes_i, an even number, from label, weight and non-zero features; numbers are given as their bits."""
     for i in range(lo, hi):

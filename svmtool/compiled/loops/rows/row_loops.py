@@ -42,14 +42,14 @@ def dot(a, b):
     return total
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
 def csr_margins(indptr, indices, values, w, y, z, shift, lo, hi):
     """z_i = y_i (x_i.w + shift)."""
     for i in range(lo, hi):
         z[i] = y[i] * (row_dot(indices, values, w, indptr[i], indptr[i + ONE]) + shift)
 
 
-@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+@loop("f8(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
 def csr_hinge(indptr, indices, values, w, y, target, cost, shift, lo, hi):
     """sum_i cost_i max(0, target_i - y_i (x_i.w + shift)) over rows lo .. hi-1; y twice as long: two terms each."""
     total = 0.0
@@ -63,7 +63,7 @@ def csr_hinge(indptr, indices, values, w, y, target, cost, shift, lo, hi):
     return total
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8[], f8[], f8[], u8, u8)", fast=True)
 def csr_transpose_product(indptr, indices, values, u, g, lo, hi):
     """g += sum_i u_i x_i; rows with u_i = 0 are skipped."""
     for i in range(lo, hi):
@@ -73,7 +73,7 @@ def csr_transpose_product(indptr, indices, values, u, g, lo, hi):
                 g[indices[k]] += c * values[k]
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8[], f8[], f8[], u8, u8)", fast=True)
 def csr_signed_sums(indptr, indices, values, u, sums, lo, hi):
     """sums[2 j] += the sum of positive u_i x_ij, sums[2 j + 1] -= that of negative ones."""
     for i in range(lo, hi):
@@ -83,7 +83,7 @@ def csr_signed_sums(indptr, indices, values, u, sums, lo, hi):
             sums[at] += abs(t)
 
 
-@loop("void(u8[], u4[], f8[], f8[], u8[], f8[], u8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8[], f8[], u8[], f8[], u8, u8, u8)", fast=True)
 def csr_class_sums(indptr, indices, values, u, number, sums, d, lo, hi):
     """Row number_i of sums (d columns) += u_i x_i."""
     for i in range(lo, hi):
@@ -94,7 +94,7 @@ def csr_class_sums(indptr, indices, values, u, number, sums, d, lo, hi):
                 sums[at + indices[k]] += c * values[k]
 
 
-@loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
+@loop("f8(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
 def csr_curvature_product(indptr, indices, values, c, v, g, shift, lo, hi):
     """g += sum_i c_i (x_i.v + shift) x_i in one pass; returns sum_i c_i (x_i.v + shift), for the bias."""
     total = 0.0
@@ -107,7 +107,7 @@ def csr_curvature_product(indptr, indices, values, c, v, g, shift, lo, hi):
     return total
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
 def csr_gram(indptr, indices, values, c, gram, d, lo, hi):
     """Upper triangle of gram (d x d, row-major) += sum_i c_i x_i x_i'; c_i < 0 removes a row."""
     for i in range(lo, hi):
@@ -156,7 +156,7 @@ def csr_gram(indptr, indices, values, c, gram, d, lo, hi):
             k += ONE
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8[], f8[], f8[], u8, u8)", fast=True)
 def csr_diagonal(indptr, indices, values, c, diagonal, lo, hi):
     """diagonal_j += sum_i c_i x_ij^2."""
     for i in range(lo, hi):
@@ -175,7 +175,7 @@ def csr_square_norms(indptr, values, norms, lo, hi):
         norms[i] = total
 
 
-@loop("void(u8[], u4[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
+@loop("void(u8[], u4|u8[], f8[], f8[], f8[], u8, u8, u8)", fast=True)
 def csr_quadratic(indptr, indices, values, matrix, forms, d, lo, hi):
     """forms_i = x_i'M x_i for a symmetric M (d x d)."""
     for i in range(lo, hi):
@@ -189,7 +189,7 @@ def csr_quadratic(indptr, indices, values, matrix, forms, d, lo, hi):
         forms[i] = total
 
 
-@loop("void(u8[], u4[], f8[], u8[], u8[], u4[], f8[])")
+@loop("void(u8[], u4|u8[], f8[], u8[], u8[], u4[], f8[])")
 def csr_take(indptr, indices, values, chosen, taken_indptr, taken_indices, taken_values):
     """Copy the rows `chosen`; taken_indptr[1:] is written, the other two must be large enough."""
     at = np.uint64(0)
@@ -202,7 +202,7 @@ def csr_take(indptr, indices, values, chosen, taken_indptr, taken_indices, taken
         taken_indptr[r + 1] = at
 
 
-@loop("void(u8[], u4[], f8[], i4[], u8[], u4[], f8[], f8[], u8)")
+@loop("void(u8[], u4|u8[], f8[], i4[], u8[], u4[], f8[], f8[], u8)")
 def csr_fold(indptr, indices, values, place, merged_indptr, merged_indices, merged_values, own, common):
     """Copy all rows, column j to place[j].  Entries of row i without a place (-1) become one entry own_i.
 
@@ -231,7 +231,7 @@ def csr_fold(indptr, indices, values, place, merged_indptr, merged_indices, merg
         merged_indptr[i + 1] = at
 
 
-@loop("void(u8[], u4[], f8[], f8[], u8, u8, u8)")
+@loop("void(u8[], u4|u8[], f8[], f8[], u8, u8, u8)")
 def csr_to_dense(indptr, indices, values, dense, d, lo, hi):
     """Write rows lo .. hi-1 to dense (rows x d, initially 0)."""
     for i in range(lo, hi):

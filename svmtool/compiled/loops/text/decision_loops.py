@@ -33,7 +33,7 @@ def add_row(out, base, W, at, columns, value):
         out[first + k] += W[second + k] * value
 
 
-@loop("void(i8[], i4[], f8[], f8[], f8[], i8, i8, f8, f8, i8, i8)")
+@loop("void(i8[], i4|i8[], f8[], f8[], f8[], i8, i8, f8, f8, i8, i8)")
 def decide(indptr, indices, values, W, out, columns, n_features, bias, rho, first, last):
     """out[i, :] = x_i W + bias W[n_features] - rho for rows first <= i < last.
 
