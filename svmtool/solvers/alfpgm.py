@@ -200,8 +200,8 @@ def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: fl
     E = np.stack([np.where(system[chosen], y if len(state.signs) == 1 else 1.0, 0.0) for system in state.signs])
     fixed = E @ before
     L = SAFETY * _largest_eigenvalue(Q) + MU * len(chosen)  # (16)
-    a, lam = before.copy(), np.zeros(len(E))
-    lam[:] = _multipliers(E, Q @ a + chi, (a > 0) & (a < upper))
+    a, used = before.copy(), E * ((before > 0) & (before < upper))
+    lam = (used @ (Q @ a + chi)) / np.maximum(np.sum(used * used, axis=1), 1.0)  # slopes of these are 0 on average
     for _ in range(OUTER):
         v, t = a.copy(), 1.0
         for _ in range(FAST):
@@ -236,12 +236,6 @@ def _largest_eigenvalue(Q: np.ndarray) -> float:
             break
         v /= size
     return max(size, float(np.diag(Q).max(initial=0.0)), 1e-12)
-
-
-def _multipliers(E: np.ndarray, slope: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """First guess: the multipliers for which the slopes of free variables are zero on average."""
-    used = E * free
-    return (used @ slope) / np.maximum(np.sum(used * used, axis=1), 1.0)
 
 
 def _with_sum(a: np.ndarray, upper: np.ndarray, e: np.ndarray, total: float) -> np.ndarray:

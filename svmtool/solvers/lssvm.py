@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import least_squares
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule
@@ -32,11 +31,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose normal equations where the task has them; else merge singleton features where they are many."""
     if task.equations is not None:
         return Plan("sums", "few enough features for a matrix of features x features")
-    if SingletonFeatures.possible(task.rows):
-        return Plan("merged", least_squares.MANY_SINGLETONS)
-    if not task.rows.row_vectors:  # steps on primal and dual need some of n numbers
-        return Plan("cg", "other processes hold the rows")
-    return Plan("golub-kahan", "too many features for a matrix of features x features")
+    return least_squares.plan_wide(task, "too many features for a matrix of features x features")
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:

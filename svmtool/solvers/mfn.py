@@ -44,7 +44,6 @@ from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, LATE_EPOCHS, RULE_MIN_GAP,
 # feature and SAMPLE_ROWS in all
 SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE, SAMPLE_ROWS = 16, 16, 400
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
-FIRST_EPOCHS = 1  # for a first guess where the subset would be too small
 # Visits to each row in the first turn of epochs.  A visit to a row with few non-zeros costs more per non-zero, so the
 # turn makes fewer visits in the same time; but if fewer rows are active than there are features, the dual is the
 # smaller problem, and epochs continue to FIRST_TURN.  On ten wide sets (frappe, ml100k, banking77, la12, farm-ads,
@@ -108,8 +107,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         _sampled(objective, monitor, seed)
     elif method == "primal" and start is None and DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
         descent = descent_from(objective, seed)
-        for _ in range(FIRST_EPOCHS):
-            descent.run()
+        descent.run()
         objective.set_point(descent.w)
     system = method if method in ("dual", "cg") else "primal or cg"
     most_rows = DUAL_ROWS if objective.has_dual_system and system != "primal or cg" else 0

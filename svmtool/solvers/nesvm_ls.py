@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data.singleton_features import SingletonFeatures
 from svmtool.objectives.smoothed import Smoothed
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import least_squares
@@ -32,11 +31,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("plain", NO_HOMOTOPY)
     if task.rows.d <= GRAM_BELOW:
         return Plan("primal", f"{task.rows.d} features, at most {GRAM_BELOW}")
-    if SingletonFeatures.possible(task.rows):
-        return Plan("merged", least_squares.MANY_SINGLETONS)
-    if not task.rows.row_vectors:
-        return Plan("cg", "other processes hold the rows")
-    return Plan("golub-kahan", f"{task.rows.d} features, more than {GRAM_BELOW}")
+    return least_squares.plan_wide(task, f"{task.rows.d} features, more than {GRAM_BELOW}")
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:

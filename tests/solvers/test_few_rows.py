@@ -15,6 +15,7 @@ from svmtool.linalg.systems import least_squares, nonnegative
 from svmtool.objectives.augmented import Augmented
 from svmtool.params import Settings
 from svmtool.solvers.shared import base, fallback
+from svmtool.tolerances import GRAM_BELOW
 from svmtool.training import verify
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
@@ -113,11 +114,12 @@ def test_few_rows_are_held_sparse_for_solvers_with_systems_of_rows(solver, spars
 
 def test_the_fallback_has_no_system_of_rows_where_the_bias_is_free():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 60)) * 10.0 ** np.linspace(-3, 3, 60), np.where(rng.random(40) < 0.5, 1.0, -1.0)
+    d = GRAM_BELOW + 1
+    X, y = rng.normal(size=(40, d)) * 10.0 ** np.linspace(-1, 1, d), np.where(rng.random(40) < 0.5, 1.0, -1.0)
     free = Settings.of(solver=31, bias=1.0, regularize_bias=False)
     problems = OneVsRest(reference.table_of(X, y, np.full(40, 1e4)), free)
     begun = problems.zero_weights()
-    found = fallback.solve(problems.task(0), problems.loss, False, begun, 1e-4, base.Monitor(), factorised=0)
+    found = fallback.solve(problems.task(0), problems.loss, False, begun, 1e-4, base.Monitor())
     assert problems.certify(0, found).gap <= 1e-4
 
 
@@ -184,16 +186,16 @@ def test_what_orthogonal_factorisations_found_is_kept_beside_worse_answers():
     X, y = sensors()
     problems = OneVsRest(reference.table_of(X, y, np.full(len(y), 1e3)), Settings.of(solver=40))
     [result] = problems.fit()
-    found = fallback.solve(problems.task(0), problems.loss, False, result.w, 0.0, base.Monitor(), most=20)
+    found = fallback.solve(problems.task(0), problems.loss, False, result.w, 0.0, base.Monitor())
     assert problems.certify(0, found).gap <= 1e-9
 
 
 def test_conjugate_gradients_that_are_dear_do_not_turn_to_systems_of_dense_rows():
-    X, y = sensors()
+    X, y = sensors(1000, 700)  # too many for orthogonal factorisations
     problems = OneVsRest(reference.table_of(X, y, np.full(len(y), 1e3)), Settings.of(solver=40, gap=1e-9))
-    assert isinstance(problems.rows, DenseRows)
+    assert isinstance(problems.rows, DenseRows) and not fallback.possible(problems.rows)
     [result] = problems.fit()
-    found = fallback.solve(problems.task(0), problems.loss, False, result.w, 1e-9, base.Monitor(), orthogonal=False)
+    found = fallback.solve(problems.task(0), problems.loss, False, result.w, 1e-9, base.Monitor())
     assert found.w.shape == result.w.shape and np.all(np.isfinite(found.w))
 
 

@@ -42,35 +42,30 @@ from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW
 MAX_ITERATIONS = 1000  # most iterations, or coordinate epochs
 MAX_VISITS = 2e9  # most visits to a non-zero in all
 REFINING, CLEARLY = 20, 0.1  # most factorised steps from the result; the share of the gap that these go to
-FACTORISED = GRAM_BELOW  # most features of these steps
 FEW_ROWS = 2048  # rows up to which all their inner products are kept
 RISE = 1e-3  # of the dual value, as a share of the gap: the hinge ends when as many epochs as before brought no more
 
 
-def solve(
-    task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor, most: int = MAX_ITERATIONS,
-    factorised: int = FACTORISED, orthogonal: bool = True,
-) -> Result | None:  # fmt: skip
+def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
     """Minimise from `start` (length d); the status is PRECISION or that of a limit: the certifier decides.
 
-    most: iterations or epochs; factorised: features up to which their matrix is factorised; orthogonal: whether
-    orthogonal factorisations of the rows may be used.
     None where no method is available: a hinge with |w|_1, or with a free bias and many features.
     """
-    most = max(10, int(min(most, MAX_VISITS / max(task.rows.nnz, 1))))
-    orthogonal = orthogonal and possible(task.rows)
+    most = max(10, int(min(MAX_ITERATIONS, MAX_VISITS / max(task.rows.nnz, 1))))
     interior = None
     if loss.hinge_power is not None and loss.hinge_power < 2.0 and not l1 and possible_interior(task):
-        interior, left = _by_interior(task, loss.hinge_power, gap, monitor)
-        if left <= gap:
+        best = Best(task.objective(Augmented, p=loss.hinge_power, target=task.target))
+        interior_steps(PowerInterior(task, loss.hinge_power), monitor.child(gap), best)
+        interior = Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha)
+        if best.gap <= gap:
             return interior
     if loss.hinge_power == 1.0:
         other = None if l1 else _by_coordinates(task, gap, monitor, most)
         return interior if other is None else other
     if loss.hinge_power == 2.0 and not l1:
-        refined, f, bound = _refined(task, start, gap, monitor, factorised, orthogonal)
+        refined, f, bound = _refined(task, start, gap, monitor)
         return refined if f - bound <= gap * f < np.inf else _by_rows(task, refined, f, bound, gap, monitor, most)
-    if loss.floor < 0.0 and not l1 and orthogonal:
+    if loss.floor < 0.0 and not l1 and possible(task.rows):
         with contextlib.suppress(SvmtoolError, EndedError):
             w, alpha = all_rows(task)
             return Result(w, base.PRECISION, monitor.iterations, monitor.history, alpha)
@@ -84,22 +79,13 @@ def solve(
     return Result(objective.best_w, status, objective.calls, monitor.history)
 
 
-def _by_interior(task: Task, p: float, gap: float, monitor: Monitor) -> tuple[Result, float]:
-    """Return the result of interior-point steps, and its gap."""
-    best = Best(task.objective(Augmented, p=p, target=task.target))
-    interior_steps(PowerInterior(task, p), monitor.child(gap), best)
-    return Result(best.w, base.PRECISION, monitor.iterations, monitor.history, best.alpha), best.gap
-
-
-def _refined(
-    task: Task, start: np.ndarray, gap: float, monitor: Monitor, factorised: int, orthogonal: bool
-) -> tuple[Result, float, float]:
+def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tuple[Result, float, float]:
     """Return the result of factorised steps from freshly computed margins at `start`, its f, and a lower bound of f.
 
     Most results that come here are correct except for round-off accumulated in their margins over many steps.  Where a
     Gram matrix of the features loses its digits too, an orthogonal factorisation may still keep them.
     """
-    if task.rows.d > factorised:
+    if task.rows.d > GRAM_BELOW:
         return Result(start, base.PRECISION, monitor.iterations, monitor.history), np.inf, -np.inf
     objective = task.objective(SquaredHinge, target=task.target)
     objective.set_point(start)
@@ -107,7 +93,7 @@ def _refined(
         newton_steps(objective, monitor.child(CLEARLY * gap, REFINING), Rule(), "primal")
     objective.set_point(objective.w.copy())
     f, _ = objective.gradient()
-    if f - objective.bound > gap * f and orthogonal:
+    if f - objective.bound > gap * f and possible(task.rows):
         with contextlib.suppress(SvmtoolError, EndedError):
             Orthogonal(objective).settle(CLEARLY * gap)
         f, _ = objective.gradient()

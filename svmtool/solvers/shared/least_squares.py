@@ -34,6 +34,15 @@ DIRECT, FEW_ROWS = 100, 2048  # least steps before a direct solution, and the mo
 DIRECT_STALL_STEPS = 2  # as CG_STALL_ROUNDS, of steps on normal equations
 
 
+def plan_wide(task: Task, why: str) -> Plan:
+    """Plan for more features than normal equations or Newton steps suit; why: the reason for golub-kahan."""
+    if SingletonFeatures.possible(task.rows):
+        return Plan("merged", MANY_SINGLETONS)
+    if not task.rows.row_vectors:  # steps on primal and dual need some of n numbers
+        return Plan("cg", "other processes hold the rows")
+    return Plan("golub-kahan", why)
+
+
 def by_sums(
     equations: NormalEquations, task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None = None
 ) -> Result:
