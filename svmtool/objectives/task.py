@@ -41,6 +41,11 @@ class Task:
         self.p, self.nu, self.options = p, nu, options
         self.one_of_several, self.equations = one_of_several, equations
 
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.rows.n
+
     def objective(self, kind: type[Losses], **more: Any) -> Any:
         """The objective of this class over the task's rows."""
         return kind(self.rows, self.y, self.cost, free_bias=self.free_bias, **more)

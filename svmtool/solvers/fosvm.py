@@ -30,15 +30,11 @@ from svmtool.certify.one_class import certify_hard_linear
 from svmtool.kernels.row_scores import LinearRowScores
 from svmtool.objectives.one_class import is_zero
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared.base import OPTIMAL, Monitor, Plan, Result, Rule
+from svmtool.solvers.shared.base import OPTIMAL, Monitor, Result, Rule
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
-from svmtool.solvers.shared.cutting_planes import SAMPLE, CuttingPlanes, Sample, sampling_plan
+from svmtool.solvers.shared.cutting_planes import SAMPLE, CuttingPlanes, Sample
 from svmtool.solvers.shared.cutting_planes import plan as plan
-
-
-def plan_sampled(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
-    """Plan of FOSVM2 (-s 81)."""
-    return sampling_plan(task.rows.n, task.options)
+from svmtool.solvers.shared.cutting_planes import plan_sampled as plan_sampled
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:

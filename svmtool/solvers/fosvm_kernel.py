@@ -25,10 +25,11 @@ from svmtool.kernels.row_scores import KernelRowScores
 from svmtool.kernels.rows import exact_sum
 from svmtool.limits import EndedError
 from svmtool.objectives.one_class import least_score
-from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Plan, Progress, Rule, Status
-from svmtool.solvers.shared.cutting_planes import INDEFINITE, INSIDE, SAMPLE, CuttingPlanes, Sample, sampling_plan
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Progress, Rule, Status
+from svmtool.solvers.shared.cutting_planes import INDEFINITE, INSIDE, SAMPLE, CuttingPlanes, Sample
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
 from svmtool.solvers.shared.cutting_planes import plan as plan
+from svmtool.solvers.shared.cutting_planes import plan_sampled as plan_sampled
 from svmtool.tolerances import MIB, ROUNDOFF_GAP
 
 MANY = 64  # rows of A beyond which decomposition is faster
@@ -42,11 +43,6 @@ PAIR_STEPS = 1200.0
 EXACT_BYTES = 32.0  # memory of an exact solution per m^2; decomposition continues if that exceeds the cache
 EVALUATIONS = 128  # rounds of decomposition before the first check of progress
 INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
-
-
-def plan_sampled(problem: HardOneClass, rule: Rule, start: np.ndarray | None = None) -> Plan:
-    """Plan of FOSVM2 (-s 81)."""
-    return sampling_plan(problem.n, problem.options)
 
 
 def solve(

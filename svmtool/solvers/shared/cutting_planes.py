@@ -11,7 +11,6 @@ from svmtool.kernels.row_scores import RowScores
 from svmtool.limits import EndedError
 from svmtool.linalg.minimum_norm_point import MinimumNormPoint
 from svmtool.objectives.one_class import least_score
-from svmtool.params import Options
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Plan, Rule, Status
 from svmtool.tolerances import ROUNDOFF_GAP
 
@@ -33,10 +32,10 @@ def plan(problem: Any, rule: Rule, start: np.ndarray | None = None) -> Plan:
     return Plan("all", "FOSVM1 takes no samples")
 
 
-def sampling_plan(n: int, options: Options) -> Plan:
-    """Plan of FOSVM2 (-s 81) for n rows: samples, unless one holds all rows."""
-    m = options.sample or SAMPLE
-    if n - FIRST_ROWS <= m:
+def plan_sampled(problem: Any, rule: Rule, start: np.ndarray | None = None) -> Plan:
+    """Plan of FOSVM2 (-s 81): samples, unless one holds all rows."""
+    m = problem.options.sample or SAMPLE
+    if problem.n - FIRST_ROWS <= m:
         return Plan("all", f"the rows fit into one sample of {m}")
     return Plan("sample", f"more rows than a sample of {m}")
 
