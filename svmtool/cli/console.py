@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 from svmtool.errors import SvmtoolError, UsageError
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from svmtool.cli.status_line import StatusLine
 
 

@@ -18,17 +18,13 @@ from svmtool.cli.console import discard_stdout, stderr_line, unwritable
 from svmtool.compiled.buffers import return_freed
 from svmtool.errors import SvmtoolError
 
-TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
-if TYPE_CHECKING:
-    from typing import NoReturn
-
 INTERRUPTED = interrupts.STATUS
 UNMAPPED = "failed to map segment"  # the C library's message if there is no memory to load a compiled module
 KEPT = 32 << 20  # bytes: the memory of smaller arrays is kept; 16 sets: .976 of the time in the mean, .86 to 1.03
 BROKEN_PIPE = 141  # as a shell reports SIGPIPE
 
 
-def leave(status: int) -> NoReturn:
+def leave(status: int) -> None:
     """End the process without the interpreter's clean-up, which takes milliseconds; all files are closed."""
     for stream in (sys.stdout, sys.stderr):
         try:

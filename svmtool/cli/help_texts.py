@@ -5,17 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from svmtool import registry
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
-from svmtool.params import KERNEL_NAMES, PRECOMPUTED
+from svmtool.params import KERNEL_NAMES, PRECOMPUTED, Settings
 from svmtool.registry import liblinear, libsvm
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from svmtool.params import Settings
 
 USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
 MAX_USED = (
@@ -186,14 +181,9 @@ def whole_help() -> str:
     return page.getvalue()
 
 
-def methods(found: list[str]) -> str:
-    """The lines of --explain on a data file: the methods with which training would begin."""
-    return _facts(("method", text) for text in found)
-
-
 def explain(settings: Settings) -> str:
     """The text of --explain: problem, stopping rule, options and paper of the chosen solver."""
-    row, C, kernel = settings.row, settings.problem.C, settings.problem.kernel
+    row, C, kernel, stop = settings.row, settings.problem.C, settings.problem.kernel, settings.stopping
     supported = registry.supported_options(row)
     options = sorted(supported)
     if kernel is None:
@@ -211,7 +201,10 @@ def explain(settings: Settings) -> str:
             options = [*(flag for flag, _, _ in LIBSVM_OPTIONS), *own]
     if "-c" not in supported:
         cost = "none: every row must satisfy its constraint"
-    return _facts(
+    stops = row.stopping + (f"; here -e {stop.eps:g}" if stop.eps is not None else "")
+    if stop.gap is not None:
+        stops = f"certified relative duality gap (P - D)/|P| <= {stop.gap:g} (--gap)"
+    return facts(
         (
             ("solver", f"-s {row.number}, {row.name}: {row.help}"),
             ("kind of labels", row.kind),
@@ -220,7 +213,7 @@ def explain(settings: Settings) -> str:
             ("costs", cost),
             ("classes", f"three or more: {classes}"),
             ("bias", row.bias),
-            ("stops when", stopping_text(settings)),
+            ("stops when", stops),
             ("model file", f"{kind} {row.word}"),
             ("options", " ".join(options)),
             ("paper", row.paper),
@@ -229,25 +222,15 @@ def explain(settings: Settings) -> str:
     )
 
 
-def stopping_text(settings: Settings) -> str:
-    """When a run with these settings stops."""
-    eps, gap, _, _ = settings.stopping
-    if gap is not None:
-        return f"certified relative duality gap (P - D)/|P| <= {gap:g} (--gap)"
-    return settings.row.stopping + (f"; here -e {eps:g}" if eps is not None else "")
-
-
-def _facts(rows: Iterable[tuple[str, str]]) -> str:
+def facts(rows: Iterable[tuple[str, str]]) -> str:
     """One line for each (name, text); several on a terminal where it is too narrow."""
-    width = _columns()
-    return "".join(_lines(f"{name:<{NAME_WIDTH - 1}} {text}", width) for name, text in rows)
-
-
-def _lines(line: str, width: int | None) -> str:
-    if width is None:
-        return line + "\n"
-    indent = " " * NAME_WIDTH
-    return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) + "\n"
+    width, lines = _columns(), [f"{name:<{NAME_WIDTH - 1}} {text}" for name, text in rows]
+    if width is not None:
+        wrapper = textwrap.TextWrapper(
+            width, subsequent_indent=" " * NAME_WIDTH, break_long_words=False, break_on_hyphens=False
+        )
+        lines = map(wrapper.fill, lines)
+    return "".join(line + "\n" for line in lines)
 
 
 def _columns() -> int | None:

@@ -33,6 +33,9 @@ ranges of the first with -s FILE and use them for the second with -r FILE.
 )
 
 
+FIELDS = {"l": "lower", "u": "upper", "y": "y", "s": "save", "r": "restore"}  # of Options, by letter
+
+
 class Options:
     """The parsed command line."""
 
@@ -71,7 +74,7 @@ def parse(argv: list[str]) -> Options | str:
             if options.threads < 1:
                 raise SvmtoolError(f"--threads needs a number of at least 1, not {clipped(value)!r}")
             continue
-        if letter not in "luysr":
+        if letter not in FIELDS:
             raise _unknown(word)
         values = argv[i : i + 2 if letter == "y" else i + 1]
         i += 2 if letter == "y" else 1
@@ -79,16 +82,8 @@ def parse(argv: list[str]) -> Options | str:
             if letter in "sr":
                 break  # LIBSVM checks the limits first
             raise UsageError(f"-{letter} needs {'two values' if letter == 'y' else 'a value'}")
-        if letter == "l":
-            options.lower = parse_prefix(values[0])
-        elif letter == "u":
-            options.upper = parse_prefix(values[0])
-        elif letter == "y":
-            options.y = parse_prefix(values[0]), parse_prefix(values[1])
-        elif letter == "s":
-            options.save = values[0]
-        else:
-            options.restore = values[0]
+        read = values if letter in "sr" else list(map(parse_prefix, values))
+        setattr(options, FIELDS[letter], tuple(read) if letter == "y" else read[0])
     if not options.upper > options.lower or (options.y and not options.y[1] > options.y[0]):
         raise SvmtoolError("inconsistent lower/upper specification")
     if options.save is not None and options.restore is not None:

@@ -6,15 +6,12 @@ import _thread
 import os
 import signal
 import time
+from collections.abc import Callable
 from math import isfinite, log
-from typing import TYPE_CHECKING
+from typing import TextIO
 
 from svmtool import activity
 from svmtool.tolerances import MB
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TextIO
 
 FIRST_SECONDS = 0.5  # shorter runs show nothing and start no thread
 MIN_SHARE = 0.02  # of a part that must be done before the rest is estimated

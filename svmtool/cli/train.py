@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING
+from typing import Any
 
 from svmtool import interrupts, registry
 from svmtool.cli.arguments import linear as options
 from svmtool.cli.console import Console
 from svmtool.errors import SvmtoolError, named
 from svmtool.formats import adaptable
-
-if TYPE_CHECKING:
-    from typing import Any
 
 USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
 BRIEF = f"{USAGE_LINE}\nsvm-train --help lists the options\n"
@@ -55,10 +52,10 @@ def run(command: options.Command, console: Console) -> int:
 
     if command.action == "explain":
         console.out(help_texts.explain(command.settings))
+        if command.data:
+            console.out(help_texts.facts(("method", text) for text in _methods(command, console)))
     else:
         console.out(help_texts.help_text() if command.action == "help" else help_texts.whole_help())
-    if command.action == "explain" and command.data:
-        console.out(help_texts.methods(_methods(command, console)))
     return 0
 
 

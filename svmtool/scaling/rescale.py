@@ -183,11 +183,6 @@ class RowWriter:
         np.cumsum(self.at, out=self.at)
         return np.frombuffer(b"".join(items) + bytes(scale_loops.PADDING), np.uint8)
 
-    def _feature(self, j: int, value: float) -> bytes:
-        """`index:value ` of a value at place j that the loops cannot print."""
-        scaled = scale_loops.scaled_value(value, float(self.low[j]), float(self.high[j]), *self.limits)
-        return b"%d:%s " % (1 + (int(self.names[j]) if len(self.names) else j), format_one(scaled, 6).encode())
-
     def write(self, table: Dataset, file) -> None:
         """Append the rows of the table to the file."""
         starts = [0]
@@ -254,7 +249,9 @@ class RowWriter:
             state[2] = 0
         else:
             j = int(table.indices[pair])
-            item = self._feature(j, float(table.values[pair]))
+            value, low, high = float(table.values[pair]), float(self.low[j]), float(self.high[j])
+            scaled = scale_loops.scaled_value(value, low, high, *self.limits)
+            item = b"%d:%s " % (1 + (int(self.names[j]) if len(self.names) else j), format_one(scaled, 6).encode())
             state[1], state[2] = pair + 1, self.at[j + 1]
             state[4] += 1
             state[5] += self.at[j + 1] > self.at[j]

@@ -23,11 +23,6 @@ class Command(NamedTuple):
     notes: tuple[str, ...] = ()  # messages for stderr
 
 
-def strict_int(text: str) -> int:
-    """Parse all of `text` as an integer; ValueError where C would read only its beginning."""
-    return parse_integer(text.strip())
-
-
 def strict_real(text: str) -> float:
     """Parse all of `text` as a number; ValueError where C would read only its beginning."""
     if "_" in text or not text.isascii():  # Python reads 1_000 and digits of other scripts, C does not
@@ -159,12 +154,11 @@ class Scan:
 
     def number(self, option: str, text: str, whole: bool = False) -> Any:
         """The number as C reads it, with a warning where C reads only the beginning of the text."""
-        read, strict = (atoi, strict_int) if whole else (parse_prefix, strict_real)
-        value = read(text)
+        value = atoi(text) if whole else parse_prefix(text)
         if option == "-c":
             self.costs.append(value)
         try:
-            strict(text)
+            parse_integer(text.strip()) if whole else strict_real(text)
         except ValueError:
             self.notes.append(f"WARNING: {option} {clipped(text)}: read as {value:g}")
         return value

@@ -134,18 +134,11 @@ def _long(options: Options, argv: list[str], word: str, i: int) -> int:
             if i == len(argv):
                 raise SvmtoolError(f"ERROR: {name} needs a value")
             value, i = argv[i], i + 1
-        if name == "--scores":
-            if not value:
-                raise SvmtoolError("ERROR: --scores needs a file name")
-            options.scores = value
-        elif name == "--names":
-            options.names = value
-        elif name == "--spark":
-            options.spark = value
-        else:
-            options.threads = parse_count(value)
-            if options.threads < 1:
-                raise SvmtoolError(f"ERROR: --threads needs a number of at least 1, not {clipped(value)!r}")
+        if name == "--scores" and not value:
+            raise SvmtoolError("ERROR: --scores needs a file name")
+        setattr(options, name[2:], parse_count(value) if name == "--threads" else value)
+        if name == "--threads" and options.threads < 1:
+            raise SvmtoolError(f"ERROR: --threads needs a number of at least 1, not {clipped(value)!r}")
     else:
         raise _unknown(word, False)
     return i
