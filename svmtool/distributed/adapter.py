@@ -59,11 +59,8 @@ def least_split(context: Any, size: int) -> Iterator[None]:
 
 def splits(lines: Any) -> list[tuple[str, int, int]]:
     """File, first byte and length of each partition of an RDD made by `textFile`."""
-    found = []
-    for split in lines._jrdd.rdd().partitions():
-        part = split.inputSplit().value()
-        found.append((part.getPath().toString(), part.getStart(), part.getLength()))
-    return found
+    parts = [split.inputSplit().value() for split in lines._jrdd.rdd().partitions()]
+    return [(part.getPath().toString(), part.getStart(), part.getLength()) for part in parts]
 
 
 def hadoop_path(context: Any, name: str) -> tuple[Any, Any]:

@@ -59,7 +59,8 @@ class Frame(Text):
         if self._weights is None:
             return None
         with spark_errors():
-            found = self.frame.select(self._weights).rdd.map(_only).collect()
+            cells = self.frame.select(self._weights).rdd
+            found = cells.map(lambda row: None if row[0] is None else float(row[0])).collect()
         for row, value in enumerate(found, 1):
             if value is None or not np.isfinite(value):
                 raise DataError(row, self.name, str(value), f"column {self._weights} must hold finite numbers")
@@ -139,10 +140,6 @@ def _is_number(kind: Any) -> bool:
     from pyspark.sql.types import NumericType
 
     return isinstance(kind, NumericType)
-
-
-def _only(row: Any) -> float | None:
-    return None if row[0] is None else float(row[0])
 
 
 class FrameScorer:

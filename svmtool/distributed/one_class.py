@@ -166,11 +166,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
         return self._begin(OneClassRows(), np.ones(1), free_bias=True)
 
     def start_from(self, model: LinearModel) -> np.ndarray:
-        """See Reduction."""
         return np.delete(super().start_from(model), self.rows.n_features, axis=0)  # of the bias feature
-
-    def decisions(self, W: np.ndarray) -> np.ndarray:
-        return self._negated(W)
 
     @staticmethod
     def _negated(w: np.ndarray) -> np.ndarray:
@@ -179,8 +175,7 @@ class DistributedOneClass(DistributedReduction, OneClass):
         w[-1] *= -1.0
         return w
 
-    def solution_at(self, w: np.ndarray) -> np.ndarray:
-        return self._negated(w)
+    decisions = solution_at = _negated
 
     def _solve(
         self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag,

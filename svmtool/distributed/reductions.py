@@ -177,15 +177,13 @@ class DistributedOneVsRest(DistributedReduction, OneVsRest):
 
     def _read_labels(self, labels: np.ndarray) -> None:
         """Read the labels of the blocks, in order of appearance, and the number of rows of each."""
+        parts = [] if self._ordered is not None else self.ranks.gather("classes")
         if self._ordered is not None:
             self.classes = Classes(self._ordered)
-            self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
-            return
-        parts = self.ranks.gather("classes")
-        found = np.array([label for part, _ in parts for label in part])
-        self.classes = Classes(found)
-        self.classes.counts = np.zeros(len(self.classes.labels), np.int64)
-        np.add.at(self.classes.counts, self.classes.number, [n for _, counts in parts for n in counts])
+        else:
+            self.classes = Classes(np.array([label for part, _ in parts for label in part]))
+            self.classes.counts = np.zeros(len(self.classes.labels), np.int64)
+            np.add.at(self.classes.counts, self.classes.number, [n for _, counts in parts for n in counts])
         self.factor, self.missing = self.classes.weights(self.settings.problem.class_weights)
 
     def _summed(self, r: Any) -> ClassStatistics:
@@ -198,7 +196,6 @@ class DistributedOneVsRest(DistributedReduction, OneVsRest):
         return whole
 
     def task(self, k: int) -> DistributedTask:
-        """See Reduction."""
         s, two = self.settings.problem, len(self.classes.labels) == 2
         costs = s.C * np.array([self.factor[k], self.factor[1 - k] if two else 1.0])
         target = 0.0 if self.loss.target == 0.0 else None
@@ -220,7 +217,5 @@ class DistributedRegression(DistributedReduction, Regression):
         """No effect: the blocks hold the dual point."""
 
     def task(self, k: int) -> DistributedTask:
-        """See Reduction."""
-        C = self.settings.problem.C
-        targets = np.array([self._largest])
+        C, targets = self.settings.problem.C, np.array([self._largest])
         return self._begin(Tube(C, self.settings.problem.p), np.array([C]), target=targets, p=self.loss.power)

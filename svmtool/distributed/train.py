@@ -62,7 +62,7 @@ def trained(
             done = fitted(problems, start, report, stop)
             if settings.run.probability and not done.model.gives_probabilities:
                 try:
-                    marks = calibrate(stage, settings, done.model.labels or (), stop, console)
+                    marks = calibrate(stage, settings, done.model.labels or (), stop)
                     done.model.notes += sigmoid_notes(marks)
                 except NotCalibratedError as e:
                     done.lacking = str(e)
@@ -192,7 +192,7 @@ class DistributedFolds(Folds):
 
 
 def calibrate(
-    ranks: Collective, settings: Settings, labels: tuple[int, ...], stop: StopFlag, console: Any
+    ranks: Collective, settings: Settings, labels: tuple[int, ...], stop: StopFlag
 ) -> list[tuple[float, float]]:
     """Fit sigmoids, see training/calibration.py; afterwards the ranks still hold out rows."""
     try:

@@ -130,11 +130,8 @@ class History:
 
 def _plain(value: Any) -> Any:
     """The value as JSON can express it: numpy scalars as Python's, nan and infinity as null."""
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and value - value != 0:
-        return None
-    return value
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and value - value != 0 else value
 
 
 def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -> None:

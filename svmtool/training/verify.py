@@ -11,7 +11,7 @@ not converge either, the run is reported as not converged.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import CONFIRMED, Monitor, Result
 from svmtool.tolerances import SLOW_MIN_GAP
-
-if TYPE_CHECKING:
-    from typing import Any
 
 ROUNDING = 1e-9  # relative excess over P(0) that counts as round-off
 

@@ -30,7 +30,6 @@ from svmtool.formats.output import refuse_other_kinds
 from svmtool.models.linear import SIGMOID_NOTE, LinearModel
 from svmtool.objectives.normal_equations import NormalEquations, equations_of
 from svmtool.params import Settings
-from svmtool.solvers.shared.base import Result
 from svmtool.tolerances import EPS
 from svmtool.training.inputs import refuse_overflow
 
@@ -322,9 +321,10 @@ class NewState:
             )
         if sums is None:
             sums = ClassStatistics([label for label, _ in s.class_weights], self.features)
+        taken = done.results[0].taken if done.results else None  # of FALSVM
         settle_left(path, adaptable_state.log_number(self.path))
         with contextlib.closing(RowLog.create(path)) as log:
-            log.append(self._entries(done.results))
+            log.append(self.hashes if taken is None else entries(self.hashes, taken))
             log.flush()
             text, before = b"".join(linear.text_of(done.model)), signature(content_of(self.path))
             state = State(s.solver, s.C, s.bias, s.class_weights, sums, text, before, log.number, log.entries)
@@ -332,12 +332,6 @@ class NewState:
                 adaptable_state.write(self.path, state)
                 log.settle()
                 linear.write_text(self.path, [text])
-
-    def _entries(self, results: list[Result]) -> np.ndarray:
-        if self.settings.row.optimal or not results:
-            return self.hashes
-        assert results[0].taken is not None
-        return entries(self.hashes, results[0].taken)
 
     def close(self) -> None:
         """Unlock the model."""

@@ -65,14 +65,11 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     text = (ONE_CLASS if not pairs.pairs else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
     warnings = [f"WARNING: class label {label} specified in weight is not found" for label in pairs.missing]
     names = pairs.classes.labels
-    doubtful = [(pair, fit.function.warning) for pair, fit in zip(pairs.pairs, solved, strict=True)]
-    doubtful = [(pair, warning) for pair, warning in doubtful if warning]
-    for (i, j), warning in doubtful[:NAMED]:
-        warnings.append(f"WARNING: classes {names[i]} and {names[j]}: {warning}")
+    doubtful = [(p, f.function.warning) for p, f in zip(pairs.pairs, solved, strict=True) if f.function.warning]
+    warnings += [f"WARNING: classes {names[i]} and {names[j]}: {text}" for (i, j), text in doubtful[:NAMED]]
     if len(doubtful) > NAMED:
-        others = len(doubtful) - NAMED
-        count = len(pairs.pairs)
-        warnings.append(f"WARNING: {others} other pairs of classes, of {count} in all, have such a warning too")
+        many = f"{len(doubtful) - NAMED} other pairs of classes, of {len(pairs.pairs)} in all"
+        warnings.append(f"WARNING: {many}, have such a warning too")
     return KernelTraining(model, solved, text, warnings, lacking, pairs.order[support])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,13 @@ def run_search(
     title = "MSE" if measure is ERROR else measure.title
     console.out(f"Best C = {best.C:g}{p}  CV {title} = {measure.text(best.score)}\n")
     _draw(plot, found, measure, regression)
-    return found, _search_status(found, settings.row, request.strict, console)
+    what = f"{len(found.tried)} values of {'p and C' if regression else 'C'}"
+
+    def text(where: list[Tried]) -> str:
+        return f"folds did not converge at {len(where)} of {what}{', also at the best' if best in where else ''}"
+
+    ended = found.ended_at and f"the search ended at {found.ended_at}"
+    return found, _exit_status(found.tried, text, ended, settings.row, request.strict, console)
 
 
 def _draw(plot: Plot, found: Search, measure: Measure, regression: bool) -> None:
@@ -129,19 +136,17 @@ def _warn(folds: Folds, console: Any) -> None:
         console.warn(text)
 
 
-def _search_status(found: Search, row: Solver, strict: bool, console: Any) -> int:
-    """Warn about folds that did not converge and about the time limit; returns the exit status."""
-    tried, best = found.tried, found.best
-    what = "p and C" if row.kind == "regression" else "C"
+def _exit_status(
+    tried: list[Any], text: Callable[[list[Any]], str], ended: str, row: Solver, strict: bool, console: Any
+) -> int:
+    """Warn of runs that did not converge, by the text of their values, and of the time limit; returns the status."""
     statuses = dict.fromkeys(status for value in tried for status in value.open_ends if status is not TIME)
     for status in statuses:
         where = [value for value in tried if status in value.open_ends]
-        also = ", also at the best" if best in where else ""
-        many = f"{len(where)} of {len(tried)} values of {what}{also}"
-        console.warn(f"WARNING: folds did not converge at {many}: {advice(status, row)}")
-    if found.ended_at:
-        console.warn(f"WARNING: the search ended at {found.ended_at}: {advice(TIME, row)}")
-    return NOT_CONVERGED if strict and (found.ended_at or statuses) else 0
+        console.warn(f"WARNING: {text(where)}: {advice(status, row)}")
+    if ended:
+        console.warn(f"WARNING: {ended}: {advice(TIME, row)}")
+    return NOT_CONVERGED if strict and (ended or statuses) else 0
 
 
 def grid(table: Dataset, settings: Settings, request: Request, console: Any, stop: StopFlag) -> int:
@@ -166,7 +171,9 @@ def grid(table: Dataset, settings: Settings, request: Request, console: Any, sto
         C, score = found.best
         console.out(f"Best C = {C:g}  CV {measure.title} = {measure.text(score)}\n")
     _draw_grid(plot, found, measure, settings)
-    return _grid_status(found, settings, request, console)
+    ended = "" if found.ended_at is None else f"the grid ended at C = {found.ended_at:g}"
+    text = f"not converged at {{}} of {len(found.points)} values of C".format
+    return _exit_status(found.points, lambda at: text(len(at)), ended, settings.row, request.strict, console)
 
 
 def _line(point: Point, measure: Measure) -> str:
@@ -190,16 +197,3 @@ def _draw_grid(plot: Plot, found: Grid, measure: Measure, settings: Settings) ->
     plot.draw(
         lambda figure: plots.search(figure, curves, chosen, measure.title, measure.percent, gaps, settings.target)
     )
-
-
-def _grid_status(found: Grid, settings: Settings, request: Request, console: Any) -> int:
-    """Warn about values of C that did not converge and about the time limit; returns the exit status."""
-    statuses = dict.fromkeys(status for point in found.points for status in point.open_ends if status is not TIME)
-    for status in statuses:
-        count = sum(status in point.open_ends for point in found.points)
-        console.warn(
-            f"WARNING: not converged at {count} of {len(found.points)} values of C: {advice(status, settings.row)}"
-        )
-    if found.ended_at is not None:
-        console.warn(f"WARNING: the grid ended at C = {found.ended_at:g}: {advice(TIME, settings.row)}")
-    return NOT_CONVERGED if request.strict and (statuses or found.ended_at is not None) else 0

@@ -141,16 +141,6 @@ class Measure(NamedTuple):
         return f"{100.0 * value:g}%" if self.percent else f"{value:g}"
 
 
-def _mse(held: HeldOut) -> float:
-    errors = held.errors()
-    return errors.squared / errors.n
-
-
-def _mae(held: HeldOut) -> float:
-    errors = held.errors()
-    return errors.absolute / errors.n
-
-
 def _f1(held: HeldOut) -> float:
     if held.positive is None:
         return held.counts().macro()[2]
@@ -169,7 +159,9 @@ ACCURACY = Measure(
     "accuracy", (*CLASSIFIES, "ordinal", "one-class", "hard one-class"), PREDICTIONS,
     lambda held: float(np.count_nonzero(held.predictions == held.labels)) / len(held.labels), percent=True,
 )  # fmt: skip
-ERROR = Measure("mean squared error", ("regression",), PREDICTIONS, _mse, sign=-1)
+ERROR = Measure(
+    "mean squared error", ("regression",), PREDICTIONS, lambda held: held.errors().squared / len(held.labels), sign=-1
+)
 _ALL_CLASSES = (*CLASSIFIES, "ordinal", "one-class")
 _SCORED = (*CLASSIFIES, "one-class")
 MEASURES: dict[str, Measure] = {
@@ -184,8 +176,10 @@ MEASURES: dict[str, Measure] = {
     ),
     "log-loss": Measure("log loss", CLASSIFIES, PROBABILITIES, _log_loss, sign=-1),
     "mse": ERROR,
-    "mae": Measure("mean absolute error", ("regression",), PREDICTIONS, _mae, sign=-1),
-    "r2": Measure("R2", ("regression",), PREDICTIONS, lambda held: held.errors().determination()),
+    "mae": Measure(
+        "mean absolute error", ERROR.kinds, PREDICTIONS, lambda held: held.errors().absolute / len(held.labels), sign=-1
+    ),
+    "r2": Measure("R2", ERROR.kinds, PREDICTIONS, lambda held: held.errors().determination()),
 }  # fmt: skip
 OF_POSITIVE = ("f1", "average-precision")  # measures that depend on which of two classes is the positive one
 MEANS = (*OF_POSITIVE, "auc")  # measures that are means over more than two classes
