@@ -47,10 +47,11 @@ class Console:
             discard_stdout()
             self.failure = unwritable(e)
 
-    def warn(self, text: str) -> None:
-        """Print one line on stderr, also when quiet."""
+    def warn(self, *lines: str) -> None:
+        """Print lines on stderr, also when quiet."""
         self.close()
-        stderr_line(text)
+        for line in lines:
+            stderr_line(line)
 
     def run(self, work: Callable[[], int], usage: Callable[[], str], brief: str) -> int:
         """Call `work` and print its errors on stderr; returns the exit status.
@@ -64,14 +65,11 @@ class Console:
             self._line.start_later()
         try:
             status = work()
-        except UsageError as e:
-            self.out(brief if str(e) else usage())
-            if str(e):
-                self.warn(str(e))
-            status = e.exit_code
         except SvmtoolError as e:
-            self.warn(str(e))
-            status = e.exit_code
+            text, status = str(e), e.exit_code
+            if isinstance(e, UsageError):
+                self.out(brief if text else usage())
+            self.warn(*filter(None, [text]))
         finally:
             if self._line is not None:
                 self._line.end()

@@ -25,8 +25,7 @@ def main(argv: list[str], libsvm: bool = False) -> int:
     def work() -> int:
         command = options.parse(argv, libsvm)
         console.quiet = command.request.quiet
-        for note in command.notes:
-            console.warn(note)
+        console.warn(*command.notes)
         return run(command, console)
 
     def usage() -> str:

@@ -118,8 +118,7 @@ class KernelRun:
 
         def text() -> None:
             output.close()
-            for warning in done.warnings:
-                output.warn(warning)
+            output.warn(*done.warnings)
             output.solver(done.text + done.certificate.line() + "\n")
 
         with Run(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():

@@ -17,9 +17,10 @@ from svmtool.integers import parse_count
 before_work: Callable[[], object] | None = None  # what a worker calls before its blocks of a run
 most: int | None = None  # limit of the number of threads under a limit of memory
 _count: int | None = None
-_pool: _Pool | None = None
-_changing = threading.Lock()  # guards _pool and _wanted
+_tasks = None  # the queue of the workers
+_started = 0  # workers that wait on it
 _wanted = 0  # workers in use by all calls of run_blocks
+_changing = threading.Lock()  # guards these
 # .inside: this thread runs blocks, so that nested calls use one thread; .count: threads set by `limited`
 _here = threading.local()
 
@@ -71,45 +72,35 @@ def beside(n_blocks: int) -> int:
     return 1 if alone() else min(count(), n_blocks)
 
 
-class _Pool:
-    """Workers that wait on a queue; once started they end with the process."""
-
-    def __init__(self) -> None:
-        import queue
-
-        self.size = 0
-        self.tasks: queue.SimpleQueue = queue.SimpleQueue()
-
-    def grow(self, size: int) -> None:
-        """Make sure that there are at least this many workers."""
-        while self.size < size:
-            threading.Thread(target=self._work, daemon=True).start()
-            self.size += 1
-
-    def _work(self) -> None:
-        while True:
-            self.tasks.get()()
+def _work(tasks) -> None:
+    """What a worker does; once started it ends with the process."""
+    while True:
+        tasks.get()()
 
 
-def _hire(workers: int) -> _Pool:
-    """The pool, with this many workers for a run that begins, beside those of others; `run_blocks` dismisses them."""
-    global _pool, _wanted
+def _hire(workers: int):
+    """The queue of this many workers for a run that begins, beside those of others; `run_blocks` dismisses them."""
+    global _tasks, _started, _wanted
     with _changing:
-        if _pool is None:
-            _pool = _Pool()
+        if _tasks is None:
+            import queue
+
+            _tasks = queue.SimpleQueue()
         _wanted += workers
         try:
-            _pool.grow(_wanted)
+            while _started < _wanted:
+                threading.Thread(target=_work, args=(_tasks,), daemon=True).start()
+                _started += 1
         except BaseException:
             _wanted -= workers
             raise
-        return _pool
+        return _tasks
 
 
 def _after_fork() -> None:
     """The child of a fork has none of the workers."""
-    global _pool, _changing, _wanted
-    _pool, _changing, _wanted = None, threading.Lock(), 0
+    global _tasks, _changing, _started, _wanted
+    _tasks, _changing, _started, _wanted = None, threading.Lock(), 0, 0
 
 
 if hasattr(os, "register_at_fork"):
@@ -128,7 +119,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
         for b in order:
             work(b)
         return
-    pool, threads_of_run = _hire(workers), count()
+    tasks, threads_of_run = _hire(workers), count()
     failures: list[BaseException] = []
     ended = limits.current()
     finished, joining, begun, over = threading.Semaphore(0), threading.Lock(), 0, False
@@ -159,7 +150,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
 
     try:
         for _ in range(workers):
-            pool.tasks.put(worker)
+            tasks.put(worker)
         drain()
         with joining:
             over = True

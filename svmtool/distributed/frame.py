@@ -112,7 +112,12 @@ def source_of(
 
     weights: name of a column, for Parquet.
     """
-    if not is_parquet(session, path):
+    folder = path.rstrip("/")
+    with spark_errors():
+        parquet = folder.endswith(".parquet") or (
+            path not in ("", "-") and matches(session.context, f"{folder}/*.parquet")
+        )
+    if not parquet:
         return Text(session, path, few)
     from pyspark.sql import SparkSession
 
@@ -120,14 +125,6 @@ def source_of(
         patterns = in_order(session.context, path)
         frame = SparkSession.builder.getOrCreate().read.parquet(*patterns.split(","))
         return Frame(session, frame, weights=weights, name=path, labelled=labelled)
-
-
-def is_parquet(session: Session, path: str) -> bool:
-    """Whether `path` names Parquet files."""
-    if path.rstrip("/").endswith(".parquet"):
-        return True
-    with spark_errors():
-        return path not in ("", "-") and bool(matches(session.context, f"{path.rstrip('/')}/*.parquet"))
 
 
 def check_features(kind: Any, column: str, name: str) -> None:

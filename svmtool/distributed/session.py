@@ -93,7 +93,10 @@ class Session:
         self.master = master
         _check_master(master)
         _check_java()
-        pyspark = _pyspark()
+        try:
+            import pyspark
+        except ImportError:
+            raise SvmtoolError("ERROR: --spark needs pyspark: pip install 'svmtool[spark]'") from None
         self._folder = tempfile.mkdtemp(prefix="svmtool-spark-")
         self._gateway: Any = None
         self.context: Any = None
@@ -227,14 +230,6 @@ def reason(e: BaseException, java_output: str = "") -> str:
     if java_output and "JAVA_GATEWAY_EXITED" in str(e):
         return f"Java did not start: {java_output}"
     return lines[0] if lines else type(e).__name__
-
-
-def _pyspark() -> Any:
-    try:
-        import pyspark
-    except ImportError:
-        raise SvmtoolError("ERROR: --spark needs pyspark: pip install 'svmtool[spark]'") from None
-    return pyspark
 
 
 def _check_master(master: str) -> None:

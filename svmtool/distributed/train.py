@@ -84,8 +84,7 @@ def rows_of(
         if settings.row.kind in intent.CLASSIFIERS:
             parts = stage.surviving(lambda: stage.gather("classes"))
             labels = np.array([label for found, _ in parts for label in found])
-            if warning := intent.label_warning(settings, request.given, labels, source.name):
-                console.warn(warning)
+            console.warn(*intent.label_warnings(settings, request.given, labels, source.name))
         yield stage
 
 

@@ -18,25 +18,25 @@ LIBSVM_PROBLEMS = {
 }  # fmt: skip
 
 
-def option_warning(settings: Settings, given: tuple[str, ...]) -> str:
-    """The warning about an option that -s ignores but LIBSVM's problem of this number uses; empty without one."""
+def option_warnings(settings: Settings, given: tuple[str, ...]) -> list[str]:
+    """The warning about an option that -s ignores but LIBSVM's problem of this number uses, if there is one."""
     number = settings.problem.solver
     if settings.problem.kernel is not None or number not in LIBSVM_PROBLEMS:
-        return ""
+        return []
     used = [option for option in LIBSVM_PROBLEMS[number][1] if option in given]
     if not used:
-        return ""
+        return []
     instead = _regression(settings) if number in (3, 4) else _libsvm(number)
-    return f"WARNING: -s {number} ({settings.row.name}, linear) ignores {used[0]}: use {instead}"
+    return [f"WARNING: -s {number} ({settings.row.name}, linear) ignores {used[0]}: use {instead}"]
 
 
-def label_warning(settings: Settings, given: tuple[str, ...], labels: np.ndarray, path: str) -> str:
-    """The warning about a classifier on labels f8[n] of the file `path` that look like targets; empty without one.
+def label_warnings(settings: Settings, given: tuple[str, ...], labels: np.ndarray, path: str) -> list[str]:
+    """The warning about a classifier on labels f8[n] of the file `path` that look like targets, if there is one.
 
-    Also empty where `option_warning` has warned.  Raises RowsError for labels that would be merged.
+    None where `option_warnings` has warned.  Raises RowsError for labels that would be merged.
     """
     if settings.row.kind not in CLASSIFIERS:
-        return ""
+        return []
     import numpy as np
 
     from svmtool.compiled.loops.text.text_loops import number_classes
@@ -44,24 +44,24 @@ def label_warning(settings: Settings, given: tuple[str, ...], labels: np.ndarray
 
     values, counts = np.empty(MAX_SEARCHED_CLASSES), np.zeros(MAX_SEARCHED_CLASSES, np.int64)
     if number_classes(labels, values, np.empty(len(labels), np.int64), counts) >= 0:
-        return ""
+        return []
     instead = _regression(settings)
     try:
         whole = whole_labels(labels)
     except RowsError as e:
         raise RowsError(f"{e}, or {instead}") from None
-    if option_warning(settings, given):
-        return ""
+    if option_warnings(settings, given):
+        return []
     broken = labels[whole != labels]
     if len(broken):
         what = f"the label {broken[0]:g}, which is not a whole number"
     else:
         count = 1 + int(np.count_nonzero(np.diff(np.sort(whole))))  # np.unique would import numpy.ma: 4 ms
         if count <= MANY_LABELS:
-            return ""
+            return []
         what = f"{count} different labels"
     row = settings.row
-    return f"WARNING: {path} has {what}, and -s {row.number} ({row.name}) makes each label a class: use {instead}"
+    return [f"WARNING: {path} has {what}, and -s {row.number} ({row.name}) makes each label a class: use {instead}"]
 
 
 def _regression(settings: Settings) -> str:

@@ -107,8 +107,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
         settings, line = auto_select.settle(settings, request.given, table)
         console.solver(line)
     check_after_reading(settings)
-    if warning := intent.label_warning(settings, request.given, table.labels, data.path):
-        console.warn(warning)
+    console.warn(*intent.label_warnings(settings, request.given, table.labels, data.path))
     table = weighted(table, request.weights)
     n_features, used = table.n_features, None if "--add" in settings.row.supported else used_features(table)
     if used is not None:
@@ -121,8 +120,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
 
         work = report.grid if request.grid else report.validate
         status = work(table, settings, request, console, stop)
-        for warning in mapped.warnings() if mapped else []:
-            console.warn(warning)
+        console.warn(*(mapped.warnings() if mapped else []))
         return status
     state = None
     if "--add" in settings.row.supported:
@@ -148,9 +146,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
 
 def show(done: Training, settings: Settings, input_warnings: list[str], console: Any) -> None:
     """Print summary, warnings and certificate of a training, and `input_warnings` about its input."""
-    console.close()
-    for warning in done.warnings + input_warnings:
-        console.warn(warning)
+    console.warn(*done.warnings, *input_warnings)
     for result in done.results:
         console.solver(liblinear_log(settings.row, result))
     console.solver(done.certificate.line() + "\n" + done.summary)

@@ -161,8 +161,8 @@ class Lines:
     def out(self, text):
         self.text += text
 
-    def warn(self, text):
-        self.warnings.append(text)
+    def warn(self, *lines):
+        self.warnings += lines
 
 
 def search(X, y, folds=None, given=(), **settings) -> Lines:

@@ -98,8 +98,7 @@ def _likely_intent(settings: Settings, request: Request) -> list[str]:
         return []
     from svmtool.training import intent
 
-    warning = intent.option_warning(settings, request.given)
-    return [warning] if warning else []
+    return intent.option_warnings(settings, request.given)
 
 
 def _check_solver(settings: Settings, request: Request) -> None:

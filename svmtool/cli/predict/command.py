@@ -58,8 +58,7 @@ def main(argv: list[str], libsvm: bool = False) -> int:
             lines = named_metrics(lines, names)
         silent = options.quiet or not options.labelled
         console.out(("" if silent else report.result_lines()) + lines)
-        for warning in [] if silent else report.warnings():
-            console.warn(warning)
+        console.warn(*([] if silent else report.warnings()))
         return 0
 
     name = "svm-predict" if libsvm else "predict"

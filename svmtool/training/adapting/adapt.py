@@ -33,8 +33,7 @@ def run(settings: Settings, request: Request, added: Reading | None, model_path:
         if added is not None:
             table = weighted(added.table(), request.weights)
             adaptable.check_file(added.path, table)
-            if warning := intent.label_warning(settings, request.given, table.labels, added.path):
-                console.warn(warning)
+            console.warn(*intent.label_warnings(settings, request.given, table.labels, added.path))
             console.solver(f"Added {adaptable.add(table)}\n")
         adaptable.solve_and_write()
         return 0
@@ -54,8 +53,8 @@ def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
         table, waiting = joined(pending), 0
         fault = adaptable.first_fault(table)
         if fault is None:
-            if not taken and (warning := intent.label_warning(adaptable.settings, request.given, table.labels, "-")):
-                console.warn(warning)
+            if not taken:
+                console.warn(*intent.label_warnings(adaptable.settings, request.given, table.labels, "-"))
             adaptable.add(table)
             taken += len(table)
             return

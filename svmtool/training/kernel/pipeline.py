@@ -41,9 +41,7 @@ def run(s: Settings, request: Request, data: Reading, model_path: str, console: 
     del rows
     with recording(request, s.target) as report, Interruptible(stop), doing("training"):
         done = trainer(s)(sets.pop(), Fitting(s, report, stop), rand)
-    console.close()
-    for warning in done.warnings:
-        console.warn(warning)
+    console.warn(*done.warnings)
     console.solver(done.text + done.certificate.line() + "\n")
     done.model.notes = () if request.plain_model else notes(s, done)
     kernel.write(model_path, done.model)
@@ -58,9 +56,9 @@ def checked(settings: Settings, data: Reading, warn: Callable[[str], None] | Non
     rows = kernel_set(table, settings, data.path)
     params.check_kernel_after_reading(settings)
     refuse_overflow(rows, settings)
-    warning = intent.label_warning(settings, (), table.labels, data.path)
-    if warn is not None and warning:
-        warn(warning)
+    warnings = intent.label_warnings(settings, (), table.labels, data.path)
+    if warn is not None:
+        warn(*warnings)
     if settings.row.kind == "classification":
         check_feasible(settings, Classes(table.labels).counts.tolist())
     return rows

@@ -52,8 +52,7 @@ def run_validation(
 
     def show(done: KernelTraining, outside: np.ndarray, decisions: np.ndarray) -> None:
         console.solver(done.text)
-        for warning in done.warnings:
-            console.warn(warning)
+        console.warn(*done.warnings)
         if held is not None:
             held.keep(outside, done.model, decisions)
 

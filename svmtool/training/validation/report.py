@@ -54,7 +54,7 @@ def run_validation(
         with Interruptible(StopFlag(settings.stopping.max_seconds) if stop is None else stop) as flag:
             predictions, _ = held_out(folds, settings, flag, None, held)
     finally:
-        _warn(folds, console)
+        console.warn(*folds.warnings)
     print_validation(console, settings, labels, predictions, held)
     return predictions, report_folds(folds.open_ends, folds.count, settings.row, request.strict, console)
 
@@ -70,8 +70,7 @@ def print_validation(
             f"Cross Validation Mean squared error = {errors.mean_squared()}\n"
             f"Cross Validation Squared correlation coefficient = {errors.squared_correlation()}\n"
         )
-        for warning in errors.warnings():
-            console.warn(warning)
+        console.warn(*errors.warnings())
     else:
         share = np.count_nonzero(predictions == labels) / len(labels)
         console.out(f"Cross Validation Accuracy = {100.0 * share:g}%\n")
@@ -105,7 +104,7 @@ def run_search(
     try:
         found = search_C(folds, settings, stop, line, first_C, first_p, measure)
     finally:
-        _warn(folds, console)
+        console.warn(*folds.warnings)
     best = found.best
     p = f" Best p = {best.p:g}" if regression else ""
     title = "MSE" if measure is ERROR else measure.title
@@ -129,11 +128,6 @@ def _draw(plot: Plot, found: Search, measure: Measure, regression: bool) -> None
     best = found.best
     chosen = (best.C, measure.sign * best.score) if math.isfinite(best.score) else None
     plot.draw(lambda figure: plots.search(figure, named, chosen, measure.title, measure.percent), height=4.5)
-
-
-def _warn(folds: Folds, console: Any) -> None:
-    for text in folds.warnings:
-        console.warn(text)
 
 
 def _exit_status(
@@ -165,8 +159,7 @@ def grid(table: Dataset, settings: Settings, request: Request, console: Any, sto
             table, settings, request.grid, measure, folds, stop, lambda point: console.out(_line(point, measure))
         )
     finally:
-        for text in dict.fromkeys([] if folds is None else folds.warnings):
-            console.warn(text)
+        console.warn(*dict.fromkeys([] if folds is None else folds.warnings))
     if found.best is not None:
         C, score = found.best
         console.out(f"Best C = {C:g}  CV {measure.title} = {measure.text(score)}\n")
