@@ -219,9 +219,7 @@ def _with_kernel(data: Dataset, s: Settings, count: int, run: Run, held: HeldOut
     rows, _ = kernel_rows(data, s)
     rand = GlibcRand(s.run.seed)
     folds = kernel_validation.Folds(rows, s.row.kind == "classification", count, rand)
-    warnings = [folds.warning] if folds.warning else []
-    labels = _labels(data, s.row.kind)
-    parts = []
+    warnings, labels, parts = [*folds.warnings], _labels(data, s.row.kind), []
 
     def keep(done: KernelTraining, outside: np.ndarray, decisions: np.ndarray) -> None:
         warnings.extend(done.warnings)

@@ -6,7 +6,7 @@ a dual point does not determine a free bias, its multiplier is the mean over the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -107,7 +107,11 @@ def certify(ranks: Collective, loss: Loss, w: np.ndarray, free_bias: bool, kept:
 def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tuple[float, float]:
     """See Certifier._dual_value."""
     up, down, cost = ranks.sum("certifier", "sides").tolist()
-    factors = _factors(up, down, cost, loss.floor == 0.0) if free_bias else (1.0, 1.0, 0.0)
+    factors: tuple[float, ...] = 1.0, 1.0, 0.0
+    if free_bias and loss.floor == 0.0 and up != down:  # sum a y = 0 by a multiple of either side, as a must be >= 0
+        factors = *balancing(up, down), 0.0
+    elif free_bias and loss.floor != 0.0 and cost > 0.0:  # or by a shift
+        factors = 1.0, 1.0, (up - down) / cost
     v, sums = ranks.sum("certifier", "product", *factors)
     if free_bias:
         v[-1] = 0.0
@@ -125,10 +129,3 @@ def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tup
         low, high = zip(*ranks.gather("certifier", "bounds"), strict=True)
         bias = multiplier_between(max(low), min(high))
     return dual, max(ranks.gather("certifier", "violation", bias), default=0.0)
-
-
-def _factors(up: float, down: float, cost: float, one_sided: bool) -> tuple[Any, ...]:
-    """Arguments of `product` that make sum a y = 0: multipliers of the sides if a >= 0 is required, else a shift."""
-    if not one_sided:
-        return 1.0, 1.0, (up - down) / cost if cost > 0.0 else 0.0
-    return *((1.0, 1.0) if up == down else balancing(up, down)), 0.0

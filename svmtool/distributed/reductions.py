@@ -126,12 +126,9 @@ class DistributedReduction(Reduction):
     ) -> tuple[list[Result], Certificate]:
         """See Reduction; each problem is solved and certified before the next is started."""
         stop = self.surviving(lambda: self._prepared(stop))
-        shares, results, found = TimeShares(stop, self.count, 1), [], []
-        for k in range(self.count):
-            result, certificate = self._solved(k, start, report, shares.next())
-            results.append(result)
-            found.append(certificate)
-        return results, worst(found)
+        shares = TimeShares(stop, self.count, 1)
+        solved = [self._solved(k, start, report, shares.next()) for k in range(self.count)]
+        return [result for result, _ in solved], worst([certificate for _, certificate in solved])
 
     def _solved(
         self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag

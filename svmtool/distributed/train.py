@@ -62,8 +62,7 @@ def trained(
             done = fitted(problems, start, report, stop)
             if settings.run.probability and not done.model.gives_probabilities:
                 try:
-                    marks = calibrate(stage, settings, done.model.labels or (), stop)
-                    done.model.notes += sigmoid_notes(marks)
+                    done.model.notes += sigmoid_notes(calibrate(stage, settings, done.model.labels or (), stop))
                 except NotCalibratedError as e:
                     done.lacking = str(e)
             return done, stage, stop.set

@@ -184,7 +184,7 @@ class KernelScores:
         self.last = self.n_places = 0
         self.largest_square = LARGEST_SQUARE
         self.W: Buffer | None = None
-        self._scratch: dict[int, tuple[Buffer, Buffer, Buffer]] = {}
+        self._scratch: dict[int, list[Buffer]] = {}
         if self.kernel.kind == PRECOMPUTED:
             for s, serial in enumerate(memoryview(getattr(model.values, "items", model.values))):
                 self.places.items[s] = int(serial)
@@ -192,9 +192,7 @@ class KernelScores:
             return
         self.n_places = kernel_loops.largest_index(model.indices) + 2  # indices as in the file, starting at 0
         if self.n_places > DIRECT_PLACES:
-
-            indices = model.indices.array() if isinstance(model.indices, Buffer) else model.indices
-            self.features = distinct(indices)
+            self.features = distinct(model.indices.array() if isinstance(model.indices, Buffer) else model.indices)
             self.n_places = len(self.features)
         rows = model.indptr, model.indices, model.values
         kernel_loops.place_support(*rows, self.features, self.places, self.norms, self.n_places)
@@ -222,13 +220,15 @@ class KernelScores:
             )
             self._run(lambda lo, hi: call(self.n_places, lo, hi), n, ROWS_A_BLOCK)
             return
-        kernel = self.kernel
+        kernel, classes = self.kernel, self.ends.size - 1
+        # of a thread's table, scratch memory and sums
+        sizes = (self.n_places * LANES, self.n_places + (2 + STRIP_VECTORS) * LANES, classes * self.columns * LANES)
 
         def work(lo: int, hi: int) -> None:
             limits.check()
             me = threading.get_ident()
             if me not in self._scratch:
-                self._scratch[me] = self._workspace()
+                self._scratch[me] = [Buffer("f8", size) for size in sizes]
             kernel_loops.kernel_decisions(
                 rows.indptr, rows.indices, rows.values, self.features, self.indptr, self.places, self.values,
                 self.norms, self.coef, self.ends, self.rho, *self._scratch[me], decisions, kernel.kind, kernel.gamma,
@@ -236,13 +236,6 @@ class KernelScores:
             )  # fmt: skip
 
         self._run(work, n, min(ROWS_A_BLOCK, LANES * max(1, BLOCK_VALUES // (LANES * max(1, self.n_sv)))))
-
-    def _workspace(self) -> tuple[Buffer, Buffer, Buffer]:
-        """Table, scratch memory and sums of one thread."""
-        classes = self.ends.size - 1
-        sizes = (self.n_places * LANES, self.n_places + (2 + STRIP_VECTORS) * LANES, classes * self.columns * LANES)
-        table, scratch, sums = (Buffer("f8", size) for size in sizes)
-        return table, scratch, sums
 
     def _run(self, work, n: int, step: int) -> None:
         threads.run_blocks(lambda b: work(b * step, min(n, (b + 1) * step)), -(-n // step))

@@ -37,11 +37,8 @@ class Report:
         elif metrics and model.nr_class == 2 and model.kind == "classification":
             self.curve = RankCurve(float(names[0]), float(names[1]))
         if self.probabilities:
-            output.write(self.header(names).encode() + b"\n")
-
-    def header(self, names: tuple[int, ...]) -> str:
-        """The first line of a file of probabilities."""
-        return "label normal outlier" if self.model.kind == "one-class" else " ".join(["labels", *map(str, names)])
+            words = ["label", "normal", "outlier"] if model.kind == "one-class" else ["labels", *map(str, names)]
+            output.write(" ".join(words).encode() + b"\n")
 
     def predict(self, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Predictions f8[n], and probabilities f8[n, classes] or None; LIBSVM predicts the most probable class."""

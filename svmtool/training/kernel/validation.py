@@ -25,15 +25,14 @@ from svmtool.training.validation.report import print_validation
 class Folds:
     """The folds of one data set, as LIBSVM draws them: see validation/folds.py.
 
-    warning: a sentence about their number, or empty.  Raises SvmtoolError where no fold can be drawn.
+    warnings: about their number, if there is any.  Raises SvmtoolError where no fold can be drawn.
     """
 
     def __init__(self, data: KernelSet, classifies: bool, wanted: int, rand: GlibcRand):
         self.order, self.starts = drawn_folds(data.labels, wanted, classifies, rand)
-        self.count, self.warning = len(self.starts) - 1, ""
-        if wanted > len(data):
-            self.warning = f"WARNING: # folds ({wanted}) > # data ({len(data)}). Will use # folds = # data instead "
-            self.warning += "(i.e., leave-one-out cross validation)"
+        self.count, n = len(self.starts) - 1, len(data)
+        instead = "Will use # folds = # data instead (i.e., leave-one-out cross validation)"
+        self.warnings = [f"WARNING: # folds ({wanted}) > # data ({n}). {instead}"] if wanted > n else []
 
 
 def run_validation(
@@ -43,8 +42,7 @@ def run_validation(
     s = fitting.settings
     assert request.folds is not None
     folds = Folds(data, s.row.kind == "classification", request.folds, rand)
-    if folds.warning:
-        console.warn(folds.warning)
+    console.warn(*folds.warnings)
 
     # probabilities only with -b 1
     needs = min(scores.metric_needs(s), scores.PROBABILITIES if s.run.probability else scores.SCORES)

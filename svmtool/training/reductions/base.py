@@ -22,6 +22,7 @@ from svmtool.certify.linear import Certificate, Certifier, worst
 from svmtool.compiled import threads
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import Classes
+from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError, StopFlag, until, with_time_shares
 from svmtool.models.linear import LinearModel
 from svmtool.objectives import losses
@@ -376,6 +377,14 @@ class Reduction(ABC):
     def as_start(self, W: np.ndarray) -> np.ndarray:
         """The start of another run from the `weights` of this one."""
         return W
+
+    def _columns_of(self, model: LinearModel, fits: bool = True) -> list[int]:
+        """The column of a trained model for each label; SvmtoolError for other labels, or where it does not fit."""
+        labels = list(self.classes.labels)
+        if not fits or model.labels is None or set(model.labels) != set(labels):
+            theirs = "none" if model.labels is None else list(model.labels)
+            raise SvmtoolError(f"the initial model has labels {theirs}, the data {labels}: they must agree")
+        return [model.labels.index(label) for label in labels]
 
     def _start_with(self, W: np.ndarray, model: LinearModel) -> np.ndarray:
         """Columns W of a model's weights for the features and bias of this run."""

@@ -23,7 +23,6 @@ from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.data.labels import Classes
-from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.task import Task
@@ -108,13 +107,9 @@ class CrammerSinger(Reduction):
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction; columns are matched by label.  SvmtoolError for a model of other classes or bias."""
-        labels = list(self.classes.labels)
-        if model.labels is None or set(model.labels) != set(labels):
-            theirs = "none" if model.labels is None else list(model.labels)
-            raise SvmtoolError(f"the initial model has labels {theirs}, the data {labels}: they must agree")
-        W = np.outer(model.W, (0.5, -0.5)) if len(labels) == 2 and model.columns == 1 else model.W
-        start = self._start_with(W[:, [model.labels.index(label) for label in labels]], model)
-        return self.as_start(start)
+        columns = self._columns_of(model)
+        W = np.outer(model.W, (0.5, -0.5)) if len(columns) == 2 and model.columns == 1 else model.W
+        return self.as_start(self._start_with(W[:, columns], model))
 
     def as_start(self, W: np.ndarray) -> np.ndarray:
         return (W[:, :1] - W[:, 1:]) / ROOT if self.k == 2 else W.reshape(-1, 1)

@@ -121,10 +121,8 @@ class OneVsRest(Reduction):
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction; columns are matched by label.  SvmtoolError for a model of other classes or bias."""
-        labels = list(self.classes.labels)
-        if model.labels is None or set(model.labels) != set(labels) or (len(labels) == 2 and model.columns != 1):
-            theirs = "none" if model.labels is None else list(model.labels)
-            raise SvmtoolError(f"the initial model has labels {theirs}, the data {labels}: they must agree")
-        if len(labels) == 2:
-            return self._start_with(model.W if list(model.labels) == labels else -model.W, model)
-        return self._start_with(model.W[:, [model.labels.index(label) for label in labels]], model)
+        two = len(self.classes.labels) == 2
+        columns = self._columns_of(model, fits=not two or model.columns == 1)
+        if two:
+            return self._start_with(model.W if columns == [0, 1] else -model.W, model)
+        return self._start_with(model.W[:, columns], model)

@@ -33,10 +33,10 @@ def decision_values(tasks: list[Task]) -> np.ndarray:
             M, s = shared[matrix], np.sqrt(2.0 * task.cost)
             carry = s > 0.0
             f[carry] = task.y[carry] - (M @ (s * task.y))[carry] / (s * M.diagonal())[carry]
-            columns.append(f)
-            continue
-        h = 2.0 * task.cost * shared[matrix]
-        columns.append((f - h * task.y) / np.maximum(1.0 - h, ROUNDOFF_LEVERAGE))
+        else:
+            h = 2.0 * task.cost * shared[matrix]
+            f = (f - h * task.y) / np.maximum(1.0 - h, ROUNDOFF_LEVERAGE)
+        columns.append(f)
     return np.stack(columns, axis=1)
 
 
