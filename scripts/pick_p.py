@@ -20,7 +20,7 @@ from svmtool import registry
 from svmtool.cli.entry import guarded
 from svmtool.formats.svmlight import table
 from svmtool.params import Settings
-from svmtool.training.outcome import Interruptible
+from svmtool.training.outcome import interruptible
 from svmtool.training.validation.cross_validation import Folds
 
 POWERS = [round(1.0 + 0.1 * k, 1) for k in range(11)]
@@ -50,7 +50,7 @@ def pick(data: str, cost: float, folds: int, solver: str, gap: float) -> int:
     warm: list = [None] * validation.count
     found = []
     for p in POWERS:
-        with Interruptible() as stop:
+        with interruptible() as stop:
             predictions, _ = validation.evaluate(settings.replace(loss_power=p), stop, warm)
         found.append((float(np.mean(predictions == validation.table.labels)), -p))
         print(f"p = {p:.1f}   accuracy {100 * found[-1][0]:.4f}%", flush=True)

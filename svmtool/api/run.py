@@ -13,7 +13,7 @@ from svmtool.api.settings import in_keywords, is_whole, real
 from svmtool.compiled import threads as pool
 from svmtool.errors import DataError, ModelError, SvmtoolError
 from svmtool.limits import StopFlag
-from svmtool.training.outcome import Interruptible
+from svmtool.training import outcome
 
 
 def thread_count(threads: int | None) -> int:
@@ -67,7 +67,7 @@ class Run:
     def __init__(self, threads: int | None, max_seconds: float | None = None, interruptible: bool = True):
         self._threads = pool.limited(thread_count(threads))
         self.stop = StopFlag(None if max_seconds is None else real("max_seconds", max_seconds))
-        self._interruptible = Interruptible(self.stop) if interruptible else nullcontext()
+        self._interruptible = outcome.interruptible(self.stop) if interruptible else nullcontext()
 
     def __enter__(self) -> Run:
         self._errors = np.errstate(all="ignore")  # certificates detect values that are not finite

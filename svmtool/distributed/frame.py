@@ -6,6 +6,7 @@ does the rest.  Entry k of a vector is feature k + 1.  Rows are in the frame's o
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -48,7 +49,7 @@ class Frame(Text):
                 raise SvmtoolError(f"{name}: column {column} must hold numbers, not {types[column].simpleString()}")
         check_features(types[features], features, name)
         self.place = frame.columns.index(label) if label in types else None, frame.columns.index(features)
-        self.splits = frame.rdd.mapPartitions(Lines(*self.place))
+        self.splits = frame.rdd.mapPartitions(functools.partial(lines_of, *self.place))
         found = self.splits.getNumPartitions()
         if not found:
             self.splits, found = self._context.parallelize([], 1), 1
@@ -76,24 +77,19 @@ class Frame(Text):
         return DataError(error.line + sum(known), self.name, error.token, error.reason)
 
 
-class Lines:
-    """Converts rows of a frame to lines; label (None: all labels are 0), features: indices of the columns."""
+def lines_of(label: int | None, features: int, rows: Iterable[Any]) -> Iterator[bytes]:
+    """Yield the lines of rows; label (None: all labels are 0), features: indices of the columns.
 
-    def __init__(self, label: int | None, features: int):
-        self.label, self.features = label, features
-
-    def __call__(self, rows: Iterable[Any]) -> Iterator[bytes]:
-        for row in rows:
-            yield self.line(row)
-
-    def line(self, row: Any) -> bytes:
-        """The line of a row; a missing label or vector becomes `null`, which the parser rejects."""
-        label, vector = 0 if self.label is None else row[self.label], row[self.features]
-        if label is None or vector is None:
-            return b"null" if label is None else b"%r null" % label
+    A missing label or vector becomes `null`, which the parser rejects.
+    """
+    for row in rows:
+        y, vector = 0 if label is None else row[label], row[features]
+        if y is None or vector is None:
+            yield b"null" if y is None else b"%r null" % y
+            continue
         indices, values = entries_of(vector)
         pairs = zip((indices + 1).tolist(), values.tolist(), strict=True)
-        return " ".join([str(label), *(f"{k}:{value!r}" for k, value in pairs)]).encode()
+        yield " ".join([str(y), *(f"{k}:{value!r}" for k, value in pairs)]).encode()
 
 
 def entries_of(vector: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import io
 import itertools
 import os
 import threading
@@ -16,11 +15,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from svmtool.distributed import adapter
-from svmtool.distributed.frame import Frame, Lines, source_of
+from svmtool.distributed.frame import Frame, lines_of, source_of
 from svmtool.distributed.reading import Text
 from svmtool.distributed.session import Session, reason, spark_errors
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.source import Source
+from svmtool.formats.source import Source, of_pieces
 
 PREDICTION, HEADER = "prediction", "labels"
 COLUMNS = ((PREDICTION, "probability"), ("rawPrediction",))  # added to frames, by output folder
@@ -104,7 +103,7 @@ def _score_rows(
 ) -> Iterator[tuple[Any, tuple[str, ...]]]:
     """In an executor: yield the rows of one partition of a frame, each with its line for each output folder."""
     rows, again = itertools.tee(rows)
-    for texts in _score_part(scorer, gathered, part, Lines(*place)(again)):
+    for texts in _score_part(scorer, gathered, part, lines_of(*place, again)):
         lines = [[] if text is None else text.decode().splitlines() for text in texts]
         if lines[0] and lines[0][0].startswith(HEADER):
             del lines[0][0]
@@ -130,31 +129,22 @@ class _Gathered:
         return value
 
 
-class _Lines(io.RawIOBase):
-    """A readable file of the given lines, to which line ends are added; `count`: lines read so far."""
-
-    def __init__(self, lines: Iterable[bytes]):
-        self._lines, self._rest, self.count = iter(lines), memoryview(b""), 0
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._rest:
-            some = list(itertools.islice(self._lines, BATCH))
-            self.count += len(some)
-            self._rest = memoryview(b"\n".join([*some, b""]))
-        n = min(len(buffer), len(self._rest))
-        buffer[:n], self._rest = self._rest[:n], self._rest[n:]
-        return n
-
-
 def _score_part(scorer: Scorer, gathered: Any, part: int, lines: Iterable[bytes]) -> Iterator[tuple[bytes | None, ...]]:
     """In an executor: yield the texts of one partition, and send its PartResult to the driver."""
-    text = _Lines(lines)
-    tally = fault = None
+    count, tally, fault = 0, None, None
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal count
+        left = iter(lines)
+        while some := list(itertools.islice(left, BATCH)):
+            count += len(some)
+            yield b"\n".join([*some, b""])
+
     try:
-        tally = yield from scorer(Source("", -1, None, text, own=False), part)
+        tally = yield from scorer(of_pieces("", pieces()), part)
     except DataError as e:
         fault = e
-    gathered.add({part: PartResult(text.count, tally, fault)})
+    gathered.add({part: PartResult(count, tally, fault)})
 
 
 def _column(k: int, texts: tuple[bytes | None, ...]) -> list[bytes]:

@@ -31,7 +31,7 @@ from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training import intent
 from svmtool.training.calibration import FOLDS, NotCalibratedError, by_label, check, sigmoids
-from svmtool.training.outcome import Interruptible, exit_status, recording, worst_status
+from svmtool.training.outcome import exit_status, interruptible, recording, worst_status
 from svmtool.training.pipeline import Training, fitted, show
 from svmtool.training.validation.cross_validation import UNMOVED, Folds, checked_square
 from svmtool.training.validation.folds import fold_rows
@@ -58,7 +58,7 @@ def trained(
         problems = reduction_of(settings)(stage, settings)
         console.solver(problems.method_line)
         start = None if initial is None else problems.start_from(initial)
-        with Interruptible(StopFlag(settings.stopping.max_seconds)) as stop:
+        with interruptible(StopFlag(settings.stopping.max_seconds)) as stop:
             done = fitted(problems, start, report, stop)
             if settings.run.probability and not done.model.gives_probabilities:
                 try:

@@ -192,7 +192,12 @@ def compression_of(head: bytes) -> str:
 
 def unlabelled(source: Source) -> Source:
     """A source of the same lines with the label 0 before each; an empty line is a row without features."""
-    return Source(source.name, -1, None, _Pieces(_labelled(source)), own=False)
+    return of_pieces(source.name, _labelled(source))
+
+
+def of_pieces(name: str, pieces: Iterator[bytes]) -> Source:
+    """A source of the bytes of some pieces, none of them empty."""
+    return Source(name, -1, None, _Pieces(pieces), own=False)
 
 
 def _labelled(source: Source) -> Iterator[bytes]:

@@ -18,30 +18,27 @@ VAGUE = 1e-2  # certified gap above which a run ended by the rule of -e prints a
 NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
 
 
-class Interruptible:
-    """Context in which the first Ctrl-C sets a flag that solvers check, and the second ends the command."""
+@contextlib.contextmanager
+def interruptible(flag: StopFlag | None = None) -> Iterator[StopFlag]:
+    """Within this block the first Ctrl-C sets a flag that solvers check, and the second ends the command."""
+    flag = StopFlag() if flag is None else flag
+    before = signal.getsignal(signal.SIGINT)
 
-    def __init__(self, flag: StopFlag | None = None):
-        self.flag = StopFlag() if flag is None else flag
+    def handle(*received: Any) -> None:
+        if flag.set and callable(before):
+            before(*received)
+        flag.set = True
 
-    def __enter__(self) -> StopFlag:
-        self.before = None
-        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # background job of a shell: keep ignoring
-            return self.flag
-        try:
-            self.before = signal.signal(signal.SIGINT, self._handle)
-        except ValueError:
-            pass  # not the main thread: Python delivers signals elsewhere
-        return self.flag
-
-    def _handle(self, *received: Any) -> None:
-        if self.flag.set and callable(self.before):
-            self.before(*received)
-        self.flag.set = True
-
-    def __exit__(self, *_: Any) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGINT, self.before)
+    try:
+        if before is not signal.SIG_IGN:  # else a background job of a shell: keep ignoring
+            signal.signal(signal.SIGINT, handle)
+    except ValueError:
+        before = None  # not the main thread: Python delivers signals elsewhere
+    try:
+        yield flag
+    finally:
+        if before is not None and before is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result
 from svmtool.training import intent
 from svmtool.training.inputs import on_used, restricted, used_features, with_all_features
-from svmtool.training.outcome import Interruptible, advice, exit_status, liblinear_log, recording, worst_status
+from svmtool.training.outcome import advice, exit_status, interruptible, liblinear_log, recording, worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
 
 
@@ -130,7 +130,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
     with contextlib.nullcontext() if state is None else contextlib.closing(state):
         tables = [table]  # the only reference, so that training can free it
         del table
-        with recording(request, settings.target) as report, Interruptible(stop), doing("training"):
+        with recording(request, settings.target) as report, interruptible(stop), doing("training"):
             done = train(tables.pop(), settings, report, initial, stop)
         show(done, settings, mapped.warnings() if mapped else [], console)
         if used is not None:

@@ -15,7 +15,7 @@ from svmtool.params import Request, Settings
 from svmtool.training import intent
 from svmtool.training.adapting.adaptable import Adaptable, beginning
 from svmtool.training.adapting.falsvm import FastAdaptable
-from svmtool.training.outcome import CTRL_C, Interruptible
+from svmtool.training.outcome import CTRL_C, interruptible
 
 EVERY_SECONDS = 10.0  # default interval between models while rows arrive
 PENDING = 1 << 21  # non-zeros buffered before they are added to the sums
@@ -64,7 +64,7 @@ def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
             adaptable.add(beginning(table, good))
         raise SvmtoolError(f"-: line {taken + good + 1}: {why}")
 
-    with Interruptible() as stop:
+    with interruptible() as stop:
         try:
             for table in arriving_rows(lambda: stop.set):
                 if table is not None:

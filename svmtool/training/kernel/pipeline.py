@@ -21,7 +21,7 @@ from svmtool.training import intent
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel.fit import Fitting, KernelTraining, rule_of, shares_of
 from svmtool.training.kernel.train import problem_of, trainer
-from svmtool.training.outcome import Interruptible, advice, exit_status, recording
+from svmtool.training.outcome import advice, exit_status, interruptible, recording
 from svmtool.training.validation.folds import GlibcRand
 
 
@@ -35,11 +35,11 @@ def run(s: Settings, request: Request, data: Reading, model_path: str, console: 
     if request.folds is not None:
         from svmtool.training.kernel.validation import run_validation
 
-        with Interruptible(stop):
+        with interruptible(stop):
             return run_validation(rows, Fitting(s, None, stop), rand, request, console)[1]
     sets = [rows]  # the only reference, so that training can free its memory
     del rows
-    with recording(request, s.target) as report, Interruptible(stop), doing("training"):
+    with recording(request, s.target) as report, interruptible(stop), doing("training"):
         done = trainer(s)(sets.pop(), Fitting(s, report, stop), rand)
     console.warn(*done.warnings)
     console.solver(done.text + done.certificate.line() + "\n")

@@ -15,7 +15,7 @@ from svmtool.params import Request, Settings
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import TIME
 from svmtool.training import plots
-from svmtool.training.outcome import NOT_CONVERGED, Interruptible, advice, report_folds
+from svmtool.training.outcome import NOT_CONVERGED, advice, interruptible, report_folds
 from svmtool.training.plots import Curve, Plot
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.scores import (
@@ -51,7 +51,7 @@ def run_validation(
     labels = folds.table.labels
     held = HeldOut(labels, kind_of(settings), metric_needs(settings)) if request.metrics else None
     try:
-        with Interruptible(StopFlag(settings.stopping.max_seconds) if stop is None else stop) as flag:
+        with interruptible(StopFlag(settings.stopping.max_seconds) if stop is None else stop) as flag:
             predictions, _ = held_out(folds, settings, flag, None, held)
     finally:
         console.warn(*folds.warnings)

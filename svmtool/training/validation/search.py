@@ -18,7 +18,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import TIME, Status
-from svmtool.training.outcome import Interruptible, worst_status
+from svmtool.training.outcome import interruptible, worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut, Measure, kind_of, measure_of
@@ -107,7 +107,7 @@ def _double_C(
         if tried and stop.left <= 0.0:
             return C
         held = HeldOut(folds.table.labels, kind_of(settings), measure.needs)
-        with Interruptible(stop), doing(f"search at C = {C:g}"):
+        with interruptible(stop), doing(f"search at C = {C:g}"):
             _, moved = held_out(folds, settings.replace(C=C), stop, warm, held)
         if tried and TIME in folds.open_ends:
             return C
@@ -201,7 +201,7 @@ def run_grid(
                 return Grid(points, C)
             began, at_C = time.perf_counter(), settings.replace(C=C)
             problems.set_C(C)
-            with Interruptible(stop):
+            with interruptible(stop):
                 results, certificate = problems.fit_and_certify(start, stop=stop)
                 if stop.set:
                     raise KeyboardInterrupt
