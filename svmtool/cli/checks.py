@@ -27,9 +27,7 @@ def refuse_overwriting(inputs: Sequence[Named], outputs: Sequence[Named]) -> Non
     read = [(what, path, _identity(path, 0)) for what, path in inputs if path and (path == "-" or os.path.exists(path))]
     written: list[tuple[str, str, object]] = []
     for what, path in outputs:
-        if not path:
-            continue
-        identity = _identity(path, 1)
+        identity = _identity(path, 1) if path else None
         if identity is None:
             continue
         for source, name, other in read:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -100,10 +101,8 @@ def stderr_line(text: str) -> None:
     """Print one line on stderr; a closed stderr is ignored."""
     if sys.stderr is None:  # print would use stdout
         return
-    try:
+    with contextlib.suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
-    except (OSError, ValueError):
-        return
 
 
 def unwritable(e: OSError) -> str:
@@ -113,9 +112,7 @@ def unwritable(e: OSError) -> str:
 
 def discard_stdout() -> None:
     """Redirect stdout to the null device, so that flushing its buffer at exit cannot fail again."""
-    try:
+    with contextlib.suppress(OSError, ValueError):  # stdout is closed, or not a file (captured by tests)
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
         os.close(null)
-    except (OSError, ValueError):  # stdout is closed, or not a file (captured by tests)
-        return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import contextlib
 import os
 import signal
 import time
@@ -32,13 +33,10 @@ class StatusLine:
 
     def start_later(self) -> None:
         """Start after FIRST_SECONDS, by a timer signal that costs nothing before."""
-        try:
-            if signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL:
-                return
-            signal.signal(signal.SIGALRM, self.start)
-            signal.setitimer(signal.ITIMER_REAL, FIRST_SECONDS)
-        except (AttributeError, ValueError):  # not the main thread, or no such signal
-            return
+        with contextlib.suppress(AttributeError, ValueError):  # not the main thread, or no such signal
+            if signal.getsignal(signal.SIGALRM) is signal.SIG_DFL:
+                signal.signal(signal.SIGALRM, self.start)
+                signal.setitimer(signal.ITIMER_REAL, FIRST_SECONDS)
 
     def start(self, *_: object) -> None:
         """Start the thread that draws; no effect if it runs.  Also the handler of the timer's signal."""
@@ -75,22 +73,18 @@ class StatusLine:
         with self._lock:
             if self._shown:
                 self._shown = False
-                try:
+                with contextlib.suppress(OSError, ValueError):
                     self.stream.write(ERASE)
                     self.stream.flush()
-                except (OSError, ValueError):
-                    return
 
     def end(self) -> None:
         """Remove the line for good."""
         self.erase()
         self._ended = True
-        try:
+        with contextlib.suppress(AttributeError, ValueError):
             if signal.getsignal(signal.SIGALRM) == self.start:
                 signal.setitimer(signal.ITIMER_REAL, 0.0)
                 signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        except (AttributeError, ValueError):
-            return
 
     def text(self) -> str:
         """The line: parts, clock, gap, rest."""

@@ -55,8 +55,7 @@ def facts_of(table: Dataset) -> Facts:
 def choose(facts: Facts, given: tuple[str, ...] = ()) -> tuple[registry.Solver, str]:
     """The solver and the reason; SvmtoolError where no solver for such labels supports all options `given`."""
     wide = facts.features > GRAM_BELOW  # a Newton step factorises no Gram matrix
-    rows = {row.number: row for row in registry.SOLVERS}
-    fitting = [rows[number] for number in CANDIDATES[facts.labels][wide] if number in rows]
+    fitting = [registry.find(number) for number in CANDIDATES[facts.labels][wide]]
     what = LABELS[facts.labels].format(values=facts.values)
     for k, row in enumerate(fitting):
         if registry.supported_options(row).issuperset(given):

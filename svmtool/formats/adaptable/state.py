@@ -8,6 +8,7 @@ then renames the log and writes the model.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import struct
@@ -222,9 +223,7 @@ def _array(member, size: int, name: str, kind: str, dimensions: int) -> np.ndarr
     if found is None or found[1][1:].decode() != kind:
         raise ArchiveError(f"its array {name!r} has a wrong type, shape or size")
     shape = tuple(parse_integer(word) for word in found[3].replace(b" ", b"").split(b",") if word)
-    dtype, entries = np.dtype(found[1].decode()), 1
-    for extent in shape:
-        entries *= extent
+    dtype, entries = np.dtype(found[1].decode()), math.prod(shape)
     if len(shape) != dimensions or size != len(start) + length + entries * dtype.itemsize:
         raise ArchiveError(f"its array {name!r} has a wrong type, shape or size")
     data = bytearray(entries * dtype.itemsize)

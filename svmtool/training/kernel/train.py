@@ -40,12 +40,8 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
         points = points.without_features(rows, norms) if fitting.stop.ended() else points.take(rows)
         return pairs.problem(points, left[q])
 
-    others = fitting.solve_several(
-        task,
-        [sum(pairs.counts[k]) for k in left],
-        [pairs.labels[k] if len(pairs.pairs) > 1 else None for k in left],
-        pairs.row_mb,
-    )
+    labels = [pairs.labels[k] if len(pairs.pairs) > 1 else None for k in left]
+    others = fitting.solve_several(task, [sum(pairs.counts[k]) for k in left], labels, pairs.row_mb)
     for k, done in zip(left, others, strict=True):
         solved[k] = done
     texts, sigmoids, lacking = [f.text() for f in solved], None, ""
