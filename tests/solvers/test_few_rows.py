@@ -123,6 +123,16 @@ def test_the_fallback_has_no_system_of_rows_where_the_bias_is_free():
     assert problems.certify(0, found).gap <= 1e-4
 
 
+@pytest.mark.parametrize(("n", "d", "length"), [(2000, 3000, 30), (2600, 2600, 10)])
+def test_epochs_of_the_fallback_reach_the_gap(n, d, length):
+    """Early epochs overshoot, so that the gap is large beside the dual's rise; the second problem shrinks too early."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(n, d)) * (rng.random((n, d)) < length / d), np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    problems = OneVsRest(reference.table_of(X, y, np.full(n, 100.0)), Settings.of(solver=3))
+    found = fallback.solve(problems.task(0), problems.loss, False, problems.zero_weights(), 1e-6, base.Monitor())
+    assert problems.certify(0, found).gap <= 1e-6
+
+
 def test_an_exact_minimiser_must_have_the_target_gap():
     X, y = one_among_many()
     problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=2, gap=1e-9))

@@ -43,7 +43,7 @@ MAX_ITERATIONS = 1000  # most iterations, or coordinate epochs
 MAX_VISITS = 2e9  # most visits to a non-zero in all
 REFINING, CLEARLY = 20, 0.1  # most factorised steps from the result; the share of the gap that these go to
 FEW_ROWS = 2048  # rows up to which all their inner products are kept
-RISE = 1e-3  # of the dual value, as a share of the gap: the hinge ends when as many epochs as before brought no more
+RISE = 1e-3  # the hinge ends when as many epochs as before raised the dual value by less than this times the wanted gap
 
 
 def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
@@ -195,7 +195,8 @@ def _by_coordinates(task: Task, gap: float, monitor: Monitor, most: int) -> Resu
             break
         if k & (k + 1) == 0:  # epochs double from one evaluation to the next
             primal, dual = descent.primal_value(), descent.dual_value()
-            if primal - dual <= gap * primal or dual - before <= RISE * (primal - dual):
+            if primal - dual <= gap * primal or dual - before <= RISE * gap * abs(dual):
                 break
             before = dual
+            descent.unshrink()  # so that no row shrunk by mistake stays at its bound
     return Result(descent.w, monitor.limit() or base.PRECISION, descent.count, monitor.history, descent.alpha)
