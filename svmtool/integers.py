@@ -5,21 +5,21 @@ Python's int() raises for more than 4300 digits and accepts what C does not: `1_
 
 from __future__ import annotations
 
-DIGITS = 19  # every number of at most this many digits is below BEYOND
-BEYOND = 10**19  # larger numbers are clipped to this: more than 64 bits hold, so above every limit
+DIGITS = 19  # every number of at most this many digits is below OUT_OF_RANGE
+OUT_OF_RANGE = 10**19  # larger numbers are clipped to this: more than 64 bits hold, so above every limit
 
 
 def parse_integer(text: str | bytes | bytearray) -> int:
     """Parse `text`, an optional sign and digits, as an integer.
 
-    The result is clipped to -BEYOND .. BEYOND.  Raises ValueError for any other text.
+    The result is clipped to -OUT_OF_RANGE .. OUT_OF_RANGE.  Raises ValueError for any other text.
     """
     raw = text.encode("ascii", "replace") if isinstance(text, str) else bytes(text)
     digits = raw[1:] if raw[:1] in (b"+", b"-") else raw
     if not digits.isdigit():
         raise ValueError(f"not an integer: {text[:60]!r}")
     digits = digits.lstrip(b"0")
-    size = int(digits or b"0") if len(digits) <= DIGITS else BEYOND
+    size = int(digits or b"0") if len(digits) <= DIGITS else OUT_OF_RANGE
     return -size if raw[:1] == b"-" else size
 
 

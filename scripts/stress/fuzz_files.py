@@ -79,7 +79,7 @@ def _read_data(path: str) -> None:
 
 
 def _read_precomputed(path: str) -> None:
-    svmlight.read(path, least=0)
+    svmlight.read(path, first_index=0)
 
 
 def _read_to_scale(path: str) -> None:

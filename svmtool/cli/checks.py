@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from svmtool.compiled import threads
 from svmtool.errors import SvmtoolError
 
-MIN_MEMORY = 150e6  # bytes of address space: Python, numpy and one buffer of OpenBLAS
-A_THREAD = 60e6  # more of it for each further thread: its stack and OpenBLAS's buffer, which is 32 MB
+MIN_ADDRESS_BYTES = 150e6  # bytes of address space: Python, numpy and one buffer of OpenBLAS
+THREAD_BYTES = 60e6  # more of it for each further thread: its stack and OpenBLAS's buffer, which is 32 MB
 M_ARENA_MAX = -8  # of malloc.h
 
 Named = tuple[str, str | None]  # what a file is for, and its path; None: not requested
@@ -55,7 +55,7 @@ def _identity(path: str, stream: int) -> object:
 
 
 def require_memory() -> None:
-    """MemoryError where a limit of the process (ulimit -v) is below MIN_MEMORY: OpenBLAS would end the process.
+    """MemoryError where a limit of the process (ulimit -v) is below MIN_ADDRESS_BYTES: OpenBLAS would end the process.
 
     Where there is a limit, no more threads run than it has space for (their number changes no bit of a result), and
     glibc is kept from reserving 64 MB for the small arrays of each.
@@ -67,8 +67,8 @@ def require_memory() -> None:
     limit = getrlimit(RLIMIT_AS)[0]
     if limit == RLIM_INFINITY:
         return
-    if limit < MIN_MEMORY:
+    if limit < MIN_ADDRESS_BYTES:
         raise MemoryError
-    threads.most = 1 + int((limit - MIN_MEMORY) / A_THREAD)
+    threads.most = 1 + int((limit - MIN_ADDRESS_BYTES) / THREAD_BYTES)
     with contextlib.suppress(OSError, AttributeError):  # another system's library
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)

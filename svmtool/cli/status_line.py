@@ -15,8 +15,8 @@ from svmtool import activity
 from svmtool.tolerances import MB
 
 FIRST_SECONDS = 0.5  # shorter runs show nothing and start no thread
-MIN_SHARE = 0.02  # of a part that must be done before the rest is estimated
-WIDTH = 80  # where the terminal does not say it
+MIN_DONE_SHARE = 0.02  # of a part that must be done before the rest is estimated
+DEFAULT_WIDTH = 80  # where the terminal does not say it
 ERASE = "\r\x1b[K"
 
 
@@ -59,7 +59,7 @@ class StatusLine:
                 fd = self.stream.fileno()
                 if os.tcgetpgrp(fd) != os.getpgrp():  # a background job
                     return
-                width = os.get_terminal_size(fd).columns or WIDTH
+                width = os.get_terminal_size(fd).columns or DEFAULT_WIDTH
                 self.stream.write(ERASE + self.text()[: width - 1])
                 self.stream.flush()
             except (OSError, ValueError):
@@ -105,14 +105,14 @@ class StatusLine:
         for part in parts:
             share = part.share()
             if share is not None:
-                return (at - part.began) * (1.0 - share) / share if share >= MIN_SHARE else None
+                return (at - part.began) * (1.0 - share) / share if share >= MIN_DONE_SHARE else None
         gap, target = activity.now.gap, activity.now.target
         if gap is None or target is None or not 0.0 < target < gap < 1e300:
             return None
         if gap > self._largest_gap:  # the first gap of a run
             self._largest_gap, self._gap_began = gap, at
         share = log(self._largest_gap / gap) / log(self._largest_gap / target)
-        return (at - self._gap_began) * (1.0 - share) / share if share >= MIN_SHARE else None
+        return (at - self._gap_began) * (1.0 - share) / share if share >= MIN_DONE_SHARE else None
 
 
 def _part(part: activity.doing) -> str:

@@ -6,7 +6,7 @@ import difflib
 
 COMMON = {"--help": "--help", "--version": "--version", "--threads": "--threads"}
 # For each command: likely names of an option, and the option.
-WORDS: dict[str, dict[str, str]] = {
+LIKELY_OPTIONS: dict[str, dict[str, str]] = {
     "svm-predict": {
         **COMMON, "--probability": "-b 1", "--probabilities": "-b 1", "--proba": "-b 1", "--quiet": "-q",
         "--scores": "--scores", "--decision-values": "--scores", "--metrics": "--metrics", "--spark": "--spark",
@@ -29,10 +29,10 @@ LETTERS = {"svm-train": "scpneBRwvCqbiWtgdrmh", "svm-predict": "bq", "svm-scale"
 def words_of(command: str) -> dict[str, str]:
     """Likely names of the options of a command, and the option of each."""
     if command != "svm-train":
-        return WORDS[command]
+        return LIKELY_OPTIONS[command]
     from svmtool.cli.arguments.long_options import LONG_OPTIONS
 
-    return {**WORDS[command], **{name: name for name in LONG_OPTIONS}}
+    return {**LIKELY_OPTIONS[command], **{name: name for name in LONG_OPTIONS}}
 
 
 def unknown(argument: str, command: str, sentence: str = "unknown option") -> str:
@@ -47,7 +47,7 @@ def unknown(argument: str, command: str, sentence: str = "unknown option") -> st
     known = words_of(command)
     if word in known:
         return f"{start}: use {known[word]}"
-    others = [name for name in WORDS if name != command and word in words_of(name)]
+    others = [name for name in LIKELY_OPTIONS if name != command and word in words_of(name)]
     close = difflib.get_close_matches(word[2:], [name[2:] for name in known], 1, 0.7)
     hints = [f"it is an option of {' and '.join(others)}"] if others else []
     hints += [f"did you mean {known['--' + close[0]]}?"] if close else []

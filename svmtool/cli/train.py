@@ -78,7 +78,7 @@ def _reading(command: options.Command, console: Console) -> Any:
     if kernel is not None:
         from svmtool.params import PRECOMPUTED
 
-        return Reading(command.data, least=0 if kernel.kernel_type == PRECOMPUTED else 1)
+        return Reading(command.data, first_index=0 if kernel.kernel_type == PRECOMPUTED else 1)
     if s.memory is not None:
         from svmtool.formats.rowcache.folder import DiskReading
 
@@ -100,7 +100,7 @@ def refuse_overwriting(command: options.Command) -> None:
         problem = command.settings.problem
         rows = registry.SOLVERS if problem.kernel is None else ()
         if any(row.number == problem.solver and "--add" in row.supported for row in rows):
-            outputs += [("the model's state", command.model + suffix) for suffix in adaptable.ALL]
+            outputs += [("the model's state", command.model + suffix) for suffix in adaptable.ALL_FILES]
     checks.refuse_overwriting(inputs, outputs)
 
 

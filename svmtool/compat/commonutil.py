@@ -60,7 +60,7 @@ def _of_name(name: Any) -> Dataset:
     if path != "-" and not os.path.exists(path):
         raise FileNotFoundError(2, "No such file", path)
     with as_os_errors():
-        return table.read(path, least=0)
+        return table.read(path, first_index=0)
 
 
 def _of_file(file: Any) -> Dataset:
@@ -72,7 +72,7 @@ def _of_file(file: Any) -> Dataset:
     buffer = Buffer("u1", len(data) + PADDING)
     buffer.items[: len(data)] = data
     with as_value_errors():
-        return table.parse_text(buffer, len(data), str(getattr(file, "name", "the file")), least=0).table()
+        return table.parse_text(buffer, len(data), str(getattr(file, "name", "the file")), first_index=0).table()
 
 
 def evaluations(ty: Any, pv: Any, useScipy: bool = True) -> tuple[float, float, float]:

@@ -16,8 +16,8 @@ from svmtool.compiled.loops.loss import breakpoint_loops as loops
 
 BINS = 512
 FIRST_END = 2.0  # breakpoints are first gathered up to this t: Newton steps have t near 1
-ROUNDS = 100  # requests for one direction, at most
-NARROW = 1e-7  # the slope counts as linear in a bin this narrow relative to t: it holds a breakpoint or two
+MAX_REQUESTS = 100  # requests for one direction, at most
+MIN_BIN_WIDTH = 1e-7  # the slope counts as linear in a bin this narrow relative to t: it holds a breakpoint or two
 
 
 class Breakpoints:
@@ -42,7 +42,7 @@ def search(request: Callable[[float, float], np.ndarray], a: float, b: float) ->
     low, high = 0.0, FIRST_END
     sums = request(low, high)
     slope, curvature, bounded = sums[0] + a, sums[1] + b, False
-    for _ in range(ROUNDS):
+    for _ in range(MAX_REQUESTS):
         step, bins = (high - low) / BINS, sums[2:].reshape(BINS, 2)
         before = np.concatenate((np.zeros((1, 2)), np.cumsum(bins, axis=0)))
         far = step * np.arange(BINS + 1)
@@ -60,7 +60,7 @@ def search(request: Callable[[float, float], np.ndarray], a: float, b: float) ->
             slope, curvature, low, high = slopes[k], curvature + before[k, 0], low + k * step, low + (k + 1) * step
             if not bins[k].any() and curvature > 0.0:
                 return low - slope / curvature
-            if step <= NARROW * low:
+            if step <= MIN_BIN_WIDTH * low:
                 return low - slope * step / (slopes[k + 1] - slope)
         sums = request(low, high)
     return low

@@ -23,7 +23,7 @@ from svmtool.formats.source import Source, of_pieces
 
 PREDICTION, HEADER = "prediction", "labels"
 COLUMNS = ((PREDICTION, "probability"), ("rawPrediction",))  # added to frames, by output folder
-BATCH = 1000  # lines joined to one text
+BATCH_LINES = 1000  # lines joined to one text
 POLL_SECONDS = 0.1  # between two checks of the progress
 
 # scorer(source, part) yields texts of whole lines, one (or None) for each output folder, and returns its tally
@@ -136,7 +136,7 @@ def _score_part(scorer: Scorer, gathered: Any, part: int, lines: Iterable[bytes]
     def pieces() -> Iterator[bytes]:
         nonlocal count
         left = iter(lines)
-        while some := list(itertools.islice(left, BATCH)):
+        while some := list(itertools.islice(left, BATCH_LINES)):
             count += len(some)
             yield b"\n".join([*some, b""])
 

@@ -20,7 +20,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.distributed import adapter
 from svmtool.distributed.session import Session, spark_errors
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.svmlight.table import CHUNK, RawTable, joined, parse_bytes
+from svmtool.formats.svmlight.table import CHUNK_BYTES, RawTable, joined, parse_bytes
 
 
 class Text:
@@ -115,12 +115,12 @@ def _part_of(cuts: list[int], key: tuple[int, int]) -> int:
 
 
 def _pieces(split: int, lines: Iterable[bytes]) -> Iterator[tuple[tuple[int, int], bytes]]:
-    """Yield the text of a split in pieces of about CHUNK bytes, with keys (split, piece)."""
+    """Yield the text of a split in pieces of about CHUNK_BYTES bytes, with keys (split, piece)."""
     piece, chunk, size = 0, [], 0
     for line in lines:
         chunk.append(line)
         size += len(line) + 1
-        if size >= CHUNK:
+        if size >= CHUNK_BYTES:
             yield (split, piece), b"\n".join([*chunk, b""])
             piece, chunk, size = piece + 1, [], 0
     if chunk:

@@ -34,7 +34,7 @@ SETTLED_SECONDS = 1.0  # training starts when no executor has registered for thi
 JAVA_SECONDS = 10.0  # time limit for Java to remove its folders
 STAGE_ATTEMPTS = 8  # of a barrier stage: the first, and restarts after a loss
 SLOTS_SECONDS = 60  # time limit for the cluster to have free cores for a barrier stage
-LOCAL = re.compile(r"local(\[(\*|\d+)(,\s*(\*|\d+))?\])?\Z")
+LOCAL_MASTER = re.compile(r"local(\[(\*|\d+)(,\s*(\*|\d+))?\])?\Z")
 LOCAL_CLUSTER = re.compile(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\]\Z")
 LOOPBACK = ("localhost", "127.0.0.1")
 
@@ -121,7 +121,7 @@ class Session:
         self = cls.__new__(cls)
         self.master, self.context, self._gateway, self._own = context.master, context, None, False
         self._folder = tempfile.mkdtemp(prefix="svmtool-spark-")
-        if not LOCAL.match(self.master):
+        if not LOCAL_MASTER.match(self.master):
             context.addArchive(f"{_archive(self._folder, whole=False)}#{PACKAGE.name}")  # on the executors' path
         self._read_settings()
         return self
@@ -129,7 +129,7 @@ class Session:
     def _read_settings(self) -> None:
         """Read slots, host and listens_on from the context."""
         self.slots = int(self.context.defaultParallelism)
-        self._local = bool(LOCAL.match(self.master))
+        self._local = bool(LOCAL_MASTER.match(self.master))
         found = self.context.getConf()
         self.host = "127.0.0.1" if self._local else found.get("spark.driver.host")
         self.listens_on = "127.0.0.1" if self._local else found.get("spark.driver.bindAddress", self.host)
@@ -157,9 +157,9 @@ class Session:
         }
         if "PYSPARK_PYTHON" not in os.environ:
             found["spark.pyspark.python"] = sys.executable
-        if not LOCAL.match(self.master):
+        if not LOCAL_MASTER.match(self.master):
             found["spark.archives"] = f"{_archive(self._folder)}#{ARCHIVE_FOLDER}"
-        if LOCAL.match(self.master) or LOCAL_CLUSTER.match(self.master) or _on_loopback(self.master):
+        if LOCAL_MASTER.match(self.master) or LOCAL_CLUSTER.match(self.master) or _on_loopback(self.master):
             found["spark.driver.host"] = found["spark.driver.bindAddress"] = "127.0.0.1"
         return found
 
@@ -233,7 +233,7 @@ def reason(e: BaseException, java_output: str = "") -> str:
 
 
 def _check_master(master: str) -> None:
-    if LOCAL.match(master) or LOCAL_CLUSTER.match(master) or master == "yarn" or master.startswith("k8s://"):
+    if LOCAL_MASTER.match(master) or LOCAL_CLUSTER.match(master) or master == "yarn" or master.startswith("k8s://"):
         return
     if not re.match(r"spark://[^\s/,]+:\d+(,[^\s/,]+:\d+)*\Z", master):
         raise SvmtoolError(
@@ -278,7 +278,7 @@ def _archive(folder: str, whole: bool = True) -> str:
 
 def _await_executors(context: Any, master: str) -> None:
     """Wait for all executors of a local cluster, or on others for one and until no more register."""
-    if LOCAL.match(master):
+    if LOCAL_MASTER.match(master):
         return
     found = LOCAL_CLUSTER.match(master)
     wanted = parse_integer(found[1]) if found else None

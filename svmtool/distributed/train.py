@@ -33,7 +33,7 @@ from svmtool.training import intent
 from svmtool.training.calibration import FOLDS, NotCalibratedError, by_label, check, sigmoids
 from svmtool.training.outcome import exit_status, interruptible, recording, worst_status
 from svmtool.training.pipeline import Training, fitted, show
-from svmtool.training.validation.cross_validation import UNMOVED, Folds, checked_square
+from svmtool.training.validation.cross_validation import UNCHANGED_NORM, Folds, checked_square
 from svmtool.training.validation.folds import fold_rows
 from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, run_search, run_validation
 
@@ -178,7 +178,7 @@ class DistributedFolds(Folds):
             results, _ = problems.fit_and_certify(start, stop=shares.next())
             W = problems.weights(results)
             ends.append(TIME if any(r.status is TIME for r in results) else worst_status(results))
-            moved |= start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNMOVED
+            moved |= start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNCHANGED_NORM
             if warm is not None:
                 warm[k] = W
             predictions[self.fold == k] = problems.model(W).labels_from(self.scores(problems, W))

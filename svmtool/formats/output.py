@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from svmtool import interrupts
 from svmtool.errors import SvmtoolError
 
-MAX_NAME = 200  # characters of the target's name in a temporary name
+MAX_NAME_BYTES = 200  # characters of the target's name in a temporary name
 
 _tidied: set[str] = set()  # targets whose left files this process has removed
 
@@ -173,7 +173,7 @@ def _create_scratch(target: str, mode: int) -> tuple[str, int]:
     Raises OSError.
     """
     folder, name = os.path.split(target)
-    prefix = f".{name[:MAX_NAME]}."
+    prefix = f".{name[:MAX_NAME_BYTES]}."
     _tidy(folder, prefix)
     while True:
         scratch = os.path.join(folder, f"{prefix}{os.getpid()}-{os.urandom(4).hex()}.tmp")

@@ -22,10 +22,10 @@ MAGIC = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"\x2
 MAGIC_BYTES = 6
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # usual suffixes of such files
 
-READ = 1 << 20  # bytes of a sequential input read at once where it is completed or decompressed
+READ_BYTES = 1 << 20  # bytes of a sequential input read at once where it is completed or decompressed
 LABEL = b"0 "  # of rows without labels
 NEWLINE = b"\n"
-LONGEST_LINE = 1 << 28  # bytes; a small compressed file may contain gigabytes without a newline
+MAX_LINE = 1 << 28  # bytes; a small compressed file may contain gigabytes without a newline
 SHORTER = "became shorter while it was read"
 NUL = "the line contains a NUL byte: this is not a text file"
 
@@ -81,7 +81,7 @@ class Source:
         while len(head) < MAGIC_BYTES and (more := os.read(self._fd, MAGIC_BYTES - len(head))):
             head += more
         if kind := compression_of(head):
-            rest = iter(lambda: os.read(self._fd, READ), b"")
+            rest = iter(lambda: os.read(self._fd, READ_BYTES), b"")
             self._raw = io.BufferedReader(_Pieces(chain([head], rest)))
             self._stream = _decoder(kind, self._raw, self.name)
         else:
@@ -202,7 +202,7 @@ def of_pieces(name: str, pieces: Iterator[bytes]) -> Source:
 
 def _labelled(source: Source) -> Iterator[bytes]:
     """The pieces of text of `unlabelled`."""
-    block, begins = bytearray(READ), True  # whether the next byte begins a line
+    block, begins = bytearray(READ_BYTES), True  # whether the next byte begins a line
     while n := source.read_into(block):
         text = bytes(block[:n])
         last = text.endswith(b"\n")
@@ -233,7 +233,7 @@ def partial_line_error(text: Buffer, start: int, stop: int) -> str:
     """Why text[start:stop] cannot be the beginning of a line; empty if it can."""
     if text.memory.find(b"\0", start, stop) >= 0:
         return NUL
-    return too_long(LONGEST_LINE) if stop - start > LONGEST_LINE else ""
+    return too_long(MAX_LINE) if stop - start > MAX_LINE else ""
 
 
 def too_long(longest: int) -> str:
@@ -246,7 +246,7 @@ class LineReader:
     longest: the limit of the length of a line longer than a chunk.  ended: the whole source has been read.
     """
 
-    def __init__(self, source: Source, chunk: int, longest: int = LONGEST_LINE):
+    def __init__(self, source: Source, chunk: int, longest: int = MAX_LINE):
         self.source, self.longest = source, longest
         self.chunk = chunk if source.size is None else min(chunk, source.size + 1)
         self.ended, self._rest = False, b""  # the beginning of a line

@@ -158,7 +158,7 @@ def _state(path: str) -> list[Fact]:
     from svmtool.formats.adaptable import state
 
     found = state.read(path)
-    size = sum(os.path.getsize(path + kept) for kept in adaptable.KEPT if os.path.exists(path + kept))
+    size = sum(os.path.getsize(path + kept) for kept in adaptable.STATE_FILES if os.path.exists(path + kept))
     counts = ", ".join(
         f"{int(n)} of label {label}" for label, n in zip(found.sums.labels[:SHOWN], found.sums.count, strict=False)
     )

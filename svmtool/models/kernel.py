@@ -31,17 +31,18 @@ SVM_TYPES = (*CLASSIFIERS, ONE_CLASS, *REGRESSIONS)  # by number, as LIBSVM's -s
 NO_PROBABILITIES = "Model does not support probabiliy estimates"  # in LIBSVM's spelling
 UNFIT = "a row for a precomputed kernel must be 0:number 1:K(x,row 1) 2:K(x,row 2) ... without gaps, at least up to {}"
 
-DIRECT_PLACES = 1 << 18  # up to this index a feature's place is its index; the table has 32 MB a thread
+MAX_DIRECT_PLACES = 1 << 18  # up to this index a feature's place is its index; the table has 32 MB a thread
 MAX_WEIGHTS = 1 << 24  # numbers in the weights of all pairs; beyond, a linear kernel is computed like the others
 BLOCK_VALUES = 1 << 18  # kernel values that a thread computes at a time, about
-ROWS_A_BLOCK = 2048  # limit of the rows of a block
+BLOCK_ROWS = 2048  # limit of the rows of a block
 
 # 2 gamma |z|^2 of a support vector z up to which distances from it are taken from inner products: their error, some
 # units in the last place of that number, changes a kernel value by about 1e-14 (rows much longer than z have a value
 # of nearly 0).  For sparse support vectors differences are slow, and 1e-11 is accepted.
-LARGEST_SQUARE, LARGEST_SPARSE_SQUARE = 64.0, 1e4
-SPARSE = 0.5  # share of non-zeros below which support vectors count as sparse.  Differences took 1.3 to 2 times as long
-# as products on seven sets with shares from 0.8 on, 3 to 9 times on five from 0.03 to 0.34 (10 to 780 features)
+MAX_PRODUCT_SQUARE, MAX_SPARSE_SQUARE = 64.0, 1e4
+# share of non-zeros below which support vectors count as sparse.  Differences took 1.3 to 2 times as long as products
+# on seven sets with shares from 0.8 on, 3 to 9 times on five from 0.03 to 0.34 (10 to 780 features)
+MAX_SPARSE_SHARE = 0.5
 
 
 class KernelModel(Model):
@@ -182,7 +183,7 @@ class KernelScores:
         self.features = Buffer("i4", 0)
         self.places, self.norms = Buffer("i4", model.indices.size), Buffer("f8", self.n_sv)
         self.last = self.n_places = 0
-        self.largest_square = LARGEST_SQUARE
+        self.largest_square = MAX_PRODUCT_SQUARE
         self.W: Buffer | None = None
         self._scratch: dict[int, list[Buffer]] = {}
         if self.kernel.kind == PRECOMPUTED:
@@ -191,13 +192,13 @@ class KernelScores:
             self.last = kernel_loops.largest_index(self.places)
             return
         self.n_places = kernel_loops.largest_index(model.indices) + 2  # indices as in the file, starting at 0
-        if self.n_places > DIRECT_PLACES:
+        if self.n_places > MAX_DIRECT_PLACES:
             self.features = distinct(model.indices.array() if isinstance(model.indices, Buffer) else model.indices)
             self.n_places = len(self.features)
         rows = model.indptr, model.indices, model.values
         kernel_loops.place_support(*rows, self.features, self.places, self.norms, self.n_places)
-        sparse = model.indices.size < SPARSE * self.n_sv * (self.n_places - 1)
-        self.largest_square = LARGEST_SPARSE_SQUARE if sparse else LARGEST_SQUARE
+        sparse = model.indices.size < MAX_SPARSE_SHARE * self.n_sv * (self.n_places - 1)
+        self.largest_square = MAX_SPARSE_SQUARE if sparse else MAX_PRODUCT_SQUARE
         if self.kernel.kind == LINEAR and self.n_places * self.pairs <= MAX_WEIGHTS:
             self.W, rest = (Buffer("f8", self.n_places * self.pairs) for _ in range(2))
             support = self.indptr, self.places, self.values, self.coef, self.ends
@@ -218,7 +219,7 @@ class KernelScores:
             call = kernel_loops.linear_decisions.bind(
                 rows.indptr, rows.indices, rows.values, self.features, self.W, self.rho, decisions
             )
-            self._run(lambda lo, hi: call(self.n_places, lo, hi), n, ROWS_A_BLOCK)
+            self._run(lambda lo, hi: call(self.n_places, lo, hi), n, BLOCK_ROWS)
             return
         kernel, classes = self.kernel, self.ends.size - 1
         # of a thread's table, scratch memory and sums
@@ -235,7 +236,7 @@ class KernelScores:
                 kernel.degree, kernel.coef0, self.columns, self.n_places, self.largest_square, lo, hi,
             )  # fmt: skip
 
-        self._run(work, n, min(ROWS_A_BLOCK, LANES * max(1, BLOCK_VALUES // (LANES * max(1, self.n_sv)))))
+        self._run(work, n, min(BLOCK_ROWS, LANES * max(1, BLOCK_VALUES // (LANES * max(1, self.n_sv)))))
 
     def _run(self, work, n: int, step: int) -> None:
         threads.run_blocks(lambda b: work(b * step, min(n, (b + 1) * step)), -(-n // step))

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 NAMES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")  # by number, as LIBSVM's -t and its model files
 WITH_DEGREE, WITH_GAMMA, WITH_COEF0 = (POLYNOMIAL,), (POLYNOMIAL, RBF, SIGMOID), (POLYNOMIAL, SIGMOID)
 
-BLOCK = 1 << 16  # kernel values that a thread computes at a time
-LARGEST_EXPONENT = 64.0 * 2.0**29  # gamma (|x|^2 + |z|^2) up to which inner products in double precision give rbf's
+BLOCK_VALUES = 1 << 16  # kernel values that a thread computes at a time
+MAX_DOUBLE_EXPONENT = 64.0 * 2.0**29  # gamma (|x|^2 + |z|^2) up to which inner products in double precision give rbf's
 # exponent with an error of some 4e-6, as kernel_tiles allows for single precision
-CANCELLED = 1e-12  # error of inner products of long rows relative to their squares
-UNDERFLOW = 708.0  # rbf's value is 0 from this exponent on
+CANCELLATION_RTOL = 1e-12  # error of inner products of long rows relative to their squares
+UNDERFLOW_EXPONENT = 708.0  # rbf's value is 0 from this exponent on
 
 
 class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults=(0.0, 3, 0.0))):
@@ -59,7 +59,7 @@ class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults
         pairs = self.near(P, left, right) if self.kind == RBF and apart is not None else ()
         finish = kernel_loops.finish_kernel if P.dtype.itemsize == 8 else kernel_loops.finish_kernel_single
         call = finish.bind(P, left, right)
-        step = max(1, BLOCK // max(1, m))
+        step = max(1, BLOCK_VALUES // max(1, m))
 
         def work(b: int) -> None:
             call(self.kind, self.gamma, self.degree, self.coef0, m, b * step, min(n, (b + 1) * step))
@@ -73,17 +73,17 @@ class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults
 
         |x|^2 + |z|^2 - 2 x.z loses too many digits if the squares are large: even K(x, x) would not be 1.
         """
-        if self.gamma * (left.max(initial=0.0) + right.max(initial=0.0)) <= LARGEST_EXPONENT:
+        if self.gamma * (left.max(initial=0.0) + right.max(initial=0.0)) <= MAX_DOUBLE_EXPONENT:
             return ()
         import numpy as np
 
         found = []
-        step = max(1, BLOCK // max(1, P.shape[1]))
+        step = max(1, BLOCK_VALUES // max(1, P.shape[1]))
         with np.errstate(over="ignore", invalid="ignore"):
             for lo in range(0, len(P), step):
                 sums = left[lo : lo + step, None] + right
-                least = sums - 2.0 * P[lo : lo + step] - CANCELLED * sums
-                far = (self.gamma * sums <= LARGEST_EXPONENT) | (self.gamma * least > UNDERFLOW)
+                least = sums - 2.0 * P[lo : lo + step] - CANCELLATION_RTOL * sums
+                far = (self.gamma * sums <= MAX_DOUBLE_EXPONENT) | (self.gamma * least > UNDERFLOW_EXPONENT)
                 i, j = np.nonzero(~far)
                 found.append((i + lo, j))
         return tuple(np.concatenate(part) for part in zip(*found, strict=True))

@@ -22,7 +22,7 @@ ONE_CLASS_WORD = "ONECLASS_SVM"
 CRAMMER_SINGER_WORD = "MCSVM_CS"
 LOGISTIC_WORDS = ("L2R_LR", "L1R_LR", "L2R_LR_DUAL")
 # The words of LIBLINEAR's model files, in the order of its solver numbers.
-WORDS = (
+SOLVER_WORDS = (
     "L2R_LR", "L2R_L2LOSS_SVC_DUAL", "L2R_L2LOSS_SVC", "L2R_L1LOSS_SVC_DUAL", "MCSVM_CS", "L1R_L2LOSS_SVC", "L1R_LR",
     "L2R_LR_DUAL", *REGRESSION_WORDS, ONE_CLASS_WORD,
 )  # fmt: skip
@@ -34,8 +34,8 @@ NO_CLASSES = "the model has no classes (it was trained on an empty file) and can
 OVERFLOWN = "the weights overflowed and no model is written: scale the features (svm-scale) or choose "
 OVERFLOWN += "a smaller -c"
 
-ROWS_A_BLOCK = 2048
-LARGEST_LOGIT = 700.0  # exp() does not overflow up to here, so that no sum of probabilities is 0
+BLOCK_ROWS = 2048
+MAX_LOGIT = 700.0  # exp() does not overflow up to here, so that no sum of probabilities is 0
 
 
 def weight_columns(word: str, nr_class: int) -> int:
@@ -96,7 +96,7 @@ class Model:
 class LinearModel(Model):
     """A linear model with the content of LIBLINEAR's file.
 
-    word        one of WORDS; determines how predictions follow from decision values
+    word        one of SOLVER_WORDS; determines how predictions follow from decision values
     labels      class labels in the model's order; None for regression and one-class
     nr_class    number of classes; 2 for regression and one-class
     n_features  largest feature index of the model, without the bias
@@ -151,12 +151,12 @@ class LinearModel(Model):
         call = decide.bind(table.indptr, table.indices, table.values, self.W, out)
 
         def work(block: int) -> None:
-            first = block * ROWS_A_BLOCK
-            call(self.columns, self.n_features, self.bias, rho, first, min(n, first + ROWS_A_BLOCK))
+            first = block * BLOCK_ROWS
+            call(self.columns, self.n_features, self.bias, rho, first, min(n, first + BLOCK_ROWS))
             if table.mapped is not None:
                 table.mapped.check()
 
-        threads.run_blocks(work, -(-n // ROWS_A_BLOCK))
+        threads.run_blocks(work, -(-n // BLOCK_ROWS))
         return out
 
     def choose(self, decisions, places, n: int) -> None:
@@ -187,7 +187,7 @@ class LinearModel(Model):
         if self.word not in LOGISTIC_WORDS:
             A, B = np.array(sigmoids_of(self)).T
             values = self.class_values(decisions)[:, : len(A)]
-            logits = np.clip(-(values * A + B), -LARGEST_LOGIT, LARGEST_LOGIT)
+            logits = np.clip(-(values * A + B), -MAX_LOGIT, MAX_LOGIT)
             decisions = np.ascontiguousarray(logits)
         out = np.empty((len(decisions), self.nr_class))
         logistic(decisions, out, decisions.shape[1], self.nr_class, len(decisions))

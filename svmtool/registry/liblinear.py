@@ -6,16 +6,16 @@ from typing import Any
 
 from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, ON_DISK, RUN_OPTIONS, SPARK, SQUARED_HINGE, Solver
 from svmtool.tolerances import (
+    EPOCH_TOL,
     GRAM_BELOW,
     L1_GAP_AN_EPS,
-    LATE,
     LATE_EPOCHS,
+    LATE_RULE_SHARE,
     MAX_LOOSE_GAP,
     RULE_FALL,
     RULE_MIN_GAP,
     RULE_MORE,
     RULE_SHARE,
-    SAFETY,
     SLOW_MIN_GAP,
     TUBE_GAP_AN_EPS,
     text,
@@ -35,7 +35,7 @@ GRADIENT_RULE = (
 )
 PROJECTED_RULE = (
     "the largest and the smallest projected gradient of the dual, and their difference, are all within -e of zero "
-    f"(LIBLINEAR's rule for -s {{}}; default [eps]; coordinate descent continues to {SAFETY:g} times that)"
+    f"(LIBLINEAR's rule for -s {{}}; default [eps]; coordinate descent continues to {EPOCH_TOL:g} times that)"
 )
 # Added to LIBLINEAR's rule when the features are few and Newton steps converge fast
 FEW_FEATURES = f"with up to {GRAM_BELOW} features the certified gap must also be at most {text(RULE_MIN_GAP)}"
@@ -89,8 +89,8 @@ ROWS = (
         loss="squared hinge",
         stopping=PROJECTED_RULE.format(1) + f"; with up to {GRAM_BELOW} features a run ends at the exact minimum; with "
         f"more it also ends when Newton steps reach a certified gap of {text(SLOW_MIN_GAP)}, or after {LATE_EPOCHS} "
-        f"epochs when |f'(w)| <= {LATE:g} * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR, too, then continues "
-        "by the rule of -s 2)",
+        f"epochs when |f'(w)| <= {LATE_RULE_SHARE:g} * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR, too, then "
+        "continues by the rule of -s 2)",
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=MFN,
     ),

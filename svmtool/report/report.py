@@ -22,7 +22,7 @@ def report(model_path: str, test_path: str, names: Names) -> str:
     """The page's text; SvmtoolError for files that cannot be read and an empty test set."""
     model = read(model_path)
     is_kernel = isinstance(model, KernelModel)
-    rows = svmlight.read(test_path, least=0 if is_kernel else 1)
+    rows = svmlight.read(test_path, first_index=0 if is_kernel else 1)
     if not len(rows):
         raise SvmtoolError(f"{test_path} holds no rows")
     if model.nr_class == 0 or (not is_kernel and model.columns == 0):

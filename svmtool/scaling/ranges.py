@@ -30,16 +30,16 @@ from svmtool.formats.svmlight.slow_line import LAST_INDEX
 from svmtool.integers import parse_integer
 from svmtool.numbers import format_one, format_rows, parse_number
 
-LARGEST = sys.float_info.max
-SPARSE_FROM, SPARSE_RATIO = 1 << 20, 4  # features, and features for each value read, above which entries are sparse
-DENSE = np.empty(0, np.int32)  # as names: feature j has entry j
-BLOCK = 1 << 16  # bytes of a range file read at a time
-LONGEST_WORD = 1 << 20  # bytes; numbers may have thousands of digits
+MAX_FLOAT = sys.float_info.max
+MIN_SPARSE_FEATURES, SPARSE_RATIO = 1 << 20, 4  # features, and features per value read, above which entries are sparse
+ALL_FEATURES = np.empty(0, np.int32)  # as names: feature j has entry j
+BLOCK_BYTES = 1 << 16  # bytes of a range file read at a time
+MAX_WORD_BYTES = 1 << 20  # bytes; numbers may have thousands of digits
 
 
 def _nothing(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Initial low, high and seen."""
-    return np.full(size, LARGEST), np.full(size, -LARGEST), np.zeros(size, np.int64)
+    return np.full(size, MAX_FLOAT), np.full(size, -MAX_FLOAT), np.zeros(size, np.int64)
 
 
 class _SparseRanges:
@@ -73,18 +73,18 @@ def _merged(a: _SparseRanges, b: _SparseRanges) -> _SparseRanges:
 class ShapeOfData:
     """Results of the first pass.
 
-    names: DENSE, or i4[k] the features with entries, ascending, starting at 0.  low, high f8[k], seen i8[k]: range of
-    each feature's values and number of rows with an explicit value.  y_low, y_high: range of labels.  rows, pairs:
-    counts.  n_features: the largest index.
+    names: ALL_FEATURES, or i4[k] the features with entries, ascending, starting at 0.  low, high f8[k], seen i8[k]:
+    range of each feature's values and number of rows with an explicit value.  y_low, y_high: range of labels.  rows,
+    pairs: counts.  n_features: the largest index.
     """
 
     def __init__(self, features: np.ndarray | None = None):
         """features i8[k]: features that always have entries, ascending, starting at 0."""
-        self.wanted = DENSE if features is None else features.astype(np.int32)
+        self.wanted = ALL_FEATURES if features is None else features.astype(np.int32)
         self.n_features = int(self.wanted[-1]) + 1 if len(self.wanted) else 0
-        self.names = DENSE
+        self.names = ALL_FEATURES
         self.low, self.high, self.seen = _nothing(0)
-        self.y_low, self.y_high = LARGEST, -LARGEST
+        self.y_low, self.y_high = MAX_FLOAT, -MAX_FLOAT
         self.rows = self.pairs = 0
         self._parts: list[_SparseRanges] | None = None  # of decreasing sizes; None if all features have entries
 
@@ -95,7 +95,7 @@ class ShapeOfData:
         self.n_features = max(self.n_features, table.n_features)
         self.y_low = min(self.y_low, float(table.labels.min()))
         self.y_high = max(self.y_high, float(table.labels.max()))
-        if self.n_features <= max(SPARSE_FROM, SPARSE_RATIO * (self.pairs + len(self.wanted))):
+        if self.n_features <= max(MIN_SPARSE_FEATURES, SPARSE_RATIO * (self.pairs + len(self.wanted))):
             self._make_dense()
             scale_loops.extend_ranges(table.indices, table.values, self.low, self.high, self.seen)
             return
@@ -114,7 +114,7 @@ class ShapeOfData:
     def _make_dense(self) -> None:
         """Change to arrays of at least n_features entries."""
         if self.n_features > len(self.low):
-            more = _nothing(max(self.n_features, min(2 * len(self.low), SPARSE_FROM)) - len(self.low))
+            more = _nothing(max(self.n_features, min(2 * len(self.low), MIN_SPARSE_FEATURES)) - len(self.low))
             old = self.low, self.high, self.seen
             self.low, self.high, self.seen = (np.concatenate(pair) for pair in zip(old, more, strict=True))
         if self._parts is not None:
@@ -125,7 +125,7 @@ class ShapeOfData:
 
     def finish(self) -> None:
         """Include the value 0 of rows in which a feature is absent (an extreme of -0 becomes 0)."""
-        most = max(SPARSE_FROM, SPARSE_RATIO * (self.pairs + len(self.wanted)))
+        most = max(MIN_SPARSE_FEATURES, SPARSE_RATIO * (self.pairs + len(self.wanted)))
         if self._parts is not None or self.n_features > most:
             part = _new(self.wanted)
             for each in self._parts or ():
@@ -143,11 +143,11 @@ class ShapeOfData:
 
     def indices(self) -> np.ndarray:
         """The index of each entry as in files, starting at 1."""
-        return (self.names if self.names is not DENSE else np.arange(self.n_features)) + np.int64(1)
+        return (self.names if self.names is not ALL_FEATURES else np.arange(self.n_features)) + np.int64(1)
 
     def places(self, features: np.ndarray) -> np.ndarray:
         """Entries of features (integers >= 0, below n_features); ValueError for a feature without an entry."""
-        if self.names is DENSE:
+        if self.names is ALL_FEATURES:
             return features
         at = np.searchsorted(self.names, features).astype(features.dtype)
         if not np.array_equal(self.names.take(at, mode="clip"), features):
@@ -200,7 +200,7 @@ def read(path: str) -> Ranges:
 
 def _words(source: Source, path: str) -> Iterator[bytes]:
     """Yield the first byte of a file, then the words after it, with one block of the file in memory."""
-    block, rest, begun = bytearray(BLOCK), b"", False  # rest: the start of a word that the next block continues
+    block, rest, begun = bytearray(BLOCK_BYTES), b"", False  # rest: the start of a word that the next block continues
     while n := source.read_into(block):
         if block.find(0, 0, n) >= 0:  # a stream of NUL bytes may be endless
             raise RangeError(path, "not a text file: it contains NUL bytes")
@@ -210,7 +210,7 @@ def _words(source: Source, path: str) -> Iterator[bytes]:
             text, begun = text[1:], True
         words = text.split()
         rest = words.pop() if words and not text[-1:].isspace() else b""
-        if len(rest) > LONGEST_WORD:
+        if len(rest) > MAX_WORD_BYTES:
             raise RangeError(path, "not a text file: a word is longer than 1 MB")
         yield from words
     if rest:

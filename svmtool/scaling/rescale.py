@@ -26,7 +26,7 @@ from svmtool.scaling import ranges
 from svmtool.scaling.ranges import Ranges, ShapeOfData
 
 PIECE_PAIRS = 1 << 16  # pairs (or rows) formatted by one thread at a time
-BUFFER = 1 << 22  # bytes of output a thread holds
+BUFFER_BYTES = 1 << 22  # bytes of output a thread holds
 
 
 class LabelError(SvmtoolError):
@@ -189,7 +189,7 @@ class RowWriter:
         while starts[-1] < len(table):
             row = starts[-1]
             by_pairs = int(np.searchsorted(table.indptr, table.indptr[row] + PIECE_PAIRS, "right")) - 1
-            by_text = row + max(1, BUFFER // (len(self.absent) + 32))
+            by_text = row + max(1, BUFFER_BYTES // (len(self.absent) + 32))
             starts.append(min(max(row + 1, min(by_pairs, by_text)), len(table)))
         turn = threading.Condition()
         writing = 0  # index of the piece to be written next; -1 after a failure
@@ -225,7 +225,7 @@ class RowWriter:
         me = threading.get_ident()
         out = self.buffers.get(me)
         if out is None:
-            out = self.buffers[me] = np.empty(BUFFER, np.uint8)
+            out = self.buffers[me] = np.empty(BUFFER_BYTES, np.uint8)
         state = np.array([start, table.indptr[start], -1, 0, 0, 0], np.int64)
         rows = table.labels, table.indptr, table.indices, table.values
         loop = scale_loops.scaled_rows.bind(out, *rows, self.names, self.low, self.high, self.absent, self.at, state)

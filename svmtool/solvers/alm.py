@@ -36,7 +36,7 @@ from svmtool.solvers.alm_rounds import GROWTH, INNER, SIGMA_COLD, SIGMA_MAX, Rou
 from svmtool.solvers.shared import base, interior_steps, newton
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_only
 from svmtool.solvers.shared.interior_steps import Slower
-from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, ROUNDOFF_GAP, SAFETY
+from svmtool.tolerances import DUAL_ROWS, EPOCH_TOL, GRAM_BELOW, ROUNDOFF_GAP
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
 # With more features more rows are on the margin: at a smaller sigma, SIGMA_MIN or more, steps cross fewer breakpoints
@@ -121,7 +121,7 @@ def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     """Run all of `solve` in one compiled call; status None: it made as many records as a call may."""
     nnz, unit = stored_rows(task.rows).nnz, _unit(task)
     gap = rule.certified.gap if monitor.gap is None else monitor.gap
-    pg_range = -1.0 if rule.dual is None else SAFETY * rule.dual.width
+    pg_range = -1.0 if rule.dual is None else EPOCH_TOL * rule.dual.width
     w = np.zeros(task.rows.d) if start is None else start.copy()
     most = min(FUSED_RECORDS, FUSED_VISITS // max(nnz, 1), monitor.call_rounds)
     most = most if monitor.max_iter is None else min(most, monitor.max_iter)

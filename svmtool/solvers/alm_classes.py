@@ -40,7 +40,7 @@ from svmtool.solvers.alm_rounds import RECENT_RANGES, SIGMA_COLD, SMOOTH, WINDOW
 from svmtool.solvers.shared import base, interior_steps
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
-from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY, SLOW_MIN_GAP
+from svmtool.tolerances import EPOCH_TOL, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
 
 GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
 MAX_EPOCHS = 100000  # LIBLINEAR's cap: most of them go over few rows
@@ -51,10 +51,9 @@ INTERIOR_SHARE = 0.25
 TIGHTER = 0.3  # how much further than -e says epochs go where the gap is not certified then
 # The primal value is computed each time the cost of epochs has grown by this share, and by this many evaluations of it
 EVALUATIONS, DEAR = 0.3, 10.0
-# Where d is large, epochs continue towards SAFETY times LIBLINEAR's tolerance for at most this share of the cost at
-# which its rule first held.  banking77, la12, tdt2, conll2000, isolet1, C = 1 and 100: with 0 the dual value of tdt2
-# is below LIBLINEAR's, with 0.5 none is; banking77 at C = 100 takes 3.4 s (8.6 s without this limit, LIBLINEAR 2.2),
-# the others end earlier
+# Where d is large, epochs continue towards EPOCH_TOL times LIBLINEAR's tolerance for at most this share of the cost at
+# which its rule first held.  On banking77, la12, tdt2, conll2000 and isolet1, C = 1 and 100, the dual value of tdt2 is
+# below LIBLINEAR's with 0, none with 0.5; banking77 at C = 100 takes 3.4 s (8.6 s without the limit, LIBLINEAR 2.2)
 AFTER_RULE = 0.5
 NEAR = 1.5  # times the target gap, as epochs estimate it, from which on the primal is computed
 
@@ -110,7 +109,8 @@ class ClassEpochs(Epochs):
         self.gap = rule.certified.gap if monitor.gap is None else monitor.gap
         self.target_gap = self.gap if self.gap >= 0.0 else RULE_MIN_GAP
         self.plain = -1.0 if rule.dual is None else rule.dual.width
-        self.range_tol, self.ruled = SAFETY * self.plain, np.inf  # ruled: the cost at which LIBLINEAR's rule held first
+        self.range_tol = EPOCH_TOL * self.plain
+        self.ruled = np.inf  # the cost at which LIBLINEAR's rule held first
         self.evaluated, self.settled, self.limit = 0.0, False, None
         self.gaps, self.pg_ranges, self.costs = [1.0], [1.0], [0.0]
         self.certified_gaps, self.certified_costs = [1.0], [0.0]  # the gap and the cost where the primal is known
@@ -269,7 +269,7 @@ class Run(Rounds):
 
     def gives_way(self, ends: bool, cg: int) -> bool:
         o, descent = self.objective, self.descent
-        most = -1.0 if self.rule.dual is None else SAFETY * self.rule.dual.width
+        most = -1.0 if self.rule.dual is None else EPOCH_TOL * self.rule.dual.width
         self.near = ends and self.handing_over and o.multiplier_range() <= most
         if self.near or descent is None:
             return self.near

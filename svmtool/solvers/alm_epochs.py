@@ -15,7 +15,7 @@ from svmtool.solvers.alm_rounds import RECENT_RANGES, SMOOTH, WINDOW
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
-from svmtool.tolerances import RULE_MIN_GAP, RULE_SHARE, SAFETY, SLOW_MIN_GAP
+from svmtool.tolerances import EPOCH_TOL, RULE_MIN_GAP, RULE_SHARE, SLOW_MIN_GAP
 
 if TYPE_CHECKING:
     from typing import Any
@@ -62,7 +62,7 @@ class HingeEpochs(Epochs):
         self.loose = rule.certified.loose if wide else -1.0  # sufficient gap once the projected gradients are small
         of_rule = SLOW_MIN_GAP if wide else RULE_MIN_GAP
         self.target_gap = max(self.gap, self.loose) if self.gap >= 0.0 else of_rule
-        self.range_tol = -1.0 if rule.dual is None else SAFETY * rule.dual.width
+        self.range_tol = -1.0 if rule.dual is None else EPOCH_TOL * rule.dual.width
         if rule.dual is None and wide:
             self.range_tol = descent.unit  # the gap alone ends the run, but rows shrunk too early must come back
         self.first = 1 if wide else EPOCHS  # epochs before there is something to decide

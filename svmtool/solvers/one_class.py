@@ -18,7 +18,7 @@ Differs from the paper in:
     finds its multipliers.
  6. It ends by a certified gap, alone or with the violation; the result is the best multiple of w and its best rho.
 Stops when: the certified relative gap (objectives/one_class.py) reaches the target; with -e, when max {z_i: alpha_i >
-0} - min {z_i: alpha_i < c_i} <= SAFETY e (LIBLINEAR's rule, stricter) and the gap is at most RULE_MIN_GAP.
+0} - min {z_i: alpha_i < c_i} <= EPOCH_TOL e (LIBLINEAR's rule, stricter) and the gap is at most RULE_MIN_GAP.
 Memory: 9 vectors of n, 3 of d.
 """
 
@@ -31,7 +31,7 @@ from svmtool.limits import EndedError
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
-from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SAFETY
+from svmtool.tolerances import EPOCH_TOL, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
 
 # A run ends after this many evaluations without a better gap or dual value: what is left is round-off.
 STALL_RTOL, STALL_EVALUATIONS = 1e-13, 30
@@ -72,7 +72,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
     """Rounds until the rule or the gap holds; returns why they ended.  warm: the free rows may be the right ones."""
     range_tol, gap = np.inf, OPTIMAL_GAP if monitor.gap is None else monitor.gap  # violation and gap that end the run
     if monitor.gap is None and rule.dual is not None:
-        range_tol, gap = SAFETY * rule.dual.width, RULE_MIN_GAP
+        range_tol, gap = EPOCH_TOL * rule.dual.width, RULE_MIN_GAP
     some = max(1, min(ROUNDS, WORK // max(descent.rows.nnz, 1), monitor.call_rounds))
     smallest, highest, flat, settled, next_try = np.inf, -np.inf, 0, not warm, 0
     evaluations, most_evaluations = 0, np.inf

@@ -18,7 +18,7 @@ from svmtool.numbers import distinct
 from svmtool.params import Settings
 from svmtool.tolerances import GRAM_BELOW
 
-MANY_VALUES = 200  # integer labels with more distinct values than this are a regression
+MAX_CLASS_VALUES = 200  # integer labels with more distinct values than this are a regression
 
 # kind of labels -> solvers in order of preference, for few and for many features
 CANDIDATES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
@@ -45,7 +45,7 @@ def facts_of(table: Dataset) -> Facts:
     """The facts of a training set."""
     labels = table.labels
     values = len(distinct(labels))
-    if np.any(np.trunc(labels) != labels) or values > MANY_VALUES:
+    if np.any(np.trunc(labels) != labels) or values > MAX_CLASS_VALUES:
         kind = "real"
     else:
         kind = {0: "two", 1: "one", 2: "two"}.get(values, "many")

@@ -34,9 +34,9 @@ from svmtool.training.validation.folds import fold_rows, run_folds, stratified_f
 FOLDS = 5
 MAX_ITERATIONS = 100
 LAST_DECREMENT = 1e-10  # relative to the value: one more Newton step is exact to round-off
-SUFFICIENT = 1e-4  # share of the predicted decrease that a step must achieve
+ARMIJO = 1e-4  # share of the predicted decrease that a step must achieve
 MIN_STEP = 1e-10
-DIAGONAL = 1e-12  # relative increase of the Hessian's diagonal
+RIDGE_SHARE = 1e-12  # relative increase of the Hessian's diagonal
 MIN_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
 
 
@@ -144,7 +144,7 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
         p = np.where(z >= 0, e, 1.0) / (1.0 + e)
         r, h = weights * (t - p), weights * e / (1.0 + e) ** 2
         g1, g2 = float(r @ x), float(r.sum())
-        h11, h12, h22 = (1 + DIAGONAL) * float(h * x @ x) + 1e-300, float(h @ x), (1 + DIAGONAL) * float(h.sum())
+        h11, h12, h22 = (1 + RIDGE_SHARE) * float(h * x @ x) + 1e-300, float(h @ x), (1 + RIDGE_SHARE) * float(h.sum())
         determinant = h11 * h22 - h12 * h12
         dA, dB = (h12 * g2 - h22 * g1) / determinant, (h12 * g1 - h11 * g2) / determinant
         decrement = -(g1 * dA + g2 * dB)
@@ -152,7 +152,7 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
             A, B = A + dA, B + dB
             break
         step = 1.0
-        while (tried := value(A + step * dA, B + step * dB)) > F - SUFFICIENT * step * decrement and step > MIN_STEP:
+        while (tried := value(A + step * dA, B + step * dB)) > F - ARMIJO * step * decrement and step > MIN_STEP:
             step /= 2
         A, B, F = A + step * dA, B + step * dB, tried
     return (A / scale, B - A * middle / scale) if scale > MIN_SCALE else (0.0, B)

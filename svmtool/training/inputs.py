@@ -17,10 +17,10 @@ from svmtool.errors import RowsError, SvmtoolError
 from svmtool.models.linear import LinearModel
 from svmtool.numbers import distinct
 
-VALUES_AT_ONCE = 1 << 21  # values scanned at a time, since rows may be on disk
-MIN_FEATURES, FAR = 1 << 20, 4  # features, and features per value of the data, above which the features are restricted
-LARGEST_COPY = 1 << 22  # values of rows on disk whose indices may be examined in memory
-LARGEST_START = 1e100  # weights of an initial model: their squares must stay numbers
+PIECE_VALUES = 1 << 21  # values scanned at a time, since rows may be on disk
+MANY_FEATURES, FEATURES_PER_VALUE = 1 << 20, 4  # above both, and per value of the data, the features are restricted
+MAX_COPIED_VALUES = 1 << 22  # values of rows on disk whose indices may be examined in memory
+MAX_START_WEIGHT = 1e100  # weights of an initial model: their squares must stay numbers
 
 
 def refuse_overflow(
@@ -31,8 +31,8 @@ def refuse_overflow(
     largest: of |values| that the table does not hold; labels: the largest |label| in the problem.
     """
     largest = max(largest, table.largest or 1.0, 1.0)
-    for at in range(0, len(table.values) if table.largest is None else 0, VALUES_AT_ONCE):
-        some = table.values[at : at + VALUES_AT_ONCE]
+    for at in range(0, len(table.values) if table.largest is None else 0, PIECE_VALUES):
+        some = table.values[at : at + PIECE_VALUES]
         largest = max(float(some.max()), -float(some.min()), largest)
         if table.mapped is not None:
             table.mapped.check()
@@ -62,7 +62,8 @@ def refuse_range(
 def used_features(table: Dataset) -> np.ndarray | None:
     """The features that occur, i4, ascending, 0-based; None if restricting is not worthwhile."""
     values = len(table.values)
-    if table.n_features <= max(MIN_FEATURES, FAR * values) or (table.mapped is not None and values > LARGEST_COPY):
+    too_long = table.mapped is not None and values > MAX_COPIED_VALUES
+    if table.n_features <= max(MANY_FEATURES, FEATURES_PER_VALUE * values) or too_long:
         return None
     return distinct(table.indices)
 
@@ -125,6 +126,6 @@ def resized(W: np.ndarray, model: LinearModel, n_features: int, bias: float) -> 
 
 def checked_start(start: np.ndarray) -> np.ndarray:
     """`start` itself; SvmtoolError for weights that are not finite or too large."""
-    if not np.all(np.abs(start) < LARGEST_START):
+    if not np.all(np.abs(start) < MAX_START_WEIGHT):
         raise SvmtoolError("the initial model has weights that are not finite, or too large to start from")
     return start

@@ -10,7 +10,7 @@ from svmtool.params import Settings
 if TYPE_CHECKING:
     import numpy as np
 
-MANY_LABELS = 100  # more different labels than this are probably targets of a regression
+MAX_CLASS_LABELS = 100  # more different labels than this are probably targets of a regression
 CLASSIFIERS = ("classification", "all classes")
 # What a number of -s is in LIBSVM, and the options that only this problem uses.
 LIBSVM_PROBLEMS = {
@@ -57,7 +57,7 @@ def label_warnings(settings: Settings, given: tuple[str, ...], labels: np.ndarra
         what = f"the label {broken[0]:g}, which is not a whole number"
     else:
         count = 1 + int(np.count_nonzero(np.diff(np.sort(whole))))  # np.unique would import numpy.ma: 4 ms
-        if count <= MANY_LABELS:
+        if count <= MAX_CLASS_LABELS:
             return []
         what = f"{count} different labels"
     row = settings.row

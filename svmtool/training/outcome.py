@@ -14,7 +14,7 @@ from svmtool.params import Request
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import INTERRUPTED, RULE, Result, Status
 
-VAGUE = 1e-2  # certified gap above which a run ended by the rule of -e prints a warning
+WARNING_GAP = 1e-2  # certified gap above which a run ended by the rule of -e prints a warning
 NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
 
 
@@ -66,8 +66,8 @@ def advice(status: Status, row: Solver) -> str:
 
 
 def vague_gap(results: list) -> float:
-    """The largest certified gap of results ended by the rule of -e, if above VAGUE; else 0."""
-    return max((r.certified_gap for r in results if r.status is RULE and r.certified_gap > VAGUE), default=0.0)
+    """The largest certified gap of results ended by the rule of -e, if above WARNING_GAP; else 0."""
+    return max((r.certified_gap for r in results if r.status is RULE and r.certified_gap > WARNING_GAP), default=0.0)
 
 
 def exit_status(row: Solver, request: Request, done: Any, model_path: str, interrupted: bool, console: Any) -> int:

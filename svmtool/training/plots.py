@@ -13,10 +13,10 @@ from svmtool.charts.colours import BLUE, FAINT, GREY, ORANGE, RED
 from svmtool.errors import SvmtoolError
 
 KINDS = ("png", "svg", "pdf")
-NAMED = 10  # lines up to which each has its colour and its name in the legend
-MIN_GAP = 1e-17  # gaps of zero are drawn here: the axis is logarithmic
-MIN_SECONDS = 1e-6
-FADED = 0.45  # opacity of the lines of many classes
+MAX_NAMED_LINES = 10  # lines up to which each has its colour and its name in the legend
+MIN_DRAWN_GAP = 1e-17  # gaps of zero are drawn here: the axis is logarithmic
+MIN_DRAWN_SECONDS = 1e-6
+FADED_OPACITY = 0.45  # opacity of the lines of many classes
 
 
 class Record(NamedTuple):
@@ -144,25 +144,25 @@ def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -
     timed = _is_timed(list(runs.values()))
     ranked = sorted(runs, key=lambda label: _last_gap(runs[label]))
     names = {ranked[(len(ranked) - 1) // 2]: "median", ranked[-1]: "worst"} if ranked else {}
-    colours = [f"C{k}" for k in range(NAMED)]
+    colours = [f"C{k}" for k in range(MAX_NAMED_LINES)]
     for k, label in enumerate(runs):
         records = runs[label]
-        x = [max(r.seconds, MIN_SECONDS) if timed else r.iteration + 1 for r in records]
+        x = [max(r.seconds, MIN_DRAWN_SECONDS) if timed else r.iteration + 1 for r in records]
         style: dict[str, Any] = {"color": BLUE, "linewidth": 1.2, "marker": ".", "markersize": 4.0}
         name = None
         if len(runs) > 1:
             rank = names.get(label, "")
-            if len(runs) <= NAMED:
+            if len(runs) <= MAX_NAMED_LINES:
                 style["color"], name = colours[k], f"{label}"
                 style["linewidth"] = 2.2 if rank else 0.8
             else:
-                style |= {"color": FAINT, "linewidth": 0.5, "markersize": 1.5, "alpha": FADED, "zorder": 1}
-            if rank and len(runs) > NAMED:
+                style |= {"color": FAINT, "linewidth": 0.5, "markersize": 1.5, "alpha": FADED_OPACITY, "zorder": 1}
+            if rank and len(runs) > MAX_NAMED_LINES:
                 colour = RED if rank == "worst" else BLUE
                 style |= {"color": colour, "linewidth": 1.6, "markersize": 4.0, "alpha": 1.0, "zorder": 3}
             if rank:
                 name = f"{label}: {rank}, gap {_last_gap(records):.1g}"
-        upper.plot(x, [max(r.gap, MIN_GAP) if math.isfinite(r.gap) else math.nan for r in records],
+        upper.plot(x, [max(r.gap, MIN_DRAWN_GAP) if math.isfinite(r.gap) else math.nan for r in records],
                    label=name, **style)  # fmt: skip
         lower.plot(x, [r.objective if math.isfinite(r.objective) else math.nan for r in records], **style)
     _logarithmic(upper, [r.gap for run in runs.values() for r in run if r.gap > 0])
@@ -174,14 +174,14 @@ def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -
         lower.set_xscale("log")
     if target is not None:
         upper.axhline(target, color=GREY, linestyle="--", linewidth=1.0, label=f"target gap: {target:g}")
-    if len(runs) > NAMED:
+    if len(runs) > MAX_NAMED_LINES:
         upper.plot([], [], color=FAINT, linewidth=1.0, label=f"{len(runs)} problems")
     _finish(figure, (upper, lower), "problem" if len(runs) > 1 else "")
 
 
 def _is_timed(runs: list[list[Record]]) -> bool:
     """Whether times of most problems extend over a decade; a compiled loop reports all its iterations at its end."""
-    wide = sum(run[-1].seconds > 10.0 * max(run[0].seconds, MIN_SECONDS) for run in runs)
+    wide = sum(run[-1].seconds > 10.0 * max(run[0].seconds, MIN_DRAWN_SECONDS) for run in runs)
     return 2 * wide > len(runs)
 
 
@@ -235,7 +235,7 @@ def search(
     upper.set_ylabel(f"{title} in %" if percent else title)
     if gaps is not None:
         lower = axes[1]
-        heights = [max(gap, MIN_GAP) for _, gap in gaps]
+        heights = [max(gap, MIN_DRAWN_GAP) for _, gap in gaps]
         lower.plot([C for C, _ in gaps], heights, color=BLUE, linewidth=1.2, marker=".")
         lower.set_ylabel("certified relative gap")
         lower.set_yscale("log")

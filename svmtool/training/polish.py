@@ -24,16 +24,16 @@ from svmtool.solvers.shared.base import Monitor
 from svmtool.tolerances import SLOW_MIN_GAP
 
 # most visits of polishing: this share of those in training, besides READING_VISITS and STARTUP_VISITS for all problems
-MORE = 0.5
-CALL = 2e4  # fixed cost of an epoch, in visits to non-zeros
-SETTLING = 0.5  # share of the work for conjugate gradients over the free dual variables, before coordinate descent
-SPARED = 0.5  # visits between two evaluations of the primal, as share of all so far
-SETTLED = 0.1  # rows are unshrunk when the gradients of the others have decreased to this share
+VISITS_SHARE = 0.5
+EPOCH_VISITS = 2e4  # fixed cost of an epoch, in visits to non-zeros
+FACE_SHARE = 0.5  # share of the work for conjugate gradients over the free dual variables, before coordinate descent
+EVALUATION_SHARE = 0.5  # visits between two evaluations of the primal, as share of all so far
+UNSHRINK_SHARE = 0.1  # rows are unshrunk when the gradients of the others have decreased to this share
 
 
 def allowance(visits: float, nnz: int, problems: int) -> float:
     """Non-zeros that polishing one problem may visit; visits: of training to each row, nnz: of the data."""
-    return MORE * visits * nnz + (READING_VISITS * nnz + STARTUP_VISITS) / problems
+    return VISITS_SHARE * visits * nnz + (READING_VISITS * nnz + STARTUP_VISITS) / problems
 
 
 def polished(
@@ -88,17 +88,17 @@ def _go_on(
     each = descent.cost / VISIT_NS if isinstance(descent, DualCoordinateDescent) else nnz
     made, evaluated, sharp = 0.0, 0.0, np.inf
     if isinstance(descent, DualCoordinateDescent) and relative_gap(primal, descent.dual_value()) > SLOW_MIN_GAP:
-        made = descent.settle(SETTLING * work)
+        made = descent.settle(FACE_SHARE * work)
         w, primal = least(descent.w)
     while relative_gap(primal, descent.dual_value()) > SLOW_MIN_GAP:
-        made += descent.active_share * each + CALL
+        made += descent.active_share * each + EPOCH_VISITS
         if made > work or monitor.ended():
             break
         descent.run()
         if descent.pg_range <= sharp and not descent.complete:
-            sharp = SETTLED * descent.pg_range
+            sharp = UNSHRINK_SHARE * descent.pg_range
             descent.unshrink()
-        if made >= evaluated + max(each, SPARED * evaluated):
+        if made >= evaluated + max(each, EVALUATION_SHARE * evaluated):
             evaluated = made
             w, primal = least(descent.w)
     return least(descent.w)[0] if made > evaluated else w

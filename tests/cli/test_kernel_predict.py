@@ -111,8 +111,8 @@ def test_a_file_is_scored_chunk_by_chunk(kernel, run, tmp_path, monkeypatch):
     (tmp_path / "t.gz").write_bytes(gzip.compress(text.encode()))
     found = set()
     for chunk, names in ((1 << 22, ("t", "t.gz")), (3000, ("t", "t.gz"))):
-        monkeypatch.setattr(predict_kernel, "CHUNK", chunk)
-        monkeypatch.setattr(predict_kernel, "MIN_CHUNK", 100)
+        monkeypatch.setattr(predict_kernel, "CHUNK_BYTES", chunk)
+        monkeypatch.setattr(predict_kernel, "MIN_CHUNK_BYTES", 100)
         for name in names:
             for count in ("1", "2"):
                 run("-q", "--threads", count, "--scores", f"s{chunk}{name}{count}", name, "m", "o")
@@ -159,8 +159,8 @@ def test_a_bad_line_leaves_the_old_output(rows, sentence, run, tmp_path):
 @pytest.mark.parametrize("row", ["1 0:1 1:1 2:2", "1 1:1 2:2 3:3 4:4", "1 0:1 1:1 3:3 4:4", "1"])
 def test_a_row_of_a_precomputed_kernel_that_lacks_values_is_refused(row, run, tmp_path, monkeypatch):
     assert run("t", "m", "o", model=GIVEN, rows="1 0:9 1:5 2:0 3:1\n").exit == 0
-    monkeypatch.setattr(predict_kernel, "CHUNK", 64)
-    monkeypatch.setattr(predict_kernel, "MIN_CHUNK", 64)
+    monkeypatch.setattr(predict_kernel, "CHUNK_BYTES", 64)
+    monkeypatch.setattr(predict_kernel, "MIN_CHUNK_BYTES", 64)
     got = run("t", "m", "o2", model=GIVEN, rows="1 0:9 1:5 2:0 3:1\n" * 9 + row + "\n")
     assert got.exit == 1 and not (tmp_path / "o2").exists()
     assert got.stderr.startswith("Wrong input format at line 10: t: a row for a precomputed kernel must be 0:number")

@@ -60,7 +60,7 @@ def test_work_is_limited_and_nothing_gets_worse(power):
     task = problems.task(0)
     start, w = 0.1 * task.cost, np.zeros(task.rows.d)
     primal, values = problems.primal(0, w), []
-    for work in (0.0, 2.0 * polish.CALL, 1e9):
+    for work in (0.0, 2.0 * polish.EPOCH_VISITS, 1e9):
         found, alpha = polish.polished(task, power, w, primal, [start], work, Monitor())
         assert problems.primal(0, found) <= primal
         values.append(problems._certifier(0).certify(found, alpha))

@@ -29,7 +29,7 @@ MEMORY = ("--memory", "1G")
 @pytest.fixture
 def on_disk(monkeypatch):
     """Puts the rows of any file on disk, releases pages at every check, and makes pieces small."""
-    monkeypatch.setattr(row_folder, "BYTES_A_BYTE", np.inf)
+    monkeypatch.setattr(row_folder, "ROWS_PER_TEXT", np.inf)
     monkeypatch.setattr(mapped_arrays, "MAX_RESERVE_BYTES", np.inf)
     monkeypatch.setattr(mapped_arrays, "RESERVE_SHARE", 1.0)
     monkeypatch.setattr(mapped_arrays, "MAX_ORDINARY_BYTES", 0)
@@ -205,7 +205,7 @@ def test_a_run_that_held_more_says_so(more, data, command, tmp_path):
     run = ("-q", "-s", 2, *more, "--memory")
     assert command("train", *run, "300M", "-", *model, input=text).stderr == b""
     least = (
-        "import svmtool.formats.rowcache.folder as f; f.MIN_MEMORY = 0; "
+        "import svmtool.formats.rowcache.folder as f; f.MIN_MEMORY_BYTES = 0; "
         "from svmtool.cli.train import main; import sys;"
     )
     done = subprocess.run(

@@ -217,7 +217,7 @@ def texts(lines: list[bytes]) -> list[bytes]:
 
 @pytest.mark.parametrize("size", [1, 1 << 6, 1 << 22])
 def test_lines_are_parsed_as_files_are(size, monkeypatch, tmp_path):
-    monkeypatch.setattr("svmtool.distributed.reading.CHUNK", size)
+    monkeypatch.setattr("svmtool.distributed.reading.CHUNK_BYTES", size)
     text = numbers_text(3)
     (tmp_path / "d").write_text(text)
     a, b = table.read(str(tmp_path / "d")), parse(texts(text.encode().splitlines()))
@@ -229,7 +229,7 @@ def test_lines_are_parsed_as_files_are(size, monkeypatch, tmp_path):
 
 
 def test_pieces_may_come_in_any_order(monkeypatch):
-    monkeypatch.setattr("svmtool.distributed.reading.CHUNK", 64)
+    monkeypatch.setattr("svmtool.distributed.reading.CHUNK_BYTES", 64)
     lines = numbers_text(3).encode().splitlines()
     pieces = [*_pieces(0, lines[:70]), *_pieces(1, lines[70:])]
     a, b = table_of(pieces), table_of(pieces[::-1], False)

@@ -206,7 +206,7 @@ def test_what_a_block_cannot_do_is_reported_with_its_reason():
 
 
 def test_a_task_reads_no_further_than_a_bad_line(monkeypatch):
-    monkeypatch.setattr("svmtool.distributed.reading.CHUNK", 1)
+    monkeypatch.setattr("svmtool.distributed.reading.CHUNK_BYTES", 1)
     lines = iter([b"1 1:1", b"1 1:x", b"1 1:2"])
     with pytest.raises(DataError, match="line 2"):
         table_of(_pieces(0, lines))

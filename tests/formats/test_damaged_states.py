@@ -16,7 +16,7 @@ import pytest
 from adapt_suite import apart, batch, draw, text_of_rows, weights_in
 
 from svmtool.errors import ModelError
-from svmtool.formats.adaptable import NEXT, state
+from svmtool.formats.adaptable import NEW_LOG, state
 from svmtool.formats.adaptable.row_log import RowLog
 
 RNG = np.random.default_rng(3)
@@ -130,7 +130,7 @@ def test_members_that_say_they_are_larger_than_the_file(ready):
         state.read("m")
 
 
-@pytest.mark.parametrize("name", [STATE, LOG, LOCK, LOG + NEXT, "m"])
+@pytest.mark.parametrize("name", [STATE, LOG, LOCK, LOG + NEW_LOG, "m"])
 @pytest.mark.parametrize("kind", ["fifo", "folder"])
 def test_what_is_no_file_is_refused_at_once(ready, name, kind):
     """Opening these like a file would wait forever."""
@@ -138,7 +138,7 @@ def test_what_is_no_file_is_refused_at_once(ready, name, kind):
     Path(name).unlink(missing_ok=True)
     with_pipe(name)
     for argv in (("--add", "new", "-i", "m"), ("--remove", "d", "-i", "m", "other"), ("d", "m")):
-        if name in (LOCK, LOG + NEXT) and "other" in argv:
+        if name in (LOCK, LOG + NEW_LOG) and "other" in argv:
             continue
         if name == "m" and argv == ("d", "m"):  # a model may be a pipe; then it has no state
             continue
@@ -148,7 +148,7 @@ def test_what_is_no_file_is_refused_at_once(ready, name, kind):
     assert not Path("other").exists()
 
 
-@pytest.mark.parametrize("name", [STATE, LOG, LOCK, LOG + NEXT])
+@pytest.mark.parametrize("name", [STATE, LOG, LOCK, LOG + NEW_LOG])
 @pytest.mark.parametrize("there", [True, False])
 def test_a_planted_link_is_not_followed(ready, name, there, tmp_path):
     victim = tmp_path / "elsewhere"
@@ -180,13 +180,13 @@ def test_a_full_disk_leaves_no_log(ready, call, monkeypatch):
         m.setattr(os, call, full)
         status, _, err = ready("d", "m")
     assert status == 1 and err == f"can't save the model's rows to {LOG}: No space left on device\n"
-    assert not Path(LOG + NEXT).exists()
+    assert not Path(LOG + NEW_LOG).exists()
     assert ready("--add", "new", "-i", "m")[0] == 0
 
 
 def test_a_log_left_empty_goes_with_the_next_run(ready):
-    Path(LOG + NEXT).write_bytes(b"")
+    Path(LOG + NEW_LOG).write_bytes(b"")
     assert ready("d", "m")[0] == 0
-    assert not Path(LOG + NEXT).exists()
+    assert not Path(LOG + NEW_LOG).exists()
     log = RowLog.open(LOG, *(lambda s: (s.log, s.entries))(state.read("m")))
     log.close()

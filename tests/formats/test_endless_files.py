@@ -51,8 +51,8 @@ CASES = [
 @pytest.mark.parametrize("read, begun, goes_on, sentence", CASES)
 def test_refused_early(read, begun, goes_on, sentence, tmp_path, monkeypatch):
     """Only a few windows are read from an endless pipe before the message."""
-    monkeypatch.setattr(model_text, "LONGEST_LINE", 1 << 23)
-    monkeypatch.setattr(kernel, "LONGEST_LINE", 1 << 23)
+    monkeypatch.setattr(model_text, "MAX_LINE", 1 << 23)
+    monkeypatch.setattr(kernel, "MAX_LINE", 1 << 23)
     path, sent = str(tmp_path / "endless"), 0
     os.mkfifo(path)
 
@@ -81,7 +81,7 @@ def test_ranges_read_in_pieces(text, tmp_path, monkeypatch):
     (tmp_path / "r").write_text(text)
     whole = ranges.read(str(tmp_path / "r"))
     for block in range(1, 9):
-        monkeypatch.setattr(ranges, "BLOCK", block)
+        monkeypatch.setattr(ranges, "BLOCK_BYTES", block)
         some = ranges.read(str(tmp_path / "r"))
         assert (some.y, some.x) == (whole.y, whole.x) and some.x is not None
         for name in ("index", "low", "high"):
@@ -103,7 +103,7 @@ def test_models_read_in_windows(module, text, tmp_path, monkeypatch):
     whole = module.read(str(path))
     module.write(str(tmp_path / "wanted"), whole)
     for window in (1, 2, 3, 7, 50, 100, 1000):
-        monkeypatch.setattr(model_text, "WINDOW", window)
+        monkeypatch.setattr(model_text, "WINDOW_BYTES", window)
         some = module.read(str(path))
         module.write(str(tmp_path / "got"), some)
         assert (tmp_path / "got").read_bytes() == (tmp_path / "wanted").read_bytes()
@@ -114,7 +114,7 @@ def test_where_the_text_is_wrong_does_not_depend_on_windows(tmp_path, monkeypatc
     path = tmp_path / "m"
     path.write_text(LINEAR.replace("bias -1", "rho 0\n\nbias nan"))
     for window in (1, 5, 40, 1000):
-        monkeypatch.setattr(model_text, "WINDOW", window)
+        monkeypatch.setattr(model_text, "WINDOW_BYTES", window)
         with pytest.raises(SvmtoolError, match="line 7: bias is nan"):
             linear.read(str(path))
 

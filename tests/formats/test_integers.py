@@ -10,7 +10,7 @@ from svmtool.compiled import threads
 from svmtool.errors import DataError, ModelError, SvmtoolError
 from svmtool.formats.models import kernel, linear
 from svmtool.formats.svmlight import table
-from svmtool.integers import BEYOND, parse_count, parse_integer
+from svmtool.integers import OUT_OF_RANGE, parse_count, parse_integer
 from svmtool.numbers import parse_int_prefix
 from svmtool.scaling import ranges
 
@@ -19,8 +19,8 @@ LONG = "1" * 5000  # int() refuses more than 4300 digits
 
 @pytest.mark.parametrize(
     "text, value",
-    [("0", 0), ("-7", -7), ("+07", 7), ("0" * 5000 + "12", 12), ("9" * 19, 10**19 - 1), ("1" + "0" * 19, BEYOND),
-     (LONG, BEYOND), ("-" + LONG, -BEYOND), (b"42", 42)],
+    [("0", 0), ("-7", -7), ("+07", 7), ("0" * 5000 + "12", 12), ("9" * 19, 10**19 - 1), ("1" + "0" * 19, OUT_OF_RANGE),
+     (LONG, OUT_OF_RANGE), ("-" + LONG, -OUT_OF_RANGE), (b"42", 42)],
 )  # fmt: skip
 def test_what_is_an_integer(text, value):
     assert parse_integer(text) == value
@@ -113,7 +113,7 @@ def test_threads_of_predict_and_scale(count):
 
     for parse, argv in ((options.parse, ["d", "m", "o"]), (scale.parse, ["d"])):
         if count == LONG:
-            assert parse(["--threads", count, *argv]).threads == BEYOND
+            assert parse(["--threads", count, *argv]).threads == OUT_OF_RANGE
         else:
             with pytest.raises(SvmtoolError, match="--threads needs a number of at least 1"):
                 parse(["--threads", count, *argv])

@@ -119,7 +119,7 @@ def test_long_files_are_written_piece_by_piece_and_read_by_several_threads(tmp_p
     model, _ = random_model(rng, Kernel(2, 0.5), "c_svc", 3, 9000, 15)
     path = str(tmp_path / "m")
     kernel_model.write(path, model)
-    assert Path(path).stat().st_size > 2 * table.PRINTED
+    assert Path(path).stat().st_size > 2 * table.PRINTED_BYTES
     try:
         for count in (1, 2):
             threads.set_count(count)

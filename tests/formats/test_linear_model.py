@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from svmtool.errors import ModelError, SvmtoolError
 from svmtool.formats.models import linear
-from svmtool.models.linear import WORDS, LinearModel
+from svmtool.models.linear import SOLVER_WORDS, LinearModel
 
-SOLVERS = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 21), WORDS, strict=True))
+SOLVERS = dict(zip((0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 21), SOLVER_WORDS, strict=True))
 GOOD = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias -1\nw\n0.5 \n-0.25 \n"
 
 

@@ -47,9 +47,9 @@ class Endless(io.RawIOBase):
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Sets small blocks and a small limit of a line."""
-    for module, name in ((table, "BLOCK"), (scored_text, "BLOCK")):
+    for module, name in ((table, "BLOCK_BYTES"), (scored_text, "BLOCK_BYTES")):
         monkeypatch.setattr(module, name, SMALL)
-    monkeypatch.setattr(table, "LONGEST_LINE", 1 << 16)
+    monkeypatch.setattr(table, "MAX_LINE", 1 << 16)
     for function in (source.partial_line_error, source.LineReader.__init__):
         monkeypatch.setattr(function, "__defaults__", (1 << 16,))
     monkeypatch.setattr(table.raw_tables, "__defaults__", (SMALL, None, 1, 1 << 16))
@@ -116,8 +116,8 @@ def test_an_earlier_fault_is_reported_first(reader, tmp_path):
 
 
 def test_rows_on_disk_take_lines_of_a_share_of_the_memory(svm_train, monkeypatch, tmp_path):
-    monkeypatch.setattr(folder, "BYTES_A_BYTE", float("inf"))
-    monkeypatch.setattr(folder, "LINE_SHARE", 1e-4)
+    monkeypatch.setattr(folder, "ROWS_PER_TEXT", float("inf"))
+    monkeypatch.setattr(folder, "MAX_LINE_SHARE", 1e-4)
     read = table.raw_tables
     monkeypatch.setattr(arrays, "raw_tables", lambda source, longest: read(source, longest=longest))
     (tmp_path / "d").write_bytes(GOOD + b"1 1:" + b"0" * 50_000 + b"\n")
@@ -169,7 +169,7 @@ class Repeated:
 
 @pytest.mark.parametrize(("byte", "words"), [(b"\0", NUL), (b"7", "longer than")])
 def test_standard_input_without_an_end(byte, words, tmp_path, monkeypatch):
-    monkeypatch.setattr("svmtool.formats.svmlight.inputs.LONGEST_LINE", 1 << 23)
+    monkeypatch.setattr("svmtool.formats.svmlight.inputs.MAX_LINE", 1 << 23)
     (tmp_path / "d").write_bytes(GOOD + byte * (1 << 25))
     with open(tmp_path / "d", "rb") as file:
         monkeypatch.setattr(sys, "stdin", file)

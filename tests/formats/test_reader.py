@@ -53,8 +53,8 @@ def assert_same(a: Dataset, b: Dataset) -> None:
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Sets blocks so small that lines are longer than a block."""
-    monkeypatch.setattr(svmlight, "BLOCK", 40)
-    monkeypatch.setattr(svmlight, "STREAM_BLOCK", 24)
+    monkeypatch.setattr(svmlight, "BLOCK_BYTES", 40)
+    monkeypatch.setattr(svmlight, "STREAM_BLOCK_BYTES", 24)
 
 
 @pytest.fixture
@@ -93,8 +93,8 @@ def test_round_trip(tmp_path_factory, rows, spelling, data):
         f.write(text)
     expected = naive([(float(spelling % label), {i: float(spelling % v) for i, v in f.items()}) for label, f in rows])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(svmlight, "BLOCK", data.draw(st.integers(8, 200)))
-        patch.setattr(svmlight, "STREAM_BLOCK", data.draw(st.integers(8, 200)))
+        patch.setattr(svmlight, "BLOCK_BYTES", data.draw(st.integers(8, 200)))
+        patch.setattr(svmlight, "STREAM_BLOCK_BYTES", data.draw(st.integers(8, 200)))
         assert_same(svmlight.read(path), expected)
         parts = list(blocks(path, data.draw(st.integers(1, 300))))
     assert sum(len(p) for p in parts) == len(rows)

@@ -22,9 +22,9 @@ BAD = TEXT + b"1 1:2 1:3\n" + TEXT + b"1 x:1\n"
 @pytest.fixture(params=["plain", "gzip"])
 def write(tmp_path, monkeypatch, request):
     """A function that writes text to a plain or compressed file; blocks are small."""
-    monkeypatch.setattr(svmlight, "BLOCK", 1 << 12)
-    monkeypatch.setattr(svmlight, "STREAM_BLOCK", 1 << 12)
-    monkeypatch.setattr(svmlight, "CHUNK", 1 << 14)
+    monkeypatch.setattr(svmlight, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(svmlight, "STREAM_BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(svmlight, "CHUNK_BYTES", 1 << 14)
     path = tmp_path / ("d" if request.param == "plain" else "d.gz")
 
     def write(text: bytes) -> str:
@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_opened(tmp_path):
 
 
 def test_any_other_failure_is_raised_by_table(tmp_path, monkeypatch):
-    def fail(source, least):
+    def fail(source, first_index):
         raise MemoryError
 
     (tmp_path / "d").write_bytes(TEXT)
@@ -90,9 +90,9 @@ def reads(monkeypatch):
     """The paths that were read, each with whether a separate thread read it."""
     found: list[tuple[str, bool]] = []
 
-    def noted(source, least):
+    def noted(source, first_index):
         found.append((source.name, threading.current_thread() is not threading.main_thread()))
-        return svmlight.read_raw(source, least)
+        return svmlight.read_raw(source, first_index)
 
     monkeypatch.setattr(inputs, "read_raw", noted)
     return found

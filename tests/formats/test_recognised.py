@@ -160,6 +160,6 @@ def test_many_rows_without_labels(unlabelled, tmp_path, monkeypatch):
     assert unlabelled() == 0
     whole = (tmp_path / "o").read_bytes()
     for size in range(1, 12):
-        monkeypatch.setattr(module, "READ", size)
+        monkeypatch.setattr(module, "READ_BYTES", size)
         assert predict.main(["--no-labels", "u", "m", "o"]) == 0
         assert (tmp_path / "o").read_bytes() == whole

@@ -9,7 +9,7 @@ from svmtool.formats.source import open_source
 from svmtool.formats.svmlight import table
 
 
-def blocks(path: str, chunk: int = table.CHUNK) -> Iterator[Dataset]:
+def blocks(path: str, chunk: int = table.CHUNK_BYTES) -> Iterator[Dataset]:
     """Yield Datasets of about `chunk` bytes of text each."""
     with open_source(path) as source:
         yield from table.tables(source, chunk)

@@ -28,7 +28,7 @@ def test_places_of_features_that_occur(monkeypatch, wanted):
     features = None if wanted is None else np.array(wanted)
 
     def facts(least: int, far: int):
-        monkeypatch.setattr(ranges, "SPARSE_FROM", least)
+        monkeypatch.setattr(ranges, "MIN_SPARSE_FEATURES", least)
         monkeypatch.setattr(ranges, "SPARSE_RATIO", far)
         shape = ranges.ShapeOfData(features)
         for table in blocks:
@@ -41,10 +41,10 @@ def test_places_of_features_that_occur(monkeypatch, wanted):
         return shape.names, [x.view(np.uint64) for x in (low, high, seen)]  # -0 is not 0
 
     names, whole = facts(1000, 0)
-    assert names is ranges.DENSE
+    assert names is ranges.ALL_FEATURES
     for least, far in ((10, 0), (10, 1), (10, 3)):
         names, some = facts(least, far)
-        assert (names is not ranges.DENSE) == (far == 0)
+        assert (names is not ranges.ALL_FEATURES) == (far == 0)
         assert all(map(np.array_equal, whole, some))
 
 

@@ -150,8 +150,8 @@ def test_oracle(tmp_path_factory, rows, x, y, n_threads, small, far):
         patch.setattr(sys, "stdout", Standard(target))
         if small:  # many pieces, and an output buffer that holds hardly more than one number
             patch.setattr(rescale, "PIECE_PAIRS", 5)
-            patch.setattr(rescale, "BUFFER", scale_loops.FEATURE_SPACE + 40)
-        patch.setattr(feature_ranges, "SPARSE_FROM", 5)
+            patch.setattr(rescale, "BUFFER_BYTES", scale_loops.FEATURE_SPACE + 40)
+        patch.setattr(feature_ranges, "MIN_SPARSE_FEATURES", 5)
         patch.setattr(feature_ranges, "SPARSE_RATIO", far)  # 0: only features that occur have places
         threads.set_count(n_threads)
         try:
@@ -362,7 +362,7 @@ def test_full_disk(tmp_path):
 def test_very_wide_rows_go_through_a_small_buffer(tmp_path, capfdbinary, monkeypatch):
     """One row of output may be much larger than the buffer; the text of absent features is copied in parts."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(rescale, "BUFFER", 4096)
+    monkeypatch.setattr(rescale, "BUFFER_BYTES", 4096)
     rows = [(1.0, {2000 * k + 1: 1.0, 100_000: -1.0}) for k in range(4)]
     (tmp_path / "a").write_text(text_of(rows))
     status, out, err = here(capfdbinary, "a")

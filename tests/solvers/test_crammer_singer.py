@@ -20,7 +20,7 @@ from svmtool.params import Settings
 from svmtool.solvers import alm
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, RangeRule, Rule, StopFlag
-from svmtool.tolerances import SAFETY
+from svmtool.tolerances import EPOCH_TOL
 
 METHODS = ("turns", "turns-dual", "epochs", "primal", "dual", "interior")
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -261,7 +261,7 @@ def test_epochs_end_what_rounds_began(monkeypatch):
 
 @pytest.mark.parametrize("after", [0.0, 0.5, np.inf])
 def test_work_after_liblinears_rule_is_limited_where_there_are_many_features(after):
-    """The rule holds where the run ends; SAFETY of its tolerance is reached only if that costs little more."""
+    """The rule holds where the run ends; EPOCH_TOL of its tolerance is reached only if that costs little more."""
     rng = np.random.default_rng(1)
     p = Problem(rng.normal(size=(200, 20)), 1.0 * rng.integers(0, 5, 200), np.full(200, 10.0))
     monitor, rule = Monitor(), Rule(dual=RangeRule(0.01))
@@ -278,7 +278,7 @@ def test_work_after_liblinears_rule_is_limited_where_there_are_many_features(aft
     found = run.alternated(descent)
     assert found.status is base.RULE and violation(p, p.A.T @ found.alpha, found.alpha) <= 0.01 * (1 + 1e-6)
     first = next(k for k, pg_range in enumerate(pg_ranges) if pg_range <= 0.01)
-    assert (pg_ranges[-1] <= SAFETY * 0.01) == (after == np.inf)
+    assert (pg_ranges[-1] <= EPOCH_TOL * 0.01) == (after == np.inf)
     assert after == np.inf or sum(costs[:-2]) < (1.0 + after) * sum(costs[: first + 1])
 
 

@@ -31,7 +31,7 @@ from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import KEPT, StopFlag
-from svmtool.tolerances import LATE
+from svmtool.tolerances import LATE_RULE_SHARE
 
 
 @every_turn
@@ -100,7 +100,7 @@ def rule_holds(case, s, eps) -> bool:
     if case.row.space == "primal":
         return reference.liblinear_rule(s.p, s.w, eps)
     # LIBLINEAR's rule after its cap on epochs
-    if case.row.number == 1 and reference.liblinear_rule(s.p, s.w, LATE * eps):
+    if case.row.number == 1 and reference.liblinear_rule(s.p, s.w, LATE_RULE_SHARE * eps):
         return True
     # from a primal method: the dual point that belongs to w
     alpha = s.p.dual_point(s.w) if s.result.alpha is None else s.result.alpha

@@ -62,7 +62,7 @@ def test_every_candidate_is_a_number_of_liblinear_or_of_the_table():
     [
         ([], "two"), ([3.0, 3.0], "one"), ([1.0, -1.0, 1.0], "two"), ([5.0, 2.0, 9.0], "many"),
         ([1.0, 0.5, 1.0], "real"),
-        (range(auto_select.MANY_VALUES), "many"), (range(auto_select.MANY_VALUES + 1), "real"),
+        (range(auto_select.MAX_CLASS_VALUES), "many"), (range(auto_select.MAX_CLASS_VALUES + 1), "real"),
     ],
 )  # fmt: skip
 def test_kinds_of_labels(labels, kind):

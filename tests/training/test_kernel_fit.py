@@ -12,7 +12,7 @@ from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED, StopFlag
 from svmtool.training.kernel import pairs_batch
 from svmtool.training.kernel.dataset import KernelSet
-from svmtool.training.kernel.fit import AT_ONCE, Fitting, enough_mb, groups
+from svmtool.training.kernel.fit import MIN_CONCURRENT, Fitting, enough_mb, groups
 from svmtool.training.kernel.train import one_vs_one as train
 
 
@@ -43,7 +43,7 @@ def test_groups_fit_and_hold_each_problem_once():
 
 @pytest.mark.parametrize("row", [0, 1, 50, 52, 60, 73])
 @pytest.mark.parametrize("cache_mb", [100.0, 0.05])
-@pytest.mark.parametrize("most", [0, 100, pairs_batch.MAX_ROWS])
+@pytest.mark.parametrize("most", [0, 100, pairs_batch.MAX_PAIR_ROWS])
 def test_any_number_of_threads_gives_the_same_bits(row, cache_mb, most):
     data, s = four_classes(), Settings.of_kernel(solver=row, nu=0.3, gap=1e-6, C=3.0, cache_mb=cache_mb)
     found = []
@@ -66,7 +66,7 @@ def test_shares_of_memory():
 
     whole, row = enough_mb(100), 3 * 16 / 2**20  # three numbers of 16 bytes
     train(four_classes(), Noting(Settings.of_kernel(cache_mb=whole), together=0))
-    assert seen["0 1"] == pytest.approx(whole / AT_ONCE - 110 * row)
+    assert seen["0 1"] == pytest.approx(whole / MIN_CONCURRENT - 110 * row)
     assert seen["0 2"] == pytest.approx(enough_mb(65)), "its copy comes on top of what it needs"
     seen.clear()
     train(four_classes((30, 20)), Noting(Settings.of_kernel(cache_mb=whole), together=0))

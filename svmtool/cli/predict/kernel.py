@@ -10,7 +10,7 @@ from svmtool.compiled.loops.kernel.kernel_loops import PRECOMPUTED, RBF, largest
 from svmtool.errors import DataError, ModelError
 from svmtool.formats.models.kernel import parse
 from svmtool.formats.scored_text import Scored
-from svmtool.formats.svmlight.table import CHUNK, raw_tables
+from svmtool.formats.svmlight.table import CHUNK_BYTES, raw_tables
 from svmtool.models.kernel import NO_PROBABILITIES, UNFIT, KernelModel
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ LAPLACE = (
     "Prob. model for test data: target value = predicted value + z,\n"
     "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma=%g\n"
 )
-FEW_PAIRS = 16  # up to this many pairs of classes the decision values of a CHUNK of text need little memory
-MIN_CHUNK = 1 << 16  # bytes
+MAX_CHUNK_PAIRS = 16  # up to this many pairs of classes the decision values of a whole chunk of text need little memory
+MIN_CHUNK_BYTES = 1 << 16  # bytes
 
 
 def prepared(text: ModelText, options: Options) -> tuple[KernelModel, int, str, str]:
@@ -50,9 +50,9 @@ def scored_blocks(source: Source, model: KernelModel) -> Iterator[Scored]:
     Raises DataError for a malformed line, and for a row without the required values of a precomputed kernel.
     """
     scores = model.scores
-    chunk = max(MIN_CHUNK, CHUNK // max(1, model.columns // FEW_PAIRS))
+    chunk = max(MIN_CHUNK_BYTES, CHUNK_BYTES // max(1, model.columns // MAX_CHUNK_PAIRS))
     first = 0
-    for rows in raw_tables(source, chunk, least=0):
+    for rows in raw_tables(source, chunk, first_index=0):
         row = scores.unfit_row(rows)
         if row >= 0:
             raise DataError(first + row + 1, source.name, "", UNFIT.format(scores.last))

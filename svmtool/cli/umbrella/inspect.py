@@ -10,7 +10,7 @@ from svmtool.cli import checks
 from svmtool.cli.umbrella import FILE, names_option
 from svmtool.errors import SvmtoolError
 
-EACH_CLASS = 10  # up to this many classes there is a table for each
+MAX_TABLES = 10  # up to this many classes there is a table for each
 
 
 @click.command("inspect", short_help="Show what a model is, and its largest weights.")
@@ -64,7 +64,7 @@ def largest_of(every, called, top: int) -> list[tuple[str, list[tuple[str, float
     """Tables (heading, [(feature, weight)]): one for each class, or one of all where there are many."""
     from svmtool.inspection.weights import largest
 
-    if len(every) <= EACH_CLASS:
+    if len(every) <= MAX_TABLES:
         return [
             (
                 f"largest weights, positive for {c.meaning}",

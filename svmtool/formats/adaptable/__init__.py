@@ -2,8 +2,8 @@
 
 STATE = ".state.npz"  # state.py
 ROWS = ".state.rows"  # row_log.py
-NEXT = ".new"  # after ROWS: a log whose state is not written yet
+NEW_LOG = ".new"  # after ROWS: a log whose state is not written yet
 LOCK = ".state.lock"  # row_log.py: ModelLock
 
-KEPT = (STATE, ROWS, ROWS + NEXT)
-ALL = (*KEPT, LOCK)
+STATE_FILES = (STATE, ROWS, ROWS + NEW_LOG)
+ALL_FILES = (*STATE_FILES, LOCK)

@@ -19,14 +19,14 @@ from svmtool.compiled.loops.rows.array_loops import hash_rows
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import whole_labels
 from svmtool.errors import ModelError, SvmtoolError
-from svmtool.formats.adaptable import LOCK, NEXT
+from svmtool.formats.adaptable import LOCK, NEW_LOG
 from svmtool.formats.output import mode_of, open_regular
 
 ENTRY = np.dtype("<u8")
 REMOVED = np.uint64(1)
-ENTRIES_A_PIECE = 1 << 17  # entries in memory at a time
-SIEVE = 1 << 16  # size of the table of low bits that excludes most hashes from a search
-ROWS_A_BLOCK = 1 << 12
+PIECE_ENTRIES = 1 << 17  # entries in memory at a time
+SIEVE_SIZE = 1 << 16  # size of the table of low bits that excludes most hashes from a search
+BLOCK_ROWS = 1 << 12
 
 
 def hashes_of(table: Dataset) -> np.ndarray:
@@ -40,14 +40,14 @@ def hashes_of(table: Dataset) -> np.ndarray:
         table.indptr, table.indices, table.values.view(np.uint64), whole_labels(table.labels).view(np.uint64),
         np.ascontiguousarray(table.factors).view(np.uint64), hashes,
     )  # fmt: skip
-    threads.run_blocks(lambda b: call(b * ROWS_A_BLOCK, min(n, (b + 1) * ROWS_A_BLOCK)), -(-n // ROWS_A_BLOCK))
+    threads.run_blocks(lambda b: call(b * BLOCK_ROWS, min(n, (b + 1) * BLOCK_ROWS)), -(-n // BLOCK_ROWS))
     return hashes
 
 
 class RowLog:
     """An open log with its number and its count of valid entries.  The caller holds the model's lock.
 
-    A new log has the temporary name NEXT until the state that refers to it is written (`settle`), so that a killed run
+    A new log has the temporary name NEW_LOG until the state that refers to it is written (`settle`): a killed run
     leaves the old state with the old log or the new state with the new log.
     """
 
@@ -62,8 +62,8 @@ class RowLog:
         try:
             mode = mode_of(path)
             with interrupts.Uninterrupted():
-                fd = open_regular(path + NEXT, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
-                interrupts.begin_file(path + NEXT)
+                fd = open_regular(path + NEW_LOG, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
+                interrupts.begin_file(path + NEW_LOG)
         except OSError as e:
             raise _not_saved(path, e) from None
         log = cls(path, number, 0, fd, waits=True)
@@ -102,8 +102,8 @@ class RowLog:
     def settle(self) -> None:
         """Replace the previous log, once the state that refers to this one is written."""
         if self._waits:
-            os.replace(self.path + NEXT, self.path)
-            interrupts.end_file(self.path + NEXT)
+            os.replace(self.path + NEW_LOG, self.path)
+            interrupts.end_file(self.path + NEW_LOG)
         self._waits = False
 
     def append(self, hashes: np.ndarray, removed: bool = False) -> None:
@@ -133,7 +133,7 @@ class RowLog:
         self.flush()
         order = np.argsort(hashes)
         keys = hashes[order]
-        sieve = np.zeros(SIEVE, bool)
+        sieve = np.zeros(SIEVE_SIZE, bool)
         sieve[_lower(keys)] = True
         which, removed = [np.zeros(0, np.int64)], [np.zeros(0, bool)]
         for piece in self._pieces():
@@ -165,7 +165,7 @@ class RowLog:
     def _pieces(self):
         at, end = ENTRY.itemsize, ENTRY.itemsize * (1 + self.entries)
         while at < end:
-            data = os.pread(self._fd, min(ENTRY.itemsize * ENTRIES_A_PIECE, end - at), at)
+            data = os.pread(self._fd, min(ENTRY.itemsize * PIECE_ENTRIES, end - at), at)
             if not data or len(data) % ENTRY.itemsize:
                 raise ModelError(f"{self.path} became shorter while it was read")
             yield np.frombuffer(data, ENTRY)
@@ -176,25 +176,25 @@ class RowLog:
             os.close(self._fd)
             if self._waits:
                 with contextlib.suppress(OSError):
-                    os.unlink(self.path + NEXT)
-                interrupts.end_file(self.path + NEXT)
+                    os.unlink(self.path + NEW_LOG)
+                interrupts.end_file(self.path + NEW_LOG)
         self._fd = -1
 
 
 def settle_left(path: str, number: int | None) -> None:
-    """Handle the NEXT file of a killed run: rename a log with this number into place, remove any other."""
+    """Handle the NEW_LOG file of a killed run: rename a log with this number into place, remove any other."""
     try:
-        fd = open_regular(path + NEXT, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        fd = open_regular(path + NEW_LOG, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
     except FileNotFoundError:
         return
     except OSError as e:
-        raise _not_saved(path + NEXT, e) from None
+        raise _not_saved(path + NEW_LOG, e) from None
     found = _number_in(fd)
     os.close(fd)
     if found is not None and found == number:
-        os.replace(path + NEXT, path)
+        os.replace(path + NEW_LOG, path)
     else:
-        os.unlink(path + NEXT)
+        os.unlink(path + NEW_LOG)
 
 
 def _not_saved(path: str, e: OSError) -> SvmtoolError:
@@ -208,7 +208,7 @@ def _number_in(fd: int) -> int | None:
 
 
 def _lower(hashes: np.ndarray) -> np.ndarray:
-    return ((hashes >> REMOVED) & np.uint64(SIEVE - 1)).astype(np.int64)
+    return ((hashes >> REMOVED) & np.uint64(SIEVE_SIZE - 1)).astype(np.int64)
 
 
 class ModelLock:

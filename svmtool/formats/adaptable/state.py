@@ -37,7 +37,7 @@ ARRAYS = {
 }  # fmt: skip
 
 MAGIC = b"\x93NUMPY\x01\x00"  # of an .npy array in the archive
-LONGEST_HEADER = 4096
+MAX_HEADER_BYTES = 4096
 ENCRYPTED = 1  # bit in a member's flags
 _HEADER = re.compile(rb"\{'descr': '([<>|][iuf][18])', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n")
 
@@ -219,7 +219,7 @@ def _array(member, size: int, name: str, kind: str, dimensions: int) -> np.ndarr
     """Read one .npy array of `size` bytes with its header."""
     start = member.read(len(MAGIC) + 2)
     length = int.from_bytes(start[len(MAGIC) :], "little")
-    found = _HEADER.fullmatch(member.read(length)) if start.startswith(MAGIC) and length <= LONGEST_HEADER else None
+    found = _HEADER.fullmatch(member.read(length)) if start.startswith(MAGIC) and length <= MAX_HEADER_BYTES else None
     if found is None or found[1][1:].decode() != kind:
         raise ArchiveError(f"its array {name!r} has a wrong type, shape or size")
     shape = tuple(parse_integer(word) for word in found[3].replace(b" ", b"").split(b",") if word)

@@ -20,7 +20,7 @@ from typing import Any
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, ModelError, clipped
 from svmtool.formats.models.text import PADDING, ModelText, NotText, Scanner, load, notes_text, write_text
-from svmtool.formats.source import LONGEST_LINE, NEWLINE
+from svmtool.formats.source import MAX_LINE, NEWLINE
 from svmtool.formats.svmlight.slow_line import BLANKS, parse_line
 from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text, rows_text
 from svmtool.models.kernel import CLASSIFIERS, SVM_TYPES, KernelModel
@@ -168,13 +168,13 @@ def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
                 seen = token[:40].decode("latin-1")
                 raise DataError(number, file, seen, f"coefficient {m + 1} of {columns} is not a number") from None
             line = rest
-        label, indices, values = parse_line(line, number, file, least=0)
+        label, indices, values = parse_line(line, number, file, first_index=0)
         return ([*first, label] if first else label), indices, values
 
     parts, done = [], 0
     while done < count:
         n, end = _whole_lines(text, count - done)
-        if not n and text.more(LONGEST_LINE):
+        if not n and text.more(MAX_LINE):
             continue
         if not n:
             raise ModelError(f"{EARLY_END}: {count} support vectors expected, the file ends after {done}")
@@ -187,12 +187,12 @@ def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
             lines.items[size] = NEWLINE[0]
             size += 1
         try:
-            parts.append(parse_text(lines, size, text.path, slow_line, columns, least=0, first_line=done))
+            parts.append(parse_text(lines, size, text.path, slow_line, columns, first_index=0, first_line=done))
         except DataError as e:
             token = f"token {clipped(e.token)!r}: " if e.token else ""
             raise ModelError(f"{EARLY_END}: support vector {e.line}: {token}{e.reason}") from None
         text.at, done = end, done + n
-    return joined_raw(parts) if parts else RawTable(0, 0, columns, least=0)
+    return joined_raw(parts) if parts else RawTable(0, 0, columns, first_index=0)
 
 
 def _whole_lines(text: ModelText, most: int) -> tuple[int, int]:

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from svmtool.errors import ModelError
 from svmtool.formats.models.text import ModelText, NotText, Scanner, load, notes_text, write_text
-from svmtool.models.linear import OVERFLOWN, WORDS, LinearModel, kind_of, sigmoids_of, weight_columns, weight_rows
+from svmtool.models import linear
+from svmtool.models.linear import OVERFLOWN, LinearModel, kind_of, sigmoids_of, weight_columns, weight_rows
 from svmtool.numbers import format_one
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-WEIGHTS_A_CHUNK = 1 << 16
+CHUNK_WEIGHTS = 1 << 16
 MAX_FLOAT = 1.7976931348623157e308
 
 EARLY_END = "ERROR: fscanf failed to read the model"
@@ -34,7 +35,7 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
     while (key := scan.word("a keyword")) != "w":
         if key == "solver_type":
             fields[key] = scan.word("a solver's name")
-            if fields[key] not in WORDS:
+            if fields[key] not in linear.SOLVER_WORDS:
                 raise ModelError("unknown solver type.")
         elif key in ("nr_class", "nr_feature"):
             fields[key] = scan.integer(key)
@@ -151,6 +152,6 @@ def _weight_lines(W):
     if columns == 0:  # a model without classes: LIBLINEAR writes empty lines
         yield b"\n" * rows
         return
-    step = max(1, WEIGHTS_A_CHUNK // columns)
+    step = max(1, CHUNK_WEIGHTS // columns)
     for first in range(0, rows, step):
         yield format_rows(W[first : first + step], 17, b" ", b" \n")

@@ -7,21 +7,21 @@ from collections.abc import Iterable
 
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError, clipped
-from svmtool.formats.source import LONGEST_LINE, Source, open_source
+from svmtool.formats.source import MAX_LINE, Source, open_source
 from svmtool.integers import parse_integer
 from svmtool.numbers import NUMBER, parse_number
 from svmtool.tolerances import MB
 
-LONGEST_WORD = 80  # characters that LIBLINEAR's and LIBSVM's scanf read at most
+MAX_WORD_BYTES = 80  # characters that LIBLINEAR's and LIBSVM's scanf read at most
 PADDING = 32  # bytes after the text that the compiled parser may read
-WINDOW = 1 << 22  # bytes read at a time
-LONGEST_TOKEN = 1 << 20  # bytes; numbers may have thousands of digits
+WINDOW_BYTES = 1 << 22  # bytes read at a time
+MAX_TOKEN_BYTES = 1 << 20  # bytes; numbers may have thousands of digits
 MAX_CLASSES = 1 << 22  # their labels are read one by one, and a small compressed file may claim 2^31
-NOTES = 1 << 24  # bytes after the model that are searched for notes: sigmoids of 100,000 classes fit
+MAX_NOTES_BYTES = 1 << 24  # bytes after the model that are searched for notes: sigmoids of 100,000 classes fit
 KERNEL_WORDS = (b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", b"total_sv")  # only in LIBSVM's models
 
 _BLANKS = re.compile(rb"[ \t\n\v\f\r]*")
-_WORD = re.compile(rb"[^ \t\n\v\f\r]{1,%d}" % LONGEST_WORD)
+_WORD = re.compile(rb"[^ \t\n\v\f\r]{1,%d}" % MAX_WORD_BYTES)
 TOKEN = re.compile(rb"[^ \t\n\v\f\r]+")
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
 
@@ -59,7 +59,7 @@ class ModelText:
         if self.source is not None:
             self.source.close()
 
-    def more(self, longest: int = LONGEST_TOKEN) -> bool:
+    def more(self, longest: int = MAX_TOKEN_BYTES) -> bool:
         """Extend the window by more text and drop the bytes before it; False at the end of the text.
 
         longest: limit of the window in bytes.  Raises NotText if it is exceeded, or for NUL bytes in a stream, which
@@ -95,7 +95,7 @@ class ModelText:
     def _newlines(self) -> int:
         return bytes(self.buffer.items[: self.at]).count(b"\n")
 
-    def left(self) -> int | None:
+    def bytes_left(self) -> int | None:
         """Bytes from the window's beginning to the end of the text; None if unknown."""
         if self.ended:
             return self.stop - self.at
@@ -107,7 +107,7 @@ class ModelText:
         while True:
             blanks = _BLANKS.match(self.buffer.memory, self.at, self.stop)
             self.at = blanks.end() if blanks else self.at
-            if self._dropped + self.at - begun > LONGEST_LINE:
+            if self._dropped + self.at - begun > MAX_LINE:
                 raise self.not_text("it contains only blanks")
             if self.at < self.stop or not self.more():
                 return
@@ -132,10 +132,10 @@ class ModelText:
         return bytes(self.buffer.items[self.at : self.stop])
 
     def notes(self) -> tuple[str, ...]:
-        """The lines after the model that start with `#`, within the next NOTES bytes."""
-        while self.stop - self.at < NOTES and self.more(NOTES):
+        """The lines after the model that start with `#`, within the next MAX_NOTES_BYTES bytes."""
+        while self.stop - self.at < MAX_NOTES_BYTES and self.more(MAX_NOTES_BYTES):
             pass
-        lines = bytes(self.buffer.items[self.at : min(self.stop, self.at + NOTES)]).split(b"\n")
+        lines = bytes(self.buffer.items[self.at : min(self.stop, self.at + MAX_NOTES_BYTES)]).split(b"\n")
         return tuple(line.rstrip(b"\r").decode("utf-8", "replace") for line in lines if line.startswith(b"#"))
 
 
@@ -205,7 +205,7 @@ class Scanner:
 
     def _require(self, wanted: str, count: int) -> None:
         """Raise ModelError if the file is too short for `count` numbers, before memory is allocated for them."""
-        left = self.text.left()
+        left = self.text.bytes_left()
         if left is not None and 2 * count - 1 > left:
             raise ModelError(f"{self.failure}: {count} {wanted} expected, the file is too short")
 
@@ -236,7 +236,8 @@ def notes_text(notes: Iterable[str]) -> bytes:
 
 def is_kernel_model(text: ModelText) -> bool:
     """Whether the unread text of a model begins with one of LIBSVM's words."""
-    return bytes(text.buffer.items[: min(text.stop, LONGEST_WORD)]).split(maxsplit=1)[:1] in [[w] for w in KERNEL_WORDS]
+    first = bytes(text.buffer.items[: min(text.stop, MAX_WORD_BYTES)]).split(maxsplit=1)[:1]
+    return first in [[w] for w in KERNEL_WORDS]
 
 
 def load(path: str) -> ModelText:
@@ -244,7 +245,7 @@ def load(path: str) -> ModelText:
     source = open_source(path, "can't open model file")
     try:
         # one byte more than the file, so that reading finds its end
-        text = ModelText(path, source, WINDOW if source.size is None else min(source.size + 1, WINDOW))
+        text = ModelText(path, source, WINDOW_BYTES if source.size is None else min(source.size + 1, WINDOW_BYTES))
         text.more()
     except BaseException:
         source.close()

@@ -33,9 +33,9 @@ CHECK = "check"  # key of the digest of the other fields
 ARRAYS = {"labels": "f8", "indptr": "i8", "indices": "i4", "values": "f8"}
 COUNTS = {"rows": 1 << 48, "pairs": 1 << 48, "features": (1 << 31) - 1}  # fields with counts, and their limits
 HEADER_BYTES = 1 << 14  # longer than any header: reading stops here
-OPEN = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # does not follow links or wait at pipes
-PIECE = 1 << 18  # about this many numbers are verified between two checks of the memory
-WORDS = 1 << 64
+OPEN_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # does not follow links or wait at pipes
+PIECE_NUMBERS = 1 << 18  # about this many numbers are verified between two checks of the memory
+WORD_VALUES = 1 << 64
 
 
 class UnfitError(Exception):
@@ -54,7 +54,7 @@ def write(source: Source, folder: Path, mark: dict[str, Any], longest: int) -> d
 
         def put(name: str, entries: np.ndarray) -> None:
             files[name].write(entries)
-            sums[name] = (sums[name] + _checksum(entries, places[name])) % WORDS
+            sums[name] = (sums[name] + _checksum(entries, places[name])) % WORD_VALUES
             places[name] += len(entries)
 
         put("indptr", np.zeros(1, "i8"))
@@ -74,7 +74,7 @@ def write(source: Source, folder: Path, mark: dict[str, Any], longest: int) -> d
 
 def _created(path: Path):
     """Create a file that is private to its owner."""
-    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN, 0o600), "wb")
+    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_FLAGS, 0o600), "wb")
 
 
 def _checksum(entries: np.ndarray, first: int) -> int:
@@ -86,7 +86,7 @@ def _checksum(entries: np.ndarray, first: int) -> int:
 def settle(folder: Path) -> None:
     """Flush the folder to disk, so that a power failure cannot leave a valid header with zeros in the arrays."""
     for path in (*(folder / name for name in (*ARRAYS, HEADER)), folder):
-        fd = os.open(path, os.O_RDONLY | OPEN)
+        fd = os.open(path, os.O_RDONLY | OPEN_FLAGS)
         try:
             os.fsync(fd)
         finally:
@@ -136,7 +136,7 @@ def kept(folder: Path, mark: dict[str, Any], mapped: MappedArrays) -> Dataset | 
 @contextlib.contextmanager
 def opened(folder: Path) -> Iterator[int]:
     """Open a folder that is no link; NotADirectoryError for anything else."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | OPEN)
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | OPEN_FLAGS)
     try:
         yield fd
     finally:
@@ -168,7 +168,7 @@ def _refuse_shared(fd: int, name: str) -> None:
 def _file(folder: int, name: str) -> Iterator[int]:
     """Open a regular file of ours in an open folder."""
     try:
-        fd = os.open(name, os.O_RDONLY | OPEN, dir_fd=folder)
+        fd = os.open(name, os.O_RDONLY | OPEN_FLAGS, dir_fd=folder)
     except FileNotFoundError:
         raise
     except OSError as e:  # a link, or not readable
@@ -203,7 +203,7 @@ def _check_fields(header: dict[str, Any], mark: dict[str, Any]) -> None:
     sums = header.get("sums")
     fine = header.keys() == {"format", *mark, *COUNTS, "sums"} and isinstance(sums, dict) and sums.keys() == {*ARRAYS}
     fine = fine and all(_is_count(header[name], most) for name, most in COUNTS.items())
-    if not fine or not all(_is_count(sums[name], WORDS - 1) for name in ARRAYS):
+    if not fine or not all(_is_count(sums[name], WORD_VALUES - 1) for name in ARRAYS):
         raise UnfitError(f"{HEADER} has invalid fields")
 
 
@@ -253,8 +253,8 @@ def _check_arrays(table: Dataset, sums: dict[str, int], mapped: MappedArrays) ->
 
 
 def _pieces(indptr: np.ndarray) -> list[tuple[int, int]]:
-    """Cut the rows into pieces of about PIECE numbers."""
+    """Cut the rows into pieces of about PIECE_NUMBERS numbers."""
     n = len(indptr) - 1
-    marks = np.arange(0, int(indptr[n]), PIECE)
+    marks = np.arange(0, int(indptr[n]), PIECE_NUMBERS)
     cuts = np.unique(np.concatenate(([0], np.searchsorted(indptr[:n], marks[1:]), [n]))).tolist()
     return list(zip(cuts, cuts[1:], strict=False))

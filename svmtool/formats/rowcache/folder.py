@@ -33,16 +33,16 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats.rowcache import arrays
 from svmtool.formats.rowcache.arrays import ARRAYS, HEADER, has_name, is_mine, opened
 from svmtool.formats.source import Source, open_source
-from svmtool.formats.svmlight.table import LONGEST_LINE
+from svmtool.formats.svmlight.table import MAX_LINE
 from svmtool.tolerances import MB
 
 SAMPLES, SAMPLE_BYTES = 16, 1 << 16  # number and size of the samples of a data file
-MIN_MEMORY = 300e6  # bytes; Python, numpy and the compiled loops use a third of it
-BYTES_A_BYTE = 2.0  # bytes of rows in memory for each byte of text, at most
-OVERHEAD = 150e6  # bytes of a run in addition to its rows
-LINE_SHARE = 1 / 32  # of the memory: limit of a line, whose text and rows are in memory several times
-TRIES, PAUSE = 40, 0.025  # attempts to use a name that other runs create and remove, and seconds between them
-NAME_BYTES = 200  # of a folder's name in a temporary name
+MIN_MEMORY_BYTES = 300e6  # bytes; Python, numpy and the compiled loops use a third of it
+ROWS_PER_TEXT = 2.0  # bytes of rows in memory for each byte of text, at most
+OVERHEAD_BYTES = 150e6  # bytes of a run in addition to its rows
+MAX_LINE_SHARE = 1 / 32  # of the memory: limit of a line, whose text and rows are in memory several times
+MAX_TRIES, PAUSE_SECONDS = 40, 0.025  # attempts to use a name that other runs create and remove, and time between them
+MAX_NAME_BYTES = 200  # of a folder's name in a temporary name
 OTHER_FOLDER = "--scratch DIR names another folder"
 
 
@@ -65,11 +65,11 @@ class DiskReading:
         Raises SvmtoolError if the file cannot be opened or the folder not be written, DataError for the first malformed
         line.
         """
-        if self.memory < MIN_MEMORY:
-            raise SvmtoolError(f"ERROR: --memory: a run needs at least {MIN_MEMORY / MB:.0f}M")
+        if self.memory < MIN_MEMORY_BYTES:
+            raise SvmtoolError(f"ERROR: --memory: a run needs at least {MIN_MEMORY_BYTES / MB:.0f}M")
         mark = self._mark()  # before the file is opened: if it is replaced meanwhile, the mark will not match
         with open_source(self.path) as source, doing("reading", source=source):
-            if source.size is not None and BYTES_A_BYTE * source.size + OVERHEAD < self.memory:
+            if source.size is not None and ROWS_PER_TEXT * source.size + OVERHEAD_BYTES < self.memory:
                 from svmtool.formats.svmlight.table import joined, read_raw
 
                 return joined(read_raw(source))
@@ -137,7 +137,7 @@ class DiskReading:
 
     def _made(self, source: Source, folder: Path, mark: dict[str, Any] | None, mapped: MappedArrays) -> Dataset:
         """Parse the source; the folder is kept if `keep` is set."""
-        longest = min(LONGEST_LINE, int(self.memory * LINE_SHARE))
+        longest = min(MAX_LINE, int(self.memory * MAX_LINE_SHARE))
         try:
             with partial(folder) as fresh:
                 header = arrays.write(source, fresh, mark or {}, longest)
@@ -178,7 +178,7 @@ def _beside(folder: Path) -> Path:
 
 
 def _short(folder: Path) -> str:
-    return os.fsdecode(os.fsencode(folder.name)[:NAME_BYTES])
+    return os.fsdecode(os.fsencode(folder.name)[:MAX_NAME_BYTES])
 
 
 @contextlib.contextmanager
@@ -224,7 +224,7 @@ def _holds_rows(fd: int) -> bool:
 
 def place(fresh: Path, folder: Path) -> bool:
     """Rename a new folder to `folder`, replacing an old one; returns whether other runs allowed that."""
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         try:
             fresh.rename(folder)
             return True
@@ -232,7 +232,7 @@ def place(fresh: Path, folder: Path) -> bool:
             if e.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
         if not remove(folder):
-            time.sleep(PAUSE)
+            time.sleep(PAUSE_SECONDS)
     return False
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from svmtool.activity import doing
 from svmtool.compiled import ahead_of_time
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.source import LONGEST_LINE, NEWLINE, NUL, open_source, too_long
+from svmtool.formats.source import MAX_LINE, NEWLINE, NUL, open_source, too_long
 from svmtool.formats.svmlight.table import RawTable, joined, parse_bytes, read_raw
 from svmtool.numbers import parse_number
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from svmtool.data.dataset import Dataset
     from svmtool.formats.source import Source
 
-ARRIVING = 1 << 22  # bytes of standard input read at once, at most
+MAX_READ_BYTES = 1 << 22  # bytes of standard input read at once, at most
 WAIT_SECONDS = 0.1  # between two checks of `stopped`, at most
-PIECE = 1 << 20  # bytes of weights read at once, and the limit of a number's length
+PIECE_BYTES = 1 << 20  # bytes of weights read at once, and the limit of a number's length
 
 
 class Reading:
@@ -31,11 +31,11 @@ class Reading:
 
     The import of numpy takes some 50 ms of one core, in which a thread parses some 20 MB of text.
 
-    least: see RawTable.
+    first_index: see RawTable.
     """
 
-    def __init__(self, path: str, least: int = 1):
-        self.path, self.least = path, least
+    def __init__(self, path: str, first_index: int = 1):
+        self.path, self.first_index = path, first_index
         self._parts: list[RawTable] = []
         self._error: BaseException | None = None
         self._started = False
@@ -76,7 +76,7 @@ class Reading:
     def _read(self) -> None:
         with open_source(self.path) as source:
             self._source = source
-            self._parts = read_raw(source, self.least)
+            self._parts = read_raw(source, self.first_index)
 
     @property
     def taken(self) -> int:
@@ -105,7 +105,7 @@ def arriving_rows(stopped: Callable[[], bool]) -> Iterator[RawTable | None]:
             yield None
             continue
         try:
-            data = os.read(fd, ARRIVING)
+            data = os.read(fd, MAX_READ_BYTES)
         except OSError as e:
             raise SvmtoolError(f"can't read -: {e.strerror}") from e
         ended = not data
@@ -113,8 +113,8 @@ def arriving_rows(stopped: Callable[[], bool]) -> Iterator[RawTable | None]:
         cut = rest[-1].rfind(NEWLINE) + 1
         if not cut:
             length += len(data)
-            if b"\0" in data or length > LONGEST_LINE:
-                raise DataError(line + 1, "-", "", NUL if b"\0" in data else too_long(LONGEST_LINE))
+            if b"\0" in data or length > MAX_LINE:
+                raise DataError(line + 1, "-", "", NUL if b"\0" in data else too_long(MAX_LINE))
             continue
         last = rest.pop()
         whole = b"".join([*rest, last[:cut]])
@@ -161,14 +161,14 @@ def read_weights(path: str, rows: int) -> np.ndarray:
 
 def _tokens(path: str) -> Iterator[bytes]:
     """Yield the tokens between blanks while reading."""
-    buffer, rest = bytearray(PIECE), b""
+    buffer, rest = bytearray(PIECE_BYTES), b""
     with open_source(path) as source:
         while n := source.read_into(buffer):
             text = rest + buffer[:n]
             found = text.split()
             rest = b"" if text[-1:].isspace() else found.pop()
             yield from found
-            if len(rest) > PIECE:
-                raise SvmtoolError(f"{path}: not a text file of numbers: no blank in {PIECE} bytes")
+            if len(rest) > PIECE_BYTES:
+                raise SvmtoolError(f"{path}: not a text file of numbers: no blank in {PIECE_BYTES} bytes")
     if rest:
         yield rest

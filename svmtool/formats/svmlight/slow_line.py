@@ -41,11 +41,11 @@ _NONZERO = re.compile(rb"[1-9a-f]", re.I)
 
 
 def parse_line(
-    line: bytes, number: int, file: str, tiny: bool = False, least: int = 1
+    line: bytes, number: int, file: str, tiny: bool = False, first_index: int = 1
 ) -> tuple[float, list[int], list[float]]:
     """Parse a line without its newline; returns label, indices (starting at 1) and values.
 
-    least: the smallest valid index.
+    first_index: the smallest valid index.
     tiny: accept values below the normal range of doubles, as LIBSVM's svm-scale but not LIBLINEAR does.
     Raises DataError with the line number, the token and the reason.
     """
@@ -63,7 +63,7 @@ def parse_line(
     at += len(token)
     indices: list[int] = []
     values: list[float] = []
-    previous = least - 1
+    previous = first_index - 1
     while True:
         at = _past_blanks(line, at)
         if at == len(line) or (at == len(line) - 1 and line.endswith(b"\r")):
@@ -76,7 +76,7 @@ def parse_line(
         if b":" not in word:
             refuse(word, "no colon: a feature must be index:value")
         colon = at + word.index(b":")
-        index = _index(line[at:colon], word, previous, least, refuse)
+        index = _index(line[at:colon], word, previous, first_index, refuse)
         start = _past_blanks(line, colon + 1)
         token = _word(line, start)
         end = start + len(token)
@@ -115,15 +115,15 @@ def _label(token: bytes, refuse) -> float:
     return value
 
 
-def _index(text: bytes, word: bytes, previous: int, least: int, refuse) -> int:
+def _index(text: bytes, word: bytes, previous: int, first_index: int, refuse) -> int:
     body = text.lstrip(SPACE)
     if not body:
         refuse(word, "the index is missing")
     if not INDEX.match(body):
         refuse(word, "the index is not a whole number")
     index = parse_integer(body)
-    if index < least:
-        refuse(word, f"indices start at {least}")
+    if index < first_index:
+        refuse(word, f"indices start at {first_index}")
     if index > LAST_INDEX:
         refuse(word, f"the index exceeds {LAST_INDEX}")
     if index == previous:

@@ -19,7 +19,7 @@ from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text import text_loops
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.source import LONGEST_LINE, NEWLINE, LineReader, Source, open_source, partial_line_error, too_long
+from svmtool.formats.source import MAX_LINE, NEWLINE, LineReader, Source, open_source, partial_line_error, too_long
 from svmtool.numbers import format_one
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from svmtool.data.dataset import Dataset
 
-BLOCK = 1 << 20  # bytes of text that a thread parses at a time; fits the second-level cache
-STREAM_BLOCK = 1 << 18  # the same for a chunk in memory
-CHUNK = 1 << 22  # bytes of a stream read at a time
-PRINTED = 1 << 18  # bytes of rows printed at a time
+BLOCK_BYTES = 1 << 20  # bytes of text that a thread parses at a time; fits the second-level cache
+STREAM_BLOCK_BYTES = 1 << 18  # the same for a chunk in memory
+CHUNK_BYTES = 1 << 22  # bytes of a stream read at a time
+PRINTED_BYTES = 1 << 18  # bytes of rows printed at a time
 NO_MARKS = [0, 0, -1, 0]  # count_marks of an empty text
 
 LineParser = Callable[[bytes, int, str], tuple[float | list[float], list[int], list[float]]]
@@ -40,13 +40,13 @@ class RawTable:
     """A Dataset whose arrays are Buffers, initially zero, for reading without numpy.
 
     columns: numbers before a row's pairs, stored in `labels` row by row (1 for data).
-    least: the smallest valid index, 0 (stored as -1) or 1.
+    first_index: the smallest valid index, 0 (stored as -1) or 1.
     """
 
-    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "columns", "least")
+    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "columns", "first_index")
 
-    def __init__(self, rows: int, pairs: int, columns: int = 1, least: int = 1):
-        self.columns, self.least = columns, least
+    def __init__(self, rows: int, pairs: int, columns: int = 1, first_index: int = 1):
+        self.columns, self.first_index = columns, first_index
         self.labels, self.indptr = Buffer("f8", rows * columns), Buffer("i8", rows + 1)
         self.indices, self.values = Buffer("i4", pairs), Buffer("f8", pairs)
         self.n_features = 0
@@ -59,18 +59,20 @@ class RawTable:
         return Dataset(*arrays, self.n_features)  # type: ignore[call-arg]
 
 
-def read(path: str, least: int = 1) -> Dataset:
-    """Read a whole file (`-`: standard input) as one Dataset; `least` as in RawTable.
+def read(path: str, first_index: int = 1) -> Dataset:
+    """Read a whole file (`-`: standard input) as one Dataset; `first_index` as in RawTable.
 
     Raises SvmtoolError if it cannot be opened, DataError for the first malformed line.
     """
     with open_source(path) as source:
-        return joined(read_raw(source, least))
+        return joined(read_raw(source, first_index))
 
 
-def read_raw(source: Source, least: int = 1) -> list[RawTable]:
-    """Read an open source without numpy: one RawTable for a plain file, else one for each CHUNK of text."""
-    return [_read_regular(source, least)] if source.size is not None else list(raw_tables(source, least=least))
+def read_raw(source: Source, first_index: int = 1) -> list[RawTable]:
+    """Read an open source without numpy: one RawTable for a plain file, else one for each CHUNK_BYTES of text."""
+    if source.size is not None:
+        return [_read_regular(source, first_index)]
+    return list(raw_tables(source, first_index=first_index))
 
 
 def joined(parts: list[RawTable]) -> Dataset:
@@ -84,7 +86,7 @@ def joined_raw(parts: list[RawTable]) -> RawTable:
         return parts.pop()
     columns = parts[0].columns
     rows = sum(p.indptr.size - 1 for p in parts)
-    whole = RawTable(rows, sum(p.values.size for p in parts), columns, parts[0].least)
+    whole = RawTable(rows, sum(p.values.size for p in parts), columns, parts[0].first_index)
     whole.n_features = max(p.n_features for p in parts)
     table = whole.table()
     row, pair = 0, 0
@@ -100,10 +102,10 @@ def joined_raw(parts: list[RawTable]) -> RawTable:
     return whole
 
 
-def _read_regular(source: Source, least: int) -> RawTable:
+def _read_regular(source: Source, first_index: int) -> RawTable:
     size = source.size
     assert size is not None
-    n_blocks = -(-size // BLOCK)
+    n_blocks = -(-size // BLOCK_BYTES)
     facts: list[list[int]] = [[]] * n_blocks
     buffers: dict[int, Buffer] = {}
     faults: dict[int, str] = {}  # errors of blocks without a newline
@@ -121,7 +123,7 @@ def _read_regular(source: Source, least: int) -> RawTable:
         facts[b] = NO_MARKS
         if faults and b > min(faults.copy()):
             return
-        start, stop = b * BLOCK, min((b + 1) * BLOCK, size)
+        start, stop = b * BLOCK_BYTES, min((b + 1) * BLOCK_BYTES, size)
         text = load(start, stop)
         facts[b] = count_marks(text, 0, stop - start)
         if facts[b][2] < 0 and (reason := partial_line_error(text, 0, stop - start)):
@@ -129,12 +131,12 @@ def _read_regular(source: Source, least: int) -> RawTable:
 
     threads.run_blocks(count, n_blocks)
     unfinished = size > 0 and load(size - 1, size).items[0] != text_loops.NEWLINE
-    pieces, rows, pairs = cut_into_pieces(facts, BLOCK, size, unfinished)
-    table = RawTable(rows, pairs, least=least)
+    pieces, rows, pairs = cut_into_pieces(facts, BLOCK_BYTES, size, unfinished)
+    table = RawTable(rows, pairs, first_index=first_index)
 
     def reject_last_line(piece: Piece, fault: str) -> None:
         """Raise DataError for the piece's last line, or an earlier malformed one in the piece's first block."""
-        stop = min(piece.start + BLOCK, piece.stop)
+        stop = min(piece.start + BLOCK_BYTES, piece.stop)
         text = load(piece.start, stop)
         n = text.memory.rfind(NEWLINE, 0, stop - piece.start) + 1
         (row, pair), (lines, colons) = (piece.rows[0], piece.pairs[0]), count_marks(text, 0, n)[:2]
@@ -144,9 +146,9 @@ def _read_regular(source: Source, least: int) -> RawTable:
 
     def parse(piece: Piece) -> int:
         n = piece.stop - piece.start
-        fault = next((faults[b] for b in sorted(faults) if piece.start <= b * BLOCK < piece.stop), "")
-        if fault or n > LONGEST_LINE + BLOCK:
-            reject_last_line(piece, fault or too_long(LONGEST_LINE))
+        fault = next((faults[b] for b in sorted(faults) if piece.start <= b * BLOCK_BYTES < piece.stop), "")
+        if fault or n > MAX_LINE + BLOCK_BYTES:
+            reject_last_line(piece, fault or too_long(MAX_LINE))
         text = load(piece.start, piece.stop)
         if unfinished and piece.stop == size:
             text.items[n] = text_loops.NEWLINE
@@ -186,11 +188,11 @@ def _parse(
     now[0], now[1], now[2] = start, piece.rows[0], piece.pairs[0]
     loop = text_loops.parse_lines.bind(text, table.labels, table.indptr, table.indices, table.values, state)
     columns = table.columns
-    while loop(stop, piece.rows[1], piece.pairs[1], columns, table.least):
+    while loop(stop, piece.rows[1], piece.pairs[1], columns, table.first_index):
         if slow_line is None:
             from svmtool.formats.svmlight.slow_line import parse_line
 
-            slow_line = functools.partial(parse_line, least=table.least)
+            slow_line = functools.partial(parse_line, first_index=table.first_index)
         at, row, pair, largest = now
         line = bytes(text.items[at : text.memory.find(NEWLINE, at)])
         label, indices, values = slow_line(line, first_line + row + 1, name)
@@ -209,7 +211,7 @@ def _parse(
     return now[3]
 
 
-def tables(source: Source, chunk: int = CHUNK, slow_line: LineParser | None = None) -> Iterator[Dataset]:
+def tables(source: Source, chunk: int = CHUNK_BYTES, slow_line: LineParser | None = None) -> Iterator[Dataset]:
     """Yield Datasets of about `chunk` bytes of text each, read in sequence from the source's position.
 
     slow_line(line, number, file) -> (label, indices, values) parses lines that the compiled loop rejects; the default
@@ -220,7 +222,8 @@ def tables(source: Source, chunk: int = CHUNK, slow_line: LineParser | None = No
 
 
 def raw_tables(
-    source: Source, chunk: int = CHUNK, slow_line: LineParser | None = None, least: int = 1, longest: int = LONGEST_LINE
+    source: Source, chunk: int = CHUNK_BYTES, slow_line: LineParser | None = None, first_index: int = 1,
+    longest: int = MAX_LINE,
 ) -> Iterator[RawTable]:
     """As `tables`, but yields RawTables, without numpy; longest: limit of the length of a line longer than a chunk."""
     reader, first_line, text = LineReader(source, chunk, longest), 0, None
@@ -229,7 +232,7 @@ def raw_tables(
         if fault:
             raise DataError(first_line + 1, source.name, "", fault)
         if size:
-            table = parse_text(text, size, source.name, slow_line, least=least, first_line=first_line)
+            table = parse_text(text, size, source.name, slow_line, first_index=first_index, first_line=first_line)
             first_line += table.labels.size
             yield table
 
@@ -242,19 +245,19 @@ def parse_bytes(data: bytes, name: str, first_line: int = 0) -> RawTable:
 
 
 def parse_text(
-    text: Buffer, size: int, name: str, slow_line: LineParser | None = None, columns: int = 1, least: int = 1,
+    text: Buffer, size: int, name: str, slow_line: LineParser | None = None, columns: int = 1, first_index: int = 1,
     first_line: int = 0,
 ) -> RawTable:  # fmt: skip
     """Parse the complete lines of text[:size], followed by PADDING bytes; errors count lines from first_line + 1."""
-    n_blocks = -(-size // STREAM_BLOCK)
+    n_blocks = -(-size // STREAM_BLOCK_BYTES)
     facts: list[list[int]] = [[]] * n_blocks
 
     def count(b: int) -> None:
-        facts[b] = count_marks(text, b * STREAM_BLOCK, min((b + 1) * STREAM_BLOCK, size))
+        facts[b] = count_marks(text, b * STREAM_BLOCK_BYTES, min((b + 1) * STREAM_BLOCK_BYTES, size))
 
     threads.run_blocks(count, n_blocks)
-    pieces, rows, pairs = cut_into_pieces(facts, STREAM_BLOCK, size, False)
-    table = RawTable(rows, pairs, columns, least)
+    pieces, rows, pairs = cut_into_pieces(facts, STREAM_BLOCK_BYTES, size, False)
+    table = RawTable(rows, pairs, columns, first_index)
 
     def parse(piece: Piece) -> int:
         return _parse(text, piece.start, piece.stop, table, piece, first_line, name, slow_line)
@@ -309,7 +312,7 @@ def rows_text(
     from svmtool.compiled.loops.text.number_loops import DONE, UNSETTLED, support_text
 
     columns = len(front)
-    out, state = Buffer("u1", PRINTED), Buffer("i8", 3)
+    out, state = Buffer("u1", PRINTED_BYTES), Buffer("i8", 3)
     call = support_text.bind(out, front, indptr, indices, values, state)
     status = None
     while status != DONE:

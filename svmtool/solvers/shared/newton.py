@@ -17,7 +17,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
 from svmtool.solvers.shared.epochs import Epochs
-from svmtool.tolerances import NEWTON_RTOL, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, RULE_SHARE, SAFETY, SLOW_MIN_GAP
+from svmtool.tolerances import EPOCH_TOL, NEWTON_RTOL, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, RULE_SHARE, SLOW_MIN_GAP
 
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 # Largest and smallest tolerance of CG: the root of what a step is about to gain, as a share of f.  Measured on twelve
@@ -206,7 +206,7 @@ class RuleEpochs(Epochs):
     ):
         super().__init__(descent)
         self.objective, self.monitor, self.rule, self.most_rows = objective, monitor, rule, most_rows
-        self.tolerance = SAFETY * rule.dual.width if rule.dual is not None else descent.unit
+        self.tolerance = EPOCH_TOL * rule.dual.width if rule.dual is not None else descent.unit
         self.gradient_tol = rule.primal.share * objective.gradient_at_zero() if rule.primal is not None else -1.0
         self.gap = monitor.gap or 0.0
         self.gradient_sum = RULE_SHARE * rule.certified.gradient_sum

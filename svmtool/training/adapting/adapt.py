@@ -17,8 +17,8 @@ from svmtool.training.adapting.adaptable import Adaptable, beginning
 from svmtool.training.adapting.falsvm import FastAdaptable
 from svmtool.training.outcome import CTRL_C, interruptible
 
-EVERY_SECONDS = 10.0  # default interval between models while rows arrive
-PENDING = 1 << 21  # non-zeros buffered before they are added to the sums
+INTERVAL_SECONDS = 10.0  # default interval between models while rows arrive
+MAX_PENDING_NONZEROS = 1 << 21  # non-zeros buffered before they are added to the sums
 
 
 def run(settings: Settings, request: Request, added: Reading | None, model_path: str, console: Any) -> int:
@@ -42,7 +42,7 @@ def run(settings: Settings, request: Request, added: Reading | None, model_path:
 def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
     """Add rows from standard input; write the model at every interval and at the end or on Ctrl-C."""
     every_rows = request.every_rows or np.inf
-    every_seconds = request.every_seconds or (EVERY_SECONDS if request.every_rows is None else np.inf)
+    every_seconds = request.every_seconds or (INTERVAL_SECONDS if request.every_rows is None else np.inf)
     pending: list[RawTable] = []
     waiting, taken, fresh, written = 0, 0, 0, time.perf_counter()
 
@@ -70,7 +70,7 @@ def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
                 if table is not None:
                     pending.append(table)
                     waiting, fresh = waiting + table.values.size, fresh + table.labels.size
-                if waiting > PENDING:
+                if waiting > MAX_PENDING_NONZEROS:
                     add_pending()
                 if fresh and (fresh >= every_rows or time.perf_counter() - written >= every_seconds):
                     add_pending()

@@ -33,9 +33,9 @@ from svmtool.params import Settings
 from svmtool.tolerances import EPS
 from svmtool.training.inputs import refuse_overflow
 
-GOLDEN = 0.6180339887498949
-PROBES = 3  # random directions in which rounding is taken to have moved the matrix
-ACCURATE = 1e-8  # relative round-off error of the weights above which the user is warned
+GOLDEN_RATIO = 0.6180339887498949
+PROBE_DIRECTIONS = 3  # random directions in which rounding is taken to have moved the matrix
+MAX_ERROR = 1e-8  # relative round-off error of the weights above which the user is warned
 MAX_LABELS = 2  # of adaptable models of FALSVM, see falsvm.py
 ADDED = np.uint64(0x9E3779B97F4A7C14)  # distinguishes the log entry of a row added by FALSVM from that of a row seen
 
@@ -200,7 +200,7 @@ class Adaptable:
             f"# {self.counted}: {sums.n}, by sums over rows added and removed",
         )
         error = max((rounding(p, w, sums) for p, (w, _) in zip(problems, solved, strict=True)), default=0.0)
-        if error > ACCURATE:
+        if error > MAX_ERROR:
             self.console.warn(
                 f"WARNING: rounding in sums over rows added and removed may have moved the weights by {error:.1g} of "
                 "their size: train again where that matters"
@@ -255,8 +255,8 @@ def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics) -> 
     if size == 0.0:
         return 0.0
     q = _passed(problem, sums)
-    k = np.arange(1, PROBES * problem.d + 1).reshape(PROBES, problem.d)
-    signs = np.where(k * GOLDEN % 1.0 < 0.5, -1.0, 1.0)  # as good as random: importing numpy.random takes 20 ms
+    k = np.arange(1, PROBE_DIRECTIONS * problem.d + 1).reshape(PROBE_DIRECTIONS, problem.d)
+    signs = np.where(k * GOLDEN_RATIO % 1.0 < 0.5, -1.0, 1.0)  # as good as random: importing numpy.random takes 20 ms
     moved = max(float(np.linalg.norm(problem.matrix.factor().solve(s * q))) for s in signs)
     return 2.0 * problem.C * EPS * moved * float(np.linalg.norm(q * w)) / size
 
@@ -280,7 +280,7 @@ def locked(path: str) -> ModelLock:
     """The lock of a model; SvmtoolError if one of the files beside it cannot be created."""
     lock = ModelLock(path)
     try:
-        for suffix in adaptable.KEPT:
+        for suffix in adaptable.STATE_FILES:
             refuse_other_kinds(path + suffix)
     except OSError as e:
         lock.close()

@@ -24,7 +24,7 @@ from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_fo
 
 FOLDS = 5
 MARKS = 10
-OUTLIERS = 5.0  # standard deviations of a Laplace distribution beyond which an error does not count
+OUTLIER_DEVIATIONS = 5.0  # standard deviations of a Laplace distribution beyond which an error does not count
 TOO_FEW = f"WARNING: number of positive or negative decision values <{MARKS // 2}; "
 TOO_FEW += "too few to do a probability estimation."
 
@@ -77,7 +77,7 @@ def laplace_scale(data: KernelSet, fitting: Fitting, train: Train, rand: GlibcRa
         part = data.take(outside)
         errors[outside] = np.abs(part.labels - done.model.predict(part.table))
         text += done.text
-    limit = OUTLIERS * np.sqrt(2.0) * np.mean(errors)
+    limit = OUTLIER_DEVIATIONS * np.sqrt(2.0) * np.mean(errors)
     sigma = float(np.mean(errors[errors <= limit]))
     return sigma, text + (
         "Prob. model for test data: target value = predicted value + z,\n"

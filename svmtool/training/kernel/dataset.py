@@ -16,9 +16,9 @@ from svmtool.params import POLYNOMIAL, PRECOMPUTED, Settings, kernel_of
 from svmtool.tolerances import DENSE_BELOW, MIB
 from svmtool.training.inputs import on_used, used_features
 
-SYMMETRIC = 1e-6  # relative difference of two kernel values that should be equal: text is rounded
+SYMMETRY_RTOL = 1e-6  # relative difference of two kernel values that should be equal: text is rounded
 MAX_DIGITS = 290  # decimal digits that sums may have at most
-NUMBER = 16  # bytes that a number of a pair's rows takes: its value, its index, and its value in single precision
+NUMBER_BYTES = 16  # bytes that a number of a pair's rows takes: its value, its index, and its value in single precision
 NO_SERIAL = "Wrong input format: first column must be 0:sample_serial_number"
 BAD_SERIAL = "Wrong input format: sample_serial_number out of range"
 
@@ -106,11 +106,11 @@ def _check_serials(table: Dataset, file: str) -> None:
     K = 0.25 * table.values[heads[:, None] + serial.astype(np.int64)]  # so that sums and differences do not overflow
     root = np.sqrt(np.abs(np.diag(K)))
     size = np.outer(root, root) + np.abs(K)
-    uneven = np.abs(K - K.T) > SYMMETRIC * size
+    uneven = np.abs(K - K.T) > SYMMETRY_RTOL * size
     refuse("Wrong input format", uneven.any(axis=1), "the kernel values are not symmetric: K(x,z) differs from K(z,x)")
 
 
-COSTLESS = ("nu_svc", "one_class")  # words of models whose problems have no -c and no class weights
+MODELS_WITHOUT_COST = ("nu_svc", "one_class")  # words of models whose problems have no -c and no class weights
 
 
 def refuse_overflow(data: KernelSet, settings: Settings) -> None:
@@ -129,7 +129,7 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
     cost = max(s.C, 1.0) * max((factor for _, factor in s.class_weights if factor > 1.0), default=1.0)
     if data.weights is not None:
         cost *= float(data.weights.max(initial=1.0))
-    if row.word in COSTLESS:
+    if row.word in MODELS_WITHOUT_COST:
         cost = 1.0
     labels = float(np.abs(table.labels).max(initial=1.0)) if row.kind == "regression" else 1.0
     total = max(digits, product, math.log10(labels)) + 2 * (math.log10(cost) + math.log10(len(table) + 1))
@@ -191,7 +191,7 @@ class ClassPairs:
     def row_mb(self) -> float:
         """MB that a copy of a row takes in a solver."""
         rows = self.points.rows
-        return 0.0 if rows is None else NUMBER * rows.nnz / max(self.points.n, 1) / MIB
+        return 0.0 if rows is None else NUMBER_BYTES * rows.nnz / max(self.points.n, 1) / MIB
 
 
 def pair_problem(

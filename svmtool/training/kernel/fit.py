@@ -25,9 +25,9 @@ from svmtool.tolerances import MIB
 from svmtool.training.kernel.verify import verify
 from svmtool.training.outcome import worst_status
 
-SOUND = 60  # number of the solver that takes over from others
-WORTH = 0.05  # share of the time left before a round of all problems that makes another round worthwhile
-AT_ONCE = 2  # problems that share -m at least, if there are several
+SOUND_SOLVER = 60  # number of the solver that takes over from others
+MIN_TIME_SHARE = 0.05  # share of the time left before a round of all problems that makes another round worthwhile
+MIN_CONCURRENT = 2  # problems that share -m at least, if there are several
 
 
 class Solved(NamedTuple):
@@ -120,7 +120,7 @@ class Fitting:
     ) -> Solved:  # fmt: skip
         """Verify and certify a solver's result; a second method replaces it where needed."""
         s, stop = self.settings, self.stop if stop is None else stop
-        sound = registry.find_kernel(SOUND)
+        sound = registry.find_kernel(SOUND_SOLVER)
 
         def other() -> KernelResult | None:
             same = s.row.module == sound.module  # with -e it continues to a gap
@@ -184,14 +184,14 @@ class Fitting:
             with doing("pair of classes", len(open_)) as part:
                 self._take_turns(one, open_, [needed[k] for k in open_])
             open_ = [k for k in open_ if solved[k].result.status is TIME]
-            if not self.stop.left > WORTH * left:
+            if not self.stop.left > MIN_TIME_SHARE * left:
                 break
         return solved
 
     def _take_turns(self, one: Callable[[int, StopFlag], None], problems: list[int], needed: list[float]) -> None:
         """Call one(k, stop) for each k of `problems`, which take `needed` MB each."""
         arranged, count = groups(needed, self.settings.run.cache_mb), threads.count()
-        beside = [min(count, len(group)) if count < AT_ONCE * len(group) else 1 for group in arranged]
+        beside = [min(count, len(group)) if count < MIN_CONCURRENT * len(group) else 1 for group in arranged]
         shares = TimeShares(self.stop, len(problems), max(beside))
 
         def work(at: int) -> None:
@@ -218,7 +218,7 @@ def rule_of(eps: float) -> Rule:
 
 def shares_of(whole: float, sizes: list[int], row_mb: float) -> tuple[list[float], list[float]]:
     """Shares of `whole` MB for several problems, and the part of each for kernel rows: see solve_several."""
-    taken = [min(whole / AT_ONCE, enough_mb(n) + n * row_mb) for n in sizes]
+    taken = [min(whole / MIN_CONCURRENT, enough_mb(n) + n * row_mb) for n in sizes]
     return taken, [max(mb / 2, mb - n * row_mb) for mb, n in zip(taken, sizes, strict=True)]
 
 

@@ -31,19 +31,19 @@ from svmtool.training.kernel.dataset import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved, packed
 from svmtool.training.kernel.verify import certified
 
-MAX_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten were faster so, up to 6 times, six about equal
+MAX_PAIR_ROWS = 512  # of a pair; of 16 sets of 3 to 77 classes ten were faster so, up to 6 times, six about equal
 # If a single pair also uses kernel values in double precision: with 2048 in all cases two such sets took 0.4 and 0.6 of
 # the time, three others 1.1 to 1.7 times as long.
-MAX_DOUBLE = 2048
-STRIP = 1 << 20  # kernel values between a class and some others computed at a time: 8 MB
+MAX_DOUBLE_ROWS = 2048
+STRIP_VALUES = 1 << 20  # kernel values between a class and some others computed at a time: 8 MB
 METHOD = "pairs of classes, many in one compiled call"
-SHARE = 0.5  # share of -m for the blocks within classes
-CHECKED = 1 << 20  # kernel values and decision values that are computed a second time, ...
-MIN_ROWS = 64  # ... but of at least this many rows
+MEMORY_SHARE = 0.5  # share of -m for the blocks within classes
+CHECKED_VALUES = 1 << 20  # kernel values and decision values that are computed a second time, ...
+MIN_CHECKED_ROWS = 64  # ... but of at least this many rows
 # Costs of certifying, in multiplications.  On 13 sets (3 to 26 classes, 10 to 617 features, 180 to 1,500 rows) one took
 # 0.15 to 0.52 ns; `exact` is chosen on all, and certifying pairs alone took 1.3 to 2.9 times as long.
-VALUE = 10.0  # of a kernel value besides those of its features
-ALONE = float(1 << 19)  # of one pair besides its kernel values
+VALUE_COST = 10.0  # of a kernel value besides those of its features
+PAIR_COST = float(1 << 19)  # of one pair besides its kernel values
 SEED = 1
 
 
@@ -75,7 +75,7 @@ class Batch(ABC):
     def _partners(self) -> list[list[int]]:
         """Pairs of few rows whose classes' blocks fit into the share of -m, smallest classes first."""
         order = np.argsort(self.sizes, kind="stable")
-        fit = np.cumsum(8.0 * self.sizes[order].astype(float) ** 2) <= SHARE * self.s.run.cache_mb * MIB
+        fit = np.cumsum(8.0 * self.sizes[order].astype(float) ** 2) <= MEMORY_SHARE * self.s.run.cache_mb * MIB
         few = np.zeros(self.count, bool)
         few[order[fit]] = True
         total = self.sizes[:, None] + self.sizes
@@ -89,10 +89,10 @@ class Batch(ABC):
         """Rows of a pair up to which it is solved together with others."""
         if self.fitting.together is not None:
             return self.fitting.together
-        if np.sort(self.sizes)[-2:].sum() > MAX_ROWS:
+        if np.sort(self.sizes)[-2:].sum() > MAX_PAIR_ROWS:
             tiles = tiles_of(self.points.rows, self.points.kernel, self.points.matrix)
-            return MAX_DOUBLE if isinstance(tiles, Double) else MAX_ROWS
-        return MAX_ROWS
+            return MAX_DOUBLE_ROWS if isinstance(tiles, Double) else MAX_PAIR_ROWS
+        return MAX_PAIR_ROWS
 
     @property
     def why(self) -> str:
@@ -113,7 +113,7 @@ class Batch(ABC):
             self.largest[c] = np.abs(np.diag(own[c])).max()
 
         def row(i: int) -> None:
-            for some in packed(self.partners[i], lambda j: float(self.sizes[i] * self.sizes[j]), STRIP):
+            for some in packed(self.partners[i], lambda j: float(self.sizes[i] * self.sizes[j]), STRIP_VALUES):
                 if stop.ended():
                     return
                 finished = self._strip(i, some, parts[i], own)
@@ -228,7 +228,7 @@ class Batch(ABC):
         return slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
 
 
-def exact(batch: Batch, alone: float = ALONE) -> np.ndarray | None:
+def exact(batch: Batch, alone: float = PAIR_COST) -> np.ndarray | None:
     """Batch.F from the decision values of svm-predict; None if certifying the pairs one by one costs less.
 
     alone: multiplications that certifying one pair takes besides its kernel values.
@@ -236,7 +236,7 @@ def exact(batch: Batch, alone: float = ALONE) -> np.ndarray | None:
     n = batch.points.n
     if batch.points.rows is None:
         return batch.F
-    scores, value = _Scores(batch), VALUE + batch.points.rows.nnz / n
+    scores, value = _Scores(batch), VALUE_COST + batch.points.rows.nnz / n
     rows = np.array([sum(batch.sizes[c] for c in batch.pairs[k]) for k in batch.done], float)
     if float(n) * scores.used * (batch.count - 1 + value) > float(np.sum(alone + rows**2 * value)):
         return None
@@ -261,7 +261,7 @@ class _Scores:
         coef = self.signs * batch.a
         support = np.flatnonzero(np.any(coef != 0.0, axis=0))
         self.used, self.number = len(support), np.repeat(np.arange(batch.count), batch.sizes)
-        self.at_once = max(MIN_ROWS, CHECKED // max(self.used, len(batch.pairs)))
+        self.at_once = max(MIN_CHECKED_ROWS, CHECKED_VALUES // max(self.used, len(batch.pairs)))
         vectors = points.rows.take(support).as_csr()
         kernel = Kernel(POLYNOMIAL, 1.0, 1, 0.0) if points.kernel.kind == LINEAR else points.kernel  # no weights
         self.scores = KernelModel(

@@ -29,13 +29,13 @@ from svmtool.tolerances import ROUNDOFF_GAP
 from svmtool.training.kernel.dataset import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved
 from svmtool.training.kernel.pairs_batch import Batch
-from svmtool.training.kernel.verify import PRINTED, STATIONARY, acceptable, proven_indefinite, verify
+from svmtool.training.kernel.verify import PRINTED_FACTOR, STATIONARY_RTOL, acceptable, proven_indefinite, verify
 
-CLASSES = 3  # at least
-MAX_ROUNDS = 1 << 30  # without --max-iter
-CALL = 1 << 24  # steps times variables of one call: some hundredths of a second
-OPTIMUM = -1.0  # a reason to end besides those of the loops
-STATUS = {float(loops.RULE): RULE, float(loops.GAP): GAP, float(loops.LIMIT): ITERATIONS, OPTIMUM: OPTIMAL}
+MIN_CLASSES = 3  # at least
+NO_ROUND_LIMIT = 1 << 30  # without --max-iter
+CALL_WORK = 1 << 24  # steps times variables of one call: some hundredths of a second
+AT_OPTIMUM = -1.0  # a reason to end besides those of the loops
+STATUS = {float(loops.RULE): RULE, float(loops.GAP): GAP, float(loops.LIMIT): ITERATIONS, AT_OPTIMUM: OPTIMAL}
 
 
 def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
@@ -54,7 +54,7 @@ def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
 def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
     """The pairs to be solved together; None if there are none."""
     s = fitting.settings
-    if len(pairs.ends) - 1 < CLASSES or pairs.data.weights is not None or not suitable(s):
+    if len(pairs.ends) - 1 < MIN_CLASSES or pairs.data.weights is not None or not suitable(s):
         return None  # with weights the rows of a class differ in cost
     kind = Squares if s.row.loss == "least squares" else Hinges
     batch: Batch = kind(pairs, fitting)
@@ -92,11 +92,11 @@ class Hinges(Batch):
             np.empty(side * side + 8 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
         )  # fmt: skip
         gap = -1.0 if self.s.target is None else self.s.target
-        most = MAX_ROUNDS if self.s.stopping.max_iter is None else min(self.s.stopping.max_iter, MAX_ROUNDS)
+        most = NO_ROUND_LIMIT if self.s.stopping.max_iter is None else min(self.s.stopping.max_iter, NO_ROUND_LIMIT)
         sure = CONFIRMED if self.points.kernel.positive else np.inf  # else the optimum may be worse than w = 0
         p, done = (0.0 if self.nu else -1.0), 0
         while done < len(some) and not stop.ended():
-            done = call(n, width, p, self.nu, tolerance(self.s), gap, sure, most, done, CALL)
+            done = call(n, width, p, self.nu, tolerance(self.s), gap, sure, most, done, CALL_WORK)
         mine = slice(self.ends[i], self.ends[i + 1])
         for q, j in enumerate(some[:done]):
             theirs, there = slice(self.ends[j], self.ends[j + 1]), slice(columns[q], columns[q] + sizes[q])
@@ -172,7 +172,7 @@ class Hinges(Batch):
     def _indefinite(self, k: int) -> bool:
         """Whether pair k proves the kernel indefinite (verify.proven_indefinite): no other method does better."""
         _, _, value, _, relative, *_ = self.out[k].tolist()
-        return not self.points.kernel.positive and relative <= STATIONARY and -value > self.most[k]
+        return not self.points.kernel.positive and relative <= STATIONARY_RTOL and -value > self.most[k]
 
     def _directly(self, k: int, rounds: int) -> Solved | None:
         """Solve pair k directly after steps of pairs made no progress: with few rows cheaper than solving it alone.
@@ -195,7 +195,7 @@ class Hinges(Batch):
         _, rho, r = state.certify()
         result = state.result(*state.value_and_gap(rho, r), rho, r, rounds, TAKEN_OVER if target is None else GAP)
         found = Solved(*verify(problem, result, target, lambda: None))
-        near = CONFIRMED if target is None else PRINTED * target
+        near = CONFIRMED if target is None else PRINTED_FACTOR * target
         return found if result.status.converged and found.certificate.gap <= near else None
 
     def _verified(
@@ -223,7 +223,7 @@ class Hinges(Batch):
         allowed = gap + max(MAX_WIDENING * gap, VALUE_RTOL * abs(primal))
         if not (primal <= most and certificate.gap < np.inf and primal - dual <= allowed):
             return None
-        if result.status is GAP and not certificate.gap <= PRINTED * self.s.target:
+        if result.status is GAP and not certificate.gap <= PRINTED_FACTOR * self.s.target:
             return None
         return Solved(function, result, certificate)
 
@@ -278,7 +278,7 @@ class Squares(Batch):
         elif violation <= tolerance(self.s):
             why = loops.RULE
         else:
-            why = OPTIMUM if found <= ROUNDOFF_GAP else loops.UNSOLVED
+            why = AT_OPTIMUM if found <= ROUNDOFF_GAP else loops.UNSOLVED
         mine, theirs = self._rows_of(k)
         self.a[j - 1, mine], self.a[i, theirs] = c[:n], -c[n:]
         self.F[j - 1, mine], self.F[i, theirs] = F[:n], F[n:]
@@ -310,7 +310,7 @@ class Squares(Batch):
             return None
         if proven_indefinite(problem, certificate):
             return None
-        if not certificate.gap <= (PRINTED * self.s.target if result.status is GAP else ROUNDOFF_GAP):
+        if not certificate.gap <= (PRINTED_FACTOR * self.s.target if result.status is GAP else ROUNDOFF_GAP):
             return None
         result.certified_gap = certificate.gap
         return Solved(function, result, certificate)

@@ -13,7 +13,7 @@ from svmtool.training.kernel.dataset import ClassPairs, KernelSet
 from svmtool.training.kernel.fit import Fitting, KernelTraining, Solved
 from svmtool.training.validation.folds import GlibcRand
 
-NAMED = 5  # pairs of classes that a warning names
+MAX_NAMED_PAIRS = 5  # pairs of classes that a warning names
 ONE_CLASS = "WARNING: training data in only one class. See README for details.\n"
 
 
@@ -62,9 +62,9 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     warnings = [f"WARNING: class label {label} specified in weight is not found" for label in pairs.missing]
     names = pairs.classes.labels
     doubtful = [(p, f.function.warning) for p, f in zip(pairs.pairs, solved, strict=True) if f.function.warning]
-    warnings += [f"WARNING: classes {names[i]} and {names[j]}: {text}" for (i, j), text in doubtful[:NAMED]]
-    if len(doubtful) > NAMED:
-        many = f"{len(doubtful) - NAMED} other pairs of classes, of {len(pairs.pairs)} in all"
+    warnings += [f"WARNING: classes {names[i]} and {names[j]}: {text}" for (i, j), text in doubtful[:MAX_NAMED_PAIRS]]
+    if len(doubtful) > MAX_NAMED_PAIRS:
+        many = f"{len(doubtful) - MAX_NAMED_PAIRS} other pairs of classes, of {len(pairs.pairs)} in all"
         warnings.append(f"WARNING: {many}, have such a warning too")
     return KernelTraining(model, solved, text, warnings, lacking, pairs.order[support])
 

@@ -37,9 +37,9 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.residual import INDEFINITE
 from svmtool.tolerances import SLOW_MIN_GAP
 
-STATIONARY = 0.1  # relative difference of the values up to which a point counts as stationary, for any kernel
-APART = 2.0  # factor of CONFIRMED: a certificate from a sample adds up to half of the gap, and single precision
-PRINTED = 1.0005  # factor of the requested gap within its three printed digits
+STATIONARY_RTOL = 0.1  # relative difference of the values up to which a point counts as stationary, for any kernel
+SAMPLE_FACTOR = 2.0  # factor of CONFIRMED: a certificate from a sample adds up to half of the gap, and single precision
+PRINTED_FACTOR = 1.0005  # factor of the requested gap within its three printed digits
 
 
 def verify(
@@ -63,7 +63,7 @@ def _verify(
     if result.status in (base.TIME, base.INTERRUPTED) and not np.any(result.alpha):
         return _nothing(problem, result)
     asked = -1.0 if target is None else target
-    close = PRINTED * asked if target is not None else APART * base.CONFIRMED
+    close = PRINTED_FACTOR * asked if target is not None else SAMPLE_FACTOR * base.CONFIRMED
     function, certificate = certified(problem, result, asked)
     ended = result.status in (base.TIME, base.INTERRUPTED, base.ITERATIONS, base.STEPS)
     sound = acceptable(problem, result, certificate)
@@ -95,7 +95,7 @@ def _verify(
             result.status = base.OPTIMAL if target is None else base.GAP
             function = problem.decision_function(result)
     name, gap = result.status.name, certificate.gap
-    wanted = {"optimal": min(close, base.CONFIRMED), "gap": close, "taken over": APART * base.CONFIRMED}
+    wanted = {"optimal": min(close, base.CONFIRMED), "gap": close, "taken over": SAMPLE_FACTOR * base.CONFIRMED}
     allowed = wanted.get(name, SLOW_MIN_GAP if result.replaced else np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
         result.status = base.PRECISION
@@ -200,7 +200,7 @@ def acceptable(problem: AnyProblem, result: KernelResult, certificate: Certifica
 
 def proven_indefinite(problem: AnyProblem, certificate: Certificate) -> bool:
     """Whether a stationary point has a dual value that is impossible for a positive semidefinite kernel."""
-    stationary = relative(certificate.primal, certificate.dual) <= STATIONARY
+    stationary = relative(certificate.primal, certificate.dual) <= STATIONARY_RTOL
     return bool(stationary) and above_zero(problem, certificate.dual)
 
 

@@ -30,8 +30,8 @@ from svmtool.registry import Solver
 from svmtool.solvers.shared.base import Monitor, Result
 from svmtool.training.reductions.base import Reduction
 
-ROOT = math.sqrt(2.0)
-HINGE = 3  # solver number for two classes
+SQRT2 = math.sqrt(2.0)
+TWO_CLASS_SOLVER = 3  # solver number for two classes
 
 
 class CrammerSinger(Reduction):
@@ -50,7 +50,7 @@ class CrammerSinger(Reduction):
 
     @property
     def method(self) -> Solver:
-        return registry.find(HINGE) if self.k == 2 else self.solver
+        return registry.find(TWO_CLASS_SOLVER) if self.k == 2 else self.solver
 
     def task(self, k: int) -> Task | ClassTask:
         if self.k == 2:
@@ -65,7 +65,7 @@ class CrammerSinger(Reduction):
 
     def _of_two(self, v: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The flat W and the dual point of two classes, from v and alpha."""
-        W = np.outer(v, (1.0 / ROOT, -1.0 / ROOT)).reshape(-1)
+        W = np.outer(v, (1.0 / SQRT2, -1.0 / SQRT2)).reshape(-1)
         return W, np.outer(alpha * self.classes.signs(0), (1.0, -1.0))
 
     def _certifier(self, k: int) -> CrammerSingerCertifier:
@@ -92,14 +92,14 @@ class CrammerSinger(Reduction):
         if self.k != 2:
             return None if self.k < 2 else polished_classes(task, result.w, found.primal, result.alpha, work, monitor)
         signs = self.classes.signs(0)
-        v, alpha = ROOT * result.w.reshape(-1, 2)[:, 0], result.alpha[:, 0] * signs
+        v, alpha = SQRT2 * result.w.reshape(-1, 2)[:, 0], result.alpha[:, 0] * signs
         better = polished(task, 1.0, np.ascontiguousarray(v), found.primal, [alpha], work, monitor)
         return None if better is None else self._of_two(*better)
 
     def _start_of(self, k: int, start: np.ndarray | None) -> np.ndarray | None:
         if start is None:
             return None
-        return np.outer(start[:, 0], (1.0 / ROOT, -1.0 / ROOT)).reshape(-1) if self.k == 2 else start[:, 0].copy()
+        return np.outer(start[:, 0], (1.0 / SQRT2, -1.0 / SQRT2)).reshape(-1) if self.k == 2 else start[:, 0].copy()
 
     def weights(self, results: list[Result]) -> np.ndarray:
         """W, f8 (features, classes)."""
@@ -112,13 +112,13 @@ class CrammerSinger(Reduction):
         return self.as_start(self._start_with(W[:, columns], model))
 
     def as_start(self, W: np.ndarray) -> np.ndarray:
-        return (W[:, :1] - W[:, 1:]) / ROOT if self.k == 2 else W.reshape(-1, 1)
+        return (W[:, :1] - W[:, 1:]) / SQRT2 if self.k == 2 else W.reshape(-1, 1)
 
 
 def _times_root(rows: Rows) -> Rows:
     """The rows multiplied by sqrt(2)."""
-    bias = rows.bias * ROOT if rows.bias >= 0 else rows.bias
+    bias = rows.bias * SQRT2 if rows.bias >= 0 else rows.bias
     if isinstance(rows, DenseRows):
-        return DenseRows(rows.X * ROOT, bias)
+        return DenseRows(rows.X * SQRT2, bias)
     assert isinstance(rows, CsrRows)
-    return CsrRows(rows.indptr, rows.indices, rows.values * ROOT, rows.n_features, bias)
+    return CsrRows(rows.indptr, rows.indices, rows.values * SQRT2, rows.n_features, bias)

@@ -20,7 +20,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import GapRule, GradientRule, RangeRule, Result, Rule
-from svmtool.tolerances import L1_GAP_AN_EPS, LATE, SLOW_MIN_GAP
+from svmtool.tolerances import L1_GAP_AN_EPS, LATE_RULE_SHARE, SLOW_MIN_GAP
 from svmtool.training.reductions.base import Reduction
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class OneVsRest(Reduction):
         smaller = min(positive, self.rows.n - positive)
         gradient = GradientRule(self.eps * max(1, smaller) / self.rows.n)
         if self.solver.space == "dual":
-            late = LATE * gradient.share if self.solver.loss == "squared hinge" else None
+            late = LATE_RULE_SHARE * gradient.share if self.solver.loss == "squared hinge" else None
             return Rule(dual=RangeRule(self.eps, late))
         if self.solver.regulariser == "|w|_1":
             return Rule(gradient, certified=GapRule(min(max(L1_GAP_AN_EPS * self.eps, L1_LEAST_GAP), SLOW_MIN_GAP)))

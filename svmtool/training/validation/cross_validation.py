@@ -20,7 +20,7 @@ from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import folds as draws
 from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut
 
-UNMOVED = 1e-15  # largest norm of a change of weights that counts as unchanged
+UNCHANGED_NORM = 1e-15  # largest norm of a change of weights that counts as unchanged
 
 
 class Folds:
@@ -77,7 +77,7 @@ class Folds:
                 return True
             if warm is not None:
                 warm[k] = problems.as_start(W)
-                moved[k] = start is not None and float(np.sqrt(np.sum((warm[k] - start) ** 2))) > UNMOVED
+                moved[k] = start is not None and float(np.sqrt(np.sum((warm[k] - start) ** 2))) > UNCHANGED_NORM
             model = problems.model(W)
             if calibrated and not model.gives_probabilities:
                 from svmtool.training.calibration import add_sigmoids

@@ -31,7 +31,7 @@ from svmtool.training.validation.scores import (
 from svmtool.training.validation.search import Grid, Point, Search, Tried, run_grid, search_C
 
 DEFAULT_FOLDS = 5  # of -C
-WIDTH = 10  # of the columns of scores of --grid
+COLUMN_WIDTH = 10  # of the columns of scores of --grid
 DOING = "Doing parameter search with {}-fold cross validation.\n"
 
 
@@ -151,8 +151,8 @@ def grid(table: Dataset, settings: Settings, request: Request, console: Any, sto
     folds = None if request.folds is None else Folds(table, settings, request.folds)
     by = "" if folds is None else f", validation by {folds.count} folds"
     console.out(f"Score: {measure.title}{by}\n")
-    names = [f"{'C':>12}", f"{'objective':>14}", f"{'gap':>9}", f"{'training':>{WIDTH}}"]
-    names += [] if folds is None else [f"{'validation':>{WIDTH}}"]
+    names = [f"{'C':>12}", f"{'objective':>14}", f"{'gap':>9}", f"{'training':>{COLUMN_WIDTH}}"]
+    names += [] if folds is None else [f"{'validation':>{COLUMN_WIDTH}}"]
     console.out(" ".join([*names, f"{'seconds':>8}"]) + "\n")
     try:
         found = run_grid(
@@ -173,7 +173,7 @@ def _line(point: Point, measure: Measure) -> str:
     """A line of the table of --grid."""
     columns = [f"{point.C:12g}", f"{point.certificate.primal:14.8g}", f"{point.certificate.gap:9.2g}"]
     scores = [point.training] if point.validation is None else [point.training, point.validation]
-    columns += [f"{measure.text(score):>{WIDTH}}" for score in scores]
+    columns += [f"{measure.text(score):>{COLUMN_WIDTH}}" for score in scores]
     return " ".join([*columns, f"{point.seconds:8.3f}"]) + "\n"
 
 

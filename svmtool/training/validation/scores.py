@@ -16,7 +16,7 @@ from svmtool.numbers import distinct
 from svmtool.params import Settings
 
 MIN_PROBABILITY = float(np.finfo(np.float64).eps)  # of the true class, so that the logarithm is finite
-CLASSIFIES = ("classification", "all classes")
+CLASSIFIERS = ("classification", "all classes")
 PREDICTIONS, SCORES, PROBABILITIES = range(3)
 
 
@@ -156,14 +156,14 @@ def _log_loss(held: HeldOut) -> float:
 
 
 ACCURACY = Measure(
-    "accuracy", (*CLASSIFIES, "ordinal", "one-class", "hard one-class"), PREDICTIONS,
+    "accuracy", (*CLASSIFIERS, "ordinal", "one-class", "hard one-class"), PREDICTIONS,
     lambda held: float(np.count_nonzero(held.predictions == held.labels)) / len(held.labels), percent=True,
 )  # fmt: skip
 ERROR = Measure(
     "mean squared error", ("regression",), PREDICTIONS, lambda held: held.errors().squared / len(held.labels), sign=-1
 )
-_ALL_CLASSES = (*CLASSIFIES, "ordinal", "one-class")
-_SCORED = (*CLASSIFIES, "one-class")
+_ALL_CLASSES = (*CLASSIFIERS, "ordinal", "one-class")
+_SCORED = (*CLASSIFIERS, "one-class")
 MEASURES: dict[str, Measure] = {
     "accuracy": ACCURACY,
     "balanced-accuracy": Measure(
@@ -174,7 +174,7 @@ MEASURES: dict[str, Measure] = {
     "average-precision": Measure(
         "average precision", _SCORED, SCORES, lambda held: held.mean_of_curves(RankCurve.average_precision)
     ),
-    "log-loss": Measure("log loss", CLASSIFIES, PROBABILITIES, _log_loss, sign=-1),
+    "log-loss": Measure("log loss", CLASSIFIERS, PROBABILITIES, _log_loss, sign=-1),
     "mse": ERROR,
     "mae": Measure(
         "mean absolute error", ERROR.kinds, PREDICTIONS, lambda held: held.errors().absolute / len(held.labels), sign=-1
@@ -208,7 +208,7 @@ def measure_of(score: str | None, settings: Settings) -> Measure:
 def metric_needs(settings: Settings) -> int:
     """What the lines of --metrics need."""
     kind = kind_of(settings)
-    if kind in CLASSIFIES:
+    if kind in CLASSIFIERS:
         return PROBABILITIES
     return SCORES if kind == "one-class" else PREDICTIONS
 

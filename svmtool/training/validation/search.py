@@ -25,7 +25,7 @@ from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldO
 
 MAX_C, MAX_C_REGRESSION = 1024.0, 1048576.0
 P_STEPS = 20
-UNMOVED_ROUNDS = 5  # the search ends after this many successive values of C at which no weights change
+UNCHANGED_ROUNDS = 5  # the search ends after this many successive values of C at which no weights change
 
 
 class Tried(NamedTuple):
@@ -116,7 +116,7 @@ def _double_C(
         report(tried[-1])
         if TIME in folds.open_ends:
             return C
-        if unmoved == UNMOVED_ROUNDS:
+        if unmoved == UNCHANGED_ROUNDS:
             return None
         C *= 2.0
     report(None)
