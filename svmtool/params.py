@@ -1,21 +1,21 @@
 """Parameters of a training, LIBLINEAR's and LIBSVM's checks of them, and the Request of a command line.
 
-They are NamedTuples, and their annotations are types and no strings, for the start of the commands: importing
-`dataclasses` costs milliseconds, and NamedTuple compiles each string.  The checks keep LIBLINEAR's messages and their
-order.  They run after the data has been read, because LIBLINEAR reports a malformed file before a bad -c.
+The checks keep LIBLINEAR's messages and their order.  They run after the data has been read, because LIBLINEAR reports
+a malformed file before a bad -c.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from svmtool import registry
 from svmtool.errors import SvmtoolError
+from svmtool.records import Record
 
 KERNEL_NAMES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")  # by number of -t
 LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED = range(5)
 NEEDS_GAMMA = (POLYNOMIAL, RBF, SIGMOID)
 
 
-class KernelChoice(NamedTuple):
+class KernelChoice(Record):
     """A kernel by LIBSVM's parameters: the number of -t, degree, gamma (0: one over the features) and coef0."""
 
     kernel_type: int = 2  # RBF
@@ -24,7 +24,7 @@ class KernelChoice(NamedTuple):
     coef0: float = 0.0
 
 
-class Problem(NamedTuple):
+class Problem(Record):
     """The optimisation problem; with a kernel `solver` is a number of registry.KERNEL_SOLVERS."""
 
     solver: int = 1
@@ -49,7 +49,7 @@ class Problem(NamedTuple):
         return row
 
 
-class Stopping(NamedTuple):
+class Stopping(Record):
     """When a run ends; None means that the solver's own rule decides, or that there is no limit."""
 
     eps: float | None = None  # -e
@@ -58,7 +58,7 @@ class Stopping(NamedTuple):
     max_seconds: float | None = None
 
 
-class Options(NamedTuple):
+class Options(Record):
     """Options of single solvers, by the names of their command line options; None or the default: the solver decides.
 
     mu           --mu: a number, or the name of a rule
@@ -90,7 +90,7 @@ class Options(NamedTuple):
 NO_OPTIONS = Options()
 
 
-class Run(NamedTuple):
+class Run(Record):
     """How a training is computed, and its results besides the model."""
 
     seed: int | None = None
@@ -103,7 +103,7 @@ class Run(NamedTuple):
     options: Options = NO_OPTIONS
 
 
-class Settings(NamedTuple):
+class Settings(Record):
     """All parameters of a training.  Immutable: `settings.replace(C=2.0)` returns a changed copy.
 
     >>> Settings.of(solver=3, C=0.5, gap=1e-6).problem.C
@@ -173,7 +173,7 @@ PART_OF = {
 }  # fmt: skip
 
 
-class Request(NamedTuple):
+class Request(Record):
     """Files, validation, messages and memory of one run of svm-train; None means "not given".  Times are in seconds."""
 
     given: tuple[str, ...] = ()  # names of the options on the command line, in their order

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from svmtool.records import Record
 
 
-class Solver(NamedTuple):
+class Solver(Record):
     """One solver: what `-s number` (or `-s name`) solves, when it stops and which options it supports.
 
     The contract of its module.  `problem` is a Task (objectives/task.py), with kernels a KernelProblem or a

@@ -19,7 +19,7 @@ MIN_DRAWN_SECONDS = 1e-6
 FADED_OPACITY = 0.45  # opacity of the lines of many classes
 
 
-class Record(NamedTuple):
+class Iteration(NamedTuple):
     """One iteration of a problem: its number, seconds since the start, primal objective, relative gap."""
 
     iteration: int
@@ -74,7 +74,7 @@ class History:
     def __init__(self, log: str | None = None, plot: str | None = None, target: float | None = None):
         self.log_path, self.target = log, target
         self.plot = Plot(plot)
-        self.runs: dict[Any, list[Record]] = {}  # of each problem by its label, for the picture
+        self.runs: dict[Any, list[Iteration]] = {}  # of each problem by its label, for the picture
         self._lock = threading.Lock()  # problems of several classes run in parallel
         self._log: TextIO | None = sys.stdout if log == "-" else None
         if log not in (None, "-"):
@@ -90,7 +90,7 @@ class History:
                 line = {"iteration": iteration, "seconds": seconds, "objective": objective, "bound": bound, "gap": gap}
                 self._write({**line, **fields})
             if self.plot.path is not None:
-                record = Record(iteration, seconds, float(objective), float(gap))
+                record = Iteration(iteration, seconds, float(objective), float(gap))
                 self.runs.setdefault(fields.get("label"), []).append(record)
 
     def _write(self, record: dict[str, Any]) -> None:
@@ -134,7 +134,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and value - value != 0 else value
 
 
-def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -> None:
+def training(figure: Any, runs: dict[Any, list[Iteration]], target: float | None) -> None:
     """Draw gap and objective against time, or against iterations where times are unknown, a line for each problem.
 
     runs : the records of each problem by its label, None for a single problem
@@ -179,13 +179,13 @@ def training(figure: Any, runs: dict[Any, list[Record]], target: float | None) -
     _finish(figure, (upper, lower), "problem" if len(runs) > 1 else "")
 
 
-def _is_timed(runs: list[list[Record]]) -> bool:
+def _is_timed(runs: list[list[Iteration]]) -> bool:
     """Whether times of most problems extend over a decade; a compiled loop reports all its iterations at its end."""
     wide = sum(run[-1].seconds > 10.0 * max(run[0].seconds, MIN_DRAWN_SECONDS) for run in runs)
     return 2 * wide > len(runs)
 
 
-def _last_gap(records: Sequence[Record]) -> float:
+def _last_gap(records: Sequence[Iteration]) -> float:
     """The last gap that is a number; infinite if there is none."""
     return next((r.gap for r in reversed(records) if math.isfinite(r.gap)), math.inf)
 

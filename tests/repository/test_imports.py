@@ -19,7 +19,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 # The wings from the lowest to the highest: each may import those above it in this list, never those below.
 ORDER = (
-    "activity charts errors integers interrupts limits tolerances", "compiled registry",
+    "activity charts errors integers interrupts limits records tolerances", "compiled registry",
     "numbers params metrics",
     "models", "data", "linalg", "objectives", "coordinate", "kernels", "certify", "solvers",
     "formats", "conversion inspection scaling", "comparison export report",

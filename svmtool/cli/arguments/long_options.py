@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.integers import parse_integer
+from svmtool.records import Record
 from svmtool.registry.row import SCORES, gap_of_theta
 from svmtool.tolerances import MB
 
 MAX_VALUES = 100_000  # of --grid
 
 
-class LongOption(NamedTuple):
+class LongOption(Record):
     """A long option: the field of the settings that it sets, and the function that reads its value (None: a flag)."""
 
     setting: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from svmtool import registry
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
@@ -10,9 +10,10 @@ from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.integers import parse_integer
 from svmtool.numbers import parse_prefix
 from svmtool.params import Request, Settings
+from svmtool.records import Record
 
 
-class Command(NamedTuple):
+class Command(Record):
     """A parsed command line."""
 
     action: str  # train | adapt | help | version | explain

@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from svmtool import activity
 from svmtool.limits import StopFlag as StopFlag
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import SolverResult
+from svmtool.records import Record
 from svmtool.tolerances import RULE_MIN_GAP
 
 KEPT = 4096  # records of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
@@ -78,7 +79,7 @@ class Result(SolverResult):
                 setattr(self, name, whole)
 
 
-class Plan(NamedTuple):
+class Plan(Record):
     """The method that a solver chooses for a problem before its first step.
 
     method: a key of the solver's METHODS.  why: the facts that decided, for --explain and the solver log.
@@ -236,13 +237,13 @@ def bias_only(monitor: Monitor, w: np.ndarray, alpha: np.ndarray | None = None) 
     return Result(w, OPTIMAL, monitor.iterations, monitor.history, alpha)
 
 
-class GradientRule(NamedTuple):
+class GradientRule(Record):
     """LIBLINEAR's rule for a primal solver: |grad f(w)| <= share * |grad f(0)|; -s 5 and 6: subgradients, 1-norms."""
 
     share: float
 
 
-class RangeRule(NamedTuple):
+class RangeRule(Record):
     """LIBLINEAR's rule for a dual solver: the projected gradients lie within a range of at most this width.
 
     width         the largest.  The range includes zero, except where the dual variables have a fixed sum (-s 21)
@@ -254,7 +255,7 @@ class RangeRule(NamedTuple):
     primal_share: float | None = None
 
 
-class GapRule(NamedTuple):
+class GapRule(Record):
     """Certified gaps that end a run beyond LIBLINEAR's rule (-s 12 and 13; 5 and 6, which have a GradientRule, too).
 
     gap           stop at this gap; negative: never
@@ -270,7 +271,7 @@ class GapRule(NamedTuple):
     loose: float = -1.0
 
 
-class Confirmation(NamedTuple):
+class Confirmation(Record):
     """Certified gaps that a run must have reached as well when a GradientRule or a RangeRule ends it.
 
     solvers/alm*.py have RULE_MIN_GAP in their place.
@@ -283,7 +284,7 @@ class Confirmation(NamedTuple):
     slow: float = math.inf
 
 
-class Rule(NamedTuple):
+class Rule(Record):
     """The stopping rule of -e; without primal, dual and certified part the solver continues to the exact minimiser."""
 
     primal: GradientRule | None = None
