@@ -132,7 +132,7 @@ def value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:
     return problem.at_zero
 
 
-def most_allowed(problem: AnyProblem) -> float:
+def max_allowed_primal(problem: AnyProblem) -> float:
     """The largest primal value that counts as no worse than the one at w = 0."""
     value, _, _ = value_at_zero(problem)
     return value + VALUE_RTOL * max(abs(value), problem.floor / FLOOR)

@@ -71,14 +71,14 @@ def mirror(H: np.ndarray) -> np.ndarray:
 class Factored:
     """Factorisation of a positive definite H, given its upper triangle; see solve_positive.
 
-    shift: the multiple of the identity that was added; SvmtoolError if more than `most` is needed.
+    shift: the multiple of the identity that was added; SvmtoolError if more than `max_shift` is needed.
     """
 
-    def __init__(self, H: np.ndarray, most: float = np.inf):
+    def __init__(self, H: np.ndarray, max_shift: float = np.inf):
         shift = 0.0
         while (lower := _cholesky(H)) is None:
             H, shift = _shifted(H, shift)
-            if shift > most:
+            if shift > max_shift:
                 raise SvmtoolError("the matrix is not positive definite: choose another kernel, -g or -r")
         self._lower, self.shift = lower, shift
 

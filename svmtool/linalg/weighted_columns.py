@@ -72,17 +72,17 @@ class Columns:
 class WeightedColumns:
     """A working set of columns, with space for m columns and `most` numbers over n rows."""
 
-    def __init__(self, n: int, m: int, most: int):
+    def __init__(self, n: int, m: int, capacity: int):
         self.n = n
-        self.arrays = np.empty(m + 1, np.int64), np.empty(most, np.int32), np.empty(most)
+        self.arrays = np.empty(m + 1, np.int64), np.empty(capacity, np.int32), np.empty(capacity)
         self.square_norms = np.empty(m)
 
     def epochs(
-        self, g: np.ndarray, penalty: np.ndarray, v: np.ndarray, r: np.ndarray, count: np.ndarray, most: int,
+        self, g: np.ndarray, penalty: np.ndarray, v: np.ndarray, r: np.ndarray, count: np.ndarray, max_epochs: int,
         tolerance: float,
     ) -> float:  # fmt: skip
         """Coordinate descent; see `column_epochs`."""
-        return l1_loops.column_epochs(*self.arrays, self.square_norms, g, penalty, v, r, count, most, tolerance)
+        return l1_loops.column_epochs(*self.arrays, self.square_norms, g, penalty, v, r, count, max_epochs, tolerance)
 
     @property
     def nnz(self) -> int:

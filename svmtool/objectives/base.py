@@ -210,13 +210,13 @@ class Objective(Losses):
         return self.hessian_diagonal()
 
     def newton_direction(
-        self, g: np.ndarray, system: str, tolerance: float = 0.0, most: int = 0,
+        self, g: np.ndarray, system: str, tolerance: float = 0.0, max_products: int = 0,
         stopped: Callable[[], bool] = lambda: False,
     ) -> tuple[np.ndarray, int, bool]:  # fmt: skip
         """p with H p = -g, the number of products with H, and whether p is as accurate as requested.
 
         system: "primal" factorises a d x d matrix; "dual" one with a row for each active row (needs `face`); "cg" runs
-        conjugate gradients to the tolerance, for at most `most` products, or until stopped().
+        conjugate gradients to the tolerance, for at most `max_products` products, or until stopped().
         If the run ends meanwhile p is -g, which is also a descent direction.
         """
         self.way = SYSTEMS[system]
@@ -225,7 +225,7 @@ class Objective(Losses):
                 return self._by_features(g), 0, True
             if system == "dual":
                 return self._by_rows(g), 0, True
-            p, self.products, reached = self._conjugate_gradient(g, tolerance, most, stopped)
+            p, self.products, reached = self._conjugate_gradient(g, tolerance, max_products, stopped)
         except limits.EndedError:
             return -g, 0, False
         return -p, self.products, reached
@@ -253,9 +253,9 @@ class Objective(Losses):
         return self.face(self.active_rows()) - self.w
 
     def _conjugate_gradient(
-        self, g: np.ndarray, tolerance: float, most: int, stopped: Callable[[], bool]
+        self, g: np.ndarray, tolerance: float, max_products: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
-        return conjugate_gradient(self.hessian_product, g, self.preconditioner(), tolerance, most, stopped)
+        return conjugate_gradient(self.hessian_product, g, self.preconditioner(), tolerance, max_products, stopped)
 
     def curved_direction(self, g: np.ndarray) -> np.ndarray:
         """-H^-1 g by the dual system of the active rows A, whose curvatures c differ (scale 1).
@@ -341,22 +341,25 @@ class Objective(Losses):
         return (1.0, whole) if whole <= value else (t, value)
 
     def fused_newton(
-        self, w: np.ndarray, gap: float, gradient_tol: float, at_start: float, sure: float, most: int,
+        self, w: np.ndarray, gap: float, gradient_tol: float, at_start: float, sure: float, max_steps: int,
         steepest: float = -1.0,
     ) -> tuple[list[list[float]], int]:  # fmt: skip
-        """At most `most` Newton steps in one compiled call, from w (f8[d], overwritten by the solution).
+        """At most `max_steps` Newton steps in one compiled call, from w (f8[d], overwritten by the solution).
 
         For the squared hinge and the logistic loss, without a bias.  Returns a record for each step (f, lower bound,
         |gradient|, active rows, step) and a code: 0 limit of steps, 1 minimum, 2 gap <= `gap`, 3 |gradient| <=
         `gradient_tol` or largest dual derivative of the logistic loss <= `steepest`, and gap <= `sure` (at the initial
         w: `at_start`), 4 round-off.
         """
-        from svmtool.compiled.loops.fused.fused_newton_loops import FIELDS, fused_newton  # most runs do not need it
+        from svmtool.compiled.loops.fused.fused_newton_loops import (  # most runs do not need it
+            FIELDS,
+            fused_newton,
+        )
 
         rows, d = stored_rows(self.rows), self.d
-        history, work = np.empty((most + 1, FIELDS)), np.empty(5 * self.n + 2 * d * d + 2 * d + 7)
+        history, work = np.empty((max_steps + 1, FIELDS)), np.empty(5 * self.n + 2 * d * d + 2 * d + 7)
         code = fused_newton(
             *rows.narrow_arrays, self.y, getattr(self, "target", self.cost), self.cost, w, work, history,
-            gap, gradient_tol, steepest, at_start, sure, most, not self.piecewise_quadratic,
+            gap, gradient_tol, steepest, at_start, sure, max_steps, not self.piecewise_quadratic,
         )  # fmt: skip
         return history[: int(history[-1, 0])].tolist(), code

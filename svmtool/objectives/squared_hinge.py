@@ -100,10 +100,10 @@ class SquaredHinge(Objective):
         return isinstance(self.rows, CsrRows) and len(self.rows.blocks) == 1 and self.rows.mapped is None
 
     def _conjugate_gradient(
-        self, g: np.ndarray, tolerance: float, most: int, stopped: Callable[[], bool]
+        self, g: np.ndarray, tolerance: float, max_products: int, stopped: Callable[[], bool]
     ) -> tuple[np.ndarray, int, bool]:
         if not self._in_one_call:
-            return super()._conjugate_gradient(g, tolerance, most, stopped)
+            return super()._conjugate_gradient(g, tolerance, max_products, stopped)
         r, active, p, squares = self.rows, self.active_rows(), np.empty(self.d), np.array([0.0, -1.0])
         call = loops.csr_conjugate_gradient.bind(
             *r.csr_arrays, active, self.c[active], self.hessian_diagonal(), g, p, np.empty(3 * self.d),
@@ -112,9 +112,9 @@ class SquaredHinge(Objective):
         each = max(1, int(MAX_CALL_WORK / (2.0 * self.mean_row_length * self.active + VECTOR_COST * self.d + 1.0)))
         products = 0
         while True:
-            products += call(r.bias, 0.0 if self.free_bias else 1.0, tolerance, min(each, most - products))
+            products += call(r.bias, 0.0 if self.free_bias else 1.0, tolerance, min(each, max_products - products))
             reached = bool(squares[0] <= squares[1])
-            if reached or products >= most or stopped():
+            if reached or products >= max_products or stopped():
                 return p, products, reached
 
     @property

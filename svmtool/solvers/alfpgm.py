@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
-from svmtool.certify.kernel import most_allowed, value_at_zero
+from svmtool.certify.kernel import max_allowed_primal, value_at_zero
 from svmtool.kernels import direct
 from svmtool.kernels.decomposition import Decomposition, PairSets, ViolatingSets
 from svmtool.kernels.pair_descent import (
@@ -44,16 +44,16 @@ from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Mo
 from svmtool.tolerances import ROUNDOFF_GAP
 
 MU = 0.1  # the paper's penalty
-POWER_STEPS, SAFETY = 10, 1.1  # steps of power iteration for the largest eigenvalue, and a factor for its error
-OUTER, FAST = 200, 2000  # multiplier steps of a subproblem, and gradient steps of each, at most
-WHOLE = 0.9  # steps among all variables end at this share of eps, which leaves room for round-off
-NOISE = 0.5  # share of the violation from which errors of f mislead steps
-EVALUATIONS = 128  # rounds before the first check of progress
-POLISH = 8  # the same after a direct solution, where only round-off is left
+POWER_STEPS, POWER_MARGIN = 10, 1.1  # steps of power iteration for the largest eigenvalue, and a factor for its error
+MAX_MULTIPLIER_STEPS, MAX_GRADIENT_STEPS = 200, 2000  # of a subproblem, and of each multiplier step
+EPS_SHARE = 0.9  # steps among all variables end at this share of eps, which leaves room for round-off
+MISLEADING_ERROR = 0.5  # share of the violation from which errors of f mislead steps
+FIRST_CHECK_ROUNDS = 128  # rounds before the first check of progress
+FIRST_CHECK_AFTER_DIRECT = 8  # the same after a direct solution, where only round-off is left
 # Cost of a round for each variable without its subproblem, in values of kernel rows: 27 and 42 on two sets of 50,000
 # and 93,000.  25 sets (VALUE_NS in kernels/direct.py) take 11.3 s of CPU time, with a third of it 11.4, with three
 # times that 11.7
-ROUND = 30.0
+ROUND_COST = 30.0
 # LIBSVM's own limit of steps, at least and for each of the l variables; as many, of l values each, are the most work
 # with a kernel that may be indefinite, where pairs need not come to an end.  1,500 rows of each of 12 sets, polynomials
 # with r = -1 and sigmoids: the 28 of 48 runs that take such steps take 7e-5 of it in the median, 0.27 at most
@@ -91,18 +91,18 @@ def solve(
     """
     eps = rule.dual.width if rule.dual else 0.0
     state = Decomposition(problem, capacity_for_rows(len(problem.y), problem.cache_mb), start)
-    steps, moved, progress = _Steps(state, method, eps), True, Progress(EVALUATIONS, STALL_ROUNDS)
+    steps, moved, progress = _Steps(state, method, eps), True, Progress(FIRST_CHECK_ROUNDS, STALL_ROUNDS)
     polishing, least = False, None  # after a direct solution; the result with the smallest gap since then
     at_zero = value_at_zero(problem)[0]
-    allowed = most_allowed(problem) if problem.kernel.positive else -np.inf
+    allowed = max_allowed_primal(problem) if problem.kernel.positive else -np.inf
     slower, settled = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0), False
     if method == "direct" and slower.cost == np.inf:
         raise ValueError("no direct solution: it needs finite costs, and few variables or a linear kernel")
     if method == "paper" or slower.cost == np.inf:
         slower = None
-    m, most = len(problem.y), np.inf
+    m, max_work = len(problem.y), np.inf
     if not problem.kernel.positive:
-        most = m * max(LIBSVM_STEPS, LIBSVM_STEPS_EACH * m)
+        max_work = m * max(LIBSVM_STEPS, LIBSVM_STEPS_EACH * m)
     while True:
         violation, rho, r = state.certify()
         value, gap = state.value_and_gap(rho, r)
@@ -113,7 +113,7 @@ def solve(
         close = monitor.gap is not None and found <= monitor.gap  # as certified: in double precision
         done = violation <= eps or close
         try:
-            doubtful = close or state.error() > (NEGLIGIBLE_ERROR * eps if done else NOISE * violation)
+            doubtful = close or state.error() > (NEGLIGIBLE_ERROR * eps if done else MISLEADING_ERROR * violation)
             if not state.exact and (not moved or doubtful):
                 state.refresh()
                 moved = True
@@ -130,7 +130,7 @@ def solve(
                 still or method == "direct" or slower.shown(steps.work, violation if eps > 0.0 else found)
             ):
                 why = "no more progress" if still else "it costs less than the SMO steps so far, and than those ahead"
-                slower, moved, still, progress = None, True, False, Progress(POLISH, STALL_ROUNDS)
+                slower, moved, still, progress = None, True, False, Progress(FIRST_CHECK_AFTER_DIRECT, STALL_ROUNDS)
                 polishing, settled = direct.go_to_minimum(state)
                 if polishing:
                     monitor.uses(METHODS["direct"], why)
@@ -141,11 +141,11 @@ def solve(
                     least.status = OPTIMAL if least.gap <= ROUNDOFF_GAP else PRECISION
                     return least
                 status = OPTIMAL if found <= ROUNDOFF_GAP else PRECISION
-            if status is None and steps.work > most:
+            if status is None and steps.work > max_work:
                 status = STEPS
             if status is not None:
                 return state.result(value, gap, rho, r, monitor.iterations - 1, status)
-            moved = steps.take(violation, ROUND * m if slower else 0.0)
+            moved = steps.take(violation, ROUND_COST * m if slower else 0.0)
         except EndedError:
             return state.result(value, gap, rho, r, monitor.iterations - 1, monitor.end())
 
@@ -175,7 +175,7 @@ class _Steps:
         """Take the steps of a round; return whether any variable has moved.  cost: of a round besides its steps."""
         state, eps, whole = self.state, self.eps, self.whole
         if whole is not None:
-            moved = whole.run(max(WHOLE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
+            moved = whole.run(max(EPS_SHARE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
             if whole.hard or not moved:
                 self.pairs.work, self.whole, moved = whole.work, None, True
             return moved
@@ -199,12 +199,12 @@ def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: fl
     chi = -y * state.F[chosen] - Q @ before
     E = np.stack([np.where(system[chosen], y if len(state.signs) == 1 else 1.0, 0.0) for system in state.signs])
     fixed = E @ before
-    L = SAFETY * _largest_eigenvalue(Q) + MU * len(chosen)  # (16)
+    L = POWER_MARGIN * _largest_eigenvalue(Q) + MU * len(chosen)  # (16)
     a, used = before.copy(), E * ((before > 0) & (before < upper))
     lam = (used @ (Q @ a + chi)) / np.maximum(np.sum(used * used, axis=1), 1.0)  # slopes of these are 0 on average
-    for _ in range(OUTER):
+    for _ in range(MAX_MULTIPLIER_STEPS):
         v, t = a.copy(), 1.0
-        for _ in range(FAST):
+        for _ in range(MAX_GRADIENT_STEPS):
             limits.check()
             step = np.clip(v - (Q @ v + chi - E.T @ (lam - MU * (E @ v - fixed))) / L, 0.0, upper)
             slope = Q @ step + chi - E.T @ (lam - MU * (E @ step - fixed))

@@ -7,7 +7,7 @@ Differs from the paper in:
  1. Exact: each round of Algorithm 1 minimises over e and w one after the other; here both are minimised
     together: e is eliminated (objectives/augmented.py), and what is left in w, smooth and quadratic in pieces for
     p = 1 and 2, is solved by Newton steps with the exact line search, factorised where d is small, by conjugate
-    gradients where it is large, only as far as the multiplier step deserves (INNER).  sigma grows
+    gradients where it is large, only as far as the multiplier step deserves (GRADIENT_TOL).  sigma grows
     geometrically, or by Eq. 29 where task.options.mu is "merit".
  2. C_i for each row, and sigma in units of it: the same number of rounds whatever C.
  3. The bias is free (the paper), regularised or absent, as the problem says.
@@ -31,8 +31,8 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.power_interior import PowerInterior, step_cost
 from svmtool.objectives.task import Task
-from svmtool.solvers.alm_epochs import EPOCHS, HingeEpochs, epochs_worth
-from svmtool.solvers.alm_rounds import GROWTH, INNER, SIGMA_COLD, SIGMA_MAX, Rounds
+from svmtool.solvers.alm_epochs import FIRST_EPOCHS, HingeEpochs, epochs_worth
+from svmtool.solvers.alm_rounds import GRADIENT_TOL, SIGMA_COLD, SIGMA_GROWTH, SIGMA_MAX, Rounds
 from svmtool.solvers.shared import base, interior_steps, newton
 from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, bias_only
 from svmtool.solvers.shared.interior_steps import Slower
@@ -41,12 +41,13 @@ from svmtool.tolerances import DUAL_ROWS, EPOCH_TOL, GRAM_BELOW, ROUNDOFF_GAP
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
 # With more features more rows are on the margin: at a smaller sigma, SIGMA_MIN or more, steps cross fewer breakpoints
 SIGMA_FEATURES, SIGMA_MIN = 64, 1.0
-# unit of slacks and of 1 / sigma: 1, or the mean |target| divided by TARGETS (by less above SIGMA_FEATURES features)
-TARGETS = 10.0
+# unit of slacks and of 1 / sigma: 1, or the mean |target| divided by TARGET_UNITS (by less above SIGMA_FEATURES
+# features)
+TARGET_UNITS = 10.0
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
 FUSED_RECORDS, FUSED_VISITS = 1000, 1 << 28  # most records of a compiled call, and most non-zeros that it visits
 # cost of a Newton step relative to an interior-point step: where few rows change in the Gram matrix, and where all do
-NEWTON_KEPT, NEWTON_STEP = 0.2, 0.5
+KEPT_STEP_COST, NEWTON_STEP_COST = 0.2, 0.5
 
 METHODS = {
     "bias": BIAS,
@@ -66,7 +67,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
     if task.p == 1.0 and d > 0 and newton.fits_call(task):
-        return Plan("fused", f"{d} features, at most {newton.MAX_FEATURES}, and little data")
+        return Plan("fused", f"{d} features, at most {newton.FUSED_FEATURES}, and little data")
     why = f"{d} features, " + (f"at most {GRAM_BELOW}" if narrow else f"more than {GRAM_BELOW}")
     by_epochs = DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, copied=True)
     if start is None and (task.p == 1.0 or (task.p == 2.0 and not narrow)) and by_epochs:
@@ -83,7 +84,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         return small
     objective = task.objective(Augmented, p=task.p, target=task.target)
     run = Run(objective, monitor, rule, method in ("fused", "epochs", "primal"), task.options.mu == "merit")
-    run.most_rows = 0 if method == "cg" else DUAL_ROWS
+    run.max_rows = 0 if method == "cg" else DUAL_ROWS
     run.unit = _unit(task)
     if method == "interior":
         status = interior_steps.interior_steps(PowerInterior(task, task.p), monitor, run.best)
@@ -93,7 +94,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         return run.finished(task)
     if method.startswith("epochs") and start is None:
         descent = DualCoordinateDescent.of_power(task.rows, task.y, task.cost, task.p, seed, objective.target)
-        epochs = HingeEpochs(objective, descent, monitor, rule, not run.factorised, run.most_rows)
+        epochs = HingeEpochs(objective, descent, monitor, rule, not run.factorised, run.max_rows)
         status = epochs.run(MAX_VISITS)
         if status is not None:
             result = Result(epochs.multiple * descent.w, status, descent.count, monitor.history, descent.alpha)
@@ -113,7 +114,7 @@ def _unit(task: Task) -> float:
     """What slacks are measured in."""
     if task.target is None or task.p != 1.0 or not np.any(task.target):
         return 1.0
-    parts = max(1.0, TARGETS * min(1.0, SIGMA_FEATURES / max(task.rows.d, 1)))
+    parts = max(1.0, TARGET_UNITS * min(1.0, SIGMA_FEATURES / max(task.rows.d, 1)))
     return float(np.mean(np.abs(task.target))) / parts
 
 
@@ -123,11 +124,11 @@ def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     gap = rule.certified.gap if monitor.gap is None else monitor.gap
     pg_range = -1.0 if rule.dual is None else EPOCH_TOL * rule.dual.width
     w = np.zeros(task.rows.d) if start is None else start.copy()
-    most = min(FUSED_RECORDS, FUSED_VISITS // max(nnz, 1), monitor.call_rounds)
-    most = most if monitor.max_iter is None else min(most, monitor.max_iter)
-    rounds = SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MAX / unit, GROWTH, INNER
-    epochs, worth = EPOCHS if start is None else 0, epochs_worth(task.rows.d, nnz)
-    records, code, alpha = fused_hinge.fused_hinge(task, w, gap, pg_range, rounds, epochs, worth, most, seed)
+    max_records = min(FUSED_RECORDS, FUSED_VISITS // max(nnz, 1), monitor.call_rounds)
+    max_records = max_records if monitor.max_iter is None else min(max_records, monitor.max_iter)
+    rounds = SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MAX / unit, SIGMA_GROWTH, GRADIENT_TOL
+    epochs, worth = FIRST_EPOCHS if start is None else 0, epochs_worth(task.rows.d, nnz)
+    records, code, alpha = fused_hinge.fused_hinge(task, w, gap, pg_range, rounds, epochs, worth, max_records, seed)
     count = 0
     for f, bound, norm, support, t, epochs_so_far in records:
         monitor.step(f, bound, gradient=norm, active=int(support), cg=0, step=t)
@@ -165,7 +166,7 @@ class Run(Rounds):
         monitor, best = self.monitor, self.best
         direct = monitor.gap is not None and not self.by_merit and interior_steps.possible(task)
         if direct:
-            share = NEWTON_KEPT if self.objective.piecewise_quadratic else NEWTON_STEP
+            share = KEPT_STEP_COST if self.objective.piecewise_quadratic else NEWTON_STEP_COST
             self.slower = Slower(task, share * step_cost(task.rows), monitor.gap)
         status = self.multiplier_rounds()
         if status is None or (direct and status is base.PRECISION):

@@ -36,26 +36,26 @@ from svmtool.objectives import class_interior
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.crammer_singer import MAX_ORDER, CrammerSingerLoss
 from svmtool.objectives.duality import relative_gap
-from svmtool.solvers.alm_rounds import RECENT_RANGES, SIGMA_COLD, SMOOTH, WINDOW, Rounds
+from svmtool.solvers.alm_rounds import RECENT_RANGES, SIGMA_COLD, SMOOTHING, WINDOW, Rounds
 from svmtool.solvers.shared import base, interior_steps
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
 from svmtool.tolerances import EPOCH_TOL, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
 
-GROWTH_PRODUCTS = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
+CG_SIGMA_GROWTH = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
 MAX_EPOCHS = 100000  # LIBLINEAR's cap: most of them go over few rows
 # Interior-point steps replace epochs and rounds once these have cost this share of what the steps are expected to cost.
 # 300 rows of each of 17 sets with 3 to 77 classes, C = 1, 100 and 1e4: 0.3 to 1 times the time of the four runs above a
 # second, whose gaps went from 0.23, 1.8e-3, 1e-7 and 3e-7 to 4e-3, 2e-5, 1e-8 and 2e-6; the others end before
 INTERIOR_SHARE = 0.25
-TIGHTER = 0.3  # how much further than -e says epochs go where the gap is not certified then
+TIGHTER_FACTOR = 0.3  # how much further than -e says epochs go where the gap is not certified then
 # The primal value is computed each time the cost of epochs has grown by this share, and by this many evaluations of it
-EVALUATIONS, DEAR = 0.3, 10.0
+EVALUATION_SHARE, MIN_MULTIPLE = 0.3, 10.0
 # Where d is large, epochs continue towards EPOCH_TOL times LIBLINEAR's tolerance for at most this share of the cost at
 # which its rule first held.  On banking77, la12, tdt2, conll2000 and isolet1, C = 1 and 100, the dual value of tdt2 is
 # below LIBLINEAR's with 0, none with 0.5; banking77 at C = 100 takes 3.4 s (8.6 s without the limit, LIBLINEAR 2.2)
-AFTER_RULE = 0.5
-NEAR = 1.5  # times the target gap, as epochs estimate it, from which on the primal is computed
+AFTER_RULE_SHARE = 0.5
+NEAR_GAP_FACTOR = 1.5  # times the target gap, as epochs estimate it, from which on the primal is computed
 
 METHODS = {
     "zero": "no weights: there are no rows, or one class",
@@ -118,7 +118,7 @@ class ClassEpochs(Epochs):
     def measure(self) -> None:
         descent, plain = self.descent, self.plain
         self.gaps.append(descent.gap_estimate)
-        self.pg_ranges.append(self.pg_ranges[-1] ** SMOOTH * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTH))
+        self.pg_ranges.append(self.pg_ranges[-1] ** SMOOTHING * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTHING))
         self.costs.append(self.spent)
         if descent.complete and descent.pg_range <= plain:
             self.ruled = min(self.ruled, self.spent)
@@ -134,8 +134,8 @@ class ClassEpochs(Epochs):
     def evaluate(self) -> Status | None:
         """Compute the primal where it is worth its cost, and compare with the expected cost of rounds."""
         descent, since = self.descent, self.spent - self.evaluated
-        near = self.gaps[-1] <= NEAR * self.gap and since >= descent.evaluation_cost
-        early = self.gap >= 0.0 and since >= max(DEAR * descent.evaluation_cost, EVALUATIONS * self.spent)
+        near = self.gaps[-1] <= NEAR_GAP_FACTOR * self.gap and since >= descent.evaluation_cost
+        early = self.gap >= 0.0 and since >= max(MIN_MULTIPLE * descent.evaluation_cost, EVALUATION_SHARE * self.spent)
         if near or early or self.settled or self.limit:
             status = self._ended()
             if status is not None:
@@ -173,17 +173,17 @@ class ClassEpochs(Epochs):
             status = self.monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
             return status or limit or base.RULE
         if self.settled:  # LIBLINEAR's objective may be lower where its rule holds
-            self.range_tol *= TIGHTER
+            self.range_tol *= TIGHTER_FACTOR
         return None
 
 
 class Run(Rounds):
     """One run: epochs and rounds alternate.
 
-    most_epochs, after_rule: see the constants.
+    max_epochs, after_rule: see the constants.
     """
 
-    most_epochs, after_rule = MAX_EPOCHS, AFTER_RULE
+    max_epochs, after_rule = MAX_EPOCHS, AFTER_RULE_SHARE
     may_round = True  # whether epochs may give way to rounds
     handing_over = False  # whether epochs end the run once the multipliers' steps say that -e is near
     near = False  # whether they have said so
@@ -196,7 +196,7 @@ class Run(Rounds):
         super().__init__(objective, monitor, rule, factorised)
         self.task, self.interior = task, class_interior.cost(task)
         if not factorised:
-            self.growth, self.handing_over = GROWTH_PRODUCTS, rule.dual is not None
+            self.growth, self.handing_over = CG_SIGMA_GROWTH, rule.dual is not None
 
     def alternated(self, descent: CrammerSingerDescent, started: bool = False, interior: bool = False) -> Result:
         """Minimise from the objective's w.
@@ -216,7 +216,7 @@ class Run(Rounds):
                 epochs = ClassEpochs(self, descent)
                 if descent.count > 0:
                     monitor.uses("epochs of coordinate descent", "rounds have not ended the run")
-                status = epochs.run(most_epochs=self.most_epochs)
+                status = epochs.run(max_epochs=self.max_epochs)
                 self.spent += epochs.spent
                 if status is not None and not begun:
                     return result(epochs.multiple * descent.w, status, descent.count, descent.alpha)
@@ -241,7 +241,7 @@ class Run(Rounds):
                 status = self.interior_steps()
                 if self.best.gap <= SLOW_MIN_GAP:  # else rounding has spoilt these points
                     alpha = self.best.alpha
-            elif other and (descent.count >= self.most_epochs or self.rounded):
+            elif other and (descent.count >= self.max_epochs or self.rounded):
                 status = base.OPTIMAL if self.best.gap <= ROUNDOFF_GAP else base.PRECISION
             if status is not None:
                 break
@@ -260,8 +260,8 @@ class Run(Rounds):
 
     @property
     def max_products(self) -> int:
-        most = super().max_products
-        return most if self.descent is None or self.factorised else min(most, self.descent.max_products)
+        products = super().max_products
+        return products if self.descent is None or self.factorised else min(products, self.descent.max_products)
 
     def multiplier_rounds(self) -> Status | None:
         self._gaps, self._costs = [1.0], [0.0]  # costs: in usual Newton steps
@@ -269,8 +269,8 @@ class Run(Rounds):
 
     def gives_way(self, ends: bool, cg: int) -> bool:
         o, descent = self.objective, self.descent
-        most = -1.0 if self.rule.dual is None else EPOCH_TOL * self.rule.dual.width
-        self.near = ends and self.handing_over and o.multiplier_range() <= most
+        tolerance = -1.0 if self.rule.dual is None else EPOCH_TOL * self.rule.dual.width
+        self.near = ends and self.handing_over and o.multiplier_range() <= tolerance
         if self.near or descent is None:
             return self.near
         gap, costs = self.rule.certified.gap if self.monitor.gap is None else self.monitor.gap, self._costs

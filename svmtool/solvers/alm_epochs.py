@@ -9,9 +9,10 @@ import numpy as np
 from svmtool.compiled.loops.cd.dcd_loops import EVALUATION_SHARE, REMAINING_SHARE
 from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent, still_needed
 from svmtool.data.replicated import stored_rows
+from svmtool.linalg.systems import FACTOR_NS, VISIT_NS
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import relative_gap
-from svmtool.solvers.alm_rounds import RECENT_RANGES, SMOOTH, WINDOW
+from svmtool.solvers.alm_rounds import RECENT_RANGES, SMOOTHING, WINDOW
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status
 from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
@@ -22,41 +23,42 @@ if TYPE_CHECKING:
 
 # Expected Newton steps with the dual system after epochs; epochs may cost as much first.
 # At C = 100 12 to 20 on la12, 23 to 60 on farm-ads, 15 to over 100 on news20, on all of which epochs end sooner
-ROUNDS = 60
-# largest cost of these ROUNDS, relative to that of the epochs so far, for which a regression continues with them after
-# LIBLINEAR's rule: with few rows they reach the gap (arcene -s 13, C = 0.01 and 1: 6e-8 and 1e-3, else 0.8 and 1)
-CHEAP = 4.0
-RECENT = 2  # evaluations over which the fall of the gap is measured; where d is large it fluctuates: WINDOW
-MIN_BOUND = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
-BATCH = 1e7  # non-zeros that epochs visit in one call: limits are checked between calls
-SHARPER = 0.3  # factor of the range at which shrunk rows return, each time they do
-EPOCHS = 2  # epochs before Newton steps with a matrix of the features take over
+EXPECTED_STEPS = 60
+# largest cost of these EXPECTED_STEPS, relative to that of the epochs so far, for which a regression continues with
+# them after LIBLINEAR's rule: with few rows they reach the gap (arcene -s 13, C = 0.01 and 1: 6e-8 and 1e-3, else 0.8
+# and 1)
+MAX_NEWTON_COST = 4.0
+RATE_EVALUATIONS = 2  # evaluations over which the fall of the gap is measured; where d is large it fluctuates: WINDOW
+MIN_BOUND_SHARE = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
+CALL_NONZEROS = 1e7  # non-zeros that epochs visit in one call: limits are checked between calls
+UNSHRINK_SHARE = 0.3  # factor of the range at which shrunk rows return, each time they do
+FIRST_EPOCHS = 2  # epochs before Newton steps with a matrix of the features take over
 # They do not if epochs would reach the gap, at the last rate, within EPOCHS_WORTH and as many more as take the time of
-# STEPS_SPARED factorisations
-EPOCHS_WORTH, STEPS_SPARED = 8, 10
-FACTOR, SQUARE = 0.02, 2.0  # nanoseconds of a factorisation: per d^3, and per d^2; a visit to a non-zero takes 1.3
+# EPOCHS_FACTORS factorisations
+EPOCHS_WORTH, EPOCHS_FACTORS = 8, 10
+SQUARE_NS = 2.0  # nanoseconds of a factorisation per d^2, besides FACTOR_NS
 
 
 def epochs_worth(d: int, nnz: int) -> int:
     """Return how many epochs may be tried where Newton steps factorise matrices of order d."""
-    return EPOCHS_WORTH + int(STEPS_SPARED * (FACTOR * d**3 + SQUARE * d * d) / (1.3 * max(nnz, 1)))
+    return EPOCHS_WORTH + int(EPOCHS_FACTORS * (FACTOR_NS * d**3 + SQUARE_NS * d * d) / (VISIT_NS * max(nnz, 1)))
 
 
 class HingeEpochs(Epochs):
     """Epochs until the rule or the gap holds, or multiplier rounds are expected to be cheaper.
 
-    wide: whether rounds have no factorised matrix of the features; most_rows: largest row system that they factorise;
-    cheap: see CHEAP.
+    wide: whether rounds have no factorised matrix of the features; max_rows: largest row system that they factorise;
+    cheap: see MAX_NEWTON_COST.
     After the run: multiple, of the descent's w, gives the best primal value; ruled: whether LIBLINEAR's rule holds,
     and rounds serve a smaller gap only.
     """
 
     def __init__(
         self, objective: Augmented, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, wide: bool,
-        most_rows: int, cheap: float = CHEAP,
+        max_rows: int, cheap: float = MAX_NEWTON_COST,
     ):  # fmt: skip
         super().__init__(descent)
-        self.objective, self.monitor, self.rule, self.wide, self.most_rows = objective, monitor, rule, wide, most_rows
+        self.objective, self.monitor, self.rule, self.wide, self.max_rows = objective, monitor, rule, wide, max_rows
         self.cheap, self.multiple, self.ruled = cheap, 1.0, False
         self.gap = rule.certified.gap if monitor.gap is None else monitor.gap
         self.loose = rule.certified.loose if wide else -1.0  # sufficient gap once the projected gradients are small
@@ -65,7 +67,7 @@ class HingeEpochs(Epochs):
         self.range_tol = -1.0 if rule.dual is None else EPOCH_TOL * rule.dual.width
         if rule.dual is None and wide:
             self.range_tol = descent.unit  # the gap alone ends the run, but rows shrunk too early must come back
-        self.first = 1 if wide else EPOCHS  # epochs before there is something to decide
+        self.first = 1 if wide else FIRST_EPOCHS  # epochs before there is something to decide
         self.nnz = max(stored_rows(objective.rows).nnz, 1)
         self.worth = epochs_worth(objective.d, self.nnz)  # most epochs where rounds factorise
         self.pg_range, self.left, self.patience = 1.0, 1.0, 1.0
@@ -76,16 +78,17 @@ class HingeEpochs(Epochs):
 
     def batch(self) -> tuple[Any, ...]:
         """Where d is small, the epochs before the next evaluation."""
-        descent, most_iter = self.descent, self.monitor.max_iter
+        descent, max_iter = self.descent, self.monitor.max_iter
         if self.wide or descent.count < self.first:
             return ()
-        most = (MAX_EPOCHS if most_iter is None else most_iter) - descent.count
+        remaining = (MAX_EPOCHS if max_iter is None else max_iter) - descent.count
         until = self.visits_at[-1] + self._visits_between()
-        return max(most, 1), max(self.range_tol, self.promising), min(until, descent.visits + BATCH / self.nnz)
+        max_visits = min(until, descent.visits + CALL_NONZEROS / self.nnz)
+        return max(remaining, 1), max(self.range_tol, self.promising), max_visits
 
     def measure(self) -> None:
         descent = self.descent
-        self.pg_range = self.pg_range**SMOOTH * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTH)
+        self.pg_range = self.pg_range**SMOOTHING * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTHING)
         self.small = self.wide and descent.gradient_sum <= RULE_SHARE * self.rule.certified.gradient_sum
         self.over = self.wide and descent.enough_after_rule(self.rule.certified.gradient_sum)
         self.near = self.small and self.left <= self.loose  # as of the last evaluation
@@ -95,7 +98,7 @@ class HingeEpochs(Epochs):
     def gives_way(self) -> bool:
         """After LIBLINEAR's rule, where Newton steps are cheap enough to reach the gap."""
         if self.over and self.objective.p == 1.0:
-            self.ruled = self.descent.newton_is_cheaper(self.cheap * self.spent, self.most_rows, steps=ROUNDS)
+            self.ruled = self.descent.newton_is_cheaper(self.cheap * self.spent, self.max_rows, steps=EXPECTED_STEPS)
         return self.ruled
 
     def unshrinks(self) -> bool:
@@ -123,14 +126,14 @@ class HingeEpochs(Epochs):
         bound = descent.dual_value()
         self.left = left = relative_gap(primal, bound)
         # relative to the bound it falls evenly; relative to a primal value far above the minimum it is almost constant
-        self.gaps.append(left / max(1.0 - left, MIN_BOUND) if wide else left)
-        ahead = still_needed(self.gaps, self.visits_at, self.target_gap, RECENT)
+        self.gaps.append(left / max(1.0 - left, MIN_BOUND_SHARE) if wide else left)
+        ahead = still_needed(self.gaps, self.visits_at, self.target_gap, RATE_EVALUATIONS)
         patience = descent.visits if left <= self.loose else REMAINING_SHARE * ahead
         self.patience = min(max(1.0, patience), max(1.0, descent.visits))
         self.promising = descent.pg_range * min(self.target_gap / left, 1.0) if left > 0.0 else 0.0
         reached = left <= self.gap or (self.small and left <= self.loose and descent.complete)
         if self.settled and self.rule.dual is None:
-            self.settled, self.range_tol = False, SHARPER * self.range_tol
+            self.settled, self.range_tol = False, UNSHRINK_SHARE * self.range_tol
         if self.settled and not reached and limit is None and not wide and left > RULE_MIN_GAP:
             return GIVES_WAY  # LIBLINEAR's objective may be lower where its rule holds: Newton steps take over
         if reached or self.settled or limit:
@@ -158,4 +161,5 @@ class HingeEpochs(Epochs):
     def _compared(self, expected: float) -> Status | None:
         """Return GIVES_WAY if Newton steps with a row system are cheaper than epochs at this expected cost."""
         cheaper = self.descent.newton_is_cheaper
-        return GIVES_WAY if self.objective.p == 1.0 and cheaper(self.spent, self.most_rows, expected, ROUNDS) else None
+        gives_way = self.objective.p == 1.0 and cheaper(self.spent, self.max_rows, expected, EXPECTED_STEPS)
+        return GIVES_WAY if gives_way else None

@@ -4,10 +4,10 @@ Each iteration: the e-step at w (Eqs. 11-13), one step on w and b with the optim
 multiplier step with the new w and the old e (Eq. 9); two products with the rows, and now and then a new mu.
 Differs from the paper in:
  1. The gradient step is preconditioned: by a factor of the Hessian R + mu XX' where d is small, which is kept until
-    mu has moved on by more than NEAR; elsewhere it is a few conjugate gradient steps with the diagonal before them,
-    to TOLERANCE.  What a step leaves of its equations stays in those of the next.  With `inner_steps` = 1 it is the
+    mu has moved by more than MAX_MU_RATIO; elsewhere a few conjugate gradient steps with the diagonal come before them,
+    to CG_RTOL.  What a step leaves of its equations stays in those of the next.  With `inner_steps` = 1 it is the
     paper's plain gradient step, with larger values that many conjugate gradient steps.
- 2. Over-relaxation (Eckstein and Bertsekas 1992): w and the multipliers see e as if its step had been RELAXED times as
+ 2. Over-relaxation (Eckstein, Bertsekas 1992): w and the multipliers see e as if its step had been RELAXATION times as
     long.
  3. C_i for each row, mu = C_i sigma; no start from w = 1 but from zero, which suits every scale.
  4. mu keeps the two residuals in balance (options.mu is None or "balance"): constraints |r|, as share of |e|, and their
@@ -46,17 +46,17 @@ from svmtool.solvers.shared.interior_steps import NAME as INTERIOR
 from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possible
 from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
-NEAR = 1.2  # largest ratio of two mu for which the same factor is used
-TOLERANCE, MAX_STEPS = 0.2, 16  # of conjugate gradients, relative to the gradient, where there are more features
-EPOCHS = 5  # of coordinate descent for a first guess
-RELAXED = 1.7
+MAX_MU_RATIO = 1.2  # largest ratio of two mu for which the same factor is used
+CG_RTOL, MAX_CG_STEPS = 0.2, 16  # of conjugate gradients, relative to the gradient, where there are more features
+FIRST_EPOCHS = 5  # of coordinate descent for a first guess
+RELAXATION = 1.7
 SIGMA_FIRST = 0.3  # mu(1) / C_i, which the paper leaves open
 SIGMA_MAX = 1e5  # the paper's cap on mu
-BALANCE, BALANCE_STEP = 2.0, 4.0  # factors: between the residuals, and of mu at once, at most
+BALANCE_RATIO, BALANCE_STEP = 2.0, 4.0  # factors: between the residuals, and of mu at once, at most
 BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least this many, and this share of all so far
-GROWTH = 1.05  # of mu an iteration, where it grows geometrically
+SIGMA_GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MAX_ITERATIONS = 10000
-PRODUCTS, SQUARE = 3.0, 2.0  # of an iteration with a factor: products with the rows, and operations per d^2
+STEP_PRODUCTS, SQUARE_NS = 3.0, 2.0  # of an iteration with a factor: products with the rows, and operations per d^2
 LOOK_AHEAD = 1024  # iterations after which, and after each doubling, a run ends that would need more than the most
 # iterations after a restart when the mean is examined, and between evaluations
 FIRST_EVALUATION, EVALUATION_GROWTH = 20, 1.5
@@ -104,12 +104,13 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     if method == "epochs" and start is None:
         _first_guess(o, best, seed, monitor)
     o.begin()
-    step = _Step(o, task.options.inner_steps, RELAXED if ours else 1.0, monitor, method == "primal")
+    step = _Step(o, task.options.inner_steps, RELAXATION if ours else 1.0, monitor, method == "primal")
     average = Average(o, step.left)
     balanced, merit, before = BALANCE_EVERY, -np.inf, 1.0
     slower = None
     if ours and possible(task):
-        slower = Slower(task, PRODUCTS * VISIT_NS * o.rows.nnz + SQUARE * o.d * o.d, monitor.gap or RULE_MIN_GAP)
+        step_ns = STEP_PRODUCTS * VISIT_NS * o.rows.nnz + SQUARE_NS * o.d * o.d
+        slower = Slower(task, step_ns, monitor.gap or RULE_MIN_GAP)
     for k in range(MAX_ITERATIONS):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
         _, g = o.gradient()
@@ -148,7 +149,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
                 o.sigma *= step.imbalance()
             continue
         if task.options.mu == "geometric":
-            sigma = min(GROWTH * o.sigma, SIGMA_MAX)
+            sigma = min(SIGMA_GROWTH * o.sigma, SIGMA_MAX)
         else:
             rest = 0.5 * float(o.w @ o.regular(o.w)) + e_loss
             sigma, merit = sigma_by_merit(o.sigma, step.residual, rest, merit, SIGMA_MAX)
@@ -160,7 +161,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
 def _first_guess(o: Admm, best: Best, seed: int, monitor: Monitor) -> None:
     """Take w and the multipliers from a few epochs of coordinate descent."""
     descent = DualCoordinateDescent.of_power(o.rows, o.y, o.cost, o.p, seed, o.target)
-    for _ in range(EPOCHS):
+    for _ in range(FIRST_EPOCHS):
         if not monitor.ended():
             descent.run()
     best.dual, best.alpha = descent.dual_value(), descent.alpha
@@ -214,7 +215,7 @@ class _Step:
         if not (primal > 0.0 and dual > 0.0):
             return 1.0
         ratio = float(np.sqrt(primal / dual))
-        if 1.0 / BALANCE <= ratio <= BALANCE:
+        if 1.0 / BALANCE_RATIO <= ratio <= BALANCE_RATIO:
             return 1.0
         return min(max(float(np.sqrt(ratio)), 1.0 / BALANCE_STEP), BALANCE_STEP)
 
@@ -224,7 +225,7 @@ class _Step:
         if self.steps == 1:
             return g
         if self._gram is not None:
-            if self._factor is None or not 1.0 / NEAR <= sigma / self._factor_sigma <= NEAR:
+            if self._factor is None or not 1.0 / MAX_MU_RATIO <= sigma / self._factor_sigma <= MAX_MU_RATIO:
                 H = sigma * self._gram
                 H.flat[:: o.d + 1] += 1.0
                 if o.free_bias:  # keeps the matrix regular where no row has any weight
@@ -238,8 +239,8 @@ class _Step:
         def product(v: np.ndarray) -> np.ndarray:
             return sigma * o.cost_product(v) + o.regular(v)
 
-        tolerance, most = (TOLERANCE, MAX_STEPS) if self.steps is None else (1e-8, self.steps)
-        p, self.cg, _ = conjugate_gradient(product, g, diagonal, tolerance, most, self.monitor.ended)
+        tolerance, max_steps = (CG_RTOL, MAX_CG_STEPS) if self.steps is None else (1e-8, self.steps)
+        p, self.cg, _ = conjugate_gradient(product, g, diagonal, tolerance, max_steps, self.monitor.ended)
         return p
 
 

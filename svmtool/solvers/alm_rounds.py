@@ -3,8 +3,8 @@
 Notation   paper: e_i   lambda_i   mu   gamma       code: y_i v_i   -C_i y_i beta_i   C_i sigma   1 / sigma
 A round minimises over e and w together: e is eliminated (objectives/augmented.py, objectives/crammer_singer.py), and
 what is left in w, smooth and quadratic in pieces, is solved by Newton steps with the exact line search, only as far as
-the multiplier step deserves (INNER): factorised where d is small, by conjugate gradients, or by a system with a row for
-each active row, where it is large.  sigma grows geometrically, or by Eq. 29.
+the multiplier step deserves (GRADIENT_TOL): factorised where d is small, by conjugate gradients, or by a system with a
+row for each active row, where it is large.  sigma grows geometrically, or by Eq. 29.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
     from svmtool.objectives.crammer_singer import CrammerSingerLoss
 
 SIGMA_COLD = 3.0  # first sigma without multipliers from elsewhere
-GROWTH, SIGMA_MAX = 3.0, 1e8
-INNER = 1.0  # a round ends when the gradient is this small relative to the coming change of the multipliers
-CG_TOLERANCE = 0.1  # of a Newton direction, relative to the gradient
-SMOOTH = 0.9  # weight of the earlier ranges in their mean: a single one varies much
+SIGMA_GROWTH, SIGMA_MAX = 3.0, 1e8
+GRADIENT_TOL = 1.0  # a round ends when the gradient is this small relative to the coming change of the multipliers
+CG_RTOL = 0.1  # of a Newton direction, relative to the gradient
+SMOOTHING = 0.9  # weight of the earlier ranges in their mean: a single one varies much
 RECENT_RANGES = 4  # share of all evaluations, one in this many, over which the fall of the range is measured
 WINDOW = 4  # evaluations over which the fall of the gap is measured where it fluctuates
 
 
-def sigma_by_merit(sigma: float, residual: float, rest: float, merit: float, most: float) -> tuple[float, float]:
+def sigma_by_merit(sigma: float, residual: float, rest: float, merit: float, max_sigma: float) -> tuple[float, float]:
     """Eq. 29: the next sigma, never smaller, with which the merit function, residual sigma / 2 + rest, does not grow.
 
     And its new value.  merit: the last one, -inf if there is none.
     """
     grown = (merit - rest) / (0.5 * residual) if residual > 0.0 else 0.0
-    sigma = min(max(sigma, grown), most)
+    sigma = min(max(sigma, grown), max_sigma)
     return sigma, 0.5 * sigma * residual + rest
 
 
@@ -57,7 +57,7 @@ class Rounds:
     whether LIBLINEAR's rule held before the first round; the rounds then serve a smaller gap only.
     """
 
-    unit, growth = 1.0, GROWTH  # what slacks are measured in; how much larger sigma is in the next round
+    unit, growth = 1.0, SIGMA_GROWTH  # what slacks are measured in; how much larger sigma is in the next round
     ruled = False
     stall_steps, roundoff_gap = ALM_STALL_STEPS, ROUNDOFF_GAP
 
@@ -67,7 +67,7 @@ class Rounds:
     ):  # fmt: skip
         self.objective, self.monitor, self.rule = objective, monitor, rule
         self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
-        self.factorised, self.most_rows, self.sure = factorised, DUAL_ROWS, RULE_MIN_GAP
+        self.factorised, self.max_rows, self.sure = factorised, DUAL_ROWS, RULE_MIN_GAP
 
     @cached_property
     def best(self) -> Best:
@@ -97,7 +97,7 @@ class Rounds:
             best.keep()
             gap, norm = best.gap, float(np.sqrt(g @ g))
             status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
-            ends = norm * norm <= INNER * INNER * o.moved / o.sigma
+            ends = norm * norm <= GRADIENT_TOL * GRADIENT_TOL * o.moved / o.sigma
             if status is None:
                 better = gap < 0.999 * smallest
                 flat = 0 if better or (not first and f < lowest - ALM_STALL_RTOL * abs(f)) else flat + 1
@@ -117,13 +117,13 @@ class Rounds:
             if self.factorised and (o.active or not o.dual_system_cheaper):
                 p, cg, _ = o.factorised_direction(g, flat > 0)
             else:
-                few, most = o.has_dual_system and 0 < o.active <= self.most_rows, self.max_products
+                few, max_products = o.has_dual_system and 0 < o.active <= self.max_rows, self.max_products
                 if few and (o.p > 1.0 or o.free_bias):  # by what the last step has cost
                     few = system == "dual" or cg * o.product_cost > o.face_cost
                     if o.p == 1.0:  # with a large C products alone need not end: no longer than a system
-                        most = int(min(most, o.face_cost / o.product_cost + 1.0))
+                        max_products = int(min(max_products, o.face_cost / o.product_cost + 1.0))
                 system = "dual" if few else "cg"
-                p, cg, _ = o.newton_direction(g, system, CG_TOLERANCE, most, monitor.ended)
+                p, cg, _ = o.newton_direction(g, system, CG_RTOL, max_products, monitor.ended)
             monitor.uses(f"multiplier rounds: Newton steps by {o.way}")
             t = o.line_search(p)
             o.step(t, p)

@@ -29,7 +29,7 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 
 MAX_FEATURES = 5000  # most features, because P is a matrix of features x features
-ROWS_A_CALL, WORK_A_CALL = 1 << 14, 1 << 27  # between two checks of the clock: rows, and multiplications, at most
+CALL_ROWS, CALL_WORK = 1 << 14, 1 << 27  # between two checks of the clock: rows, and multiplications, at most
 
 PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is not optimal for all rows")
 
@@ -59,7 +59,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     added = AddedRows(task, task.equations if method == "stream" else None)
     random = np.zeros(32, np.int64)
     rand_seed(random, seed)
-    some = max(1, min(ROWS_A_CALL, int(WORK_A_CALL / max(added.cost, 1.0))))
+    some = max(1, min(CALL_ROWS, int(CALL_WORK / max(added.cost, 1.0))))
     status = _record(objective, monitor, added)
     for _ in range(task.options.passes):
         if status is not None:

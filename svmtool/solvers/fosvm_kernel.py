@@ -2,13 +2,13 @@
 
 Differs from the paper in 1 to 4 there, and in:
  5. z is computed again in double precision if a row that joined because of single precision is not the worst one.
- 6. An A of more than MANY rows is not solved exactly, because any feasible alpha has its gap.  The dual over all rows,
+ 6. An A of more than EXACT_ROWS rows is not solved exactly: any feasible alpha has its gap.  The dual over all rows,
     that of C-SVC without upper bounds, is decomposed: a working set has half of the last one, the rows with the least
     w.phi(x_i) and those of A with the largest, and is solved by SMO steps.  The stored rho is the one that all of A
     satisfy.  With samples this is done over a part of the rows, which doubles until a sample of the others has no row
     beyond theta; if most rows of a part are support vectors, all rows are used.  If decomposition stalls, or takes far
-    longer than an exact solution (PAIR_STEPS), A is solved exactly.
-Memory: the cache (kernel rows of A; rows that do not fit are computed each round; beyond MANY rows also the block of a
+    longer than an exact solution (MAX_PAIR_WORK), A is solved exactly.
+Memory: the cache (kernel rows of A; rows that do not fit are computed each round; beyond EXACT_ROWS also the block of a
 working set), 4 vectors of n; for an exact solution the kernel matrix of A and its factor.
 """
 
@@ -26,23 +26,23 @@ from svmtool.kernels.rows import exact_sum
 from svmtool.limits import EndedError
 from svmtool.objectives.one_class import least_score
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Progress, Rule, Status
-from svmtool.solvers.shared.cutting_planes import INDEFINITE, INSIDE, SAMPLE, CuttingPlanes, Sample
+from svmtool.solvers.shared.cutting_planes import INDEFINITE, RHO_MARGIN, SAMPLE_ROWS, CuttingPlanes, Sample
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
 from svmtool.solvers.shared.cutting_planes import plan as plan
 from svmtool.solvers.shared.cutting_planes import plan_sampled as plan_sampled
 from svmtool.tolerances import MIB, ROUNDOFF_GAP
 
-MANY = 64  # rows of A beyond which decomposition is faster
-GROWTH = 4  # the first part of the rows is the support and this many times as many others
-SUPPORT = 0.5  # if more than this share of a part are support vectors, all rows are used
-WORKING = 2048  # rows of a working set
+EXACT_ROWS = 64  # rows of A beyond which decomposition is faster
+PART_GROWTH = 4  # the first part of the rows is the support and this many times as many others
+MAX_SUPPORT_SHARE = 0.5  # if more than this share of a part are support vectors, all rows are used
+WORKING_SET_SIZE = 2048  # rows of a working set
 COSTLY = Status("costly", False, "an exact solution costs less than more rounds")  # internal, never returned
 # Budget of SMO steps, in kernel values per m^2 for m rows in A: about four times the cost of the exact solution.  Of 12
 # sets (m 68 to 3241, gap 1e-3) all were solved within 200; ill-conditioned ones have no bound
-PAIR_STEPS = 1200.0
+MAX_PAIR_WORK = 1200.0
 EXACT_BYTES = 32.0  # memory of an exact solution per m^2; decomposition continues if that exceeds the cache
-EVALUATIONS = 128  # rounds of decomposition before the first check of progress
-INNER = 0.3  # the problem over a working set is solved to this share of the violation among all rows
+FIRST_CHECK_ROUNDS = 128  # rounds of decomposition before the first check of progress
+VIOLATION_SHARE = 0.3  # the problem over a working set is solved to this share of the violation among all rows
 
 
 def solve(
@@ -50,11 +50,11 @@ def solve(
 ) -> KernelResult:
     """Solve to the monitor's gap; the rule is not used."""
     cache_mb = problem.cache_mb
-    sample = Sample(problem.options.sample or SAMPLE, problem.n, seed) if method == "sample" else None
+    sample = Sample(problem.options.sample or SAMPLE_ROWS, problem.n, seed) if method == "sample" else None
     rows, before = KernelRowScores(problem, cache_mb), None
     first = None if start is None or not np.any(start) else np.flatnonzero(start)
     run = CuttingPlanes(rows, monitor, sample, first)
-    status = run.run(MANY)
+    status = run.run(EXACT_ROWS)
     if status is None:
         alpha = np.zeros(rows.n)
         alpha[run.chosen] = run.subproblem.alpha
@@ -91,7 +91,7 @@ def solve(
     if before is not None and monitor.ended() and before.gap < gap:  # a limit came before A was solved
         before.status, before.iterations = status, monitor.iterations - 1
         return before
-    return KernelResult(alpha, rho * (1.0 - INSIDE), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
+    return KernelResult(alpha, rho * (1.0 - RHO_MARGIN), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
 
 
 def _guessed(n: int, known: np.ndarray, z: np.ndarray, rho: float) -> np.ndarray:
@@ -109,7 +109,7 @@ def _decompose(problem: HardOneClass, monitor: Monitor, sample: Sample | None, a
     monitor.uses("SMO steps within working sets", "too many support vectors for exact solutions")
     n, points = problem.n, problem.points
     part = np.flatnonzero(alpha)
-    more = GROWTH * len(part)
+    more = PART_GROWTH * len(part)
     while True:
         if sample is None or len(part) + more + sample.m > n // 2:
             part, sample = np.arange(n), None
@@ -129,7 +129,7 @@ def _decompose(problem: HardOneClass, monitor: Monitor, sample: Sample | None, a
         if hard_gap(least_score(z), rho, problem.size) <= monitor.gap:
             status = sample.status(monitor.iterations)
             break
-        more = n if np.count_nonzero(state.a) > SUPPORT * len(part) else len(part) + len(drawn)
+        more = n if np.count_nonzero(state.a) > MAX_SUPPORT_SHARE * len(part) else len(part) + len(drawn)
         part = np.append(part, drawn)
     z = _guessed(n, part, state.f, float(state.a @ state.f))
     if sample is not None:
@@ -140,7 +140,7 @@ def _decompose(problem: HardOneClass, monitor: Monitor, sample: Sample | None, a
     rho = float(alpha @ z)
     gap = hard_gap(least_score(z), rho, problem.size)
     inside = least_score(z[alpha > 0.0])  # the rho that all rows of A satisfy: their values are only nearly equal
-    return KernelResult(alpha, inside * (1.0 - INSIDE), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
+    return KernelResult(alpha, inside * (1.0 - RHO_MARGIN), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
 
 
 def _descend(
@@ -148,8 +148,8 @@ def _descend(
 ) -> tuple[Decomposition, Status]:
     """From alpha = start to the monitor's gap, by working sets of the rows that lie furthest from the plane."""
     state = Decomposition(problem, capacity_for_rows(problem.n, cache_mb), start)
-    sets, subproblem = ViolatingSets(WORKING), PairDescent()
-    moved, progress = True, Progress(EVALUATIONS, STALL_ROUNDS)
+    sets, subproblem = ViolatingSets(WORKING_SET_SIZE), PairDescent()
+    moved, progress = True, Progress(FIRST_CHECK_ROUNDS, STALL_ROUNDS)
     theta = 1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5
     target_gap = monitor.gap or 0.0
     while True:
@@ -171,12 +171,12 @@ def _descend(
             still = progress.stalls(primal - dual, dual, violation if state.exact else None)
             if status is None and (still or (state.exact and not moved)):
                 status = OPTIMAL if gap <= ROUNDOFF_GAP else PRECISION
-            square = float(max(MANY, np.count_nonzero(state.a))) ** 2
-            if status is None and subproblem.work > PAIR_STEPS * square and EXACT_BYTES * square < cache_mb * MIB:
+            square = float(max(EXACT_ROWS, np.count_nonzero(state.a))) ** 2
+            if status is None and subproblem.work > MAX_PAIR_WORK * square and EXACT_BYTES * square < cache_mb * MIB:
                 status = COSTLY
             if status is None:
                 chosen = sets.choose(state)
-                tolerance = max(TOLERANCE_SHARE * theta * rho, INNER * violation)
+                tolerance = max(TOLERANCE_SHARE * theta * rho, VIOLATION_SHARE * violation)
                 moved = state.change(chosen, subproblem(state, chosen, tolerance))
         except EndedError:
             status, state.f = monitor.end(), f

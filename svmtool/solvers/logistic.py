@@ -11,7 +11,7 @@ Differs from the paper in:
  3. The first guess is the minimiser over a random subset of the rows (heuristic 3 of the MFN paper), whose H is the
     first preconditioner.
  4. CG ends where its residual is to the Newton step what that step is to f: the gap then falls as its square.
-    It goes no further than what ends the run (BEYOND).
+    It goes no further than what ends the run (GRADIENT_SHARE).
  5. Where d is large and a dual point exists, epochs of dual coordinate descent (coordinate/logistic.py) come first
     and end the run unless steps promise to be cheaper.
  6. Small problems are solved in one compiled call (compiled/loops/fused/fused_newton_loops.py), with a factorised H
@@ -40,19 +40,19 @@ from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
 
-# The sample holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE rows for each feature and SAMPLE_ROWS in all;
-# none is used that would hold more than one row in MIN_GROUP
-SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE, SAMPLE_ROWS, MIN_GROUP = 16, 8, 400, 3
+# The sample holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE rows for each feature and SAMPLE_ROWS in
+# all; none is used that would hold more than one row in MIN_GROUP
+SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE, SAMPLE_ROWS, MIN_GROUP = 16, 8, 400, 3
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
-FACTOR = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
-EARLY = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
+CUBE_PACE = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
+EARLY_CG_SHARE = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
 CG_LOOSE, CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
-BEYOND = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
-LOOK_BACK = 5  # epochs over which their speed is measured
+GRADIENT_SHARE = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
+RATE_EPOCHS = 5  # epochs over which their speed is measured
 # Steps take over where this many more epochs would be needed.  Ten sets of 2,348 to 518,658 features, -s 0 and 7, C = 1
 # and 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to 1.63)
-MAX_EPOCHS = 30
-ZERO_LOSS = 750.0  # log(1 + exp(-z)) is 0 from this margin on
+MAX_MORE_EPOCHS = 30
+ZERO_LOSS_MARGIN = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
 METHODS = {
     "fused": "Newton steps in one compiled call",
@@ -67,9 +67,9 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose one of METHODS by the number of features and rows, their layout and the bias."""
     d = task.rows.d
     if newton.fits_call(task):
-        return Plan("fused", f"{d} features, at most {newton.MAX_FEATURES}, and little data")
+        return Plan("fused", f"{d} features, at most {newton.FUSED_FEATURES}, and little data")
     if d <= GRAM_BELOW:
-        sampled = start is None and _group(task) >= MIN_GROUP and task.bias_only_solution(ZERO_LOSS) is None
+        sampled = start is None and _group(task) >= MIN_GROUP and task.bias_only_solution(ZERO_LOSS_MARGIN) is None
         return Plan("primal-sampled" if sampled else "primal", f"{d} features, at most {GRAM_BELOW}")
     if DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
         return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
@@ -79,7 +79,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
     objective = task.objective(Logistic)
-    if (answer := task.bias_only_solution(ZERO_LOSS)) is not None:  # f has no minimiser, its infimum is 0
+    if (answer := task.bias_only_solution(ZERO_LOSS_MARGIN)) is not None:  # f has no minimiser, its infimum is 0
         start = answer
     run = Run(objective, monitor, rule, method in ("epochs", "cg"))
     if method == "fused":
@@ -100,7 +100,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
 
 def _group(task: Task) -> int:
     """One row in this many is in the sample."""
-    return min(SAMPLE_GROUP, task.rows.n // max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * task.rows.d))
+    return min(SAMPLE_GROUP, task.rows.n // max(SAMPLE_ROWS, SAMPLE_ROWS_PER_FEATURE * task.rows.d))
 
 
 def _sampled(objective: Logistic, monitor: Monitor, group: int, seed: int) -> Factored | None:
@@ -130,7 +130,7 @@ class Run:
         self.factor: Factored | None = None
         o, self.products, self.worth = objective, 0, np.inf
         if not wide:
-            self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (FACTOR * max(o.rows.nnz, 1))
+            self.worth = o.mean_row_length / o.rows.gram_entries + o.d**3 / (CUBE_PACE * max(o.rows.nnz, 1))
         self.few_rows = wide and o.n <= GRAM_BELOW and o.rows.offers_coordinate_descent and o.rows.in_memory
         # up to which gap steps go that -e may end: one by conjugate gradients costs as much as all before it
         costly = wide and not self.few_rows and rule.primal is not None
@@ -184,7 +184,7 @@ class Run:
                 return o.curved_direction(g), 0
             except EndedError:
                 return -g, 0
-        due = np.floor(EARLY * self.worth) if self.factor is None else self.worth
+        due = np.floor(EARLY_CG_SHARE * self.worth) if self.factor is None else self.worth
         if self.products >= due:
             try:
                 self.factor, self.products = Factored(o.hessian()), 0
@@ -198,13 +198,13 @@ class Run:
         goal = (2.0 * target_gap * f) ** 0.5  # |gradient| that certifies the gap to stop at
         if self.gradient_tol > 0.0:
             goal = min(goal, self.gradient_tol)
-        tolerance = min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5, BEYOND * goal / norm))
+        tolerance = min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5, GRADIENT_SHARE * goal / norm))
         p, steps, _ = conjugate_gradient(o.hessian_product, g, inverse, tolerance, 10 * o.d, self.monitor.ended)
         self.products += steps
         return -p, steps
 
-    def descent(self, descent: LogisticCoordinateDescent, most_epochs: float = MAX_EPOCHS) -> Status | None:
-        """Run epochs until the rule or the gap holds; None where more than `most_epochs` would still be needed."""
+    def descent(self, descent: LogisticCoordinateDescent, max_epochs: float = MAX_MORE_EPOCHS) -> Status | None:
+        """Run epochs until the rule or the gap holds; None where more than `max_epochs` would still be needed."""
         o, monitor = self.objective, self.monitor
         target_gap = self.target_gap
         gaps: list[float] = []
@@ -227,10 +227,10 @@ class Run:
                 if status is not None:
                     return status
                 target_gap *= 0.3
-            if len(gaps) > LOOK_BACK:
-                fall = _log(gaps[-1 - LOOK_BACK]) - _log(gaps[-1])
-                if fall * most_epochs / LOOK_BACK < _log(gaps[-1]) - _log(target_gap * dual):
-                    monitor.uses("Newton steps", f"more than {most_epochs:g} further epochs would be needed")
+            if len(gaps) > RATE_EPOCHS:
+                fall = _log(gaps[-1 - RATE_EPOCHS]) - _log(gaps[-1])
+                if fall * max_epochs / RATE_EPOCHS < _log(gaps[-1]) - _log(target_gap * dual):
+                    monitor.uses("Newton steps", f"more than {max_epochs:g} further epochs would be needed")
                     o.set_point(descent.w)
                     return None
 

@@ -8,7 +8,7 @@ Differs from the paper in:
     A target of each row may stand in place of 1; two such rows make the tube of a regression.
  2. Where d is small the least squares problem on the active rows is solved by a factorised Gram matrix,
     updated by the rows that changed (Section 4.3 prefers CGLS: its rows were sparse and d large);
-    where rows are long, brief CG steps (CG_BRIEF in newton.py) come before the first such matrix, and where
+    where rows are long, brief CG steps (CG_BRIEF_RTOL in newton.py) come before the first such matrix, and where
     few short rows are active, so that products take less time than a factorisation, they stand in its place.
  3. CGLS is preconditioned by the Hessian's diagonal.
  4. The line search uses safeguarded Newton steps on phi' instead of sorted breakpoints (also exact).
@@ -40,25 +40,25 @@ from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, R
 from svmtool.solvers.shared.newton import RuleEpochs, newton_steps
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, LATE_EPOCHS, RULE_MIN_GAP, SLOW_MIN_GAP
 
-# Heuristic 3: the sample holds one row in SAMPLE_GROUP, if these are at least SAMPLE_ROWS_A_FEATURE rows for each
+# Heuristic 3: the sample holds one row in SAMPLE_GROUP, if these are at least SAMPLE_ROWS_PER_FEATURE rows for each
 # feature and SAMPLE_ROWS in all
-SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE, SAMPLE_ROWS = 16, 16, 400
+SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE, SAMPLE_ROWS = 16, 16, 400
 SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
 # Visits to each row in the first turn of epochs.  A visit to a row with few non-zeros costs more per non-zero, so the
 # turn makes fewer visits in the same time; but if fewer rows are active than there are features, the dual is the
-# smaller problem, and epochs continue to FIRST_TURN.  On ten wide sets (frappe, ml100k, banking77, la12, farm-ads,
-# conll2000, imdb.tfidf.t, polarity2.bigram, dorothea, tdt2; -s 1 and 2, C = 0.01, 1, 100, 60 runs, CPU time of whole
-# commands) this takes 0.90 times as long as 40 visits everywhere, 0.63 times in the 12 runs above 0.6 s, and at most
-# 1.14 times.  Gaps that -e leaves change by at most 40 times either way (frappe -s 1, C = 100 0.002 to 0.07; ml100k -s
-# 1, C = 1 0.23 to 0.15).  Without the exception banking77's gap at -s 2, C = 100 rises from 1e-3 to 0.2.
-FIRST_TURN = 40.0
-LONGER = 2.0  # how much longer each turn is than the last
-# Certified gap at which Newton steps on the row system change to epochs where -e decides; it is multiplied by NEARER
-# each time that the epochs do not end the run.
-NEAR = 1e-2
-NEARER = 0.1
-EPOCHS = "epochs of coordinate descent"  # in the solver log
-BEHIND = 0.25  # length of a turn of steps that are behind, relative to that of the epochs
+# smaller problem, and epochs continue to FIRST_TURN_VISITS.  On ten wide sets (frappe, ml100k, banking77, la12,
+# farm-ads, conll2000, imdb.tfidf.t, polarity2.bigram, dorothea, tdt2; -s 1 and 2, C = 0.01, 1, 100, 60 runs, CPU time
+# of whole commands) this takes 0.90 times as long as 40 visits everywhere, 0.63 times in the 12 runs above 0.6 s, and
+# at most 1.14 times.  Gaps that -e leaves change by at most 40 times either way (frappe -s 1, C = 100 0.002 to 0.07;
+# ml100k -s 1, C = 1 0.23 to 0.15).  Without the exception banking77's gap at -s 2, C = 100 rises from 1e-3 to 0.2.
+FIRST_TURN_VISITS = 40.0
+TURN_GROWTH = 2.0  # how much longer each turn is than the last
+# Certified gap at which Newton steps on the row system change to epochs where -e decides; it is multiplied by
+# NEAR_GAP_FACTOR each time that the epochs do not end the run.
+NEAR_GAP = 1e-2
+NEAR_GAP_FACTOR = 0.1
+EPOCHS_TEXT = "epochs of coordinate descent"  # in the solver log
+SHORT_TURN_SHARE = 0.25  # length of a turn of steps that are behind, relative to that of the epochs
 
 METHODS = {
     "bias": BIAS,
@@ -77,9 +77,9 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     n, d = task.rows.n, task.rows.d
     if task.target is not None and task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
-    sampled = "-sampled" if start is None and n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * d) else ""
+    sampled = "-sampled" if start is None and n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_PER_FEATURE * d) else ""
     if newton.fits_call(task):
-        return Plan("fused" + sampled, f"{d} features, at most {newton.MAX_FEATURES}, and little data")
+        return Plan("fused" + sampled, f"{d} features, at most {newton.FUSED_FEATURES}, and little data")
     by_epochs = DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias)
     # Where n < d few rows' pieces hold along a Newton step that starts far away: it is short, and there are many.  On
     # subsets of six sets with n < d (one-hot, text, digits; -s 1, 2 and 40, C 1 to 1e6) whole runs took between 0.05
@@ -110,8 +110,8 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         descent.run()
         objective.set_point(descent.w)
     system = method if method in ("dual", "cg") else "primal or cg"
-    most_rows = DUAL_ROWS if objective.has_dual_system and system != "primal or cg" else 0
-    status = newton_steps(objective, monitor, rule, system, most_rows)
+    max_rows = DUAL_ROWS if objective.has_dual_system and system != "primal or cg" else 0
+    status = newton_steps(objective, monitor, rule, system, max_rows)
     return Result(objective.w, status, monitor.iterations, monitor.history, objective.best_dual_point())
 
 
@@ -156,8 +156,8 @@ def steps_rule(rule: Rule, late: bool = False) -> Rule:
 
 
 def alternated(
-    objective: SquaredHinge, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, most_visits: float,
-    most_rows: int, first_turn: float = FIRST_TURN, most_epochs: int = MAX_EPOCHS,
+    objective: SquaredHinge, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, max_visits: float,
+    max_rows: int, first_turn: float = FIRST_TURN_VISITS, max_epochs: int = MAX_EPOCHS,
 ) -> Result:  # fmt: skip
     """Minimise by epochs and Newton steps in turns, from the dual point of `descent` and the w of `objective`.
 
@@ -168,7 +168,7 @@ def alternated(
     shorter turns.  As in LIBLINEAR, a rule for the dual that 300 epochs have not met is replaced by one for the primal.
     If few enough rows are active, Newton steps with a factorised system of these rows end the run without turns.
 
-    most_visits, most_epochs: visits to each row, and epochs, after which Newton steps continue alone; most_rows:
+    max_visits, max_epochs: visits to each row, and epochs, after which Newton steps continue alone; max_rows:
     largest row system to factorise; first_turn: visits to each row in the first turn, fewer where a visit costs more.
     """
     unit = descent.cost
@@ -176,21 +176,21 @@ def alternated(
     best, least = objective.w.copy(), np.inf  # the best weights so far, and their f
     limited = rule.dual is not None and rule.dual.primal_share is not None  # as in LIBLINEAR, by LATE_EPOCHS
     while True:
-        visits = min(descent.visits + turn, most_visits)
+        visits = min(descent.visits + turn, max_visits)
         if limited and descent.visits < LATE_EPOCHS:
             visits = min(visits, LATE_EPOCHS)
-        status = RuleEpochs(objective, descent, monitor, rule, most_rows).run(visits, most_epochs)
+        status = RuleEpochs(objective, descent, monitor, rule, max_rows).run(visits, max_epochs)
         if status is not None:
             if monitor.history[-1]["objective"] <= least:
                 best = descent.w
             return _result(best, status, descent, monitor)
         dual, active = descent.dual_value(), np.count_nonzero(descent.alpha)
-        few = active <= most_rows
-        over = descent.visits >= most_visits or descent.count >= most_epochs
+        few = active <= max_rows
+        over = descent.visits >= max_visits or descent.count >= max_epochs
         late = limited and (over or max(descent.count, descent.visits) >= LATE_EPOCHS)
-        if few and (descent.newton_is_cheaper(unit * descent.visits, most_rows) or over):
-            return _by_rows(objective, descent, monitor, rule, most_rows, dual)
-        if descent.visits < first_turn <= most_visits and active <= objective.d:
+        if few and (descent.newton_is_cheaper(unit * descent.visits, max_rows) or over):
+            return _by_rows(objective, descent, monitor, rule, max_rows, dual)
+        if descent.visits < first_turn <= max_visits and active <= objective.d:
             turn = first_turn
             continue
         # Steps may meet a rule for the gradient: on nine sets, -s 2, C = 1 and 100, with this turn news20 and
@@ -203,21 +203,21 @@ def alternated(
         objective.set_point(best)
         work = np.inf if over else share * turn * unit
         monitor.uses("Newton steps", f"epochs have not ended the run in {descent.visits:.0f} visits to each row")
-        status = newton_steps(objective, monitor, steps_rule(rule, late), "cg", most_rows, work, dual)
+        status = newton_steps(objective, monitor, steps_rule(rule, late), "cg", max_rows, work, dual)
         primal, bound = monitor.history[-1]["objective"], monitor.history[-1]["bound"]
         if primal <= least:
             best, least = objective.w.copy(), primal
         if status is not None:
             return _result(best, status, descent, monitor, objective)
         if primal <= value and bound > dual:
-            most_visits = 0.0
-        share = 1.0 if primal <= value or bound > dual else BEHIND
-        turn *= LONGER
-        monitor.uses(EPOCHS, "Newton steps have not ended the run in their turn")
+            max_visits = 0.0
+        share = 1.0 if primal <= value or bound > dual else SHORT_TURN_SHARE
+        turn *= TURN_GROWTH
+        monitor.uses(EPOCHS_TEXT, "Newton steps have not ended the run in their turn")
 
 
 def _by_rows(
-    objective: SquaredHinge, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, most_rows: int, dual: float
+    objective: SquaredHinge, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, max_rows: int, dual: float
 ) -> Result:
     """Take Newton steps with the row system, from the minimiser over the rows that coordinate descent holds active.
 
@@ -229,21 +229,21 @@ def _by_rows(
         w = objective.face(np.flatnonzero(descent.alpha))
     objective.set_point(w)
     monitor.uses("Newton steps", f"few active rows: their system costs less than epochs, {descent.visits:.0f} so far")
-    near = NEAR if rule.dual is not None and monitor.gap is None else -1.0
+    near = NEAR_GAP if rule.dual is not None and monitor.gap is None else -1.0
     while True:
-        status = newton_steps(objective, monitor, rule, "dual", most_rows, known=dual, near=near)
+        status = newton_steps(objective, monitor, rule, "dual", max_rows, known=dual, near=near)
         if status is not None:
             return _result(objective.w, status, descent, monitor, objective)
         best, least = objective.w.copy(), monitor.history[-1]["objective"]
         alpha = objective.best_dual_point()
         descent.resume(objective.dual_point() if alpha is None else alpha)
-        monitor.uses(EPOCHS, "they soon meet the rule of -e near the end")
-        status = RuleEpochs(objective, descent, monitor, rule, 0).run(descent.visits + FIRST_TURN)
+        monitor.uses(EPOCHS_TEXT, "they soon meet the rule of -e near the end")
+        status = RuleEpochs(objective, descent, monitor, rule, 0).run(descent.visits + FIRST_TURN_VISITS)
         if status is not None:
             w = best if least < monitor.history[-1]["objective"] else descent.w
             return _result(w, status, descent, monitor)
         objective.set_point(best)
-        dual, near = max(dual, descent.dual_value()), NEARER * near
+        dual, near = max(dual, descent.dual_value()), NEAR_GAP_FACTOR * near
 
 
 def _result(

@@ -43,7 +43,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     """Minimise from `start` (zeros if None); see the module's text."""
     objective = task.objective(ModifiedHuber, target=task.target)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    most_rows = DUAL_ROWS if objective.has_dual_system and method != "primal" else 0
+    max_rows = DUAL_ROWS if objective.has_dual_system and method != "primal" else 0
     if method == "epochs":
         alpha = None  # the dual point that belongs to w
         if np.any(objective.w):
@@ -56,5 +56,5 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
             return Result(descent.w, status, descent.count, monitor.history, descent.alpha)
         objective.set_point(descent.w)
     system = "dual" if method == "epochs" else method
-    status = newton_steps(objective, monitor, rule, system, most_rows)
+    status = newton_steps(objective, monitor, rule, system, max_rows)
     return Result(objective.w, status, monitor.iterations, monitor.history)

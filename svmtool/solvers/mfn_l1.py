@@ -32,7 +32,7 @@ from svmtool.tolerances import GRAM_BELOW
 MAX_VISITS = 3000.0  # to each row by epochs before the polish takes over: they are cheap compared with its systems
 POLISH_GAP = 1e-2  # certified gap from which the polish takes over
 SIGMA_EPOCHS = 100.0  # first sigma of a polish that follows epochs
-GROWTH, SIGMA_MAX = 5.0, 1e8  # of sigma in the polish
+SIGMA_GROWTH, SIGMA_MAX = 5.0, 1e8  # of sigma in the polish
 
 METHODS = {
     "primal": "stages of Huber's loss by Newton steps on a factorised matrix of the features",
@@ -106,5 +106,5 @@ class _Run(Homotopy):
             o.sigma *= 2.0
             return o.gradient()[1]
         o.accept()
-        o.sigma = min(o.sigma * GROWTH, SIGMA_MAX)
+        o.sigma = min(o.sigma * SIGMA_GROWTH, SIGMA_MAX)
         return o.gradient_on_pieces()

@@ -36,8 +36,8 @@ from svmtool.solvers.shared.least_squares import MANY_SINGLETONS, MERGED, merged
 from svmtool.tolerances import GRAM_BELOW
 
 MU_FIRST = 0.3  # the first mu of Algorithm 2, times C where that is above 1
-MU_PASS, STAGE_PASS = 1.0, 1.5  # the first mu and STAGE after one epoch
-MU_EPOCHS = 10.0  # the first mu after epochs
+MU_AFTER_EPOCH, STAGE_RTOL_AFTER_EPOCH = 1.0, 1.5  # the first mu and STAGE after one epoch
+MU_AFTER_EPOCHS = 10.0  # the first mu after epochs
 
 STAGES = "stages of the smoothed loss"
 METHODS = {
@@ -79,10 +79,10 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     objective.set_point(np.zeros(objective.d) if start is None else start)
     run, status, mu = Homotopy(objective, monitor), None, MU_FIRST
     if start is None and method == "descent":
-        status, mu = run.epochs(seed), MU_EPOCHS
+        status, mu = run.epochs(seed), MU_AFTER_EPOCHS
     elif start is None and method == "epoch":
         run.one_epoch(seed)
-        mu, run.stage = MU_PASS, STAGE_PASS
+        mu, run.stage = MU_AFTER_EPOCH, STAGE_RTOL_AFTER_EPOCH
     if status is None:
         objective.sigma = 1.0 / homotopy.first_mu(task, mu)
         status = run.stages()

@@ -28,12 +28,12 @@ from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Plan,
 from svmtool.tolerances import ROUNDOFF_GAP
 
 MU, MU_RISE, MU_MIN = 0.3, 1e2, 1e-8  # the first mu, its largest factor for large C, and the least mu
-SHRINK = 0.4  # of mu from stage to stage
-STAGE, STEPS = 0.1, 20  # a stage ends when the gradient is this share of the change of C u, or after this many steps
-CLEAR = 0.05  # share of the gap's root up to which errors of decision values do not matter
-PATIENCE = 12  # stages without a smaller gap, after which only round-off is left
-LOST = 4  # a stage that finds neither the minimum of F_mu nor a smaller gap counts as this many
-EVALUATIONS = 8  # stages before the first check of progress
+MU_FACTOR = 0.4  # of mu from stage to stage
+STAGE_RTOL, STAGE_STEPS = 0.1, 20  # a stage ends when the gradient is this share of the change of C u, or by steps
+NEGLIGIBLE_ERROR = 0.05  # share of the gap's root up to which errors of decision values do not matter
+STALL_STAGES = 12  # stages without a smaller gap, after which only round-off is left
+LOST_STAGE_WEIGHT = 4  # a stage that finds neither the minimum of F_mu nor a smaller gap counts as this many
+FIRST_CHECK_STAGES = 8  # stages before the first check of progress
 
 METHODS = {  # up to how many rows in Newton's system it is factorised; with more, conjugate gradients solve it
     "factorised": "stages of the smoothed loss: Newton steps by a factorised system",
@@ -42,7 +42,7 @@ METHODS = {  # up to how many rows in Newton's system it is factorised; with mor
     "none": "no stage: decomposition by SMO steps takes over",
 }
 # rows in the system that is factorised, by method
-FACTORISED = {"factorised": np.inf, "mixed": MAX_FACTORISED_ROWS, "cg": 0, "none": MAX_FACTORISED_ROWS}
+FACTORISED_ROWS = {"factorised": np.inf, "mixed": MAX_FACTORISED_ROWS, "cg": 0, "none": MAX_FACTORISED_ROWS}
 
 
 def plan(problem: KernelProblem, rule: Rule, start: np.ndarray | None = None) -> Plan:
@@ -66,9 +66,9 @@ def solve(
     """Hinge loss with a free bias, to a largest violation of rule.dual.width or to the monitor's gap."""
     eps = rule.dual.width if rule.dual else 0.0
     state = Decomposition(problem, problem.cache_mb / 2, start)
-    smoothed = SmoothedHinge(state, problem.cache_mb / 2, FACTORISED[method])
+    smoothed = SmoothedHinge(state, problem.cache_mb / 2, FACTORISED_ROWS[method])
     C, mu = problem.upper, _first_mu(problem)
-    stalled, count, progress, minimised = 0, 0, Progress(EVALUATIONS), True
+    stalled, count, progress, minimised = 0, 0, Progress(FIRST_CHECK_STAGES), True
     best: KernelResult | None = None
     beyond = method == "none"
     while True:
@@ -77,7 +77,7 @@ def solve(
         found = problem.relative(gap - value, -value)
         close = monitor.gap is not None and found <= monitor.gap  # as certified: in double precision
         try:
-            doubtful = close or (violation <= eps and state.error() * float(np.sum(C)) > CLEAR * gap)
+            doubtful = close or (violation <= eps and state.error() * float(np.sum(C)) > NEGLIGIBLE_ERROR * gap)
             if doubtful and not state.exact:
                 state.refresh()
                 continue
@@ -87,14 +87,14 @@ def solve(
             if best is None or found < best.gap:
                 best, stalled = state.result(value, gap, rho, r, count, status), 0
             else:
-                stalled += 1 if minimised else LOST
-                if stalled >= PATIENCE // 2 and not state.exact:
+                stalled += 1 if minimised else LOST_STAGE_WEIGHT
+                if stalled >= STALL_STAGES // 2 and not state.exact:
                     state.refresh()
             if status is None:
                 status = monitor.limit(count)
             if above_zero(problem, -value):  # the kernel is indefinite: F_mu has no minimum
                 beyond = True
-            if status is None and (beyond or progress.stalls(gap, -value) or stalled >= PATIENCE):
+            if status is None and (beyond or progress.stalls(gap, -value) or stalled >= STALL_STAGES):
                 status = OPTIMAL if best.gap <= ROUNDOFF_GAP else PRECISION
             if status is None:
                 smoothed.begin(mu)
@@ -107,7 +107,7 @@ def solve(
             best = best or state.result(value, gap, rho, r, count, status)
             best.status, best.iterations = status, count
             return best
-        mu = max(mu * SHRINK, MU_MIN)
+        mu = max(mu * MU_FACTOR, MU_MIN)
 
 
 def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> tuple[int, bool]:
@@ -116,7 +116,7 @@ def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> tuple[int, bool]:
     Returns the number of steps, and whether the stage is complete.
     """
     steps, left, way = 0, np.inf, 0.0
-    while left > STAGE * way and steps < STEPS and not monitor.ended():
+    while left > STAGE_RTOL * way and steps < STAGE_STEPS and not monitor.ended():
         try:
             d, db, _ = smoothed.newton()
         except SvmtoolError:
@@ -128,4 +128,4 @@ def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> tuple[int, bool]:
         goal = smoothed.slopes(smoothed.b)
         left = float(np.abs(goal - smoothed.c).max())
         way = float(np.abs(goal - smoothed.y * smoothed.C * smoothed.u0).max())
-    return steps, left <= STAGE * way
+    return steps, left <= STAGE_RTOL * way

@@ -28,28 +28,28 @@ from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
 
-MU, SHRINK = 1.0, 0.5  # the first mu, and how mu and the proximal term's weight shrink
+MU, MU_FACTOR = 1.0, 0.5  # the first mu, and how mu and the proximal term's weight shrink
 RHO_FIRST, RHO_MIN = 1e-3, 1e-10  # that weight, relative to the sum of all C_i; see homotopy.rise
 EVALUATION_STEPS = 8  # steps between two evaluations of the gap within a stage
-BACK = 0.1  # factor by which mu goes back when columns enter
-PASSES_WORTH = 1e4  # ratio of d^3 to the non-zeros, from which methods without a d x d system are faster
-FEW_COLUMNS = 200  # up to this many violated dual constraints at the start column generation comes first
+BACK_FACTOR = 0.1  # factor by which mu goes back when columns enter
+CUBE_RATIO = 1e4  # ratio of d^3 to the non-zeros, from which methods without a d x d system are faster
+MAX_FIRST_COLUMNS = 200  # up to this many violated dual constraints at the start column generation comes first
 # Restarted PDHG
-FIRST, EVALUATIONS = 40, 0.1  # steps before rows and columns are chosen; their share between evaluations
-FASTER, PATIENCE, MIN_STEPS = 0.7, 2.0, 4000  # the gap falls to that share while steps grow by that factor and number
-LONGEST = 1 << 23  # numbers that steps go over between two checks of the limits
+FIRST_STEPS, EVALUATION_SHARE = 40, 0.1  # steps before rows and columns are chosen; their share between evaluations
+STALL_SHARE, STALL_GROWTH, MIN_STEPS = 0.7, 2.0, 4000  # of the gap; growth of the steps meanwhile: factor and number
+CALL_NUMBERS = 1 << 23  # numbers that steps go over between two checks of the limits
 # Column generation
-COLUMNS = 200  # least number of columns that enter at a time
-NEARLY = 0.8  # sums from which a column enters, if any sum is above 1
-IDLE = 0.8  # sums below which a column of weight zero leaves again
-PROGRESS = 0.95  # columns leave only if the gap has fallen to this share since some last did, so that none cycles
+MIN_COLUMNS = 200  # least number of columns that enter at a time
+ENTERING_SUM = 0.8  # sums from which a column enters, if any sum is above 1
+LEAVING_SUM = 0.8  # sums below which a column of weight zero leaves again
+LEAVING_GAP_SHARE = 0.95  # columns leave only if the gap has fallen to this share since some last did: none cycles
 INNER_GAP = 0.3  # share of the whole gap to which a choice of columns is solved
 
 METHODS = {
     "bias": BIAS,
     "plain": homotopy.PLAIN,
     "stages": "stages of the smoothed loss and norm, over all columns",
-    "wide": f"restarted PDHG if more than {FEW_COLUMNS} dual constraints are violated, else column generation",
+    "wide": f"restarted PDHG if more than {MAX_FIRST_COLUMNS} dual constraints are violated, else column generation",
     "pdhg": "restarted PDHG, then column generation if that is slow",
     "columns": "column generation, by stages of the smoothed loss and norm",
 }
@@ -66,7 +66,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
         return Plan("stages", "the rows are not stored sparse")
     if rows.d > GRAM_BELOW:
         return Plan("wide", f"{rows.d} features, more than {GRAM_BELOW}")
-    if rows.d**3 > PASSES_WORTH * rows.nnz:
+    if rows.d**3 > CUBE_RATIO * rows.nnz:
         return Plan("wide", "a system of the features costs far more than passes over the non-zeros")
     return Plan("stages", f"{rows.d} features, at most {GRAM_BELOW}")
 
@@ -88,7 +88,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     best.update(whole.primal(w), w, float(whole.target @ alpha), alpha)
     ended = monitor.step(best.primal, best.dual, gradient=0.0, active=0, cg=0, step=0.0)
     if method == "wide":
-        method = "pdhg" if np.count_nonzero(np.abs(column_sums) > 1.0) > FEW_COLUMNS else "columns"
+        method = "pdhg" if np.count_nonzero(np.abs(column_sums) > 1.0) > MAX_FIRST_COLUMNS else "columns"
         monitor.uses(METHODS[method], "by the number of violated dual constraints at the start")
     if ended is None and method == "pdhg":
         ended = by_pdhg(task, monitor, best)
@@ -102,9 +102,9 @@ def by_pdhg(task: Task, monitor: Monitor, best: Best) -> Status | None:
     """Improve `best` until the gap reaches the target; returns why the run ended, None where steps are too slow."""
     run, status = L1Pdhg(task, best.w), None
     least, at = best.gap, 0  # the gap when it last fell well, and after how many steps that was
-    burst = max(1, LONGEST // max(task.rows.nnz, 1))
+    burst = max(1, CALL_NUMBERS // max(task.rows.nnz, 1))
     while status is None:
-        last_step = run.steps + max(FIRST, int(EVALUATIONS * run.steps))
+        last_step = run.steps + max(FIRST_STEPS, int(EVALUATION_SHARE * run.steps))
         while run.steps < last_step and status is None:
             run.run(min(burst, last_step - run.steps))
             status = monitor.limit()
@@ -114,9 +114,9 @@ def by_pdhg(task: Task, monitor: Monitor, best: Best) -> Status | None:
         status = now or status
         if status is None and best.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
-        if best.gap <= FASTER * least:
+        if best.gap <= STALL_SHARE * least:
             least, at = best.gap, run.steps
-        elif run.steps > PATIENCE * at + MIN_STEPS:
+        elif run.steps > STALL_GROWTH * at + MIN_STEPS:
             break
         if status is None:
             run.choose()
@@ -124,11 +124,11 @@ def by_pdhg(task: Task, monitor: Monitor, best: Best) -> Status | None:
 
 
 def by_columns(
-    task: Task, monitor: Monitor, best: Best, mu: float, columns: int = COLUMNS, progress: float = PROGRESS
+    task: Task, monitor: Monitor, best: Best, mu: float, columns: int = MIN_COLUMNS, progress: float = LEAVING_GAP_SHARE
 ) -> Status:
     """Improve `best` until the gap reaches the target; returns why the run ended.
 
-    mu: a choice's first one; columns, progress: see COLUMNS and PROGRESS.
+    mu: a choice's first one; columns, progress: see MIN_COLUMNS and LEAVING_GAP_SHARE.
     """
     rows, m = task.rows, task.rows.n_features
     whole = L1Columns(task)
@@ -139,13 +139,13 @@ def by_columns(
     status = None
     while status is None:
         size = np.abs(column_sums)
-        most = max(columns, int(np.count_nonzero(support)))
-        entering = np.setdiff1d(np.argsort(-size[:m], kind="stable")[:most], used)
+        count = max(columns, int(np.count_nonzero(support)))
+        entering = np.setdiff1d(np.argsort(-size[:m], kind="stable")[:count], used)
         if run is not None:
-            entering = entering[size[entering] > (NEARLY if size.max(initial=0.0) > 1.0 else 1.0)]
+            entering = entering[size[entering] > (ENTERING_SUM if size.max(initial=0.0) > 1.0 else 1.0)]
         if best.gap < progress * least:
             least = best.gap
-            used = used[support[used] | (size[used] > IDLE)]
+            used = used[support[used] | (size[used] > LEAVING_SUM)]
         used = np.union1d(used, entering)
         at = np.append(used, m) if rows.bias >= 0 else used
         part = Task(rows.columns(used), task.y, task.cost, task.free_bias, task.target)
@@ -187,7 +187,7 @@ class LpHomotopy(Homotopy):
         self.total = float(np.sum(task.cost))
         rho = RHO_FIRST * self.total / homotopy.rise(task)
         if before is not None:
-            rho = min(rho, before.objective.rho / BACK)
+            rho = min(rho, before.objective.rho / BACK_FACTOR)
         super().__init__(L1Hinge(task, rho), monitor)
         o = self.objective
         o.set_point(np.zeros(o.d))
@@ -201,7 +201,7 @@ class LpHomotopy(Homotopy):
         o = self.objective
         o.set_multipliers(alpha, column_sums)
         if other is not None:
-            o.sigma = max(o.sigma, BACK * other.objective.sigma)
+            o.sigma = max(o.sigma, BACK_FACTOR * other.objective.sigma)
 
     def keep(self, ends: bool) -> None:
         # within a stage the dual point is rarely better, and to evaluate it costs as much as a step
@@ -213,5 +213,5 @@ class LpHomotopy(Homotopy):
 
     def next_stage(self) -> np.ndarray:
         o = self.objective
-        o.recentre(min(o.sigma / SHRINK, 1.0 / MU_MIN), max(o.rho * SHRINK, RHO_MIN * self.total))
+        o.recentre(min(o.sigma / MU_FACTOR, 1.0 / MU_MIN), max(o.rho * MU_FACTOR, RHO_MIN * self.total))
         return o.gradient_on_pieces()

@@ -36,9 +36,9 @@ from svmtool.tolerances import EPOCH_TOL, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP,
 # A run ends after this many evaluations without a better gap or dual value: what is left is round-off.
 STALL_RTOL, STALL_EVALUATIONS = 1e-13, 30
 # After a gap of ROUNDOFF_GAP, in addition to as many as that took: the violation may never reach a small -e.
-MORE_EVALUATIONS = 300
-FACE_ROWS = 500  # free rows whose system is factorised where rounds alone are slow
-ROUNDS, WORK = 100, 1 << 26  # between two passes over all rows: most rounds, and most non-zeros visited
+EXTRA_EVALUATIONS = 300
+MAX_FACE_ROWS = 500  # free rows whose system is factorised where rounds alone are slow
+CALL_ROUNDS, CALL_NONZEROS = 100, 1 << 26  # between two passes over all rows: most rounds, and most non-zeros visited
 
 METHODS = {
     "rows": "rounds of pairs, from the vertex of the first rows",
@@ -73,9 +73,9 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
     range_tol, gap = np.inf, OPTIMAL_GAP if monitor.gap is None else monitor.gap  # violation and gap that end the run
     if monitor.gap is None and rule.dual is not None:
         range_tol, gap = EPOCH_TOL * rule.dual.width, RULE_MIN_GAP
-    some = max(1, min(ROUNDS, WORK // max(descent.rows.nnz, 1), monitor.call_rounds))
+    some = max(1, min(CALL_ROUNDS, CALL_NONZEROS // max(descent.rows.nnz, 1), monitor.call_rounds))
     smallest, highest, flat, settled, next_try = np.inf, -np.inf, 0, not warm, 0
-    evaluations, most_evaluations = 0, np.inf
+    evaluations, max_evaluations = 0, np.inf
     while True:
         reached = descent.evaluate(range_tol, gap)
         support = int(np.count_nonzero(descent.alpha))
@@ -90,14 +90,14 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
             smallest, highest = min(smallest, descent.gap), max(highest, descent.dual)
             evaluations += 1
             if descent.gap <= ROUNDOFF_GAP:  # of values far larger than -e no violation may ever be so small
-                most_evaluations = min(most_evaluations, 2 * evaluations + MORE_EVALUATIONS)
-            if flat >= STALL_EVALUATIONS or evaluations >= most_evaluations:
+                max_evaluations = min(max_evaluations, 2 * evaluations + EXTRA_EVALUATIONS)
+            if flat >= STALL_EVALUATIONS or evaluations >= max_evaluations:
                 status = base.OPTIMAL if descent.gap <= ROUNDOFF_GAP else base.PRECISION
         status = status or monitor.limit(descent.rounds)
         if status is not None:
             return status
         try:
-            if not settled and descent.settle(FACE_ROWS):
+            if not settled and descent.settle(MAX_FACE_ROWS):
                 settled = True
                 continue
             # no multiple of w with P < 0 so far: the origin may be in the reduced convex hull

@@ -25,7 +25,7 @@ from svmtool.kernels.results import KernelResult
 from svmtool.solvers.shared import residual
 from svmtool.solvers.shared.base import Monitor, Plan, Rule
 
-AHEAD = 64  # kernel rows computed at a time
+PREFETCH_ROWS = 64  # kernel rows computed at a time
 T = 1  # variables of a steepest step without --sgd-rows
 METHODS = {**residual.METHODS, "steepest": "steps along the largest entries of the gradient"}
 
@@ -54,7 +54,7 @@ class Steepest:
 
     def __init__(self, problem: LeastSquaresSvc, cache_mb: float, t: int, start: np.ndarray | None = None):
         self.state, self.t, self.count = Residuals(problem, cache_mb, start), t, 0
-        self.ahead = min(max(t, AHEAD), self.state.rows.capacity)
+        self.ahead = min(max(t, PREFETCH_ROWS), self.state.rows.capacity)
         if self.ahead < t:
             raise SvmtoolError(
                 f"ERROR: --sgd-rows {t}: -m has room for {self.ahead} rows of the kernel matrix only: raise it"

@@ -18,7 +18,7 @@ import numpy as np
 from svmtool.certify.linear import Certificate
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import CONFIRMED, Monitor, Result
+from svmtool.solvers.shared.base import CONFIRMED_GAP, Monitor, Result
 from svmtool.tolerances import SLOW_MIN_GAP
 
 VALUE_RTOL = 1e-9  # relative excess over P(0) that counts as round-off
@@ -120,9 +120,9 @@ def _contradicts(result: Result, claimed: float, found: Certificate, asked: floa
     if status is base.PRECISION or not np.isfinite(found.gap):
         return True
     if status is base.OPTIMAL:
-        return found.gap > (CONFIRMED if asked is None else min(asked, CONFIRMED))
+        return found.gap > (CONFIRMED_GAP if asked is None else min(asked, CONFIRMED_GAP))
     if status is base.RULE:  # a gap needed for -e is confirmed up to round-off
-        return claimed <= CONFIRMED < found.gap
+        return claimed <= CONFIRMED_GAP < found.gap
     return status is base.GAP and asked is not None and found.gap > asked
 
 
@@ -134,7 +134,7 @@ def _solved_anew(
     A run that round-off ended within the gap is kept.
     """
     asked = problems.settings.target
-    target = CONFIRMED if asked is None else asked
+    target = CONFIRMED_GAP if asked is None else asked
     other = None if found.gap <= target or monitor.ended() else problems.solve_anew(k, result.w, target, monitor)
     if other is not None and problems.is_finite(other.w):
         certificate = problems.certify(k, other)

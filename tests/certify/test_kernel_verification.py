@@ -182,7 +182,7 @@ def test_smoothing_ends_where_the_kernel_is_not_positive(C):
     points = Points(Kernel(3, 1.0), DenseRows(X), None)
     problem = CSvc(points, np.where(np.arange(150) % 10, -1.0, 1.0), np.full(150, C))
     result = run(registry.solver_of(nesvm_kernel), problem, Monitor(1e-4))
-    assert result.status is PRECISION and result.iterations <= 2 * nesvm_kernel.STEPS
+    assert result.status is PRECISION and result.iterations <= 2 * nesvm_kernel.STAGE_STEPS
 
 
 # Standstill

@@ -32,19 +32,19 @@ from svmtool.tolerances import RULE_SHARE
 solve_mfn = registry.solver_of(mfn)
 
 def squared_hinge(
-    task: Task, monitor: Monitor, rule: Rule, first_turn: float = 1000.0, most_epochs: int = MAX_EPOCHS
+    task: Task, monitor: Monitor, rule: Rule, first_turn: float = 1000.0, max_epochs: int = MAX_EPOCHS
 ) -> Result:
     """Alternate epochs and conjugate gradients, beginning with enough epochs to end the run."""
     objective = task.objective(SquaredHinge, target=task.target)
     objective.set_point(np.zeros(objective.d))
     descent = mfn.descent_from(objective, 1)
-    return mfn.alternated(objective, descent, monitor, rule, 5000.0, 0, first_turn, most_epochs)
+    return mfn.alternated(objective, descent, monitor, rule, 5000.0, 0, first_turn, max_epochs)
 
 
 def hinge_loss(task: Task, monitor: Monitor, rule: Rule) -> Result:
     """Epochs alone."""
     objective, descent = hinge_descent(task)
-    epochs = HingeEpochs(objective, descent, monitor, rule, wide=True, most_rows=0, cheap=0.0)
+    epochs = HingeEpochs(objective, descent, monitor, rule, wide=True, max_rows=0, cheap=0.0)
     status = epochs.run()
     assert status is not None, "the epochs did not end the run"
     return Result(epochs.multiple * descent.w, status, descent.count, monitor.history, descent.alpha)
@@ -151,7 +151,7 @@ def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(roun
     gap = 0.0 if rounding else 1e-6
     monitor, rule = Monitor(), Rule(certified=GapRule(gap, 0.1, gap))
     objective, descent = hinge_descent(task)
-    epochs = HingeEpochs(objective, descent, monitor, rule, wide=True, most_rows=4000, cheap=np.inf)
+    epochs = HingeEpochs(objective, descent, monitor, rule, wide=True, max_rows=4000, cheap=np.inf)
     assert epochs.run() is None and epochs.ruled
     run = alm.Run(objective, monitor, rule, factorised=False)
     run.ruled = True
@@ -162,8 +162,8 @@ def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(roun
     assert found.status is RULE and found.history[-1]["gap"] <= (1e-4 if rounding else 1e-6)
 
 
-@pytest.mark.parametrize("factorised, most_rows", [(True, 0), (False, 4000), (False, 0)])
-def test_the_dual_point_of_the_epochs_is_kept(factorised, most_rows):
+@pytest.mark.parametrize("factorised, max_rows", [(True, 0), (False, 4000), (False, 0)])
+def test_the_dual_point_of_the_epochs_is_kept(factorised, max_rows):
     """Newton steps that follow begin below it: until they are better, it is the bound."""
     for seed in range(5):
         p = reference.random_problem(seed, 60, 8)._replace(loss="hinge")
@@ -172,7 +172,7 @@ def test_the_dual_point_of_the_epochs_is_kept(factorised, most_rows):
         for _ in range(2):
             descent.run()
         run = alm.Run(objective, Monitor(gap=1e-12), Rule(), factorised)
-        run.most_rows = most_rows
+        run.max_rows = max_rows
         run.follow(descent.w, descent.alpha.copy(), value := descent.dual_value())
         found = run.finished(task)
         assert found.history[0]["bound"] >= value * (1 - 1e-12)
@@ -223,11 +223,11 @@ def test_epochs_in_one_call_are_those_of_several(kind):
         ranges.append(one.pg_range)
         visits.append(one.visits)
     limits = ((5, -1.0, np.inf), (9, -1.0, np.inf), (6, ranges[9], np.inf), (9, -1.0, 0.5 * (visits[11] + visits[12])))
-    for most, range_tol, most_visits in limits:
+    for most, range_tol, max_visits in limits:
         before = several.count
-        several.run(most, range_tol, most_visits)
+        several.run(most, range_tol, max_visits)
         ends = next(k + 1 for k in range(before, 20) if k + 1 - before >= (most if before else 1)
-                    or ranges[k] <= range_tol or visits[k] >= most_visits)  # fmt: skip
+                    or ranges[k] <= range_tol or visits[k] >= max_visits)  # fmt: skip
         assert several.count == ends
     while several.count < 20:
         several.run(20 - several.count)
@@ -257,7 +257,7 @@ def test_passes_over_rows_on_disk_look_at_the_memory(monkeypatch, tmp_path):
 def test_turns_end_though_no_epoch_is_left():
     """Epochs that may not run any more leave the rest to Newton steps."""
     p = reference.random_problem(4, 60, 30, 10.0)._replace(loss="squared hinge")
-    found = squared_hinge(Task(CsrRows(*csr_of(p.X), 30), p.y, p.cost), Monitor(gap=1e-6), Rule(), most_epochs=1)
+    found = squared_hinge(Task(CsrRows(*csr_of(p.X), 30), p.y, p.cost), Monitor(gap=1e-6), Rule(), max_epochs=1)
     assert found.status.converged
 
 
@@ -280,7 +280,7 @@ def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal():
 
     def visits(rule: RangeRule) -> tuple[float, float]:
         """Visits of a run, and the gradient where it ends as a share of that at 0."""
-        found = squared_hinge(task, Monitor(), Rule(dual=rule), first_turn=mfn.FIRST_TURN)
+        found = squared_hinge(task, Monitor(), Rule(dual=rule), first_turn=mfn.FIRST_TURN_VISITS)
         assert found.status.converged
         return found.visits, norms(found.w) / norms(np.zeros(task.rows.d))
 

@@ -36,7 +36,7 @@ def test_both_ways_find_the_optimum(method, kernel):
 def test_newton_ends_at_the_minimum_of_a_piece(method, kernel):
     """Where no u_i reaches a bound, one step makes the gradient of F_mu zero up to single precision."""
     problem = random_data(40, seed=1).problem(NESVM, kernel)
-    smoothed = SmoothedHinge(Decomposition(problem, 10.0), 10.0, nesvm_kernel.FACTORISED[method], rtol=1e-6)
+    smoothed = SmoothedHinge(Decomposition(problem, 10.0), 10.0, nesvm_kernel.FACTORISED_ROWS[method], rtol=1e-6)
     smoothed.begin(1e3)
     smoothed.u0 = np.full(40, 0.5)
     smoothed.b = smoothed.best_bias()
@@ -120,7 +120,7 @@ def test_stages_without_a_minimum_count_for_several():
     data.X[:] *= 1e6
     problem, monitor = data.problem(NESVM, KERNELS["linear"]), Monitor(1e-3)
     assert run(registry.solver_of(nesvm_kernel), problem, monitor, method="factorised").status is PRECISION
-    assert 1 < monitor.iterations <= 1 + nesvm_kernel.PATIENCE // nesvm_kernel.LOST
+    assert 1 < monitor.iterations <= 1 + nesvm_kernel.STALL_STAGES // nesvm_kernel.LOST_STAGE_WEIGHT
 
 
 def test_what_is_settled_is_feasible():

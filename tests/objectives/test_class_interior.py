@@ -59,7 +59,7 @@ def test_raw_values_are_certified():
 
 def test_stalled_epochs_and_rounds_end():
     run, descent = run_of(raw_problem(), Monitor(), Rule(dual=RangeRule(1e-9)), factorised=True)
-    run.interior, run.most_epochs = np.inf, 1
+    run.interior, run.max_epochs = np.inf, 1
     found = run.alternated(descent)
     assert found.status is base.PRECISION and found.iterations < 5000
 

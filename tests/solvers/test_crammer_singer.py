@@ -294,7 +294,7 @@ def test_rounds_that_get_nowhere_hand_back_to_epochs(started, monkeypatch):
     W = Solved(ROWS[0], p, eps=0.1).W if started else None
     made.clear()
     run, descent = run_of(p, Monitor(), Rule(dual=RangeRule(eps)), factorised=False, W=W)
-    run.most_rows, run.interior = 0, np.inf
+    run.max_rows, run.interior = 0, np.inf
     found = run.alternated(descent, started)
     assert found.status is base.RULE
     assert violation(p, p.A.T @ found.alpha, found.alpha) <= eps * (1 + 1e-6)

@@ -138,7 +138,7 @@ def test_an_exact_minimiser_must_have_the_target_gap():
     problems = OneVsRest(reference.table_of(X, y), Settings.of(solver=2, gap=1e-9))
     [result] = problems.fit()
     near = base.Result(result.w * (1 + 2e-5), base.OPTIMAL, 1, result.history)
-    assert 1e-9 < problems.certify(0, near).gap < base.CONFIRMED
+    assert 1e-9 < problems.certify(0, near).gap < base.CONFIRMED_GAP
     answer, certificate = verify.verified(problems, 0, near, base.Monitor())
     assert certificate.gap <= 1e-9
     assert answer.status is base.GAP

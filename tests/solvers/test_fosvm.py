@@ -129,7 +129,7 @@ def test_errors_of_kernel_rows_end_no_run(size, monkeypatch):
         f += size * np.cos(np.arange(len(f)) + len(chosen))
 
     monkeypatch.setattr(KernelRows, "add", blurred)
-    X = cloud(fosvm_kernel.MANY, 3, 11)
+    X = cloud(fosvm_kernel.EXACT_ROWS, 3, 11)
     for theta in (0.05, 0.001):
         s = solve(X, KERNELS["rbf"], theta)
         assert s.result.status is base.GAP and s.short <= theta * (1 + 1e-9)
@@ -219,7 +219,7 @@ def test_decomposition_agrees_with_exact_small_problems(kernel, sparse):
 
 
 def test_more_rows_than_a_working_set():
-    n = fosvm_kernel.WORKING + 500
+    n = fosvm_kernel.WORKING_SET_SIZE + 500
     close, s = (solve(cloud(n, 3, 16), KERNELS["narrow"], theta) for theta in (1e-8, 0.01))
     assert parts_of(close) == parts_of(s) == [n]
     assert close.short <= 1e-8 and s.short <= 0.01 and 0.99**2 * s.rho <= close.rho <= s.rho * (1 + 1e-7)
@@ -248,7 +248,7 @@ def test_decomposition_that_costs_more_than_exact_small_problems_leaves_the_rest
     """Kernel values of 1e20 to 1e27: rounds by the thousand brought the gap from 1e3 to 300 in a minute."""
     X = 800.0 * np.random.default_rng(6).normal(size=(120, 8)) + 50.0
     s = solve(X, Kernel(1, 0.1, 5, 0.0), gap=1e-3)
-    assert s.result.status is base.GAP and np.count_nonzero(s.alpha) > fosvm_kernel.MANY
+    assert s.result.status is base.GAP and np.count_nonzero(s.alpha) > fosvm_kernel.EXACT_ROWS
     assert s.result.iterations < 100
 
 

@@ -157,7 +157,7 @@ def test_a_step_cut_short_does_not_tell_what_is_left():
     for fall_counts, status in ((True, base.RULE), (False, None)):
         run = proximal_newton._Run(objective.of_task(task), Monitor(), rule, "matrix")
         run.objective.set_point(np.zeros(30))
-        run.most_violation, run.bound, run.fall, run.total, run.most_work = np.inf, 10.0, 1e-9, 2.0, 0.0
+        run.max_violation, run.bound, run.fall, run.total, run.max_work = np.inf, 10.0, 1e-9, 2.0, 0.0
         assert run._end(20.0, np.ones(30), 0, fall_counts) is status
 
 

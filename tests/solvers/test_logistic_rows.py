@@ -54,5 +54,5 @@ def test_few_rows_need_few_products(free_bias, rule):
 def test_slow_epochs_give_way_to_steps():
     rows, y, cost = problem(60, 90, -1.0)
     run = logistic.Run(Logistic(rows, y, cost), Monitor(1e-8), Rule(), wide=True)
-    assert run.descent(LogisticCoordinateDescent(rows, y, cost, 1), most_epochs=0) is None
+    assert run.descent(LogisticCoordinateDescent(rows, y, cost, 1), max_epochs=0) is None
     assert run.steps() is GAP

@@ -137,7 +137,7 @@ def test_extreme_costs_in_many_features(number, C):
     assert s.status.converged == (s.certificate.gap <= 1e-3 * (1 + 1e-6))
 
 
-def by_columns_of_two(p: Problem, progress: float = nesvm_lp.PROGRESS) -> tuple[Status, list[dict]]:
+def by_columns_of_two(p: Problem, progress: float = nesvm_lp.LEAVING_GAP_SHARE) -> tuple[Status, list[dict]]:
     """Why column generation on a problem ended, two columns at a time, and its records."""
     task, monitor = Task(LAYOUTS["csr"](p), p.y, p.cost, p.free), Monitor(1e-8)
     best = Best(L1Columns(task))
@@ -167,7 +167,7 @@ def test_columns_leave_only_after_progress():
     counts, gaps = [r["active"] for r in history], [r["gap"] for r in history]
     left = [gaps[k - 1] for k in range(1, len(counts)) if counts[k] < counts[k - 1]]
     assert left, "no column ever left"
-    assert all(late <= nesvm_lp.PROGRESS * early for early, late in pairwise(left))
+    assert all(late <= nesvm_lp.LEAVING_GAP_SHARE * early for early, late in pairwise(left))
 
 
 def test_columns_stay_without_progress():

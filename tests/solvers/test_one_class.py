@@ -74,7 +74,7 @@ def test_rows_about_the_origin_are_settled_at_zero(row, n, d, nu, other, monkeyp
     p = p._replace(X=np.concatenate((p.X, other * p.X)), cost=np.tile(p.cost, 2))
     p, start = p._replace(X=np.insert(p.X, d, 0.0, axis=1)), np.zeros(d + 2)
     start[d] = 1.0
-    assert 2 * n > one_class.FACE_ROWS
+    assert 2 * n > one_class.MAX_FACE_ROWS
     s = Solved(row, p, start, path="start")
     assert s.status.converged and not np.any(s.w) and s.certificate.gap <= 1e-10
     a = s.result.alpha

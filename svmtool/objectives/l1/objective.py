@@ -55,8 +55,8 @@ class L1Objective(Losses):
         self._columns.margins(self.w, self.y, self.z)
 
     @abstractmethod
-    def _best_multiple(self, u: np.ndarray, most: float, loss: float | None = None) -> tuple[float, float]:
-        """The best multiple, at most `most`, of the dual point with slopes u (f8[n]), and its dual value.
+    def _best_multiple(self, u: np.ndarray, max_multiple: float, loss: float | None = None) -> tuple[float, float]:
+        """The best multiple, at most `max_multiple`, of the dual point with slopes u (f8[n]), and its dual value.
 
         loss: the sum of losses at w if u are the slopes there.
         """
@@ -72,8 +72,9 @@ class L1Objective(Losses):
         """f at w, and the gradient of its losses, f8[d]."""
         loss = self._classify()
         g = self._transpose_product(self.u)
-        self._slopes, most = self._feasible(g)
-        self._multiple, self.bound = self._best_multiple(self._slopes, most, loss if self._slopes is self.u else None)
+        self._slopes, max_multiple = self._feasible(g)
+        known = loss if self._slopes is self.u else None
+        self._multiple, self.bound = self._best_multiple(self._slopes, max_multiple, known)
         return float(self.penalty @ np.abs(self.w)) + loss, g
 
     def _transpose_product(self, u: np.ndarray) -> np.ndarray:
@@ -109,9 +110,9 @@ class L1Objective(Losses):
         """
         c = self._held_curvature() if held else self.c
         l1_loops.l1_model_slopes(self.u, self.y, self.cost, c, self.dz, self.logistic)
-        slopes, most = self._feasible(self._transpose_product(self.u))
+        slopes, max_multiple = self._feasible(self._transpose_product(self.u))
         self._slopes = slopes.copy() if slopes is self.u else slopes
-        self._multiple, self.bound = self._best_multiple(self._slopes, most)
+        self._multiple, self.bound = self._best_multiple(self._slopes, max_multiple)
         return self.bound
 
     def _held_curvature(self) -> np.ndarray:
@@ -144,10 +145,10 @@ class L1Objective(Losses):
         """The optimality violation of each weight, |smallest subgradient of f|; g as returned by gradient()."""
         return violations_at(self.w, g, self.penalty)
 
-    def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
+    def descend(self, chosen: np.ndarray, count: np.ndarray, max_epochs: int, share: float) -> np.ndarray | None:
         """A step p by coordinate descent on f over the weights `chosen` (i8); None if the loss has no such method.
 
-        At most `most` epochs, until the largest violation is `share` of the initial one; count[0] += epochs.
+        At most `max_epochs` epochs, until the largest violation is `share` of the initial one; count[0] += epochs.
         """
         return None
 
@@ -175,9 +176,9 @@ class L1Objective(Losses):
         return other
 
     def fused_newton(
-        self, w: np.ndarray, gap: float, rule_gap: float, most: int
+        self, w: np.ndarray, gap: float, rule_gap: float, max_steps: int
     ) -> tuple[list[list[float]], int, np.ndarray]:
-        """At most `most` proximal Newton steps in one compiled call, from w (f8[d], overwritten by the solution).
+        """At most `max_steps` proximal Newton steps in one compiled call, from w (f8[d], overwritten by the solution).
 
         Returns a record for each step (f, lower bound, largest violation, non-zero weights, epochs, step), a code (0
         limit of steps, 1 minimum, 2 gap <= `gap`, 3 gap <= `rule_gap`, 4 round-off), and the dual point of the lower
@@ -187,9 +188,9 @@ class L1Objective(Losses):
             raise ValueError("the compiled call regularises every weight")
         r, n, d = self.rows.as_csr(), self.n, self.d
         work = np.empty((6 + d) * n + (d + 1) * CHUNK_ROWS + 2 * d * d + 10 * d + 7)
-        out = np.empty(n + (most + 1) * FIELDS)
+        out = np.empty(n + (max_steps + 1) * FIELDS)
         code = fused_l1_loops.fused_l1(
-            *r.narrow_arrays, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, rule_gap, most
+            *r.narrow_arrays, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, rule_gap, max_steps
         )
         records = out[n : n + int(out[-FIELDS]) * FIELDS]
         return records.reshape(-1, FIELDS).tolist(), code, out[:n]
@@ -210,11 +211,11 @@ class L1SquaredHinge(L1Objective):
         self._note_change(*self._counts[:2].tolist())
         return loss
 
-    def _best_multiple(self, u: np.ndarray, most: float, loss: float | None = None) -> tuple[float, float]:
+    def _best_multiple(self, u: np.ndarray, max_multiple: float, loss: float | None = None) -> tuple[float, float]:
         # D(s a) = s sum a - s^2 sum a^2 / (4 C), whose last sum is that of the losses at w
         conjugate = 0.25 * float(np.sum(u * u / self.cost)) if loss is None else loss
         linear = -float(self.y @ u)
-        s = min(most, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
+        s = min(max_multiple, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
         return s, s * (linear - s * conjugate)
 
     def dual_of(self, a: np.ndarray, v: np.ndarray) -> tuple[float, np.ndarray]:
@@ -232,12 +233,12 @@ class L1SquaredHinge(L1Objective):
         s, value = self._best_multiple(-a * self.y, 1.0 / steepest if steepest > 0.0 else np.inf)
         return value, s * a
 
-    def descend(self, chosen: np.ndarray, count: np.ndarray, most: int, share: float) -> np.ndarray | None:
+    def descend(self, chosen: np.ndarray, count: np.ndarray, max_epochs: int, share: float) -> np.ndarray | None:
         w, z, columns = self.w.copy(), self.z.copy(), self.columns()
         lists = columns.starts, columns.row_numbers, columns.values
         terms, first = (self.y, self.cost, self.penalty, w, chosen, z), None
         before = w.copy()  # at the last doubling of the epochs
-        for k in range(most):
+        for k in range(max_epochs):
             largest = l1_loops.hinge2_column_epoch(*lists, *terms, columns.bias)
             count[0] += 1.0
             first = largest if first is None else first
@@ -300,8 +301,8 @@ class L1Logistic(L1Objective):
     def _held_curvature(self) -> np.ndarray:
         return self._held
 
-    def _best_multiple(self, u: np.ndarray, most: float, loss: float | None = None) -> tuple[float, float]:
-        s = min(most, 1.0)
+    def _best_multiple(self, u: np.ndarray, max_multiple: float, loss: float | None = None) -> tuple[float, float]:
+        s = min(max_multiple, 1.0)
         if loss is None:
             return s, l1_loops.l1_slopes_dual(u, self.y, self.cost, s, self.n)
         return s, l1_loops.l1_logistic_dual(self.z, self.cost, s, self.n) if s > 0.0 else 0.0

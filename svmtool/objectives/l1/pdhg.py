@@ -134,9 +134,9 @@ class L1Pdhg:
             *self._given, *lengths, self._w0, self._a0, *moving, *self._near, *scratch, self._state
         )
 
-    def run(self, most: int) -> None:
-        """Take about `most` steps, in rounds."""
-        last = self.steps + most
+    def run(self, max_steps: int) -> None:
+        """Take about `max_steps` steps, in rounds."""
+        last = self.steps + max_steps
         while self.steps < last:
             done = self._call(self._done, min(self._longest, self._done + last - self.steps))
             self.steps += done - self._done

@@ -78,11 +78,11 @@ def matrix_fits(d: int) -> bool:
 class MatrixModel:
     """The model as a matrix; epochs f8[2]: epochs of the last model, and multiplications (see step_of_matrix).
 
-    held: whether that was the matrix of `L1Objective.hessian`; most: multiplications from which on a model is left as
-    it is then.
+    held: whether that was the matrix of `L1Objective.hessian`; max_work: multiplications from which on a model is left
+    as it is then.
     """
 
-    most = np.inf
+    max_work = np.inf
 
     def __init__(self, objective: L1Objective, monitor: Monitor):
         self.objective, self.monitor = objective, monitor
@@ -112,21 +112,21 @@ class MatrixModel:
         if o.rows.gram_of_few and np.count_nonzero(some) <= MAX_MOVABLE_SHARE * o.d:
             p, chosen = np.zeros(o.d), np.flatnonzero(some)
             H, part = o.part_of_hessian(chosen), (g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen])
-            p[chosen] = step_of_matrix(H, *part, self.epochs, self.monitor, most=self.most, fall=fall)
+            p[chosen] = step_of_matrix(H, *part, self.epochs, self.monitor, max_work=self.max_work, fall=fall)
             return p
         if self._H is None or not o.logistic or largest > fused.KEEP_MATRIX_SHARE * self._largest:
             self._H = o.hessian(fall > fused.SETTLED_DECREASE)
         self._largest, self.held = largest, True
         far = o.logistic and fall > FAR_DECREASE
         part = g, o.w, o.penalty, violations
-        return step_of_matrix(self._H, *part, self.epochs, self.monitor, far, self.most, fall)
+        return step_of_matrix(self._H, *part, self.epochs, self.monitor, far, self.max_work, fall)
 
 
 def step_of_matrix(
     H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, violations: np.ndarray, epochs: np.ndarray,
-    monitor: Monitor, far: bool = False, most: float = np.inf, fall: float = 0.0, little: float = MIN_FALL_SHARE,
+    monitor: Monitor, far: bool = False, max_work: float = np.inf, fall: float = 0.0, little: float = MIN_FALL_SHARE,
 ) -> np.ndarray:  # fmt: skip
-    """p = v - w for the minimiser v of the model with the matrix H, or for what `most` multiplications found.
+    """p = v - w for the minimiser v of the model with the matrix H, or for what `max_work` multiplications found.
 
     epochs[0] += epochs, epochs[1] += about the multiplications of epochs and systems.  far: whether a less accurate
     minimiser is sufficient; fall: share of f by which the last step lowered it; little: MIN_FALL_SHARE.
@@ -150,7 +150,7 @@ def step_of_matrix(
         if steep and np.all(violations_at(v, slope, penalty) <= np.maximum(share * largest, least)):
             break
         before = len(v) + 1
-        while np.count_nonzero(v) < before and epochs[1] < most:  # a step that ends at a zero leaves a smaller face
+        while np.count_nonzero(v) < before and epochs[1] < max_work:  # a step that ends at a zero leaves a smaller face
             before = np.count_nonzero(v)
             face = np.flatnonzero((v != 0.0) | (penalty == 0.0))
             face_gradient = slope[face] + penalty[face] * np.sign(v[face])
@@ -164,7 +164,7 @@ def step_of_matrix(
                 ridge = max(RIDGE_FALL * ridge, RIDGE_MIN) if t == 1.0 else fused.RIDGE_SHARE
             slope = g + H @ (v - w)
             epochs[1] += FACE_CALLS * CALL_COST + FACE_SQUARES * len(face) ** 2 + len(face) ** 3 / 6.0
-        if monitor.ended() or epochs[1] >= most:
+        if monitor.ended() or epochs[1] >= max_work:
             break
         value = 0.5 * float((g + slope) @ (v - w)) + float(penalty @ np.abs(v))
         if len(v) > LARGE_FACE_WEIGHTS and last - value <= little * (first - value):
@@ -229,7 +229,7 @@ class ColumnsModel:
     """The model over columns of a working set; epochs f8[2]: conjugate gradients count too; see step_of_matrix."""
 
     held = False  # see MatrixModel: this one makes no matrix over all weights
-    most = np.inf
+    max_work = np.inf
 
     def __init__(self, objective: L1Objective, monitor: Monitor):
         self.objective, self.monitor = objective, monitor
@@ -258,7 +258,7 @@ class ColumnsModel:
         self._share = columns.nnz / max(o.columns().nnz, 1)
         part = g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen]
         if float(violations.max()) <= LATE_VIOLATION and matrix_fits(len(chosen)):
-            p[chosen] = step_of_matrix(columns.gram(), *part, self.epochs, self.monitor, most=self.most)
+            p[chosen] = step_of_matrix(columns.gram(), *part, self.epochs, self.monitor, max_work=self.max_work)
         else:
             p[chosen] = self._step_of_columns(columns, *part, fall, work)
         return p

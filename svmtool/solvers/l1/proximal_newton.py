@@ -57,12 +57,12 @@ from svmtool.solvers.l1.model import LARGE_FACE_WEIGHTS
 from svmtool.solvers.l1.run import (
     BIAS,
     BIAS_WHY,
-    ONE_SIDED,
-    PATH_FROM,
+    MAX_FIRST_SLOPE,
+    PATH_FACTOR,
     PATH_GAP,
     PATH_ROUNDS,
-    PATH_STEP,
     STEP_WORK,
+    ZERO_LOSS_MARGIN,
     Run,
 )
 from svmtool.solvers.shared import base, newton
@@ -70,17 +70,17 @@ from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bia
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, RULE_SHARE
 
-# The sample holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE rows for each feature and SAMPLE_ROWS in all;
-# none is used that would hold more than one row in MIN_GROUP.  Without it 15 sets take 1.03 times the CPU time of
+# The sample holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE rows for each feature and SAMPLE_ROWS in
+# all; none is used that would hold more than one row in MIN_GROUP.  Without it 15 sets take 1.03 times the CPU time of
 # whole commands (-s 6; covtype, 7 classes: 1.2 times), and with -s 5, C = 100 covtype ends with a gap of 0.86 in place
 # of 5e-12
-SAMPLE_GROUP, SAMPLE_ROWS_A_FEATURE, SAMPLE_ROWS, MIN_GROUP = 16, 8, 400, 3
+SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE, SAMPLE_ROWS, MIN_GROUP = 16, 8, 400, 3
 SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not be exact: as on a path, below
 # The compiled call: most features, most numbers of a lone problem, and of one among several, which share the cores.
-FUSED_FEATURES, FUSED_WORK, FUSED_SHARE = LARGE_FACE_WEIGHTS, 1 << 17, 1 << 21
+FUSED_FEATURES, FUSED_VALUES, FUSED_SHARED_VALUES = LARGE_FACE_WEIGHTS, 1 << 17, 1 << 21
 FUSED_VISITS = 1 << 27  # numbers that one compiled call visits at most: then a limit may end the run
 PATH_FALL = 0.1  # or, where the loss is smooth, a step on that path that lowers f by no more than this share
-RISE = 1e-12  # relative rise of f that is rounding
+VALUE_RTOL = 1e-12  # relative rise of f that is rounding
 
 FUSED, MATRIX = "proximal Newton steps in one compiled call", "proximal Newton steps, models held as a matrix"
 SAMPLED = ", from the solution for a sample of the rows"
@@ -97,7 +97,7 @@ METHODS = {
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose the form of the models and whether a sample gives the first guess."""
     n, d = task.rows.n, task.rows.d
-    if task.bias_only_solution(ONE_SIDED) is not None:
+    if task.bias_only_solution(ZERO_LOSS_MARGIN) is not None:
         return Plan("bias", BIAS_WHY)
     if d > GRAM_BELOW:
         return Plan("columns", f"{d} features, more than {GRAM_BELOW}")
@@ -109,15 +109,15 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 
 def fits_call(problem: Task | L1Objective) -> bool:
     """Whether the compiled call can solve the problem and steps from Python would take longer by their overhead."""
-    rows, most = problem.rows, FUSED_SHARE if problem.one_of_several else FUSED_WORK
-    small = rows.d <= FUSED_FEATURES and 0 < rows.n * rows.d <= most
+    rows, max_values = problem.rows, FUSED_SHARED_VALUES if problem.one_of_several else FUSED_VALUES
+    small = rows.d <= FUSED_FEATURES and 0 < rows.n * rows.d <= max_values
     return small and rows.offers_coordinate_descent and not problem.free_bias
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
     if method == "bias":
-        return bias_only(monitor, task.bias_only_solution(ONE_SIDED))
+        return bias_only(monitor, task.bias_only_solution(ZERO_LOSS_MARGIN))
     objective = of_task(task)
     kept = objective.possible() if method == "columns" else None
     if kept is not None:
@@ -140,17 +140,17 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
 
 def _sample_group(n: int, d: int) -> int:
     """One row in how many the subset of a first guess may hold, of n rows and d features."""
-    return min(SAMPLE_GROUP, n // max(SAMPLE_ROWS, SAMPLE_ROWS_A_FEATURE * d))
+    return min(SAMPLE_GROUP, n // max(SAMPLE_ROWS, SAMPLE_ROWS_PER_FEATURE * d))
 
 
 def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
     """The minimiser over a subset of the rows, or zeros where it has so many weights that chance fits them."""
     run = _Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), "fused" if fits_call(subset) else "matrix")
     run.least_fall, run.interior_after = SAMPLE_FALL, np.inf
-    run.most_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
+    run.max_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
     w = np.zeros(subset.d)
     run.from_weights(w)
-    return w if np.count_nonzero(w) <= run.most_used else np.zeros(subset.d)
+    return w if np.count_nonzero(w) <= run.max_used else np.zeros(subset.d)
 
 
 class _Run(Run):
@@ -182,7 +182,7 @@ class _Run(Run):
         o.set_point(np.zeros(o.d))
         g = o.gradient()[1]
         if self.rule.primal is not None:
-            self.most_violation = RULE_SHARE * self.rule.primal.share * float(o.violations(g).sum())
+            self.max_violation = RULE_SHARE * self.rule.primal.share * float(o.violations(g).sum())
         if self.wide and not np.any(w):
             w[:] = self._along_path(float(np.abs(g).max(initial=0.0)))
 
@@ -193,24 +193,24 @@ class _Run(Run):
         """
         o, monitor = self.objective, self.monitor
         w, share = np.zeros(o.d), 1.0
-        while share * steepest > PATH_FROM:
-            share *= PATH_STEP
+        while share * steepest > MAX_FIRST_SLOPE:
+            share *= PATH_FACTOR
         rounds = PATH_ROUNDS if monitor.max_iter is None else min(PATH_ROUNDS, monitor.max_iter)
-        while share < PATH_STEP**0.5 and not monitor.ended():
+        while share < PATH_FACTOR**0.5 and not monitor.ended():
             stage = o.at_costs(share)
             stage.set_point(w)
             run = _Run(stage, monitor.child(PATH_GAP, rounds), Rule(), "columns")
             run.least_fall, run.interior_after = PATH_FALL if o.logistic else -1.0, np.inf
             run.steps()
-            w, share = stage.w, share / PATH_STEP
+            w, share = stage.w, share / PATH_FACTOR
         return w
 
     def _in_one_call(self, w: np.ndarray) -> Status | None:
         """Make all steps in one compiled call; None where these were not enough."""
         monitor = self.monitor
-        most = newton.most_rounds(monitor, self.objective.n * self.objective.d, FUSED_VISITS)
+        limit = newton.max_rounds(monitor, self.objective.n * self.objective.d, FUSED_VISITS)
         gap = -1.0 if monitor.gap is None else monitor.gap
-        records, code, self.alpha = self.objective.fused_newton(w, gap, self.rule.certified.gap, most)
+        records, code, self.alpha = self.objective.fused_newton(w, gap, self.rule.certified.gap, limit)
         status = None
         for f, bound, largest, active, epochs, t in records:
             status = monitor.step(f, bound, gradient=largest, active=int(active), cg=int(epochs), step=t)
@@ -227,7 +227,7 @@ class _Run(Run):
         while True:
             monitor.uses(self._text)
             f, g = o.gradient()
-            if not f <= best + RISE * abs(best):  # rounding has misled the search along the step
+            if not f <= best + VALUE_RTOL * abs(best):  # rounding has misled the search along the step
                 o.set_point(best_w)
                 return rounded(best, self.bound)
             if f < best:
@@ -253,7 +253,7 @@ class _Run(Run):
             self.widened = self.short and not self.widened
             if self.widened:
                 o.widen()
-            model.most = self.interior_after  # a face of more weights than rows may take as long as a whole run of that
+            model.max_work = self.interior_after  # a face of more weights than rows may take as long as such a run
             try:
                 p = model.step(g, violations, self.fall, self.short, self.work)
             except EndedError:
@@ -264,8 +264,8 @@ class _Run(Run):
                 self.bound, self.alpha = o.bound, o.dual_point()
             o.go(t, p)
             self._count(STEP_WORK + (model.work if self.wide else 0.0), float(model.epochs[1]))
-            if (self.short or model.epochs[1] >= model.most) and self.multiplications >= self.interior_after:
-                self.interior_after = model.most = np.inf
+            if (self.short or model.epochs[1] >= model.max_work) and self.multiplications >= self.interior_after:
+                self.interior_after = model.max_work = np.inf
                 status = self._by_interior_point()
                 if status is not None:
                     return status

@@ -21,20 +21,20 @@ from svmtool.solvers.shared.interior_steps import NAME
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import OPTIMAL_GAP, RULE_FALL, RULE_MORE, SLOW_MIN_GAP
 
-ONE_SIDED = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding states
-PATH_FROM = 100.0  # largest slope at zero weights up to which a run begins there; else with smaller costs
-PATH_STEP, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # factor of these costs; gap and steps that suffice there
+ZERO_LOSS_MARGIN = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding states
+MAX_FIRST_SLOPE = 100.0  # largest slope at zero weights up to which a run begins there; else with smaller costs
+PATH_FACTOR, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # factor of these costs; gap and steps that suffice there
 # Where the gap is above SLOW_MIN_GAP when -e's rule holds, the run continues for RULE_MORE of its work, at least for
 # MORE_STEPS where models are matrices, else for MORE_WORK
 MORE_STEPS, MORE_WORK = 10.0, 60.0
 # Work of other steps before an interior-point run, as share of what that takes at most.  CPU time compared with 1.0 on
 # fifteen sets of 36 to 62,061 features (text, one-hot, raw, images; C = 1, 100, 1e4, at most 40 s): 0.85 to 1.15 times,
 # most of it noise; on 341 rows of banking77 at C = 1e4, whose 77 runs all get there, 0.8 times
-BEFORE = 0.5
-PATIENCE, HALVED = 800.0, 0.5  # a method continues while each PATIENCE of work brings the gap to the share HALVED
-LONGER = 4.0  # PATIENCE grows by this factor each time that both methods have run
-FACE_STEPS = 20  # most Newton steps over the nonzero weights
-STILL = 0.9  # another step follows if the last one left at most this share of the gap, by the slopes at the weights
+INTERIOR_SHARE = 0.5
+STALL_WORK, STALL_SHARE = 800.0, 0.5  # a method continues while so much work brings the gap to that share
+STALL_WORK_GROWTH = 4.0  # STALL_WORK grows by this factor each time that both methods have run
+MAX_FACE_STEPS = 20  # most Newton steps over the nonzero weights
+FACE_STEP_SHARE = 0.9  # another step follows if the last left at most this share of the gap at the slopes
 STEP_WORK = 6.0  # of a step without its model: products with all rows, and with the working set
 
 CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
@@ -52,19 +52,19 @@ class Run:
         self.bound, self.alpha = -np.inf, None
         self.short = False  # whether the last step says that the model holds for a small part of the way only
         self.widened = False  # whether the last model was one above the loss; Newton's come in between: they end sooner
-        self.most_used = objective.d  # weights that may differ from zero
+        self.max_used = objective.d  # weights that may differ from zero
         self.fall = np.inf  # share of f by which the last step lowered it
         self.least_fall = -1.0  # the share at which a first guess is good enough
-        self.most_violation = -1.0  # the sum of violations at which a run by -e may end
+        self.max_violation = -1.0  # the sum of violations at which a run by -e may end
         self.total = 1e-300  # that sum where the last step began; none yet
-        self.work, self.most_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_rule_ends`
+        self.work, self.max_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_rule_ends`
         self.has_multipliers = wide and not objective.logistic and not objective.free_bias
         self.dual: L1Dual | None = None  # the method of multipliers, once it has run
-        self._patience, self._since, self._gap = PATIENCE, 0.0, np.inf  # since which work the gap is not half of this
+        self._patience, self._since, self._gap = STALL_WORK, 0.0, np.inf  # since which work the gap is not half of this
         self.multiplications = 0.0  # about those of all steps; at `interior_after` the interior-point method runs, once
         self.interior_after = np.inf
         if L1Interior.possible(objective):
-            self.interior_after = BEFORE * L1Interior.cost(objective)
+            self.interior_after = INTERIOR_SHARE * L1Interior.cost(objective)
 
     def _count(self, work: float, more: float = 0.0) -> None:
         """Add to `multiplications`: work in passes over the rows, and more multiplications."""
@@ -72,7 +72,7 @@ class Run:
 
     def halves_slowly(self, gap: float, at_once: bool = False) -> bool:
         """Whether the other method is next: the gap was not halved within the work that one may take, or at_once."""
-        if gap <= HALVED * self._gap:
+        if gap <= STALL_SHARE * self._gap:
             self._since, self._gap = self.work, gap
         if self.work - self._since < self._patience and not at_once:
             return False
@@ -86,7 +86,7 @@ class Run:
         if self.dual is None:
             self.dual = L1Dual(self.objective, w)
         else:  # it continues from where it was
-            self._patience *= LONGER
+            self._patience *= STALL_WORK_GROWTH
 
         def over(gap: float) -> bool:
             return self.halves_slowly(gap) or self.multiplications >= self.interior_after
@@ -168,7 +168,7 @@ class Run:
 
         fall_counts: whether the last fall of f estimates what is left to gain, which that of a short step does not.
         """
-        if np.count_nonzero(self.objective.w) > self.most_used:
+        if np.count_nonzero(self.objective.w) > self.max_used:
             return CROWDED
         gap = relative_gap(f, self.bound)
         total = float(violations.sum())
@@ -176,7 +176,7 @@ class Run:
             return base.OPTIMAL
         fall = self.fall if fall_counts else np.inf
         left = fall * min(1.0, total / self.total)
-        settled = left <= RULE_FALL * self.rule.certified.gap and total <= self.most_violation
+        settled = left <= RULE_FALL * self.rule.certified.gap and total <= self.max_violation
         self.total = total
         if gap <= self.rule.certified.gap or (settled and self._rule_ends(gap)) or fall <= self.least_fall:
             return base.RULE
@@ -186,10 +186,10 @@ class Run:
         """Whether a point where LIBLINEAR's rule holds ends the run: its gap is small, or a smaller one is costly."""
         if gap <= SLOW_MIN_GAP:
             return True
-        if self.most_work == np.inf:
+        if self.max_work == np.inf:
             least = MORE_WORK if self.wide else MORE_STEPS * (STEP_WORK + self.model.work)
-            self.most_work = self.work + max(RULE_MORE * self.work, least)
-        return self.work >= self.most_work
+            self.max_work = self.work + max(RULE_MORE * self.work, least)
+        return self.work >= self.max_work
 
 
 def sparse(
@@ -207,10 +207,10 @@ def sparse(
     chosen, epochs, previous, lowest = np.flatnonzero(used), np.zeros(2), np.inf, np.inf
     if not 0 < len(chosen) <= interior.MAX_ORDER:
         return o.value(), o.w.copy()
-    for _ in range(FACE_STEPS):
+    for _ in range(MAX_FACE_STEPS):
         value, g = o.gradient()
         left = relative_gap(value, o.bound)
-        if left <= gap or (value >= lowest and left > STILL * previous) or monitor.ended():
+        if left <= gap or (value >= lowest and left > FACE_STEP_SHARE * previous) or monitor.ended():
             break
         previous, lowest = left, min(value, lowest)
         violations = o.violations(g)

@@ -30,7 +30,7 @@ from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import model
 from svmtool.solvers.l1.model import face_step, matrix_fits, next_ridge, step_of_matrix, working_set
-from svmtool.solvers.l1.run import BIAS, BIAS_WHY, ONE_SIDED, PATH_FROM, PATH_GAP, PATH_ROUNDS, PATH_STEP
+from svmtool.solvers.l1.run import BIAS, BIAS_WHY, MAX_FIRST_SLOPE, PATH_FACTOR, PATH_GAP, PATH_ROUNDS, ZERO_LOSS_MARGIN
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.newton import rounded
@@ -39,13 +39,14 @@ from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP
 # Measured at C = 1 to a gap of 1e-4, -s 5 and 6, in two partitions of up to 5000 rows of a9a, australian, madelon,
 # splice, mushrooms, w8a, cod-rna, kdd99, magic04, dorothea, arcene, farm-ads, imdb.tfidf and polarity2.bigram: passes
 # in ratio to those of the values that stand here, mean and worst.  15, 50 or 200 steps of conjugate gradients in place
-# of CG_FAR: 1.00, 1.00.  SYSTEMS 5, 10, 80: 0.99, 1.20; 1.00, 1.27; 1.01, 1.17.  LEFT 0.01, 0.3, 0.5: 1.10, 16.5;
-# 0.96, 3.2; 0.87, 1.75.  FIRST_SET 50, 800: 0.97, 3.8; 1.13, 15.2.  No path: 1.26, 17; from 10: 1.06, 14; with PATH_GAP
-# 0.1, 0.03: 1.00, 1.21; 0.97, 1.24.  Matrices up to 300 weights: 2.4, 43; up to 4000: 0.93, 1.00, each of 128 MB.
-LEFT = 0.1  # share of the slope at t = 0 at which a search along a step ends
-SEARCH = 60  # most values of t in a search: where the slope jumps at a zero of a weight, no t has such a slope
-NARROW = 1e-3  # a bracket of t this narrow, relative, holds such a jump
-SYSTEMS = 20  # most of them for a model
+# of FAR_CG_STEPS: 1.00, 1.00.  MAX_SYSTEMS 5, 10, 80: 0.99, 1.20; 1.00, 1.27; 1.01, 1.17.  END_SLOPE 0.01, 0.3, 0.5:
+# 1.10, 16.5; 0.96, 3.2; 0.87, 1.75.  MIN_SET_SIZE 50, 800: 0.97, 3.8; 1.13, 15.2.  No path: 1.26, 17; from 10: 1.06,
+# 14; with PATH_GAP 0.1, 0.03: 1.00, 1.21; 0.97, 1.24.  Matrices up to 300 weights: 2.4, 43; up to 4000: 0.93, 1.00,
+# each of 128 MB.
+END_SLOPE = 0.1  # share of the slope at t = 0 at which a search along a step ends
+MAX_TRIALS = 60  # most values of t in a search: where the slope jumps at a zero of a weight, no t has such a slope
+BRACKET_RTOL = 1e-3  # a bracket of t this narrow, relative, holds such a jump
+MAX_SYSTEMS = 20  # most of them for a model
 
 
 METHODS = {
@@ -58,7 +59,7 @@ METHODS = {
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose where steps begin."""
     d = task.rows.d
-    if task.bias_only_solution(ONE_SIDED) is not None:
+    if task.bias_only_solution(ZERO_LOSS_MARGIN) is not None:
         return Plan("bias", BIAS_WHY)
     if matrix_fits(d):
         return Plan("direct", f"{d} features, at most {GRAM_BELOW}")
@@ -68,7 +69,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
     if method == "bias":
-        return bias_only(monitor, task.bias_only_solution(ONE_SIDED))
+        return bias_only(monitor, task.bias_only_solution(ZERO_LOSS_MARGIN))
     run = _Run(task, monitor, rule, method)
     status = run.from_weights(start)
     return Result(run.losses.w, status, monitor.iterations, monitor.history)
@@ -96,11 +97,11 @@ class _Run:
         o.set_point(np.zeros(o.d))
         if self.wide:  # with smaller costs, which are larger penalties, first
             factor, steepest = 1.0, float(np.abs(o.loss_and_slope()[1]).max(initial=0.0))
-            while steepest > PATH_FROM * factor:
-                factor /= PATH_STEP
-            while factor > PATH_STEP**-0.5 and not monitor.ended():
+            while steepest > MAX_FIRST_SLOPE * factor:
+                factor /= PATH_FACTOR
+            while factor > PATH_FACTOR**-0.5 and not monitor.ended():
                 self._steps(factor, monitor.child(None, PATH_ROUNDS), PATH_GAP)
-                factor *= PATH_STEP
+                factor *= PATH_FACTOR
         return self._steps(1.0, monitor, self.rule.certified.gap)
 
     def _steps(self, factor: float, monitor: Monitor, gap_tol: float) -> Status:
@@ -150,12 +151,12 @@ class _Run:
             up, down = factors
             g = np.array(factors) @ o.by_side
         steepest = float(np.max(self._single * np.abs(g), initial=0.0)) / factor
-        most = 1.0 / steepest if steepest > 0.0 else np.inf
+        max_multiple = 1.0 / steepest if steepest > 0.0 else np.inf
         if self.logistic:
-            s = min(most, 1.0)
+            s = min(max_multiple, 1.0)
             return -float(o.multiplied_sums(s * up, s * down)[0])
         linear, conjugate = o.multiplied_sums(up, down)
-        s = min(most, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
+        s = min(max_multiple, 0.5 * linear / conjugate) if conjugate > 0.0 else 0.0
         return s * (linear - s * conjugate)
 
     def _model_step(self, g: np.ndarray, violations: np.ndarray) -> np.ndarray:
@@ -187,7 +188,7 @@ class _Run:
             whole[where] = x
             return o.rows.curvature_product(o.c, whole)[where]
 
-        for _ in range(SYSTEMS):
+        for _ in range(MAX_SYSTEMS):
             # away from zero, as each weight alone would move
             q = v - slope / diagonal
             q = np.sign(q) * np.maximum(np.abs(q) - penalty / diagonal, 0.0) - v
@@ -231,15 +232,15 @@ class _Run:
         if not at_zero < 0.0:
             return 0.0
         low, high, t = 0.0, 1.0, 1.0
-        for k in range(SEARCH):
+        for k in range(MAX_TRIALS):
             rise, curvature = slope(t)
             if rise > 0.0:
                 high = t
             else:
                 low = t
-            if abs(rise) <= -LEFT * at_zero or low == 1.0:
+            if abs(rise) <= -END_SLOPE * at_zero or low == 1.0:
                 return t
-            if low > 0.0 and high - low <= NARROW * high:
+            if low > 0.0 and high - low <= BRACKET_RTOL * high:
                 break
             new = t - rise / curvature if curvature > 0.0 else low
             t = new if low < new < high and k % 3 < 2 else 0.5 * (low + high)

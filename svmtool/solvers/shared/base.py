@@ -15,15 +15,12 @@ from svmtool.limits import StopFlag as StopFlag
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import SolverResult
 from svmtool.records import Record
-from svmtool.tolerances import RULE_MIN_GAP
+from svmtool.tolerances import RULE_MIN_GAP, SUFFICIENT_DECREASE, SUFFICIENT_RISE
 
-KEPT = 4096  # records of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
-# A run makes progress if its least gap falls to the share FALL between two checks, or its dual value rises by the share
-# RISE of that gap: with less of both it would take a thousand times as long as so far.  A rise by less than the share
-# ROUNDING of the dual value is round-off.
-FALL = 0.9
-RISE = 1e-3
-ROUNDING = 1e-12
+MAX_RECORDS = 4096  # of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
+# A run stalls without a SUFFICIENT_DECREASE of its least gap, or a SUFFICIENT_RISE of its dual value, between two
+# checks: it would take a thousand times as long as so far.
+VALUE_RTOL = 1e-12  # a smaller relative rise of the dual value is round-off
 
 
 class Status:
@@ -46,8 +43,8 @@ PRECISION = Status("precision", False, "rounding stops further progress: scale t
 ITERATIONS = Status("iterations", False, "iteration limit reached: raise --max-iter", early=True)
 STEPS = Status("steps", False, "LIBSVM's limit on the work is reached: scale the features", early=True)
 TIME = Status("time", False, "time limit reached: raise --max-seconds", early=True)
-CONFIRMED = 1e-6  # certified gap that confirms an exact minimiser; also the target of a method that takes over
-TAKEN_OVER = Status("taken over", True, f"another method took over, to a relative gap of {CONFIRMED:g}")
+CONFIRMED_GAP = 1e-6  # certified gap that confirms an exact minimiser; also the target of a method that takes over
+TAKEN_OVER = Status("taken over", True, f"another method took over, to a relative gap of {CONFIRMED_GAP:g}")
 INTERRUPTED = Status("interrupted", False, "interrupted: the best model so far is kept")
 
 
@@ -124,8 +121,8 @@ class Progress:
         self._before, self._least = (least, dual), math.inf
         if dual_before == -math.inf:
             return idle
-        nearer = least < math.inf and least <= FALL * gap_before
-        return idle or not (nearer or dual - dual_before > max(RISE * least, ROUNDING * abs(dual)))
+        nearer = least < math.inf and least <= SUFFICIENT_DECREASE * gap_before
+        return idle or not (nearer or dual - dual_before > max(SUFFICIENT_RISE * least, VALUE_RTOL * abs(dual)))
 
 
 class Monitor:
@@ -152,7 +149,7 @@ class Monitor:
         started: float | None = None,
         progress: Progress | None = None,
         call_rounds: int = sys.maxsize,
-        kept: int = KEPT,
+        kept: int = MAX_RECORDS,
     ):
         self.progress, self.call_rounds, self.kept = progress, call_rounds, kept
         self.gap, self.max_iter, self.max_seconds = gap, max_iter, max_seconds

@@ -14,10 +14,10 @@ from svmtool.objectives.one_class import least_score
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Plan, Rule, Status
 from svmtool.tolerances import ROUNDOFF_GAP
 
-SAMPLE = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
-SHARE = 0.001  # of the rows: the eps for which a run by samples gives the probability
-SHARE_JOINS = 8  # the number of A's rows divided by this, at least 1, joins next
-INSIDE = 1e-6  # share of rho by which the stored rho is smaller
+SAMPLE_ROWS = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
+FURTHEST_SHARE = 0.001  # of the rows: the eps for which a run by samples gives the probability
+JOINING_DIVISOR = 8  # the number of A's rows divided by this, at least 1, joins next
+RHO_MARGIN = 1e-6  # share of rho by which the stored rho is smaller
 FIRST_ROWS = 2  # rows that A begins with
 INDEFINITE = Status("indefinite", False, "the precomputed kernel is not positive semidefinite")
 # The methods of FOSVM, with a kernel too.
@@ -34,7 +34,7 @@ def plan(problem: Any, rule: Rule, start: np.ndarray | None = None) -> Plan:
 
 def plan_sampled(problem: Any, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Plan of FOSVM2 (-s 81): samples, unless one holds all rows."""
-    m = problem.options.sample or SAMPLE
+    m = problem.options.sample or SAMPLE_ROWS
     if problem.n - FIRST_ROWS <= m:
         return Plan("all", f"the rows fit into one sample of {m}")
     return Plan("sample", f"more rows than a sample of {m}")
@@ -58,7 +58,7 @@ class Sample:
             True,
             f"by a sample, not certified: of {self.m} rows drawn none lies beyond theta; were a share eps of all rows "
             f"beyond, a sample would miss them with probability exp(-{self.m} eps) at most "
-            f"({np.exp(-self.m * SHARE):.2g} for eps = {SHARE:.1%}); rounds: {evaluations}",
+            f"({np.exp(-self.m * FURTHEST_SHARE):.2g} for eps = {FURTHEST_SHARE:.1%}); rounds: {evaluations}",
         )
 
 
@@ -80,19 +80,19 @@ class CuttingPlanes:
     @property
     def stored_rho(self) -> float:
         """The model's rho: rows on the hyperplane are inside, in whatever order their values are summed."""
-        return self.subproblem.rho * (1.0 - INSIDE)
+        return self.subproblem.rho * (1.0 - RHO_MARGIN)
 
-    def run(self, most: float = np.inf) -> Status | None:
-        """Add rows until the gap is reached; returns why it ended, None where A would have more than `most` rows."""
+    def run(self, max_rows: float = np.inf) -> Status | None:
+        """Add rows until the gap is reached; returns why it ended, None where A would exceed `max_rows`."""
         try:
-            return self._rounds(most)
+            return self._rounds(max_rows)
         except EndedError:
             if not self.monitor.iterations:  # only A has a dual value: nothing is known of the other rows
                 rho = self.subproblem.rho
                 self.monitor.step(0.0, -0.5 * rho, hard_gap(0.0, rho, self.rows.size), active=len(self.chosen))
             return self.monitor.end()
 
-    def _rounds(self, most: float) -> Status | None:
+    def _rounds(self, max_rows: float) -> Status | None:
         sure = False  # whether the rows that joined last were chosen by exact z
         while True:
             moved = self.subproblem.solve()
@@ -117,7 +117,7 @@ class CuttingPlanes:
                 status = OPTIMAL if gap <= ROUNDOFF_GAP else PRECISION
             if status is not None:
                 return status
-            if len(self.chosen) + len(worst) > most:
+            if len(self.chosen) + len(worst) > max_rows:
                 return None
             sure = all_seen and self.rows.exact
             self.join(worst)
@@ -140,8 +140,8 @@ class CuttingPlanes:
 
     def worst(self, z: np.ndarray) -> np.ndarray:
         """The places of the least in z (infinite: of no row): one, of a large A a share of those beyond theta."""
-        most = min(max(1, len(self.chosen) // SHARE_JOINS), len(z))
-        places = np.argpartition(z, most - 1)[:most]
+        count = min(max(1, len(self.chosen) // JOINING_DIVISOR), len(z))
+        places = np.argpartition(z, count - 1)[:count]
         places = places[np.lexsort((places, z[places]))]
         theta = self.subproblem.rho / (1.0 + (self.monitor.gap or 0.0)) ** 0.5
         count = max(int(np.count_nonzero(z[places] < theta)), 1)

@@ -60,13 +60,13 @@ class Epochs(ABC):
     def evaluate(self) -> Status | None:
         """Compute the primal; return why the run ends, GIVES_WAY, or None to continue."""
 
-    def run(self, most_visits: float = float("inf"), most_epochs: int = MAX_EPOCHS) -> Status | None:
+    def run(self, max_visits: float = float("inf"), max_epochs: int = MAX_EPOCHS) -> Status | None:
         """Run epochs; return why they ended the run, None if another method takes over from the dual point.
 
-        most_visits: visits to each row on average.
+        max_visits: visits to each row on average.
         """
         descent = self.descent
-        while descent.visits < most_visits and descent.count < most_epochs:
+        while descent.visits < max_visits and descent.count < max_epochs:
             status = self.begin()
             if status is not None:
                 return status

@@ -37,13 +37,12 @@ from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.interior_steps import interior_steps
 from svmtool.solvers.shared.interior_steps import possible as possible_interior
 from svmtool.solvers.shared.newton import newton_steps
-from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW
+from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, SUFFICIENT_RISE
 
 MAX_ITERATIONS = 1000  # most iterations, or coordinate epochs
 MAX_VISITS = 2e9  # most visits to a non-zero in all
-REFINING, CLEARLY = 20, 0.1  # most factorised steps from the result; the share of the gap that these go to
-FEW_ROWS = 2048  # rows up to which all their inner products are kept
-RISE = 1e-3  # the hinge ends when as many epochs as before raised the dual value by less than this times the wanted gap
+MAX_REFINING_STEPS, REFINED_SHARE = 20, 0.1  # factorised steps from the result, and the share of the gap they go to
+MAX_GRAM_ROWS = 2048  # rows up to which all their inner products are kept
 
 
 def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monitor: Monitor) -> Result | None:
@@ -51,7 +50,7 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
 
     None where no method is available: a hinge with |w|_1, or with a free bias and many features.
     """
-    most = max(10, int(min(MAX_ITERATIONS, MAX_VISITS / max(task.rows.nnz, 1))))
+    max_iter = max(10, int(min(MAX_ITERATIONS, MAX_VISITS / max(task.rows.nnz, 1))))
     interior = None
     if loss.hinge_power is not None and loss.hinge_power < 2.0 and not l1 and possible_interior(task):
         best = Best(task.objective(Augmented, p=loss.hinge_power, target=task.target))
@@ -60,11 +59,11 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
         if best.gap <= gap:
             return interior
     if loss.hinge_power == 1.0:
-        other = None if l1 else _by_coordinates(task, gap, monitor, most)
+        other = None if l1 else _by_coordinates(task, gap, monitor, max_iter)
         return interior if other is None else other
     if loss.hinge_power == 2.0 and not l1:
         refined, f, bound = _refined(task, start, gap, monitor)
-        return refined if f - bound <= gap * f < np.inf else _by_rows(task, refined, f, bound, gap, monitor, most)
+        return refined if f - bound <= gap * f < np.inf else _by_rows(task, refined, f, bound, gap, monitor, max_iter)
     if loss.floor < 0.0 and not l1 and possible(task.rows):
         with contextlib.suppress(SvmtoolError, EndedError):
             w, alpha = all_rows(task)
@@ -72,7 +71,7 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
     objective = _Scaled(task, loss, l1, monitor)
     try:
         with np.errstate(all="ignore"):
-            objective.minimise(start, most)
+            objective.minimise(start, max_iter)
         status = base.PRECISION
     except EndedError:
         status = monitor.limit() or base.PRECISION
@@ -90,27 +89,29 @@ def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tup
     objective = task.objective(SquaredHinge, target=task.target)
     objective.set_point(start)
     with contextlib.suppress(SvmtoolError):  # no factor: conjugate gradients need none
-        newton_steps(objective, monitor.child(CLEARLY * gap, REFINING), Rule(), "primal")
+        newton_steps(objective, monitor.child(REFINED_SHARE * gap, MAX_REFINING_STEPS), Rule(), "primal")
     objective.set_point(objective.w.copy())
     f, _ = objective.gradient()
     if f - objective.bound > gap * f and possible(task.rows):
         with contextlib.suppress(SvmtoolError, EndedError):
-            Orthogonal(objective).settle(CLEARLY * gap)
+            Orthogonal(objective).settle(REFINED_SHARE * gap)
         f, _ = objective.gradient()
     alpha, bound = _better(objective, None, -np.inf)
     return Result(objective.w, base.PRECISION, monitor.iterations, monitor.history, alpha), f, bound
 
 
-def _by_rows(task: Task, known: Result, least: float, bound: float, gap: float, monitor: Monitor, most: int) -> Result:
+def _by_rows(
+    task: Task, known: Result, least: float, bound: float, gap: float, monitor: Monitor, max_iter: int
+) -> Result:
     """Solve the squared hinge by its dual if rows are few, else by Newton steps from zero.
 
     known: a result with f(known.w) = least and a dual point of value `bound`.
     """
     rows = task.rows.as_csr()
     objective = SquaredHinge(rows, task.y, task.cost, task.free_bias, target=task.target)
-    system, most_rows = ("dual", DUAL_ROWS) if objective.has_dual_system else ("cg", 0)
+    system, max_rows = ("dual", DUAL_ROWS) if objective.has_dual_system else ("cg", 0)
     best, alpha = known.w, known.alpha
-    if objective.has_dual_system and objective.n <= FEW_ROWS:
+    if objective.has_dual_system and objective.n <= MAX_GRAM_ROWS:
         objective.set_point(best)
         with contextlib.suppress(EndedError):
             objective.set_point(objective.by_pivots(objective.dual_point() > 0.0))
@@ -121,10 +122,10 @@ def _by_rows(task: Task, known: Result, least: float, bound: float, gap: float, 
         if least - bound <= gap * least:
             return Result(best, base.PRECISION, 1, monitor.history, alpha)
         # inner products have lost their digits: the rows themselves may have kept them, and a system of rows has none
-        system, most_rows, objective = "cg", 0, task.objective(SquaredHinge, target=task.target)
+        system, max_rows, objective = "cg", 0, task.objective(SquaredHinge, target=task.target)
     objective.set_point(np.zeros(objective.d))
-    inner = monitor.child(gap, most)
-    newton_steps(objective, inner, Rule(), system, most_rows, MAX_VISITS)
+    inner = monitor.child(gap, max_iter)
+    newton_steps(objective, inner, Rule(), system, max_rows, MAX_VISITS)
     if objective.gradient()[0] <= least:
         best = objective.w
     alpha, _ = _better(objective, alpha, bound)
@@ -152,7 +153,7 @@ class _Scaled:
         self.unit = 1.0 / np.sqrt(1.0 + task.rows.diagonal(task.cost))
         self.least, self.best_w, self.calls = np.inf, np.zeros(task.rows.d), 0
 
-    def minimise(self, start: np.ndarray, most: int) -> None:
+    def minimise(self, start: np.ndarray, max_iter: int) -> None:
         """Run L-BFGS-B from `start`."""
         from scipy.optimize import minimize
 
@@ -160,7 +161,7 @@ class _Scaled:
         if self.l1:
             v, bounds = np.concatenate((np.maximum(v, 0.0), np.maximum(-v, 0.0))), [(0.0, None)] * (2 * len(v))
         self._scale = 1.0 / max(self.value_and_gradient(v, 1.0)[0], 1e-300)
-        options = {"maxiter": most, "maxfun": 2 * most, "ftol": 1e-15, "gtol": 0.0, "maxcor": 20}
+        options = {"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": 1e-15, "gtol": 0.0, "maxcor": 20}
         minimize(self.value_and_gradient, v, (self._scale,), "L-BFGS-B", jac=True, bounds=bounds, options=options)
 
     def value_and_gradient(self, v: np.ndarray, scale: float) -> tuple[float, np.ndarray]:
@@ -184,18 +185,21 @@ class _Scaled:
         return scale * f, scale * np.concatenate((self.unit * (g + self.penalty), self.unit * (self.penalty - g)))
 
 
-def _by_coordinates(task: Task, gap: float, monitor: Monitor, most: int) -> Result | None:
-    """Run dual coordinate descent for the hinge; None where it is not possible."""
+def _by_coordinates(task: Task, gap: float, monitor: Monitor, max_iter: int) -> Result | None:
+    """Run dual coordinate descent for the hinge; None where it is not possible.
+
+    It ends when as many epochs as before raised the dual value by less than SUFFICIENT_RISE times the wanted gap.
+    """
     if not DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias, copied=True):
         return None
     descent, before = DualCoordinateDescent.of_power(task.rows, task.y, task.cost, 1.0, 1, task.target), -np.inf
-    for k in range(most):
+    for k in range(max_iter):
         descent.run()
         if monitor.ended():
             break
         if k & (k + 1) == 0:  # epochs double from one evaluation to the next
             primal, dual = descent.primal_value(), descent.dual_value()
-            if primal - dual <= gap * primal or dual - before <= RISE * gap * abs(dual):
+            if primal - dual <= gap * primal or dual - before <= SUFFICIENT_RISE * gap * abs(dual):
                 break
             before = dual
             descent.unshrink()  # so that no row shrunk by mistake stays at its bound

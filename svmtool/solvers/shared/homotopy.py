@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MU = 5.0  # the paper's, for Algorithm 1
 MU_RISE = 1e2  # the first mu rises with C up to this many times: beyond, rounding coarsens the dual point
-SMOOTHED = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
+SMOOTHING_SHARE = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
 
 BLURRED = Status("blurred", False, "this smoothing cannot bring a smaller gap: lower --mu or leave out --no-homotopy")
 
@@ -30,18 +30,18 @@ PLAIN = "Algorithm 1: smoothed gradient steps with one mu"
 NO_HOMOTOPY = "--no-homotopy"
 
 # The smallest mu, and its factor from stage to stage.
-MU_MIN, SHRINK = 1e-8, 0.4
-# A stage ends when |gradient| is at most STAGE times the remaining distance of u, or after STALLED steps without a
-# better gap or a lower F_mu: round-off may prevent either.
-STAGE, STALLED = 1.0, 3
+MU_MIN, MU_FACTOR = 1e-8, 0.4
+# A stage ends when |gradient| is at most STAGE_RTOL times the remaining distance of u, or after STAGE_STALL_STEPS steps
+# without a better gap or a lower F_mu: round-off may prevent either.
+STAGE_RTOL, STAGE_STALL_STEPS = 1.0, 3
 # After STALL_STEPS steps without a better gap, a decrease of F_mu by STALL_RTOL or a new mu, round-off stalls progress.
 STALL_RTOL, STALL_STEPS = 1e-13, 12
 # Tolerance of conjugate gradients relative to the gradient.
-CG_TOLERANCE = 0.1
-# Epochs may cost 1 / PATIENCE times as much as elsewhere before Newton steps by the dual system take over.
-PATIENCE = 0.3
+CG_RTOL = 0.1
+# Epochs may cost 1 / EPOCH_DISCOUNT times as much as elsewhere before Newton steps by the dual system take over.
+EPOCH_DISCOUNT = 0.3
 # Epochs at most, and the share of the visits so far between two evaluations of the gap.
-MAX_EPOCHS, EVALUATIONS = 20000, 0.25
+MAX_EPOCHS, EVALUATION_SHARE = 20000, 0.25
 
 
 def smoothed_hinge(task: Task, l1: bool) -> Smoothed:
@@ -84,7 +84,7 @@ def plain(objective: Smoothed, monitor: Monitor, start: np.ndarray | None = None
         status = monitor.step(primal, dual, gradient=float(np.sqrt(g @ g)), active=0, cg=0, step=1.0 / L)
         if status is None and relative_gap(primal, dual) <= OPTIMAL_GAP:
             status = base.OPTIMAL
-        if status is None and objective.value - smooth <= SMOOTHED * (monitor.gap or 0.0) * primal:
+        if status is None and objective.value - smooth <= SMOOTHING_SHARE * (monitor.gap or 0.0) * primal:
             status = BLURRED
         if status is not None:
             return Result(answer, status, monitor.iterations, monitor.history, alpha)
@@ -103,7 +103,7 @@ class Homotopy:
     """
 
     def __init__(self, objective: Augmented, monitor: Monitor, system: str | None = None):
-        self.objective, self.monitor, self.stage = objective, monitor, STAGE
+        self.objective, self.monitor, self.stage = objective, monitor, STAGE_RTOL
         self.system = system or ("primal" if objective.d <= GRAM_BELOW else "dual")
         self.best = Best(objective)
 
@@ -132,7 +132,7 @@ class Homotopy:
                     status = base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
             if status is not None:
                 return status
-            first = flat >= STALLED or ends
+            first = flat >= STAGE_STALL_STEPS or ends
             if first:
                 g = self.next_stage()
             p, cg = self._step(g, flat)
@@ -148,7 +148,7 @@ class Homotopy:
         """u0 <- u and a smaller mu; the gradient of the new F_mu."""
         o = self.objective
         o.accept()
-        o.sigma = min(o.sigma / SHRINK, 1.0 / MU_MIN)
+        o.sigma = min(o.sigma / MU_FACTOR, 1.0 / MU_MIN)
         return o.gradient_on_pieces()
 
     def _step(self, g: np.ndarray, flat: int) -> tuple[np.ndarray, int]:
@@ -161,7 +161,7 @@ class Homotopy:
             return o.factorised_direction(g, flat > 0)[:2]
         few = self.system == "dual" and o.has_dual_system and 0 < o.active <= DUAL_ROWS
         system = "dual" if few else "cg"
-        return o.newton_direction(g, system, CG_TOLERANCE, 10 * o.d, self.monitor.ended)[:2]
+        return o.newton_direction(g, system, CG_RTOL, 10 * o.d, self.monitor.ended)[:2]
 
     def one_epoch(self, seed: int) -> None:
         """Run one epoch of dual coordinate descent, after which stages begin."""
@@ -183,7 +183,7 @@ class Homotopy:
         o, rows = self.objective, visited_rows(self.objective.rows, self.objective.free_bias)
         alpha = cancelling(rows, o.y, o.cost)
         descent = DualCoordinateDescent(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
-        status = CentredEpochs(descent, o, self.best, self.monitor, rows.bias).run(most_epochs=MAX_EPOCHS)
+        status = CentredEpochs(descent, o, self.best, self.monitor, rows.bias).run(max_epochs=MAX_EPOCHS)
         if status is None:
             o.beta[:] = descent.alpha / o.cost
             o.set_point(np.append(descent.w[:-1], o.w[-1]) if o.free_bias else descent.w)
@@ -220,7 +220,7 @@ class CentredEpochs(Epochs):
         return False
 
     def due(self) -> bool:
-        return self.visits - self.evaluated >= max(1.0, EVALUATIONS * self.visits) or self.limit is not None
+        return self.visits - self.evaluated >= max(1.0, EVALUATION_SHARE * self.visits) or self.limit is not None
 
     def evaluate(self) -> Status | None:
         o, best, descent = self.objective, self.best, self.descent
@@ -239,4 +239,4 @@ class CentredEpochs(Epochs):
         if status is not None:
             return status
         descent.unshrink()  # rows that have left too early hold the primal side up
-        return GIVES_WAY if descent.newton_is_cheaper(PATIENCE * self.spent, DUAL_ROWS) else None
+        return GIVES_WAY if descent.newton_is_cheaper(EPOCH_DISCOUNT * self.spent, DUAL_ROWS) else None

@@ -28,9 +28,9 @@ METHODS = {
 }
 MANY_SINGLETONS = "more features are in one row alone than there are rows"
 
-CG_MIN_GAP, CG_ROUND = 0.9, 1e-13  # steps continue to this share of the gap, or of the first difference of P and D
+CG_MIN_GAP, CG_RTOL = 0.9, 1e-13  # steps continue to this share of the gap, or of the first difference of P and D
 CG_STALL_ROUNDS = 3  # after this many rounds that do not halve the gap round-off stalls progress
-DIRECT, FEW_ROWS = 100, 2048  # least steps before a direct solution, and the most rows of one
+DIRECT_AFTER, MAX_DIRECT_ROWS = 100, 2048  # least steps before a direct solution, and the most rows of one
 DIRECT_STALL_STEPS = 2  # as CG_STALL_ROUNDS, of steps on normal equations
 
 
@@ -124,18 +124,19 @@ def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
     """
     answer, alpha = np.zeros(objective.d), np.zeros(objective.n)
     primal, dual, flat, count = objective.value_at_zero(), 0.0, 0, 0
-    most = max(DIRECT, objective.n) if objective.n <= FEW_ROWS and objective.rows.in_memory else np.inf
+    small = objective.n <= MAX_DIRECT_ROWS and objective.rows.in_memory
+    direct_after = max(DIRECT_AFTER, objective.n) if small else np.inf
     while True:
         steps, f = objective.golub_kahan(), objective.value()
         whole = 0.5 * steps.first**2  # P - D at the start
         status, left, k = None, whole, 0
         target_gap = max(CG_MIN_GAP * (monitor.gap or 0.0), OPTIMAL_GAP)
-        directly = count >= most
-        while not (directly or steps.over) and left > max(target_gap * (f - steps.primal.gain), CG_ROUND * whole):
+        directly = count >= direct_after
+        while not (directly or steps.over) and left > max(target_gap * (f - steps.primal.gain), CG_RTOL * whole):
             steps.step()
             k, left = k + 1, whole - steps.primal.gain - steps.dual.gain
             status = monitor.limit(count + k)
-            if status is not None or count + k >= most:
+            if status is not None or count + k >= direct_after:
                 break
         count += k
         try:

@@ -27,36 +27,36 @@ CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
 CG_LOOSE, CG_TIGHT = 0.1, 1e-6
 # First steps need not be accurate where rows are long and a Gram matrix costs much: their tolerance, and most products
 # of each and of all
-CG_BRIEF, CG_BRIEF_STEPS, CG_BRIEF_SUM = 0.1, 8, 16
+CG_BRIEF_RTOL, CG_BRIEF_STEPS, CG_BRIEF_SUM = 0.1, 8, 16
 LONG_ROWS = 64  # non-zeros a row from which a product is that much cheaper than a Gram matrix
 # "primal or cg": CG where MANY_PRODUCTS take no longer than a factorised matrix, until it needs more than the share
-# SPARED of the products that would take as long
-MANY_PRODUCTS, SPARED = 16, 0.5
+# PRODUCTS_SHARE of the products that would take as long
+MANY_PRODUCTS, PRODUCTS_SHARE = 16, 0.5
 FIRST_EVALUATION = 4  # epochs before the first evaluation of the gap, where there is a target
-# Epochs between two evaluations: the share NEARLY of those expected at the rate of RECENT evaluations, at least
-# MIN_BETWEEN and at most the share MAX_BETWEEN of all so far
-NEARLY, RECENT = 0.8, 2
+# Epochs between two evaluations: the share REMAINING_SHARE of those expected at the rate of RATE_EVALUATIONS
+# evaluations, at least MIN_BETWEEN and at most the share MAX_BETWEEN of all so far
+REMAINING_SHARE, RATE_EVALUATIONS = 0.8, 2
 MIN_BETWEEN, MAX_BETWEEN = 2, 0.5
-SHARPER = 0.1  # share of the gap at which projected gradients are examined again
+UNSHRINK_SHARE = 0.1  # share of the gap at which projected gradients are examined again
 # Small problems: all steps in one compiled call, which ends sooner than Python could follow it.  Most features, most
 # non-zeros of a lone problem, and of one among several, which share the cores; most rounds of a call, or as many as
 # visit so many non-zeros, since limits are checked between calls
-MAX_FEATURES, MAX_VALUES, MAX_VALUES_OF_SEVERAL = 64, 1 << 16, 1 << 21
-MAX_ROUNDS, MAX_VISITS = 200, 1 << 26
+FUSED_FEATURES, FUSED_VALUES, FUSED_SHARED_VALUES = 64, 1 << 16, 1 << 21
+FUSED_ROUNDS, FUSED_VISITS = 200, 1 << 26
 CALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # statuses by the return code of a call
 
 
 def fits_call(task: Task) -> bool:
     """Return whether a round takes less time than its calls from Python: few features, little data, no bias feature."""
-    rows, most = stored_rows(task.rows), MAX_VALUES_OF_SEVERAL if task.one_of_several else MAX_VALUES
-    small = rows.n > 0 and rows.d <= MAX_FEATURES and rows.nnz <= most
+    rows, max_values = stored_rows(task.rows), FUSED_SHARED_VALUES if task.one_of_several else FUSED_VALUES
+    small = rows.n > 0 and rows.d <= FUSED_FEATURES and rows.nnz <= max_values
     return small and rows.bias < 0 and rows.offers_coordinate_descent
 
 
-def most_rounds(monitor: Monitor, numbers: int, visits: int = MAX_VISITS) -> int:
+def max_rounds(monitor: Monitor, numbers: int, visits: int = FUSED_VISITS) -> int:
     """Return how many rounds a call may make in which each visits this many numbers, and all at most `visits`."""
-    most = min(MAX_ROUNDS, visits // max(numbers, 1), monitor.call_rounds)
-    return most if monitor.max_iter is None else min(most, monitor.max_iter + 1)
+    rounds = min(FUSED_ROUNDS, visits // max(numbers, 1), monitor.call_rounds)
+    return rounds if monitor.max_iter is None else min(rounds, monitor.max_iter + 1)
 
 
 def fused_steps(
@@ -67,8 +67,8 @@ def fused_steps(
 
     gap, gradient_tol, steepest: see `fused_newton` of the objectives.
     """
-    status, most = None, most_rounds(monitor, stored_rows(objective.rows).nnz)
-    records, code = objective.fused_newton(w, gap, gradient_tol, rule.confirmed.at_start, RULE_MIN_GAP, most, steepest)
+    status, limit = None, max_rounds(monitor, stored_rows(objective.rows).nnz)
+    records, code = objective.fused_newton(w, gap, gradient_tol, rule.confirmed.at_start, RULE_MIN_GAP, limit, steepest)
     for f, bound, norm, active, t in records:
         status = monitor.step(f, bound, gradient=norm, active=int(active), cg=0, step=t)
     if CALL_ENDS[code] is base.PRECISION:
@@ -84,19 +84,19 @@ def fused_steps(
 
 
 def newton_steps(
-    objective: Objective, monitor: Monitor, rule: Rule, system: str, most_rows: int = 0, work: float = np.inf,
+    objective: Objective, monitor: Monitor, rule: Rule, system: str, max_rows: int = 0, work: float = np.inf,
     known: float = -np.inf, near: float = -1.0,
 ) -> Status | None:  # fmt: skip
     """Take Newton steps with exact line search from the objective's w; return why they ended.
 
     system: how least squares on the active rows is solved: "primal" by a factorised d x d matrix, "dual"
-    by one with a row for each active row, where these are at most `most_rows`, "cg" by conjugate gradients until
+    by one with a row for each active row, where these are at most `max_rows`, "cg" by conjugate gradients until
     they take longer than "dual" would, "primal or cg" by these where they are the cheaper, else as "primal".
     known: a lower bound of the minimum.  work: of "cg" and "dual", as `product_cost` measures it; None is
     returned where it is done, or the certified gap is at most `near`, before anything else ends the steps.
     """
     gradient_tol = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
-    systems = _Systems(objective, monitor, system, most_rows, work)
+    systems = _Systems(objective, monitor, system, max_rows, work)
     lowest, flat, t = np.inf, 0, 0.0
     rule_below = -1.0 if rule.dual is None or systems.features else SLOW_MIN_GAP  # from where that rule may hold
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
@@ -117,7 +117,7 @@ def newton_steps(
         if status is None and 0.0 <= rule_below and f - bound <= min(rule_below, rule.confirmed.slow) * f:
             if objective.projected_range(objective.dual_point()) <= rule.dual.width:
                 status = base.RULE
-            rule_below *= SHARPER
+            rule_below *= UNSHRINK_SHARE
         if status is None and f - bound <= rule.certified.gap * f:
             status = base.RULE
         exact = systems.exact and objective.changed == 0
@@ -147,8 +147,8 @@ class _Systems:
     Of the last direction, products: by conjugate gradients; exact: whether it leads to the minimiser on its pieces.
     """
 
-    def __init__(self, objective: Objective, monitor: Monitor, system: str, most_rows: int, work: float):
-        self.objective, self.monitor, self.most_rows, self.work = objective, monitor, most_rows, work
+    def __init__(self, objective: Objective, monitor: Monitor, system: str, max_rows: int, work: float):
+        self.objective, self.monitor, self.max_rows, self.work = objective, monitor, max_rows, work
         self.sparing, self.features, self.rows = system == "primal or cg", system.startswith("primal"), system == "dual"
         self.brief = CG_BRIEF_SUM if self.features and objective.mean_row_length >= LONG_ROWS else 0
         self.products, self.done, self.exact = 0, 0.0, False
@@ -159,12 +159,12 @@ class _Systems:
         o, first, self.first = self.objective, self.first, False
         worth = o.products_a_matrix if self.sparing else 0.0
         if worth >= MANY_PRODUCTS:
-            p, self.sparing = self._by_products(g, _tolerance(o, f, g), int(SPARED * worth))
+            p, self.sparing = self._by_products(g, _tolerance(o, f, g), int(PRODUCTS_SHARE * worth))
             self.exact = False
         elif self.brief > 0:
-            p, few = self._by_products(g, CG_BRIEF, CG_BRIEF_STEPS)
+            p, few = self._by_products(g, CG_BRIEF_RTOL, CG_BRIEF_STEPS)
             self.exact, self.brief = False, self.brief - self.products if few else 0
-        elif self.features or (self.rows and 0 < o.active <= self.most_rows):
+        elif self.features or (self.rows and 0 < o.active <= self.max_rows):
             found = o.factorised_direction(g, stalled) if self.features else o.newton_direction(g, "dual")
             p, self.products, self.exact = found
             self.done += o.face_cost
@@ -174,13 +174,14 @@ class _Systems:
             p, reached = self._by_products(g, tolerance, cap)
             self.exact = reached and tolerance == CG_TIGHT
             self.done += (self.products + 1) * o.product_cost
-            costly = o.active <= self.most_rows and self.products * o.product_cost > o.face_cost
+            costly = o.active <= self.max_rows and self.products * o.product_cost > o.face_cost
             self.rows = self.rows or costly
         return p
 
-    def _by_products(self, g: np.ndarray, tolerance: float, most: int) -> tuple[np.ndarray, bool]:
-        """The direction by conjugate gradients, and whether they reached the tolerance within `most` products."""
-        p, self.products, reached = self.objective.newton_direction(g, "cg", tolerance, most, self.monitor.ended)
+    def _by_products(self, g: np.ndarray, tolerance: float, max_products: int) -> tuple[np.ndarray, bool]:
+        """The direction by conjugate gradients, and whether they reached the tolerance within `max_products`."""
+        direction = self.objective.newton_direction
+        p, self.products, reached = direction(g, "cg", tolerance, max_products, self.monitor.ended)
         return p, reached
 
 
@@ -198,14 +199,14 @@ def rounded(f: float, bound: float) -> Status:
 class RuleEpochs(Epochs):
     """Epochs until a rule of -e or a gap holds, or Newton steps are cheaper.
 
-    most_rows: of the row system of such a step.  If epochs end the run, descent.w is the best w that was evaluated.
+    max_rows: of the row system of such a step.  If epochs end the run, descent.w is the best w that was evaluated.
     """
 
     def __init__(
-        self, objective: Objective, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, most_rows: int
+        self, objective: Objective, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, max_rows: int
     ):
         super().__init__(descent)
-        self.objective, self.monitor, self.rule, self.most_rows = objective, monitor, rule, most_rows
+        self.objective, self.monitor, self.rule, self.max_rows = objective, monitor, rule, max_rows
         self.tolerance = EPOCH_TOL * rule.dual.width if rule.dual is not None else descent.unit
         self.gradient_tol = rule.primal.share * objective.gradient_at_zero() if rule.primal is not None else -1.0
         self.gap = monitor.gap or 0.0
@@ -238,7 +239,7 @@ class RuleEpochs(Epochs):
         return self.settled or self.descent.count >= self.next_evaluation
 
     def gives_way(self) -> bool:
-        return not self.due() and self.descent.newton_is_cheaper(self.spent, self.most_rows)
+        return not self.due() and self.descent.newton_is_cheaper(self.spent, self.max_rows)
 
     def unshrinks(self) -> bool:
         return self.settled and not self.over
@@ -266,7 +267,7 @@ class RuleEpochs(Epochs):
         if self.gap > 0.0:
             self.gaps.append(relative_gap(f, bound))
             self.counts.append(float(descent.count))
-            coming = NEARLY * still_needed(self.gaps, self.counts, self.gap, RECENT)
+            coming = REMAINING_SHARE * still_needed(self.gaps, self.counts, self.gap, RATE_EVALUATIONS)
             between = max(MIN_BETWEEN, min(coming, MAX_BETWEEN * descent.count))
             self.next_evaluation = descent.count + int(between)
         if settled and self.small:

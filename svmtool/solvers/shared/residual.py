@@ -14,13 +14,13 @@ from svmtool.limits import EndedError
 from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Plan, Progress, Rule, Status
 from svmtool.tolerances import ROUNDOFF_GAP
 
-BURST = 1000  # steps between two checks of limits and gap
-CLEAR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
-PATIENCE = 5  # rounds from exact residuals without a larger dual value after which only round-off remains
+CALL_STEPS = 1000  # steps between two checks of limits and gap
+NEGLIGIBLE_ERROR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
+STALL_ROUNDS = 5  # rounds from exact residuals without a larger dual value after which only round-off remains
 # A dual value below the start's or above P(0) by more than this share of P(0): round-off, or a negative eigenvalue.
-BEYOND = 1e-6
-EVALUATIONS = 512  # rounds before the first check of progress
-DIRECT = 100  # after more steps than this and than there are rows, few rows are solved directly
+MAX_EXCESS = 1e-6
+FIRST_CHECK_ROUNDS = 512  # rounds before the first check of progress
+DIRECT_AFTER = 100  # after more steps than this and than there are rows, few rows are solved directly
 INDEFINITE = Status(
     "indefinite",
     False,
@@ -69,7 +69,7 @@ class Method(Protocol):
 
 def direct_after(problem: LeastSquaresSvc) -> float:
     """Steps after which a direct solution in double precision costs less than more steps; inf for many rows."""
-    return max(DIRECT, problem.n) if problem.n <= interior.MAX_VARIABLES else np.inf
+    return max(DIRECT_AFTER, problem.n) if problem.n <= interior.MAX_VARIABLES else np.inf
 
 
 def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = np.inf) -> KernelResult:
@@ -80,16 +80,16 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
     state = method.state
     at_zero = float(np.sum(state.problem.cost))  # the primal value of w = 0, which no dual value exceeds
     directly = direct_after < np.inf
-    least = min(state.values()[0], 0.0) - BEYOND * at_zero
-    convex, progress = True, Progress(EVALUATIONS, PATIENCE)
+    least = min(state.values()[0], 0.0) - MAX_EXCESS * at_zero
+    convex, progress = True, Progress(FIRST_CHECK_ROUNDS, STALL_ROUNDS)
     while True:
         dual, gap = state.values()
-        sound = convex and least <= dual <= (1.0 + BEYOND) * at_zero
+        sound = convex and least <= dual <= (1.0 + MAX_EXCESS) * at_zero
         worst, found = float(np.abs(state.residuals()).max()), state.problem.relative(dual + gap, dual)
         close = monitor.gap is not None and found <= monitor.gap  # as certified: in double precision
         exact, before = state.exact, (state.c.copy(), state.e.copy())
         try:
-            if not exact and (not sound or close or state.error() > CLEAR * max(worst, eps)):
+            if not exact and (not sound or close or state.error() > NEGLIGIBLE_ERROR * max(worst, eps)):
                 state.refresh()
                 method.restart()
                 convex = True
@@ -105,7 +105,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
                     directly = False
                     if _go_to_solution(state, least):
                         method.restart()
-                        convex, progress = True, Progress(EVALUATIONS, PATIENCE)
+                        convex, progress = True, Progress(FIRST_CHECK_ROUNDS, STALL_ROUNDS)
                         continue
                 if not sound:
                     status = INDEFINITE
@@ -113,7 +113,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
                     status = OPTIMAL if found <= ROUNDOFF_GAP else PRECISION
             if status is not None:
                 return state.result(method.count, status)
-            max_steps = BURST if monitor.max_iter is None else min(BURST, monitor.max_iter - method.count)
+            max_steps = CALL_STEPS if monitor.max_iter is None else min(CALL_STEPS, monitor.max_iter - method.count)
             convex = method.run(eps, max_steps)
         except EndedError:
             state.c, state.e = before

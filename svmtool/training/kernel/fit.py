@@ -20,7 +20,7 @@ from svmtool.limits import EndedError, StopFlag, TimeShares
 from svmtool.models.kernel import KernelModel
 from svmtool.params import NO_OPTIONS, Settings, tolerance
 from svmtool.solvers.shared import residual
-from svmtool.solvers.shared.base import CONFIRMED, TIME, Monitor, RangeRule, Rule, Status
+from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, RangeRule, Rule, Status
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.verify import verify
 from svmtool.training.outcome import worst_status
@@ -129,7 +129,7 @@ class Fitting:
             if isinstance(problem, LeastSquaresSvc):
                 return self._run(residual.directly, problem, s.target, 0.0, label, stop)
             problem.options = NO_OPTIONS
-            gap = CONFIRMED if s.target is None else s.target
+            gap = CONFIRMED_GAP if s.target is None else s.target
             return self._run(registry.entry(sound), problem, gap, 0.0, label, stop)
 
         return Solved(*verify(problem, result, s.target, other))

@@ -80,12 +80,12 @@ class Batch(ABC):
         few[order[fit]] = True
         total = self.sizes[:, None] + self.sizes
         return [
-            [j for j in range(i + 1, self.count) if few[i] and few[j] and total[i, j] <= self.most_rows]
+            [j for j in range(i + 1, self.count) if few[i] and few[j] and total[i, j] <= self.max_rows]
             for i in range(self.count)
         ]
 
     @cached_property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """Rows of a pair up to which it is solved together with others."""
         if self.fitting.together is not None:
             return self.fitting.together
@@ -97,7 +97,7 @@ class Batch(ABC):
     @property
     def why(self) -> str:
         """Why these pairs are solved together, for --explain and the solver log."""
-        return f"at most {self.most_rows} rows, and -m has space for their kernel values"
+        return f"at most {self.max_rows} rows, and -m has space for their kernel values"
 
     def run(self) -> None:
         """Solve the pairs until the run ends."""

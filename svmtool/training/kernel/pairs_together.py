@@ -23,7 +23,7 @@ from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem, Points, relative
 from svmtool.kernels.results import KernelResult
 from svmtool.params import Settings, tolerance
-from svmtool.solvers.shared.base import CONFIRMED, GAP, ITERATIONS, OPTIMAL, RULE, TAKEN_OVER
+from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, ITERATIONS, OPTIMAL, RULE, TAKEN_OVER
 from svmtool.solvers.shared.residual import INDEFINITE
 from svmtool.tolerances import ROUNDOFF_GAP
 from svmtool.training.kernel.dataset import ClassPairs
@@ -72,7 +72,7 @@ class Hinges(Batch):
 
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
-        self.most = np.zeros(len(self.pairs))
+        self.max_primal = np.zeros(len(self.pairs))
 
     def _strip(self, i: int, some: list[int], part: Points, own: dict[int, np.ndarray]) -> list[int]:
         stop, n = self.fitting.stop, int(self.sizes[i])
@@ -82,7 +82,7 @@ class Hinges(Batch):
         columns, starts = np.cumsum(sizes) - sizes, np.cumsum(sizes**2) - sizes**2
         at = [self.place[i, j] for j in some]
         bounds = np.array([self._limits(i, j) for j in some])
-        self.most[at] = bounds[:, 3]
+        self.max_primal[at] = bounds[:, 3]
         width, side = int(np.sum(sizes)), n + int(sizes.max()) + 2 * int(loops.LANES)
         a, a_others = np.zeros((len(some), n)), np.zeros(width)
         F, F_others = np.zeros((len(some), n)), np.zeros(width)
@@ -92,11 +92,12 @@ class Hinges(Batch):
             np.empty(side * side + 8 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
         )  # fmt: skip
         gap = -1.0 if self.s.target is None else self.s.target
-        most = NO_ROUND_LIMIT if self.s.stopping.max_iter is None else min(self.s.stopping.max_iter, NO_ROUND_LIMIT)
-        sure = CONFIRMED if self.points.kernel.positive else np.inf  # else the optimum may be worse than w = 0
+        max_iter = self.s.stopping.max_iter
+        max_rounds = NO_ROUND_LIMIT if max_iter is None else min(max_iter, NO_ROUND_LIMIT)
+        sure = CONFIRMED_GAP if self.points.kernel.positive else np.inf  # else the optimum may be worse than w = 0
         p, done = (0.0 if self.nu else -1.0), 0
         while done < len(some) and not stop.ended():
-            done = call(n, width, p, self.nu, tolerance(self.s), gap, sure, most, done, CALL_WORK)
+            done = call(n, width, p, self.nu, tolerance(self.s), gap, sure, max_rounds, done, CALL_WORK)
         mine = slice(self.ends[i], self.ends[i + 1])
         for q, j in enumerate(some[:done]):
             theirs, there = slice(self.ends[j], self.ends[j + 1]), slice(columns[q], columns[q] + sizes[q])
@@ -133,13 +134,13 @@ class Hinges(Batch):
             rho, r = problem.without_losses(gradient)
             certificate = certificate_of(problem, alpha, gradient, rho, r)
             gap, violation = certificate.primal - certificate.dual, certificate.violation
-        elif gap - value > self.most[k]:  # worse than w = 0
+        elif gap - value > self.max_primal[k]:  # worse than w = 0
             _, *better = best_constant(problem, gradient)
             certificate = certificate_of(problem, alpha, gradient, *better)
             if certificate.primal < gap - value:
                 (rho, r), replaced = better, True
                 gap, violation, relative = certificate.primal - certificate.dual, certificate.violation, certificate.gap
-        if replaced and why == loops.RULE and not relative <= CONFIRMED:
+        if replaced and why == loops.RULE and not relative <= CONFIRMED_GAP:
             return None
         result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS[why], gradient)
         result.replaced = replaced
@@ -172,7 +173,7 @@ class Hinges(Batch):
     def _indefinite(self, k: int) -> bool:
         """Whether pair k proves the kernel indefinite (verify.proven_indefinite): no other method does better."""
         _, _, value, _, relative, *_ = self.out[k].tolist()
-        return not self.points.kernel.positive and relative <= STATIONARY_RTOL and -value > self.most[k]
+        return not self.points.kernel.positive and relative <= STATIONARY_RTOL and -value > self.max_primal[k]
 
     def _directly(self, k: int, rounds: int) -> Solved | None:
         """Solve pair k directly after steps of pairs made no progress: with few rows cheaper than solving it alone.
@@ -195,14 +196,14 @@ class Hinges(Batch):
         _, rho, r = state.certify()
         result = state.result(*state.value_and_gap(rho, r), rho, r, rounds, TAKEN_OVER if target is None else GAP)
         found = Solved(*verify(problem, result, target, lambda: None))
-        near = CONFIRMED if target is None else PRINTED_FACTOR * target
+        near = CONFIRMED_GAP if target is None else PRINTED_FACTOR * target
         return found if result.status.converged and found.certificate.gap <= near else None
 
     def _verified(
         self, k: int, problem: KernelProblem, result: KernelResult, gap: float, violation: float
     ) -> Solved | None:
         """The result of pair k with its certificate, None if it breaks a rule of verify.py."""
-        value, (i, j), most = result.objective, self.pairs[k], self.most[k]
+        value, (i, j), max_primal = result.objective, self.pairs[k], self.max_primal[k]
         function = problem.decision_function(result)
         apart, sample = self.difference
         error = apart * float(np.sum(result.alpha)) * max(self.largest[i], self.largest[j])
@@ -216,12 +217,12 @@ class Hinges(Batch):
             before = result.rho, result.r
             function, certificate = self.certified(k, problem, result)
             replaced = (result.rho, result.r) != before
-            if replaced and result.status is not ITERATIONS and not certificate.gap <= CONFIRMED:
+            if replaced and result.status is not ITERATIONS and not certificate.gap <= CONFIRMED_GAP:
                 return None
         primal, dual = certificate.primal, certificate.dual
         certificate.primal, certificate.dual = function.scaled(primal), function.scaled(dual)
         allowed = gap + max(MAX_WIDENING * gap, VALUE_RTOL * abs(primal))
-        if not (primal <= most and certificate.gap < np.inf and primal - dual <= allowed):
+        if not (primal <= max_primal and certificate.gap < np.inf and primal - dual <= allowed):
             return None
         if result.status is GAP and not certificate.gap <= PRINTED_FACTOR * self.s.target:
             return None

@@ -25,7 +25,7 @@ from svmtool.certify.kernel import (
     certificate_of,
     certified_zero,
     certify,
-    most_allowed,
+    max_allowed_primal,
     value_at_zero,
     zero,
 )  # fmt: skip
@@ -63,13 +63,13 @@ def _verify(
     if result.status in (base.TIME, base.INTERRUPTED) and not np.any(result.alpha):
         return _nothing(problem, result)
     asked = -1.0 if target is None else target
-    close = PRINTED_FACTOR * asked if target is not None else SAMPLE_FACTOR * base.CONFIRMED
+    close = PRINTED_FACTOR * asked if target is not None else SAMPLE_FACTOR * base.CONFIRMED_GAP
     function, certificate = certified(problem, result, asked)
     ended = result.status in (base.TIME, base.INTERRUPTED, base.ITERATIONS, base.STEPS)
     sound = acceptable(problem, result, certificate)
     claimed = (base.GAP,) if target is None else (base.GAP, base.OPTIMAL)
     short = result.status in claimed and not certificate.gap <= close
-    poor = result.replaced and not certificate.gap <= base.CONFIRMED
+    poor = result.replaced and not certificate.gap <= base.CONFIRMED_GAP
     known = _bound(problem, result, certificate)
     if not ended and (short or poor or result.status is base.PRECISION or not sound):
         second = other()
@@ -91,11 +91,11 @@ def _verify(
     if certificate.dual < known:
         certificate.dual = min(known, certificate.primal)
         certificate.gap = problem.relative(certificate.primal, certificate.dual)
-        if result.status is base.PRECISION and certificate.gap <= (base.CONFIRMED if target is None else close):
+        if result.status is base.PRECISION and certificate.gap <= (base.CONFIRMED_GAP if target is None else close):
             result.status = base.OPTIMAL if target is None else base.GAP
             function = problem.decision_function(result)
     name, gap = result.status.name, certificate.gap
-    wanted = {"optimal": min(close, base.CONFIRMED), "gap": close, "taken over": SAMPLE_FACTOR * base.CONFIRMED}
+    wanted = {"optimal": min(close, base.CONFIRMED_GAP), "gap": close, "taken over": SAMPLE_FACTOR * base.CONFIRMED_GAP}
     allowed = wanted.get(name, SLOW_MIN_GAP if result.replaced else np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
         result.status = base.PRECISION
@@ -195,7 +195,7 @@ def acceptable(problem: AnyProblem, result: KernelResult, certificate: Certifica
         return False
     if proven_indefinite(problem, certificate):
         return True
-    return certificate.primal <= most_allowed(problem)
+    return certificate.primal <= max_allowed_primal(problem)
 
 
 def proven_indefinite(problem: AnyProblem, certificate: Certificate) -> bool:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
 
 AIM_SHARE = 0.999  # share of the target gap to which solvers run: the certifier, whose sums are others, then finds it
-FIRST_EVALUATION = 128  # steps of a solver before the first check of progress
+FIRST_CHECK_STEPS = 128  # steps of a solver before the first check of progress
 KINKED = ("hinge", "squared hinge", "modified Huber")  # losses that leave most rows without curvature
 HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver of that row takes over from others
 
@@ -313,7 +313,7 @@ class Reduction(ABC):
 
     def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag) -> Monitor:
         gap = self.settings.target
-        progress = Progress(FIRST_EVALUATION) if self.solver.optimal else None
+        progress = Progress(FIRST_CHECK_STEPS) if self.solver.optimal else None
         aim = None if gap is None else AIM_SHARE * gap
         return Monitor(aim, self.settings.stopping.max_iter, sink=sink, stop=stop, progress=progress)
 

@@ -79,8 +79,8 @@ def search_C(
         if C is None:
             square = folds.largest_square(settings.problem.bias)
             C = smallest_C_of_tube(labels, p, square) if regression else smallest_C(len(labels), square, row.loss)
-        most = MAX_C_REGRESSION if regression else MAX_C
-        last = _double_C(folds, settings.replace(p=p), min(C, most), most, measure, stop, tried, report)
+        max_C = MAX_C_REGRESSION if regression else MAX_C
+        last = _double_C(folds, settings.replace(p=p), min(C, max_C), max_C, measure, stop, tried, report)
         if last is not None:
             ended_at = f"p = {p:g}, C = {last:g}" if regression else f"C = {last:g}"
             break
@@ -97,13 +97,13 @@ def _values_of_p(labels: np.ndarray, first_p: float | None) -> Iterable[float]:
 
 
 def _double_C(
-    folds: Folds, settings: Settings, C: float, most: float, measure: Measure, stop: StopFlag, tried: list[Tried],
+    folds: Folds, settings: Settings, C: float, max_C: float, measure: Measure, stop: StopFlag, tried: list[Tried],
     report: Report,
 ) -> float | None:  # fmt: skip
-    """Try values from C to `most`, appending to `tried`; returns the C at which the time limit was reached, or None."""
+    """Try values from C to `max_C`, appending to `tried`; returns the C at which the time ended, or None."""
     warm: list = [None] * folds.count
     unmoved = 0
-    while C <= most:
+    while C <= max_C:
         if tried and stop.left <= 0.0:
             return C
         held = HeldOut(folds.table.labels, kind_of(settings), measure.needs)

@@ -230,11 +230,11 @@ def tube_epoch(
 )
 def dcd_epochs(
     indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
-    chunk, most, range_tol, most_rows,
+    chunk, most, range_tol, max_rows,
 ):  # fmt: skip
     """At most `most` epochs of `dcd_epoch`, or of `tube_epoch` where a row has two variables; returns their number.
 
-    Ends once the projected gradients' range is at most `range_tol`, or `most_rows` rows, state[3], are visited.
+    Ends once the projected gradients' range is at most `range_tol`, or `max_rows` rows, state[3], are visited.
     """
     stored = np.uint64(len(indptr)) - ONE
     for count in range(most):
@@ -249,7 +249,7 @@ def dcd_epochs(
                 indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits,
                 state, bias, chunk, ZERO, stored,
             )  # fmt: skip
-        if range_of(limits) <= range_tol or state[3] >= most_rows:
+        if range_of(limits) <= range_tol or state[3] >= max_rows:
             return count + 1
     return most
 

@@ -113,7 +113,7 @@ def certify(F, a, y, upper, l, p, rho, r, floor, out, at):  # noqa: E741
 
 @helper
 def solve_pair(
-    own, cross, others, n, width, column, at, m, limits, p, total, reached, eps, gap, sure, most_rounds, work, K,
+    own, cross, others, n, width, column, at, m, limits, p, total, reached, eps, gap, sure, max_rounds, work, K,
     place, wanted, out, to,
 ):  # fmt: skip
     """Solve one pair, see class_pairs; returns steps times variables.  a, F and y remain in `work`."""
@@ -178,7 +178,7 @@ def solve_pair(
             poor = poor or not good
             if good and (not poor or out[to + 4] <= sure):
                 why = RULE
-        if why == UNSOLVED and rounds >= most_rounds:
+        if why == UNSOLVED and rounds >= max_rounds:
             why = LIMIT
         if why != UNSOLVED or rounds >= MAX_ROUNDS or taken >= most or not violation < least:
             break
@@ -207,14 +207,14 @@ def solve_pair(
 )
 def class_pairs(
     own, cross, others, sizes, columns, starts, limits, a, a_others, F, F_others, out, work, places, wanted,
-    n, width, p, nu, eps, gap, sure, most_rounds, first, most,
+    n, width, p, nu, eps, gap, sure, max_rounds, first, most,
 ):  # fmt: skip
     """Solve the problems of class i (n rows, y = +1) with each of some other classes (y = -1), from `first` on:
 
         min over a of  1/2 a'Qa + p sum(a),  0 <= a <= cost;   y'a = 0, or with nu > 0 either sign's sum s
 
     with s = max(nu (n + m) / 2, 1), until the largest violation is <= eps (eps = 0: never), the relative gap is <=
-    `gap` (gap < 0: never), or for most_rounds.  If the primal value is above its limit when the violation is <= eps,
+    `gap` (gap < 0: never), or for max_rounds.  If the primal value is above its limit when the violation is <= eps,
     the run continues until the gap is <= `sure`.  With nu (n + m) / 2 < 1 no a reaches its bound: then rho and r are
     those of the nearest rows, as in KernelProblem.without_losses.  own (n, n): K of class i; cross (n, width): K
     between i and the others, side by side.  Other class q has m = sizes[q] rows from columns[q] on, its K (m, m) at
@@ -235,7 +235,7 @@ def class_pairs(
         K = work[8 * side + 6 * LANES :]
         spent += solve_pair(
             own, cross, others, n, width, column, starts[q], m, limits[4 * q : 4 * q + 4], p, total,
-            not 0.5 * nu * float(n + m) < total, eps, gap, sure, most_rounds, work, K, places, wanted, out, q * FIELDS,
+            not 0.5 * nu * float(n + m) < total, eps, gap, sure, max_rounds, work, K, places, wanted, out, q * FIELDS,
         )  # fmt: skip
         base = base_of(n, total)
         l = whole_lanes(base + m)  # noqa: E741
