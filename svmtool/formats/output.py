@@ -173,7 +173,7 @@ def _create_scratch(target: str, mode: int) -> tuple[str, int]:
     Raises OSError.
     """
     folder, name = os.path.split(target)
-    prefix = f".{name[:MAX_NAME_BYTES]}."
+    prefix = f".{os.fsdecode(os.fsencode(name)[:MAX_NAME_BYTES])}."
     _tidy(folder, prefix)
     while True:
         scratch = os.path.join(folder, f"{prefix}{os.getpid()}-{os.urandom(4).hex()}.tmp")

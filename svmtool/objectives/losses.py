@@ -15,11 +15,12 @@ class Loss(ABC):
     """A convex loss.  Arguments and results are f8[n], per unit of cost.
 
     target: the slack of a row is this minus its margin.  degree: q if l*(b) is proportional to b^q, 1 if l* is 0 on
-    [0, cap], else None.  power, hinge_power: p if the loss is max(0, xi)^p; leave them to others.
+    [0, cap], else None; certificates rely on it.  power, hinge_power: p if the loss is max(0, xi)^p; a loss that is no
+    power of the hinge does not set them.
     """
 
     floor, cap, target = 0.0, np.inf, 1.0
-    degree: float | None = 2.0
+    degree: float | None = None
     power = 2.0
     hinge_power: float | None = None
 
@@ -39,7 +40,7 @@ class Loss(ABC):
 class SquaredHinge(Loss):
     """max(0, xi)^2"""
 
-    hinge_power = 2.0
+    degree = hinge_power = 2.0
 
     def value(self, xi):
         return np.square(np.maximum(xi, 0.0))
@@ -94,7 +95,7 @@ class Power(Loss):
 class ModifiedHuber(Loss):
     """0 for xi <= 0, xi^2 / 2 for 0 < xi < 2, 2 (xi - 1) for xi >= 2 (MFN paper, Eq. 21)"""
 
-    cap = 2.0
+    cap = degree = 2.0
 
     def value(self, xi):
         b = self.slope(xi)
@@ -113,7 +114,7 @@ class ModifiedHuber(Loss):
 class Logistic(Loss):
     """log(1 + exp(xi)), xi = -y_i w.x_i"""
 
-    cap, degree, target = 1.0, None, 0.0
+    cap, target = 1.0, 0.0
 
     def value(self, xi):
         return np.logaddexp(0.0, xi)
@@ -137,7 +138,7 @@ def _times_log(b: np.ndarray) -> np.ndarray:
 class LeastSquares(Loss):
     """xi^2"""
 
-    floor = -np.inf
+    floor, degree = -np.inf, 2.0
 
     def value(self, xi):
         return np.square(xi)

@@ -110,6 +110,15 @@ def test_tiny_costs_have_a_true_bound(C):
     assert certify(p, np.zeros(p.A.shape[1])).dual <= best.value * (1 + 1e-9)
 
 
+@every_loss
+def test_conjugates_have_the_degree_that_they_state(loss):
+    """A loss that states none is certified by a search: a wrong degree could give a bound above the optimum."""
+    found = losses.of(*LOSSES[loss])
+    b = np.linspace(0.0, min(found.cap, 3.0), 7)
+    np.testing.assert_allclose(found.conjugate(0.5 * b), 0.5**found.degree * found.conjugate(b), rtol=1e-12)
+    assert losses.Loss.degree is None
+
+
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 @pytest.mark.parametrize("loss", ["hinge", "squared", "p1", "p1.5"])
 def test_no_free_row_and_no_violation(loss, sign):

@@ -178,8 +178,9 @@ class Monitor:
     def step(self, objective: float, bound: float, gap: float | None = None, **fields: Any) -> Status | None:
         """Record one iteration; return a Status if the run must end.
 
-        objective: primal value; bound: lower bound from the dual; fields: anything else the solver reports.
-        gap: given where it is not (objective - bound) / objective.
+        objective: primal value; bound: lower bound from the dual.  gap: given where it is not (objective - bound) /
+        objective.  fields: what else the solver reports.  LIBLINEAR's log (training/outcome.py) needs `gradient` (its
+        norm), `active` (rows or weights in use), `cg` (products with the Hessian) and `step` (its length).
         """
         if gap is None:
             gap = relative_gap(objective, bound)
@@ -243,7 +244,7 @@ class GradientRule(Record):
 class RangeRule(Record):
     """LIBLINEAR's rule for a dual solver: the projected gradients lie within a range of at most this width.
 
-    width         the largest.  The range includes zero, except where the dual variables have a fixed sum (-s 21)
+    width         the largest width.  The range includes zero, except where the dual variables have a fixed sum (-s 21)
     primal_share  share of a GradientRule that may end the run, too, once LATE_EPOCHS epochs have not, or where Newton
                   steps are ahead of them (-s 1: LIBLINEAR continues with -s 2 then); None: no such rule
     """

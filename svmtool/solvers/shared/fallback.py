@@ -1,4 +1,4 @@
-"""Slow, robust solvers, used when a result fails verification (training/verify.py).
+"""The fallback solver: slow, robust methods, used when a result fails verification (training/verify.py).
 
     min over w of  R(w) + sum_i C_i l(target_i - y_i x_i.w),   R = 1/2 |w|^2 or |w|_1, a free bias left out
 
