@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from svmtool import interrupts
 from svmtool.errors import SvmtoolError
 
-MAX_NAME_BYTES = 200  # characters of the target's name in a temporary name
+MAX_NAME_BYTES = 200  # of the name of a file or folder in a temporary name
 
 _tidied: set[str] = set()  # targets whose left files this process has removed
 
@@ -166,6 +166,11 @@ def mode_of(path: str) -> int | None:
     return mode
 
 
+def shortened(name: str) -> str:
+    """The beginning of a file's name, short enough for a temporary name."""
+    return os.fsdecode(os.fsencode(name)[:MAX_NAME_BYTES])
+
+
 def _create_scratch(target: str, mode: int) -> tuple[str, int]:
     """Create a temporary file in the folder of `target`; returns its name and a descriptor for writing.
 
@@ -173,7 +178,7 @@ def _create_scratch(target: str, mode: int) -> tuple[str, int]:
     Raises OSError.
     """
     folder, name = os.path.split(target)
-    prefix = f".{os.fsdecode(os.fsencode(name)[:MAX_NAME_BYTES])}."
+    prefix = f".{shortened(name)}."
     _tidy(folder, prefix)
     while True:
         scratch = os.path.join(folder, f"{prefix}{os.getpid()}-{os.urandom(4).hex()}.tmp")

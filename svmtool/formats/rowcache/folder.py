@@ -30,6 +30,7 @@ from svmtool.activity import doing
 from svmtool.data.dataset import Dataset
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.errors import SvmtoolError
+from svmtool.formats.output import shortened
 from svmtool.formats.rowcache import arrays
 from svmtool.formats.rowcache.arrays import ARRAYS, HEADER, has_name, is_mine, opened
 from svmtool.formats.source import Source, open_source
@@ -42,7 +43,6 @@ ROWS_PER_TEXT = 2.0  # bytes of rows in memory for each byte of text, at most
 OVERHEAD_BYTES = 150e6  # bytes of a run in addition to its rows
 MAX_LINE_SHARE = 1 / 32  # of the memory: limit of a line, whose text and rows are in memory several times
 MAX_TRIES, PAUSE_SECONDS = 40, 0.025  # attempts to use a name that other runs create and remove, and time between them
-MAX_NAME_BYTES = 200  # of a folder's name in a temporary name
 OTHER_FOLDER = "--scratch DIR names another folder"
 
 
@@ -157,7 +157,7 @@ def partial(folder: Path) -> Iterator[Path]:
 
     Those left by killed runs are removed first.
     """
-    for left in folder.parent.glob(f".{glob.escape(_short(folder))}.*.tmp"):
+    for left in folder.parent.glob(f".{glob.escape(shortened(folder.name))}.*.tmp"):
         with contextlib.suppress(OSError), _claimed(left) as (fd, here):
             if here and is_mine(os.fstat(fd)) and set(os.listdir(fd)) <= {HEADER, *ARRAYS}:
                 shutil.rmtree(left)
@@ -174,11 +174,7 @@ def partial(folder: Path) -> Iterator[Path]:
 
 def _beside(folder: Path) -> Path:
     """A new temporary name beside a folder."""
-    return folder.parent / f".{_short(folder)}.{os.urandom(4).hex()}.tmp"
-
-
-def _short(folder: Path) -> str:
-    return os.fsdecode(os.fsencode(folder.name)[:MAX_NAME_BYTES])
+    return folder.parent / f".{shortened(folder.name)}.{os.urandom(4).hex()}.tmp"
 
 
 @contextlib.contextmanager
