@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
+import functools
 import math
-import re
 
 from svmtool.integers import parse_integer
 
-TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
+TYPE_CHECKING = False  # svm-predict starts without `typing` and `re`, see ARCHITECTURE.md
 if TYPE_CHECKING:  # options are parsed without numpy
+    import re
+
     import numpy as np
 
-# The syntax of strtod without leading white space.  "0x" without digits is the number 0 followed by an x.
-NUMBER = re.compile(
-    rb"[+-]?(?:0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?"
-    rb"|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
-    rb"|inf(?:inity)?|nan(?:\([0-9a-z_]*\))?)",
-    re.I,
-)
-_INTEGER = re.compile(rb"[+-]?[0-9]+")
+_PLAIN = frozenset(b"0123456789+-.eE")
 _SPACE = b" \t\n\r\v\f"
 _STEP = 8192  # numbers printed by one call of the loop
+
+
+@functools.cache
+def number_syntax() -> re.Pattern[bytes]:
+    """The syntax of strtod without leading white space.  "0x" without digits is the number 0 followed by an x."""
+    import re
+
+    return re.compile(
+        rb"[+-]?(?:0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?"
+        rb"|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
+        rb"|inf(?:inity)?|nan(?:\([0-9a-z_]*\))?)",
+        re.I,
+    )
+
+
+def number_length(text: bytes) -> int:
+    """Length of the number that `text` starts with, as strtod reads it; 0 for none."""
+    if _PLAIN.issuperset(text):
+        try:
+            float(text)
+            return len(text)
+        except ValueError:
+            pass
+    found = number_syntax().match(text)
+    return found.end() if found else 0
+
+
+def integer_length(text: bytes) -> int:
+    """Length of the integer that `text` starts with, as strtol reads it; 0 for none."""
+    digits = text[1:] if text[:1] in (b"+", b"-") else text
+    rest = digits.lstrip(b"0123456789")
+    return len(text) - len(rest) if len(rest) < len(digits) else 0
 
 
 def format_numbers(values: np.ndarray, digits: int) -> bytes:
@@ -70,24 +97,23 @@ def parse_number(text: bytes | str) -> float:
     Raises ValueError if anything follows the number.
     """
     raw = (text.encode() if isinstance(text, str) else text).lstrip(_SPACE)
-    found = NUMBER.fullmatch(raw)
-    if found is None:
+    if not raw or number_length(raw) != len(raw):
         raise ValueError(f"not a number: {text!r}")
-    return _value(found.group())
+    return _value(raw)
 
 
 def parse_prefix(text: bytes | str) -> float:
     """Parse the number that `text` starts with as C's atof; 0.0 if there is none."""
     raw = (text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text).lstrip(_SPACE)
-    found = NUMBER.match(raw)
-    return _value(found.group()) if found else 0.0
+    length = number_length(raw)
+    return _value(raw[:length]) if length else 0.0
 
 
 def parse_int_prefix(text: bytes | str) -> int:
     """Parse the integer that `text` starts with as C's atoi, wrapped to 32 bits as by glibc; 0 if there is none."""
     raw = (text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text).lstrip(_SPACE)
-    found = _INTEGER.match(raw)
-    value = parse_integer(found.group()) if found else 0
+    length = integer_length(raw)
+    value = parse_integer(raw[:length]) if length else 0
     value = max(-(2**63), min(2**63 - 1, value))  # strtol
     return (value + 2**31) % 2**32 - 2**31
 

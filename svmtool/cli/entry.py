@@ -24,6 +24,27 @@ KEPT_BYTES = 32 << 20  # bytes: the memory of smaller arrays is kept; 16 sets: .
 BROKEN_PIPE = 141  # as a shell reports SIGPIPE
 
 
+class DeferredModules:
+    """Import hook: modules that numpy imports but no command uses run only if something reads an attribute of them.
+
+    They are numpy's docstrings of its compiled functions, and `platform`.
+    """
+
+    NAMES = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "platform")
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name not in DeferredModules.NAMES:
+            return None
+        from importlib.machinery import PathFinder
+        from importlib.util import LazyLoader
+
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = LazyLoader(spec.loader)
+        return spec
+
+
 def leave(status: int) -> None:
     """End the process without the interpreter's clean-up, which takes milliseconds; all files are closed."""
     for stream in (sys.stdout, sys.stderr):
@@ -43,6 +64,8 @@ def start(command: str, argv: list[str]) -> int:
     their own threads (--threads, OMP_NUM_THREADS).
     """
     gc.disable()  # garbage collection during imports costs milliseconds; `train` enables it again
+    if DeferredModules not in sys.meta_path:
+        sys.meta_path.insert(0, DeferredModules)
     _occupy_streams()
     warnings.simplefilter("ignore", RuntimeWarning)  # of overflow in numpy; solvers report it
     for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

@@ -10,7 +10,6 @@ import contextlib
 import errno
 import io
 import os
-import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -212,10 +211,18 @@ def _tidy(folder: str, prefix: str) -> None:
         return
     _tidied.add(folder + "/" + prefix)
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        scratch = re.compile(re.escape(prefix) + r"[0-9]+-[0-9a-f]{8}\.tmp")
-        for name in [entry.name for entry in entries if scratch.fullmatch(entry.name)]:
+        for name in [entry.name for entry in entries if _is_scratch(entry.name, prefix)]:
             with contextlib.suppress(OSError):
                 _remove_if_left(os.path.join(folder, name))
+
+
+def _is_scratch(name: str, prefix: str) -> bool:
+    """Whether a file has the name of a temporary file: the prefix, a process's number and a token."""
+    if not name.startswith(prefix):
+        return False
+    import re  # svm-predict starts without it
+
+    return re.fullmatch(r"[0-9]+-[0-9a-f]{8}\.tmp", name[len(prefix) :]) is not None
 
 
 def _remove_if_left(path: str) -> None:

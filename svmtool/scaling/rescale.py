@@ -21,7 +21,7 @@ from svmtool.formats import output
 from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.slow_line import SPACE, advice, parse_line
 from svmtool.formats.svmlight.table import tables
-from svmtool.numbers import NUMBER, format_numbers, format_one
+from svmtool.numbers import format_numbers, format_one, number_length
 from svmtool.scaling import ranges
 from svmtool.scaling.ranges import Ranges, ShapeOfData
 
@@ -107,17 +107,17 @@ class SlowLines:
     def read(self, line: bytes, number: int, file: str) -> tuple[float, list[int], list[float]]:
         body = line.removesuffix(b"\r").lstrip(SPACE)
         word = body.split(None, 1)[0] if body else b""
-        found = NUMBER.match(word)
-        if found is None:
+        length = number_length(word)
+        if length == 0:
             about = advice(line) if number == 1 else ""
             raise LabelError(number, file, word.decode("utf-8", "backslashreplace"), about)
         rest = body[len(word) :]
-        if found.end() != len(word):
+        if length != len(word):
             shown = word.decode("utf-8", "backslashreplace")
             if b":" in word:
                 raise DataError(number, file, shown, "the label is missing")
             self.cut[number] = file, shown
-        return parse_line(found.group() + rest, number, file, tiny=True)
+        return parse_line(word[:length] + rest, number, file, tiny=True)
 
     def report(self) -> None:
         if self.cut:

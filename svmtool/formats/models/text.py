@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import ModelError, clipped
 from svmtool.formats.source import MAX_LINE, Source, open_source
 from svmtool.integers import parse_integer
-from svmtool.numbers import NUMBER, parse_number
+from svmtool.numbers import integer_length, number_length, parse_number
 from svmtool.tolerances import MB
+
+TYPE_CHECKING = False  # svm-predict starts without `typing` and `re`, see ARCHITECTURE.md
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 MAX_WORD_BYTES = 80  # characters that LIBLINEAR's and LIBSVM's scanf read at most
 PADDING = 32  # bytes after the text that the compiled parser may read
 WINDOW_BYTES = 1 << 22  # bytes read at a time
+STEP_BYTES = 256  # bytes searched at a time for the end of blanks or of a token
 MAX_TOKEN_BYTES = 1 << 20  # bytes; numbers may have thousands of digits
 MAX_CLASSES = 1 << 22  # their labels are read one by one, and a small compressed file may claim 2^31
 MAX_NOTES_BYTES = 1 << 24  # bytes after the model that are searched for notes: sigmoids of 100,000 classes fit
 KERNEL_WORDS = (b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", b"total_sv")  # only in LIBSVM's models
 
-_BLANKS = re.compile(rb"[ \t\n\v\f\r]*")
-_WORD = re.compile(rb"[^ \t\n\v\f\r]{1,%d}" % MAX_WORD_BYTES)
-TOKEN = re.compile(rb"[^ \t\n\v\f\r]+")
-_INTEGER = re.compile(rb"[+-]?[0-9]+")
 
 
 class NotText(ModelError):
@@ -105,19 +103,27 @@ class ModelText:
         """Move the window to the next token; it is empty at the end of the text."""
         begun = self._dropped + self.at
         while True:
-            blanks = _BLANKS.match(self.buffer.memory, self.at, self.stop)
-            self.at = blanks.end() if blanks else self.at
+            step = self._bytes_from(self.at)
+            blanks = len(step) - len(step.lstrip())
+            self.at += blanks
             if self._dropped + self.at - begun > MAX_LINE:
                 raise self.not_text("it contains only blanks")
-            if self.at < self.stop or not self.more():
+            if blanks < len(step) or (self.at == self.stop and not self.more()):
                 return
 
-    def token_end(self) -> int:
-        """End of the token at the window's beginning, after extending the window to hold all of it."""
-        while (found := TOKEN.match(self.buffer.memory, self.at, self.stop)) and found.end() == self.stop:
-            if not self.more():
-                break
-        return found.end() if found else self.at
+    def token(self) -> bytes:
+        """The token at the window's beginning, after extending the window to hold all of it; empty at the end."""
+        length = 0
+        while True:
+            step = self._bytes_from(self.at + length)
+            more = len((b"." + step).split(None, 1)[0]) - 1  # with the dot, split drops no blanks before the token
+            length += more
+            if more < len(step) or (self.at + length == self.stop and not self.more()):
+                return bytes(self.buffer.items[self.at : self.at + length])
+
+    def _bytes_from(self, start: int) -> bytes:
+        """The next bytes of the window, at most STEP_BYTES."""
+        return bytes(self.buffer.items[start : min(start + STEP_BYTES, self.stop)])
 
     def whole(self) -> int:
         """End of the last complete token in the window with its following blank; `at` for none."""
@@ -148,23 +154,23 @@ class Scanner:
     def __init__(self, text: ModelText, failure: str):
         self.text, self.failure = text, failure
 
-    def _read_token(self, pattern: re.Pattern[bytes], wanted: str) -> str:
+    def _read_token(self, length_of: Callable[[bytes], int], wanted: str) -> str:
+        """Consume the part of the next token that `length_of` accepts; ModelError if it returns 0."""
         text = self.text
         text.skip_blanks()
-        end = text.token_end()
-        found = pattern.match(text.buffer.memory, text.at, end)
-        if not found:
-            token = bytes(text.buffer.items[text.at : min(end, text.at + 40)])
-            seen = repr(token.decode("latin-1")) if token else "the end of the file"
+        token = text.token()
+        length = length_of(token)
+        if length == 0:
+            seen = repr(token[:40].decode("latin-1")) if token else "the end of the file"
             raise ModelError(f"{self.failure}: {wanted} expected, found {seen}")
-        text.at = found.end()
-        return found[0].decode("latin-1")
+        text.at += length
+        return token[:length].decode("latin-1")
 
     def word(self, wanted: str) -> str:
-        return self._read_token(_WORD, wanted)
+        return self._read_token(lambda token: min(len(token), MAX_WORD_BYTES), wanted)
 
     def integer(self, wanted: str) -> int:
-        text = self._read_token(_INTEGER, wanted)
+        text = self._read_token(integer_length, wanted)
         value = parse_integer(text)
         if not -(2**31) <= value < 2**31:
             raise ModelError(f"ERROR: {wanted}: {clipped(text)} does not fit into 32 bits")
@@ -178,7 +184,7 @@ class Scanner:
         return tuple(self.integer(wanted) for _ in range(count))
 
     def real(self, wanted: str) -> float:
-        return parse_number(self._read_token(NUMBER, wanted))
+        return parse_number(self._read_token(number_length, wanted))
 
     def reals(self, wanted: str, count: int) -> Buffer:
         """Read `count` numbers by the compiled parser; memory is touched only for numbers that exist and are not 0."""
@@ -194,7 +200,7 @@ class Scanner:
                 break
             if status == 2 and text.more():
                 continue
-            token = bytes(text.buffer.items[text.at : text.token_end()])  # the compiled parser cannot read it
+            token = text.token()  # the compiled parser cannot read it
             try:
                 numbers.items[k] = parse_number(token)
             except ValueError:

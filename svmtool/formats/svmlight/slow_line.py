@@ -12,7 +12,7 @@ import re
 
 from svmtool.errors import DataError
 from svmtool.integers import parse_integer
-from svmtool.numbers import NUMBER, parse_number
+from svmtool.numbers import number_length, parse_number
 
 NO_LABEL = "the label is missing: each row begins with one (svm-predict --no-labels reads rows without)"
 BLANKS = b" \t"
@@ -100,16 +100,16 @@ def _word(text: bytes, start: int) -> bytes:
 
 def _label(token: bytes, refuse) -> float:
     body = token.lstrip(SPACE)
-    found = NUMBER.match(body)
-    if found is None:
+    length = number_length(body)
+    if length == 0:
         if b":" in token:
             refuse(token, NO_LABEL)
         refuse(token, "the label is not a number")
-    elif found.end() != len(body):
-        if body[found.end() :] == b"\r":
+    elif length != len(body):
+        if body[length:] == b"\r":
             refuse(token, "a carriage return follows the label: convert the line ends (CRLF) to LF")
         refuse(token, NO_LABEL if b":" in token else "the label is not a number")
-    value = parse_number(found.group())
+    value = parse_number(body[:length])
     if value != value or value in (float("inf"), float("-inf")):
         refuse(token, "the label is not finite")
     return value
@@ -135,13 +135,12 @@ def _index(text: bytes, word: bytes, previous: int, first_index: int, refuse) ->
 
 def _value(token: bytes, shown: bytes, last: bool, tiny: bool, refuse) -> float:
     body = token.lstrip(SPACE)
-    found = NUMBER.match(body)
-    if found is None:
+    length = number_length(body)
+    if length == 0:
         refuse(shown, "the value is not a number" if body else "the value is missing")
-    tail = body[found.end() :]
+    text, tail = body[:length], body[length:]
     if tail and not (tail == b"\r" and last):
         refuse(shown, "the value is not a number")
-    text = found.group()
     value = parse_number(text)
     if value != value or "inf" in text.decode().lower():
         refuse(shown, "the value is not finite")
