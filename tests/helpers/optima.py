@@ -191,7 +191,7 @@ def _found(p: Problem) -> Optimum:
     if p.free and len(set(p.y)) < 2:  # the bias alone satisfies all rows
         return Optimum(np.append(np.zeros(p.X.shape[1]), p.y[:1] / p.bias), a, 0.0)
     if p.l1:
-        return _of_l1(p)
+        return _of_l1(p._replace(X=p.A, bias=-1.0))  # the bias feature is one of the columns
     if p.loss == "least squares":  # one linear system
         w = np.linalg.solve(p.hessian(np.zeros(p.A.shape[1])), p.A.T @ (2.0 * p.cost * p.y))
         a = p.dual_point(w)
@@ -238,6 +238,8 @@ def _of_l1(p: Problem, steps: int = 200) -> Optimum:
             while p.value(x) > p.value(u) * (1 + 1e-15) and t > 1e-3:
                 t *= 0.5
                 x[face] = u[face] - t * q
+            if t <= 1e-3 or np.array_equal(x, u):
+                break  # rounding
             u = x
         if np.all(np.isfinite(u)) and np.all(np.sign(u[face]) * p.R[face] == signs) and p.value(u) <= p.value(w):
             w = u
