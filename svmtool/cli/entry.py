@@ -30,7 +30,8 @@ class DeferredModules:
     They are numpy's docstrings of its compiled functions, and `platform`.
     """
 
-    NAMES = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "platform")
+    NAMES = ("platform", "numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars",
+             "numpy.core._add_newdocs", "numpy.core._add_newdocs_scalars")  # the last two before numpy 2  # fmt: skip
 
     @staticmethod
     def find_spec(name, path=None, target=None):
