@@ -6,6 +6,7 @@ A change compiles the loops anew.
 EPS = 2.0**-52  # machine epsilon of doubles
 SUM_ROUNDOFF = 4.0 * EPS  # relative round-off of a sum of two numbers that are sums of two
 MIN_POSITIVE = 1e-300  # replaces 0 as a divisor or as the argument of a logarithm
+SUM_RTOL = 1e-12  # relative error of a long sum that counts as round-off
 # Certified relative gaps
 OPTIMAL_GAP = 1e-12  # gap of an exact minimiser: the rest is round-off
 ROUNDOFF_GAP = 1e-8  # a solution counts as optimal up to this gap if round-off stalls progress

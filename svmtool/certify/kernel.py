@@ -32,7 +32,7 @@ from svmtool.data.blocks import draw_rows
 from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc
 from svmtool.kernels.results import KernelResult, feasible_sums, gap_of
 from svmtool.kernels.rows import exact_sum
-from svmtool.objectives.one_class import FLOOR
+from svmtool.objectives.one_class import MIN_VALUE_SHARE
 
 MIN_SAMPLE_ROWS = 1024  # rows at least: errors in one row of a hundred stay unseen once in 30,000 runs
 MAX_EXACT_VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundredths of a second
@@ -135,7 +135,7 @@ def value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:
 def max_allowed_primal(problem: AnyProblem) -> float:
     """The largest primal value that counts as no worse than the one at w = 0."""
     value, _, _ = value_at_zero(problem)
-    return value + VALUE_RTOL * max(abs(value), problem.floor / FLOOR)
+    return value + VALUE_RTOL * max(abs(value), problem.floor / MIN_VALUE_SHARE)
 
 
 def above_zero(problem: AnyProblem, dual: float) -> bool:

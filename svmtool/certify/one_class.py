@@ -6,7 +6,7 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.data.blocks import Rows
-from svmtool.objectives.one_class import FLOOR, gap_of, least_score, scale_of
+from svmtool.objectives.one_class import MIN_VALUE_SHARE, gap_of, least_score, scale_of
 
 
 class OneClassCertifier:
@@ -88,7 +88,7 @@ def certify_hard(z: np.ndarray, alpha: np.ndarray, size: float, apart: float = 0
 def _hard_certificate(lead: float, square: float, size: float) -> Certificate:
     ahead = max(lead, 0.0)
     found = Certificate(-0.5 * ahead * (ahead / square) if square > 0.0 else 0.0, -0.5 * max(square, 0.0), 0.0)
-    found.gap = gap_of(found.primal, found.dual, 0.5 * FLOOR * size)
+    found.gap = gap_of(found.primal, found.dual, 0.5 * MIN_VALUE_SHARE * size)
     return found
 
 

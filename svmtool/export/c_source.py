@@ -11,7 +11,7 @@ from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED
 from svmtool.models.linear import NO_CLASSES, LinearModel
 
-MAX_NUMBERS = 10_000_000  # some 250 MB of source, which compilers need gigabytes for
+MAX_SOURCE_NUMBERS = 10_000_000  # some 250 MB of source, which compilers need gigabytes for
 A_LINE = 8  # numbers
 
 HEAD = """\
@@ -186,9 +186,9 @@ def c_source(model: LinearModel | KernelModel, about: str, prefix: str = "svm") 
     refuse_unusable(model)
     linear = isinstance(model, LinearModel)
     size = model.W.size if isinstance(model, LinearModel) else model.coef.size + model.values.size
-    if size > MAX_NUMBERS:
+    if size > MAX_SOURCE_NUMBERS:
         raise ModelError(
-            f"the model has {size} numbers, more than compilers take ({MAX_NUMBERS}): use --json or --onnx"
+            f"the model has {size} numbers, more than compilers take ({MAX_SOURCE_NUMBERS}): use --json or --onnx"
         )
     marks = {"p": prefix, "P": prefix.upper()}
     comment = about.replace("*/", "* /").replace("\n", "\n * ").encode("ascii", "replace").decode().replace("??", "? ?")

@@ -20,7 +20,7 @@ ML = "ai.onnx.ml"
 OPSETS = (("", 15), (ML, 3))
 IR_VERSION = 8
 FLOAT, INT64 = 1, 7  # TensorProto's numbers
-MAX_NUMBERS = 400_000_000  # a message of protobuf holds 2 GB
+MAX_GRAPH_NUMBERS = 400_000_000  # a message of protobuf holds 2 GB
 KERNELS = {"linear": "LINEAR", "polynomial": "POLY", "rbf": "RBF", "sigmoid": "SIGMOID"}
 
 
@@ -79,7 +79,7 @@ def _kernel(model: KernelModel) -> tuple[list[Node], int, int]:
     """Nodes, number of features, number of scores."""
     kernel = model.kernel
     features = int(model.indices.max()) + 1 if model.indices.size else 1
-    if model.total_sv * features > MAX_NUMBERS:
+    if model.total_sv * features > MAX_GRAPH_NUMBERS:
         raise ModelError("ONNX stores support vectors densely, and these are too many: use --c or --json")
     if model.total_sv == 0:
         raise ModelError("the model has no support vectors, and ONNX needs one")

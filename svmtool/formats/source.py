@@ -23,11 +23,11 @@ MAGIC_BYTES = 6
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # usual suffixes of such files
 
 READ_BYTES = 1 << 20  # bytes of a sequential input read at once where it is completed or decompressed
-LABEL = b"0 "  # of rows without labels
+NO_LABEL = b"0 "  # stands where rows have no label
 NEWLINE = b"\n"
 MAX_LINE = 1 << 28  # bytes; a small compressed file may contain gigabytes without a newline
-SHORTER = "became shorter while it was read"
-NUL = "the line contains a NUL byte: this is not a text file"
+BECAME_SHORTER = "became shorter while it was read"
+NUL_IN_LINE = "the line contains a NUL byte: this is not a text file"
 
 
 class Source:
@@ -64,7 +64,7 @@ class Source:
                     n = self._stream.readinto(view[done:])
                 if not n:
                     if self.size is not None and self.taken + done < self.size:
-                        raise SvmtoolError(f"{self.name} {SHORTER}")
+                        raise SvmtoolError(f"{self.name} {BECAME_SHORTER}")
                     break
                 done += n
         except (KeyboardInterrupt, SvmtoolError):
@@ -94,7 +94,7 @@ class Source:
             while len(view):
                 n = os.preadv(self._fd, [view], offset)
                 if n == 0:
-                    raise SvmtoolError(f"{self.name} {SHORTER}")
+                    raise SvmtoolError(f"{self.name} {BECAME_SHORTER}")
                 view, offset = view[n:], offset + n
                 self.taken += n  # threads may lose a count, which is then only shown
         except OSError as e:
@@ -207,8 +207,8 @@ def _labelled(source: Source) -> Iterator[bytes]:
         text = bytes(block[:n])
         last = text.endswith(b"\n")
         inside = text[:-1] if last else text
-        first, end = LABEL if begins else b"", b"\n" if last else b""
-        yield first + inside.replace(b"\n", b"\n" + LABEL) + end
+        first, end = NO_LABEL if begins else b"", b"\n" if last else b""
+        yield first + inside.replace(b"\n", b"\n" + NO_LABEL) + end
         begins = last
 
 
@@ -232,7 +232,7 @@ class _Pieces(io.RawIOBase):
 def partial_line_error(text: Buffer, start: int, stop: int) -> str:
     """Why text[start:stop] cannot be the beginning of a line; empty if it can."""
     if text.memory.find(b"\0", start, stop) >= 0:
-        return NUL
+        return NUL_IN_LINE
     return too_long(MAX_LINE) if stop - start > MAX_LINE else ""
 
 

@@ -26,7 +26,7 @@ MAX_NYSTROM_ROWS = 512  # rows in S: their system costs as much as a pass over t
 BATCHES = 8  # in which they are chosen
 # shares of the largest diagonal entry of K
 EIGENVALUE_RTOL = 1e-5  # smaller eigenvalues of a batch are round-off of single precision
-NEGATIVE_RTOL = 1e-3  # a more negative eigenvalue is not
+INDEFINITE_RTOL = 1e-3  # an eigenvalue below minus this is not: K is indefinite
 DIAGONAL_SHARE = 0.1  # no more rows once the remaining diagonal of K sums to this share of the least entry of D
 STRIP_COLUMNS = 4096  # columns of V that are held in double precision at a time
 GROUP_ROWS = 512  # targets of the tiles of a product
@@ -60,7 +60,7 @@ class Nystroem:
                 break
             eigenvalues, Q = np.linalg.eigh(rows[:, new].astype(np.float64))
             kept = eigenvalues > EIGENVALUE_RTOL * size  # nearly equal rows in a batch give round-off
-            if eigenvalues[0] < -NEGATIVE_RTOL * size or not np.any(kept):
+            if eigenvalues[0] < -INDEFINITE_RTOL * size or not np.any(kept):
                 break
             end = m + np.count_nonzero(kept)
             np.matmul((Q[:, kept] / np.sqrt(eigenvalues[kept])).T.astype(np.float32), rows, out=V[m:end])

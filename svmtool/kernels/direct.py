@@ -37,7 +37,7 @@ from svmtool.limits import EndedError
 from svmtool.linalg.systems import restore_sum
 from svmtool.models.kernel_functions import LINEAR
 from svmtool.objectives.duality import relative_gap
-from svmtool.objectives.power_interior import MAX_STEPS, STALL_STEPS, PowerInterior, step_cost
+from svmtool.objectives.power_interior import ESTIMATE_GROWTH, MAX_STEPS, STALL_STEPS, PowerInterior, step_cost
 from svmtool.objectives.task import Task
 from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_DECREASE, SUFFICIENT_RISE
 
@@ -46,7 +46,6 @@ METHODS = {
     "features": "interior-point steps on the dual problem, systems of a linear kernel's features",
     "variables": "interior-point steps on the dual problem, systems of the variables",
 }
-ESTIMATE_GROWTH = 1.5  # factor of the work between two estimates of the remaining cost of pairs
 MAX_FEATURES = GRAM_BELOW  # features up to which a matrix is factorised: 18 MB
 # What a run of `primal_minimum` takes.  With VALUE_NS, on 25 sets of 300 to 2,000 rows, C = 1 and 1e4, it takes 0.39 to
 # 1.67 of its cost (median 0.71); all runs together 11.3 s of CPU time, with VALUE_NS / 3 13.3, with 3 VALUE_NS 10.3.

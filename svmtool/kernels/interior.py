@@ -26,10 +26,10 @@ MAX_VARIABLES = 2048  # variables at most: some seconds
 # a direct solution of m variables costs CUBE_COST m^3 + FIXED_COST values of kernel rows
 CUBE_COST, FIXED_COST = 2.5, 2e7
 MAX_ROW_ENTRIES = 1 << 22  # numbers in the rows of a linear kernel's variables; three copies take 100 MB
-# See `cost`: 24 sets of 300 to 2,000 rows and 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of that (median
-# 0.34), seven of up to 45,568 variables 0.12 to 1.1.
-STEP_COST = 500.0
-MAX_STEPS = 100
+# By systems of d features it costs FEATURES_COST m (0.002 d^2 + d + 8) + FIXED_COST: 24 sets of 300 to 2,000 rows and
+# 4 to 128 features, C = 1 and 1e4, took 0.14 to 1.04 of that (median 0.34), seven of up to 45,568 variables 0.12 to 1.1
+FEATURES_COST = 500.0
+MAX_INTERIOR_STEPS = 100  # of a run
 RESIDUAL_RTOL = 1e-13  # relative complementarity and residuals that no step improves
 BOUND_RATIO = 1e3  # a variable is set to a bound if it is this many times nearer to it than its multiplier to zero
 REFINEMENTS = 3  # rounds of iterative refinement of a linear system
@@ -64,7 +64,7 @@ def cost(problem: KernelProblem) -> float:
         return np.inf
     if by_features(problem):
         d = problem.rows.d
-        return STEP_COST * m * (0.002 * d * d + d + 8.0) + FIXED_COST
+        return FEATURES_COST * m * (0.002 * d * d + d + 8.0) + FIXED_COST
     return CUBE_COST * m**3 + FIXED_COST if m <= MAX_VARIABLES else np.inf
 
 
@@ -150,7 +150,7 @@ def _interior(
     slack = u - x
     z, w, lam = np.ones(m), np.ones(m), np.zeros(len(E))
     best, found = np.inf, []
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_INTERIOR_STEPS):
         limits.check()
         Qx = Q @ x
         dual, primal = Qx + p - E.T @ lam - z + w, E @ x - fixed

@@ -34,7 +34,7 @@ MAX_WHOLE_VARIABLES, MIN_STORED_ROWS = 12288, 256
 WHOLE_MEMORY_SHARE = 0.6
 MIN_ROWS_MB = 2.0  # that small problems may take whatever -m says
 MIN_CALL_VALUES = 1 << 15  # kernel values that a call computes at least; it computes at least one row ...
-ROWS_PER_NEW_ROW = 4  # ... for each this many that are there, or that a tile has
+STORED_ROWS_PER_NEW_ROW = 4  # ... for each this many that are stored, or that a tile has
 CALL_COST = 5e5  # fixed cost of a call, in values of kernel rows
 
 _thread = threading.local()  # .buffer: see _buffer
@@ -173,7 +173,7 @@ class WholeDescent:
         """Compute the kernel row of the variable `wanted`, and those of the most violating variables that have none."""
         limits.check()
         known = self.places != NOT_STORED
-        worthwhile = max(max(self.count, self.columns.height) // ROWS_PER_NEW_ROW, MIN_CALL_VALUES // self.l)
+        worthwhile = max(max(self.count, self.columns.height) // STORED_ROWS_PER_NEW_ROW, MIN_CALL_VALUES // self.l)
         more = min(self.max_rows - self.count - 1, worthwhile) // 2
         high, low = np.where(known, -np.inf, rising), np.where(known, -np.inf, -falling)
         needed = np.concatenate([[wanted], _largest(high, more), _largest(low, more)])

@@ -153,13 +153,13 @@ class KernelProblem(_Problem):
         return products[:, 0]
 
     def _floor_of(self, total: float) -> float:
-        """FLOOR of one_class.py times -D for rows in one direction whose a sum to `total`.
+        """MIN_VALUE_SHARE of one_class.py times -D for rows in one direction whose a sum to `total`.
 
         The size is the median of the rows: a single very large row does not change the errors of the others.
         """
         sizes = np.abs(self.diagonal())
         sizes = sizes[sizes > 0.0]
-        return one_class.FLOOR * 0.5 * total * total * (float(np.median(sizes)) if len(sizes) else 0.0)
+        return one_class.MIN_VALUE_SHARE * 0.5 * total * total * (float(np.median(sizes)) if len(sizes) else 0.0)
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
         """The decision function of a result."""

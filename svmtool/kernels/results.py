@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from svmtool.objectives.task import SolverResult
-
-SUM_RTOL = 1e-12  # relative error of a sum that counts as round-off
+from svmtool.tolerances import SUM_RTOL
 
 
 class KernelResult(SolverResult):

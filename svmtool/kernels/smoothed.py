@@ -21,7 +21,7 @@ from svmtool.linalg.systems import Factored
 MAX_FACTORISED_ROWS = 2048  # rows in Z whose system is factorised; with more, conjugate gradients
 CG_RTOL, MAX_CG_STEPS = 1e-2, 100  # of conjugate gradients: residuals relative to the first, and steps at most
 BALANCE_ROUNDS, BALANCE_RTOL = 20, 1e-15  # rounds at most to make the slopes sum to 0, to within this relative error
-BIAS = np.ones(1)  # change of the decision values with b
+BIAS_DIRECTION = np.ones(1)  # change of the decision values with b
 
 
 class SmoothedHinge:
@@ -63,7 +63,7 @@ class SmoothedHinge:
         """The b that minimises F_mu at c: where the slopes sum to zero."""
         at = self.y - self.f
         low, high = float(np.min(at)) - 2.0 * self.mu, float(np.max(at)) + 2.0 * self.mu
-        return self._root(self.f, BIAS, 0.0, 0.0, self.b, low, high)
+        return self._root(self.f, BIAS_DIRECTION, 0.0, 0.0, self.b, low, high)
 
     def _root(
         self, at: np.ndarray, along: np.ndarray, slope: float, curve: float, start: float, low: float, high: float

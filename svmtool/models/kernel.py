@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 CLASSIFIERS, ONE_CLASS, REGRESSIONS = ("c_svc", "nu_svc"), "one_class", ("epsilon_svr", "nu_svr")
 SVM_TYPES = (*CLASSIFIERS, ONE_CLASS, *REGRESSIONS)  # by number, as LIBSVM's -s
+DENSITY_MARKS = 10  # decision values with which a one-class model calibrates: LIBSVM's prob_density_marks
 
 NO_PROBABILITIES = "Model does not support probabiliy estimates"  # in LIBSVM's spelling
 UNFIT = "a row for a precomputed kernel must be 0:number 1:K(x,row 1) 2:K(x,row 2) ... without gaps, at least up to {}"

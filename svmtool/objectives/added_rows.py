@@ -11,7 +11,8 @@ from svmtool.compiled.loops.loss.falsvm_loops import falsvm_rows
 from svmtool.objectives.normal_equations import NormalEquations
 from svmtool.objectives.task import Task
 
-BLOCK, WIDE, MAX_BLOCK = 48, 10, 200  # rows that P gets at once: d / WIDE of them, within these bounds
+# Rows that P gets at once: one for each so many features, within these bounds
+FEATURES_PER_PENDING_ROW, MIN_PENDING_ROWS, MAX_PENDING_ROWS = 10, 48, 200
 
 
 class AddedRows:
@@ -26,7 +27,8 @@ class AddedRows:
         self.w, self._P = np.zeros(d), np.eye(d)
         if equations is not None:
             self.w, self._P = equations.minimiser(), equations.matrix.factor().inverse()
-        self._Z = np.zeros((max(BLOCK, min(d // WIDE, MAX_BLOCK)), d))  # vectors of the rows that P does not have yet
+        pending = max(MIN_PENDING_ROWS, min(d // FEATURES_PER_PENDING_ROW, MAX_PENDING_ROWS))
+        self._Z = np.zeros((pending, d))  # vectors of the rows that P does not have yet
         self._change, self._state = np.empty((d, d)), np.array([0, 0, np.any(self.w)])
         self.order, self.taken = np.arange(rows.n), np.zeros(rows.n, np.int64)
         self.cost = d * (rows.nnz / max(rows.n, 1) + len(self._Z))

@@ -22,7 +22,7 @@ from svmtool.linalg.systems import FACTOR_NS, Factored
 from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import balanced
 
-N_SUMS = 8
+STATE_SUMS = 8  # sums that the loop of the state returns for each block of rows
 POWER_BLOCK_ROWS = 8192  # rows in a block of work for 1 < p < 2
 BIAS_RIDGE = 1e-12  # added curvature of a free bias: keeps systems regular where no row is active
 
@@ -60,7 +60,7 @@ class Augmented(Objective):
         self._spans = [(lo, min(lo + step, self.n)) for lo in range(0, max(self.n, 1), step)]
         vectors = self.z, self.target, self.cost, self.y, self.beta, self.u, self.c, self._change
         line_search = self.z, self.dz, self.target, self.cost, self.beta
-        self._sums, self._slopes = np.zeros((len(self._spans), N_SUMS)), np.zeros((len(self._spans), 2))
+        self._sums, self._slopes = np.zeros((len(self._spans), STATE_SUMS)), np.zeros((len(self._spans), 2))
         self._states = [loops.power_state.bind(*vectors, sums) for sums in self._sums]
         self._line_searches = [loops.power_line_search.bind(*line_search, out) for out in self._slopes]
         self._search = loops.power_search.bind(*line_search, np.empty(4))

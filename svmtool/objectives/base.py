@@ -55,7 +55,7 @@ class Objective(Losses):
     `sums`, `along` and `balanced_sums`; and what is computed from them: `_set_sums`, `_dual_bound`, `_balanced_bound`.
     """
 
-    line_search_precision = 1e-14  # relative precision of the t that line_search() returns
+    line_search_rtol = 1e-14  # relative error of the t that line_search() returns
     # slope at which a line search ends, relative to that at its start; 0: at the exact minimum
     line_search_share = 0.0
     piecewise_quadratic = False  # whether each row's loss is; the class then has `breakpoint_terms`
@@ -311,7 +311,7 @@ class Objective(Losses):
             narrow = high < np.inf and high - low <= 1e-15 * high
             if not curvature > 0.0 or abs(slope) <= slope_tol or narrow:
                 break
-            new, near = t - slope / curvature, self.line_search_precision * abs(t)
+            new, near = t - slope / curvature, self.line_search_rtol * abs(t)
             if not (low < new < high or abs(new - t) <= near):  # t is an end of the bracket, not the zero
                 new = 0.5 * (low + high) if high < np.inf else 2.0 * t
             if abs(new - t) <= near:
@@ -341,15 +341,15 @@ class Objective(Losses):
         return (1.0, whole) if whole <= value else (t, value)
 
     def fused_newton(
-        self, w: np.ndarray, gap: float, gradient_tol: float, at_start: float, sure: float, max_steps: int,
+        self, w: np.ndarray, gap: float, gradient_tol: float, at_start: float, rule_gap: float, max_steps: int,
         steepest: float = -1.0,
     ) -> tuple[list[list[float]], int]:  # fmt: skip
         """At most `max_steps` Newton steps in one compiled call, from w (f8[d], overwritten by the solution).
 
         For the squared hinge and the logistic loss, without a bias.  Returns a record for each step (f, lower bound,
         |gradient|, active rows, step) and a code: 0 limit of steps, 1 minimum, 2 gap <= `gap`, 3 |gradient| <=
-        `gradient_tol` or largest dual derivative of the logistic loss <= `steepest`, and gap <= `sure` (at the initial
-        w: `at_start`), 4 round-off.
+        `gradient_tol` or largest dual derivative of the logistic loss <= `steepest`, and gap <= `rule_gap` (at the
+        initial w: `at_start`), 4 round-off.
         """
         from svmtool.compiled.loops.fused.fused_newton_loops import (  # most runs do not need it
             FIELDS,
@@ -360,6 +360,6 @@ class Objective(Losses):
         history, work = np.empty((max_steps + 1, FIELDS)), np.empty(5 * self.n + 2 * d * d + 2 * d + 7)
         code = fused_newton(
             *rows.narrow_arrays, self.y, getattr(self, "target", self.cost), self.cost, w, work, history,
-            gap, gradient_tol, steepest, at_start, sure, max_steps, not self.piecewise_quadratic,
+            gap, gradient_tol, steepest, at_start, rule_gap, max_steps, not self.piecewise_quadratic,
         )  # fmt: skip
         return history[: int(history[-1, 0])].tolist(), code

@@ -22,7 +22,8 @@ from svmtool.objectives.class_rows import ClassRows, ClassTask
 from svmtool.objectives.power_interior import BOUND_SHARE, REFINEMENTS
 from svmtool.tolerances import MIN_POSITIVE
 
-MAX_NUMBERS, OTHER_MATRICES = 1 << 24, 6  # 128 MB in the inverses of all classes, and in so many more n x n matrices
+MAX_MATRIX_NUMBERS = 1 << 24  # 128 MB: in the inverses of all classes and OTHER_MATRICES more n x n matrices
+OTHER_MATRICES = 6
 # 300 rows of each of 16 sets with 3 to 56 classes, C = 1, 100 and 1e4, to a gap of 1e-6: 14 to 42 steps in the 40 of 48
 # runs that do not end by round-off (unscaled values: 48 to 60), each 0.6 to 0.9 of the time that INVERSE_NS estimates
 USUAL_STEPS = 50
@@ -34,7 +35,7 @@ REFINED_RTOL = 1e-12  # residual after refinement, relative to the right-hand si
 def cost(task: ClassTask) -> float:
     """Approximate nanoseconds of all steps; infinite where the inverses are too large."""
     n, k = task.rows.n, task.k
-    if (k + OTHER_MATRICES) * n * n > MAX_NUMBERS:
+    if (k + OTHER_MATRICES) * n * n > MAX_MATRIX_NUMBERS:
         return np.inf
     return GRAM_NS * n * task.rows.nnz + USUAL_STEPS * k * (CLASS_CALLS_NS + INVERSE_NS * n**3)
 

@@ -28,7 +28,7 @@ from svmtool.objectives.base import Objective
 from svmtool.objectives.class_rows import ClassRows, ClassTask
 from svmtool.tolerances import GRAM_BELOW
 
-N_SUMS = 7
+STATE_SUMS = 7  # sums that the loop of the state returns for each block of rows
 MAX_ORDER = 2000  # largest order of a system: 32 MB, and three times that while it is formed
 # features and classes up to which conjugate gradients use the Kronecker preconditioner
 KRONECKER_BELOW = GRAM_BELOW
@@ -86,7 +86,7 @@ class CrammerSingerLoss(Objective):
         blocks = len(self.rows.blocks)
         self._seen = np.zeros(self.n)
         self._fixed = np.zeros(1)
-        self._sums, self._slopes = np.zeros((blocks, N_SUMS)), np.zeros((blocks, 2 + self.wide))
+        self._sums, self._slopes = np.zeros((blocks, STATE_SUMS)), np.zeros((blocks, 2 + self.wide))
         states = self.z, self.number, self.cost, self.beta, self.u, self.c
         n = self.base.n
         self._active, self._here = np.empty(n, np.int64), np.empty(n, np.int64)  # of a line search

@@ -14,7 +14,7 @@ class Logistic(Objective):
     After gradient(): slopes u, whose multipliers alpha_i = -u_i y_i in (0, C_i) are a dual point.
     """
 
-    line_search_precision = loops.LINE_SEARCH_PRECISION
+    line_search_rtol = loops.LINE_SEARCH_RTOL
 
     def _prepare(self) -> None:
         super()._prepare()

@@ -18,7 +18,7 @@ from svmtool.data.class_statistics import ClassStatistics
 from svmtool.linalg.systems import Factored, mirror
 
 REFINEMENTS = 2  # rounds of iterative refinement
-CANCELLATION = 1e-4  # share of C V below which f, a difference of sums, has too few correct digits for a certificate
+MIN_PRIMAL_SHARE = 1e-4  # share of C V below which f, a difference of sums, has too few digits for a certificate
 
 
 class Matrix:
@@ -72,7 +72,7 @@ class NormalEquations:
 
     def cancels(self, f: float) -> bool:
         """Whether the sums in f cancel, so that round-off makes f less accurate than a sum over the rows."""
-        return f < CANCELLATION * self.C * self.V
+        return f < MIN_PRIMAL_SHARE * self.C * self.V
 
 
 def equations_of(sums: ClassStatistics, C: float, bias: float, factor: Sequence[float]) -> list[NormalEquations]:

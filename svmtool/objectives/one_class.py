@@ -7,7 +7,7 @@ D(a) <= min P for each feasible a.  For given w the best rho is the k-th smalles
 there P = 1/2 |w|^2 - (sum of the k smallest).  min P <= P(0) = 0, with equality where the origin is in the reduced
 convex hull of the rows, {v}; then no error is small relative to it.  Gaps are therefore
 
-    (P - D) / max(-P, FLOOR M),   M = k^2 / 2 times the mean of |x_i|^2
+    (P - D) / max(-P, MIN_VALUE_SHARE M),   M = k^2 / 2 times the mean of |x_i|^2
 
 Since -P <= -min P, this bounds the error of P relative to its optimum.  M is -D if all rows have this size and one
 direction.
@@ -28,8 +28,9 @@ import math
 
 import numpy as np
 
-FLOOR = 1e-8
-SUM_RTOL = 1e-12  # differences below this share of k count as round-off
+from svmtool.tolerances import SUM_RTOL
+
+MIN_VALUE_SHARE = 1e-8  # share of M below which |P| does not count: there the gap is relative to that
 SCORE_RTOL = 1e-12  # relative round-off of v.phi(x_i), as share of |v| times the size of the rows
 ORIGIN_IN_HULL = (
     "the origin is in the convex hull of the rows: without slack no plane separates them from it, and all decision "
@@ -38,17 +39,17 @@ ORIGIN_IN_HULL = (
 
 
 def scale_of(square_norms: np.ndarray, cost: np.ndarray, k: float) -> float:
-    """FLOOR M from the |x_i|^2."""
+    """MIN_VALUE_SHARE M from the |x_i|^2."""
     return scale_of_sums(float(cost @ square_norms), float(np.sum(cost)), k)
 
 
 def scale_of_sums(squares: float, total: float, k: float) -> float:
-    """FLOOR M from sum c |x|^2 and sum c."""
-    return FLOOR * 0.5 * k * k * squares / total if total > 0.0 else 0.0
+    """MIN_VALUE_SHARE M from sum c |x|^2 and sum c."""
+    return MIN_VALUE_SHARE * 0.5 * k * k * squares / total if total > 0.0 else 0.0
 
 
 def gap_of(primal: float, dual: float, scale: float) -> float:
-    """The relative gap of the module's docstring; `scale` is FLOOR M."""
+    """The relative gap of the module's docstring; `scale` is MIN_VALUE_SHARE M."""
     difference, size = max(primal - dual, 0.0), max(-primal, scale)
     if size > 0.0:
         return difference / size
@@ -81,4 +82,4 @@ def least_score(z: np.ndarray) -> float:
 
 def is_zero(lead: float, square: float, size: float) -> bool:
     """Whether v is 0 up to round-off: |v|^2 is negligible against `size`, the mean K(x, x), and lead is round-off."""
-    return square <= FLOOR * size and lead <= SCORE_RTOL * float(np.sqrt(max(square, 0.0) * size))
+    return square <= MIN_VALUE_SHARE * size and lead <= SCORE_RTOL * float(np.sqrt(max(square, 0.0) * size))

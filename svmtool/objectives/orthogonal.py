@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 MAX_FACTORISATIONS = 100  # limit of factorisations, for Newton steps and for active sets each
 MAX_WORK = 1 << 29  # (rows + features) features^2 up to which a factorisation takes at most a second
-MAX_NUMBERS = 1 << 22  # (rows + features) features up to which it is tried: 40 bytes each
+MAX_FACTOR_NUMBERS = 1 << 22  # (rows + features) features up to which it is tried: 40 bytes each
 
 
 def possible(rows: Rows) -> bool:
     """Whether a factorisation of a copy of the rows is cheap enough."""
-    return rows.in_memory and (rows.n + rows.d) * rows.d * max(rows.d, MAX_WORK // MAX_NUMBERS) <= MAX_WORK
+    return rows.in_memory and (rows.n + rows.d) * rows.d * max(rows.d, MAX_WORK // MAX_FACTOR_NUMBERS) <= MAX_WORK
 
 
 def all_rows(task: Task) -> tuple[np.ndarray, np.ndarray]:

@@ -131,7 +131,7 @@ def methods(row: Solver) -> Mapping[str, str]:
 def planned(row: Solver, plans: Iterable[Any]) -> list[str]:
     """Return a line for each distinct plan of a row's solver: the method and the reason for it."""
     known = methods(row)
-    return list(dict.fromkeys(f"{known[plan.method]}: {plan.why}" for plan in plans))
+    return list(dict.fromkeys(": ".join(filter(None, (known[plan.method], plan.why))) for plan in plans))
 
 
 def _module(row: Solver) -> Any:

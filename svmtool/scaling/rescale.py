@@ -181,7 +181,7 @@ class RowWriter:
         items = [b"%d:%s " % item for item in zip(indices.tolist(), numbers, strict=True)]
         self.at[places + 1] = [len(item) for item in items]
         np.cumsum(self.at, out=self.at)
-        return np.frombuffer(b"".join(items) + bytes(scale_loops.PADDING), np.uint8)
+        return np.frombuffer(b"".join(items) + bytes(scale_loops.ABSENT_PADDING), np.uint8)
 
     def write(self, table: Dataset, file) -> None:
         """Append the rows of the table to the file."""

@@ -46,7 +46,7 @@ from svmtool.tolerances import ROUNDOFF_GAP
 MU = 0.1  # the paper's penalty
 POWER_STEPS, POWER_MARGIN = 10, 1.1  # steps of power iteration for the largest eigenvalue, and a factor for its error
 MAX_MULTIPLIER_STEPS, MAX_GRADIENT_STEPS = 200, 2000  # of a subproblem, and of each multiplier step
-EPS_SHARE = 0.9  # steps among all variables end at this share of eps, which leaves room for round-off
+WHOLE_EPS_SHARE = 0.9  # steps among all variables end at this share of eps, which leaves room for round-off
 MISLEADING_ERROR = 0.5  # share of the violation from which errors of f mislead steps
 FIRST_CHECK_ROUNDS = 128  # rounds before the first check of progress
 FIRST_CHECK_AFTER_DIRECT = 8  # the same after a direct solution, where only round-off is left
@@ -106,11 +106,11 @@ def solve(
     while True:
         violation, rho, r = state.certify()
         value, gap = state.value_and_gap(rho, r)
-        found = problem.relative(gap - value, -value)
+        relative = problem.relative(gap - value, -value)
         if monitor.gap is not None and at_zero <= gap - value <= allowed:
             # as good as w = 0 to within round-off, and the dual value shows that nothing is better
-            found = min(found, problem.relative(at_zero, -value))
-        close = monitor.gap is not None and found <= monitor.gap  # as certified: in double precision
+            relative = min(relative, problem.relative(at_zero, -value))
+        close = monitor.gap is not None and relative <= monitor.gap  # as certified: in double precision
         done = violation <= eps or close
         try:
             doubtful = close or state.error() > (NEGLIGIBLE_ERROR * eps if done else MISLEADING_ERROR * violation)
@@ -118,16 +118,17 @@ def solve(
                 state.refresh()
                 moved = True
                 continue
-            if polishing and (state.exact or not state.rows.single_suffices) and (least is None or found < least.gap):
+            better = least is None or relative < least.gap
+            if polishing and better and (state.exact or not state.rows.single_suffices):
                 least = state.result(value, gap, rho, r, 0, None)
                 least.alpha = least.alpha.copy()
-            status = monitor.step(gap - value, -value, found, violation=violation)
+            status = monitor.step(gap - value, -value, relative, violation=violation)
             still = progress.stalls(gap, -value, violation if state.exact else None) or settled
             still = still or (state.exact and not moved)
             if violation <= eps and status is not GAP:
                 status = RULE if eps > 0.0 else OPTIMAL
             elif status is None and slower and (
-                still or method == "direct" or slower.shown(steps.work, violation if eps > 0.0 else found)
+                still or method == "direct" or slower.shown(steps.work, violation if eps > 0.0 else relative)
             ):
                 why = "no more progress" if still else "it costs less than the SMO steps so far, and than those ahead"
                 slower, moved, still, progress = None, True, False, Progress(FIRST_CHECK_AFTER_DIRECT, STALL_ROUNDS)
@@ -136,11 +137,11 @@ def solve(
                     monitor.uses(METHODS["direct"], why)
                     continue
             if status is None and still:
-                if least is not None and least.gap < found:  # round-off makes the gaps of rounds differ
+                if least is not None and least.gap < relative:  # round-off makes the gaps of rounds differ
                     least.iterations = monitor.iterations - 1
                     least.status = OPTIMAL if least.gap <= ROUNDOFF_GAP else PRECISION
                     return least
-                status = OPTIMAL if found <= ROUNDOFF_GAP else PRECISION
+                status = OPTIMAL if relative <= ROUNDOFF_GAP else PRECISION
             if status is None and steps.work > max_work:
                 status = STEPS
             if status is not None:
@@ -175,7 +176,7 @@ class _Steps:
         """Take the steps of a round; return whether any variable has moved.  cost: of a round besides its steps."""
         state, eps, whole = self.state, self.eps, self.whole
         if whole is not None:
-            moved = whole.run(max(EPS_SHARE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
+            moved = whole.run(max(WHOLE_EPS_SHARE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
             if whole.hard or not moved:
                 self.pairs.work, self.whole, moved = whole.work, None, True
             return moved

@@ -47,7 +47,7 @@ MAX_EPOCHS = 100000  # LIBLINEAR's cap: most of them go over few rows
 # Interior-point steps replace epochs and rounds once these have cost this share of what the steps are expected to cost.
 # 300 rows of each of 17 sets with 3 to 77 classes, C = 1, 100 and 1e4: 0.3 to 1 times the time of the four runs above a
 # second, whose gaps went from 0.23, 1.8e-3, 1e-7 and 3e-7 to 4e-3, 2e-5, 1e-8 and 2e-6; the others end before
-INTERIOR_SHARE = 0.25
+CLASS_INTERIOR_SHARE = 0.25
 TIGHTER_FACTOR = 0.3  # how much further than -e says epochs go where the gap is not certified then
 # The primal value is computed each time the cost of epochs has grown by this share, and by this many evaluations of it
 EVALUATION_SHARE, MIN_MULTIPLE = 0.3, 10.0
@@ -55,7 +55,7 @@ EVALUATION_SHARE, MIN_MULTIPLE = 0.3, 10.0
 # which its rule first held.  On banking77, la12, tdt2, conll2000 and isolet1, C = 1 and 100, the dual value of tdt2 is
 # below LIBLINEAR's with 0, none with 0.5; banking77 at C = 100 takes 3.4 s (8.6 s without the limit, LIBLINEAR 2.2)
 AFTER_RULE_SHARE = 0.5
-NEAR_GAP_FACTOR = 1.5  # times the target gap, as epochs estimate it, from which on the primal is computed
+EVALUATION_GAP_FACTOR = 1.5  # times the target gap, as epochs estimate it, from which on the primal is computed
 
 METHODS = {
     "zero": "no weights: there are no rows, or one class",
@@ -134,7 +134,7 @@ class ClassEpochs(Epochs):
     def evaluate(self) -> Status | None:
         """Compute the primal where it is worth its cost, and compare with the expected cost of rounds."""
         descent, since = self.descent, self.spent - self.evaluated
-        near = self.gaps[-1] <= NEAR_GAP_FACTOR * self.gap and since >= descent.evaluation_cost
+        near = self.gaps[-1] <= EVALUATION_GAP_FACTOR * self.gap and since >= descent.evaluation_cost
         early = self.gap >= 0.0 and since >= max(MIN_MULTIPLE * descent.evaluation_cost, EVALUATION_SHARE * self.spent)
         if near or early or self.settled or self.limit:
             status = self._ended()
@@ -164,11 +164,11 @@ class ClassEpochs(Epochs):
         if limit:  # early epochs overshoot: use the best multiple of their w
             descent.scale(self.objective.best_multiple(descent.w))
         primal, bound = self.primal(), descent.dual_value()
-        left = relative_gap(primal, bound)
-        self.certified_gaps.append(left)
+        certified_gap = relative_gap(primal, bound)
+        self.certified_gaps.append(certified_gap)
         self.certified_costs.append(self.spent)
-        ruled = self.settled and (min(left, self.reached) <= RULE_MIN_GAP or not descent.factorised)
-        if left <= self.gap or limit or ruled:
+        ruled = self.settled and (min(certified_gap, self.reached) <= RULE_MIN_GAP or not descent.factorised)
+        if certified_gap <= self.gap or limit or ruled:
             support = int(np.count_nonzero(descent.alpha))
             status = self.monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
             return status or limit or base.RULE
@@ -237,7 +237,7 @@ class Run(Rounds):
             started = interior = False
             alpha = -objective.u if self.near else self.best.alpha
             other = status is None and not self.near  # whether another method may be next
-            if other and self.interior < np.inf and (stuck or self.spent > INTERIOR_SHARE * self.interior):
+            if other and self.interior < np.inf and (stuck or self.spent > CLASS_INTERIOR_SHARE * self.interior):
                 status = self.interior_steps()
                 if self.best.gap <= SLOW_MIN_GAP:  # else rounding has spoilt these points
                     alpha = self.best.alpha

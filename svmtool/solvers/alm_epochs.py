@@ -70,7 +70,7 @@ class HingeEpochs(Epochs):
         self.first = 1 if wide else FIRST_EPOCHS  # epochs before there is something to decide
         self.nnz = max(stored_rows(objective.rows).nnz, 1)
         self.worth = epochs_worth(objective.d, self.nnz)  # most epochs where rounds factorise
-        self.pg_range, self.left, self.patience = 1.0, 1.0, 1.0
+        self.pg_range, self.certified_gap, self.patience = 1.0, 1.0, 1.0
         self.promising = -1.0  # range at which the gap is reached if it falls as the range does
         self.gaps, self.pg_ranges, self.costs, self.visits_at = [1.0], [1.0], [0.0], [0.0]  # of each evaluation
         self.small = self.over = self.near = self.settled = False  # of the last epoch; see `measure`
@@ -91,7 +91,7 @@ class HingeEpochs(Epochs):
         self.pg_range = self.pg_range**SMOOTHING * max(descent.pg_range, 1e-300) ** (1.0 - SMOOTHING)
         self.small = self.wide and descent.gradient_sum <= RULE_SHARE * self.rule.certified.gradient_sum
         self.over = self.wide and descent.enough_after_rule(self.rule.certified.gradient_sum)
-        self.near = self.small and self.left <= self.loose  # as of the last evaluation
+        self.near = self.small and self.certified_gap <= self.loose  # as of the last evaluation
         self.settled = descent.pg_range <= self.range_tol
         self.limit = self.monitor.limit(descent.count) or (base.RULE if self.over else None)
 
@@ -124,17 +124,17 @@ class HingeEpochs(Epochs):
             return self._compared(still_needed(self.pg_ranges, self.costs, self.range_tol, window))
         primal = self._primal()
         bound = descent.dual_value()
-        self.left = left = relative_gap(primal, bound)
+        self.certified_gap = certified_gap = relative_gap(primal, bound)
         # relative to the bound it falls evenly; relative to a primal value far above the minimum it is almost constant
-        self.gaps.append(left / max(1.0 - left, MIN_BOUND_SHARE) if wide else left)
+        self.gaps.append(certified_gap / max(1.0 - certified_gap, MIN_BOUND_SHARE) if wide else certified_gap)
         ahead = still_needed(self.gaps, self.visits_at, self.target_gap, RATE_EVALUATIONS)
-        patience = descent.visits if left <= self.loose else REMAINING_SHARE * ahead
+        patience = descent.visits if certified_gap <= self.loose else REMAINING_SHARE * ahead
         self.patience = min(max(1.0, patience), max(1.0, descent.visits))
-        self.promising = descent.pg_range * min(self.target_gap / left, 1.0) if left > 0.0 else 0.0
-        reached = left <= self.gap or (self.small and left <= self.loose and descent.complete)
+        self.promising = descent.pg_range * min(self.target_gap / certified_gap, 1.0) if certified_gap > 0.0 else 0.0
+        reached = certified_gap <= self.gap or (self.small and certified_gap <= self.loose and descent.complete)
         if self.settled and self.rule.dual is None:
             self.settled, self.range_tol = False, UNSHRINK_SHARE * self.range_tol
-        if self.settled and not reached and limit is None and not wide and left > RULE_MIN_GAP:
+        if self.settled and not reached and limit is None and not wide and certified_gap > RULE_MIN_GAP:
             return GIVES_WAY  # LIBLINEAR's objective may be lower where its rule holds: Newton steps take over
         if reached or self.settled or limit:
             support = int(np.count_nonzero(descent.alpha))

@@ -67,7 +67,7 @@ class Rounds:
     ):  # fmt: skip
         self.objective, self.monitor, self.rule = objective, monitor, rule
         self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
-        self.factorised, self.max_rows, self.sure = factorised, DUAL_ROWS, RULE_MIN_GAP
+        self.factorised, self.max_rows, self.rule_gap = factorised, DUAL_ROWS, RULE_MIN_GAP
 
     @cached_property
     def best(self) -> Best:
@@ -144,10 +144,10 @@ class Rounds:
             return base.OPTIMAL
         if gap <= self.rule.certified.gap:
             return base.RULE
-        if self.rule.dual is not None and gap <= self.sure:
+        if self.rule.dual is not None and gap <= self.rule_gap:
             if self.objective.projected_range(self.best.alpha) <= self.rule.dual.width:
                 return base.RULE
-            self.sure *= 0.1
+            self.rule_gap *= 0.1
         if not flat:
             return None
         if gap <= self.roundoff_gap:

@@ -26,8 +26,8 @@ from svmtool.kernels.rows import exact_sum
 from svmtool.limits import EndedError
 from svmtool.objectives.one_class import least_score
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Progress, Rule, Status
-from svmtool.solvers.shared.cutting_planes import INDEFINITE, RHO_MARGIN, SAMPLE_ROWS, CuttingPlanes, Sample
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
+from svmtool.solvers.shared.cutting_planes import NOT_SEMIDEFINITE, RHO_MARGIN, SAMPLE_ROWS, CuttingPlanes, Sample
 from svmtool.solvers.shared.cutting_planes import plan as plan
 from svmtool.solvers.shared.cutting_planes import plan_sampled as plan_sampled
 from svmtool.tolerances import MIB, ROUNDOFF_GAP
@@ -167,7 +167,7 @@ def _descend(
             primal = -0.5 * max(lead, 0.0) * (max(lead, 0.0) / rho) if rho > 0.0 else 0.0
             status = monitor.step(primal, dual, gap, active=np.count_nonzero(state.a), rows=problem.n)
             if rho < -ROUNDOFF_GAP * problem.size:
-                status = INDEFINITE
+                status = NOT_SEMIDEFINITE
             still = progress.stalls(primal - dual, dual, violation if state.exact else None)
             if status is None and (still or (state.exact and not moved)):
                 status = OPTIMAL if gap <= ROUNDOFF_GAP else PRECISION

@@ -134,16 +134,18 @@ class Run:
         self.few_rows = wide and o.n <= GRAM_BELOW and o.rows.offers_coordinate_descent and o.rows.in_memory
         # up to which gap steps go that -e may end: one by conjugate gradients costs as much as all before it
         costly = wide and not self.few_rows and rule.primal is not None
-        self.sure = SLOW_MIN_GAP if costly else RULE_MIN_GAP
+        self.rule_gap = SLOW_MIN_GAP if costly else RULE_MIN_GAP
         self.target_gap = RULE_MIN_GAP if monitor.gap is None else monitor.gap
         self.gradient_tol = -1.0 if rule.primal is None else rule.primal.share * o.gradient_at_zero()
 
-    def ended(self, f: float, bound: float, norm: float, sure: float, steepest: Callable[[], float]) -> Status | None:
-        """Whether the rule holds, with a gap of at most `sure`, or the minimum is reached.
+    def ended(
+        self, f: float, bound: float, norm: float, rule_gap: float, steepest: Callable[[], float]
+    ) -> Status | None:
+        """Whether the rule holds, with a gap of at most `rule_gap`, or the minimum is reached.
 
         norm: |gradient|; steepest: the dual's largest derivative.
         """
-        if f - bound <= sure * f:
+        if f - bound <= rule_gap * f:
             if norm <= self.gradient_tol:
                 return base.RULE
             if self.rule.dual is not None and steepest() <= self.rule.dual.width:
@@ -154,7 +156,7 @@ class Run:
         """Truncated Newton steps from the objective's w."""
         o, monitor = self.objective, self.monitor
         best, best_w = o.value_at_zero(), np.zeros(o.d)
-        previous, sure, flat, cg_steps, t = np.inf, max(self.rule.confirmed.at_start, self.sure), 0, 0, 0.0
+        previous, rule_gap, flat, cg_steps, t = np.inf, max(self.rule.confirmed.at_start, self.rule_gap), 0, 0, 0.0
         while True:
             f, g = o.gradient()
             norm, bound = float(np.sqrt(g @ g)), o.bound
@@ -162,7 +164,7 @@ class Run:
                 best, best_w[:] = f, o.w
             status = monitor.step(f, bound, gradient=norm, active=o.active, cg=cg_steps, step=t)
             if status is None:
-                status = self.ended(f, bound, norm, sure, lambda: o.steepest_dual(g))  # noqa: B023  called at once
+                status = self.ended(f, bound, norm, rule_gap, lambda: o.steepest_dual(g))  # noqa: B023  called at once
             if status is None:
                 flat = 0 if previous - f > NEWTON_RTOL * abs(f) else flat + 1  # also where f is nan
                 status = rounded(f, bound) if flat >= 3 else None
@@ -170,7 +172,7 @@ class Run:
                 if f > best and not status.converged:
                     o.set_point(best_w)
                 return status
-            previous, sure = f, self.sure
+            previous, rule_gap = f, self.rule_gap
             p, cg_steps = self.direction(f, g, norm)
             monitor.uses("Newton steps by conjugate gradients" if cg_steps else "Newton steps by a factorised system")
             t = o.line_search(p)
@@ -194,7 +196,7 @@ class Run:
         diagonal = o.hessian_diagonal() if self.factor is None else np.ones(o.d)
         inverse = (lambda r: r / diagonal) if self.factor is None else self.factor.solve
         decrement = float(g @ inverse(g))  # g'H^-1 g: twice what the step will gain
-        target_gap = self.sure if self.monitor.gap is None else self.target_gap
+        target_gap = self.rule_gap if self.monitor.gap is None else self.target_gap
         goal = (2.0 * target_gap * f) ** 0.5  # |gradient| that certifies the gap to stop at
         if self.gradient_tol > 0.0:
             goal = min(goal, self.gradient_tol)

@@ -74,17 +74,17 @@ def solve(
     while True:
         violation, rho, r = state.certify()
         value, gap = state.value_and_gap(rho, r)
-        found = problem.relative(gap - value, -value)
-        close = monitor.gap is not None and found <= monitor.gap  # as certified: in double precision
+        relative_gap = problem.relative(gap - value, -value)
+        close = monitor.gap is not None and relative_gap <= monitor.gap  # as certified: in double precision
         try:
             doubtful = close or (violation <= eps and state.error() * float(np.sum(C)) > NEGLIGIBLE_ERROR * gap)
             if doubtful and not state.exact:
                 state.refresh()
                 continue
-            status = monitor.step(gap - value, -value, found, violation=violation, mu=mu)
+            status = monitor.step(gap - value, -value, relative_gap, violation=violation, mu=mu)
             if status is None and violation <= eps:
                 status = RULE if eps > 0.0 else OPTIMAL
-            if best is None or found < best.gap:
+            if best is None or relative_gap < best.gap:
                 best, stalled = state.result(value, gap, rho, r, count, status), 0
             else:
                 stalled += 1 if minimised else LOST_STAGE_WEIGHT

@@ -209,7 +209,7 @@ def test_tube_epoch(n, d, power):
     alpha, w, active = descent.alpha.copy(), descent.w.copy(), list(range(n))
     shrunk, first = False, 0.0
     for _ in range(8):
-        random, (above, below) = int(descent.state[1]), (dcd_loops.TUBE_SHARE * descent.limits[:2]).tolist()
+        random, (above, below) = int(descent.state[1]), (dcd_loops.TUBE_THRESHOLD_FACTOR * descent.limits[:2]).tolist()
         descent.run()
         largest, smallest, size, active, random = reference.tube_epoch(
             p.X, task.target, diagonal, upper, alpha, w, active, above, below, random, descent.chunk

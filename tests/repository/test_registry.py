@@ -38,6 +38,12 @@ def test_advice_at_a_limit_names_options_that_the_solver_has(status, row):
         assert (len(options_named) > 1) == row.optimal, "what goes to an optimum has a rule to loosen"
 
 
+def test_a_plan_without_a_reason_is_its_method_alone():
+    row = registry.find(3)
+    (method, text), *_ = registry.methods(row).items()
+    assert registry.planned(row, [base.Plan(method), base.Plan(method, "why")]) == [text, f"{text}: why"]
+
+
 def test_numbers_and_names_are_unique():
     keys = [key for row in registry.SOLVERS for key in (row.number, row.name)]
     assert len(keys) == len(set(keys))

@@ -309,7 +309,7 @@ def test_an_indefinite_kernel_is_reported_by_decomposition():
     K[70:, 70:] += 0.2 * (noise + noise.T)
     result = run(solve_kernel, HardOneClass(Points(Kernel(4), None, K)), Monitor(0.1, 500, 10.0))
     assert "rows" in result.history[-1], "of decomposition"
-    assert result.status is cutting_planes.INDEFINITE and not result.status.converged
+    assert result.status is cutting_planes.NOT_SEMIDEFINITE and not result.status.converged
 
 
 def test_origin_among_the_rows():
@@ -365,7 +365,7 @@ def test_a_precomputed_kernel_of_no_feature_space_is_reported():
     K = np.array([[1.0, -3.0, 0.2], [-3.0, 1.0, 0.1], [0.2, 0.1, 1.0]])
     problem = HardOneClass(Points(Kernel(4), None, K))
     result = run(solve_kernel, problem, Monitor(0.1, 50, 10.0))
-    assert result.status is cutting_planes.INDEFINITE and not result.status.converged
+    assert result.status is cutting_planes.NOT_SEMIDEFINITE and not result.status.converged
 
 
 @pytest.mark.parametrize("parts", [1, 7, 40])

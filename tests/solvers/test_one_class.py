@@ -22,7 +22,7 @@ from svmtool.coordinate.one_class import OneClassDescent
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import linear
-from svmtool.objectives.one_class import FLOOR, best_rho
+from svmtool.objectives.one_class import MIN_VALUE_SHARE, best_rho
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers import one_class
@@ -191,7 +191,7 @@ def test_the_origin_among_the_rows(row, svm_train):
     X = np.random.default_rng(3).normal(size=(60, 3))
     s = Solved(row, Problem(X, np.ones(60), 0.5), gap=1e-6)
     assert s.status.converged and s.certificate.gap <= 1e-6
-    assert abs(s.f) <= FLOOR * 0.5 * 30**2 * 3 * np.mean(X**2)
+    assert abs(s.f) <= MIN_VALUE_SHARE * 0.5 * 30**2 * 3 * np.mean(X**2)
     status, out, _ = svm_train("-s", row.number, "d", "m", data="1 1:1\n1 1:-1\n1 2:1\n1 2:-1\n")
     assert status == 0 and "\nw = 0: " in out
     assert not np.any(linear.read("m").W)

@@ -23,13 +23,12 @@ from svmtool.formats.models.text import PADDING, ModelText, NotText, Scanner, lo
 from svmtool.formats.source import MAX_LINE, NEWLINE
 from svmtool.formats.svmlight.slow_line import BLANKS, parse_line
 from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text, rows_text
-from svmtool.models.kernel import CLASSIFIERS, SVM_TYPES, KernelModel
+from svmtool.models.kernel import CLASSIFIERS, DENSITY_MARKS, SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
 from svmtool.models.linear import NO_CLASSES, OVERFLOWN
 from svmtool.numbers import format_one, parse_number
 
 EARLY_END = "ERROR: fscanf failed to read model"
-MARKS = 10
 KERNELS_WITH = {"degree": WITH_DEGREE, "gamma": WITH_GAMMA, "coef0": WITH_COEF0}  # the kernels that use a parameter
 
 
@@ -109,7 +108,7 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
             else:
                 fields[key] = scan.reals(f"numbers after {key}", pairs)
         elif key == "prob_density_marks":
-            fields[key] = tuple(scan.real(key) for _ in range(MARKS))
+            fields[key] = tuple(scan.real(key) for _ in range(DENSITY_MARKS))
         else:
             raise ModelError(f"unknown text in model file: [{key}]\n{EARLY_END}")
     _check(fields)

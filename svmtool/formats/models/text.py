@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from svmtool.compiled.buffers import Buffer
+from svmtool.compiled.loops.text.text_loops import PADDING
 from svmtool.errors import ModelError, clipped
 from svmtool.formats.source import MAX_LINE, Source, open_source
 from svmtool.integers import parse_integer
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 MAX_WORD_BYTES = 80  # characters that LIBLINEAR's and LIBSVM's scanf read at most
-PADDING = 32  # bytes after the text that the compiled parser may read
 WINDOW_BYTES = 1 << 22  # bytes read at a time
 STEP_BYTES = 256  # bytes searched at a time for the end of blanks or of a token
 MAX_TOKEN_BYTES = 1 << 20  # bytes; numbers may have thousands of digits

@@ -35,7 +35,7 @@ COUNTS = {"rows": 1 << 48, "pairs": 1 << 48, "features": (1 << 31) - 1}  # field
 HEADER_BYTES = 1 << 14  # longer than any header: reading stops here
 OPEN_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # does not follow links or wait at pipes
 PIECE_NUMBERS = 1 << 18  # about this many numbers are verified between two checks of the memory
-WORD_VALUES = 1 << 64
+CHECKSUM_MODULUS = 1 << 64
 
 
 class UnfitError(Exception):
@@ -54,7 +54,7 @@ def write(source: Source, folder: Path, mark: dict[str, Any], longest: int) -> d
 
         def put(name: str, entries: np.ndarray) -> None:
             files[name].write(entries)
-            sums[name] = (sums[name] + _checksum(entries, places[name])) % WORD_VALUES
+            sums[name] = (sums[name] + _checksum(entries, places[name])) % CHECKSUM_MODULUS
             places[name] += len(entries)
 
         put("indptr", np.zeros(1, "i8"))
@@ -203,7 +203,7 @@ def _check_fields(header: dict[str, Any], mark: dict[str, Any]) -> None:
     sums = header.get("sums")
     fine = header.keys() == {"format", *mark, *COUNTS, "sums"} and isinstance(sums, dict) and sums.keys() == {*ARRAYS}
     fine = fine and all(_is_count(header[name], most) for name, most in COUNTS.items())
-    if not fine or not all(_is_count(sums[name], WORD_VALUES - 1) for name in ARRAYS):
+    if not fine or not all(_is_count(sums[name], CHECKSUM_MODULUS - 1) for name in ARRAYS):
         raise UnfitError(f"{HEADER} has invalid fields")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from svmtool.activity import doing
 from svmtool.compiled import ahead_of_time
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.source import MAX_LINE, NEWLINE, NUL, open_source, too_long
+from svmtool.formats.source import MAX_LINE, NEWLINE, NUL_IN_LINE, open_source, too_long
 from svmtool.formats.svmlight.table import RawTable, joined, parse_bytes, read_raw
 from svmtool.numbers import parse_number
 
@@ -114,7 +114,7 @@ def arriving_rows(stopped: Callable[[], bool]) -> Iterator[RawTable | None]:
         if not cut:
             length += len(data)
             if b"\0" in data or length > MAX_LINE:
-                raise DataError(line + 1, "-", "", NUL if b"\0" in data else too_long(MAX_LINE))
+                raise DataError(line + 1, "-", "", NUL_IN_LINE if b"\0" in data else too_long(MAX_LINE))
             continue
         last = rest.pop()
         whole = b"".join([*rest, last[:cut]])

@@ -22,10 +22,10 @@ LAST_INDEX = 2147483647
 
 # What the first line of another format begins with, and what to do
 CONVERT = "svmtool convert --from {} FILE OUT makes LIBSVM text of it"
-MODEL = (b"solver_type ", b"svm_type ")
+MODEL_KEYWORDS = (b"solver_type ", b"svm_type ")
 BEGINNINGS = (
     (b"\xef\xbb\xbf", "the file begins with a byte-order mark (BOM): save it as UTF-8 without one"),
-    (MODEL, "this is a model file: the data file comes first"),
+    (MODEL_KEYWORDS, "this is a model file: the data file comes first"),
     ((b"@relation", b"@RELATION", b"@attribute", b"@ATTRIBUTE", b"%"),
      "this is an ARFF file: save it as CSV, then " + CONVERT.format("csv")),
     ((b"{", b"["), "this is JSON: write it as CSV, then " + CONVERT.format("csv")),
@@ -163,7 +163,7 @@ def is_model(path: str) -> bool:
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
-        return file.read(max(map(len, MODEL))).startswith(MODEL)
+        return file.read(max(map(len, MODEL_KEYWORDS))).startswith(MODEL_KEYWORDS)
 
 
 def advice(line: bytes) -> str:

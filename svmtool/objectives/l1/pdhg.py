@@ -25,7 +25,7 @@ from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.task import Task
 
 MAX_DISTANCE = 0.2  # rows further than this from their targets are left out
-MIN_SUM = 0.8  # columns of zero weight with sums below this are left out
+MIN_COLUMN_SUM = 0.8  # columns of zero weight with |sum_i a_i x_ij| below this are left out
 MIN_REDUCED_SIZE = 1000  # rows and columns of which none are left out
 REDUCED_SHARE = 0.8  # they are chosen again if at most this share of either would remain, or if one is missing
 MIN_ROW_SUM = 1e-2  # lower bound of a row's sum in its step size, relative to the mean
@@ -179,7 +179,7 @@ class L1Pdhg:
         full = a >= self.task.cost
         far = max(MAX_DISTANCE, float(np.sort(np.abs(slack))[: self.min_size][-1]))
         some = ((a > 0.0) | (slack >= -far)) & ~(full & (slack > far))
-        columns = (w != 0.0) | (size >= min(MIN_SUM, -float(np.sort(-size)[: self.min_size][-1])))
+        columns = (w != 0.0) | (size >= min(MIN_COLUMN_SUM, -float(np.sort(-size)[: self.min_size][-1])))
         row_out, column_out = np.ones(self.n, bool), np.ones(m, bool)
         row_out[self._rows], column_out[self._columns] = False, False
         missing = np.any(row_out & np.where(full, slack < 0.0, slack > 0.0)) or np.any(column_out & (size > 1.0))

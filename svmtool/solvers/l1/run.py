@@ -30,7 +30,7 @@ MORE_STEPS, MORE_WORK = 10.0, 60.0
 # Work of other steps before an interior-point run, as share of what that takes at most.  CPU time compared with 1.0 on
 # fifteen sets of 36 to 62,061 features (text, one-hot, raw, images; C = 1, 100, 1e4, at most 40 s): 0.85 to 1.15 times,
 # most of it noise; on 341 rows of banking77 at C = 1e4, whose 77 runs all get there, 0.8 times
-INTERIOR_SHARE = 0.5
+L1_INTERIOR_SHARE = 0.5
 STALL_WORK, STALL_SHARE = 800.0, 0.5  # a method continues while so much work brings the gap to that share
 STALL_WORK_GROWTH = 4.0  # STALL_WORK grows by this factor each time that both methods have run
 MAX_FACE_STEPS = 20  # most Newton steps over the nonzero weights
@@ -64,7 +64,7 @@ class Run:
         self.multiplications = 0.0  # about those of all steps; at `interior_after` the interior-point method runs, once
         self.interior_after = np.inf
         if L1Interior.possible(objective):
-            self.interior_after = INTERIOR_SHARE * L1Interior.cost(objective)
+            self.interior_after = L1_INTERIOR_SHARE * L1Interior.cost(objective)
 
     def _count(self, work: float, more: float = 0.0) -> None:
         """Add to `multiplications`: work in passes over the rows, and more multiplications."""

@@ -39,11 +39,11 @@ from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP
 # Measured at C = 1 to a gap of 1e-4, -s 5 and 6, in two partitions of up to 5000 rows of a9a, australian, madelon,
 # splice, mushrooms, w8a, cod-rna, kdd99, magic04, dorothea, arcene, farm-ads, imdb.tfidf and polarity2.bigram: passes
 # in ratio to those of the values that stand here, mean and worst.  15, 50 or 200 steps of conjugate gradients in place
-# of FAR_CG_STEPS: 1.00, 1.00.  MAX_SYSTEMS 5, 10, 80: 0.99, 1.20; 1.00, 1.27; 1.01, 1.17.  END_SLOPE 0.01, 0.3, 0.5:
-# 1.10, 16.5; 0.96, 3.2; 0.87, 1.75.  MIN_SET_SIZE 50, 800: 0.97, 3.8; 1.13, 15.2.  No path: 1.26, 17; from 10: 1.06,
-# 14; with PATH_GAP 0.1, 0.03: 1.00, 1.21; 0.97, 1.24.  Matrices up to 300 weights: 2.4, 43; up to 4000: 0.93, 1.00,
-# each of 128 MB.
-END_SLOPE = 0.1  # share of the slope at t = 0 at which a search along a step ends
+# of FAR_CG_STEPS: 1.00, 1.00.  MAX_SYSTEMS 5, 10, 80: 0.99, 1.20; 1.00, 1.27; 1.01, 1.17.  MAX_END_SLOPE 0.01, 0.3,
+# 0.5: 1.10, 16.5; 0.96, 3.2; 0.87, 1.75.  MIN_SET_SIZE 50, 800: 0.97, 3.8; 1.13, 15.2.  No path: 1.26, 17; from 10:
+# 1.06, 14; with PATH_GAP 0.1, 0.03: 1.00, 1.21; 0.97, 1.24.  Matrices up to 300 weights: 2.4, 43; up to 4000: 0.93,
+# 1.00, each of 128 MB.
+MAX_END_SLOPE = 0.1  # share of the slope at t = 0 at which a search along a step ends
 MAX_TRIALS = 60  # most values of t in a search: where the slope jumps at a zero of a weight, no t has such a slope
 BRACKET_RTOL = 1e-3  # a bracket of t this narrow, relative, holds such a jump
 MAX_SYSTEMS = 20  # most of them for a model
@@ -238,7 +238,7 @@ class _Run:
                 high = t
             else:
                 low = t
-            if abs(rise) <= -END_SLOPE * at_zero or low == 1.0:
+            if abs(rise) <= -MAX_END_SLOPE * at_zero or low == 1.0:
                 return t
             if low > 0.0 and high - low <= BRACKET_RTOL * high:
                 break

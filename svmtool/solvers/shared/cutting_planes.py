@@ -19,7 +19,7 @@ FURTHEST_SHARE = 0.001  # of the rows: the eps for which a run by samples gives 
 JOINING_DIVISOR = 8  # the number of A's rows divided by this, at least 1, joins next
 RHO_MARGIN = 1e-6  # share of rho by which the stored rho is smaller
 FIRST_ROWS = 2  # rows that A begins with
-INDEFINITE = Status("indefinite", False, "the precomputed kernel is not positive semidefinite")
+NOT_SEMIDEFINITE = Status("indefinite", False, "the precomputed kernel is not positive semidefinite")
 # The methods of FOSVM, with a kernel too.
 METHODS = {
     "all": "cutting planes, all rows examined each round",
@@ -93,7 +93,7 @@ class CuttingPlanes:
             return self.monitor.end()
 
     def _rounds(self, max_rows: float) -> Status | None:
-        sure = False  # whether the rows that joined last were chosen by exact z
+        joined_exactly = False  # whether the rows that joined last were chosen by exact z
         while True:
             moved = self.subproblem.solve()
             worst, least, all_seen = self.evaluate()
@@ -110,16 +110,16 @@ class CuttingPlanes:
             if status is GAP and not all_seen:
                 status = self.sample.status(self.monitor.iterations)
             if rho < -ROUNDOFF_GAP * self.rows.size:
-                status = INDEFINITE
+                status = NOT_SEMIDEFINITE
             if status is None and not len(worst):
                 status = OPTIMAL
-            if status is None and sure and not moved:
+            if status is None and joined_exactly and not moved:
                 status = OPTIMAL if gap <= ROUNDOFF_GAP else PRECISION
             if status is not None:
                 return status
             if len(self.chosen) + len(worst) > max_rows:
                 return None
-            sure = all_seen and self.rows.exact
+            joined_exactly = all_seen and self.rows.exact
             self.join(worst)
 
     def evaluate(self) -> tuple[np.ndarray, float, bool]:

@@ -14,7 +14,15 @@ from svmtool.coordinate.hinge import still_needed
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
-from svmtool.objectives.power_interior import MAX_STEPS, STALL_STEPS, USUAL_STEPS, PowerInterior, by_rows, step_cost
+from svmtool.objectives.power_interior import (
+    ESTIMATE_GROWTH,
+    MAX_STEPS,
+    STALL_STEPS,
+    USUAL_STEPS,
+    PowerInterior,
+    by_rows,
+    step_cost,
+)
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
@@ -25,7 +33,6 @@ if TYPE_CHECKING:
     from svmtool.objectives.class_interior import ClassInterior
 
 NAME = "interior-point steps"  # in METHODS and the solver log
-ESTIMATE_GROWTH = 1.5  # ratio of the iterations at two successive estimates of the other method's remaining cost
 
 
 def possible(task: Task) -> bool:

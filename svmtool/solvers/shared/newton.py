@@ -98,7 +98,7 @@ def newton_steps(
     gradient_tol = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
     systems = _Systems(objective, monitor, system, max_rows, work)
     lowest, flat, t = np.inf, 0, 0.0
-    rule_below = -1.0 if rule.dual is None or systems.features else SLOW_MIN_GAP  # from where that rule may hold
+    range_rule_gap = -1.0 if rule.dual is None or systems.features else SLOW_MIN_GAP  # from where that rule may hold
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
     while True:
         # Step 1: value, gradient and active rows I(w)
@@ -111,13 +111,13 @@ def newton_steps(
             best, best_w[:] = f, objective.w
         status = monitor.step(f, bound, gradient=norm, active=objective.active, cg=systems.products, step=t)
         of_features = rule.confirmed.at_start if systems.first else RULE_MIN_GAP
-        sure = of_features if systems.features else rule.confirmed.slow
-        if status is None and norm <= gradient_tol and f - bound <= sure * f:
+        rule_gap = of_features if systems.features else rule.confirmed.slow
+        if status is None and norm <= gradient_tol and f - bound <= rule_gap * f:
             status = base.RULE
-        if status is None and 0.0 <= rule_below and f - bound <= min(rule_below, rule.confirmed.slow) * f:
+        if status is None and 0.0 <= range_rule_gap and f - bound <= min(range_rule_gap, rule.confirmed.slow) * f:
             if objective.projected_range(objective.dual_point()) <= rule.dual.width:
                 status = base.RULE
-            rule_below *= UNSHRINK_SHARE
+            range_rule_gap *= UNSHRINK_SHARE
         if status is None and f - bound <= rule.certified.gap * f:
             status = base.RULE
         exact = systems.exact and objective.changed == 0

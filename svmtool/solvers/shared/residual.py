@@ -85,8 +85,8 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
     while True:
         dual, gap = state.values()
         sound = convex and least <= dual <= (1.0 + MAX_EXCESS) * at_zero
-        worst, found = float(np.abs(state.residuals()).max()), state.problem.relative(dual + gap, dual)
-        close = monitor.gap is not None and found <= monitor.gap  # as certified: in double precision
+        worst, relative_gap = float(np.abs(state.residuals()).max()), state.problem.relative(dual + gap, dual)
+        close = monitor.gap is not None and relative_gap <= monitor.gap  # as certified: in double precision
         exact, before = state.exact, (state.c.copy(), state.e.copy())
         try:
             if not exact and (not sound or close or state.error() > NEGLIGIBLE_ERROR * max(worst, eps)):
@@ -94,7 +94,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
                 method.restart()
                 convex = True
                 continue
-            status = monitor.step(dual + gap, dual, found, violation=worst)
+            status = monitor.step(dual + gap, dual, relative_gap, violation=worst)
             if worst <= eps and status is not GAP:
                 status = RULE if eps > 0.0 else OPTIMAL
             elif status is None and monitor.max_iter is not None and method.count >= monitor.max_iter:
@@ -110,7 +110,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
                 if not sound:
                     status = INDEFINITE
                 elif still:
-                    status = OPTIMAL if found <= ROUNDOFF_GAP else PRECISION
+                    status = OPTIMAL if relative_gap <= ROUNDOFF_GAP else PRECISION
             if status is not None:
                 return state.result(method.count, status)
             max_steps = CALL_STEPS if monitor.max_iter is None else min(CALL_STEPS, monitor.max_iter - method.count)
@@ -149,7 +149,7 @@ def directly(problem: LeastSquaresSvc, monitor: Monitor, *_: object) -> KernelRe
     state.c = c
     state.refresh()
     dual, gap = state.values()
-    found = problem.relative(dual + gap, dual)
+    relative_gap = problem.relative(dual + gap, dual)
     monitor.uses("a direct solution", "the solver's own result does not hold")
-    status = monitor.step(dual + gap, dual, found) or (OPTIMAL if found <= ROUNDOFF_GAP else PRECISION)
+    status = monitor.step(dual + gap, dual, relative_gap) or (OPTIMAL if relative_gap <= ROUNDOFF_GAP else PRECISION)
     return state.result(1, status)

@@ -33,7 +33,7 @@ from svmtool.params import Settings
 from svmtool.tolerances import EPS
 from svmtool.training.inputs import refuse_overflow
 
-GOLDEN_RATIO = 0.6180339887498949
+INVERSE_GOLDEN_RATIO = 0.6180339887498949
 PROBE_DIRECTIONS = 3  # random directions in which rounding is taken to have moved the matrix
 MAX_ERROR = 1e-8  # relative round-off error of the weights above which the user is warned
 MAX_LABELS = 2  # of adaptable models of FALSVM, see falsvm.py
@@ -256,7 +256,8 @@ def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics) -> 
         return 0.0
     q = _passed(problem, sums)
     k = np.arange(1, PROBE_DIRECTIONS * problem.d + 1).reshape(PROBE_DIRECTIONS, problem.d)
-    signs = np.where(k * GOLDEN_RATIO % 1.0 < 0.5, -1.0, 1.0)  # as good as random: importing numpy.random takes 20 ms
+    # as good as random: importing numpy.random takes 20 ms
+    signs = np.where(k * INVERSE_GOLDEN_RATIO % 1.0 < 0.5, -1.0, 1.0)
     moved = max(float(np.linalg.norm(problem.matrix.factor().solve(s * q))) for s in signs)
     return 2.0 * problem.C * EPS * moved * float(np.linalg.norm(q * w)) / size
 

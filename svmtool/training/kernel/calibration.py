@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmtool.models.kernel import DENSITY_MARKS
 from svmtool.solvers.shared.base import TIME
 from svmtool.training.calibration import NotCalibratedError, fit_sigmoid
 from svmtool.training.kernel.dataset import KernelSet
@@ -23,9 +24,8 @@ from svmtool.training.kernel.fit import Fitting, KernelTraining
 from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds
 
 FOLDS = 5
-MARKS = 10
 OUTLIER_DEVIATIONS = 5.0  # standard deviations of a Laplace distribution beyond which an error does not count
-TOO_FEW = f"WARNING: number of positive or negative decision values <{MARKS // 2}; "
+TOO_FEW = f"WARNING: number of positive or negative decision values <{DENSITY_MARKS // 2}; "
 TOO_FEW += "too few to do a probability estimation."
 
 Train = Callable[[KernelSet, Fitting], KernelTraining]
@@ -87,7 +87,7 @@ def laplace_scale(data: KernelSet, fitting: Fitting, train: Train, rand: GlibcRa
 
 def density_marks(values: np.ndarray) -> np.ndarray:
     """Return the ten marks of decision values f8[n]; NotCalibratedError with LIBSVM's sentence if they are too few."""
-    values, half = np.sort(values), MARKS // 2
+    values, half = np.sort(values), DENSITY_MARKS // 2
     below = int(np.searchsorted(values, 0.0))
     above = len(values) - below
     if min(below, above) < half:

@@ -94,10 +94,10 @@ class Hinges(Batch):
         gap = -1.0 if self.s.target is None else self.s.target
         max_iter = self.s.stopping.max_iter
         max_rounds = NO_ROUND_LIMIT if max_iter is None else min(max_iter, NO_ROUND_LIMIT)
-        sure = CONFIRMED_GAP if self.points.kernel.positive else np.inf  # else the optimum may be worse than w = 0
+        poor_gap = CONFIRMED_GAP if self.points.kernel.positive else np.inf  # else the optimum may be worse than w = 0
         p, done = (0.0 if self.nu else -1.0), 0
         while done < len(some) and not stop.ended():
-            done = call(n, width, p, self.nu, tolerance(self.s), gap, sure, max_rounds, done, CALL_WORK)
+            done = call(n, width, p, self.nu, tolerance(self.s), gap, poor_gap, max_rounds, done, CALL_WORK)
         mine = slice(self.ends[i], self.ends[i + 1])
         for q, j in enumerate(some[:done]):
             theirs, there = slice(self.ends[j], self.ends[j + 1]), slice(columns[q], columns[q] + sizes[q])

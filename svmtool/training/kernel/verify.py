@@ -31,11 +31,11 @@ from svmtool.certify.kernel import (
 )  # fmt: skip
 from svmtool.certify.linear import Certificate
 from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, relative
-from svmtool.kernels.results import SUM_RTOL, DecisionFunction, KernelResult, feasible_sums
+from svmtool.kernels.results import DecisionFunction, KernelResult, feasible_sums
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.residual import INDEFINITE
-from svmtool.tolerances import SLOW_MIN_GAP
+from svmtool.tolerances import SLOW_MIN_GAP, SUM_RTOL
 
 STATIONARY_RTOL = 0.1  # relative difference of the values up to which a point counts as stationary, for any kernel
 SAMPLE_FACTOR = 2.0  # factor of CONFIRMED: a certificate from a sample adds up to half of the gap, and single precision

@@ -185,18 +185,18 @@ class Reduction(ABC):
 
     def fit(
         self, start: np.ndarray | None = None, report: Callable[..., None] | None = None, stop: StopFlag | None = None,
-        sure: bool = False,
+        verified: bool = False,
     ) -> list[Result]:  # fmt: skip
         """Solve every problem; start (length of w x problems) is a warm start, report takes the records of all runs.
 
-        sure: results that claim to be exact, or that rounding has ended, are verified as those of fit_and_certify are.
+        verified: results that claim to be exact, or that rounding has ended, are verified as by fit_and_certify.
         stop: the command's, or this part's share; None: max_seconds counts from here on.  The problems share
         the time fairly; those that are not reached before it is over are not solved.
         """
 
         def checked(k: int, result: Result, began: np.ndarray | None, share: StopFlag) -> Result:
             result = verify.sound(self, k, result, began)
-            if sure and result.status in (base.OPTIMAL, base.PRECISION):
+            if verified and result.status in (base.OPTIMAL, base.PRECISION):
                 result, _ = verify.verified(self, k, result, self._monitor(None, share), began)
             return result
 

@@ -68,7 +68,7 @@ class Folds:
             warnings[k] = problems.warnings()
             problems.any_start = searches
             start = warm[k] if warm is not None else None
-            results = problems.fit(start if so_far[k] is None else so_far[k], stop=share, sure=not searches)
+            results = problems.fit(start if so_far[k] is None else so_far[k], stop=share, verified=not searches)
             W = problems.weights(results)
             late = any(r.status is TIME for r in results)
             ends[k] = TIME if late else worst_status(results)

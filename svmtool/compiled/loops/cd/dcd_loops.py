@@ -18,7 +18,7 @@ from svmtool.compiled.loops.rows.row_loops import ONE, TWO, ZERO, add_multiple, 
 # Visits between two evaluations of the primal, as share of those so far, or of those expected until the requested gap;
 # never more than went before
 EVALUATION_SHARE, REMAINING_SHARE = 0.1, 0.8
-TUBE_SHARE = 0.3  # tubes: factor of the shrinking thresholds, which the first rows of an epoch make too wide
+TUBE_THRESHOLD_FACTOR = 0.3  # tubes: factor of the shrinking thresholds, which the first rows of an epoch make too wide
 
 
 @helper
@@ -162,7 +162,8 @@ def tube_epoch(
 ):  # fmt: skip
     """`dcd_epoch` for tubes: target and alpha have two entries for each row, upper and lower side; square_norms one.
 
-    The thresholds are multiplied by TUBE_SHARE.  diagonal and upper are equal on both sides; at most one of the two
+    The thresholds are multiplied by TUBE_THRESHOLD_FACTOR.  diagonal and upper are equal on both sides; at most one of
+    the two
     variables is above zero, initially and at all times.  limits[4] receives the sum of |projected gradient|.
     """
     rows = state[0]
@@ -172,7 +173,7 @@ def tube_epoch(
     largest = limits[2]
     smallest = limits[3]
     size = limits[4]
-    above, below = TUBE_SHARE * limits[0], TUBE_SHARE * limits[1]
+    above, below = TUBE_THRESHOLD_FACTOR * limits[0], TUBE_THRESHOLD_FACTOR * limits[1]
     at_bias = np.uint64(len(w) - 1)
     stored = np.uint64(len(indptr)) - ONE
     gone = stored  # marks a shrunk row

@@ -14,7 +14,8 @@ FIELDS = 8  # of a pair: status, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KK
 UNSOLVED, RULE, GAP, LIMIT = 0.0, 1.0, 2.0, 3.0  # status: not solved (steps or round-off); violation; gap; round limit
 MAX_ROUNDS = 60  # most rounds, each of which examines all variables
 MAX_STEPS_EACH = 100  # most steps for each lane
-EPS_SHARE, VIOLATION_SHARE = 0.9, 0.1  # tolerance of steps, as share of eps; without eps, of the violation before them
+# Tolerance of steps, as share of eps; without eps, of the violation before them
+PAIR_EPS_SHARE, PAIR_VIOLATION_SHARE = 0.9, 0.1
 
 
 @helper
@@ -113,7 +114,7 @@ def certify(F, a, y, upper, l, p, rho, r, floor, out, at):  # noqa: E741
 
 @helper
 def solve_pair(
-    own, cross, others, n, width, column, at, m, limits, p, total, reached, eps, gap, sure, max_rounds, work, K,
+    own, cross, others, n, width, column, at, m, limits, p, total, reached, eps, gap, poor_gap, max_rounds, work, K,
     place, wanted, out, to,
 ):  # fmt: skip
     """Solve one pair, see class_pairs; returns steps times variables.  a, F and y remain in `work`."""
@@ -176,14 +177,14 @@ def solve_pair(
         elif violation <= eps:
             good = out[to + 3] - out[to + 2] <= most_primal
             poor = poor or not good
-            if good and (not poor or out[to + 4] <= sure):
+            if good and (not poor or out[to + 4] <= poor_gap):
                 why = RULE
         if why == UNSOLVED and rounds >= max_rounds:
             why = LIMIT
         if why != UNSOLVED or rounds >= MAX_ROUNDS or taken >= most or not violation < least:
             break
         least = violation
-        tolerance = EPS_SHARE * eps if violation > eps > 0.0 else VIOLATION_SHARE * violation
+        tolerance = PAIR_EPS_SHARE * eps if violation > eps > 0.0 else PAIR_VIOLATION_SHARE * violation
         rounds += 1
         while True:
             done = pair_descent(
@@ -207,7 +208,7 @@ def solve_pair(
 )
 def class_pairs(
     own, cross, others, sizes, columns, starts, limits, a, a_others, F, F_others, out, work, places, wanted,
-    n, width, p, nu, eps, gap, sure, max_rounds, first, most,
+    n, width, p, nu, eps, gap, poor_gap, max_rounds, first, most,
 ):  # fmt: skip
     """Solve the problems of class i (n rows, y = +1) with each of some other classes (y = -1), from `first` on:
 
@@ -215,8 +216,8 @@ def class_pairs(
 
     with s = max(nu (n + m) / 2, 1), until the largest violation is <= eps (eps = 0: never), the relative gap is <=
     `gap` (gap < 0: never), or for max_rounds.  If the primal value is above its limit when the violation is <= eps,
-    the run continues until the gap is <= `sure`.  With nu (n + m) / 2 < 1 no a reaches its bound: then rho and r are
-    those of the nearest rows, as in KernelProblem.without_losses.  own (n, n): K of class i; cross (n, width): K
+    the run continues until the gap is <= `poor_gap`.  With nu (n + m) / 2 < 1 no a reaches its bound: then rho and r
+    are those of the nearest rows, as in KernelProblem.without_losses.  own (n, n): K of class i; cross (n, width): K
     between i and the others, side by side.  Other class q has m = sizes[q] rows from columns[q] on, its K (m, m) at
     others[starts[q]], and limits[4 q ..]: costs of a row of i and of q, the least value that gaps are relative to (0:
     the primal value), the limit of the primal value.  Returns how many problems are done, after about `most` steps
@@ -235,7 +236,8 @@ def class_pairs(
         K = work[8 * side + 6 * LANES :]
         spent += solve_pair(
             own, cross, others, n, width, column, starts[q], m, limits[4 * q : 4 * q + 4], p, total,
-            not 0.5 * nu * float(n + m) < total, eps, gap, sure, max_rounds, work, K, places, wanted, out, q * FIELDS,
+            not 0.5 * nu * float(n + m) < total, eps, gap, poor_gap, max_rounds, work, K, places, wanted,
+            out, q * FIELDS,
         )  # fmt: skip
         base = base_of(n, total)
         l = whole_lanes(base + m)  # noqa: E741

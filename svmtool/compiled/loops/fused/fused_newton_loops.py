@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.loss.hinge_loops import hinge2_line_search, hinge2_state, next_line_search_step
-from svmtool.compiled.loops.loss.logistic_loops import LINE_SEARCH_PRECISION, logistic_line_search, logistic_state
+from svmtool.compiled.loops.loss.logistic_loops import LINE_SEARCH_RTOL, logistic_line_search, logistic_state
 from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, dot, row_dot
 from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
 from svmtool.tolerances import NEWTON_RTOL, OPTIMAL_GAP
@@ -87,7 +87,7 @@ def step_along(z, dz, target, cost, out, a, b, logistic, rows):
     bracket = out[2:]
     bracket[0] = 0.0
     bracket[1] = np.inf
-    precision = LINE_SEARCH_PRECISION if logistic else 0.0
+    rtol = LINE_SEARCH_RTOL if logistic else 0.0
     t = 1.0
     for _ in range(100):
         if logistic:
@@ -95,7 +95,7 @@ def step_along(z, dz, target, cost, out, a, b, logistic, rows):
         else:
             hinge2_line_search(z, dz, target, cost, out, t, np.uint64(0), rows)
         new = next_line_search_step(t, out[0] + a + t * b, out[1] + b, bracket)
-        if abs(new - t) <= precision * t:
+        if abs(new - t) <= rtol * t:
             break
         t = new
     return t
@@ -112,7 +112,7 @@ def largest_dot(indptr, indices, values, g, rows):
 
 @loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8, i8, i8)", fast=True)
 def fused_newton(
-    indptr, indices, values, y, target, cost, w, work, history, gap, gradient_tol, steepest, at_start, sure, most,
+    indptr, indices, values, y, target, cost, w, work, history, gap, gradient_tol, steepest, at_start, rule_gap, most,
     logistic,
 ):  # fmt: skip
     """See Objective.fused_newton; history[-FIELDS] receives the number of records.
@@ -168,7 +168,7 @@ def fused_newton(
         if f - bound <= gap * f:
             code = 2
             break
-        if f - bound <= (at_start if records == 1 else sure) * f:
+        if f - bound <= (at_start if records == 1 else rule_gap) * f:
             if norm <= gradient_tol or (steepest >= 0.0 and largest_dot(indptr, indices, values, g, rows) <= steepest):
                 code = 3
                 break

@@ -13,7 +13,7 @@ from numpy import float32, uint64
 
 from svmtool.compiled import helper, loop
 
-LANES = uint64(64)
+LANES = uint64(64)  # variables that a search for the most violating one compares at a time
 N0 = uint64(0)
 EXCLUDED = 1e300  # takes a variable out of a search
 NOT_STORED = uint64(2**63)  # place of a row that is not in memory

@@ -17,9 +17,9 @@ from svmtool.compiled.loops.loss.logistic_loops import exp_of_negative, log_of_o
 from svmtool.compiled.loops.rows.row_loops import ONE
 from svmtool.tolerances import MIN_POSITIVE
 
-BOUND_DISTANCE = 0.1  # see `l1_model_slopes`
+MIN_BOUND_SHARE = 0.1  # of its distance from a bound that a multiplier keeps in a step, see `l1_model_slopes`
 MIN_END_CURVATURE = 0.1  # at the end of a step, as share of the mean along it, unless f is known to decrease
-END_SLOPE = 1e-2  # slope at the end of a line search, as share of that at w
+MAX_END_SLOPE_RATIO = 1e-2  # largest slope at the end of a line search, as share of that at w
 
 
 @loop("f8(f8[], f8[], f8, u8)", fast=True)
@@ -59,13 +59,13 @@ def l1_model_slopes(u, y, cost, c, dz, logistic):
     """u += c dz y: the model's slopes at the end of a step, kept within the bounds of the multipliers.
 
     Multipliers of the logistic loss stay away from the bounds, where the dual's slope is infinite, by the share
-    BOUND_DISTANCE of their distance.
+    MIN_BOUND_SHARE of their distance.
     """
     for i in range(np.uint64(len(u))):
         a = -u[i] * y[i]
         new = a - c[i] * dz[i]
         if logistic:
-            new = min(max(new, BOUND_DISTANCE * a), cost[i] - BOUND_DISTANCE * (cost[i] - a))
+            new = min(max(new, MIN_BOUND_SHARE * a), cost[i] - MIN_BOUND_SHARE * (cost[i] - a))
         u[i] = -max(new, 0.0) * y[i]
 
 
@@ -123,7 +123,7 @@ def l1_step(z, dz, target, cost, w, p, penalty, g, out, logistic):
             right += size if t >= breakpoint else -size
         # if most of the curvature is near 0, f can be above f(0) at a t with a small positive slope
         falls = left <= 0.0 or (t - low) * left <= gained or out[1] * t >= MIN_END_CURVATURE * (left - first)
-        if falls and left <= END_SLOPE * -first and (t == 1.0 or right >= END_SLOPE * first):
+        if falls and left <= MAX_END_SLOPE_RATIO * -first and (t == 1.0 or right >= MAX_END_SLOPE_RATIO * first):
             break
         if left > 0.0:
             high = t

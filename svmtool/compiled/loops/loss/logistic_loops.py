@@ -17,8 +17,8 @@ if _library is None:
 # almost linear: its curvature underflows, and a step over such rows alone would be unbounded.  With the bound a step
 # changes a margin by at most 1000 times its size.  Rows with a margin above -9 keep their curvature.
 MIN_CURVATURE_RATIO = 1e-3
-MIN_MARGIN = 1e-3  # |z| below which tanh(z / 2) / (2 z) is 1/4 up to 1e-7
-LINE_SEARCH_PRECISION = 1e-2  # f is not piecewise quadratic: an exact search would gain little
+MIN_ABS_MARGIN = 1e-3  # replaces a smaller |z| in tanh(z / 2) / (2 z), which is 1/4 up to 1e-7 there
+LINE_SEARCH_RTOL = 1e-2  # of t: f is not piecewise quadratic, and an exact search would gain little
 MIN_EXPONENT = -708.0  # below this exp is not a normal number
 SQRT2_MINUS_1 = 0.41421356237309503  # sqrt(2) - 1
 
@@ -97,7 +97,7 @@ def logistic_widen(z, cost, c):
     above it (Jaakkola and Jordan, Statistics and Computing 10 (2000) 25-37).
     """
     for i in range(uint64(len(z))):
-        size = max(abs(z[i]), MIN_MARGIN)
+        size = max(abs(z[i]), MIN_ABS_MARGIN)
         e = exp_of_negative(-size)
         c[i] = max(c[i], cost[i] * (1.0 - e) / ((1.0 + e) * 2.0 * size))
 

@@ -2,7 +2,7 @@
 
 from svmtool.compiled import loop
 
-MAX_STEPS = 300  # most steps; bisection in every third step ends earlier
+MAX_ROOT_STEPS = 300  # most steps; bisection in every third step ends earlier
 ROOT_RTOL = 2.0**-51  # relative tolerance: two units in the last place
 
 
@@ -19,7 +19,7 @@ def smoothed_root(decisions, along, y, cost, centre, mu, slope, curve, start, lo
     inverse = 1.0 / mu
     t = start if low < start <= high else 0.5 * (low + high)
     wide = high - low
-    for k in range(MAX_STEPS):
+    for k in range(MAX_ROOT_STEPS):
         value = slope + t * curve
         bend = curve
         for i in range(len(y)):

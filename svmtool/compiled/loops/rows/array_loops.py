@@ -9,7 +9,7 @@ import numpy as np
 from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.rows.row_loops import ONE
 
-GOLDEN_RATIO = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN_RATIO_BITS = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / the golden ratio; with MIX_FACTOR as in splitmix64
 MIX_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
 MIX_SHIFT = np.uint64(32)
 MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)  # all bits except the sign: absolute values are in the order of these bits
@@ -17,7 +17,7 @@ MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)  # all bits except the sign: absolute 
 
 @helper
 def term(bits, place):
-    t = (bits ^ (place * GOLDEN_RATIO)) * MIX_FACTOR
+    t = (bits ^ (place * GOLDEN_RATIO_BITS)) * MIX_FACTOR
     return t ^ (t >> MIX_SHIFT)
 
 
@@ -108,7 +108,7 @@ def mixed(h):
 def hash_rows(indptr, indices, bits, label_bits, weight_bits, hashes, lo, hi):
     """hashes_i, an even number, from label, weight and non-zero features; numbers are given as their bits."""
     for i in range(lo, hi):
-        h = mixed(label_bits[i] + GOLDEN_RATIO)
+        h = mixed(label_bits[i] + GOLDEN_RATIO_BITS)
         h = mixed(h ^ weight_bits[i])
         for k in range(indptr[i], indptr[i + ONE]):
             if bits[k] << ONE:  # neither 0 nor -0

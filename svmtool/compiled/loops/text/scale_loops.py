@@ -21,7 +21,7 @@ from svmtool.compiled.loops.text.number_loops import (
 if _library is None:
     from svmtool.compiled.loops.text.power_table import load8, store8
 
-PADDING = 8  # bytes needed after the text of the absent features
+ABSENT_PADDING = 8  # bytes needed after the text of the absent features
 
 
 @helper

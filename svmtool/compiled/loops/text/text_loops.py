@@ -33,7 +33,7 @@ ASCII_ZEROS = 0x3030303030303030
 LOW_BITS = 0x7F7F7F7F7F7F7F7F
 HIGH_BITS = -0x7F7F7F7F7F7F7F80
 PAST_NINE = 0x7676767676767676
-EXACT_INTEGERS = 1 << 53
+MAX_EXACT_INTEGER = 1 << 53  # doubles hold all integers up to this
 LAST_INDEX = 2147483647
 
 
@@ -146,7 +146,7 @@ def long_number(text, p):
         power += -exponent if negative else exponent
     if m == 0:
         return 0.0, p, True
-    if not cut and 0 < m < EXACT_INTEGERS and -22 <= power <= 22:
+    if not cut and 0 < m < MAX_EXACT_INTEGER and -22 <= power <= 22:
         return (m / TENS[-power] if power < 0 else m * TENS[power]), p, True
     value, decided = scaled(m, power)
     if cut and decided:
@@ -187,10 +187,10 @@ def number(text, p):
                     m = m * 100000000 + eight_digits(word ^ ASCII_ZEROS)
                     m = m * INT_TENS[further] + few_digits(more, further)
                 else:
-                    m = EXACT_INTEGERS  # use long_number
+                    m = MAX_EXACT_INTEGER  # use long_number
             fine = n + places > 0
             q += 1 + places
-        if fine and m < EXACT_INTEGERS and text[q] <= BLANK:
+        if fine and m < MAX_EXACT_INTEGER and text[q] <= BLANK:
             value = m / TENS[places]
         else:
             value, q, fine = long_number(text, p)
