@@ -182,8 +182,7 @@ def _filled(cost: np.ndarray, upper: np.ndarray, total: float) -> tuple[float, f
     if not len(order):
         return 0.0, 0.0
     cost, upper = cost[order], upper[order]
-    before = np.cumsum(upper) - upper
-    a = np.clip(total - before, 0.0, upper)
+    a = np.clip(total - (np.cumsum(upper) - upper), 0.0, upper)
     used = np.flatnonzero(a > 0.0)
     last = int(used[-1]) if len(used) else 0
     after = min(last + 1, len(cost) - 1) if len(used) and a[last] >= upper[last] else last

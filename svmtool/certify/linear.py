@@ -97,7 +97,6 @@ class Certifier:
         return Certificate(primal, 0.0, max(float(np.max(rest, where=self.cost > 0.0, initial=0.0)), 0.0))
 
     def value_at_zero(self) -> float:
-        """P(0)."""
         return float(self.cost @ self.loss.value(np.broadcast_to(self.target, self.cost.shape)))
 
     def slopes(self, w: np.ndarray) -> np.ndarray:

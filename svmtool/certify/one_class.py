@@ -23,8 +23,7 @@ class OneClassCertifier:
         cost = self.cost
         k, primal = self.nu * float(np.sum(cost)), self.primal(w, rho)
         within = np.clip(alpha, 0.0, cost)
-        a = _summing_to(within, cost, k)
-        v = self.rows.transpose_product(a)
+        v = self.rows.transpose_product(_summing_to(within, cost, k))
         whole = Certificate(primal, 0.0 - 0.5 * float(v @ v), self._violation(v, within))
         whole.gap = gap_of(primal, whole.dual, scale_of(self.rows.square_norms(), cost, k))
         return whole

@@ -164,7 +164,6 @@ def _report(e: BaseException) -> int | None:
 
 
 def _is_directory_removed() -> bool:
-    """Whether the current directory has been removed."""
     try:
         os.getcwd()
         return False

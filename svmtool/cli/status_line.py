@@ -47,8 +47,7 @@ class StatusLine:
     def _tick(self) -> None:
         while not self._ended:
             self.draw()
-            passed = time.perf_counter() - self.began
-            time.sleep(1.0 - passed % 1.0)
+            time.sleep(1.0 - (time.perf_counter() - self.began) % 1.0)
 
     def draw(self) -> None:
         """Draw the line, unless another process group has the terminal."""

@@ -102,8 +102,7 @@ class OneClassDescent:
     def _settle(self, used: np.ndarray, z: np.ndarray, Q: np.ndarray) -> None:
         while len(used) > 1:
             limits.check()
-            ones = np.ones(len(used))
-            by_z, by_one = solve_positive(Q, z), solve_positive(Q, ones)
+            by_z, by_one = solve_positive(Q, z), solve_positive(Q, np.ones(len(used)))
             s = by_one * (float(np.sum(by_z)) / float(np.sum(by_one))) - by_z
             distance = np.where(s > 0.0, self.cost[used] - self.alpha[used], self.alpha[used])
             part = np.divide(distance, np.abs(s), out=np.full(len(used), np.inf), where=s != 0.0)

@@ -107,8 +107,7 @@ class CsrRows(Rows):
             flat, _ = self._sum_over(self.gram_blocks, m * m, work)
             gram[:m, :m] += flat.reshape(m, m)
         if self.bias >= 0:
-            edge = self.transpose_product(c)
-            gram[:, -1] += self.bias * edge
+            gram[:, -1] += self.bias * self.transpose_product(c)
 
     def diagonal(self, c: np.ndarray) -> np.ndarray:
         g, _ = self._sum_over(

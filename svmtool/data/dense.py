@@ -142,7 +142,6 @@ class DenseRows(Rows):
         return forms
 
     def largest_entries(self) -> np.ndarray:
-        """|x_i|_inf with the bias feature, length n."""
         bias, largest = max(self.bias, 0.0), np.empty(self.n)
         for lo, hi in self.pieces(0, self.n):
             X = self.X[lo:hi]

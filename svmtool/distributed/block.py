@@ -51,7 +51,6 @@ class Tube:
         self.C, self.eps = C, eps
 
     def terms(self, data: Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
-        """See TwoClasses."""
         targets = np.concatenate((labels - self.eps, -labels - self.eps))
         signs = np.repeat((1.0, -1.0), data.n)
         return RepeatedRows(data, 2), signs, np.tile(weights * np.full(data.n, self.C), 2), targets

@@ -46,7 +46,6 @@ class OneClassRows:
         self.k, self.target = k, target
 
     def terms(self, data: Rows, labels: np.ndarray, weights: np.ndarray | float, rank: int) -> tuple:
-        """See TwoClasses."""
         n, more = data.n, int(rank == 0 and self.k > 0.0)
         if more:
             csr = data.as_csr()
@@ -199,7 +198,8 @@ class DistributedOneClass(DistributedReduction, OneClass):
         T = T_START * float(mean @ mean) / fills
         if not T > 0.0:
             T = math.sqrt(squares / total) or 1.0
-        monitor = Shifted(self._aim(), self.settings.stopping.max_iter, sink=report, stop=stop)
+        gap = self.settings.target if self.eps is None else self.rule(0).certified.gap
+        monitor = Shifted(GAP_SHARE * gap, self.settings.stopping.max_iter, sink=report, stop=stop)
         monitor.uses(registry.find(SOLVER))
         monitor.scale = scale_of_sums(squares, total, fills)
         w = self._start_of(k, start)
@@ -222,10 +222,6 @@ class DistributedOneClass(DistributedReduction, OneClass):
         square, lead = float(w[:-1] @ w[:-1]), max(smallest, 0.0)
         result.w = w * (lead / square if square > 0.0 else 1.0)  # the best multiple
         return result
-
-    def _aim(self) -> float:
-        gap = self.rule(0).certified.gap if self.eps is not None else self.settings.target
-        return GAP_SHARE * gap
 
     def certify(self, k: int, result: Result) -> Certificate:
         """Compute the values of OneClassCertifier."""

@@ -121,8 +121,7 @@ class Rank:
         Raises EOFError or OSError if a connection is lost.
         """
         self._block = block
-        reached = self._reach_parent()
-        self._driver.send(reached)
+        self._driver.send(self._reach_parent())
         tree = self._driver.recv()
         if tree:  # all ranks are connected to their parents
             self._await_children()
@@ -173,8 +172,7 @@ class Rank:
         request: RemoteCalls = pickle.loads(raw)
         for child in self._below:
             child.send_bytes(raw)
-        parts = [self._own(request), *self._answers_below()]
-        self._above.send(joined(parts, request.add))
+        self._above.send(joined([self._own(request), *self._answers_below()], request.add))
 
     def _answers_below(self) -> Iterator[Answer]:
         for child in self._below:

@@ -166,7 +166,8 @@ class Session:
     def _start(self, pyspark: Any, conf: Any) -> None:
         """Start Java, with its output in a file whose last line explains a failure."""
         logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it would log a traceback at Ctrl-C,
-        logging.getLogger().addFilter(_is_not_from_py4j)  # and does so through the root logger too
+        # and does so through the root logger too
+        logging.getLogger().addFilter(lambda record: Path(record.pathname).parent.name != "py4j")
         output = Path(self._folder, "output")
         try:
             with open(output, "wb") as file:
@@ -297,7 +298,3 @@ def _await_executors(context: Any, master: str) -> None:
                 "with free cores and memory?"
             )
         time.sleep(0.05)
-
-
-def _is_not_from_py4j(record: logging.LogRecord) -> bool:
-    return Path(record.pathname).parent.name != "py4j"

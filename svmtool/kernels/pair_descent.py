@@ -159,8 +159,7 @@ class WholeDescent:
         steps, remaining = Steps(self, self.diagonal), FIRST_STEPS_EACH * min(len(p.y), MAX_SET_SIZE)
         taken = 0
         while True:
-            done = steps(self.buffer, self.places, tolerance, remaining - taken)
-            taken += done
+            taken += steps(self.buffer, self.places, tolerance, remaining - taken)
             wanted = int(steps.wanted[0])
             if wanted < 0 or self.count == self.max_rows:
                 break

@@ -162,7 +162,6 @@ class KernelProblem(_Problem):
         return one_class.MIN_VALUE_SHARE * 0.5 * total * total * (float(np.median(sizes)) if len(sizes) else 0.0)
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
-        """The decision function of a result."""
         coef = self.coefficients(result.alpha)
         return self._function(coef, result, 1.0, self.upper[: len(coef)], self.report(coef, result))
 
@@ -252,7 +251,6 @@ class OneClass(KernelProblem):
         self.floor = self._floor_of(total)
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
-        """The decision function of a result."""
         return self._function(self.shrunk * result.alpha, result, self.shrunk, self.upper, "")
 
 
@@ -268,7 +266,6 @@ class HardOneClass(KernelProblem):
         self.size = float(np.mean(self.diagonal()))
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
-        """The decision function of a result."""
         found = super().decision_function(result)
         if result.status.converged and is_zero(float(np.min(result.gradient)), result.rho, self.size):
             return found._replace(warning=ORIGIN_IN_HULL)
@@ -303,7 +300,6 @@ class Svr(KernelProblem):
         return above - below
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
-        """See KernelProblem."""
         found = super().decision_function(result)
         return found._replace(rho=found.rho - self.middle)
 
@@ -359,7 +355,6 @@ class LeastSquaresSvc(_Problem):
         return self.y * (f + 0.5 * self.coefficients(alpha) / self.cost) - 1.0
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
-        """The decision function of a result."""
         coef = np.zeros(self.whole)
         coef[self.used] = self.y * result.alpha
         return DecisionFunction(coef, result.rho, result.objective, 1.0, 0, "")

@@ -96,8 +96,7 @@ class KernelRows:
         missing = rows[self.slot[rows] < 0]
         if len(missing):
             self.add(missing, np.zeros(len(missing)), np.zeros(self.n), np.ones(len(missing), bool))
-        stored = self.store.reshape(self.capacity, self.n)
-        np.copyto(out, stored[np.ix_(self.slot[chosen], chosen)])
+        np.copyto(out, self.store.reshape(self.capacity, self.n)[np.ix_(self.slot[chosen], chosen)])
 
     def add(self, chosen: np.ndarray, c: np.ndarray, f: np.ndarray, keep: np.ndarray) -> None:
         """f f8[n] += sum_k c_k K(x_chosen[k], .); chosen i8, each row once; c f8; keep: which new rows to cache.
@@ -159,8 +158,7 @@ class LinearRows(KernelRows):
         u, z = np.zeros(self.n), np.empty(self.n)
         u[chosen] = c
         limits.check()
-        w = self.points.transpose_product(u)
-        self.points.margins(w, self.ones, z)
+        self.points.margins(self.points.transpose_product(u), self.ones, z)
         f += z
 
 

@@ -160,8 +160,7 @@ class Double(Tiles):
         with np.errstate(invalid="ignore"):  # as above
             products = dense(targets.rows, 0, targets.n) @ dense(self.rows, lo, hi).T
         if self.kernel.kind == RBF:
-            norms = self.norms[lo:hi]
-            pairs = self.kernel.near(products, targets.norms, norms)
+            pairs = self.kernel.near(products, targets.norms, self.norms[lo:hi])
             loops.rbf_tile_of_double(products, targets.norms, self.norms, P, self.kernel.gamma, *P.shape, lo)
             if pairs:
                 self.kernel.set_near(P, pairs, apart(targets.rows, self.rows, lo))

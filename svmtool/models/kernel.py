@@ -80,7 +80,6 @@ class KernelModel(Model):
 
     @property
     def kind(self) -> str:
-        """`classification`, `regression` or `one-class`."""
         if self.svm_type in CLASSIFIERS:
             return "classification"
         return "one-class" if self.svm_type == ONE_CLASS else "regression"

@@ -187,8 +187,7 @@ class LinearModel(Model):
         if self.word not in LOGISTIC_WORDS:
             A, B = np.array(sigmoids_of(self)).T
             values = self.class_values(decisions)[:, : len(A)]
-            logits = np.clip(-(values * A + B), -MAX_LOGIT, MAX_LOGIT)
-            decisions = np.ascontiguousarray(logits)
+            decisions = np.ascontiguousarray(np.clip(-(values * A + B), -MAX_LOGIT, MAX_LOGIT))
         out = np.empty((len(decisions), self.nr_class))
         logistic(decisions, out, decisions.shape[1], self.nr_class, len(decisions))
         return out

@@ -82,8 +82,7 @@ class ClassInterior:
         """The dual point and its value, with b_im = 0 where its multiplier shows that it is zero at the optimum."""
         zero = self._b < BOUND_SHARE * self._z * self.task.cost[:, None]
         zero[np.arange(len(zero)), np.argmax(self._b, axis=1)] = False  # keeps the sum of the row positive
-        b = np.where(zero, 0.0, self._b)
-        alpha, linear = self._dual_point(b)
+        alpha, linear = self._dual_point(np.where(zero, 0.0, self._b))
         w = self.rows.transpose_product(alpha)
         return alpha, linear - 0.5 * float(w @ w)
 

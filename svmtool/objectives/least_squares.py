@@ -82,7 +82,6 @@ class LeastSquares(Objective):
         return dual_bound(t * signed - linear, float(g @ g), 0.25 * (squares - 2.0 * t * slopes))
 
     def value_at_zero(self) -> float:
-        """f(0)."""
         return float(self.cost @ np.square(self.target))
 
     def _slopes_at_zero(self) -> np.ndarray:

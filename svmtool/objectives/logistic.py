@@ -51,7 +51,6 @@ class Logistic(Objective):
         return float(self.cost @ (b * np.log(np.maximum(b, 1e-300)) + rest * np.log(np.maximum(rest, 1e-300))))
 
     def value_at_zero(self) -> float:
-        """f(0)."""
         return float(np.log(2.0) * np.sum(self.cost))
 
     def _slopes_at_zero(self) -> np.ndarray:

@@ -56,7 +56,6 @@ class NormalEquations:
         return f, Sw
 
     def value_at_zero(self) -> float:
-        """f(0)."""
         return self.C * self.V
 
     def step(self, g: np.ndarray) -> np.ndarray:

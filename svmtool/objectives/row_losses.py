@@ -53,7 +53,6 @@ class Losses(ABC):
         return self.u * np.where(self.y > 0.0, up, down)
 
     def set_point(self, w: np.ndarray) -> None:
-        """Set the point to w."""
         if not self._ready:
             self._prepare()
         self.w[:] = w

@@ -63,7 +63,6 @@ class SquaredHinge(Objective):
         return self._out
 
     def breakpoint_terms(self) -> tuple:
-        """See Augmented."""
         return self.target, np.zeros(1), 2.0, np.inf, 0.0
 
     def _dual_bound(self, g: np.ndarray, loss: float) -> float:
@@ -78,7 +77,6 @@ class SquaredHinge(Objective):
         return dual_bound(total, float(g @ g), loss)
 
     def value_at_zero(self) -> float:
-        """f(0)."""
         return float(np.sum(self.cost * np.square(np.maximum(self.target, 0.0))))
 
     def _slopes_at_zero(self) -> np.ndarray:

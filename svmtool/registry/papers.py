@@ -39,13 +39,13 @@ NOVELTY = "min over w, rho of  1/2 |w|^2 - rho,  w.{0} >= rho for all i"
 GAP_RULE = "certified relative duality gap (P - D)/P <= --gap (default {})"
 
 
-def to_gap(gap_default: float, besides: str = "", **fields: Any) -> Solver:
+def to_gap(gap_default: float = 1e-6, besides: str = "", **fields: Any) -> Solver:
     """Return a row that stops at a certified gap; besides: what else its rule says."""
     rule = GAP_RULE.format(f"{gap_default:.0e}".replace("e-0", "e-"))
     return Solver(stopping=rule + besides, gap_default=gap_default, **fields)
 
 
-def with_free_bias(gap_default: float, **fields: Any) -> Solver:
+def with_free_bias(gap_default: float = 1e-3, **fields: Any) -> Solver:
     """Return a row that stops at a certified gap and whose bias is free."""
     return to_gap(gap_default, bias=FREE_BIAS, free_bias=True, **fields)
 
@@ -66,6 +66,13 @@ FOSVM1_ROW = Solver(
     supported=NOVELTY_OPTIONS | {"--gap"},
     paper=FOSVM1,
 )
+SAMPLED: dict[str, Any] = {  # of rows 81, beside those of 80
+    "number": 81,
+    "name": "fosvm-sample",
+    "plan": "plan_sampled",
+    "help": "one-class SVM without slack by cutting planes from samples of the rows",
+    "paper": FOSVM2,
+}
 
 ROWS = (
     with_free_bias(
@@ -101,7 +108,6 @@ ROWS = (
         objective=SQUARED_HINGE,
         loss="squared hinge",
         bias=BIAS + " unless -R is given",
-        gap_default=1e-6,
         besides="; with -e it stops as -s 2 does",
         supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=MFN,
@@ -116,7 +122,6 @@ ROWS = (
         "t^2/2 for 0 < t < 2, 2 (t - 1) for t >= 2",
         loss="modified Huber",
         bias=BIAS + " unless -R is given",
-        gap_default=1e-6,
         besides="; with -e it stops by the rule of -s 2, applied to this objective's gradient",
         supported=RUN_OPTIONS | SPARK | {"-R"},
         paper=MFN_PAPER + "modified Huber loss of Section 6",
@@ -130,7 +135,6 @@ ROWS = (
         objective=HINGE,
         loss="hinge",
         bias=BIAS + " unless -R is given",
-        gap_default=1e-6,
         supported=(RUN_OPTIONS | SPARK | {"-R"}) - {"-e"},
         paper=MFN_PAPER + "hinge as the limit of Huber's loss, Section 6",
     ),
@@ -146,7 +150,6 @@ ROWS = (
         loss="squared hinge",
         regulariser="1/2 (|w|^2 + |b|^2)",
         bias="the p - 1 thresholds b, regularised",
-        gap_default=1e-6,
         besides="; with -e |f'(w)| <= e |f'(0)|",
         supported=RUN_OPTIONS - {"-B"},
         paper=MFN.partition(":")[0] + ": Section 7, Eq. 25",
@@ -159,7 +162,6 @@ ROWS = (
         help="C-SVM with a free bias by Nesterov's smoothing",
         objective="min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))",
         loss="hinge",
-        gap_default=1e-3,
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "C-SVM, Eqs. 45-48",
     ),
@@ -172,7 +174,6 @@ ROWS = (
         objective="min over w, b of  |w|_1 + sum_i C_i max(0, 1 - y_i (w.x_i + b))",
         loss="hinge",
         regulariser="|w|_1",
-        gap_default=1e-3,
         supported=(RUN_OPTIONS | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LP-SVM, Eqs. 49-52",
     ),
@@ -184,7 +185,6 @@ ROWS = (
         help="LS-SVM (least squares of the margins) with a free bias",
         objective="min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.x_i + b))^2",
         loss="least squares",
-        gap_default=1e-3,
         supported=(RUN_OPTIONS | SPARK | {"-R", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LS-SVM, Eqs. 53-56",
     ),
@@ -199,7 +199,6 @@ ROWS = (
         bias=APPENDED,
         bias_default=1.0,
         sums_below=GRAM_BELOW,
-        gap_default=1e-6,
         besides=f"; with up to {GRAM_BELOW} features one exact step",
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-C", "--loo"}) - {"-e"},
         paper=LSSVM + "Section III, Eq. 2",
@@ -215,7 +214,6 @@ ROWS = (
         bias=APPENDED,
         bias_default=1.0,
         sums_below=5000,
-        gap_default=1e-6,
         besides=": one exact step",
         supported=(RUN_OPTIONS | ADAPTING | {"-C", "--loo"}) - {"-e"},
         paper=LSSVM + "Section IV, Eqs. 3-10, Algorithm 1",
@@ -239,15 +237,7 @@ ROWS = (
         paper=LSSVM + "Algorithm 2",
     ),
     FOSVM1_ROW,
-    FOSVM1_ROW._replace(
-        number=81,
-        name="fosvm-sample",
-        plan="plan_sampled",
-        help="one-class SVM without slack by cutting planes from samples of the rows",
-        stopping=SAMPLE_RULE.format("x_i"),
-        supported=NOVELTY_OPTIONS | {"--sample"},
-        paper=FOSVM2,
-    ),
+    FOSVM1_ROW._replace(**SAMPLED, stopping=SAMPLE_RULE.format("x_i"), supported=NOVELTY_OPTIONS | {"--sample"}),
 )
 
 TO_A_GAP: dict[str, Any] = {  # of rows with a kernel
@@ -305,12 +295,8 @@ KERNEL_ROWS = (
     ),
     FOSVM1_KERNEL,
     FOSVM1_KERNEL._replace(
-        number=81,
-        name="fosvm-sample",
-        plan="plan_sampled",
-        help="one-class SVM without slack by cutting planes from samples of the rows",
+        **SAMPLED,
         stopping=SAMPLE_RULE.format("f(x_i)"),
         supported=(KERNEL_OPTIONS | {"--theta", "--sample"}) - {"-h", "-e", "--gap"},
-        paper=FOSVM2,
     ),
 )  # fmt: skip

@@ -152,8 +152,7 @@ def by_columns(
         before, inner_gap = inner_gap, max(INNER_GAP * last_gap, 0.3 * (monitor.gap or 0.0))
         if not len(entering):  # no column to enter: solve this choice more accurately
             inner_gap = min(inner_gap, 0.1 * before)
-        inner = monitor.child(inner_gap)
-        kept, run = run, LpHomotopy(part, inner, mu, w[at], run)
+        kept, run = run, LpHomotopy(part, monitor.child(inner_gap), mu, w[at], run)
         run.follow(last, column_sums[at[: run.objective.m]], kept)
         ended = run.stages()
         w, last = np.zeros(rows.d), run.best.alpha

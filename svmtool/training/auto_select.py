@@ -42,7 +42,6 @@ class Facts(NamedTuple):
 
 
 def facts_of(table: Dataset) -> Facts:
-    """The facts of a training set."""
     labels = table.labels
     values = len(distinct(labels))
     if np.any(np.trunc(labels) != labels) or values > MAX_CLASS_VALUES:

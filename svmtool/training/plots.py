@@ -141,7 +141,9 @@ def training(figure: Any, runs: dict[Any, list[Iteration]], target: float | None
     target : the target gap, a dashed line; None: another rule decides
     """
     upper, lower = figure.subplots(2, 1, sharex=True)
-    timed = _is_timed(list(runs.values()))
+    # whether times of most problems extend over a decade; a compiled loop reports all its iterations at its end
+    wide = sum(run[-1].seconds > 10.0 * max(run[0].seconds, MIN_DRAWN_SECONDS) for run in runs.values())
+    timed = 2 * wide > len(runs)
     ranked = sorted(runs, key=lambda label: _last_gap(runs[label]))
     names = {ranked[(len(ranked) - 1) // 2]: "median", ranked[-1]: "worst"} if ranked else {}
     colours = [f"C{k}" for k in range(MAX_NAMED_LINES)]
@@ -177,12 +179,6 @@ def training(figure: Any, runs: dict[Any, list[Iteration]], target: float | None
     if len(runs) > MAX_NAMED_LINES:
         upper.plot([], [], color=FAINT, linewidth=1.0, label=f"{len(runs)} problems")
     _finish(figure, (upper, lower), "problem" if len(runs) > 1 else "")
-
-
-def _is_timed(runs: list[list[Iteration]]) -> bool:
-    """Whether times of most problems extend over a decade; a compiled loop reports all its iterations at its end."""
-    wide = sum(run[-1].seconds > 10.0 * max(run[0].seconds, MIN_DRAWN_SECONDS) for run in runs)
-    return 2 * wide > len(runs)
 
 
 def _last_gap(records: Sequence[Iteration]) -> float:

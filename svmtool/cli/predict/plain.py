@@ -26,7 +26,6 @@ class Plain:
         self.total = self.hits = 0
 
     def add(self, block: Scored) -> None:
-        """Write and count the rows of a block."""
         from svmtool.compiled.buffers import Buffer
         from svmtool.compiled.loops.text.decision_loops import count_hits
 
@@ -37,7 +36,6 @@ class Plain:
         self.output.write(b"".join(map(self.texts.__getitem__, places.items[: block.n])))
 
     def tally(self) -> tuple[int, int]:
-        """The counts, for `merge`."""
         return self.total, self.hits
 
     def merge(self, tally: tuple[int, int]) -> None:

@@ -62,8 +62,7 @@ class Report:
         if n == 0:
             return
         if probabilities is not None:
-            rows = np.column_stack((predictions, probabilities))
-            self.output.write(format_rows(rows, 6))
+            self.output.write(format_rows(np.column_stack((predictions, probabilities)), 6))
         else:
             self.output.write(format_numbers(predictions, 17))
         if self.scores is not None and columns:

@@ -212,14 +212,11 @@ def _check_serials(rows: RawTable) -> None:
     """Raise ModelError for support vectors of a precomputed kernel that are not `0:serial`."""
     for s in range(rows.indptr.size - 1):
         start, stop = rows.indptr.items[s : s + 2]
-        if stop - start != 1 or rows.indices.items[start] != -1 or not _is_serial(rows.values.items[start]):
+        number = rows.values.items[start] if stop - start == 1 and rows.indices.items[start] == -1 else 0
+        if not 1 <= number < 2**31 or number != int(number):
             raise ModelError(
                 f"{EARLY_END}: support vector {s + 1}: for a precomputed kernel it must be 0:number, a whole number"
             )
-
-
-def _is_serial(x: float) -> bool:
-    return x == int(x) and 1 <= x < 2**31
 
 
 def header_text(model: KernelModel) -> str:

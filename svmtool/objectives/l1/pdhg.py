@@ -165,8 +165,7 @@ class L1Pdhg:
     def evaluate(self) -> None:
         """Compute answer, primal, alpha, bound and excess."""
         self.slack = self.whole.slack(self.w)
-        times = self.whole.best_multiple(self.w, self.slack)
-        self.answer = times * self.w
+        self.answer = self.whole.best_multiple(self.w, self.slack) * self.w
         self.primal = self.whole.primal(self.answer)
         self.column_sums, largest, self.alpha = self.whole.feasible(self.a, self.cancelled)
         self.excess = largest - 1.0

@@ -13,16 +13,8 @@ import numpy as np
 from svmtool.coordinate.hinge import still_needed
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
+from svmtool.objectives import power_interior
 from svmtool.objectives.duality import relative_gap
-from svmtool.objectives.power_interior import (
-    ESTIMATE_GROWTH,
-    MAX_STEPS,
-    STALL_STEPS,
-    USUAL_STEPS,
-    PowerInterior,
-    by_rows,
-    step_cost,
-)
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Status
@@ -38,7 +30,7 @@ NAME = "interior-point steps"  # in METHODS and the solver log
 def possible(task: Task) -> bool:
     """Return whether the matrix of the features or of the rows is small, and all rows are in local memory."""
     rows = task.rows
-    small = rows.d <= GRAM_BELOW or (by_rows(rows) and rows.n <= GRAM_BELOW)
+    small = rows.d <= GRAM_BELOW or (power_interior.by_rows(rows) and rows.n <= GRAM_BELOW)
     return rows.in_memory and small and bool(np.all(task.cost > 0.0))
 
 
@@ -50,7 +42,8 @@ class Slower:
     """
 
     def __init__(self, task: Task, iteration_cost: float, target_gap: float):
-        self._steps = USUAL_STEPS * step_cost(task.rows) / max(iteration_cost, 1.0)  # in iterations
+        # what all steps cost, in iterations
+        self._steps = power_interior.USUAL_STEPS * power_interior.step_cost(task.rows) / max(iteration_cost, 1.0)
         self._target_gap, self._next = target_gap, 0.5 * self._steps
         self._at, self._gap = 0, 1.0
 
@@ -59,12 +52,12 @@ class Slower:
         if k < self._next:
             return False
         ahead = still_needed([self._gap, gap], [self._at, k], self._target_gap, 1)
-        self._at, self._gap, self._next = k, gap, max(ESTIMATE_GROWTH * k, self._steps)
+        self._at, self._gap, self._next = k, gap, max(power_interior.ESTIMATE_GROWTH * k, self._steps)
         return k >= self._steps and ahead > self._steps
 
 
 def interior_steps(
-    run: PowerInterior | ClassInterior, monitor: Monitor, best: Best, gap_tol: float = OPTIMAL_GAP
+    run: power_interior.PowerInterior | ClassInterior, monitor: Monitor, best: Best, gap_tol: float = OPTIMAL_GAP
 ) -> Status:
     """Improve `best` until the requested gap is reached; return why the steps ended.
 
@@ -74,7 +67,7 @@ def interior_steps(
     monitor.progress = None  # it monitored the other method
     monitor.uses(NAME, "they are expected to cost less than continuing")
     with np.errstate(all="ignore"):
-        for _ in range(MAX_STEPS):
+        for _ in range(power_interior.MAX_STEPS):
             try:
                 run.measure()
                 if not (np.isfinite(run.primal) and np.isfinite(run.dual) and np.all(np.isfinite(run.w))):
@@ -91,7 +84,7 @@ def interior_steps(
                     return status
                 idle = 0 if gap < least or run.mu < SUFFICIENT_DECREASE * least_mu else idle + 1
                 least, least_mu = min(gap, least), min(run.mu, least_mu)
-                if idle > STALL_STEPS:
+                if idle > power_interior.STALL_STEPS:
                     break
                 t = run.step()
             except EndedError:
@@ -101,7 +94,7 @@ def interior_steps(
     return base.OPTIMAL if best.gap <= ROUNDOFF_GAP else base.PRECISION
 
 
-def _settle(run: PowerInterior | ClassInterior, best: Best, monitor: Monitor) -> None:
+def _settle(run: power_interior.PowerInterior | ClassInterior, best: Best, monitor: Monitor) -> None:
     """Take a dual point with multipliers at their bounds if the gap remains small enough."""
     alpha, value = run.settled()
     if relative_gap(best.primal, value) <= max(best.gap, OPTIMAL_GAP if monitor.gap is None else monitor.gap):

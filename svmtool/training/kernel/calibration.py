@@ -77,8 +77,7 @@ def laplace_scale(data: KernelSet, fitting: Fitting, train: Train, rand: GlibcRa
         part = data.take(outside)
         errors[outside] = np.abs(part.labels - done.model.predict(part.table))
         text += done.text
-    limit = OUTLIER_DEVIATIONS * np.sqrt(2.0) * np.mean(errors)
-    sigma = float(np.mean(errors[errors <= limit]))
+    sigma = float(np.mean(errors[errors <= OUTLIER_DEVIATIONS * np.sqrt(2.0) * np.mean(errors)]))
     return sigma, text + (
         "Prob. model for test data: target value = predicted value + z,\n"
         f"z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma= {sigma:g}\n"

@@ -22,7 +22,7 @@ from svmtool.kernels import direct, interior
 from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem, Points, relative
 from svmtool.kernels.results import KernelResult
-from svmtool.params import Settings, tolerance
+from svmtool.params import tolerance
 from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, ITERATIONS, OPTIMAL, RULE, TAKEN_OVER
 from svmtool.solvers.shared.residual import INDEFINITE
 from svmtool.tolerances import ROUNDOFF_GAP
@@ -53,18 +53,14 @@ def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
 
 def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
     """The pairs to be solved together; None if there are none."""
-    s = fitting.settings
-    if len(pairs.ends) - 1 < MIN_CLASSES or pairs.data.weights is not None or not suitable(s):
+    s, options = fitting.settings, fitting.settings.run.options
+    if options.paper_form or options.pairs or options.sgd_rows:  # they select the steps of a solver
+        return None
+    if len(pairs.ends) - 1 < MIN_CLASSES or pairs.data.weights is not None:
         return None  # with weights the rows of a class differ in cost
     kind = Squares if s.row.loss == "least squares" else Hinges
     batch: Batch = kind(pairs, fitting)
     return batch if any(batch.partners) else None
-
-
-def suitable(s: Settings) -> bool:
-    """Whether no option selects the steps of a solver."""
-    options = s.run.options
-    return not (options.paper_form or options.pairs or options.sgd_rows)
 
 
 class Hinges(Batch):

@@ -18,17 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify.kernel import (
-    above_zero,
-    best_constant,
-    best_multiple,
-    certificate_of,
-    certified_zero,
-    certify,
-    max_allowed_primal,
-    value_at_zero,
-    zero,
-)  # fmt: skip
+from svmtool.certify import kernel as certifier
 from svmtool.certify.linear import Certificate
 from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, relative
 from svmtool.kernels.results import DecisionFunction, KernelResult, feasible_sums
@@ -105,14 +95,14 @@ def _verify(
 def _smaller(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunction, KernelResult, Certificate]:
     """The best multiple of a result that is worse than w = 0, or w = 0, with its certificate."""
     status = base.PRECISION if result.status.converged else result.status
-    smaller = best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
+    smaller = certifier.best_multiple(problem, result) if np.all(np.isfinite(result.alpha)) else None
     if smaller is not None:
         smaller.status = status
         function, certificate = certified(problem, smaller)
         if acceptable(problem, smaller, certificate):
             return function, smaller, certificate
-    result = zero(problem, status)
-    return problem.decision_function(result), result, certified_zero(problem)
+    result = certifier.zero(problem, status)
+    return problem.decision_function(result), result, certifier.certified_zero(problem)
 
 
 def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> float:
@@ -136,9 +126,9 @@ def _nothing(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunctio
 
     It costs nothing, because thousands of problems may end so.
     """
-    found = certified_zero(problem)
+    found = certifier.certified_zero(problem)
     if not isinstance(problem, HardOneClass):
-        _, result.rho, result.r = value_at_zero(problem)
+        _, result.rho, result.r = certifier.value_at_zero(problem)
     return problem.decision_function(result), result, found
 
 
@@ -161,11 +151,11 @@ def certified(
         return problem.decision_function(result), Certificate(np.nan, np.nan, np.nan)
     with np.errstate(all="ignore"):  # values that are not finite show in the gap
         if exact is None:
-            found = certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late, target)
+            found = certifier.certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late, target)
         else:
-            found = certificate_of(problem, result.alpha, exact, result.rho, result.r)
+            found = certifier.certificate_of(problem, result.alpha, exact, result.rho, result.r)
             found.seen = exact, 0.0
-        if found.primal > value_at_zero(problem)[0]:
+        if found.primal > certifier.value_at_zero(problem)[0]:
             found = _with_best_constants(problem, result, found)
     result.primal = found.primal
     return problem.decision_function(result), found
@@ -180,8 +170,8 @@ def _with_best_constants(problem: AnyProblem, result: KernelResult, found: Certi
     if not isinstance(problem, KernelProblem) or isinstance(problem, HardOneClass) or problem.shrunk < 1.0:
         return found
     gradient, apart = found.seen
-    _, rho, r = best_constant(problem, gradient)
-    other = certificate_of(problem, result.alpha, gradient, rho, r, 1.0, apart)
+    _, rho, r = certifier.best_constant(problem, gradient)
+    other = certifier.certificate_of(problem, result.alpha, gradient, rho, r, 1.0, apart)
     if not other.primal < found.primal:
         return found
     other.sampled, other.seen = found.sampled, found.seen
@@ -195,13 +185,13 @@ def acceptable(problem: AnyProblem, result: KernelResult, certificate: Certifica
         return False
     if proven_indefinite(problem, certificate):
         return True
-    return certificate.primal <= max_allowed_primal(problem)
+    return certificate.primal <= certifier.max_allowed_primal(problem)
 
 
 def proven_indefinite(problem: AnyProblem, certificate: Certificate) -> bool:
     """Whether a stationary point has a dual value that is impossible for a positive semidefinite kernel."""
     stationary = relative(certificate.primal, certificate.dual) <= STATIONARY_RTOL
-    return bool(stationary) and above_zero(problem, certificate.dual)
+    return bool(stationary) and certifier.above_zero(problem, certificate.dual)
 
 
 def _finite(*numbers: Any) -> bool:

@@ -55,8 +55,7 @@ class CrammerSinger(Reduction):
     def task(self, k: int) -> Task | ClassTask:
         if self.k == 2:
             return Task(_times_root(self.rows), self.classes.signs(0), self.cost, p=self.loss.power)
-        rows = self.rows.as_csr()
-        return ClassTask(rows, self.classes.number, self.k, self.cost)
+        return ClassTask(self.rows.as_csr(), self.classes.number, self.k, self.cost)
 
     def finish(self, result: Result) -> None:
         """With two classes, convert v to W and alpha to the dual point of both."""
@@ -91,8 +90,7 @@ class CrammerSinger(Reduction):
         task = self.task(k)
         if self.k != 2:
             return None if self.k < 2 else polished_classes(task, result.w, found.primal, result.alpha, work, monitor)
-        signs = self.classes.signs(0)
-        v, alpha = SQRT2 * result.w.reshape(-1, 2)[:, 0], result.alpha[:, 0] * signs
+        v, alpha = SQRT2 * result.w.reshape(-1, 2)[:, 0], result.alpha[:, 0] * self.classes.signs(0)
         better = polished(task, 1.0, np.ascontiguousarray(v), found.primal, [alpha], work, monitor)
         return None if better is None else self._of_two(*better)
 

@@ -142,7 +142,6 @@ def class_epoch(
                     add_classes(indices, values, W, scratch, classes, at, size, start, stop, bias, wide)
                 else:
                     add_row(indices, values, W, scratch, wide, start, stop, bias, wide)
-    limits[0] = most
-    limits[1] = gap
+    limits[0], limits[1] = most, gap
     state[0] = without(active, rows, gone) if left > ZERO else rows
     state[2] = remaining

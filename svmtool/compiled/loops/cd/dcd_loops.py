@@ -146,8 +146,7 @@ def dcd_epoch(
                 old = alpha[i]
                 alpha[i] = min(max(old - gradient / max(square_norms[i] + diagonal[i], 1e-300), 0.0), upper[i])
                 add_multiple(indices, values, w, (alpha[i] - old) * y[i], start, stop, bias)
-    limits[2] = largest
-    limits[3] = smallest
+    limits[2], limits[3] = largest, smallest
     state[2] = left
     if last >= n_chunks:
         finish(active, rows, gone, limits, state)
@@ -163,8 +162,7 @@ def tube_epoch(
     """`dcd_epoch` for tubes: target and alpha have two entries for each row, upper and lower side; square_norms one.
 
     The thresholds are multiplied by TUBE_THRESHOLD_FACTOR.  diagonal and upper are equal on both sides; at most one of
-    the two
-    variables is above zero, initially and at all times.  limits[4] receives the sum of |projected gradient|.
+    the two variables is above zero, initially and at all times.  limits[4] receives the sum of |projected gradient|.
     """
     rows = state[0]
     n_chunks = (rows + chunk - ONE) // chunk
@@ -217,9 +215,7 @@ def tube_epoch(
                 alpha[i] = up
                 alpha[i + stored] = down
                 add_multiple(indices, values, w, up - down - old, start, stop, bias)
-    limits[2] = largest
-    limits[3] = smallest
-    limits[4] = size
+    limits[2], limits[3], limits[4] = largest, smallest, size
     state[2] = left
     if last >= n_chunks:
         finish(active, rows, gone, limits, state)
@@ -301,6 +297,5 @@ def face_conjugate(indptr, indices, values, rows, y, diagonal, near, vectors, v,
             direction[k] = residual[k] / near[k] + rz / before * direction[k]
         if gain <= share * best:
             rz = 0.0
-    state[0] = rz
-    state[1] = best
+    state[0], state[1] = rz, best
     return made

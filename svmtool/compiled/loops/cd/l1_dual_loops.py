@@ -35,8 +35,7 @@ def l1_dual_epoch(indptr, indices, values, y, cost, squares, a, u, order, sigma,
         i = order[r]
         lo = indptr[i]
         hi = indptr[i + ONE]
-        product = 0.0
-        used = 0.0
+        product = used = 0.0
         for k in range(lo, hi):
             s = threshold(u[indices[k]], 1.0)
             if s != 0.0:
@@ -129,8 +128,7 @@ def l1_dual_newton(
     p = vectors[np.uint64(3) * n : np.uint64(3) * n + rows]
     diagonal = vectors[np.uint64(4) * n : np.uint64(4) * n + rows]
     q = vectors[np.uint64(5) * n : np.uint64(5) * n + rows]
-    first = 0.0
-    size = 0.0
+    first = size = 0.0
     for r in range(rows):
         first += rest[r] * rest[r]
         size += rest[r] * p[r]
@@ -151,8 +149,7 @@ def l1_dual_newton(
         if not curvature > 0.0:
             break
         length = size / curvature
-        left = 0.0
-        new = 0.0
+        left = new = 0.0
         for r in range(rows):
             direction[r] += length * p[r]
             rest[r] -= length * q[r]

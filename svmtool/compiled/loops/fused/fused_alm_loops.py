@@ -68,8 +68,7 @@ def fused_hinge(
         v[j] = w[j]  # current point; w keeps the best
     for j in range(d * d):
         gram[j] = 0.0
-    records = 0
-    count = 0
+    records = count = 0
     code = -1
 
     if epochs > 0:  # as HingeEpochs in solvers/alm_epochs.py
@@ -153,10 +152,8 @@ def fused_hinge(
         bound_best = bound
 
     margins(indptr, indices, values, y, v, z)
-    flat = 0
-    idle = 0
-    smallest = np.inf
-    lowest = np.inf
+    flat = idle = 0
+    smallest = lowest = np.inf
     t = 0.0
     first = True
     for j in range(d):

@@ -53,8 +53,7 @@ def lay_row(t, own, cross, others, n, width, column, at, m, base, K, l):  # noqa
 def level_of(F, a, y, upper, begin, end, out):
     """The violation among variables begin .. end-1; out[0] = the level of F of the free ones (decomposition._level)."""
     high, low = -inf, inf
-    total = 0.0
-    free = 0.0
+    total = free = 0.0
     for t in range(begin, end):
         above, below = a[t] > 0.0, a[t] < upper[t]
         grows, shrinks = (below, above) if y[t] > 0.0 else (above, below)

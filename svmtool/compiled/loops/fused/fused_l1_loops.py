@@ -231,24 +231,20 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         held[i] = 0.0
     lay_out_columns(indptr, indices, values, bias, X)
     column_margins(X, y, w, z)
-    previous = np.inf
-    apart = np.inf
+    previous = apart = np.inf
     best = -np.inf
     last = np.inf  # violation when the model's matrix was last used
     flat = 0
-    short = False
-    widened = False
+    short = widened = False
     t = 0.0
-    code = 0
-    records = 0
+    code = records = 0
     while True:
         if logistic:
             loss = logistic_state(z, cost, y, u, c, none, rows)
         else:
             loss = hinge2_state(z, target, cost, y, u, c, change, counts, none, rows)
         f = loss
-        steepest = 0.0
-        largest = 0.0
+        steepest = largest = 0.0
         for j in range(d):
             g[j] = dot(X[j * n : (j + 1) * n], u)
             f += abs(w[j])
@@ -325,8 +321,7 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
                 s = min(s, 1.0)
                 bound = l1_slopes_dual(u, y, cost, s, rows)
             else:
-                linear = 0.0
-                conjugate = 0.0
+                linear = conjugate = 0.0
                 for i in range(n):
                     linear -= u[i] * y[i]
                     conjugate += 0.25 * u[i] * u[i] / cost[i]

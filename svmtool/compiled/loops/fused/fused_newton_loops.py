@@ -147,8 +147,7 @@ def fused_newton(
     exact = False
     flat = 0
     t = 0.0
-    code = 0
-    records = 0
+    code = records = 0
     while True:
         if logistic:
             loss = logistic_state(z, cost, y, u, c, none, rows)

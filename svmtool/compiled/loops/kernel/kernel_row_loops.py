@@ -106,8 +106,7 @@ def add_half_tile(P, c, v, f, below, m, width, first, beyond):
         at = k * width
         for j in range(own):
             f[first + j] += a * P[at + j] + b * P[at + width + j]
-        s = 0.0
-        t = 0.0
+        s = t = 0.0
         for j in range(own, width):
             x, y, u = P[at + j], P[at + width + j], v[first + j]
             f[first + j] += a * x + b * y

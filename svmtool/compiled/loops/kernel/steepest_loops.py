@@ -68,8 +68,7 @@ def steepest_steps(store, slot, used, D, e, c, chosen, pull, n, t, shift, eps, c
             s = uint64(slot[chosen[k]])
             used[s] = clock
             add_row(store, s * n, e[chosen[k]], pull, n)
-        square = 0.0
-        curve = 0.0
+        square = curve = 0.0
         for k in range(t):
             i = chosen[k]
             square += e[i] * e[i]

@@ -15,8 +15,7 @@ def gather_breakpoints(z, dz, target, beta, cost, at, bend, start, scale, width,
     inverse: 1 / sigma.  start = slope at low and curvature below it.  Returns the number of breakpoints.
     """
     count = 0
-    slope = 0.0
-    curvature = 0.0
+    slope = curvature = 0.0
     same_aim = len(target) == 1
     same_beta = len(beta) == 1
     for i in range(len(z)):
@@ -40,8 +39,7 @@ def gather_breakpoints(z, dz, target, beta, cost, at, bend, start, scale, width,
                 at[count] = leaves
                 bend[count] = -weight
                 count += 1
-    start[0] = slope
-    start[1] = curvature
+    start[0], start[1] = slope, curvature
     return count
 
 

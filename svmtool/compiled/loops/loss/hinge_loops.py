@@ -29,10 +29,7 @@ def hinge2_state(z, target, cost, y, u, c, change, counts, lo, hi):
     c_i = 2 C_i on active rows, else 0;  change_i = new c_i - old c_i.
     counts = rows whose activity changed, active rows, sum_i target_i alpha_i.
     """
-    loss = 0.0
-    changed = 0.0
-    active = 0.0
-    total = 0.0
+    loss = changed = active = total = 0.0
     shared = len(target) == 1
     for i in range(lo, hi):
         aim = target[0] if shared else target[i]
@@ -46,17 +43,14 @@ def hinge2_state(z, target, cost, y, u, c, change, counts, lo, hi):
         changed += 1.0 if now != c[i] else 0.0
         change[i] = now - c[i]
         c[i] = now
-    counts[0] = changed
-    counts[1] = active
-    counts[2] = total
+    counts[0], counts[1], counts[2] = changed, active, total
     return 0.5 * loss
 
 
 @loop("void(f8[], f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
 def hinge2_line_search(z, dz, target, cost, out, at, lo, hi):
     """out[0], out[1] = slope and curvature at `at` of sum_i C_i max(0, target_i - z_i - at dz_i)^2."""
-    slope = 0.0
-    curvature = 0.0
+    slope = curvature = 0.0
     shared = len(target) == 1
     for i in range(lo, hi):
         aim = target[0] if shared else target[i]
@@ -64,8 +58,7 @@ def hinge2_line_search(z, dz, target, cost, out, at, lo, hi):
         t = 2.0 * cost[i] * dz[i] if slack > 0.0 else 0.0
         slope -= t * slack
         curvature += t * dz[i]
-    out[0] = slope
-    out[1] = curvature
+    out[0], out[1] = slope, curvature
 
 
 @loop("void(f8[], f8[], f8, u8, u8)", fast=True)

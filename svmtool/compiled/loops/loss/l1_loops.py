@@ -306,8 +306,7 @@ def hinge2_column_epoch(starts, row_numbers, values, y, cost, penalty, w, chosen
         j = chosen[s]
         lo = starts[j] if j < d else np.uint64(0)
         hi = starts[j + ONE] if j < d else np.uint64(len(z))
-        slope = 0.0
-        curvature = 0.0
+        slope = curvature = 0.0
         for m in range(lo, hi):
             i = np.uint64(row_numbers[m]) if j < d else m
             x = values[m] if j < d else bias

@@ -37,8 +37,7 @@ def without_rounder(x):
 @helper(fast=True)
 def small_exp(x):
     """exp(x) for |x| <= log(2) / 2, by its Taylor series to degree 13."""
-    p = taylor_tail(x) * x + 1.0
-    return p * x + 1.0
+    return (taylor_tail(x) * x + 1.0) * x + 1.0
 
 
 @helper(fast=True)
@@ -105,8 +104,7 @@ def logistic_widen(z, cost, c):
 @loop("void(f8[], f8[], f8[], f8[], f8, u8, u8)", fast=True)
 def logistic_line_search(z, dz, cost, out, at, lo, hi):
     """out[0], out[1] = slope and curvature at `at` of sum_i C_i log(1 + exp(-z_i - at dz_i))."""
-    slope = 0.0
-    curvature = 0.0
+    slope = curvature = 0.0
     for i in range(lo, hi):
         margin = z[i] + at * dz[i]
         e = exp_of_negative(-abs(margin))
@@ -114,8 +112,7 @@ def logistic_line_search(z, dz, cost, out, at, lo, hi):
         t = cost[i] * dz[i] * inverse
         slope -= t if margin < 0.0 else t * e
         curvature += t * dz[i] * e * inverse
-    out[0] = slope
-    out[1] = curvature
+    out[0], out[1] = slope, curvature
 
 
 @helper(fast=True)
@@ -189,5 +186,4 @@ def logistic_epoch(indptr, indices, values, y, cost, squares, t, w, chunks, stat
             t[i] = best_logit(t[i], z, s, cost[i] * squares[i])
             step = cost[i] * (share(t[i]) - s) * y[i]
             add_multiple(indices, values, w, step, indptr[i], indptr[i + one], bias)
-    found[0] = largest
-    found[1] = gap
+    found[0], found[1] = largest, gap

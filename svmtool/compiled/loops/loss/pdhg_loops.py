@@ -37,8 +37,7 @@ def pdhg_steps(
             signed[i] = y[i] * a[i]
             balance += signed[i]
         keep = (k + 1.0) / (k + 2.0)
-        moved = 0.0
-        centred = 0.0
+        moved = centred = 0.0
         for j in range(d):
             column_sum = row_dot(row_numbers, column_values, signed, starts[j], starts[j + ONE])
             slope = fixed[j] - centre[j] * balance + column_sum

@@ -60,8 +60,7 @@ def decide(indptr, indices, values, W, out, columns, n_features, bias, rho, firs
             j = indices[k]
             if j >= n_features:
                 break
-            v = values[k]
-            add_row(out, base, W, j * columns, columns, v)
+            add_row(out, base, W, j * columns, columns, values[k])
         if bias >= 0:
             add_row(out, base, W, n_features * columns, columns, bias)
         for c in range(columns):

@@ -102,9 +102,7 @@ def long_number(text, p):
     At most 19 significant digits are kept; if more follow, the number lies between m and m + 1 and is accepted if both
     round to the same double.
     """
-    m = 0
-    kept = 0
-    power = 0
+    m = kept = power = 0
     cut = False
     digits = 0
     after_point = False
@@ -134,8 +132,7 @@ def long_number(text, p):
         negative = text[p] == MINUS
         if negative or text[p] == PLUS:
             p += 1
-        exponent = 0
-        digits = 0
+        exponent = digits = 0
         while 48 <= text[p] <= 57:
             if exponent < 100000:
                 exponent = exponent * 10 + (text[p] - 48)
@@ -210,16 +207,14 @@ def count_marks(text, facts, start, stop):
     lines = 0
     position = head
     while position < stop:  # in strips of 128, whose counts fit into bytes
-        strip_lines = 0
-        strip_colons = 0
+        strip_lines = strip_colons = 0
         for i in range(position, min(position + 128, stop)):
             strip_lines += text[i] == NEWLINE
             strip_colons += text[i] == COLON
         lines += strip_lines
         colons += strip_colons
         position += 128
-    facts[0] = lines
-    facts[1] = colons
+    facts[0], facts[1] = lines, colons
 
 
 @loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8, i8, i8, i8)")
@@ -299,8 +294,7 @@ def number_classes(labels, values, number, counts):
 
     Returns how many there are, or -1 if a label is not a 32-bit integer or `values` is full.  counts: initially 0.
     """
-    found = 0
-    last = 0
+    found = last = 0
     for i in range(len(labels)):
         if found == 0 or labels[i] != values[last]:
             if not (-2147483648.0 <= labels[i] < 2147483648.0 and labels[i] == float(int(labels[i]))):
