@@ -105,7 +105,7 @@ def _trained(folder: Path, number: int, model: str) -> tuple[int, str]:
             os.dup2(out, 2)
             sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
             os.chdir(folder)
-            row_folder.ROWS_PER_TEXT = 1e9  # puts the rows of any file on disk
+            row_folder.ROW_BYTES_PER_TEXT_BYTE = 1e9  # puts the rows of any file on disk
             status = main(["-q", "-s", str(number), "--threads", "1", "--memory", "1G", DATA, model])
         except BaseException:
             import traceback

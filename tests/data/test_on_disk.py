@@ -29,7 +29,7 @@ MEMORY = ("--memory", "1G")
 @pytest.fixture
 def on_disk(monkeypatch):
     """Puts the rows of any file on disk, releases pages at every check, and makes pieces small."""
-    monkeypatch.setattr(row_folder, "ROWS_PER_TEXT", np.inf)
+    monkeypatch.setattr(row_folder, "ROW_BYTES_PER_TEXT_BYTE", np.inf)
     monkeypatch.setattr(mapped_arrays, "MAX_RESERVE_BYTES", np.inf)
     monkeypatch.setattr(mapped_arrays, "RESERVE_SHARE", 1.0)
     monkeypatch.setattr(mapped_arrays, "MAX_ORDINARY_BYTES", 0)

@@ -31,7 +31,7 @@ def test_random_passes_go_in_pieces(number, svm_train, monkeypatch, tmp_path):
             steps.append(step)
         return pieces(rows, lo, hi, step)
 
-    monkeypatch.setattr(folder, "ROWS_PER_TEXT", np.inf)
+    monkeypatch.setattr(folder, "ROW_BYTES_PER_TEXT_BYTE", np.inf)
     monkeypatch.setattr(CsrRows, "pieces", noted)
     assert svm_train("-q", "-s", number, "--memory", "1G", "wide", "model")[0] == 0
     assert hinge.MEMORY_CHECK_CHUNKS in steps

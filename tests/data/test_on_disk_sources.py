@@ -67,7 +67,7 @@ def test_a_file_that_takes_another_one_s_place_is_read_anew(data, svm_train, on_
 def test_a_killed_run_leaves_nothing_that_the_next_does_not_take_away(data, svm_train, on_disk, tmp_path):  # noqa: F811
     (tmp_path / "d").write_bytes((data / "breast_cancer").read_bytes())
     parse = "import sys, time; from svmtool.formats.rowcache import arrays as row_arrays, folder as f; "
-    parse += "f.ROWS_PER_TEXT = 1e9; "
+    parse += "f.ROW_BYTES_PER_TEXT_BYTE = 1e9; "
     parse += "row_arrays.write = lambda *_: (print(flush=True), time.sleep(60)); "
     parse += "from svmtool.cli.train import main; main(sys.argv[1:])"
     run = [sys.executable, "-c", parse, "-q", "-s", "2", *MEMORY, "d", "m"]

@@ -116,7 +116,7 @@ def test_an_earlier_fault_is_reported_first(reader, tmp_path):
 
 
 def test_rows_on_disk_take_lines_of_a_share_of_the_memory(svm_train, monkeypatch, tmp_path):
-    monkeypatch.setattr(folder, "ROWS_PER_TEXT", float("inf"))
+    monkeypatch.setattr(folder, "ROW_BYTES_PER_TEXT_BYTE", float("inf"))
     monkeypatch.setattr(folder, "MAX_LINE_SHARE", 1e-4)
     read = table.raw_tables
     monkeypatch.setattr(arrays, "raw_tables", lambda source, longest: read(source, longest=longest))

@@ -12,7 +12,7 @@ import pytest
 CHILD = """
 import sys
 from svmtool.formats.rowcache import folder as row_folder
-row_folder.ROWS_PER_TEXT = 1e9  # however small the file is, its rows go to disk
+row_folder.ROW_BYTES_PER_TEXT_BYTE = 1e9  # however small the file is, its rows go to disk
 words = []
 for k in range(8):
     keep = sys.argv[1] == "keep" or (sys.argv[1] == "both" and k % 2 == 0)

@@ -39,7 +39,7 @@ from svmtool.tolerances import MB
 
 SAMPLES, SAMPLE_BYTES = 16, 1 << 16  # number and size of the samples of a data file
 MIN_MEMORY_BYTES = 300e6  # bytes; Python, numpy and the compiled loops use a third of it
-MAX_ROW_BYTES_PER_TEXT_BYTE = 2.0  # of rows in memory
+ROW_BYTES_PER_TEXT_BYTE = 2.0  # of rows in memory
 OVERHEAD_BYTES = 150e6  # bytes of a run in addition to its rows
 MAX_LINE_SHARE = 1 / 32  # of the memory: limit of a line, whose text and rows are in memory several times
 MAX_TRIES, PAUSE_SECONDS = 40, 0.025  # attempts to use a name that other runs create and remove, and time between them
@@ -69,7 +69,7 @@ class DiskReading:
             raise SvmtoolError(f"ERROR: --memory: a run needs at least {MIN_MEMORY_BYTES / MB:.0f}M")
         mark = self._mark()  # before the file is opened: if it is replaced meanwhile, the mark will not match
         with open_source(self.path) as source, doing("reading", source=source):
-            if source.size is not None and MAX_ROW_BYTES_PER_TEXT_BYTE * source.size + OVERHEAD_BYTES < self.memory:
+            if source.size is not None and ROW_BYTES_PER_TEXT_BYTE * source.size + OVERHEAD_BYTES < self.memory:
                 from svmtool.formats.svmlight.table import joined, read_raw
 
                 return joined(read_raw(source))
