@@ -302,6 +302,6 @@ def check_feasible(settings: Settings, counts: list[int] | list[float]) -> None:
     for i, a in enumerate(counts):
         for b in counts[i + 1 :]:
             if settings.problem.nu * (a + b) / 2 > min(a, b):
-                most = 2 * min(a, b) / (a + b)
+                max_nu = 2 * min(a, b) / (a + b)
                 rows = f"two classes of {a:.15g} and {b:.15g} rows"
-                raise SvmtoolError(f"ERROR: specified nu is infeasible: {rows} allow -n {most:g} at most")
+                raise SvmtoolError(f"ERROR: specified nu is infeasible: {rows} allow -n {max_nu:g} at most")

@@ -69,6 +69,6 @@ def require_memory() -> None:
         return
     if limit < MIN_ADDRESS_BYTES:
         raise MemoryError
-    threads.most = 1 + int((limit - MIN_ADDRESS_BYTES) / THREAD_BYTES)
+    threads.max_count = 1 + int((limit - MIN_ADDRESS_BYTES) / THREAD_BYTES)
     with contextlib.suppress(OSError, AttributeError):  # another system's library
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)

@@ -15,7 +15,7 @@ from svmtool import limits
 from svmtool.integers import parse_count
 
 before_work: Callable[[], object] | None = None  # what a worker calls before its blocks of a run
-most: int | None = None  # limit of the number of threads under a limit of memory
+max_count: int | None = None  # limit of the number of threads under a limit of memory
 _count: int | None = None
 _tasks = None  # the queue of the workers
 _started = 0  # workers that wait on it
@@ -49,7 +49,7 @@ def count() -> int:
         if _count is None:
             _count = available()
         n = _count
-    return n if most is None else min(n, most)
+    return n if max_count is None else min(n, max_count)
 
 
 @contextmanager

@@ -125,8 +125,8 @@ class ShapeOfData:
 
     def finish(self) -> None:
         """Include the value 0 of rows in which a feature is absent (an extreme of -0 becomes 0)."""
-        most = max(MIN_SPARSE_FEATURES, SPARSE_RATIO * (self.pairs + len(self.wanted)))
-        if self._parts is not None or self.n_features > most:
+        max_features = max(MIN_SPARSE_FEATURES, SPARSE_RATIO * (self.pairs + len(self.wanted)))
+        if self._parts is not None or self.n_features > max_features:
             part = _new(self.wanted)
             for each in self._parts or ():
                 part = _merged(part, each)

@@ -73,7 +73,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
     range_tol, gap = np.inf, OPTIMAL_GAP if monitor.gap is None else monitor.gap  # violation and gap that end the run
     if monitor.gap is None and rule.dual is not None:
         range_tol, gap = EPOCH_TOL * rule.dual.width, RULE_MIN_GAP
-    some = max(1, min(CALL_ROUNDS, CALL_NONZEROS // max(descent.rows.nnz, 1), monitor.call_rounds))
+    call_rounds = max(1, min(CALL_ROUNDS, CALL_NONZEROS // max(descent.rows.nnz, 1), monitor.call_rounds))
     smallest, highest, flat, settled, next_try = np.inf, -np.inf, 0, not warm, 0
     evaluations, max_evaluations = 0, np.inf
     while True:
@@ -107,5 +107,5 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
                 next_try = 2 * monitor.iterations
         except EndedError:  # a last evaluation then finds where the rows are
             continue
-        left = some if monitor.max_iter is None else min(some, monitor.max_iter - descent.rounds)
-        settled = descent.run(range_tol, gap, left)
+        rounds = call_rounds if monitor.max_iter is None else min(call_rounds, monitor.max_iter - descent.rounds)
+        settled = descent.run(range_tol, gap, rounds)

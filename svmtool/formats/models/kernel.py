@@ -194,13 +194,13 @@ def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
     return joined_raw(parts) if parts else RawTable(0, 0, columns, first_index=0)
 
 
-def _whole_lines(text: ModelText, most: int) -> tuple[int, int]:
-    """Number of complete lines in the window, up to `most`, and the position after them.
+def _whole_lines(text: ModelText, max_lines: int) -> tuple[int, int]:
+    """Number of complete lines in the window, up to `max_lines`, and the position after them.
 
     The last line of the text may have no newline.
     """
     n, end = 0, text.at
-    while n < most and end < text.stop:
+    while n < max_lines and end < text.stop:
         behind = text.buffer.memory.find(NEWLINE, end, text.stop) + 1
         if not behind and not text.ended:
             break

@@ -39,7 +39,7 @@ from svmtool.tolerances import MB
 
 SAMPLES, SAMPLE_BYTES = 16, 1 << 16  # number and size of the samples of a data file
 MIN_MEMORY_BYTES = 300e6  # bytes; Python, numpy and the compiled loops use a third of it
-ROW_BYTES_PER_TEXT_BYTE = 2.0  # of rows in memory
+ROW_BYTES_PER_TEXT_BYTE = 2.0  # at most, of rows in memory
 OVERHEAD_BYTES = 150e6  # bytes of a run in addition to its rows
 MAX_LINE_SHARE = 1 / 32  # of the memory: limit of a line, whose text and rows are in memory several times
 MAX_TRIES, PAUSE_SECONDS = 40, 0.025  # attempts to use a name that other runs create and remove, and time between them

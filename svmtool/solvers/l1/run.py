@@ -175,8 +175,8 @@ class Run:
         if gap <= OPTIMAL_GAP or total == 0.0:
             return base.OPTIMAL
         fall = self.fall if fall_counts else np.inf
-        left = fall * min(1.0, total / self.total)
-        settled = left <= RULE_FALL * self.rule.certified.gap and total <= self.max_violation
+        further_fall = fall * min(1.0, total / self.total)
+        settled = further_fall <= RULE_FALL * self.rule.certified.gap and total <= self.max_violation
         self.total = total
         if gap <= self.rule.certified.gap or (settled and self._rule_ends(gap)) or fall <= self.least_fall:
             return base.RULE
@@ -209,10 +209,10 @@ def sparse(
         return o.value(), o.w.copy()
     for _ in range(MAX_FACE_STEPS):
         value, g = o.gradient()
-        left = relative_gap(value, o.bound)
-        if left <= gap or (value >= lowest and left > FACE_STEP_SHARE * previous) or monitor.ended():
+        relative = relative_gap(value, o.bound)
+        if relative <= gap or (value >= lowest and relative > FACE_STEP_SHARE * previous) or monitor.ended():
             break
-        previous, lowest = left, min(value, lowest)
+        previous, lowest = relative, min(value, lowest)
         violations = o.violations(g)
         H, part = o.part_of_hessian(chosen), (g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen])
         p = np.zeros(o.d)

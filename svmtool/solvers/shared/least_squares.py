@@ -128,13 +128,13 @@ def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
     direct_after = max(DIRECT_AFTER, objective.n) if small else np.inf
     while True:
         steps, f = objective.golub_kahan(), objective.value()
-        whole = 0.5 * steps.first**2  # P - D at the start
-        status, left, k = None, whole, 0
+        initial = 0.5 * steps.first**2  # P - D at the start; apart: now
+        status, apart, k = None, initial, 0
         target_gap = max(CG_MIN_GAP * (monitor.gap or 0.0), OPTIMAL_GAP)
         directly = count >= direct_after
-        while not (directly or steps.over) and left > max(target_gap * (f - steps.primal.gain), CG_RTOL * whole):
+        while not (directly or steps.over) and apart > max(target_gap * (f - steps.primal.gain), CG_RTOL * initial):
             steps.step()
-            k, left = k + 1, whole - steps.primal.gain - steps.dual.gain
+            k, apart = k + 1, initial - steps.primal.gain - steps.dual.gain
             status = monitor.limit(count + k)
             if status is not None or count + k >= direct_after:
                 break

@@ -143,9 +143,9 @@ class Adaptable:
     def check(self, table: Dataset) -> None:
         """Raise SvmtoolError if these rows cannot be added."""
         state = self.state
-        most = self.settings.row.sums_below - (state.bias >= 0)
-        if table.n_features > most:
-            raise SvmtoolError(f"{table.n_features} features are too many for an adaptable model (at most {most})")
+        limit = self.settings.row.sums_below - (state.bias >= 0)
+        if table.n_features > limit:
+            raise SvmtoolError(f"{table.n_features} features are too many for an adaptable model (at most {limit})")
         held = float(np.sqrt(state.sums.past.max(initial=0.0)))  # -c and -B may be larger than when these rows came
         refuse_overflow(table, state.C, state.class_weights, largest=max(state.bias, held))
         whole_labels(table.labels)
