@@ -204,10 +204,10 @@ def _with_kernel(
     s = dict(changed)
     for name in LINEAR:
         if s.pop(name, None) is not None and name != "regularize_bias":
-            raise ValueError(f"{name} is for linear models: leave it or kernel out")
+            raise ValueError(f"{name} is for linear models: remove it or kernel")
     for name in s:
         if name in OPTIONS and not registry.anywhere(OPTIONS[name], registry.KERNEL_SOLVERS):
-            raise ValueError(f"{name} is for linear models: leave it or kernel out")
+            raise ValueError(f"{name} is for linear models: remove it or kernel")
     row = _row(solver, registry.find_kernel)
     _refuse_unsupported(row, [name for name in (*s, *also)])
     weights, theta, gamma = s.pop("class_weight", None), s.pop("theta", None), s.pop("gamma", "auto")
@@ -247,7 +247,7 @@ def _row(solver: int | str, find: Any) -> Solver:
     row = find(key)
     if row is None:
         known = registry.in_words(registry.KERNEL_SOLVERS)
-        raise SvmtoolError(f"unknown solver: {key}: with a kernel there are {known}")
+        raise SvmtoolError(f"unknown solver: {key}: with a kernel use one of {known}")
     return row
 
 

@@ -154,7 +154,7 @@ def _named(given: Any) -> dict[str, Metric]:
 def _measure(name: str | None, settings: Settings) -> Measure:
     """The measure of this name; ValueError if there is none, SvmtoolError if the solver does not have it."""
     if name is not None and name not in MEASURES:
-        raise ValueError(f"unknown metric {name!r}: there are {', '.join(MEASURES)}")
+        raise ValueError(f"unknown metric {name!r}: use one of {', '.join(MEASURES)}")
     return measure_of(name, settings)
 
 

@@ -141,7 +141,7 @@ def help_text() -> str:
     for title, rows in parts:
         lines += ["", f"{title}:", *(f"  {left:<17} {text}" for left, text in rows)]
         if rows is parts[0][1]:
-            lines.append(f"  {'30 to 81, auto':<17} solvers of five papers (--help-all); a choice by data and options")
+            lines.append(f"  {'30 to 81, auto':<17} solvers from five papers (--help-all); auto: chosen by the data")
     return "\n".join(lines) + "\n"
 
 

@@ -69,7 +69,7 @@ def convert(source: str, target: str, choices: Choices, say: Callable[[str], Non
     done = f"{target}: {len(rows)} rows, {width} features"
     if kind in NEEDS_NAMES and names != Names():
         if target == "-":
-            done += "; names of features and labels are not kept, since standard output has no file beside it"
+            done += "; names of features and labels are not saved when writing to standard output"
         else:
             names_file.write(target + names_file.SUFFIX, names)
             done += f"; names in {target}{names_file.SUFFIX}"

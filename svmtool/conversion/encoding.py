@@ -85,7 +85,7 @@ def applied(table: Table, names: Names, say: Callable[[str], None]) -> Dataset:
             _refuse_unknown(table, column, known, names.label or "", "label")
             labels = _codes(column, known)
         elif isinstance(column, list):
-            raise SvmtoolError(f"{table.path}: column {names.label!r} holds text, but the names have numbers")
+            raise SvmtoolError(f"{table.path}: column {names.label!r} is text, but was numeric in the training data")
         else:
             labels = column
     for name, values in names.one_hot.items():
@@ -93,7 +93,7 @@ def applied(table: Table, names: Names, say: Callable[[str], None]) -> Dataset:
     known_columns = {*names.features, *names.one_hot, names.label}
     unused = [name for name in table.names if name not in known_columns]
     if unused:
-        say(f"columns left out, which the names do not have: {described(unused)}")
+        say(f"columns ignored, because the names file lacks them: {described(unused)}")
     return _rows(table, labels, names)
 
 
@@ -103,7 +103,7 @@ def _refuse_unknown(table: Table, column: list[str], known: Collection[str], nam
         row = next(i for i, value in enumerate(column) if value in unknown)
         raise SvmtoolError(
             f"{table.path}: {table.place(row)}, column {clipped(name)!r}: the {what} {clipped(column[row])!r} "
-            f"is not in the names: they have {described(sorted(known))}"
+            f"is unknown; known are {described(sorted(known))}"
         )
 
 
@@ -142,7 +142,7 @@ def _rows(table: Table, labels: np.ndarray, names: Names) -> Dataset:
             continue
         column: Column = table.columns[_known(table, name)]
         if isinstance(column, list):
-            raise SvmtoolError(f"{table.path}: column {clipped(name)!r} holds text, but the names have numbers")
+            raise SvmtoolError(f"{table.path}: column {clipped(name)!r} is text, but was numeric in the training data")
         rows = np.flatnonzero(column)
         if np.any(np.abs(column[rows]) < SMALLEST):
             row = int(rows[np.argmax(np.abs(column[rows]) < SMALLEST)])

@@ -36,7 +36,7 @@ def facts(model: LinearModel | KernelModel, names: Names, path: str) -> list[Fac
     found.append(("probabilities", _probabilities(model)))
     certainty, text = certificate_of(model)
     gap = f"{'estimated ' if certainty == 'Estimated' else ''}relative gap {text}"
-    found.append(("certificate", gap if text else "none: the file holds no line of svm-train about it"))
+    found.append(("certificate", gap if text else "none: the file has no certificate"))
     found += [("stopped", note.removeprefix(STOPPED)) for note in model.notes if note.startswith(STOPPED)]
     return found + _state(path)
 

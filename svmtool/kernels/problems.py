@@ -231,7 +231,7 @@ class NuSvc(KernelProblem):
         r, warning = abs(result.r), ""
         said = np.any(result.alpha) or getattr(result.status, "converged", False)
         if not (0.0 < result.r < np.inf and result.primal < 0.0) and said:
-            warning = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise it, or use -s 0"
+            warning = f"nu-SVC finds no margin between them at -n {self.nu:g} (r = {result.r:g}): raise -n, or use -s 0"
         r = r if 0.0 < r < np.inf else 1.0
         coef = self.y * result.alpha / r
         full = np.where(result.alpha >= self.upper, 0.0, np.inf)  # in alpha, because the quotient may be rounded

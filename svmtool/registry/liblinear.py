@@ -43,8 +43,8 @@ L1_RULE = (
     f"certified relative duality gap (P - D)/P <= {text(L1_GAP_AN_EPS)} times -e, at most {text(SLOW_MIN_GAP)} "
     "(default -e [eps]), which is stricter than LIBLINEAR's rule for -s {}; except on small problems a run also stops "
     f"when LIBLINEAR's rule holds with {RULE_SHARE:g} e, the predicted further decrease of the objective is at most "
-    f"{RULE_FALL * L1_GAP_AN_EPS:g} e, and either the gap is at most {text(SLOW_MIN_GAP)} or {RULE_MORE:g} times as "
-    "much work again has not reduced it to that"
+    f"{RULE_FALL * L1_GAP_AN_EPS:g} e, and either the gap is at most {text(SLOW_MIN_GAP)} or {RULE_MORE:.0%} more "
+    "work has not reduced it to that"
 )
 TUBE_RULE = (
     f"certified relative duality gap (P - D)/P <= {text(TUBE_GAP_AN_EPS)} times -e, at most {text(RULE_MIN_GAP)} "
@@ -89,8 +89,8 @@ ROWS = (
         loss="squared hinge",
         stopping=PROJECTED_RULE.format(1) + f"; with up to {GRAM_BELOW} features a run ends at the exact minimum; with "
         f"more it also ends when Newton steps reach a certified gap of {text(SLOW_MIN_GAP)}, or after {LATE_EPOCHS} "
-        f"epochs when |f'(w)| <= {LATE_RULE_SHARE:g} * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR, too, then "
-        "continues by the rule of -s 2)",
+        f"epochs when |f'(w)| <= {LATE_RULE_SHARE:g} * e * max(1, min(pos, neg)) / l * |f'(0)| (LIBLINEAR also "
+        "continues by the rule of -s 2 then)",
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=MFN,
     ),
@@ -115,8 +115,8 @@ ROWS = (
         objective=HINGE,
         loss="hinge",
         stopping=PROJECTED_RULE.format(3) + f"; with up to {GRAM_BELOW} features, and wherever rounds of the augmented "
-        f"Lagrangian end the run, the certified gap must also be at most {text(RULE_MIN_GAP)}; on small data with more "
-        "to do than a few epochs these rounds go on to the exact minimum",
+        f"Lagrangian end the run, the certified gap must also be at most {text(RULE_MIN_GAP)}; on small data the "
+        "rounds continue to the exact minimum if a few epochs do not suffice",
         supported=RUN_OPTIONS | ON_DISK | SPARK,
         paper=ALM + "Algorithm 1 with p = 1 and a regularised bias",
     ),

@@ -225,13 +225,13 @@ ROWS = (
         module="svmtool.solvers.falsvm",
         help="LS-SVM of the rows found misclassified in passes over the data (Algorithm 2 of the paper)",
         objective=LEAST_SQUARES
-        + " over the rows added; the certificate is for all rows, after --add or --remove for the rows added",
+        + " over the rows added; the certificate covers all rows; after --add or --remove only the rows added",
         loss="least squares",
         bias=APPENDED,
         bias_default=1.0,
         optimal=False,
         sums_below=5000,
-        stopping="--passes passes over the rows are done (default 1)",
+        stopping="after N passes over the rows (--passes N, default 1)",
         supported=(RUN_OPTIONS | ADAPTING | {"--passes"})
         - {"-e", "--gap", "--max-iter", "--initial-model", "--grid", "--score"},
         paper=LSSVM + "Algorithm 2",

@@ -253,8 +253,8 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
             print(found.line())
         if not self.converged_:
             self._warn(
-                f"round-off in sums over rows added and removed may have moved the weights by {worst_rounding:.1g} of "
-                "their size: fit again."
+                f"round-off in sums over rows added and removed may have changed the weights by a relative "
+                f"{worst_rounding:.1g}: fit again."
             )
 
     def __sklearn_is_fitted__(self) -> bool:

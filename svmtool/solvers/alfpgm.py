@@ -130,7 +130,7 @@ def solve(
             elif status is None and slower and (
                 still or method == "direct" or slower.shown(steps.work, violation if eps > 0.0 else relative)
             ):
-                why = "no more progress" if still else "it costs less than the SMO steps so far, and than those ahead"
+                why = "no more progress" if still else "it is cheaper than the SMO steps done and those still expected"
                 slower, moved, still, progress = None, True, False, Progress(FIRST_CHECK_AFTER_DIRECT, STALL_ROUNDS)
                 polishing, settled = direct.go_to_minimum(state)
                 if polishing:

@@ -42,8 +42,8 @@ METHODS = {
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose the order of the rows."""
     if task.equations is None:
-        return Plan("shuffled", "no model to begin with")
-    return Plan("stream", "the rows come to a model")
+        return Plan("shuffled", "there is no earlier model")
+    return Plan("stream", "rows are added to a model")
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:

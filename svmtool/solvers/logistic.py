@@ -58,7 +58,7 @@ METHODS = {
     "fused": "Newton steps in one compiled call",
     "primal": "truncated Newton steps, with a factorised Hessian as the preconditioner of conjugate gradients",
     "primal-sampled": "truncated Newton steps from the minimiser over a sample of the rows, and with its Hessian",
-    "epochs": "epochs of dual coordinate descent, and truncated Newton steps where these promise to be faster",
+    "epochs": "epochs of dual coordinate descent, and truncated Newton steps when expected to be faster",
     "cg": "truncated Newton steps by conjugate gradients, or by a system of the rows where these are few",
 }
 

@@ -213,7 +213,7 @@ def alternated(
             max_visits = 0.0
         share = 1.0 if primal <= value or bound > dual else SHORT_TURN_SHARE
         turn *= TURN_GROWTH
-        monitor.uses(EPOCHS_TEXT, "Newton steps have not ended the run in their turn")
+        monitor.uses(EPOCHS_TEXT, "Newton steps did not converge within their budget")
 
 
 def _by_rows(
@@ -237,7 +237,7 @@ def _by_rows(
         best, least = objective.w.copy(), monitor.history[-1]["objective"]
         alpha = objective.best_dual_point()
         descent.resume(objective.dual_point() if alpha is None else alpha)
-        monitor.uses(EPOCHS_TEXT, "they soon meet the rule of -e near the end")
+        monitor.uses(EPOCHS_TEXT, "near the minimum epochs satisfy -e sooner")
         status = RuleEpochs(objective, descent, monitor, rule, 0).run(descent.visits + FIRST_TURN_VISITS)
         if status is not None:
             w = best if least < monitor.history[-1]["objective"] else descent.w

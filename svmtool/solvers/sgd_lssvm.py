@@ -57,7 +57,7 @@ class Steepest:
         self.ahead = min(max(t, PREFETCH_ROWS), self.state.rows.capacity)
         if self.ahead < t:
             raise SvmtoolError(
-                f"ERROR: --sgd-rows {t}: -m has room for {self.ahead} rows of the kernel matrix only: raise it"
+                f"ERROR: --sgd-rows {t}: -m holds only {self.ahead} rows of the kernel matrix: raise -m"
             )
         self.chosen = np.arange(t, dtype=np.uint64)  # variables of the next step
         self.pull, self.nothing = np.empty(problem.n), np.zeros(problem.n)

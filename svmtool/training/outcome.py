@@ -88,7 +88,7 @@ def exit_status(row: Solver, request: Request, done: Any, model_path: str, inter
     elif (vague := vague_gap(done.results)) and not request.quiet:
         console.warn(
             f"WARNING: the stopping rule of -e holds, but the optimum may lie up to {100.0 * vague:.2g} % lower "
-            f"(certified relative gap {vague:.2g}): --gap 1e-3 continues"
+            f"(certified relative gap {vague:.2g}): use --gap 1e-3 to continue"
         )
     if done.lacking and interrupted:
         return CTRL_C

@@ -53,7 +53,7 @@ def test_metrics():
     assert found.metrics["e"] == pytest.approx(np.mean(errors**2))
     assert found.metrics["a"] == pytest.approx(np.mean(np.abs(errors)))
     assert found.metrics["r"] == pytest.approx(1 - np.mean(errors**2) / np.var(T))
-    with pytest.raises(ValueError, match="unknown metric 'area': there are accuracy, balanced-accuracy, f1, auc"):
+    with pytest.raises(ValueError, match="unknown metric 'area': use one of accuracy, balanced-accuracy, f1, auc"):
         api.cross_validate(X, Y, metrics="area")
     with pytest.raises(ValueError, match="^score auc: solver 11 is for regression: use mse, mae, r2"):
         api.cross_validate(X, T, 11, metrics="auc")

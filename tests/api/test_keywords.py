@@ -53,7 +53,7 @@ def test_unknown_keywords_name_the_closest():
         ({"init": "model"}, TypeError, "init must be a Fit or a model of a linear solver"),
         ({"kernel": "cosine"}, ValueError, "kernel must be None or one of"),
         ({"kernel": "rbf", "bias": 1.0}, ValueError, "bias is for linear models"),
-        ({"kernel": "rbf", "solver": 40}, ValueError, "unknown solver: 40: with a kernel there are"),
+        ({"kernel": "rbf", "solver": 40}, ValueError, "unknown solver: 40: with a kernel use one of"),
         ({"kernel": "rbf", "gamma": "wide"}, ValueError, "gamma must be 'auto' or a number"),
         ({"kernel": "rbf", "solver": 1, "nu": 1.5}, ValueError, "nu > 1"),
         ({"kernel": "rbf", "solver": 80, "sample_weight": np.ones(90)}, ValueError, "its problem has no costs"),

@@ -119,7 +119,7 @@ def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
     assert np.all(np.isfinite(m.W))
     assert m.columns == len({line.split()[0] for line in ODD[name].splitlines()})
     if name == "empty":
-        assert err == "WARNING: the training file has no rows: the model knows no class\n"
+        assert err == "WARNING: the training file has no rows: the model has no classes\n"
     else:
         assert err == "" or "not converged" in err
     if name in ("empty", "one-class", "one-row"):

@@ -64,11 +64,12 @@ def test_several_costs(svm_train, tmp_path):
     """The last is used, as in LIBLINEAR and LIBSVM."""
     last = svm_train("-c", 10, "d", "m", data=LINES)
     written = (tmp_path / "m").read_bytes()
-    warning = "WARNING: several -c: the last, 10, is used; --grid C=0.1,1,10 compares them\n"
+    warning = "WARNING: several -c: the last one, 10, is used; to compare them use --grid C=0.1,1,10\n"
     assert svm_train("-c", 1, "-c", 0.1, "-c", 10, "d", "m") == (*last[:2], warning)
     assert (tmp_path / "m").read_bytes() == written
     assert svm_train("-c", 10, "-c", 10, "d", "m") == last
-    assert svm_train("-q", "-t", 2, "-c", 1, "-c", 10, "d", "m")[2] == "WARNING: several -c: the last, 10, is used\n"
+    without = "WARNING: several -c: the last one, 10, is used\n"
+    assert svm_train("-q", "-t", 2, "-c", 1, "-c", 10, "d", "m")[2] == without
 
 
 def test_one_warning_is_enough(svm_train):

@@ -234,7 +234,7 @@ def test_search_tells_folds_that_did_not_converge(number, monkeypatch):
         (warning,) = console.warnings
         assert warning.startswith(f"WARNING: folds did not converge at 1 of 3 values of {values}")
         assert warning.endswith(base.PRECISION.advice)
-        assert (", also at the best" in warning) == (f"Best C = {most:g} " in console.text)
+        assert (", including the best" in warning) == (f"Best C = {most:g} " in console.text)
 
 
 # With a model

@@ -83,7 +83,7 @@ def check_odd(number: int, name: str, status: int, out: str, err: str) -> None:
     assert m.n_features == rows.n_features
     assert sorted(m.labels) == sorted(set(rows.labels))
     if name == "empty":
-        assert err == "WARNING: the training file has no rows: the model knows no class\n"
+        assert err == "WARNING: the training file has no rows: the model has no classes\n"
     elif "not converged" not in err:
         assert err == ""
         gap = float(out.partition("Certified relative gap = ")[2].split()[0])

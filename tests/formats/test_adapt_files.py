@@ -183,7 +183,7 @@ def test_a_run_ended_between_two_files_is_repaired(ready, moment, monkeypatch):
         with pytest.raises(EndedError):
             ready("--add", "new", "-i", "m")
     status, _, err = ready("--add", "new", "-i", "m")
-    assert status == 0 and ("it is rewritten" in err) == (moment == "model")
+    assert status == 0 and ("model is rewritten" in err) == (moment == "model")
     wanted = ROWS + NEW + NEW if moment == "model" else ROWS + NEW
     assert apart(weights_in("m"), batch(wanted)) <= 1e-8
     Path("all").write_text(text_of_rows(wanted))
@@ -227,7 +227,7 @@ def test_a_run_that_is_killed_leaves_the_old_model_or_the_new(ready, argv, step)
     new = {"d2 m": other, "--add new -i m": ROWS + NEW, "-i other --add new m": other + NEW, "--add - m": NEW}[argv]
     now = new if step else ROWS
     status, _, err = ready("--add", "new", "-i", "m")
-    assert status == 0 and ("it is rewritten" in err) == (1 <= step < written)
+    assert status == 0 and ("model is rewritten" in err) == (1 <= step < written)
     assert apart(weights_in("m"), batch(now + NEW)) <= 1e-8
     Path("all").write_text(text_of_rows(now + NEW))
     assert ready("--remove", "all", "-i", "m")[0] == 0, "the log of rows agrees"
@@ -287,7 +287,7 @@ def test_what_makes_no_sense_is_refused(ready, argv, sentence):
 def test_probabilities_that_a_change_loses_are_reported(ready, svm_train):
     assert ready("-b", 1, "d", "p")[0] == 0 and "# Sigmoid:" in Path("p").read_text()
     status, _, err = ready("--add", "new", "-i", "p")
-    assert status == 0 and err.startswith("WARNING: p holds no probabilities (-b 1) any more") and err.count("\n") == 1
+    assert status == 0 and err.startswith("WARNING: p no longer has probabilities (-b 1)") and err.count("\n") == 1
     assert ready("--add", "new", "-i", "p") == (0, "", "")
 
 

@@ -19,7 +19,7 @@ ROWS = "1 1:1 2:0.5\n-1 1:-1\n"
 ZSTD = bytes.fromhex("28b52ffd0458a100003120313a3120323a302e350a2d3120313a2d310a9b69e501")
 PACKED = {"gzip": gzip.compress(ROWS.encode()), "bz2": bz2.compress(ROWS.encode()), "xz": lzma.compress(ROWS.encode())}
 HAS_ZSTD = any(importlib.util.find_spec(name) for name in ("zstandard", "compression"))
-IN = "svmtool convert --from csv FILE OUT makes LIBSVM text of it\n"
+IN = "svmtool convert --from csv FILE OUT converts it\n"
 
 
 @pytest.mark.parametrize("name", ["d", "d.gz", "d.txt"])

@@ -93,7 +93,7 @@ def test_plain_form_lives_with_a_small_cache():
     wide, narrow = (solve(SGD, problem, 1e-4, mb, sgd_rows=2) for mb in (100.0, mb))
     assert wide.result.status is narrow.result.status is GAP
     assert narrow.result.objective == pytest.approx(wide.result.objective, rel=2e-4)
-    with pytest.raises(SvmtoolError, match="--sgd-rows 4: -m has room for 3 rows"):
+    with pytest.raises(SvmtoolError, match="--sgd-rows 4: -m holds only 3 rows"):
         solve(SGD, problem, 1e-4, mb, sgd_rows=4)
 
 

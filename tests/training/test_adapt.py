@@ -162,7 +162,7 @@ def test_rounding_that_spoils_a_model_is_reported(svm_train):
     status, _, err = svm_train("-q", "-s", 71, "--remove", "new", "-i", "m")
     assert status == 0 and "train again" in err
     off = apart(weights_in("m"), batch(small, 1e6))
-    stated = float(err.partition("weights by ")[2].split()[0])
+    stated = float(err.partition("by a relative ")[2].split(":")[0])
     assert off > EQUAL and off <= 30 * stated
 
 

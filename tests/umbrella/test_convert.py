@@ -66,10 +66,10 @@ def test_test_data_get_the_same_columns_and_labels(run, tmp_path):
     run("u.csv", "u", names="d.names")
     assert rows("u")[1] == [0]
     for text, reason in [
-        ("species,colour,length\nalba,red,1\n", "line 2, column 'species': the label 'alba' is not in the names"),
-        ("species,colour,length\nsetosa,green,1\n", "line 2, column 'colour': the value 'green' is not in the names"),
+        ("species,colour,length\nalba,red,1\n", "line 2, column 'species': the label 'alba' is unknown"),
+        ("species,colour,length\nsetosa,green,1\n", "line 2, column 'colour': the value 'green' is unknown"),
         ("species,length\nsetosa,1\n", "has no column 'colour'"),
-        ("species,colour,length\nsetosa,red,x\n", "column 'length' holds text"),
+        ("species,colour,length\nsetosa,red,x\n", "column 'length' is text"),
     ]:
         (tmp_path / "v.csv").write_text(text)
         with pytest.raises(SvmtoolError, match=reason):

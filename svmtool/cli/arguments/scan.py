@@ -96,9 +96,9 @@ class Scan:
     def parts(self) -> tuple[Settings, Request]:
         """The values in their types; of a repeated option the last, which is noted for -c."""
         if len(costs := sorted({*self.costs})) > 1:
-            grid = f"; --grid C={','.join(f'{C:g}' for C in costs)} compares them"
+            grid = f"; to compare them use --grid C={','.join(f'{C:g}' for C in costs)}"
             hint = grid if registry.anywhere("--grid", self.rows) else ""
-            self.notes.append(f"WARNING: several -c: the last, {self.costs[-1]:g}, is used{hint}")
+            self.notes.append(f"WARNING: several -c: the last one, {self.costs[-1]:g}, is used{hint}")
         own = {name: value for name, value in self.values.items() if name in Request._fields}
         settings = self.settings({name: value for name, value in self.values.items() if name not in own})
         return settings, Request(given=tuple(self.given), **own)

@@ -21,7 +21,7 @@ SMALLEST_NORMAL = 2.2250738585072014e-308
 LAST_INDEX = 2147483647
 
 # What the first line of another format begins with, and what to do
-CONVERT = "svmtool convert --from {} FILE OUT makes LIBSVM text of it"
+CONVERT = "svmtool convert --from {} FILE OUT converts it"
 MODEL_KEYWORDS = (b"solver_type ", b"svm_type ")
 BEGINNINGS = (
     (b"\xef\xbb\xbf", "the file begins with a byte-order mark (BOM): save it as UTF-8 without one"),

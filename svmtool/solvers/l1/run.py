@@ -39,8 +39,8 @@ STEP_WORK = 6.0  # of a step without its model: products with all rows, and with
 
 CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
 
-BIAS = "the bias alone, which reduces every loss to 0 or to what rounding states"
-BIAS_WHY = "a free bias, and labels that one value of it meets"
+BIAS = "the bias alone: every loss is 0 up to round-off"
+BIAS_WHY = "one value of the free bias fits all rows"
 
 
 class Run:
@@ -82,7 +82,7 @@ class Run:
     def _by_dual(self) -> Status | None:
         """Continue by the method of multipliers; None where Newton steps are next again."""
         w = self.objective.w.copy()
-        self.monitor.uses("method of multipliers", "Newton steps are short, or do not halve the gap in their turn")
+        self.monitor.uses("method of multipliers", "Newton steps are short, or did not halve the gap")
         if self.dual is None:
             self.dual = L1Dual(self.objective, w)
         else:  # it continues from where it was
@@ -96,7 +96,7 @@ class Run:
     def _by_interior_point(self) -> Status | None:
         """Continue by an interior-point method; None if rounding ended the method but not the run."""
         o, path = self.objective, L1Interior(self.objective)
-        self.monitor.uses(NAME, "the others have cost half as much, or make no progress")
+        self.monitor.uses(NAME, "the other methods have used half of its expected cost, or make no progress")
         status = self._follow(path, o.w.copy(), path.over)
         w, f = o.w.copy(), o.value()
         gap_tol = self.rule.certified.gap if self.monitor.gap is None else self.monitor.gap

@@ -56,8 +56,8 @@ class Sample:
         return Status(
             "sample",
             True,
-            f"by a sample, not certified: of {self.m} rows drawn none lies beyond theta; were a share eps of all rows "
-            f"beyond, a sample would miss them with probability exp(-{self.m} eps) at most "
+            f"not certified: none of {self.m} sampled rows lies beyond theta; if a share eps of all rows did, "
+            f"the sample would miss them with probability at most exp(-{self.m} eps) "
             f"({np.exp(-self.m * FURTHEST_SHARE):.2g} for eps = {FURTHEST_SHARE:.1%}); rounds: {evaluations}",
         )
 

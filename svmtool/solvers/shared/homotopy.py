@@ -23,7 +23,7 @@ MU = 5.0  # the paper's, for Algorithm 1
 MU_RISE = 1e2  # the first mu rises with C up to this many times: beyond, rounding coarsens the dual point
 SMOOTHING_SHARE = 0.1  # Algorithm 1: share of the gap that may come from F_mu's minimum not being reached
 
-BLURRED = Status("blurred", False, "this smoothing cannot bring a smaller gap: lower --mu or leave out --no-homotopy")
+BLURRED = Status("blurred", False, "this smoothing allows no smaller gap: lower --mu or leave out --no-homotopy")
 
 # Texts of METHODS and plans.
 PLAIN = "Algorithm 1: smoothed gradient steps with one mu"

@@ -150,6 +150,6 @@ def directly(problem: LeastSquaresSvc, monitor: Monitor, *_: object) -> KernelRe
     state.refresh()
     dual, gap = state.values()
     relative_gap = problem.relative(dual + gap, dual)
-    monitor.uses("a direct solution", "the solver's own result does not hold")
+    monitor.uses("a direct solution", "the solver's result failed verification")
     status = monitor.step(dual + gap, dual, relative_gap) or (OPTIMAL if relative_gap <= ROUNDOFF_GAP else PRECISION)
     return state.result(1, status)

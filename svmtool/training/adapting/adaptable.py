@@ -87,7 +87,7 @@ class Adaptable:
                 raise ModelError(f"can't open model file {source}")
             raise ModelError(f"{source}{adaptable.STATE} does not belong to {source}: train again")
         linear.parse(ModelText.of(state.model, source + adaptable.STATE))
-        self.console.warn(f"{source} is older than its state: a run ended before it was written; it is rewritten")
+        self.console.warn(f"{source} is older than its state: an earlier run was interrupted; the model is rewritten")
         linear.write_text(source, [state.model])
 
     def _check_settings(self) -> None:
@@ -202,8 +202,8 @@ class Adaptable:
         error = max((rounding(p, w, sums) for p, (w, _) in zip(problems, solved, strict=True)), default=0.0)
         if error > MAX_ERROR:
             self.console.warn(
-                f"WARNING: rounding in sums over rows added and removed may have moved the weights by {error:.1g} of "
-                "their size: train again where that matters"
+                f"WARNING: rounding in sums over rows added and removed may have changed the weights by a relative "
+                f"{error:.1g}: train again if that matters"
             )
         return LinearModel(row.word, tuple(labels), sums.m, bias, W, notes=notes), certificate
 
@@ -222,7 +222,7 @@ class Adaptable:
             linear.write_text(self.target, [state.model])
         if calibrated:
             self.console.warn(
-                f"WARNING: {self.target} holds no probabilities (-b 1) any more: they need all rows: train again"
+                f"WARNING: {self.target} no longer has probabilities (-b 1), which need all rows: train again"
             )
         self.console.solver(f"{self.counted} = {self.state.sums.n}\n{certificate.line()}\n")
 

@@ -84,7 +84,7 @@ class Reduction(ABC):
     sums: ClassStatistics | None = None
     classes: Classes | None = None  # of a classification
     missing: list[int] = []
-    untrained = "the model knows no class"
+    untrained = "the model has no classes"
     solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
     robust = False  # whether the solver is itself as robust as the method that results fall back to
     any_start = False  # whether LIBLINEAR's rule alone may end a run where it starts, as in its search for C

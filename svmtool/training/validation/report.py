@@ -113,7 +113,7 @@ def run_search(
     what = f"{len(found.tried)} values of {'p and C' if regression else 'C'}"
 
     def text(where: list[Tried]) -> str:
-        return f"folds did not converge at {len(where)} of {what}{', also at the best' if best in where else ''}"
+        return f"folds did not converge at {len(where)} of {what}{', including the best' if best in where else ''}"
 
     ended = found.ended_at and f"the search ended at {found.ended_at}"
     return found, _exit_status(found.tried, text, ended, settings.row, request.strict, console)
