@@ -73,13 +73,13 @@ def beside(n_blocks: int) -> int:
 
 
 def _work(tasks) -> None:
-    """What a worker does; once started it ends with the process."""
+    """Run tasks from the queue, until the process ends."""
     while True:
         tasks.get()()
 
 
-def _hire(workers: int):
-    """The queue of this many workers for a run that begins, beside those of others; `run_blocks` dismisses them."""
+def _add_workers(workers: int):
+    """The task queue, with this many workers more than other runs need; `run_blocks` takes them off again."""
     global _tasks, _started, _wanted
     with _changing:
         if _tasks is None:
@@ -119,7 +119,7 @@ def run_blocks(work: Callable[[int], None], n_blocks: int) -> None:
         for b in order:
             work(b)
         return
-    tasks, threads_of_run = _hire(workers), count()
+    tasks, threads_of_run = _add_workers(workers), count()
     failures: list[BaseException] = []
     ended = limits.current()
     finished, joining, begun, over = threading.Semaphore(0), threading.Lock(), 0, False

@@ -203,7 +203,7 @@ SUMMED = (
 )  # fmt: skip
 # methods without a result, which change the state of the rows
 SENT = (
-    "begin", "multiply", "add_point", "forget_points", "go_to_mean", "go_back", "start_multipliers",
+    "begin", "multiply", "add_point", "drop_points", "go_to_mean", "restore_point", "start_multipliers",
     "fill_multipliers", "accept",
 )  # fmt: skip
 for _name in SUMMED:

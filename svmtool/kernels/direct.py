@@ -244,8 +244,8 @@ class Face:
             state.go_to(a)
         if state.a is not best:
             state.go_to(best)
-        flat = began - lowest <= STALL_RTOL * max(abs(value), abs(least))
-        return least == 0.0 or (idle >= STALL_FACE_STEPS and flat and least <= STALL_GAP * abs(value))
+        stalled = began - lowest <= STALL_RTOL * max(abs(value), abs(least))
+        return least == 0.0 or (idle >= STALL_FACE_STEPS and stalled and least <= STALL_GAP * abs(value))
 
     def _violating(self, rho: float, r: float) -> np.ndarray:
         """The variables at a bound that should leave it, bool[m], without those much nearer to optimality."""

@@ -77,7 +77,7 @@ class Admm(Augmented):
         for total, x in zip(self._sums_of_points, (self.z, self.beta), strict=True):
             total += x
 
-    def forget_points(self) -> None:
+    def drop_points(self) -> None:
         """Start a new mean."""
         for total in self._sums_of_points:
             total[:] = 0.0
@@ -88,6 +88,6 @@ class Admm(Augmented):
         for x, total in zip((self.z, self.beta), self._sums_of_points, strict=True):
             np.divide(total, count, out=x)
 
-    def go_back(self) -> None:
+    def restore_point(self) -> None:
         """Restore margins and multipliers from before `go_to_mean`."""
         self.z[:], self.beta[:] = self._before

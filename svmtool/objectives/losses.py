@@ -37,7 +37,7 @@ class Loss(ABC):
     def conjugate_slope(self, b: np.ndarray) -> np.ndarray: ...
 
 
-class SquaredHinge(Loss):
+class SquaredHingeLoss(Loss):
     """max(0, xi)^2"""
 
     degree = hinge_power = 2.0
@@ -55,7 +55,7 @@ class SquaredHinge(Loss):
         return 0.5 * b
 
 
-class Hinge(Loss):
+class HingeLoss(Loss):
     """max(0, xi)"""
 
     cap, degree, power, hinge_power = 1.0, 1.0, 1.0, 1.0
@@ -73,7 +73,7 @@ class Hinge(Loss):
         return np.zeros_like(b)
 
 
-class Power(Loss):
+class PowerLoss(Loss):
     """max(0, xi)^p, 1 < p < 2"""
 
     def __init__(self, p: float):
@@ -92,7 +92,7 @@ class Power(Loss):
         return (b / self.power) ** (self.degree - 1.0)
 
 
-class ModifiedHuber(Loss):
+class ModifiedHuberLoss(Loss):
     """0 for xi <= 0, xi^2 / 2 for 0 < xi < 2, 2 (xi - 1) for xi >= 2 (MFN paper, Eq. 21)"""
 
     cap = degree = 2.0
@@ -111,7 +111,7 @@ class ModifiedHuber(Loss):
         return b
 
 
-class Logistic(Loss):
+class LogisticLoss(Loss):
     """log(1 + exp(xi)), xi = -y_i w.x_i"""
 
     cap, target = 1.0, 0.0
@@ -135,7 +135,7 @@ def _times_log(b: np.ndarray) -> np.ndarray:
     return b * np.log(np.maximum(b, 1e-300))
 
 
-class LeastSquares(Loss):
+class LeastSquaresLoss(Loss):
     """xi^2"""
 
     floor, degree = -np.inf, 2.0
@@ -154,8 +154,8 @@ class LeastSquares(Loss):
 
 
 LOSSES: dict[str, type[Loss]] = {
-    "hinge": Hinge, "squared hinge": SquaredHinge, "modified Huber": ModifiedHuber, "logistic": Logistic,
-    "least squares": LeastSquares,
+    "hinge": HingeLoss, "squared hinge": SquaredHingeLoss, "modified Huber": ModifiedHuberLoss,
+    "logistic": LogisticLoss, "least squares": LeastSquaresLoss,
 }  # fmt: skip
 
 
@@ -164,5 +164,5 @@ def of(name: str, p: float) -> Loss:
     if name != "Lp hinge":
         return LOSSES[name]()
     if p == 1.0:
-        return Hinge()
-    return SquaredHinge() if p == 2.0 else Power(p)
+        return HingeLoss()
+    return SquaredHingeLoss() if p == 2.0 else PowerLoss(p)

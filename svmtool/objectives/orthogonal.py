@@ -63,7 +63,7 @@ class Orthogonal:
         self._root, self._size = np.sqrt(2.0 * o.cost), np.abs(self._X)
 
     def settle(self, gap: float) -> None:
-        """Newton steps, then active-set steps on the dual, to the certified gap or until neither improves.
+        """Improve the point to this gap by Newton steps, then active-set steps on the dual, or until neither does.
 
         Ends at the best w, also when it raises an error of least_squares or limits.check.
         """

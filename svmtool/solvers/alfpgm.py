@@ -55,7 +55,7 @@ FIRST_CHECK_AFTER_DIRECT = 8  # the same after a direct solution, where only rou
 # times that 11.7
 ROUND_COST = 30.0
 # LIBSVM's own limit of steps, at least and for each of the l variables; as many, of l values each, are the most work
-# with a kernel that may be indefinite, where pairs need not come to an end.  1,500 rows of each of 12 sets, polynomials
+# with a kernel that may be indefinite, where SMO may not terminate.  1,500 rows of each of 12 sets, polynomials
 # with r = -1 and sigmoids: the 28 of 48 runs that take such steps take 7e-5 of it in the median, 0.27 at most
 LIBSVM_STEPS, LIBSVM_STEPS_EACH = 1e7, 100.0
 

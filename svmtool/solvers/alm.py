@@ -111,7 +111,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
 
 
 def _unit(task: Task) -> float:
-    """What slacks are measured in."""
+    """The unit of the slacks."""
     if task.target is None or task.p != 1.0 or not np.any(task.target):
         return 1.0
     parts = max(1.0, TARGET_UNITS * min(1.0, SIGMA_FEATURES / max(task.rows.d, 1)))
@@ -173,6 +173,6 @@ class Run(Rounds):
             status = interior_steps.interior_steps(PowerInterior(task, task.p), monitor, best)
         return Result(best.w, status, monitor.iterations, monitor.history, best.alpha)
 
-    def gives_way(self, ends: bool, cg: int) -> bool:
+    def switches(self, ends: bool, cg: int) -> bool:
         self.steps += 1
         return self.slower is not None and self.slower.shown(self.steps, self.best.gap)

@@ -39,7 +39,7 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.alm_rounds import RECENT_RANGES, SIGMA_COLD, SMOOTHING, WINDOW, Rounds
 from svmtool.solvers.shared import base, interior_steps
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
-from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
+from svmtool.solvers.shared.epochs import SWITCH, Epochs
 from svmtool.tolerances import EPOCH_TOL, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
 
 CG_SIGMA_GROWTH = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
@@ -48,7 +48,7 @@ MAX_EPOCHS = 100000  # LIBLINEAR's cap: most of them go over few rows
 # 300 rows of each of 17 sets with 3 to 77 classes, C = 1, 100 and 1e4: 0.3 to 1 times the time of the four runs above a
 # second, whose gaps went from 0.23, 1.8e-3, 1e-7 and 3e-7 to 4e-3, 2e-5, 1e-8 and 2e-6; the others end before
 CLASS_INTERIOR_SHARE = 0.25
-TIGHTER_FACTOR = 0.3  # how much further than -e says epochs go where the gap is not certified then
+TIGHTER_FACTOR = 0.3  # epochs continue to this share of -e if the gap is not certified there
 # The primal value is computed each time the cost of epochs has grown by this share, and by this many evaluations of it
 EVALUATION_SHARE, MIN_MULTIPLE = 0.3, 10.0
 # Where d is large, epochs continue towards EPOCH_TOL times LIBLINEAR's tolerance for at most this share of the cost at
@@ -150,7 +150,7 @@ class ClassEpochs(Epochs):
             window = len(self.costs) // RECENT_RANGES
             expected = min(expected, still_needed(self.pg_ranges, self.costs, self.range_tol, window))
         cheaper = expected > descent.newton if self.settled else descent.newton_is_cheaper(self.spent, expected)
-        return GIVES_WAY if cheaper else None
+        return SWITCH if cheaper else None
 
     def primal(self) -> float:
         """Return the least value along the descent's w, at `multiple`: rows just short of the margin cost most."""
@@ -267,7 +267,7 @@ class Run(Rounds):
         self._gaps, self._costs = [1.0], [0.0]  # costs: in usual Newton steps
         return super().multiplier_rounds()
 
-    def gives_way(self, ends: bool, cg: int) -> bool:
+    def switches(self, ends: bool, cg: int) -> bool:
         o, descent = self.objective, self.descent
         tolerance = -1.0 if self.rule.dual is None else EPOCH_TOL * self.rule.dual.width
         self.near = ends and self.handing_over and o.multiplier_range() <= tolerance

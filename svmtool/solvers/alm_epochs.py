@@ -15,7 +15,7 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.alm_rounds import RECENT_RANGES, SMOOTHING, WINDOW
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status
-from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
+from svmtool.solvers.shared.epochs import SWITCH, Epochs
 from svmtool.tolerances import EPOCH_TOL, RULE_MIN_GAP, RULE_SHARE, SLOW_MIN_GAP
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class HingeEpochs(Epochs):
         self.settled = descent.pg_range <= self.range_tol
         self.limit = self.monitor.limit(descent.count) or (base.RULE if self.over else None)
 
-    def gives_way(self) -> bool:
+    def switches(self) -> bool:
         """After LIBLINEAR's rule, where Newton steps are cheap enough to reach the gap."""
         if self.over and self.objective.p == 1.0:
             self.ruled = self.descent.newton_is_cheaper(self.cheap * self.spent, self.max_rows, steps=EXPECTED_STEPS)
@@ -135,14 +135,14 @@ class HingeEpochs(Epochs):
         if self.settled and self.rule.dual is None:
             self.settled, self.range_tol = False, UNSHRINK_SHARE * self.range_tol
         if self.settled and not reached and limit is None and not wide and certified_gap > RULE_MIN_GAP:
-            return GIVES_WAY  # LIBLINEAR's objective may be lower where its rule holds: Newton steps take over
+            return SWITCH  # LIBLINEAR's objective may be lower where its rule holds: Newton steps take over
         if reached or self.settled or limit:
             support = int(np.count_nonzero(descent.alpha))
             status = self.monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
             return status or limit or base.RULE
         if wide:
             return self._compared(still_needed(self.gaps, self.costs, self.target_gap, WINDOW))
-        return None if descent.visits + ahead <= self.worth else GIVES_WAY
+        return None if descent.visits + ahead <= self.worth else SWITCH
 
     def _primal(self) -> float:
         """Return the primal value at `multiple` times the descent's w."""
@@ -159,7 +159,7 @@ class HingeEpochs(Epochs):
         return primal
 
     def _compared(self, expected: float) -> Status | None:
-        """Return GIVES_WAY if Newton steps with a row system are cheaper than epochs at this expected cost."""
+        """Return SWITCH if Newton steps with a row system are cheaper than epochs at this expected cost."""
         cheaper = self.descent.newton_is_cheaper
-        gives_way = self.objective.p == 1.0 and cheaper(self.spent, self.max_rows, expected, EXPECTED_STEPS)
-        return GIVES_WAY if gives_way else None
+        switches = self.objective.p == 1.0 and cheaper(self.spent, self.max_rows, expected, EXPECTED_STEPS)
+        return SWITCH if switches else None

@@ -57,7 +57,8 @@ BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least
 SIGMA_GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MAX_ITERATIONS = 10000
 STEP_PRODUCTS, SQUARE_NS = 3.0, 2.0  # of an iteration with a factor: products with the rows, and operations per d^2
-LOOK_AHEAD = 1024  # iterations after which, and after each doubling, a run ends that would need more than the most
+# After so many iterations, and each doubling, a run ends that is predicted to need more than MAX_ITERATIONS
+PREDICTION_ITERATIONS = 1024
 # iterations after a restart when the mean is examined, and between evaluations
 FIRST_EVALUATION, EVALUATION_GROWTH = 20, 1.5
 
@@ -121,7 +122,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         norm = float(np.sqrt(g @ g))
         status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=step.cg, step=o.sigma)
         doubled = k & (k - 1) == 0  # k is 0 or a power of two
-        if status is None and k >= LOOK_AHEAD and doubled:
+        if status is None and k >= PREDICTION_ITERATIONS and doubled:
             ahead = still_needed([before, best.gap], [k // 2, k], monitor.gap or RULE_MIN_GAP, 1)
             status = base.PRECISION if k + ahead > MAX_ITERATIONS else None
         if doubled:
@@ -282,12 +283,12 @@ class Average:
         if relative_gap(o.primal, o.bound) < here:
             for total in self._sums:
                 total[:] = 0.0
-            o.forget_points()
+            o.drop_points()
             self._count, self._evaluation_due = 0, FIRST_EVALUATION
             return g
         for x, old in zip(self._point, kept, strict=True):
             x[:] = old
-        o.go_back()
+        o.restore_point()
         o.gradient()
         self._evaluation_due = int(EVALUATION_GROWTH * self._count) + 1
         return None

@@ -79,17 +79,17 @@ class Rounds:
         """Of one Newton step by conjugate gradients."""
         return 10 * self.objective.d
 
-    def gives_way(self, ends: bool, cg: int) -> bool:
+    def switches(self, ends: bool, cg: int) -> bool:
         """Whether another method takes over after a Newton step of cg products; ends: whether it ends its round."""
         return False
 
     def multiplier_rounds(self) -> Status | None:
-        """Newton steps and multiplier steps until the gap reaches the target; None where these `gives_way`.
+        """Newton steps and multiplier steps until the gap reaches the target; None where these `switches`.
 
         The multiplier step that ends a round comes with the first Newton step of the next one.
         """
         o, monitor, best = self.objective, self.monitor, self.best
-        cg, t, flat, idle = 0, 0.0, 0, 0
+        cg, t, stalled, idle = 0, 0.0, 0, 0
         smallest = lowest = np.inf
         first, system = True, "cg"  # first: of its round, or of the run
         while True:
@@ -100,14 +100,14 @@ class Rounds:
             ends = norm * norm <= GRADIENT_TOL * GRADIENT_TOL * o.moved / o.sigma
             if status is None:
                 better = gap < 0.999 * smallest
-                flat = 0 if better or (not first and f < lowest - ALM_STALL_RTOL * abs(f)) else flat + 1
+                stalled = 0 if better or (not first and f < lowest - ALM_STALL_RTOL * abs(f)) else stalled + 1
                 idle = 0 if better else idle + first
                 smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
-                status = self._end(gap, flat >= self.stall_steps or idle >= ALM_IDLE_ROUNDS)
+                status = self._end(gap, stalled >= self.stall_steps or idle >= ALM_IDLE_ROUNDS)
             if status is not None:
                 return status
             first = ends
-            if self.gives_way(ends, cg):
+            if self.switches(ends, cg):
                 return None
             if ends:
                 sigma = self._next_sigma()
@@ -115,7 +115,7 @@ class Rounds:
                 o.sigma = sigma
                 g = o.gradient_on_pieces() if o.p == 1.0 else o.gradient()[1]
             if self.factorised and (o.active or not o.dual_system_cheaper):
-                p, cg, _ = o.factorised_direction(g, flat > 0)
+                p, cg, _ = o.factorised_direction(g, stalled > 0)
             else:
                 few, max_products = o.has_dual_system and 0 < o.active <= self.max_rows, self.max_products
                 if few and (o.p > 1.0 or o.free_bias):  # by what the last step has cost
@@ -138,8 +138,8 @@ class Rounds:
         sigma, self.merit = sigma_by_merit(o.sigma, residual, rest, self.merit, SIGMA_MAX / self.unit)
         return sigma
 
-    def _end(self, gap: float, flat: bool) -> Status | None:
-        """Whether the run ends here though neither --gap nor a limit says so."""
+    def _end(self, gap: float, stalled: bool) -> Status | None:
+        """Status if a rule other than --gap and the limits ends the run here, else None."""
         if gap <= OPTIMAL_GAP:
             return base.OPTIMAL
         if gap <= self.rule.certified.gap:
@@ -148,7 +148,7 @@ class Rounds:
             if self.objective.projected_range(self.best.alpha) <= self.rule.dual.width:
                 return base.RULE
             self.rule_gap *= 0.1
-        if not flat:
+        if not stalled:
             return None
         if gap <= self.roundoff_gap:
             return base.OPTIMAL

@@ -156,7 +156,7 @@ class Run:
         """Truncated Newton steps from the objective's w."""
         o, monitor = self.objective, self.monitor
         best, best_w = o.value_at_zero(), np.zeros(o.d)
-        previous, rule_gap, flat, cg_steps, t = np.inf, max(self.rule.confirmed.at_start, self.rule_gap), 0, 0, 0.0
+        previous, rule_gap, stalled, cg_steps, t = np.inf, max(self.rule.confirmed.at_start, self.rule_gap), 0, 0, 0.0
         while True:
             f, g = o.gradient()
             norm, bound = float(np.sqrt(g @ g)), o.bound
@@ -166,8 +166,8 @@ class Run:
             if status is None:
                 status = self.ended(f, bound, norm, rule_gap, lambda: o.steepest_dual(g))  # noqa: B023  called at once
             if status is None:
-                flat = 0 if previous - f > NEWTON_RTOL * abs(f) else flat + 1  # also where f is nan
-                status = rounded(f, bound) if flat >= 3 else None
+                stalled = 0 if previous - f > NEWTON_RTOL * abs(f) else stalled + 1  # also where f is nan
+                status = rounded(f, bound) if stalled >= 3 else None
             if status is not None:
                 if f > best and not status.converged:
                     o.set_point(best_w)

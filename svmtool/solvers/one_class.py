@@ -62,7 +62,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         descent.begin_towards(np.zeros(task.rows.d) if start is None else start[:-1])
     status = _rounds(descent, monitor, rule, method == "start")
     _, w, rho = best = descent.answer()
-    if start is not None and np.any(start[:-1]):  # what weights better than those of its dual point may be lost
+    if start is not None and np.any(start[:-1]):  # weights may be better than those of their dual point
         start = np.ascontiguousarray(start[:-1])
         _, w, rho = min(best, descent.value(start), key=lambda found: found[0])
     return Result(np.append(w, rho), status, descent.rounds, monitor.history, descent.alpha)
@@ -74,7 +74,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
     if monitor.gap is None and rule.dual is not None:
         range_tol, gap = EPOCH_TOL * rule.dual.width, RULE_MIN_GAP
     call_rounds = max(1, min(CALL_ROUNDS, CALL_NONZEROS // max(descent.rows.nnz, 1), monitor.call_rounds))
-    smallest, highest, flat, settled, next_try = np.inf, -np.inf, 0, not warm, 0
+    smallest, highest, stalled, settled, next_try = np.inf, -np.inf, 0, not warm, 0
     evaluations, max_evaluations = 0, np.inf
     while True:
         reached = descent.evaluate(range_tol, gap)
@@ -86,12 +86,12 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
             status = base.OPTIMAL
         if status is None:
             better = descent.gap < 0.999 * smallest or descent.dual > highest + STALL_RTOL * abs(highest)
-            flat = 0 if better else flat + 1
+            stalled = 0 if better else stalled + 1
             smallest, highest = min(smallest, descent.gap), max(highest, descent.dual)
             evaluations += 1
             if descent.gap <= ROUNDOFF_GAP:  # of values far larger than -e no violation may ever be so small
                 max_evaluations = min(max_evaluations, 2 * evaluations + EXTRA_EVALUATIONS)
-            if flat >= STALL_EVALUATIONS or evaluations >= max_evaluations:
+            if stalled >= STALL_EVALUATIONS or evaluations >= max_evaluations:
                 status = base.OPTIMAL if descent.gap <= ROUNDOFF_GAP else base.PRECISION
         status = status or monitor.limit(descent.rounds)
         if status is not None:

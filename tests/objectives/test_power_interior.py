@@ -105,7 +105,7 @@ def test_raw_features_with_a_free_bias_take_few_iterations(solver, p):
 
 def test_the_fallback_knows_the_hinge_with_a_free_bias():
     task = task_of(1.0, True)
-    result = fallback.solve(task, losses.Hinge(), False, np.zeros(task.rows.d), 1e-6, Monitor())
+    result = fallback.solve(task, losses.HingeLoss(), False, np.zeros(task.rows.d), 1e-6, Monitor())
     assert certified(task, result.w, result.alpha) <= 1e-6
 
 

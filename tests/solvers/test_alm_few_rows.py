@@ -61,4 +61,4 @@ def test_iterations_that_cannot_reach_the_gap_end_early(own, method):
     task = wide(30, method, loss_power=1.7, **own).task(0)
     result = alm_inexact.solve(task, base.Monitor(1e-3), base.Rule(), None, 1, method)
     assert result.status is base.PRECISION
-    assert result.iterations <= alm_inexact.LOOK_AHEAD + 1 < alm_inexact.MAX_ITERATIONS
+    assert result.iterations <= alm_inexact.PREDICTION_ITERATIONS + 1 < alm_inexact.MAX_ITERATIONS

@@ -159,7 +159,7 @@ class L1Objective(Losses):
         parts = self.w[moved], p[moved], self.penalty[moved], g[moved]
         return l1_loops.l1_step(self.z, self.dz, TARGET, self.cost, *parts, self._out, self.logistic)
 
-    def go(self, t: float, p: np.ndarray) -> None:
+    def step_to_zeros(self, t: float, p: np.ndarray) -> None:
         """w += t p, and the margins; weights within round-off of zero become zero."""
         used = np.flatnonzero(self.w != 0.0)
         old = self.w[used]

@@ -96,7 +96,7 @@ class MatrixModel:
         return MATRIX_WORK * self.objective.d
 
     def went_short(self) -> None:
-        """The step to the model's minimiser was cut short, and another one follows."""
+        """Note that the step to the model's minimiser was shortened; another one follows."""
 
     def step(self, g: np.ndarray, violations: np.ndarray, fall: float, short: bool, work: float) -> np.ndarray:
         """p = v - w from the model over all weights, or over those that its slope moves where these are few.
@@ -243,7 +243,7 @@ class ColumnsModel:
         return self._share * float(self.epochs[0])
 
     def went_short(self) -> None:
-        """The step to the model's minimiser was cut short, and another one follows."""
+        """Note that the step to the model's minimiser was shortened; another one follows."""
         self._descent = min(2 * self._descent, MAX_DESCENT_EPOCHS)
         self._loose = LOOSE_TOLERANCE
 

@@ -25,7 +25,7 @@ Differs from the papers in:
  7. Before all that, where d is large, weights of the logistic loss are left out that no slopes of its rows can move.
  8. Small problems are solved in one compiled call (compiled/loops/fused/fused_l1_loops.py), with a matrix each.
  9. Where d is large the squared hinge continues by the method of multipliers (objectives/l1/dual.py) where the model
-    holds for a small part of the way only, or does not halve the gap within its share of the work; the two alternate
+    is accurate only near w, or does not halve the gap within its share of the work; the two alternate
     from there.
 10. Once its steps have taken half as much work as an interior-point run takes at most (objectives/l1/interior.py;
     either in about this many multiplications), that run takes over: badly scaled features and large costs make Newton
@@ -166,7 +166,7 @@ class _Run(Run):
         status = self._in_one_call(w) if self._fused else None
         if status is None:
             if self.wide or self.rule.primal is not None:
-                self._set_out(w)
+                self._choose_start(w)
             o.set_point(w)
             status = self.steps()
             w[:] = o.w
@@ -176,8 +176,8 @@ class _Run(Run):
             w[:] = o.w
         return status
 
-    def _set_out(self, w: np.ndarray) -> None:
-        """From the gradient at zero weights: where -e ends the run, and a better start than zero (w)."""
+    def _choose_start(self, w: np.ndarray) -> None:
+        """Compute the target of -e from the gradient at zero weights, and choose the start (w)."""
         o = self.objective
         o.set_point(np.zeros(o.d))
         g = o.gradient()[1]
@@ -222,7 +222,7 @@ class _Run(Run):
     def steps(self) -> Status:
         """Proximal Newton steps until the gap reaches the target."""
         o, monitor, model = self.objective, self.monitor, self.model
-        previous, apart, flat, t = np.inf, np.inf, 0, 0.0
+        previous, apart, stalled, t = np.inf, np.inf, 0, 0.0
         best, best_w = np.inf, o.w.copy()
         while True:
             monitor.uses(self._text)
@@ -241,10 +241,10 @@ class _Run(Run):
             )
             if status is None:
                 stalls = previous - f <= NEWTON_RTOL * abs(f) and f - self.bound > SUFFICIENT_DECREASE * apart
-                flat = flat + 1 if stalls else 0
+                stalled = stalled + 1 if stalls else 0
                 apart = f - self.bound
                 self.fall = (previous - f) / max(f, 1e-300)
-                status = self._end(f, violations, flat, not self.short)
+                status = self._end(f, violations, stalled, not self.short)
             if status is not None:
                 return status
             previous = f
@@ -262,7 +262,7 @@ class _Run(Run):
             self.short = t < SHORT_STEP
             if not self.short and o.evaluate_model(model.held) > self.bound:
                 self.bound, self.alpha = o.bound, o.dual_point()
-            o.go(t, p)
+            o.step_to_zeros(t, p)
             self._count(STEP_WORK + (model.work if self.wide else 0.0), float(model.epochs[1]))
             if (self.short or model.epochs[1] >= model.max_work) and self.multiplications >= self.interior_after:
                 self.interior_after = model.max_work = np.inf
@@ -271,7 +271,7 @@ class _Run(Run):
                     return status
                 previous = np.inf
                 continue
-            at_once = self.short and self.dual is None  # a model that holds for a small part of the way only
+            at_once = self.short and self.dual is None  # a model that is accurate only near w
             if self.has_multipliers and self.halves_slowly(relative_gap(f, self.bound), at_once):
                 status = self._by_dual()
                 if status is not None:

@@ -21,7 +21,7 @@ from svmtool.solvers.shared.interior_steps import NAME
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import OPTIMAL_GAP, RULE_FALL, RULE_MORE, SLOW_MIN_GAP
 
-ZERO_LOSS_MARGIN = 1000.0  # margin at which the logistic loss, too, is 0 as far as rounding states
+ZERO_LOSS_MARGIN = 1000.0  # margin at which the logistic loss, too, is 0 up to round-off
 MAX_FIRST_SLOPE = 100.0  # largest slope at zero weights up to which a run begins there; else with smaller costs
 PATH_FACTOR, PATH_GAP, PATH_ROUNDS = 0.1, 0.3, 50  # factor of these costs; gap and steps that suffice there
 # Where the gap is above SLOW_MIN_GAP when -e's rule holds, the run continues for RULE_MORE of its work, at least for
@@ -50,7 +50,7 @@ class Run:
         self.objective, self.monitor, self.rule, self.wide = objective, monitor, rule, wide
         self.model = ColumnsModel(objective, monitor) if self.wide else MatrixModel(objective, monitor)
         self.bound, self.alpha = -np.inf, None
-        self.short = False  # whether the last step says that the model holds for a small part of the way only
+        self.short = False  # whether the last step was short: the model is accurate only near w
         self.widened = False  # whether the last model was one above the loss; Newton's come in between: they end sooner
         self.max_used = objective.d  # weights that may differ from zero
         self.fall = np.inf  # share of f by which the last step lowered it
@@ -163,8 +163,8 @@ class Run:
                 o.set_point(best_w)
                 return None
 
-    def _end(self, f: float, violations: np.ndarray, flat: int, fall_counts: bool) -> Status | None:
-        """Whether the run ends here though neither --gap nor a limit says so.
+    def _end(self, f: float, violations: np.ndarray, stalled: int, fall_counts: bool) -> Status | None:
+        """Status if a rule other than --gap and the limits ends the run here, else None.
 
         fall_counts: whether the last fall of f estimates what is left to gain, which that of a short step does not.
         """
@@ -180,7 +180,7 @@ class Run:
         self.total = total
         if gap <= self.rule.certified.gap or (settled and self._rule_ends(gap)) or fall <= self.least_fall:
             return base.RULE
-        return rounded(f, self.bound) if flat >= STALL_STEPS else None
+        return rounded(f, self.bound) if stalled >= STALL_STEPS else None
 
     def _rule_ends(self, gap: float) -> bool:
         """Whether a point where LIBLINEAR's rule holds ends the run: its gap is small, or a smaller one is costly."""
@@ -217,5 +217,5 @@ def sparse(
         H, part = o.part_of_hessian(chosen), (g[chosen], o.w[chosen], o.penalty[chosen], violations[chosen])
         p = np.zeros(o.d)
         p[chosen] = step_of_matrix(H, *part, epochs, monitor)
-        o.go(o.best_step(p, g), p)
+        o.step_to_zeros(o.best_step(p, g), p)
     return o.value(), o.w.copy()

@@ -88,7 +88,7 @@ class _Run:
         self.products, self._ridge = 0, model.RIDGE_FIRST
 
     def from_weights(self, start: np.ndarray | None) -> Status:
-        """Minimise from `start`, or from where it is better to begin; returns why that ended."""
+        """Minimise from the better one of `start` and the end of a path; returns the status."""
         o, monitor = self.losses, self.monitor
         if start is not None and np.any(start):
             o.set_point(start)
@@ -108,7 +108,7 @@ class _Run:
         """Steps on factor |w|_1 + the losses until the gap reaches the target, or `gap_tol`; why they ended."""
         o = self.losses
         self.penalty = penalty = factor * self._single
-        previous, bound, flat, t = np.inf, 0.0, 0, 0.0
+        previous, bound, stalled, t = np.inf, 0.0, 0, 0.0
         while True:
             loss, g = o.loss_and_slope()
             f = loss + float(penalty @ np.abs(o.w))
@@ -119,12 +119,12 @@ class _Run:
                 f, bound, gradient=largest, active=int(np.count_nonzero(o.w)), cg=self.products, step=t
             )
             gap = relative_gap(f, bound)
-            flat = flat + 1 if previous - f <= NEWTON_RTOL * abs(f) else 0
+            stalled = stalled + 1 if previous - f <= NEWTON_RTOL * abs(f) else 0
             if status is None and (gap <= OPTIMAL_GAP or largest == 0.0):
                 status = base.OPTIMAL
             if status is None and gap <= gap_tol:
                 status = base.RULE
-            if status is None and flat >= STALL_STEPS:
+            if status is None and stalled >= STALL_STEPS:
                 status = rounded(f, bound)
             if status is not None:
                 return status

@@ -19,7 +19,7 @@ from typing import Any
 from svmtool.coordinate.hinge import MAX_EPOCHS
 from svmtool.solvers.shared.base import Status
 
-GIVES_WAY = Status("gives way", False, "another method is expected to be cheaper")  # of `evaluate`; not of a run
+SWITCH = Status("switch", False, "another method is expected to be cheaper")  # of `evaluate`; not of a run
 
 
 class Epochs(ABC):
@@ -42,9 +42,9 @@ class Epochs(ABC):
 
     @abstractmethod
     def measure(self) -> None:
-        """Take the measures of an epoch that has just been run."""
+        """Measure the epoch that has just been run."""
 
-    def gives_way(self) -> bool:
+    def switches(self) -> bool:
         """Return whether another method takes over here, without an evaluation."""
         return False
 
@@ -58,7 +58,7 @@ class Epochs(ABC):
 
     @abstractmethod
     def evaluate(self) -> Status | None:
-        """Compute the primal; return why the run ends, GIVES_WAY, or None to continue."""
+        """Compute the primal; return why the run ends, SWITCH, or None to continue."""
 
     def run(self, max_visits: float = float("inf"), max_epochs: int = MAX_EPOCHS) -> Status | None:
         """Run epochs; return why they ended the run, None if another method takes over from the dual point.
@@ -72,7 +72,7 @@ class Epochs(ABC):
                 return status
             self.spent += descent.run(*self.batch())
             self.measure()
-            if self.gives_way():
+            if self.switches():
                 return None
             if not descent.complete and self.unshrinks():
                 descent.unshrink()
@@ -81,5 +81,5 @@ class Epochs(ABC):
                 continue
             status = self.evaluate()
             if status is not None:
-                return None if status is GIVES_WAY else status
+                return None if status is SWITCH else status
         return None

@@ -121,7 +121,7 @@ def _by_rows(
         alpha, bound = _better(objective, alpha, bound)
         if least - bound <= gap * least:
             return Result(best, base.PRECISION, 1, monitor.history, alpha)
-        # inner products have lost their digits: the rows themselves may have kept them, and a system of rows has none
+        # inner products have lost precision: the rows themselves may have kept them, and a system of rows has none
         system, max_rows, objective = "cg", 0, task.objective(SquaredHinge, target=task.target)
     objective.set_point(np.zeros(objective.d))
     inner = monitor.child(gap, max_iter)

@@ -12,7 +12,7 @@ from svmtool.objectives.duality import cancelling, relative_gap
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Status
-from svmtool.solvers.shared.epochs import GIVES_WAY, Epochs
+from svmtool.solvers.shared.epochs import SWITCH, Epochs
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
@@ -110,7 +110,7 @@ class Homotopy:
     def stages(self) -> Status:
         """Stages, each with a smaller mu, until the gap reaches the target."""
         o, best = self.objective, self.best
-        cg, t, flat = 0, 0.0, 0
+        cg, t, stalled = 0, 0.0, 0
         smallest = lowest = np.inf
         first = True  # of its stage
         while True:
@@ -125,17 +125,17 @@ class Homotopy:
                     lower = o.sigma * MU_MIN < 1.0
                 else:
                     lower = f < lowest - STALL_RTOL * abs(f)
-                flat = 0 if lower or gap < 0.999 * smallest else flat + 1
+                stalled = 0 if lower or gap < 0.999 * smallest else stalled + 1
                 smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
                 status = base.OPTIMAL if gap <= OPTIMAL_GAP else None
-                if flat >= STALL_STEPS:
+                if stalled >= STALL_STEPS:
                     status = base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
             if status is not None:
                 return status
-            first = flat >= STAGE_STALL_STEPS or ends
+            first = stalled >= STAGE_STALL_STEPS or ends
             if first:
                 g = self.next_stage()
-            p, cg = self._step(g, flat)
+            p, cg = self._step(g, stalled)
             self.monitor.uses(f"stages of the smoothed loss: Newton steps by {o.way}")
             t = o.line_search(p)
             o.step(t, p)
@@ -151,14 +151,14 @@ class Homotopy:
         o.sigma = min(o.sigma / MU_FACTOR, 1.0 / MU_MIN)
         return o.gradient_on_pieces()
 
-    def _step(self, g: np.ndarray, flat: int) -> tuple[np.ndarray, int]:
+    def _step(self, g: np.ndarray, stalled: int) -> tuple[np.ndarray, int]:
         """(33) in the metric of F_mu's curvature, and the number of products that it took.
 
-        flat: steps without progress so far: systems of rows may have lost their digits where numbers are large.
+        stalled: steps without progress so far: systems of rows may have lost precision where numbers are large.
         """
         o = self.objective
         if self.system == "primal":
-            return o.factorised_direction(g, flat > 0)[:2]
+            return o.factorised_direction(g, stalled > 0)[:2]
         few = self.system == "dual" and o.has_dual_system and 0 < o.active <= DUAL_ROWS
         system = "dual" if few else "cg"
         return o.newton_direction(g, system, CG_RTOL, 10 * o.d, self.monitor.ended)[:2]
@@ -238,5 +238,5 @@ class CentredEpochs(Epochs):
             status = self.limit or (base.OPTIMAL if best.gap <= OPTIMAL_GAP else None)
         if status is not None:
             return status
-        descent.unshrink()  # rows that have left too early hold the primal side up
-        return GIVES_WAY if descent.newton_is_cheaper(EPOCH_DISCOUNT * self.spent, DUAL_ROWS) else None
+        descent.unshrink()  # rows shrunk too early keep the primal value high
+        return SWITCH if descent.newton_is_cheaper(EPOCH_DISCOUNT * self.spent, DUAL_ROWS) else None

@@ -51,20 +51,20 @@ def by_sums(
     Where f is too small relative to f(0) for the sums to resolve it, Newton steps on the rows end the run.
     """
     w = np.zeros(equations.d) if start is None else start.copy()
-    best, answer, flat, t = equations.value_at_zero(), np.zeros(equations.d), 0, 0.0
+    best, answer, stalled, t = equations.value_at_zero(), np.zeros(equations.d), 0, 0.0
     while True:
         f, g = equations.gradient(w)
         if equations.cancels(f):
             monitor.uses(METHODS["primal"], "the sums cancel: f is tiny relative to f(0)")
             return by_newton(task, monitor, rule, w, "primal")
         status = _record(monitor, task, f, g, t)
-        flat = 0 if f < best or t == 0.0 else flat + 1
+        stalled = 0 if f < best or t == 0.0 else stalled + 1
         if f <= best:
             best, answer = f, w
         gap = 0.5 * float(g @ g)
         if status is None and gap <= OPTIMAL_GAP * f:
             status = base.OPTIMAL
-        if status is None and flat >= DIRECT_STALL_STEPS:
+        if status is None and stalled >= DIRECT_STALL_STEPS:
             status = rounded(f, f - gap)
         if status is not None:
             return Result(answer, status, monitor.iterations, monitor.history)
@@ -123,7 +123,7 @@ def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
     many steps would have.
     """
     answer, alpha = np.zeros(objective.d), np.zeros(objective.n)
-    primal, dual, flat, count = objective.value_at_zero(), 0.0, 0, 0
+    primal, dual, stalled, count = objective.value_at_zero(), 0.0, 0, 0
     small = objective.n <= MAX_DIRECT_ROWS and objective.rows.in_memory
     direct_after = max(DIRECT_AFTER, objective.n) if small else np.inf
     while True:
@@ -151,8 +151,8 @@ def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
         limit = monitor.step(primal, dual, gradient=steps.first, active=objective.n, cg=k, step=1.0)
         status = limit or status
         gap = relative_gap(primal, dual)
-        flat = 0 if gap < 0.5 * before else flat + 1
-        if status is None and (gap <= OPTIMAL_GAP or flat >= CG_STALL_ROUNDS):
+        stalled = 0 if gap < 0.5 * before else stalled + 1
+        if status is None and (gap <= OPTIMAL_GAP or stalled >= CG_STALL_ROUNDS):
             status = base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
         if status is not None:
             return Result(answer, status, monitor.iterations, monitor.history, alpha)

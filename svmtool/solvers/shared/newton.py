@@ -97,7 +97,7 @@ def newton_steps(
     """
     gradient_tol = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
     systems = _Systems(objective, monitor, system, max_rows, work)
-    lowest, flat, t = np.inf, 0, 0.0
+    lowest, stalled, t = np.inf, 0, 0.0
     range_rule_gap = -1.0 if rule.dual is None or systems.features else SLOW_MIN_GAP  # from where that rule may hold
     best, best_w = objective.value_at_zero(), np.zeros(objective.d)  # f(0): a guess may be worse
     while True:
@@ -124,8 +124,8 @@ def newton_steps(
         if status is None and (norm == 0.0 or f - bound <= OPTIMAL_GAP * f or exact):
             status = base.OPTIMAL
         if status is None:
-            flat = 0 if lowest - f > NEWTON_RTOL * abs(f) else flat + 1  # also where f is nan
-            status = rounded(f, bound) if flat >= 3 else None
+            stalled = 0 if lowest - f > NEWTON_RTOL * abs(f) else stalled + 1  # also where f is nan
+            status = rounded(f, bound) if stalled >= 3 else None
         if status is not None:
             if f > best and not status.converged:
                 objective.set_point(best_w)
@@ -133,7 +133,7 @@ def newton_steps(
         if systems.done >= work or f - bound <= near * f:
             return None
         lowest = min(lowest, f)
-        p = systems.direction(f, g, flat > 0)  # Step 2
+        p = systems.direction(f, g, stalled > 0)  # Step 2
         monitor.uses(f"Newton steps by {objective.way}")
         # Step 3 (Section 4.4): exact line search
         t = objective.line_search(p)
@@ -238,7 +238,7 @@ class RuleEpochs(Epochs):
     def due(self) -> bool:
         return self.settled or self.descent.count >= self.next_evaluation
 
-    def gives_way(self) -> bool:
+    def switches(self) -> bool:
         return not self.due() and self.descent.newton_is_cheaper(self.spent, self.max_rows)
 
     def unshrinks(self) -> bool:

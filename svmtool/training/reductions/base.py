@@ -127,7 +127,7 @@ class Reduction(ABC):
         return self.solver
 
     def name(self, k: int) -> int | None:
-        """The label of problem k in records of several; None for a lone one."""
+        """The label of problem k in records of several; None if there is only one."""
         return None
 
     def finish(self, result: Result) -> None:  # noqa: B027  optional
