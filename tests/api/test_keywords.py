@@ -86,7 +86,7 @@ def test_auto_takes_the_labels_and_the_keywords_into_account():
 
 @pytest.mark.parametrize("kernel", [None, "rbf"])
 @pytest.mark.parametrize("y", [Y, Y3], ids=["two", "three"])
-def test_balanced_is_what_it_says(kernel, y):
+def test_balanced_weights_are_the_formula(kernel, y):
     labels, counts = np.unique(y, return_counts=True)
     factors = {int(k): len(y) / (len(labels) * c) for k, c in zip(labels, counts, strict=True)}
     solver = 2 if kernel is None else 0

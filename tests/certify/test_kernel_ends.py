@@ -106,7 +106,7 @@ def test_pairs_after_the_limit_take_no_rows(solver, svm_train, monkeypatch):
     assert status == 0 and "time limit reached" in err and len(taken) <= 2 * 15 < 15 * 14 / 2
 
 
-def test_pairs_that_their_share_cut_short_go_on(one_thread):
+def test_pairs_continue_after_their_time_share(one_thread):
     """The first of two uses all of its share of the time, the other ends at once."""
     data = random_data(60)
     row = registry.find_kernel(0)

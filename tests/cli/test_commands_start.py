@@ -68,7 +68,7 @@ def test_it_is_answered_once_it_can_be(made, name):
     assert (process.returncode, out, err) == (130, b"", b"interrupted\n")
 
 
-def test_where_it_is_ignored_it_stays_so(made):
+def test_ignored_sigint_stays_ignored(made):
     def ignore() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -78,7 +78,7 @@ def test_where_it_is_ignored_it_stays_so(made):
     assert (process.returncode, err) == (0, b"") and out
 
 
-def test_words_and_names(made, tmp_path):
+def test_script_names_and_arguments(made, tmp_path):
     """Through a link, by a name without a folder, from a folder with = in its name; arguments are unchanged."""
     (tmp_path / "a=b").mkdir()
     for name in ("svm-predict", "svmtool"):

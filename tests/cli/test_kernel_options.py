@@ -130,7 +130,7 @@ def test_faulty_options_are_named(line, sentence, capsys):
            "--stratified")),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_refused(line, sentence):
+def test_contradictory_options_are_refused(line, sentence):
     with pytest.raises(SvmtoolError) as e:
         parse(line.split())
     assert sentence in str(e.value) and not isinstance(e.value, UsageError)

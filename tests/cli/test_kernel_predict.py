@@ -197,7 +197,7 @@ def test_quiet_leaves_the_metrics(run):
     assert run("-q", "--metrics", "t", "m", "o", model=GOOD).stdout.startswith("Label 1: ")
 
 
-def test_a_model_of_one_class_always_says_it(run, tmp_path):
+def test_model_of_one_class_always_predicts_it(run, tmp_path):
     model = "svm_type c_svc\nkernel_type linear\nnr_class 1\ntotal_sv 0\nrho\nlabel 4\nnr_sv 0\nSV\n"
     assert run("--scores", "s", "t", "m", "o", model=model).exit == 0
     assert (tmp_path / "o").read_text() == "4\n4\n4\n"

@@ -85,7 +85,7 @@ def test_refused_before_anything_is_read(case, svm_train, capsys):
      ("-q", "--solver-log", "/dev/null", "in", "/dev/null"), ("-q", "-v", 2, "in", "in")],
     ids=str,
 )  # fmt: skip
-def test_not_refused(argv, svm_train):
+def test_allowed_command_lines_keep_the_input(argv, svm_train):
     before = Path("in").read_bytes()
     assert svm_train(*argv)[0] == 0
     assert Path("in").read_bytes() == before
@@ -96,7 +96,7 @@ def test_a_missing_file_is_reported_as_ever(svm_train):
 
 
 @pytest.mark.parametrize("names", [("/dev/null", "/dev/null"), ("\0", "\0"), ("", ""), ("-", "/dev/null")])
-def test_what_is_no_file_is_left_alone(names):
+def test_non_files_are_left_alone(names):
     checks.refuse_overwriting([("in", names[0])], [("out", names[1]), ("more", names[1])])
 
 

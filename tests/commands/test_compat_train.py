@@ -17,7 +17,7 @@ def by_name(case: dict) -> str:
     return case["name"]
 
 
-def test_the_cases_are_there():
+def test_recorded_cases_exist():
     if not (SHARED / "compat_cases").is_dir():
         pytest.skip(f"{SHARED / 'compat_cases'} is absent: the recorded cases do not ship with the repository")
     assert len(CASES) >= 60 and len(LIBSVM_CASES) >= 10

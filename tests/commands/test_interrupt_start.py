@@ -75,12 +75,12 @@ SELF = "os.kill(os.getpid(), signal.SIGINT)\n"
         "class Late:\n    def __del__(self): " + SELF + "Late()\nprint('goes on')",
     ],
 )
-def test_it_is_no_exception(code, tmp_path):
+def test_interrupt_is_not_an_exception(code, tmp_path):
     done = run(code, tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
-def test_files_that_are_not_whole_go(tmp_path):
+def test_incomplete_files_are_removed(tmp_path):
     """Temporary files and the lock, not finished files or those of others."""
     code = (
         "from svmtool.formats import output; from svmtool.formats.adaptable.row_log import ModelLock\n"
@@ -133,7 +133,7 @@ def test_ctrl_c_ends_the_process_after_an_uninterrupted_block(tmp_path):
 
 @pytest.mark.parametrize("before", [[], ["m", "m.state.npz", "m.state.rows"]])
 @pytest.mark.parametrize("renamed", ["m", "m.state.npz", "m.state.rows"])
-def test_model_state_and_log_go_together(before, renamed, tmp_path):
+def test_model_state_and_log_must_match(before, renamed, tmp_path):
     """Ctrl-C when one of the three files is renamed: the others are renamed too."""
     (tmp_path / "d").write_text("1 1:1\n-1 1:-1\n")
     train = "from svmtool.cli.train import main\n"
@@ -178,7 +178,7 @@ def test_a_second_one_during_the_clean_up(where, tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "in order, interrupted\n")
 
 
-def test_a_third_one_ends_work_that_does_not_come_to_an_end(tmp_path):
+def test_third_interrupt_ends_work_that_does_not_end(tmp_path):
     work = "interrupts.raise_from_now_on()\ntry:\n    " + SELF + "finally:\n    " + 2 * ("    " + SELF).lstrip()
     work = work.replace("\nos.kill", "\n    os.kill") + "    print('not reached')"
     done = run(work, tmp_path)
@@ -242,7 +242,7 @@ def test_a_full_stdout_is_an_error_of_every_command(argv, unbuffered, folder):
 
 
 @pytest.mark.parametrize("argv", [("predict", "d", "model", "-"), ("predict", "--help"), ("scale", "d")], ids=" ".join)
-def test_a_reader_that_goes_away_hears_nothing(argv, folder):
+def test_closed_stdout_prints_no_error(argv, folder):
     line = f"{sys.executable} -m svmtool {' '.join(argv)} | head -1"
     done = subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, timeout=60)
     assert done.stderr == b"" and done.stdout.count(b"\n") == 1

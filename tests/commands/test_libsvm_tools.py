@@ -83,7 +83,7 @@ def test_grid_searches_c(libsvm, quiet):
     assert sorted(written) == sorted(f"log2c={k} rate={rate}" for k, rate in rates.items())
 
 
-def test_grid_goes_on_where_it_was(libsvm):
+def test_grid_resumes(libsvm):
     """-resume reuses the rates of the first search; of five values of C two are new."""
     common = ("-log2g", "null", "-v", 3, "-gnuplot", "null", "-s", "2")
     assert libsvm("grid", "-log2c", "-9,-1,4", *common, "breast_cancer").returncode == 0

@@ -70,7 +70,7 @@ def test_parts_get_fair_shares():
     assert StopFlag().part(0.1).left == np.inf
 
 
-def test_a_part_is_ended_by_what_ends_the_whole():
+def test_limits_of_the_whole_end_a_part():
     stop = StopFlag(100.0)
     part = stop.part(0.5)
     assert not part.ended()
@@ -78,7 +78,7 @@ def test_a_part_is_ended_by_what_ends_the_whole():
     assert part.set and part.ended()
 
 
-def test_parts_that_their_share_cuts_short_go_on():
+def test_parts_continue_after_their_time_share():
     seen = []
 
     def work(k: int, share: StopFlag) -> bool:
@@ -89,14 +89,14 @@ def test_parts_that_their_share_cuts_short_go_on():
     assert seen == [(0, False), (1, False), (2, True), (1, True)]
 
 
-def test_nothing_goes_on_without_a_limit_or_time():
+def test_without_a_limit_nothing_continues():
     assert not StopFlag().may_resume(StopFlag().part(0.1))
     over = StopFlag(-1.0)
     assert not over.may_resume(over.part(0.1))
 
 
 @every_row
-def test_a_problem_whose_turn_never_comes_is_the_zero_model(row):
+def test_problem_not_reached_has_zero_weights(row):
     problems = problems_of(table_of(*made(40, 5)), settings_of(row))
     results, certificate = problems.fit_and_certify(stop=StopFlag(-1.0))
     assert all(r.status is base.TIME and r.history for r in results)
@@ -144,7 +144,7 @@ def test_command_ends_in_time_and_writes_its_model(svm_train, tmp_path):
 # Validation
 
 
-def test_folds_past_the_limit_predict_with_what_there_is():
+def test_folds_past_the_limit_predict_with_the_models_so_far():
     for strict, status in ((False, 0), (True, 2)):
         console = Lines()
         settings, request = Settings.of(solver=2, max_seconds=1e-9), Request(folds=4, strict=strict)
@@ -154,14 +154,14 @@ def test_folds_past_the_limit_predict_with_what_there_is():
         assert warning.startswith("WARNING: 4 of 4 folds did not converge: time limit reached: raise --max-seconds")
 
 
-def test_folds_in_time_say_nothing():
+def test_folds_in_time_give_no_warning():
     console = Lines()
     assert report.validate(table_of(*made(40, 5)), Settings.of(solver=2), Request(folds=4), console) == 0
     assert not console.warnings
 
 
 @every_row
-def test_folds_go_on_where_their_share_has_cut_them_short(row, monkeypatch):
+def test_folds_continue_after_their_time_share(row, monkeypatch):
     """Each of two folds is ended once and resumed."""
     table, starts = table_of(*made(41, 5, 2)), []
     kind = type(problems_of(table_of(*made(10, 2, 2)), settings_of(row)))
@@ -321,7 +321,7 @@ def test_solvers_end_wherever_they_are(row, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [0, 2, 3, 5])
-def test_a_compiled_call_that_is_cut_goes_on_to_the_same_answer(number):
+def test_interrupted_compiled_call_continues_to_the_same_answer(number):
     """Small problems: the rounds of a call are limited, and steps from Python end the run."""
     problems = problems_of(table_of(*made(60, 4, 2)), Settings.of(solver=number, C=10.0))
     solve, task = registry.entry(problems.method), problems.task(0)

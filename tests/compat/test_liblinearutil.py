@@ -221,7 +221,7 @@ def test_save_and_load(lib, tmp_path, capfd):
 
 
 @pytest.mark.reference
-def test_models_go_to_and_fro(pair, tmp_path):
+def test_models_convert_both_ways(pair, tmp_path):
     for writer, reader in (pair, pair[::-1]):
         m = writer.train(MANY.y, MANY.X, "-s 4 -q")
         writer.save_model(str(tmp_path / "model"), m)
@@ -342,7 +342,7 @@ class TestOurs:
         assert m.get_nr_feature() == 3_500_001
         assert [m.get_decfun_coef(k * 700_000 + 1) for k in range(1, 6)] == pytest.approx(w, rel=1e-6)
 
-    def test_save_to_nowhere(self, tmp_path):
+    def test_saving_to_a_missing_folder_fails(self, tmp_path):
         with pytest.raises(OSError, match="can't save model to file"):
             self.lib.save_model(tmp_path / "none" / "model", self.lib.train(Y, X, "-q"))
 

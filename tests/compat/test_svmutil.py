@@ -232,7 +232,7 @@ def test_save_and_load(lib, tmp_path, capfd):
 
 
 @pytest.mark.reference
-def test_models_go_to_and_fro(pair, tmp_path):
+def test_models_convert_both_ways(pair, tmp_path):
     for writer, reader in (pair, pair[::-1]):
         m = writer.svm_train(MANY.y, MANY.X, "-t 1 -r 0.5 -q")
         writer.svm_save_model(str(tmp_path / "model"), m)

@@ -46,7 +46,7 @@ def test_hinge_state(n):
 
 
 @pytest.mark.parametrize("n", [0, 1, 5, 200])
-def test_hinge_ray_and_add_scaled(n):
+def test_hinge_line_search_and_add_scaled(n):
     rng = np.random.default_rng(n)
     z, dz, cost, target = rng.normal(1.0, 1.0, n), rng.normal(size=n), rng.random(n), rng.normal(size=n)
     for lo, hi in halves(n):

@@ -269,7 +269,7 @@ def uneven(n: int = 1000, d: int = 100, C: float = 100.0) -> Task:
     return Task(CsrRows(*csr_of(X), d), y, np.full(n, C))
 
 
-def test_a_rule_for_the_dual_gives_way_to_one_for_the_primal():
+def test_dual_rule_is_followed_by_the_primal_rule():
     task, late = uneven(), 1e-3
 
     def norms(w: np.ndarray) -> float:

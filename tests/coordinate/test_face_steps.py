@@ -53,7 +53,7 @@ def test_the_dual_rises_and_w_belongs_to_alpha(power, tube, bias):
         assert not tube or not np.any(np.minimum(p.alpha[:N], p.alpha[N:]))  # one side of a tube at most
 
 
-def test_the_first_turn_may_come_before_any_epoch():
+def test_face_steps_may_come_before_any_epoch():
     p, A = epochs_over(2.0, False, -1.0, face_first=0.0)
     for _ in range(3):
         before = dual(p, A)
@@ -80,7 +80,7 @@ def test_nothing_is_done_where_no_variable_is_free_or_no_work_allowed():
     assert np.array_equal(p.alpha, before)
 
 
-def test_a_step_that_only_loses_is_taken_back(monkeypatch):
+def test_step_without_gain_is_undone(monkeypatch):
     p, _ = epochs_over(1.0, False, -1.0)
     p.run()
     alpha, w = p.alpha.copy(), p.w.copy()

@@ -193,14 +193,14 @@ def test_a_bad_line_is_named_and_leaves_nothing(svm_train, on_disk, tmp_path):
         ((*MEMORY, "--scratch", "nowhere"), "--scratch DIR names another folder"),
     ],
 )
-def test_what_cannot_be_is_refused(asked, words, svm_train, on_disk, tmp_path):
+def test_invalid_memory_options_are_refused(asked, words, svm_train, on_disk, tmp_path):
     status, _, said = svm_train("-q", *asked, "d", "m", data="1 1:1\n-1 1:2\n")
     assert status == 1 and words in said
     assert os.listdir(tmp_path) == ["d"]
 
 
 @pytest.mark.parametrize("more", [(), ("-v", "2"), ("-C", "-v", "2")])
-def test_a_run_that_held_more_says_so(more, data, command, tmp_path):
+def test_run_over_its_memory_limit_says_so(more, data, command, tmp_path):
     text, model = (data / "breast_cancer").read_bytes(), () if more else ("m",)
     run = ("-q", "-s", 2, *more, "--memory")
     assert command("train", *run, "300M", "-", *model, input=text).stderr == b""
@@ -249,7 +249,7 @@ def strange(kind: str, path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "thesis.txt", "labels"])
-def test_what_is_no_folder_of_rows_is_left_alone(kind, svm_train, on_disk, tmp_path):
+def test_other_folders_are_left_alone(kind, svm_train, on_disk, tmp_path):
     strange(kind, tmp_path / "d.rows")
     before = sorted(tmp_path.rglob("*"))
     status, _, words = svm_train("-q", "-s", 2, *MEMORY, "d", "m", data="1 1:1\n-1 1:2\n")
@@ -276,7 +276,7 @@ def test_a_link_is_followed_and_stays(data, svm_train, on_disk, parses, tmp_path
     assert (tmp_path / "d.rows").is_symlink()
 
 
-def test_a_link_that_leads_nowhere_is_reported(svm_train, on_disk, tmp_path):
+def test_dangling_link_is_reported(svm_train, on_disk, tmp_path):
     (tmp_path / "d.rows").symlink_to("unmounted/rows")
     status, _, words = svm_train("-q", "-s", 2, *MEMORY, "d", "m", data="1 1:1\n-1 1:2\n")
     assert status == 1 and "unmounted" in words and "--scratch DIR names another folder" in words
@@ -300,7 +300,7 @@ def test_rows_are_on_the_disk_before_they_have_their_name(data, svm_train, on_di
     assert {*arrays.ARRAYS, arrays.HEADER} <= set(done[: done.index("named")])
 
 
-def test_rows_taken_from_here_and_there_come_by_where_they_lie(on_disk, monkeypatch, tmp_path):
+def test_scattered_rows_are_read_in_storage_order(on_disk, monkeypatch, tmp_path):
     """Between two checks of the memory at most one piece of the file is accessed."""
     checks = []
     monkeypatch.setattr(MappedArrays, "check", lambda self: checks.append(1))

@@ -158,7 +158,7 @@ def test_lost_blocks_cost_time_and_no_answer(number):
         same(found, expected, settings)
 
 
-def test_a_run_goes_on_from_the_best_weights():
+def test_run_continues_from_the_best_weights():
     """It does not start from zero weights again."""
     settings, text = settings_of(2).replace(C=100.0), numbers_text(2, n=400, d=40)
     whole = Here(cut(text, 3))
@@ -228,7 +228,7 @@ def test_lines_are_parsed_as_files_are(size, monkeypatch, tmp_path):
         parse(texts([*text.encode().splitlines()[:149], b"1 1:x"]))
 
 
-def test_pieces_may_come_in_any_order(monkeypatch):
+def test_pieces_arrive_in_any_order(monkeypatch):
     monkeypatch.setattr("svmtool.distributed.reading.CHUNK_BYTES", 64)
     lines = numbers_text(3).encode().splitlines()
     pieces = [*_pieces(0, lines[:70]), *_pieces(1, lines[70:])]
@@ -240,7 +240,7 @@ def test_pieces_may_come_in_any_order(monkeypatch):
         table_of(pieces[::-1], False)
 
 
-def test_errors_travel():
+def test_errors_can_be_pickled():
     e = pickle.loads(pickle.dumps(DataError(7, "d", "1:x", "the value is not a number")))
     assert (e.line, e.file, e.token, e.reason) == (7, "d", "1:x", "the value is not a number")
 

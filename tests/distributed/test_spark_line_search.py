@@ -72,7 +72,7 @@ def test_breakpoints_give_the_slope_at_the_ends_of_all_bins(kind, on_breakpoints
 @pytest.mark.parametrize("on_breakpoints", [False, True])
 @pytest.mark.parametrize("b", [1e-9, 1.0, 1e4])
 @pytest.mark.parametrize("zero", [1e-9, 1e-3, 0.7, 1.0, 3.0, 1e5])
-def test_the_zero_is_found_in_few_questions(kind, on_breakpoints, b, zero):
+def test_zero_is_found_in_few_evaluations(kind, on_breakpoints, b, zero):
     """For slopes at 0 that place the zero anywhere."""
     parts, requests = [losses(kind, 400, on_breakpoints, seed) for seed in (1, 2)], []
     kept: list[Breakpoints | None] = [None, None]
@@ -101,7 +101,7 @@ def test_no_zero_and_no_descent():
 
 @pytest.mark.parametrize(("kind", "more"), [(SquaredHinge, {}), (Augmented, {"p": 1.0}), (Augmented, {"p": 2.0})])
 @pytest.mark.parametrize("regularize_bias", [True, False])
-def test_a_ray_of_blocks_is_that_of_memory(kind, more, regularize_bias):
+def test_line_search_of_blocks_is_that_of_memory(kind, more, regularize_bias):
     settings = settings_of(31, bias=1.0, regularize_bias=regularize_bias)
     ranks, lone = Here(cut(numbers_text(2), 3)), Here(cut(numbers_text(2), 1))
     far_one = DistributedOneVsRest(ranks, settings).task(0).objective(kind, **more)

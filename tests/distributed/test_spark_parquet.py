@@ -127,7 +127,7 @@ def test_a_bad_row_is_named(row, words, spark, session):
         (schema(features=DoubleType()), (1.0, 1.0), "column features must hold vectors, not double"),
     ],
 )
-def test_columns_that_are_none(frame_schema, row, words, spark, session):
+def test_invalid_columns_are_refused(frame_schema, row, words, spark, session):
     with pytest.raises(SvmtoolError, match=words):
         Frame(session, spark.createDataFrame([row], frame_schema))
 

@@ -47,7 +47,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(argv, words, svm_train):
     ("master", "words"),
     [("nonsense", "not a master URL"), ("spark://127.0.0.1:1", "no master answers (127.0.0.1:1: ")],
 )
-def test_masters_that_are_none(master, words, svm_train):
+def test_invalid_masters_are_refused(master, words, svm_train):
     status, out, err = svm_train("-s", 2, "--spark", master, "d", data="1 1:1\n-1 1:2\n")
     assert status == 1 and words in err and err.count("\n") == 1
 
@@ -68,7 +68,7 @@ def test_masters_that_are_none(master, words, svm_train):
         ("ModuleNotFoundError: No module named 'svmtools'", "--spark: No module named 'svmtools'"),
     ],
 )
-def test_what_an_executor_lacks_is_reported_as_it_is(python, words):
+def test_missing_module_on_an_executor_is_reported(python, words):
     text = (
         f'Job aborted due to stage failure:\n  File "worker.py", line 1\n{python}\n\n\tat org.apache.spark.X(X.java)\n'
     )
@@ -209,7 +209,7 @@ def test_the_first_bad_line_is_named(at, spark_train, tmp_path):
 
 
 @on_spark
-def test_paths_that_are_none(spark_train, tmp_path):
+def test_invalid_paths_are_refused(spark_train, tmp_path):
     for path in ("/nowhere/at/all", "/nowhere/*.txt", "nofs://a/b", "-", "d.xz"):
         status, out, err = spark_train("-s", 2, path, "m")
         assert status == 1 and err.count("\n") == 1 and err.startswith("can't open input file"), err
@@ -227,7 +227,7 @@ def test_empty_files(spark_train, tmp_path):
 
 
 @on_spark
-def test_files_of_a_folder_are_taken_by_name(spark_train, tmp_path):
+def test_files_of_a_folder_are_read_in_order_of_names(spark_train, tmp_path):
     """The classes of a model are in the order of appearance in the rows."""
     folder = tmp_path / "parts"
     folder.mkdir()
@@ -271,7 +271,7 @@ NAMES += [
 
 
 @on_spark
-def test_names_that_are_there_are_taken_as_they_are(session, tmp_path):
+def test_existing_names_are_used_unchanged(session, tmp_path):
     """Names that are patterns too, in one folder."""
     for name in NAMES:
         (tmp_path / name).write_text(f"file {name}")

@@ -275,7 +275,7 @@ def test_training_anew_behind_a_run_that_was_killed(ready, step):
         ("--add new -i m .", "can't save model to file ."),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_refused(ready, argv, sentence):
+def test_contradictory_options_are_refused(ready, argv, sentence):
     Path("bad").write_text("1 1:1\n1 2:x\n")
     Path("huge").write_text("1 1:1\n1 1:1e200\n1 1:1e210\n1 1:2\n")
     Path("weights").write_text("1 0 1 1\n")

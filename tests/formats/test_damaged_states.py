@@ -118,7 +118,7 @@ def test_an_uncompressed_archive_of_another_hand_is_read(ready):
     assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
 
 
-def test_members_that_say_they_are_larger_than_the_file(ready):
+def test_members_declared_larger_than_the_file(ready):
     """Sizes in the directory are compared with the file's size before memory is allocated."""
     text = bytearray(Path(STATE).read_bytes())
     at = text.find(b"gram.npy", text.find(b"PK\x01\x02")) - 46
@@ -132,7 +132,7 @@ def test_members_that_say_they_are_larger_than_the_file(ready):
 
 @pytest.mark.parametrize("name", [STATE, LOG, LOCK, LOG + NEW_LOG, "m"])
 @pytest.mark.parametrize("kind", ["fifo", "folder"])
-def test_what_is_no_file_is_refused_at_once(ready, name, kind):
+def test_non_files_are_refused_at_once(ready, name, kind):
     """Opening these like a file would wait forever."""
     with_pipe = os.mkfifo if kind == "fifo" else os.mkdir
     Path(name).unlink(missing_ok=True)
@@ -184,7 +184,7 @@ def test_a_full_disk_leaves_no_log(ready, call, monkeypatch):
     assert ready("--add", "new", "-i", "m")[0] == 0
 
 
-def test_a_log_left_empty_goes_with_the_next_run(ready):
+def test_next_run_replaces_an_empty_log(ready):
     Path(LOG + NEW_LOG).write_bytes(b"")
     assert ready("d", "m")[0] == 0
     assert not Path(LOG + NEW_LOG).exists()

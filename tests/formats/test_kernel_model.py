@@ -85,7 +85,7 @@ def test_a_note_that_would_break_the_file_is_a_fault_of_the_program(note, tmp_pa
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: f"{kernel.kind}-{kernel.degree}")
 @pytest.mark.parametrize("svm_type", SVM_TYPES)
-def test_models_come_back(kernel, svm_type, tmp_path):
+def test_models_round_trip(kernel, svm_type, tmp_path):
     rng = np.random.default_rng(kernel.kind)
     model, _ = random_model(rng, kernel, svm_type, 4, 25, 6)
     if kernel.kind not in (1, 3):  # what a kernel does not take is not in the file

@@ -111,7 +111,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("line, row", TAKEN)
-def test_taken(file, line, row):
+def test_odd_but_valid_lines_are_read(file, line, row):
     assert rows_of(svmlight.read(file(line))) == [row]
     assert rows_of(svmlight.read(file(line + b"\n" + line + b"\n"))) == [row, row]
     label, indices, values = parse_line(line, 1, "d")

@@ -86,7 +86,7 @@ def test_symbolic_link_is_followed(tmp_path):
     assert names(tmp_path / "deep") == ["f"]
 
 
-def test_what_cannot_be_created(tmp_path):
+def test_file_that_cannot_be_created(tmp_path):
     missing = str(tmp_path / "no" / "f")
     with pytest.raises(SvmtoolError) as caught:
         with output.replacing(missing):

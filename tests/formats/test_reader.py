@@ -249,7 +249,7 @@ def test_standard_input():
     assert done.stdout.split() == [b"1000", b"1500", b"3"], done.stderr
 
 
-def test_what_cannot_be_opened(tmp_path):
+def test_file_that_cannot_be_opened(tmp_path):
     for name in (str(tmp_path / "absent"), ""):
         with pytest.raises(SvmtoolError) as caught:
             svmlight.read(name)
@@ -263,7 +263,7 @@ def test_empty_file(file):
     assert list(blocks(file(b""))) == []
 
 
-def test_memory_is_the_table_and_little_else(tmp_path):
+def test_memory_is_little_more_than_the_table(tmp_path):
     """Peak memory of reading: 12 bytes for each pair and 20 MB more than only importing."""
     path = str(tmp_path / "d")
     line = b"1 " + b" ".join(b"%d:%.6f" % (i, i / 7) for i in range(1, 101)) + b"\n"

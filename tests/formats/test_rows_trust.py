@@ -66,7 +66,7 @@ def test_entries_that_change_places_are_seen(made, svm_train):
         ("values", 3, -np.inf), ("labels", 1, np.nan),
     ],
 )  # fmt: skip
-def test_loops_never_see_what_would_lead_them_astray(name, place, value, made, svm_train):
+def test_loops_never_see_invalid_input(name, place, value, made, svm_train):
     """Even with valid checksums."""
     change(made, name, place, value, true_sum=True)
     check_made_anew(svm_train, made, "is damaged")
@@ -91,7 +91,7 @@ def test_every_field_of_the_header_is_looked_at(changes, made, svm_train):
     ["", "{", "[]", "null", "1", '"x"', "[" * 15000, "{}" + " " * 20000, '{"rows": ' + "9" * 5000 + "}", "\xff"],
     ids=lambda text: text[:8],
 )
-def test_what_is_no_header_is_refused(text, made, svm_train):
+def test_invalid_header_is_refused(text, made, svm_train):
     (made / "header.json").write_text(text, encoding="latin-1")
     check_made_anew(svm_train, made, "header.json is damaged")
 

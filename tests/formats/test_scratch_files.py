@@ -29,7 +29,7 @@ def write(path: str = "m") -> None:
         file.write(b"new")
 
 
-def test_leftovers_of_a_killed_run_go(tmp_path):
+def test_leftovers_of_a_killed_run_are_removed(tmp_path):
     script = (
         "import os, signal, sys; from svmtool.formats import output\n"
         "with output.replacing('m') as f:\n"
@@ -63,7 +63,7 @@ def test_other_names_stay(name):
     assert Path(name).read_text() == "mine"
 
 
-def test_what_is_no_file_stays():
+def test_non_files_stay():
     os.mkdir(LEFT)
     os.mkfifo(LEFT.replace("0123", "4567"))
     Path("mine").write_text("mine")
@@ -91,7 +91,7 @@ def test_without_locks_nothing_is_removed(monkeypatch):
     assert Path(LEFT).exists() and Path("m").read_bytes() == b"new"
 
 
-def test_a_file_taken_away_before_its_lock_is_made_again(monkeypatch):
+def test_file_removed_before_its_lock_is_made_again(monkeypatch):
     """Another run may check the file between its creation and its lock."""
     plain, taken = fcntl.flock, []
 

@@ -94,7 +94,7 @@ def test_steps_over_all_variables_give_way_as_those_of_sets_do():
 
 
 @pytest.mark.parametrize("kind", ["nu-svc", "nu-svr", "one-class"])
-def test_other_sums_go_on_by_face_steps(kind):
+def test_other_sums_continue_by_face_steps(kind):
     problem = problem_of(kind, 1e3)
     assert not direct.primal_possible(problem)
     state = Decomposition(problem, 10.0)

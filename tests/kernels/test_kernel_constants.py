@@ -30,7 +30,7 @@ def test_one_class_has_the_best_rho_where_its_own_is_worse_than_no_weights(seed,
     assert abs(kernel.read("m").rho[0]) < 1e-12
 
 
-def test_a_margin_that_is_worth_nothing_is_none():
+def test_margin_without_descent_is_reported():
     problem = random_data().problem(registry.find_kernel(1), KERNELS["rbf"])
     result = KernelResult(problem.start, 0.1, 1e-9, 0.0, 0.0, 1, RULE, np.zeros(len(problem.row)))
     assert problem.decision_function(result).warning == ""

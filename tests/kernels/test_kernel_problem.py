@@ -236,7 +236,7 @@ def test_one_class_starts_as_libsvm_does():
 
 
 @pytest.mark.parametrize("matrix", [False, True])
-def test_points_take(matrix):
+def test_points_can_be_selected(matrix):
     X = np.arange(8.0).reshape(4, 2)
     points = Points(LINEAR, None, X @ X.T) if matrix else Points(LINEAR, DenseRows(X), None)
     assert points.n == 4 and points.take(np.arange(4)) is points

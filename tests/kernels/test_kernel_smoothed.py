@@ -123,7 +123,7 @@ def test_stages_without_a_minimum_count_for_several():
     assert 1 < monitor.iterations <= 1 + nesvm_kernel.STALL_STAGES // nesvm_kernel.LOST_STAGE_WEIGHT
 
 
-def test_what_is_settled_is_feasible():
+def test_direct_solution_is_feasible():
     """Costs far apart and a small mu: one rounding of b moves the slopes' sum by 1e-4 of their sizes."""
     problem = random_data(60, seed=4).problem(NESVM, KERNELS["rbf"])
     problem.upper = np.where(problem.y > 0, 1e-11, 1e-5)

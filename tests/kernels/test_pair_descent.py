@@ -64,7 +64,7 @@ def test_rows_are_the_kernel_matrix(sparse, kernel):
 
 
 @every_kernel
-def test_without_space_for_more_rows_sets_go_on(kernel):
+def test_sets_continue_without_space_for_more_rows(kernel):
     """Of 1,500 rows MIN_MB holds 349, of which the optimum takes more."""
     problem = problem_of(kernel, n=1500)
     best = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-6)

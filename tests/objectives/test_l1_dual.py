@@ -123,7 +123,7 @@ def test_certified_from_anywhere(kind):
     check_course(L1Dual(objective, start), objective, A, y, objective.cost, most=200, gap=1e-5, tolerance=1e-9)
 
 
-def test_a_run_goes_on_by_multipliers_where_its_model_fails(monkeypatch):
+def test_run_continues_by_multipliers_where_its_model_fails(monkeypatch):
     X, y = wide()
     n, d = X.shape
     used = []

@@ -115,7 +115,7 @@ def test_systems_that_overflow_end_it(monkeypatch):
     assert run.objective.value() <= before
 
 
-def test_what_it_serves():
+def test_interior_point_applies_to_squared_hinge():
     X, y = raw(20, 30)
     cost = np.ones(20)
     assert L1Interior.possible(L1SquaredHinge(rows_of(X, "csr"), y, cost))
@@ -135,7 +135,7 @@ def test_a_model_takes_no_longer_than_a_run(monkeypatch):
     assert len(systems) < 250
 
 
-def test_a_run_takes_over_where_the_other_methods_come_to_a_standstill():
+def test_interior_point_runs_when_other_methods_stall():
     class Standstill(proximal_newton._Run):
         def steps(self):
             return base.PRECISION

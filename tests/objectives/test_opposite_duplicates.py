@@ -18,7 +18,7 @@ def rows_of(X):
     return CsrRows(*reference.csr_of(X), X.shape[1], 1.0)
 
 
-def test_they_cancel_and_cannot_be_larger():
+def test_opposite_duplicates_cancel():
     a = cancelling(rows_of(X), Y, COST)
     # rows 0, 2 and 3 are equal: 3 against 2 + 4; the others have one sign each
     np.testing.assert_allclose(a, [3.0, 0.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0])

@@ -176,7 +176,7 @@ def test_too_slow_steps_leave_the_rest_to_columns():
 
 
 @pytest.mark.parametrize("few", [True, False])
-def test_many_columns_that_ask_to_come_in_are_left_to_these_steps(few):
+def test_many_violated_columns_are_left_to_first_order_steps(few):
     """Where few ask, as at a small C, columns come in by stages."""
     p, seen = reference.random_problem(5, 40, 600, 1e-3 if few else 10.0, bias=1.0, free=True), []
     s = Solved(p, gap=1e-6, system={51: "wide"}, report=lambda **record: seen.append(record["method"]))
@@ -186,7 +186,7 @@ def test_many_columns_that_ask_to_come_in_are_left_to_these_steps(few):
 
 
 @pytest.mark.parametrize("filled", [0.03, 1.0])
-def test_few_numbers_ask_for_these_steps_in_fewer_features_too(filled):
+def test_sparse_rows_take_these_steps_with_fewer_features(filled):
     """Where a pass is much less work than a system of d: these took seconds there, or did not end at a large C."""
     rng, seen = np.random.default_rng(5), []
     p = reference.random_problem(5, 60, 400, 10.0, bias=1.0, free=True)
@@ -210,7 +210,7 @@ def test_a_round_continues_after_an_evaluation(most):
     assert runs[0].w.tobytes() == runs[1].w.tobytes() and runs[0].a.tobytes() == runs[1].a.tobytes()
 
 
-def test_nothing_is_taken_before_a_step(monkeypatch):
+def test_no_step_before_the_first_evaluation(monkeypatch):
     """Rounds that end with run() leave the points of their last step, not the next round's empty memory."""
     p = PROBLEMS["wide-free"]
     run = L1Pdhg(task_of(p), np.zeros(p.A.shape[1]))

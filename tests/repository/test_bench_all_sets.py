@@ -95,7 +95,7 @@ def test_peak_memory_is_the_commands_own(tmp_path):
     assert 95.0 < sample.peak_mb < 150.0
 
 
-def test_what_runs_too_long_is_ended_and_what_fails_says_why(tmp_path):
+def test_long_runs_are_ended_and_failures_explained(tmp_path):
     sample = Sample()
     with pytest.raises(OverTimeError):
         run_once(["sleep", "60"], sample, environment(), limit=0.2)
@@ -107,7 +107,7 @@ def test_what_runs_too_long_is_ended_and_what_fails_says_why(tmp_path):
         run_once(["no-such-program"], sample, environment())
 
 
-def test_runs_in_turn_stop_at_what_fails(monkeypatch):
+def test_sequence_of_runs_stops_at_a_failure(monkeypatch):
     monkeypatch.setattr(all_sets_pair, "MAX_RUNS", 2)
     jobs = {"good": ["true"], "slow": ["sleep", "60"], "bad": ["false"], "short": ["sh", "-c", "exit 2"]}
     runs = all_sets_pair.in_turn(jobs, 0.3)
@@ -129,7 +129,7 @@ def test_what_does_not_end_counts_with_the_limit_and_is_named():
     assert "Ours does not end and counts with 60 s: 1 (`svm-train -s 2 -c 100 b`)." in text
 
 
-def test_what_says_nothing_is_left_out_and_named():
+def test_uninformative_rows_are_excluded_and_named():
     neither = row("a", ours=60.0, theirs=60.0, ends={"ours": "over", "theirs": "over"})
     broken, theirs = row("b", ours=0.1, ends={"ours": "failed"}), row("c", ends={"theirs": "failed"})
     unmeasured = {key: row("d")[key] for key in ("set", "solver", "C", "date", "on")} | {"failed": "alas"}

@@ -28,7 +28,7 @@ def test_added_rows_are_measured_against_training_again(tmp_path):
     assert set(whole["seconds"]) == {"train", "add", "import numpy"}
 
 
-def test_crossing():
+def test_comparison_names_where_it_is_slower():
     mine = [[10, 1.0], [20, 2.0], [30, 3.0]]
     assert lssvm.crossing(mine, [[10, 2.0], [20, 2.5], [30, 2.9]]) == "slower at d = 30"
     assert lssvm.crossing(mine, [[10, 0.5], [20, 0.5], [30, 0.5]]) == "slower at d = 10, 20, 30"

@@ -223,7 +223,7 @@ def test_every_change_of_a_version_is_reported():
     assert f"## {__version__}" in text_of(REPOSITORY / "CHANGELOG.md")
 
 
-def test_data_are_what_the_script_writes(tmp_path):
+def test_data_match_the_script(tmp_path):
     pytest.importorskip("sklearn", reason="scikit-learn carries the sets; without it they cannot be made again")
     subprocess.run([sys.executable, str(REPOSITORY / "scripts" / "make_data.py"), str(tmp_path)], check=True)
     for path in tmp_path.iterdir():

@@ -104,7 +104,7 @@ def test_a_cell_over_memory_or_at_fault_says_so(runner):
     assert failed.ended == "failed" and "no_such_setting" in failed.words
 
 
-def test_what_is_absent_is_said(runner):
+def test_absent_tools_and_data_are_reported(runner):
     tool = runner.run(Cell("vw", "hinge", SMALL))
     assert tool.ended == "absent" and "vw" in tool.words
     data = runner.run(Cell("ours", "-s 40", Data("no_such_set")))

@@ -28,7 +28,7 @@ def pair(own: float, other: float) -> list[Outcome]:
     return [outcome(CELLS[0], own), outcome(CELLS[1], other)]
 
 
-def test_noise_turns_what_is_near_and_nothing_else():
+def test_noise_changes_close_verdicts_only():
     assert rounds.verdicts(race, pair(1.0, 3.0), [1, 1]) == ["yes"]
     assert rounds.verdicts(race, pair(3.0, 1.0), [1, 1]) == ["no"]
     assert rounds.verdicts(race, pair(1.0, 1.05), [1, 1]) == ["no", "yes"]
@@ -39,12 +39,12 @@ def test_rounds_lessen_the_noise():
     assert rounds.verdicts(race, near, [1, 1]) == ["no", "yes"] and rounds.verdicts(race, near, [3, 3]) == ["yes"]
 
 
-def test_what_is_sure_is_not_measured_again():
+def test_clear_findings_are_not_measured_again():
     found = rounds.settled(race, pair(1.0, 3.0), lambda cells: pytest.fail("measured again"))
     assert found.holds == "yes"
 
 
-def test_what_is_not_is_measured_again_and_medians_decide():
+def test_unclear_findings_are_measured_again_and_medians_decide():
     asked = []
 
     def run(cells):
@@ -69,7 +69,7 @@ def test_slow_and_failed_runs_are_not_repeated_and_what_stays_open_is_reported()
     assert asked == ["ours", "peer"] * 2 and found.holds == "no to yes" and found.measured == "1 against 1.01"
 
 
-def test_nothing_measured_stays_so():
+def test_unmeasured_findings_stay_unmeasured():
     nothing = lambda outcomes: Finding("", "not measured")  # noqa: E731
     assert rounds.settled(nothing, pair(1.0, 1.0), lambda cells: pytest.fail("run")).holds == "not measured"
 

@@ -24,7 +24,7 @@ WORKERS = 1  # tests run side by side as it is
     ("kind", "number"),
     [("inputs", 3000), ("rows", 12), ("lines", 40), ("kills", 4), ("interrupts", 4), ("disks", 4)],
 )
-def test_nothing_gives_way(kind, number, tmp_path):
+def test_fuzzing_finds_no_breach(kind, number, tmp_path):
     report = Report(tmp_path / "breaches")
     fuzz.run({kind: number}, 19, 0, WORKERS, report)
     assert not report.breaches, report.text()
@@ -39,7 +39,7 @@ def test_every_kind_of_file_is_read_and_refused(tmp_path):
     assert all(counts[name, "read"] for name in fuzz_files.KINDS if name != "state")
 
 
-def test_a_reader_that_gives_way_is_found_and_its_file_kept(tmp_path, monkeypatch, capsys):
+def test_faulty_reader_is_found_and_its_file_kept(tmp_path, monkeypatch, capsys):
     """The law can fail: with Python's own int() it does."""
     monkeypatch.setattr(slow_line, "parse_integer", int)
     kind = "data to scale"  # alone: states differ from run to run, and with them all inputs that are drawn after one

@@ -103,7 +103,7 @@ def test_script_prints_what_it_prints_with_liblinear(script, done, theirs, refer
     assert done.stderr == wanted.stderr
 
 
-def test_make_makes_again_what_has_changed(ours, data):
+def test_make_rebuilds_changed_files(ours, data):
     """make rebuilds nothing; after a change of C the model and what depends on it; after a change of data all."""
     script = REPOSITORY / "tests" / "shell" / "Makefile"
     assert run_script(script, ours, data).returncode == 0

@@ -153,7 +153,7 @@ def test_a_loss_is_a_breach_with_its_command(tmp_path):
     assert laws.CHECKED in text and laws.HANG not in text
 
 
-def test_what_took_too_long_once_is_no_breach(tmp_path, monkeypatch):
+def test_one_slow_run_is_no_breach(tmp_path, monkeypatch):
     """Only a run that is slow both times is a breach."""
     plan = trial.Plan(1, "", "", "", peers.Peers("train", None, frozenset({2})))
     rows, _ = two_classes()

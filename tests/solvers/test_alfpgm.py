@@ -134,7 +134,7 @@ def test_records_bound_the_optimum():
         assert record["bound"] <= optimum * (1 + 1e-5) and record["objective"] >= optimum * (1 - 1e-5)
 
 
-def test_the_search_of_the_paper_rests_and_comes_back():
+def test_paper_search_considers_skipped_variables_again():
     """A run that may visit each variable once at first ends at the optimum: all variables are considered again."""
     problem = problems(KERNELS["rbf"])["c-svc"]
     truth = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-8).objective

@@ -244,7 +244,7 @@ def test_preconditioner_is_the_hessian_where_all_faces_are_one():
     assert not np.any(o.preconditioner()(v).reshape(-1, p.k)[2]), "a feature that no row has keeps its zero"
 
 
-def test_epochs_end_what_rounds_began(monkeypatch):
+def test_epochs_finish_after_rounds(monkeypatch):
     """Rounds lead within -e's reach, epochs end by its rule, from the same dual point."""
     course, resume = [], CrammerSingerDescent.resume
 
@@ -283,7 +283,7 @@ def test_work_after_liblinears_rule_is_limited_where_there_are_many_features(aft
 
 
 @pytest.mark.parametrize("started", [False, True])
-def test_rounds_that_get_nowhere_hand_back_to_epochs(started, monkeypatch):
+def test_stalled_rounds_return_to_epochs(started, monkeypatch):
     """Many separable classes and a large C: epochs alone end by the rule of -e, Newton steps do not."""
     made, product = [], CrammerSingerLoss.hessian_product
     monkeypatch.setattr(CrammerSingerLoss, "hessian_product", lambda self, v: (made.append(1), product(self, v))[1])
@@ -317,7 +317,7 @@ def test_a_row_of_another_scale_does_not_keep_classes_from_leaving():
     assert descent.pg_range > 1.0 and descent.active_share < 0.5
 
 
-def test_factorised_rounds_that_get_nowhere_hand_back_to_epochs(monkeypatch):
+def test_stalled_factorised_rounds_return_to_epochs(monkeypatch):
     """Many classes that can be separated and a large C: Newton steps over all would take hundreds."""
     steps, hessian = [], CrammerSingerLoss.hessian
     monkeypatch.setattr(CrammerSingerLoss, "hessian", lambda self: (steps.append(1), hessian(self))[1])

@@ -84,7 +84,7 @@ def test_no_row_is_beyond_theta(kernel, theta):
 
 
 @every_kernel
-def test_smaller_theta_comes_nearer(kernel):
+def test_smaller_theta_is_nearer_the_optimum(kernel):
     X = cloud(300, 4, 2)
     found = [solve(X, kernel, theta) for theta in THETAS]
     rho = [s.rho for s in found]
@@ -368,32 +368,6 @@ def test_a_precomputed_kernel_of_no_feature_space_is_reported():
     assert result.status is cutting_planes.NOT_SEMIDEFINITE and not result.status.converged
 
 
-@pytest.mark.parametrize("parts", [1, 7, 40])
-@every_kernel
-def test_minimum_norm_point(kernel, parts):
-    """Rows may be added in any parts."""
-    K = values(cloud(80, 3, 10), kernel)
-    small = MinimumNormPoint()
-    for some in np.array_split(np.arange(80), parts):
-        small.join(K[some, : some[-1] + 1])
-        small.solve()
-        assert np.all(small.alpha >= 0.0) and np.sum(small.alpha) == pytest.approx(1.0, rel=1e-12)
-        assert np.min(small.z) >= small.rho - 1e-12 * np.max(K)
-        np.testing.assert_allclose(small.z, K[: small.count, : small.count] @ small.alpha, atol=1e-12)
-    assert small.rho == pytest.approx(optimum(K), rel=1e-8)
-
-
-def test_minimum_norm_point_of_dependent_rows():
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.random((40, 2)) + 0.5, np.zeros((2, 2)) + 0.7])
-    X = np.repeat(X, 3, axis=0)
-    small = MinimumNormPoint()
-    small.join(X @ X.T)
-    assert small.solve() and not small.solve()
-    assert small.rho == pytest.approx(optimum(X @ X.T), rel=1e-9)
-    assert np.min(small.z) >= small.rho * (1 - 1e-12)
-
-
 @pytest.mark.parametrize("n, sample, method", [(62, 60, "all"), (63, 60, "sample"), (100, None, "all")])
 def test_plan(n, sample, method):
     rows, rule = _dense(cloud(n)), Rule()
@@ -407,7 +381,7 @@ def test_plan(n, sample, method):
 
 
 @pytest.mark.parametrize("method", fosvm.METHODS)
-def test_each_method_keeps_what_it_says(method):
+def test_each_method_keeps_its_guarantee(method):
     X = cloud(300, 3, 4)
     problem = HardOneClass(Points(KERNELS["rbf"], _dense(X), None))
     task = Task(_dense(X), np.ones(300), np.ones(300), options=Options(sample=100))

@@ -80,7 +80,7 @@ def test_decomposition_goes_by_options_size_and_memory():
     assert alfpgm.plan(wide, rule).method == "sets" and str(MAX_WHOLE_VARIABLES) in alfpgm.plan(wide, rule).why
 
 
-def test_smoothing_goes_by_rows_and_by_what_rounding_hides():
+def test_smoothing_plan_depends_on_rows_and_rounding():
     row, rule = registry.find_kernel("nesvm"), Rule()
     assert nesvm_kernel.plan(problem_of(row), rule).method == "factorised"
     assert nesvm_kernel.plan(problem_of(row, 2100), rule).method == "mixed"

@@ -150,7 +150,7 @@ def test_columns_that_depend_on_each_other_are_certified():
     assert np.abs(X.T @ (result.alpha * task.y)).max() <= 1 + 1e-9
 
 
-def test_a_step_cut_short_does_not_tell_what_is_left():
+def test_short_step_does_not_predict_the_decrease():
     """f falls little on a short step, however far the minimum is: -e does not end a run there."""
     task, _ = wide_logistic(200, 30, 1.0)
     rule = Rule(GradientRule(0.01), certified=GapRule(1e-6))

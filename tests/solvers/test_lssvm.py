@@ -63,7 +63,7 @@ def test_classes_share_one_factor(weights, factors, svm_train, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [70, 71, 72])
-def test_bias_is_there_unless_b_says_otherwise(number, svm_train):
+def test_bias_is_default_without_b(number, svm_train):
     rows = draw(np.random.default_rng(2), 30, 3)
     for asked, bias in (((), 1.0), (("-B", 2), 2.0), (("-B", -1), -1.0)):
         assert svm_train("-q", "-s", number, *asked, "d", "m", data=text_of_rows(rows))[0] == 0

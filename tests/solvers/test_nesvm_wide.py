@@ -147,7 +147,7 @@ def by_columns_of_two(p: Problem, progress: float = nesvm_lp.LEAVING_GAP_SHARE) 
 
 
 @every_problem
-def test_columns_that_come_two_at_a_time_lead_to_the_optimum(name):
+def test_adding_two_columns_at_a_time_reaches_the_optimum(name):
     status, _ = by_columns_of_two(PROBLEMS[name])
     assert status.converged
 
@@ -213,7 +213,7 @@ def test_ls_svm_is_least_squares():
 
 @pytest.mark.parametrize("zero", [False, True])
 @pytest.mark.parametrize("name", ["wide", "wide-hard-bias", "wide-free"])
-def test_a_whole_step_goes_to_the_least_squares(name, zero):
+def test_full_step_reaches_the_least_squares(name, zero):
     p = PROBLEMS[name]._replace(loss="least squares")
     o = LeastSquares(LAYOUTS["csr"](p), p.y, p.cost, p.free)
     o.set_point(np.zeros(o.d) if zero else np.random.default_rng(0).normal(size=o.d))

@@ -84,7 +84,7 @@ def test_rows_about_the_origin_are_settled_at_zero(row, n, d, nu, other, monkeyp
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_pairs_alone_get_there(name):
+def test_pairs_alone_reach_the_optimum(name):
     p = PROBLEMS[name]
     descent = OneClassDescent(CsrRows(*csr_of(p.X), p.X.shape[1]), p.cost, p.nu)
     descent.begin()
@@ -96,7 +96,7 @@ def test_pairs_alone_get_there(name):
 
 
 @every_row
-def test_methods_begin_as_they_say(row, monkeypatch):
+def test_methods_start_as_documented(row, monkeypatch):
     taken = []
     for name in ("begin", "begin_towards", "run", "settle"):
         plain = getattr(OneClassDescent, name)
@@ -167,7 +167,7 @@ def test_weight_two_is_the_row_twice(row):
 
 
 @every_row
-def test_labels_and_c_say_nothing(row):
+def test_labels_and_c_are_ignored(row):
     p = PROBLEMS["tall-equal"]
     w = [
         OneClass(table_of(p.X, labels), Settings.of(solver=row.number, nu=p.nu, C=C)).fit()[0].w

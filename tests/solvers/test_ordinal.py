@@ -308,5 +308,5 @@ def test_what_is_refused(argv, data, sentence, svm_train, tmp_path):
     assert not (tmp_path / "m").exists()
 
 
-def test_a_bias_below_zero_says_what_is_so(svm_train):
+def test_negative_bias_gives_no_warning(svm_train):
     assert svm_train("-q", "-s", 43, "-B", -1, "d", "m", data="1 1:1\n2 1:2\n") == (0, "", "")

@@ -103,7 +103,7 @@ def test_weight_two_is_the_row_twice(case):
 
 
 @every_path
-def test_rows_of_cost_zero_are_not_there(case):
+def test_rows_of_cost_zero_have_no_effect(case):
     for k, p in enumerate(SOME):
         cost = p.cost.copy()
         cost[5::4] = 0.0

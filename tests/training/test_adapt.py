@@ -116,7 +116,7 @@ def test_other_c_and_bias_from_one_change_to_the_next(svm_train):
     assert apart(weights_in("m"), batch(rows + new, 7.0, -1.0), -1.0) <= EQUAL
 
 
-def test_the_last_rows_go_and_others_come(svm_train):
+def test_last_rows_are_removed_and_others_added(svm_train):
     rng = np.random.default_rng(7)
     rows, new = draw(rng, 20, 4), draw(rng, 9, 3, (4, 2))
     assert train("d", "m", d=rows) == 0

@@ -124,7 +124,7 @@ def ready(svm_train):
     return lambda *argv: svm_train("-s", 72, *argv)
 
 
-def test_rows_passed_by_are_known_and_change_nothing_when_they_go(ready):
+def test_removing_rows_not_in_the_model_changes_nothing(ready):
     _, out, _ = ready("--add", "new", "-i", "m")
     assert out.startswith("Added ") and "Rows seen = 260" in out
     taken = int(out.split()[1])
@@ -156,7 +156,7 @@ def test_rows_added_and_removed_again_leave_no_trace(ready):
     np.testing.assert_allclose(weights_in("m")[1], before, rtol=1e-9, atol=1e-12)
 
 
-def test_all_rows_go(ready):
+def test_all_rows_can_be_removed(ready):
     assert ready("--remove", "d", "-i", "m")[0] == 0
     assert weights_in("m") == {}
     assert ready("--add", "d", "-i", "m")[0] == 0
@@ -175,7 +175,7 @@ def test_a_stream_is_a_file_in_pieces(ready, command):
     assert Path("m2.state.rows").stat().st_size == Path("m.state.rows").stat().st_size
 
 
-def test_a_stream_into_nothing(command, tmp_path, monkeypatch):
+def test_stream_starts_a_new_model(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = draw(np.random.default_rng(4), 50, 3)
     done = command("train", "-s", 72, "--add", "-", "m", input=text_of_rows(rows).encode())
@@ -185,7 +185,7 @@ def test_a_stream_into_nothing(command, tmp_path, monkeypatch):
     agree(paper)
 
 
-def test_what_cannot_be_is_refused(ready, svm_train):
+def test_invalid_memory_options_are_refused(ready, svm_train):
     Path("third").write_text("1 1:1\n5 1:1\n")
     Path("three").write_text("1 1:1\n2 1:-1\n3 2:1\n")
     for argv, sentence in (

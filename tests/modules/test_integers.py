@@ -22,12 +22,12 @@ LONG = "1" * 5000  # int() refuses more than 4300 digits
     [("0", 0), ("-7", -7), ("+07", 7), ("0" * 5000 + "12", 12), ("9" * 19, 10**19 - 1), ("1" + "0" * 19, OUT_OF_RANGE),
      (LONG, OUT_OF_RANGE), ("-" + LONG, -OUT_OF_RANGE), (b"42", 42)],
 )  # fmt: skip
-def test_what_is_an_integer(text, value):
+def test_valid_integers(text, value):
     assert parse_integer(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "+", "++1", "1_0", "1.0", " 1", "1 ", "\u0663", "\udcff", b"1\x00", "0x1"])
-def test_what_is_none(text):
+def test_invalid_integers_raise(text):
     with pytest.raises(ValueError):
         parse_integer(text)
     if isinstance(text, str):

@@ -231,7 +231,7 @@ ENDLESS = [
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("name", "options"), ENDLESS)
-def test_hard_data_end_with_a_word(name, options, svm_train):
+def test_hard_data_report_non_convergence(name, options, svm_train):
     """Some never ended before; one that does not converge says so, with its gap."""
     status, out, err = svm_train(*options.split(), "--max-seconds", 60, "d", "m", data=HARD[name])
     assert status == 0 and "time limit" not in err

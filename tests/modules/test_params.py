@@ -9,7 +9,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.params import PART_OF, Options, Problem, Run, Settings, Stopping
 
 
-def test_flat_keywords_go_to_their_parts():
+def test_flat_keywords_set_their_parts():
     s = Settings.of(solver=3, C=0.5, gap=1e-6, seed=7, mu="merit")
     assert s == Settings(Problem(3, 0.5), Stopping(gap=1e-6), Run(seed=7, options=Options("merit")))
     assert s.replace(C=2.0).problem == s.problem._replace(C=2.0)
