@@ -242,7 +242,7 @@ def _of_l1(p: Problem, steps: int = 200) -> Optimum:
                 break  # rounding
             u = x
         if np.all(np.isfinite(u)) and np.all(np.sign(u[face]) * p.R[face] == signs) and p.value(u) <= p.value(w):
-            w = u
+            w = _along_edge(p, u, face, H, slope(u)[face] + signs)
         a = p.dual_point(w)
         if p.free:  # correct sum a y = 0 for rounding
             up, down = float(np.sum(a[p.y > 0])), float(np.sum(a[p.y < 0]))
@@ -251,6 +251,25 @@ def _of_l1(p: Problem, steps: int = 200) -> Optimum:
         if p.value(w) - p.dual_value(a) <= PROVED * p.value(w):
             return Optimum(w, a, p.value(w))
     raise AssertionError("the oracle itself failed")
+
+
+def _along_edge(p: Problem, w: np.ndarray, face: np.ndarray, H: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """Where H is singular: w moved in its null space, where f is linear, until f rises or a weight becomes zero."""
+    rest = gradient - H @ np.linalg.lstsq(H, gradient, rcond=1e-14)[0]
+    ends = np.divide(w[face], rest, out=np.full(len(face), np.inf), where=(rest * w[face] > 0.0) & (p.R[face] > 0.0))
+    if np.max(np.abs(rest), initial=0.0) <= 1e-8 or np.min(ends) == np.inf:
+        return w
+    best = w
+    for k in range(60):
+        x = w.copy()
+        x[face] -= 0.5**k * np.min(ends) * rest
+        if k == 0:
+            x[face[np.argmin(ends)]] = 0.0
+        if p.value(x) < p.value(best):
+            best = x
+        elif best is not w:
+            break
+    return best
 
 
 def _steepest(loss: str) -> float:
