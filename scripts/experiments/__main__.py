@@ -84,7 +84,7 @@ def main() -> int:
         for name, outcomes in first.items():  # further rounds follow all first ones, so that time passes between them
             finding = known[name].conclude(outcomes)
             if not chosen.quick:
-                finding = rounds.settled(known[name].conclude, outcomes, functools.partial(run, name))
+                finding = rounds.with_repeats(known[name].conclude, outcomes, functools.partial(run, name))
             found.append((known[name], finding))
             tqdm.write(f"{name}: {finding.measured} Holds: {finding.holds}.")
     facts = {

@@ -28,7 +28,7 @@ ORDER = ("no", "partly", "yes")
 SEED = 20
 
 
-def settled(
+def with_repeats(
     conclude: Callable[[list[Outcome]], Finding], first: list[Outcome], run: Callable[[list[Cell]], list[Outcome]]
 ) -> Finding:
     """The result of the first round, or of all rounds if noise could change its verdict.

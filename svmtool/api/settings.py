@@ -168,7 +168,7 @@ def _linear(data: Dataset, solver: int | str, changed: dict[str, Any], also: tup
         from svmtool.training import auto_select
 
         options = [CHECKED.get(name) or OPTIONS[name] for name in names]
-        settings, _ = auto_select.settle(settings, [*options, *(["-B"] if "bias" in s else [])], data)
+        settings, _ = auto_select.select(settings, [*options, *(["-B"] if "bias" in s else [])], data)
     else:
         row = _row(solver, registry.find)
         _refuse_unsupported(row, names)

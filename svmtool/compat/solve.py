@@ -58,7 +58,7 @@ class LinearRun:
             if request.auto:
                 from svmtool.training import auto_select
 
-                settings, line = auto_select.settle(settings, request.given, rows)
+                settings, line = auto_select.select(settings, request.given, rows)
                 output.solver(line)
             params.check_after_reading(settings)
             self.settings = settings

@@ -206,7 +206,7 @@ class DualCoordinateDescent:
             self._epoch(self.bias, chunk, first, last)
         return rows
 
-    def settle(self, max_visits: float) -> float:
+    def minimise_on_face(self, max_visits: float) -> float:
         """Run conjugate gradients over the free variables; return the visits to non-zeros, `max_visits` at most."""
         return face_steps(self, max_visits)[0] if self.data.mapped is None else 0.0
 

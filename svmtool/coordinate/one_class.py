@@ -77,7 +77,7 @@ class OneClassDescent:
         """Run `max_rounds` rounds at most on rows that are not shrunk; returns whether `evaluate`'s conditions hold."""
         return self._rounds(range_tol, gap, self.scale, max_rounds) == 1
 
-    def settle(self, max_rows: int) -> bool:
+    def minimise_on_face(self, max_rows: int) -> bool:
         """Minimise over the free rows, if there are at most `max_rows`; after evaluate().
 
         Pairs need many small steps where those rows are nearly dependent.  Newton: with Q_ij = x_i.x_j the step s has
@@ -94,12 +94,12 @@ class OneClassDescent:
         Q.flat[:: len(used) + 1] *= 1.0 + RIDGE_SHARE
         mirror(Q.T)
         try:
-            self._settle(used, self.z[used], Q)
+            self._newton_on_face(used, self.z[used], Q)
         finally:
             self.w[:] = self.rows.transpose_product(self.alpha)
         return True
 
-    def _settle(self, used: np.ndarray, z: np.ndarray, Q: np.ndarray) -> None:
+    def _newton_on_face(self, used: np.ndarray, z: np.ndarray, Q: np.ndarray) -> None:
         while len(used) > 1:
             limits.check()
             by_z, by_one = solve_positive(Q, z), solve_positive(Q, np.ones(len(used)))
@@ -117,7 +117,7 @@ class OneClassDescent:
             rest = np.arange(len(used)) != first
             used, z, Q = used[rest], z[rest], np.ascontiguousarray(Q[np.ix_(rest, rest)])
 
-    def settle_at_zero(self) -> bool:
+    def solve_at_zero(self) -> bool:
         """Change the free rows so that w = 0, if possible; returns whether it was.  After evaluate().
 
         With more such rows than features, rounds only halve |w|.  With the distance r_i to the nearer bound the s of

@@ -30,7 +30,7 @@ PACKAGE = Path(svmtool.__file__).resolve().parent
 ARCHIVE_FOLDER = "svmtool-package"  # the unpacked archive in an executor's working directory
 CONNECT_SECONDS = 5.0  # time limit for a standalone master to answer
 EXECUTOR_SECONDS = 60.0  # time limit for the first executor to register
-SETTLED_SECONDS = 1.0  # training starts when no executor has registered for this time
+QUIET_SECONDS = 1.0  # training starts when no executor has registered for this time
 JAVA_SECONDS = 10.0  # time limit for Java to remove its folders
 STAGE_ATTEMPTS = 8  # of a barrier stage: the first, and restarts after a loss
 SLOTS_SECONDS = 60  # time limit for the cluster to have free cores for a barrier stage
@@ -288,7 +288,7 @@ def _await_executors(context: Any, master: str) -> None:
         now = adapter.executors(context)
         if now > seen:
             seen, since = now, time.monotonic()
-        if seen == wanted or (wanted is None and seen and time.monotonic() - since > SETTLED_SECONDS):
+        if seen == wanted or (wanted is None and seen and time.monotonic() - since > QUIET_SECONDS):
             return
         if time.monotonic() > deadline:
             if seen:

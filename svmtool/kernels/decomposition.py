@@ -234,8 +234,8 @@ class PairSets:
         """MinMaxLimiter, for the variables of the last set."""
         a, visits = state.a[self.chosen], self.visits[self.chosen]
         still = np.abs(a - self.before) < self.delta_alpha
-        settled = ~state.free[self.chosen] & (visits >= self.min_opt)
-        self.open[self.chosen[still | settled | (visits >= self.max_opt)]] = False
+        at_bound = ~state.free[self.chosen] & (visits >= self.min_opt)
+        self.open[self.chosen[still | at_bound | (visits >= self.max_opt)]] = False
 
     def _pairs(self, state: Decomposition) -> list[int]:
         found: list[int] = []

@@ -102,20 +102,20 @@ def go_to_minimum(state: Decomposition, method: str | None = None) -> tuple[bool
     EndedError leaves the state unchanged.
     """
     start = best = state.kept
-    least, settled = state.value(), False
+    least, at_minimum = state.value(), False
     try:
         for a in _points(state.problem, method):
             state.go_to(a)
-            rounded = Face.possible(state.problem) and Face(state).settle()
+            rounded = Face.possible(state.problem) and Face(state).minimise()
             if state.value() < least:
-                best, least, settled = state.kept, state.value(), rounded
-            if settled:
+                best, least, at_minimum = state.kept, state.value(), rounded
+            if at_minimum:
                 break
     except EndedError:
         state.restore(start)
         raise
     state.restore(best)
-    return best is not start, settled
+    return best is not start, at_minimum
 
 
 def _points(problem: KernelProblem, method: str | None) -> list[np.ndarray]:
@@ -187,7 +187,7 @@ def _interior(task: Task) -> np.ndarray | None:
             if not (np.isfinite(gap) and np.all(np.isfinite(run.w))):
                 break
             if gap < least:
-                best, _ = run.settled()
+                best, _ = run.dual_at_bounds()
             idle = 0 if gap < least or run.mu < SUFFICIENT_DECREASE * least_mu else idle + 1
             rounding = least <= RISING_GAP and gap >= least
             least, least_mu = min(gap, least), min(run.mu, least_mu)
@@ -217,7 +217,7 @@ class Face:
         """Whether the kernel is linear and all bounds are finite."""
         return problem.kernel.kind == LINEAR and problem.rows is not None and bool(np.all(problem.upper < np.inf))
 
-    def settle(self) -> bool:
+    def minimise(self) -> bool:
         """Step until only round-off is left; return False if other steps may do better or these take too long.
 
         The state is then the one with the smallest gap.

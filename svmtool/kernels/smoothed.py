@@ -25,7 +25,7 @@ BIAS_DIRECTION = np.ones(1)  # change of the decision values with b
 
 
 class SmoothedHinge:
-    """F_mu at c and b, starting at the point of a Decomposition; `settle` sets that point and u0 to the slopes.
+    """F_mu at c and b, starting at the point of a Decomposition; `update_state` sets that point and u0 to the slopes.
 
     direct: rows in Z up to which the system is factorised; with more, conjugate gradients run until residuals are
     `rtol` times the first.
@@ -39,17 +39,17 @@ class SmoothedHinge:
         self.points = p.points
         self.y, self.C = p.y, p.upper
         self.c, self.f = self.y * state.a, state.f.copy()
-        self.settled = state.f
+        self.known_f = state.f
         self.b = 0.0
         self.begin(1.0)
 
     def begin(self, mu: float) -> None:
-        """Begin a new F_mu with the settled slopes as u0."""
+        """Begin a new F_mu with the slopes of the state as u0."""
         a, state = self.state.a, self.state
         self.mu = mu
         self.u0 = np.divide(a, self.C, out=np.zeros(len(a)), where=self.C > 0.0)
-        self.f += state.f - self.settled  # corrections of round-off since then
-        self.settled = state.f
+        self.f += state.f - self.known_f  # corrections of round-off since then
+        self.known_f = state.f
         self.b = self.best_bias()
 
     def slopes(self, b: float) -> np.ndarray:
@@ -121,13 +121,13 @@ class SmoothedHinge:
         self.b = self.best_bias()
         return t
 
-    def settle(self) -> None:
+    def update_state(self) -> None:
         """Set the state to C u, for which y'a = 0 at the best b."""
         state, goal = self.state, self._balanced(self.slopes(self.b))
         f, a = self.f.copy(), self.y * goal
         self._add(goal - self.c, f)
         change = a - state.a
-        state.a, state.f, state.exact, self.settled = a, f, False, f
+        state.a, state.f, state.exact, self.known_f = a, f, False, f
         state.drift += float(change @ change)
 
     def _balanced(self, goal: np.ndarray) -> np.ndarray:

@@ -78,7 +78,7 @@ class ClassInterior:
         self.gradient = float(np.abs(self._residual).max())
         self.mu = float(np.mean(self._b * self._z))
 
-    def settled(self) -> tuple[np.ndarray, float]:
+    def dual_at_bounds(self) -> tuple[np.ndarray, float]:
         """The dual point and its value, with b_im = 0 where its multiplier shows that it is zero at the optimum."""
         zero = self._b < BOUND_SHARE * self._z * self.task.cost[:, None]
         zero[np.arange(len(zero)), np.argmax(self._b, axis=1)] = False  # keeps the sum of the row positive

@@ -62,7 +62,7 @@ class Orthogonal:
         self._t = np.broadcast_to(o.target, o.n)
         self._root, self._size = np.sqrt(2.0 * o.cost), np.abs(self._X)
 
-    def settle(self, gap: float) -> None:
+    def refine(self, gap: float) -> None:
         """Improve the point to this gap by Newton steps, then active-set steps on the dual, or until neither does.
 
         Ends at the best w, also when it raises an error of least_squares or limits.check.

@@ -90,7 +90,7 @@ class PowerInterior:
         self.inner = (float(a @ self._s) + float(self._v @ self._xi)) / (2.0 * self._total)
         self.mu = max(self.inner, MU_RTOL * self.primal / (2.0 * self._total))
 
-    def settled(self) -> tuple[np.ndarray, float]:
+    def dual_at_bounds(self) -> tuple[np.ndarray, float]:
         """The dual point, and its value, with multipliers set to their bounds where the iterates show this.
 
         With a free bias the value is that of the balanced point.

@@ -95,7 +95,7 @@ def solve(
     polishing, least = False, None  # after a direct solution; the result with the smallest gap since then
     at_zero = value_at_zero(problem)[0]
     allowed = max_allowed_primal(problem) if problem.kernel.positive else -np.inf
-    slower, settled = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0), False
+    slower, at_minimum = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0), False
     if method == "direct" and slower.cost == np.inf:
         raise ValueError("no direct solution: it needs finite costs, and few variables or a linear kernel")
     if method == "paper" or slower.cost == np.inf:
@@ -123,7 +123,7 @@ def solve(
                 least = state.result(value, gap, rho, r, 0, None)
                 least.alpha = least.alpha.copy()
             status = monitor.step(gap - value, -value, relative, violation=violation)
-            still = progress.stalls(gap, -value, violation if state.exact else None) or settled
+            still = progress.stalls(gap, -value, violation if state.exact else None) or at_minimum
             still = still or (state.exact and not moved)
             if violation <= eps and status is not GAP:
                 status = RULE if eps > 0.0 else OPTIMAL
@@ -132,7 +132,7 @@ def solve(
             ):
                 why = "no more progress" if still else "it is cheaper than the SMO steps done and those still expected"
                 slower, moved, still, progress = None, True, False, Progress(FIRST_CHECK_AFTER_DIRECT, STALL_ROUNDS)
-                polishing, settled = direct.go_to_minimum(state)
+                polishing, at_minimum = direct.go_to_minimum(state)
                 if polishing:
                     monitor.uses(METHODS["direct"], why)
                     continue

@@ -111,7 +111,7 @@ class ClassEpochs(Epochs):
         self.plain = -1.0 if rule.dual is None else rule.dual.width
         self.range_tol = EPOCH_TOL * self.plain
         self.ruled = np.inf  # the cost at which LIBLINEAR's rule held first
-        self.evaluated, self.settled, self.limit = 0.0, False, None
+        self.evaluated, self.within_tol, self.limit = 0.0, False, None
         self.gaps, self.pg_ranges, self.costs = [1.0], [1.0], [0.0]
         self.certified_gaps, self.certified_costs = [1.0], [0.0]  # the gap and the cost where the primal is known
 
@@ -123,20 +123,20 @@ class ClassEpochs(Epochs):
         if descent.complete and descent.pg_range <= plain:
             self.ruled = min(self.ruled, self.spent)
         over = not descent.factorised and self.spent >= (1.0 + self.after_rule) * self.ruled
-        self.settled = descent.pg_range <= self.range_tol
-        if over and not self.settled and descent.pg_range <= plain:  # an epoch measures rows as it meets them
-            self.settled = not descent.complete or self.objective.projected_range(descent.alpha) <= plain
+        self.within_tol = descent.pg_range <= self.range_tol
+        if over and not self.within_tol and descent.pg_range <= plain:  # an epoch measures rows as it meets them
+            self.within_tol = not descent.complete or self.objective.projected_range(descent.alpha) <= plain
         self.limit = self.monitor.limit(descent.count)
 
     def unshrinks(self) -> bool:
-        return self.settled and self.limit is None
+        return self.within_tol and self.limit is None
 
     def evaluate(self) -> Status | None:
         """Compute the primal where it is worth its cost, and compare with the expected cost of rounds."""
         descent, since = self.descent, self.spent - self.evaluated
         near = self.gaps[-1] <= EVALUATION_GAP_FACTOR * self.gap and since >= descent.evaluation_cost
         early = self.gap >= 0.0 and since >= max(MIN_MULTIPLE * descent.evaluation_cost, EVALUATION_SHARE * self.spent)
-        if near or early or self.settled or self.limit:
+        if near or early or self.within_tol or self.limit:
             status = self._ended()
             if status is not None:
                 return status
@@ -149,7 +149,7 @@ class ClassEpochs(Epochs):
         if not descent.factorised and self.plain > 0.0:  # the gap falls evenly; the range fluctuates
             window = len(self.costs) // RECENT_RANGES
             expected = min(expected, still_needed(self.pg_ranges, self.costs, self.range_tol, window))
-        cheaper = expected > descent.newton if self.settled else descent.newton_is_cheaper(self.spent, expected)
+        cheaper = expected > descent.newton if self.within_tol else descent.newton_is_cheaper(self.spent, expected)
         return SWITCH if cheaper else None
 
     def primal(self) -> float:
@@ -167,12 +167,12 @@ class ClassEpochs(Epochs):
         certified_gap = relative_gap(primal, bound)
         self.certified_gaps.append(certified_gap)
         self.certified_costs.append(self.spent)
-        ruled = self.settled and (min(certified_gap, self.reached) <= RULE_MIN_GAP or not descent.factorised)
+        ruled = self.within_tol and (min(certified_gap, self.reached) <= RULE_MIN_GAP or not descent.factorised)
         if certified_gap <= self.gap or limit or ruled:
             support = int(np.count_nonzero(descent.alpha))
             status = self.monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
             return status or limit or base.RULE
-        if self.settled:  # LIBLINEAR's objective may be lower where its rule holds
+        if self.within_tol:  # LIBLINEAR's objective may be lower where its rule holds
             self.range_tol *= TIGHTER_FACTOR
         return None
 

@@ -73,7 +73,7 @@ class HingeEpochs(Epochs):
         self.pg_range, self.certified_gap, self.patience = 1.0, 1.0, 1.0
         self.promising = -1.0  # range at which the gap is reached if it falls as the range does
         self.gaps, self.pg_ranges, self.costs, self.visits_at = [1.0], [1.0], [0.0], [0.0]  # of each evaluation
-        self.small = self.over = self.near = self.settled = False  # of the last epoch; see `measure`
+        self.small = self.over = self.near = self.within_tol = False  # of the last epoch; see `measure`
         self.limit: Status | None = None
 
     def batch(self) -> tuple[Any, ...]:
@@ -92,7 +92,7 @@ class HingeEpochs(Epochs):
         self.small = self.wide and descent.gradient_sum <= RULE_SHARE * self.rule.certified.gradient_sum
         self.over = self.wide and descent.enough_after_rule(self.rule.certified.gradient_sum)
         self.near = self.small and self.certified_gap <= self.loose  # as of the last evaluation
-        self.settled = descent.pg_range <= self.range_tol
+        self.within_tol = descent.pg_range <= self.range_tol
         self.limit = self.monitor.limit(descent.count) or (base.RULE if self.over else None)
 
     def switches(self) -> bool:
@@ -102,7 +102,7 @@ class HingeEpochs(Epochs):
         return self.ruled
 
     def unshrinks(self) -> bool:
-        return (self.settled or self.near) and self.limit is None
+        return (self.within_tol or self.near) and self.limit is None
 
     def _visits_between(self) -> float:
         return max(self.patience, EVALUATION_SHARE * self.descent.visits)
@@ -112,14 +112,14 @@ class HingeEpochs(Epochs):
         descent = self.descent
         early = descent.visits - self.visits_at[-1] < self._visits_between() and descent.pg_range > self.promising
         early = early or (descent.count < self.first and descent.pg_range > 0.0)
-        return not early or self.settled or self.limit is not None or self.near
+        return not early or self.within_tol or self.limit is not None or self.near
 
     def evaluate(self) -> Status | None:
         descent, limit, wide = self.descent, self.limit, self.wide
         self.pg_ranges.append(self.pg_range)
         self.costs.append(self.spent)
         self.visits_at.append(descent.visits)
-        if wide and self.gap < 0.0 and not (self.settled or limit):  # no gap ends the run: there is no need to know f
+        if wide and self.gap < 0.0 and not (self.within_tol or limit):  # no gap ends the run: f is not needed
             window = max(WINDOW, len(self.costs) // RECENT_RANGES)
             return self._compared(still_needed(self.pg_ranges, self.costs, self.range_tol, window))
         primal = self._primal()
@@ -132,11 +132,11 @@ class HingeEpochs(Epochs):
         self.patience = min(max(1.0, patience), max(1.0, descent.visits))
         self.promising = descent.pg_range * min(self.target_gap / certified_gap, 1.0) if certified_gap > 0.0 else 0.0
         reached = certified_gap <= self.gap or (self.small and certified_gap <= self.loose and descent.complete)
-        if self.settled and self.rule.dual is None:
-            self.settled, self.range_tol = False, UNSHRINK_SHARE * self.range_tol
-        if self.settled and not reached and limit is None and not wide and certified_gap > RULE_MIN_GAP:
+        if self.within_tol and self.rule.dual is None:
+            self.within_tol, self.range_tol = False, UNSHRINK_SHARE * self.range_tol
+        if self.within_tol and not reached and limit is None and not wide and certified_gap > RULE_MIN_GAP:
             return SWITCH  # LIBLINEAR's objective may be lower where its rule holds: Newton steps take over
-        if reached or self.settled or limit:
+        if reached or self.within_tol or limit:
             support = int(np.count_nonzero(descent.alpha))
             status = self.monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
             return status or limit or base.RULE

@@ -100,7 +100,7 @@ def solve(
                 smoothed.begin(mu)
                 steps, minimised = _stage(smoothed, monitor)
                 count += steps
-                smoothed.settle()
+                smoothed.update_state()
         except EndedError:
             status = monitor.end()
         if status is not None:

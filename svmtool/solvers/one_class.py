@@ -13,7 +13,7 @@ Differs from the paper in:
  1. c_i for each row.
  2. Initial weights are used: the rows that are extreme in their direction are the first vertex.
  3. The pairs' order is that of the violations up to factors of two, which needs no sort.
- 4. Where rounds are slow, the free rows (0 < alpha_i < c_i) are settled by one factorised system (Newton on the face).
+ 4. Where rounds are slow, one factorised system (Newton on the face) solves for the free rows (0 < alpha_i < c_i).
  5. Where the origin is in the reduced convex hull of the rows, w = 0 is the solution: one system of the features
     finds its multipliers.
  6. It ends by a certified gap, alone or with the violation; the result is the best multiple of w and its best rho.
@@ -74,7 +74,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
     if monitor.gap is None and rule.dual is not None:
         range_tol, gap = EPOCH_TOL * rule.dual.width, RULE_MIN_GAP
     call_rounds = max(1, min(CALL_ROUNDS, CALL_NONZEROS // max(descent.rows.nnz, 1), monitor.call_rounds))
-    smallest, highest, stalled, settled, next_try = np.inf, -np.inf, 0, not warm, 0
+    smallest, highest, stalled, try_face, next_try = np.inf, -np.inf, 0, warm, 0
     evaluations, max_evaluations = 0, np.inf
     while True:
         reached = descent.evaluate(range_tol, gap)
@@ -97,15 +97,15 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
         if status is not None:
             return status
         try:
-            if not settled and descent.settle(MAX_FACE_ROWS):
-                settled = True
+            if try_face and descent.minimise_on_face(MAX_FACE_ROWS):
+                try_face = False
                 continue
             # no multiple of w with P < 0 so far: the origin may be in the reduced convex hull
-            if not settled and descent.primal >= 0.0 and descent.d <= GRAM_BELOW and monitor.iterations >= next_try:
-                if descent.settle_at_zero():
+            if try_face and descent.primal >= 0.0 and descent.d <= GRAM_BELOW and monitor.iterations >= next_try:
+                if descent.solve_at_zero():
                     continue
                 next_try = 2 * monitor.iterations
         except EndedError:  # a last evaluation then finds where the rows are
             continue
         rounds = call_rounds if monitor.max_iter is None else min(call_rounds, monitor.max_iter - descent.rounds)
-        settled = descent.run(range_tol, gap, rounds)
+        try_face = not descent.run(range_tol, gap, rounds)

@@ -68,7 +68,7 @@ def choose(facts: Facts, given: tuple[str, ...] = ()) -> tuple[registry.Solver, 
     )
 
 
-def settle(settings: Settings, given: Sequence[str], table: Dataset) -> tuple[Settings, str]:
+def select(settings: Settings, given: Sequence[str], table: Dataset) -> tuple[Settings, str]:
     """Settings with the solver that `-s auto` selects, and a line for the user; given: as of `choose`."""
     wanted = [option for option in given if option != "-s"]
     if settings.run.options.mu == "balance":  # needs the solver with inner steps

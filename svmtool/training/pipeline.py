@@ -104,7 +104,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
     if request.auto:
         from svmtool.training import auto_select
 
-        settings, line = auto_select.settle(settings, request.given, table)
+        settings, line = auto_select.select(settings, request.given, table)
         console.solver(line)
     check_after_reading(settings)
     console.warn(*intent.label_warnings(settings, request.given, table.labels, data.path))

@@ -88,7 +88,7 @@ def _go_on(
     each = descent.cost / VISIT_NS if isinstance(descent, DualCoordinateDescent) else nnz
     made, evaluated, sharp = 0.0, 0.0, np.inf
     if isinstance(descent, DualCoordinateDescent) and relative_gap(primal, descent.dual_value()) > SLOW_MIN_GAP:
-        made = descent.settle(FACE_SHARE * work)
+        made = descent.minimise_on_face(FACE_SHARE * work)
         w, primal = least(descent.w)
     while relative_gap(primal, descent.dual_value()) > SLOW_MIN_GAP:
         made += descent.active_share * each + EPOCH_VISITS

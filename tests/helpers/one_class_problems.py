@@ -19,7 +19,7 @@ ROWS = [row for row in registry.SOLVERS if row.kind == "one-class"]
 GAP = 1e-11
 PATHS = {  # a method of the solver, and the most rounds between two passes over all rows
     "rows": ("rows", sys.maxsize),
-    "rows, settled": ("rows", 1),
+    "rows, face": ("rows", 1),
     "start": ("start", sys.maxsize),
 }
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)

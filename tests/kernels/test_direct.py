@@ -71,10 +71,10 @@ def feasible(problem, a: np.ndarray) -> bool:
 @pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr"])
 def test_raw_features_are_solved_to_rounding(kind, C, sparse):
     state = Decomposition(problem_of(kind, C, sparse), 10.0)
-    moved, settled = direct.go_to_minimum(state)
+    moved, at_minimum = direct.go_to_minimum(state)
     assert moved and feasible(state.problem, state.a)
     gap = certified_gap(state)
-    assert gap <= rounding(C) and (settled or gap > direct.STALL_GAP)
+    assert gap <= rounding(C) and (at_minimum or gap > direct.STALL_GAP)
 
 
 @pytest.mark.parametrize("C", COSTS)
@@ -98,8 +98,8 @@ def test_other_sums_continue_by_face_steps(kind):
     problem = problem_of(kind, 1e3)
     assert not direct.primal_possible(problem)
     state = Decomposition(problem, 10.0)
-    _, settled = direct.go_to_minimum(state)
-    assert settled and feasible(problem, state.a) and certified_gap(state) <= 1e-9
+    _, at_minimum = direct.go_to_minimum(state)
+    assert at_minimum and feasible(problem, state.a) and certified_gap(state) <= 1e-9
 
 
 def test_rows_without_cost_stay_out():
@@ -125,19 +125,19 @@ def test_face_steps_reach_the_minimum_from_any_point(seed):
     start = rng.uniform(size=40)
     start *= np.where(y > 0, 1.0 / start[y > 0].sum(), 1.0 / start[y < 0].sum())
     state.go_to(start)
-    assert Face(state).settle() and feasible(problem, state.a)
+    assert Face(state).minimise() and feasible(problem, state.a)
     assert certified_gap(state) <= 1e-12
 
 
 @pytest.mark.parametrize("kind", ["c-svc", "epsilon-svr", "nu-svc", "nu-svr", "one-class"])
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-def test_face_steps_are_settled_at_the_minimum_alone(kind, C):
+def test_face_steps_report_the_minimum_alone(kind, C):
     """No face steps where they improve little, as from a start far away."""
     state = Decomposition(problem_of(kind, C), 10.0)
-    settled = Face(state).settle()
+    at_minimum = Face(state).minimise()
     _, rho, r = state.certify()
     value, gap = state.value_and_gap(rho, r)
-    assert not settled or gap <= 1e-6 * max(abs(value), state.problem.floor)
+    assert not at_minimum or gap <= 1e-6 * max(abs(value), state.problem.floor)
 
 
 def test_no_direct_solution_in_features_for_other_kernels_and_sums():
@@ -198,7 +198,7 @@ def test_systems_of_the_features_are_those_of_the_variables(kind):
     for thin in (True, False):
         state = Decomposition(problem, 10.0)
         state.go_to(interior.minima(problem, thin)[0])
-        Face(state).settle()
+        Face(state).minimise()
         values.append(state.value())
     assert values[0] == pytest.approx(values[1], rel=1e-9, abs=1e-9 * problem.floor)  # as gaps are relative
 

@@ -68,13 +68,13 @@ def test_each_step_lowers_the_function(kernel):
     assert abs(np.sum(smoothed.slopes(smoothed.b))) < 1e-9
 
 
-def test_settled_point_is_feasible():
+def test_updated_state_is_feasible():
     problem = random_data(80, seed=3).problem(NESVM, KERNELS["rbf"])
     state = Decomposition(problem, 10.0)
     smoothed = SmoothedHinge(state, 10.0)
     smoothed.begin(0.1)
     smoothed.step(*smoothed.newton()[:2])
-    smoothed.settle()
+    smoothed.update_state()
     assert np.all((state.a >= 0.0) & (state.a <= problem.upper)) and state.a.any()
     assert abs(np.sum(problem.y * state.a)) < 1e-9
     np.testing.assert_allclose(state.f, kernel_matrix(problem) @ (problem.y * state.a), atol=1e-4)
@@ -132,7 +132,7 @@ def test_direct_solution_is_feasible():
     for mu in (1e-2, 1e-5, 1e-8):
         smoothed.begin(mu)
         smoothed.step(*smoothed.newton()[:2])
-        smoothed.settle()
+        smoothed.update_state()
         assert np.all((state.a >= 0.0) & (state.a <= problem.upper))
         assert feasible_sums(problem, state.a)
 

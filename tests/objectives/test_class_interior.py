@@ -43,7 +43,7 @@ def test_steps_lead_to_the_optimum(name):
             break
         assert 0.0 < run.step() <= 1.0
     assert run.primal <= best * (1 + 1e-8)
-    alpha, value = run.settled()
+    alpha, value = run.dual_at_bounds()
     assert value == pytest.approx(p.dual_value(alpha_of(run, alpha)), rel=1e-12) and value == pytest.approx(best)
     assert np.count_nonzero(alpha) < np.count_nonzero(run.alpha)
 
@@ -90,4 +90,4 @@ def test_rows_of_small_cost_stay_feasible():
     for _ in range(20):
         run.step()
         run.measure()
-        p._replace(cost=run.task.cost).dual_value(alpha_of(run, run.settled()[0]))
+        p._replace(cost=run.task.cost).dual_value(alpha_of(run, run.dual_at_bounds()[0]))

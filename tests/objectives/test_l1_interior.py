@@ -48,7 +48,7 @@ def test_points_meet_their_bound_in_few_steps(n, d, kind):
         alpha = path.bound()[1]
         assert abs(float(alpha @ y)) <= 1e-12 * float(np.sum(alpha))
     # zeros where the path leads to zero, at no loss
-    assert path.settled
+    assert path.identified
     value, w = sparse(objective, path.w, path.used(), 1e-9, Monitor())
     assert value <= best * (1 + 1e-9)
     assert 0 < np.count_nonzero(w) <= min(n, d) * 0.7

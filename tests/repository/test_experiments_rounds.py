@@ -40,7 +40,7 @@ def test_rounds_lessen_the_noise():
 
 
 def test_clear_findings_are_not_measured_again():
-    found = rounds.settled(race, pair(1.0, 3.0), lambda cells: pytest.fail("measured again"))
+    found = rounds.with_repeats(race, pair(1.0, 3.0), lambda cells: pytest.fail("measured again"))
     assert found.holds == "yes"
 
 
@@ -51,7 +51,7 @@ def test_unclear_findings_are_measured_again_and_medians_decide():
         asked.append([c.run for c in cells])
         return [outcome(c, {"ours": 1.0, "peer": 2.0 * c.run}[c.tool]) for c in cells]
 
-    found = rounds.settled(race, pair(1.3, 1.2), run)
+    found = rounds.with_repeats(race, pair(1.3, 1.2), run)
     assert asked == [[2, 2], [3, 3]] and found.measured == "1 against 4" and found.holds == "yes"
 
 
@@ -63,15 +63,15 @@ def test_slow_and_failed_runs_are_not_repeated_and_what_stays_open_is_reported()
         asked.extend(c.tool for c in cells)
         return [outcome(c, 0.0, "failed") for c in cells]
 
-    found = rounds.settled(race, pair(slow, slow), run)
+    found = rounds.with_repeats(race, pair(slow, slow), run)
     assert not asked and found.holds == "no to yes"
-    found = rounds.settled(race, pair(1.0, 1.01), run)
+    found = rounds.with_repeats(race, pair(1.0, 1.01), run)
     assert asked == ["ours", "peer"] * 2 and found.holds == "no to yes" and found.measured == "1 against 1.01"
 
 
 def test_unmeasured_findings_stay_unmeasured():
     nothing = lambda outcomes: Finding("", "not measured")  # noqa: E731
-    assert rounds.settled(nothing, pair(1.0, 1.0), lambda cells: pytest.fail("run")).holds == "not measured"
+    assert rounds.with_repeats(nothing, pair(1.0, 1.0), lambda cells: pytest.fail("run")).holds == "not measured"
 
 
 def test_medians_are_of_each_number_that_all_rounds_give():

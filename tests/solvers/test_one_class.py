@@ -56,20 +56,20 @@ def test_optimum_and_certificate(row, path, name):
 
 @every_row
 @pytest.mark.parametrize("n, d, nu, other", [(300, 4, 0.5, -0.7), (500, 10, 0.1, -0.7), (300, 4, 1.0, -1.0)])
-def test_rows_about_the_origin_are_settled_at_zero(row, n, d, nu, other, monkeypatch):
+def test_rows_about_the_origin_are_solved_at_zero(row, n, d, nu, other, monkeypatch):
     """A step that leaves its bounds is not taken; nu = 1 leaves no row between its ends.
 
     In the direction of the first weights all rows are the same, so that all are free: too many for their own system.
     """
-    settled, plain = [], OneClassDescent.settle_at_zero
+    solved, plain = [], OneClassDescent.solve_at_zero
 
     def spied(descent):
         before = descent.alpha.copy()
-        settled.append(plain(descent))
-        assert settled[-1] or np.array_equal(descent.alpha, before)
-        return settled[-1]
+        solved.append(plain(descent))
+        assert solved[-1] or np.array_equal(descent.alpha, before)
+        return solved[-1]
 
-    monkeypatch.setattr(OneClassDescent, "settle_at_zero", spied)
+    monkeypatch.setattr(OneClassDescent, "solve_at_zero", spied)
     p = random_problem(1, n, d, nu, shift=0.0)
     p = p._replace(X=np.concatenate((p.X, other * p.X)), cost=np.tile(p.cost, 2))
     p, start = p._replace(X=np.insert(p.X, d, 0.0, axis=1)), np.zeros(d + 2)
@@ -80,7 +80,7 @@ def test_rows_about_the_origin_are_settled_at_zero(row, n, d, nu, other, monkeyp
     a = s.result.alpha
     assert np.all(a >= 0.0) and np.all(a <= p.cost) and np.sum(a) == pytest.approx(p.k, rel=1e-12)
     assert np.linalg.norm(p.X.T @ a) <= 1e-6 * np.linalg.norm(p.X, axis=1) @ a
-    assert any(settled) == (nu < 1.0)
+    assert any(solved) == (nu < 1.0)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -98,7 +98,7 @@ def test_pairs_alone_reach_the_optimum(name):
 @every_row
 def test_methods_start_as_documented(row, monkeypatch):
     taken = []
-    for name in ("begin", "begin_towards", "run", "settle"):
+    for name in ("begin", "begin_towards", "run", "minimise_on_face"):
         plain = getattr(OneClassDescent, name)
         monkeypatch.setattr(
             OneClassDescent, name, lambda self, *a, name=name, plain=plain: (taken.append(name), plain(self, *a))[1]
@@ -109,9 +109,9 @@ def test_methods_start_as_documented(row, monkeypatch):
         taken.clear()
         Solved(row, p, gap=1e-2, path=method)
         assert [name for name in taken if name.startswith("begin")] == wanted
-        assert ("settle" in taken) == (method == "start"), "the free rows of a start may be the right ones"
-    Solved(row, p, path="rows, settled")
-    assert "settle" in taken
+        assert ("minimise_on_face" in taken) == (method == "start"), "the free rows of a start may be the right ones"
+    Solved(row, p, path="rows, face")
+    assert "minimise_on_face" in taken
 
 
 @pytest.mark.parametrize("start, method", [(None, "rows"), (1.0, "start")])
@@ -202,11 +202,11 @@ def test_rows_without_features_have_no_face():
     descent = OneClassDescent(CsrRows(*csr_of(X), 2), np.ones(4), 0.25)
     descent.alpha[:2] = 0.5
     descent.evaluate(0.0, 0.0)
-    assert not descent.settle(10) and descent.alpha.tolist() == [0.5, 0.5, 0.0, 0.0]
+    assert not descent.minimise_on_face(10) and descent.alpha.tolist() == [0.5, 0.5, 0.0, 0.0]
     descent.alpha[:] = 0.0, 0.4, 0.0, 0.6
     descent.w[:] = X.T @ descent.alpha
     descent.evaluate(0.0, 0.0)
-    assert descent.settle(10)
+    assert descent.minimise_on_face(10)
     np.testing.assert_allclose(descent.alpha, [0.0, 1.0, 0.0, 0.0], atol=1e-9)
 
 
@@ -273,7 +273,7 @@ def test_warm_start_at_the_answer_stops_early(row):
         cold = Solved(row, p)
         warm = Solved(row, p, start=cold.result.w, gap=1e-6)
         assert warm.status.converged and warm.f <= cold.f + 1e-6 * abs(cold.f)
-        assert warm.result.iterations == 0, "the rows at rho settle at once"
+        assert warm.result.iterations == 0, "the rows at rho are found at once"
         assert Solved(row, p, start=cold.result.w, max_iter=1, gap=1e-15).f <= cold.f + 1e-12 * abs(cold.f)
 
 

@@ -47,7 +47,7 @@ def hashes_of(table: Dataset) -> np.ndarray:
 class RowLog:
     """An open log with its number and its count of valid entries.  The caller holds the model's lock.
 
-    A new log has the temporary name NEW_LOG until the state that refers to it is written (`settle`): a killed run
+    A new log has the temporary name NEW_LOG until the state that refers to it is written (`commit`): a killed run
     leaves the old state with the old log or the new state with the new log.
     """
 
@@ -80,7 +80,7 @@ class RowLog:
     @classmethod
     def open(cls, path: str, number: int, entries: int) -> RowLog:
         """Open the log that a state refers to; ModelError if it is missing or has another number."""
-        settle_left(path, number)
+        recover_log(path, number)
         try:
             fd = open_regular(path, os.O_RDWR)
         except OSError as e:
@@ -99,7 +99,7 @@ class RowLog:
         self.close()
         return copy
 
-    def settle(self) -> None:
+    def commit(self) -> None:
         """Replace the previous log, once the state that refers to this one is written."""
         if self._waits:
             os.replace(self.path + NEW_LOG, self.path)
@@ -181,7 +181,7 @@ class RowLog:
         self._fd = -1
 
 
-def settle_left(path: str, number: int | None) -> None:
+def recover_log(path: str, number: int | None) -> None:
     """Handle the NEW_LOG file of a killed run: rename a log with this number into place, remove any other."""
     try:
         fd = open_regular(path + NEW_LOG, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))

@@ -83,7 +83,7 @@ def _checksum(entries: np.ndarray, first: int) -> int:
     return int(sum_words(entries.view(np.uint64), first))
 
 
-def settle(folder: Path) -> None:
+def sync(folder: Path) -> None:
     """Flush the folder to disk, so that a power failure cannot leave a valid header with zeros in the arrays."""
     for path in (*(folder / name for name in (*ARRAYS, HEADER)), folder):
         fd = os.open(path, os.O_RDONLY | OPEN_FLAGS)

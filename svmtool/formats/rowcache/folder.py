@@ -143,7 +143,7 @@ class DiskReading:
                 header = arrays.write(source, fresh, mark or {}, longest)
                 table = arrays.written(fresh, header, mapped)
                 if mark is not None and self.keep:
-                    arrays.settle(fresh)
+                    arrays.sync(fresh)
                     if not place(fresh, folder):
                         self.warn(f"WARNING: other runs use {folder}: the rows of this run are not kept")
         except OSError as e:

@@ -37,7 +37,7 @@ class L1Dual:
     a: multipliers of the rows, f8[n]; work: non-zeros visited so far, in passes over all rows.
     """
 
-    settled = True  # whether a small gap may end the run
+    identified = True  # whether a small gap may end the run
 
     def __init__(self, objective: L1SquaredHinge, w: np.ndarray):
         o = self.objective = objective

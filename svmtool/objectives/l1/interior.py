@@ -40,7 +40,7 @@ MAX_ORDER = 2048  # largest min(rows, features): a run takes some seconds
 STEPS_PER_ROOT = 3.0
 START_MU = 100.0  # initial sum of products, as multiple of the objective at w = 0
 STALL_STEPS, MAX_STEPS = 10, 150  # a run ends after so many steps without a sufficient decrease of mu, or in all
-SETTLED_MU = 1e-4  # mu, relative to the size of weights, at which zero weights can be identified
+IDENTIFYING_MU = 1e-4  # mu, relative to the size of weights, at which zero weights can be identified
 MAX_REFINEMENTS, REFINED_RTOL = 2, 1e-6  # rounds of iterative refinement, and the relative residual at which it ends
 # Relative residual above which the dual system is replaced by the primal.  Of 210 solutions on subsets of eight sets,
 # C = 1e4, two were above, and one between a tenth and ten times this value; the median was below 1e-11
@@ -246,9 +246,9 @@ class L1Interior:
         return self.objective.dual_of(self.a, self._v)
 
     @property
-    def settled(self) -> bool:
+    def identified(self) -> bool:
         """Whether mu is small enough to identify the weights that are zero at the optimum."""
-        return self.mu <= SETTLED_MU * self._typical()
+        return self.mu <= IDENTIFYING_MU * self._typical()
 
     def used(self) -> np.ndarray:
         """Which weights are not zero at the optimum (bool[d]).

@@ -100,7 +100,7 @@ class Run:
         status = self._follow(path, o.w.copy(), path.over)
         w, f = o.w.copy(), o.value()
         gap_tol = self.rule.certified.gap if self.monitor.gap is None else self.monitor.gap
-        if path.settled:
+        if path.identified:
             try:
                 value, other = sparse(o, w, path.used(), gap_tol, self.monitor)
             except (EndedError, SvmtoolError):  # a limit ends it, or numbers overflow
@@ -146,7 +146,7 @@ class Run:
             )  # fmt: skip
             done = dual.work
             status = status or self._end(best, violations, 0, dual is self.dual)
-            if status in (base.GAP, base.RULE) and not dual.settled:
+            if status in (base.GAP, base.RULE) and not dual.identified:
                 status = monitor.limit()
             if status is not None:
                 o.set_point(best_w)
@@ -176,9 +176,9 @@ class Run:
             return base.OPTIMAL
         fall = self.fall if fall_counts else np.inf
         further_fall = fall * min(1.0, total / self.total)
-        settled = further_fall <= RULE_FALL * self.rule.certified.gap and total <= self.max_violation
+        near_minimum = further_fall <= RULE_FALL * self.rule.certified.gap and total <= self.max_violation
         self.total = total
-        if gap <= self.rule.certified.gap or (settled and self._rule_ends(gap)) or fall <= self.least_fall:
+        if gap <= self.rule.certified.gap or (near_minimum and self._rule_ends(gap)) or fall <= self.least_fall:
             return base.RULE
         return rounded(f, self.bound) if stalled >= STALL_STEPS else None
 

@@ -94,7 +94,7 @@ def _refined(task: Task, start: np.ndarray, gap: float, monitor: Monitor) -> tup
     f, _ = objective.gradient()
     if f - objective.bound > gap * f and possible(task.rows):
         with contextlib.suppress(SvmtoolError, EndedError):
-            Orthogonal(objective).settle(REFINED_SHARE * gap)
+            Orthogonal(objective).refine(REFINED_SHARE * gap)
         f, _ = objective.gradient()
     alpha, bound = _better(objective, None, -np.inf)
     return Result(objective.w, base.PRECISION, monitor.iterations, monitor.history, alpha), f, bound

@@ -80,7 +80,7 @@ def interior_steps(
                 if status is None and gap <= gap_tol:
                     status = base.OPTIMAL if gap <= OPTIMAL_GAP else base.RULE
                 if status is not None:
-                    _settle(run, best, monitor)
+                    _take_dual_at_bounds(run, best, monitor)
                     return status
                 idle = 0 if gap < least or run.mu < SUFFICIENT_DECREASE * least_mu else idle + 1
                 least, least_mu = min(gap, least), min(run.mu, least_mu)
@@ -94,8 +94,8 @@ def interior_steps(
     return base.OPTIMAL if best.gap <= ROUNDOFF_GAP else base.PRECISION
 
 
-def _settle(run: power_interior.PowerInterior | ClassInterior, best: Best, monitor: Monitor) -> None:
+def _take_dual_at_bounds(run: power_interior.PowerInterior | ClassInterior, best: Best, monitor: Monitor) -> None:
     """Take a dual point with multipliers at their bounds if the gap remains small enough."""
-    alpha, value = run.settled()
+    alpha, value = run.dual_at_bounds()
     if relative_gap(best.primal, value) <= max(best.gap, OPTIMAL_GAP if monitor.gap is None else monitor.gap):
         best.dual, best.alpha = value, alpha

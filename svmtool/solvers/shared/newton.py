@@ -214,7 +214,7 @@ class RuleEpochs(Epochs):
         self.gaps, self.counts = [1.0], [0.0]
         self.next_evaluation = FIRST_EVALUATION if self.gap > 0.0 else MAX_EPOCHS
         self.least, self.best = np.inf, descent.w
-        self.small = self.over = self.settled = False  # of the last epoch; see `measure`
+        self.small = self.over = self.within_tol = False  # of the last epoch; see `measure`
 
     def begin(self) -> Status | None:
         o, descent = self.objective, self.descent
@@ -233,19 +233,19 @@ class RuleEpochs(Epochs):
         descent = self.descent
         self.small = descent.gradient_sum <= self.gradient_sum
         self.over = descent.enough_after_rule(self.rule.certified.gradient_sum)
-        self.settled = descent.pg_range <= self.tolerance or self.small or self.over
+        self.within_tol = descent.pg_range <= self.tolerance or self.small or self.over
 
     def due(self) -> bool:
-        return self.settled or self.descent.count >= self.next_evaluation
+        return self.within_tol or self.descent.count >= self.next_evaluation
 
     def switches(self) -> bool:
         return not self.due() and self.descent.newton_is_cheaper(self.spent, self.max_rows)
 
     def unshrinks(self) -> bool:
-        return self.settled and not self.over
+        return self.within_tol and not self.over
 
     def evaluate(self) -> Status | None:
-        o, descent, rule, settled = self.objective, self.descent, self.rule, self.settled
+        o, descent, rule, within_tol = self.objective, self.descent, self.rule, self.within_tol
         o.set_point(descent.w)
         if rule.primal is None:
             f, norm = o.primal_value(), 0.0
@@ -255,7 +255,7 @@ class RuleEpochs(Epochs):
         bound = descent.dual_value()
         status = self.monitor.step(f, bound, gradient=norm, active=o.active, cg=0, step=1.0)
         reached = f - bound <= (rule.certified.loose if self.small else rule.certified.gap) * f
-        met = norm <= self.gradient_tol or (settled and rule.dual is not None)
+        met = norm <= self.gradient_tol or (within_tol and rule.dual is not None)
         held = met and f - bound <= rule.confirmed.slow * f
         if status is None and (held or reached or self.over):
             status = base.RULE
@@ -270,8 +270,8 @@ class RuleEpochs(Epochs):
             coming = REMAINING_SHARE * still_needed(self.gaps, self.counts, self.gap, RATE_EVALUATIONS)
             between = max(MIN_BETWEEN, min(coming, MAX_BETWEEN * descent.count))
             self.next_evaluation = descent.count + int(between)
-        if settled and self.small:
+        if within_tol and self.small:
             self.gradient_sum *= 0.3
-        elif settled:
+        elif within_tol:
             self.tolerance *= 0.3
         return None

@@ -22,7 +22,7 @@ from svmtool.data.labels import cost_factors, first_appearance, whole_labels
 from svmtool.errors import ModelError, SvmtoolError
 from svmtool.formats import adaptable
 from svmtool.formats.adaptable import state as adaptable_state
-from svmtool.formats.adaptable.row_log import ModelLock, RowLog, hashes_of, settle_left
+from svmtool.formats.adaptable.row_log import ModelLock, RowLog, hashes_of, recover_log
 from svmtool.formats.adaptable.state import State, content_of, signature
 from svmtool.formats.models import linear
 from svmtool.formats.models.text import ModelText
@@ -133,7 +133,7 @@ class Adaptable:
         """The log to write to; creates it at the target with the first rows."""
         path = self.target + adaptable.ROWS
         if self._copy:
-            settle_left(path, adaptable_state.log_number(self.target))
+            recover_log(path, adaptable_state.log_number(self.target))
             self.log, self._copy = self.log.copied(path) if self.log else RowLog.create(path), False
             for lock in self._locks[1:]:  # of the source model, which stays unchanged
                 lock.close()
@@ -218,7 +218,7 @@ class Adaptable:
         state.log, state.entries = log.number, log.entries
         with interrupts.Uninterrupted():
             adaptable_state.write(self.target, state)
-            log.settle()
+            log.commit()
             linear.write_text(self.target, [state.model])
         if calibrated:
             self.console.warn(
@@ -323,7 +323,7 @@ class NewState:
         if sums is None:
             sums = ClassStatistics([label for label, _ in s.class_weights], self.features)
         taken = done.results[0].taken if done.results else None  # of FALSVM
-        settle_left(path, adaptable_state.log_number(self.path))
+        recover_log(path, adaptable_state.log_number(self.path))
         with contextlib.closing(RowLog.create(path)) as log:
             log.append(self.hashes if taken is None else entries(self.hashes, taken))
             log.flush()
@@ -331,7 +331,7 @@ class NewState:
             state = State(s.solver, s.C, s.bias, s.class_weights, sums, text, before, log.number, log.entries)
             with interrupts.Uninterrupted():
                 adaptable_state.write(self.path, state)
-                log.settle()
+                log.commit()
                 linear.write_text(self.path, [text])
 
     def close(self) -> None:
