@@ -24,7 +24,7 @@ from svmtool.api import arrays
 from svmtool.api.files import dumps
 from svmtool.api.prediction import model_of
 from svmtool.api.result import Fit
-from svmtool.api.run import Run
+from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, settings_of
 from svmtool.distributed.frame import FEATURES, LABEL, Frame, FrameScorer, check_features
 from svmtool.distributed.session import Session, spark_errors
@@ -114,7 +114,7 @@ def fit(
     start = init.model if isinstance(init, Fit) else init
     if start is not None and not isinstance(start, LinearModel):
         raise TypeError(f"init must be a Fit or a model of a linear solver, not {type(start).__name__}")
-    with Run(1, interruptible=False), spark_errors("spark"):
+    with RunContext(1, interruptible=False), spark_errors("spark"):
         if isinstance(class_weight, str):
             given["class_weight"] = _balanced(frame, label, class_weight)
         settings = _settings(solver, given, sample_weight is not None, start is not None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from svmtool.api import arrays
 from svmtool.api.prediction import Model, model_of
-from svmtool.api.run import Run
+from svmtool.api.run import RunContext
 from svmtool.data.dataset import DenseDataset
 from svmtool.formats.models import kernel, linear, of_text
 from svmtool.formats.models.text import ModelText
@@ -43,7 +43,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     """
     name = os.fspath(path)
     os.stat(name)
-    with Run(1), load_text(name) as text:
+    with RunContext(1), load_text(name) as text:
         return of_text(text)
 
 
@@ -63,7 +63,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         Where the file cannot be written.
     """
     found = model_of(model)
-    with Run(1):
+    with RunContext(1):
         (kernel if isinstance(found, KernelModel) else linear).write(os.fspath(path), found)
 
 
@@ -88,7 +88,7 @@ def dumps(model: Any) -> str:
     True
     """
     found = model_of(model)
-    with Run(1):
+    with RunContext(1):
         pieces = kernel.text_of(found, 17) if isinstance(found, KernelModel) else linear.text_of(found)
         return b"".join(pieces).decode()
 
@@ -111,7 +111,7 @@ def loads(text: str | bytes) -> Model:
     ValueError
         For a content that is not a model.
     """
-    with Run(1):
+    with RunContext(1):
         return of_text(ModelText.of(text.encode() if isinstance(text, str) else text, "<text>"))
 
 
@@ -145,7 +145,7 @@ def read_svmlight(
     """
     from scipy.sparse import csr_matrix
 
-    with Run(threads):
+    with RunContext(threads):
         if hasattr(path, "read"):
             found = table.joined(table.read_raw(_source_of(path)))
         else:
@@ -198,5 +198,5 @@ def write_svmlight(X: Any, y: Any, path: str | os.PathLike[str]) -> None:
     for values in (data.values, data.labels):
         if np.any((values != 0.0) & (np.abs(values) < TINY)):
             raise ValueError(f"numbers other than 0 must be at least {TINY:.2g} in size: readers refuse smaller ones")
-    with Run(1):
+    with RunContext(1):
         write(os.fspath(path), data)

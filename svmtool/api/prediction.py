@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool.api import arrays
 from svmtool.api.result import Fit
-from svmtool.api.run import Run
+from svmtool.api.run import RunContext
 from svmtool.data.dataset import Dataset
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
@@ -52,7 +52,7 @@ def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.nda
     """
     found = model_of(model)
     rows = _rows(found, X)
-    with Run(threads):
+    with RunContext(threads):
         return found.decision_values(rows)
 
 
@@ -76,7 +76,7 @@ def predict(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
     """
     found = model_of(model)
     rows = _rows(found, X)
-    with Run(threads):
+    with RunContext(threads):
         return found.labels_from(found.decision_values(rows))
 
 
@@ -105,5 +105,5 @@ def probabilities(model: Any, X: Any, *, threads: int | None = None) -> np.ndarr
     """
     found = model_of(model)
     rows = _rows(found, X)
-    with Run(threads):
+    with RunContext(threads):
         return found.probabilities(found.decision_values(rows))

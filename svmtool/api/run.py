@@ -54,7 +54,7 @@ def _quiet() -> None:
 pool.before_work = _quiet
 
 
-class Run:
+class RunContext:
     """Context of one run.
 
     `stop` ends it: after max_seconds, or at Ctrl-C in the main thread where it is `interruptible`.  At the end of the
@@ -69,7 +69,7 @@ class Run:
         self.stop = StopFlag(None if max_seconds is None else real("max_seconds", max_seconds))
         self._interruptible = outcome.interruptible(self.stop) if interruptible else nullcontext()
 
-    def __enter__(self) -> Run:
+    def __enter__(self) -> RunContext:
         self._errors = np.errstate(all="ignore")  # certificates detect values that are not finite
         self._threads.__enter__()
         self._errors.__enter__()

@@ -11,7 +11,7 @@ import numpy as np
 
 from svmtool.api import arrays
 from svmtool.api.result import Fit
-from svmtool.api.run import Run
+from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, settings_of
 from svmtool.data.dataset import Dataset
 from svmtool.models.linear import LinearModel
@@ -132,7 +132,7 @@ def fit(
         "cache_mb": cache_mb, "shrinking": shrinking, **options,
     }  # fmt: skip
     data = arrays.dataset(X, y, sample_weight)
-    with Run(threads, max_seconds) as run:
+    with RunContext(threads, max_seconds) as run:
         present = {"sample_weight": sample_weight is not None, "init": init is not None}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, given, also)
@@ -166,7 +166,7 @@ def check_labels(data: Dataset, settings: Settings, one_class: bool, missing: bo
             arrays.refuse_one_class(data.labels[data.factors > 0.0])
 
 
-def _fit_linear(data: Dataset, settings: Settings, init: Any, report: Any, run: Run, began: float) -> Fit:
+def _fit_linear(data: Dataset, settings: Settings, init: Any, report: Any, run: RunContext, began: float) -> Fit:
     start = init.model if isinstance(init, Fit) else init
     if start is not None and not isinstance(start, LinearModel):
         raise TypeError(f"init must be a Fit or a model of a linear solver, not {type(start).__name__}")
@@ -194,7 +194,7 @@ def kernel_rows(data: Dataset, s: Settings) -> tuple[KernelSet, np.ndarray | Non
     return rows, kept
 
 
-def _fit_kernel(data: Dataset, s: Settings, report: Any, run: Run, began: float) -> Fit:
+def _fit_kernel(data: Dataset, s: Settings, report: Any, run: RunContext, began: float) -> Fit:
     rows, kept = kernel_rows(data, s)
     done = trainer(s)(rows, Fitting(s, report, run.stop), GlibcRand(s.run.seed))
     done.model.notes = notes(s, done)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from svmtool.api import arrays
-from svmtool.api.run import Run
+from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, settings_of
 from svmtool.api.training import CLASSIFIES, check_labels, kernel_rows
 from svmtool.data.dataset import Dataset
@@ -123,7 +123,7 @@ def cross_validate(
     check_names(keywords, ("kernel", "sample_weight", "threads", "folds", "stratified", "metrics"))
     wanted = _named(metrics)
     data = arrays.dataset(X, y, sample_weight)
-    with Run(threads, keywords.get("max_seconds")) as run:
+    with RunContext(threads, keywords.get("max_seconds")) as run:
         present = {"sample_weight": sample_weight is not None, "stratified": stratified}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, keywords, also)
@@ -158,7 +158,7 @@ def _measure(name: str | None, settings: Settings) -> Measure:
     return measure_of(name, settings)
 
 
-def _linear(data: Dataset, s: Settings, count: int, run: Run, held: HeldOut) -> Validation:
+def _linear(data: Dataset, s: Settings, count: int, run: RunContext, held: HeldOut) -> Validation:
     folds = Folds(data, s, count)
     found: list[tuple[np.ndarray, LinearModel, np.ndarray]] = []
 
@@ -213,7 +213,7 @@ def _gathered(n: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray 
     return values
 
 
-def _with_kernel(data: Dataset, s: Settings, count: int, run: Run, held: HeldOut) -> Validation:
+def _with_kernel(data: Dataset, s: Settings, count: int, run: RunContext, held: HeldOut) -> Validation:
     if data.used() is not None:
         raise ValueError("sample_weight must be above 0 in a cross-validation with a kernel: leave other rows out")
     rows, _ = kernel_rows(data, s)
@@ -291,7 +291,7 @@ def search_C(
     """
     check_names(keywords, ("sample_weight", "threads", "folds", "stratified", "score", "callback"))
     data = arrays.dataset(X, y, sample_weight)
-    with Run(threads, keywords.get("max_seconds")) as run:
+    with RunContext(threads, keywords.get("max_seconds")) as run:
         also = ("search", *(("sample_weight",) if sample_weight is not None else ()))
         settings = settings_of(data, solver, None, {**keywords}, (*also, *(("stratified",) if stratified else ())))
         check_labels(data, settings, one_class, False)

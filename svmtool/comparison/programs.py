@@ -21,7 +21,7 @@ class Program(NamedTuple):
     words: tuple[str, ...]
 
 
-class Run(NamedTuple):
+class TimedRun(NamedTuple):
     """One run: seconds from start to end, and the end of what it printed."""
 
     seconds: float
@@ -65,7 +65,7 @@ def _is_ours(path: str) -> bool:
         return False
 
 
-def run(program: Program, options: list[str], data: str, model: str) -> Run:
+def run(program: Program, options: list[str], data: str, model: str) -> TimedRun:
     """Train once; the model is written to the file `model`."""
     started = time.perf_counter()
     try:
@@ -74,4 +74,4 @@ def run(program: Program, options: list[str], data: str, model: str) -> Run:
         raise SvmtoolError(f"can't run {program.name}: {e.strerror}") from None
     seconds = time.perf_counter() - started
     lines = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
-    return Run(seconds, done.returncode, lines[-1] if lines else "no message")
+    return TimedRun(seconds, done.returncode, lines[-1] if lines else "no message")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.api.run import Run
+from svmtool.api.run import RunContext
 from svmtool.compat import options
 from svmtool.compat.errors import as_value_errors
 from svmtool.compat.inputs import as_dicts, dataset
@@ -256,7 +256,7 @@ class model:
 
         Raises TypeError, as LIBLINEAR does, where the model gives no probabilities.
         """
-        with Run(None), as_value_errors():
+        with RunContext(None), as_value_errors():
             values = self.stored.decision_values(rows)
             labels = self.stored.labels_from(values)
         if not probability:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.api.run import Run
+from svmtool.api.run import RunContext
 from svmtool.compat import options
 from svmtool.compat.errors import as_value_errors
 from svmtool.compat.inputs import as_dicts, dataset
@@ -255,7 +255,7 @@ class svm_model:
         m = self.stored
         if probability and not m.gives_probabilities:
             raise ValueError(NO_PROBABILITIES)
-        with Run(None), as_value_errors():
+        with RunContext(None), as_value_errors():
             decisions = m.decision_values(rows)
             labels = m.labels_from(decisions)
             if not probability:

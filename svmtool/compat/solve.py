@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from svmtool import params
-from svmtool.api.run import Run
+from svmtool.api.run import RunContext
 from svmtool.compat.errors import as_value_errors
 from svmtool.compat.output import Output
 from svmtool.data.dataset import Dataset
@@ -69,7 +69,7 @@ class LinearRun:
         """Train a model and print what the command prints; KeyboardInterrupt after Ctrl-C."""
         s, output = self.settings, self.output
 
-        with Run(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
+        with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
             done = train_on_used(self.rows, s, None, self.initial, run.stop)
             if not run.stop.set:
                 _finish(done, self, lambda: show(done, s, [], output))
@@ -79,14 +79,14 @@ class LinearRun:
         """Print the lines of -v; returns the predictions, f8[n]."""
         assert self.request.folds is not None
         s = self.settings
-        with Run(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
+        with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
             folds = self._folds(self.request.folds)
             return report.run_validation(folds, s, self.request, self.output, run.stop)[0]
 
     def search(self) -> Search:
         """Print the lines of -C; returns the result of the search."""
         s, wanted = self.settings, self.request.folds
-        with Run(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
+        with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
             folds = self._folds(report.DEFAULT_FOLDS if wanted is None else wanted)
             found, _ = report.run_search(folds, s, self.request, self.output, run.stop)
         self.output.out("\n")  # the originals end with an empty line
@@ -121,7 +121,7 @@ class KernelRun:
             output.warn(*done.warnings)
             output.solver(done.text + done.certificate.line() + "\n")
 
-        with Run(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
+        with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
             done = trainer(s)(self.data, Fitting(s, None, run.stop), self.rand)
             if not run.stop.set:
                 _finish(done, self, text)
@@ -131,7 +131,7 @@ class KernelRun:
     def validate(self) -> np.ndarray:
         """Print the lines of -v; returns the predictions, f8[n]."""
         s = self.settings
-        with Run(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
+        with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
             fitting = Fitting(s, None, run.stop)
             found, _ = validate_kernel(self.data, fitting, self.rand, self.request, self.output)
         return found

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool.api.arrays import dataset
-from svmtool.api.run import Run
+from svmtool.api.run import RunContext
 from svmtool.certify.linear import worst
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.formats.adaptable.row_log import hashes_of
@@ -206,7 +206,7 @@ class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
             if short:
                 first = next(i for i, key in enumerate(hashes) if key in short)
                 raise ValueError(f"row {first} of X, with its class and weight, is not in the model: no row is removed")
-        with Run(self._threads()):
+        with RunContext(self._threads()):
             largest = max(float(np.sqrt(held.sums.past.max(initial=0.0))), float(self.intercept_scaling))
             refuse_overflow(table, float(self.C), (), largest=largest)
             present, at = np.unique(codes, return_inverse=True)

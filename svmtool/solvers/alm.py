@@ -83,7 +83,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     if small is not None and small.status is not None:
         return small
     objective = task.objective(Augmented, p=task.p, target=task.target)
-    run = Run(objective, monitor, rule, method in ("fused", "epochs", "primal"), task.options.mu == "merit")
+    run = HingeRounds(objective, monitor, rule, method in ("fused", "epochs", "primal"), task.options.mu == "merit")
     run.max_rows = 0 if method == "cg" else DUAL_ROWS
     run.unit = _unit(task)
     if method == "interior":
@@ -141,7 +141,7 @@ def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     return Result(w, status, count or monitor.iterations, monitor.history, alpha)
 
 
-class Run(Rounds):
+class HingeRounds(Rounds):
     """Multiplier rounds, and interior-point steps where these are too slow."""
 
     steps, slower = 0, None  # Newton steps so far, and whether they are too slow

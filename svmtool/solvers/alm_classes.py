@@ -89,7 +89,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
         return Result(np.zeros(k * task.rows.d), base.OPTIMAL, 1, monitor.history, np.zeros((n, k)))
     objective = CrammerSingerLoss(task)
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    run = Run(task, objective, monitor, rule, not method.endswith("dual"))
+    run = ClassRounds(task, objective, monitor, rule, not method.endswith("dual"))
     descent = CrammerSingerDescent(task, objective.rows, seed, run.factorised)
     descent.newton_share = 0.0 if method in ("primal", "dual") else 1.0
     run.may_round = method != "epochs" and (run.factorised or objective.has_kronecker or 2 * n <= MAX_ORDER)
@@ -102,7 +102,7 @@ class ClassEpochs(Epochs):
     Epochs estimate the gap themselves.  After the run: multiple, of the descent's w, gives the best primal value.
     """
 
-    def __init__(self, run: Run, descent: CrammerSingerDescent):
+    def __init__(self, run: ClassRounds, descent: CrammerSingerDescent):
         super().__init__(descent)
         self.objective, self.monitor, self.rounds, self.reached = run.objective, run.monitor, run.may_round, run.reached
         self.after_rule, self.multiple, monitor, rule = run.after_rule, 1.0, run.monitor, run.rule
@@ -177,7 +177,7 @@ class ClassEpochs(Epochs):
         return None
 
 
-class Run(Rounds):
+class ClassRounds(Rounds):
     """One run: epochs and rounds alternate.
 
     max_epochs, after_rule: see the constants.

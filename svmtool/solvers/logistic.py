@@ -81,7 +81,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     objective = task.objective(Logistic)
     if (answer := task.bias_only_solution(ZERO_LOSS_MARGIN)) is not None:  # f has no minimiser, its infimum is 0
         start = answer
-    run = Run(objective, monitor, rule, method in ("epochs", "cg"))
+    run = TruncatedNewton(objective, monitor, rule, method in ("epochs", "cg"))
     if method == "fused":
         w, steepest = np.zeros(objective.d) if start is None else start.copy(), rule.dual.width if rule.dual else -1.0
         gap = monitor.gap or -1.0
@@ -112,13 +112,13 @@ def _sampled(objective: Logistic, monitor: Monitor, group: int, seed: int) -> Fa
     if subset.free_bias and abs(float(np.sum(subset.y))) == subset.n:  # one class alone has no minimiser
         return None
     subset.set_point(np.zeros(objective.d))
-    run = Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule())
+    run = TruncatedNewton(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule())
     run.steps()
     objective.set_point(subset.w)
     return run.factor
 
 
-class Run:
+class TruncatedNewton:
     """One run on an objective: its steps and epochs share what ends them.
 
     wide: whether H is too large to be factorised.

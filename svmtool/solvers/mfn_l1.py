@@ -61,7 +61,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     objective.fill_multipliers(0.5)
     objective.sigma = 0.5  # tau_0 = 1
     objective.set_point(np.zeros(objective.d) if start is None else start)
-    run = _Run(objective, monitor, "dual" if method == "epochs" else method)
+    run = L1Homotopy(objective, monitor, "dual" if method == "epochs" else method)
     if start is not None:
         run.enter()
     elif method == "epochs":
@@ -74,7 +74,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
 
 
-class _Run(Homotopy):
+class L1Homotopy(Homotopy):
     """Stages with beta = 1/2, which halve tau; then the polish, whose multipliers follow."""
 
     polishing = False

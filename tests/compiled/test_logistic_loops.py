@@ -138,7 +138,7 @@ def test_fused_logistic_takes_the_steps_of_its_python_form(n, d, C):
     task = Task(CsrRows(*csr_of(p.X), d), p.y, p.cost, target=np.zeros(n))
 
     small = registry.solver_of(logistic)(task, Monitor(gap=1e-13), Rule(), np.full(d, 0.01), method="fused")
-    plain = logistic.Run(task.objective(Logistic), Monitor(gap=1e-13), Rule())
+    plain = logistic.TruncatedNewton(task.objective(Logistic), Monitor(gap=1e-13), Rule())
     plain.worth = 0.0  # a Hessian costs nothing
     plain.objective.set_point(np.full(d, 0.01))
     status = plain.steps()

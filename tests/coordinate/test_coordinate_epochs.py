@@ -153,7 +153,7 @@ def test_cheap_newton_steps_certify_a_wide_regression_after_liblinears_rule(roun
     objective, descent = hinge_descent(task)
     epochs = HingeEpochs(objective, descent, monitor, rule, wide=True, max_rows=4000, cheap=np.inf)
     assert epochs.run() is None and epochs.ruled
-    run = alm.Run(objective, monitor, rule, factorised=False)
+    run = alm.HingeRounds(objective, monitor, rule, factorised=False)
     run.ruled = True
     if rounding:
         run.stall_steps = run.roundoff_gap = 0
@@ -171,7 +171,7 @@ def test_the_dual_point_of_the_epochs_is_kept(factorised, max_rows):
         objective, descent = hinge_descent(task)
         for _ in range(2):
             descent.run()
-        run = alm.Run(objective, Monitor(gap=1e-12), Rule(), factorised)
+        run = alm.HingeRounds(objective, Monitor(gap=1e-12), Rule(), factorised)
         run.max_rows = max_rows
         run.follow(descent.w, descent.alpha.copy(), value := descent.dual_value())
         found = run.finished(task)

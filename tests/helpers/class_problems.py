@@ -15,7 +15,7 @@ from svmtool.data.dense import DenseRows
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.crammer_singer import CrammerSingerLoss
 from svmtool.params import Settings
-from svmtool.solvers.alm_classes import Run
+from svmtool.solvers.alm_classes import ClassRounds
 from svmtool.solvers.shared.base import Monitor, Rule
 from svmtool.training.reductions.crammer_singer import CrammerSinger
 
@@ -109,10 +109,12 @@ class Solved:
         self.radius = 2.0 * np.sqrt(2.0 * GAP * self.f) + 1e-9
 
 
-def run_of(p: Problem, monitor: Monitor, rule: Rule, factorised: bool, W=None) -> tuple[Run, CrammerSingerDescent]:
+def run_of(
+    p: Problem, monitor: Monitor, rule: Rule, factorised: bool, W=None
+) -> tuple[ClassRounds, CrammerSingerDescent]:
     """A run on a problem of three or more classes from the weights W (None: zeros), and its coordinate descent."""
     task = ClassTask(CsrRows(*csr_of(p.X), p.X.shape[1], p.bias), p.number, p.k, p.cost)
     objective = CrammerSingerLoss(task)
     objective.set_point(np.zeros(objective.d) if W is None else W.reshape(-1).copy())
-    run = Run(task, objective, monitor, rule, factorised)
+    run = ClassRounds(task, objective, monitor, rule, factorised)
     return run, CrammerSingerDescent(task, objective.rows, 1, factorised)

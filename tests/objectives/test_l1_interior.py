@@ -12,8 +12,8 @@ from svmtool.objectives.l1.interior import L1Interior
 from svmtool.objectives.l1.objective import L1SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import model, proximal_newton
-from svmtool.solvers.l1 import run as l1_run
-from svmtool.solvers.l1.run import sparse
+from svmtool.solvers.l1 import state as l1_state
+from svmtool.solvers.l1.state import sparse
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule
 
@@ -102,7 +102,7 @@ def test_limits_end_it():
 def test_systems_that_overflow_end_it(monkeypatch):
     X, y = raw(40, 70)
     task = Task(rows_of(X, "dense"), y, np.full(40, 1e4))
-    run = proximal_newton._Run(proximal_newton.of_task(task), Monitor(gap=1e-9), Rule(), "matrix")
+    run = proximal_newton.ProximalNewton(proximal_newton.of_task(task), Monitor(gap=1e-9), Rule(), "matrix")
     run.objective.set_point(np.zeros(70))
     before = run.objective.value()
 
@@ -110,7 +110,7 @@ def test_systems_that_overflow_end_it(monkeypatch):
         def _system(self, E, D):
             return super()._system(E * 1e-300 * 1e-300, D)
 
-    monkeypatch.setattr(l1_run, "L1Interior", Overflow)
+    monkeypatch.setattr(l1_state, "L1Interior", Overflow)
     assert run._by_interior_point() is None
     assert run.objective.value() <= before
 
@@ -136,7 +136,7 @@ def test_a_model_takes_no_longer_than_a_run(monkeypatch):
 
 
 def test_interior_point_runs_when_other_methods_stall():
-    class Standstill(proximal_newton._Run):
+    class Standstill(proximal_newton.ProximalNewton):
         def steps(self):
             return base.PRECISION
 

@@ -316,7 +316,7 @@ def test_paths_of_alm_are_taken(case, spy):
     spy(PowerInterior, "step", "interior")
     spy(alm, "_fused", "fused")
     spy(DualCoordinateDescent, "run", "epochs")
-    spy(alm.Run, "multiplier_rounds", "rounds")
+    spy(alm.HingeRounds, "multiplier_rounds", "rounds")
     spy(Augmented, "hessian", "matrix")
     spy(Augmented, "hessian_product", "cg")
     spy(Augmented, "face", "dual")
@@ -343,7 +343,7 @@ def test_paths_of_logistic_regression_are_taken(case, spy):
     spy(Logistic, "sample", "sampled")
     spy(Logistic, "hessian", "primal")
     spy(LogisticCoordinateDescent, "run", "epochs")
-    spy(logistic.Run, "steps", "steps")
+    spy(logistic.TruncatedNewton, "steps", "steps")
     assert Solved(case, PROBLEMS["tall-easy" if case.path == "epochs" else "tall-hard"]).status.converged
     ways = {
         "fused": {"fused"},

@@ -103,7 +103,7 @@ def wide_logistic(n: int, d: int, C: float, seed: int = 0, groups: bool = False)
 
 def run_of(kind: type[objective.L1Logistic], task: Task, method: str, monitor: Monitor, start: float = 0.0):
     """Steps on an objective of this kind, all weights at `start`: the run, and why it ended."""
-    run = proximal_newton._Run(kind(task.rows, task.y, task.cost), monitor, Rule(), method)
+    run = proximal_newton.ProximalNewton(kind(task.rows, task.y, task.cost), monitor, Rule(), method)
     return run, run.from_weights(np.full(task.rows.d, start))
 
 
@@ -155,7 +155,7 @@ def test_short_step_does_not_predict_the_decrease():
     task, _ = wide_logistic(200, 30, 1.0)
     rule = Rule(GradientRule(0.01), certified=GapRule(1e-6))
     for fall_counts, status in ((True, base.RULE), (False, None)):
-        run = proximal_newton._Run(objective.of_task(task), Monitor(), rule, "matrix")
+        run = proximal_newton.ProximalNewton(objective.of_task(task), Monitor(), rule, "matrix")
         run.objective.set_point(np.zeros(30))
         run.max_violation, run.bound, run.fall, run.total, run.max_work = np.inf, 10.0, 1e-9, 2.0, 0.0
         assert run._end(20.0, np.ones(30), 0, fall_counts) is status

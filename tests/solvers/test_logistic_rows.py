@@ -39,7 +39,8 @@ def test_few_rows_need_few_products(free_bias, rule):
     task = Task(rows, y, 100.0 * cost, free_bias)
 
     def run(few_rows: bool) -> tuple[float, int]:
-        found = logistic.Run(task.objective(Logistic), Monitor(None if rule.primal else 1e-8), rule, wide=True)
+        monitor = Monitor(None if rule.primal else 1e-8)
+        found = logistic.TruncatedNewton(task.objective(Logistic), monitor, rule, wide=True)
         assert found.few_rows
         found.few_rows = few_rows
         found.objective.set_point(np.zeros(rows.d))
@@ -53,6 +54,6 @@ def test_few_rows_need_few_products(free_bias, rule):
 
 def test_slow_epochs_give_way_to_steps():
     rows, y, cost = problem(60, 90, -1.0)
-    run = logistic.Run(Logistic(rows, y, cost), Monitor(1e-8), Rule(), wide=True)
+    run = logistic.TruncatedNewton(Logistic(rows, y, cost), Monitor(1e-8), Rule(), wide=True)
     assert run.descent(LogisticCoordinateDescent(rows, y, cost, 1), max_epochs=0) is None
     assert run.steps() is GAP

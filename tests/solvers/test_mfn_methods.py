@@ -177,14 +177,14 @@ def test_stages_are_those_of_the_paper():
 
 def test_continuation_halves_tau_and_the_polish_keeps_multipliers(monkeypatch):
     seen = []
-    plain = mfn_l1._Run._step
+    plain = mfn_l1.L1Homotopy._step
 
     def noted(self, g, flat):
         o = self.objective
         seen.append((self.polishing, o.sigma, bool(np.all(o.beta == 0.5))))
         return plain(self, g, flat)
 
-    monkeypatch.setattr(mfn_l1._Run, "_step", noted)
+    monkeypatch.setattr(mfn_l1.L1Homotopy, "_step", noted)
     proved(Answer(HINGE, reference.random_problem(3, 60, 8, C=10.0), gap=1e-10), 1e-10)
     polishing = [polishing for polishing, _, _ in seen]
     assert polishing == sorted(polishing) and set(polishing) == {False, True}

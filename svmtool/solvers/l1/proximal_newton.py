@@ -54,7 +54,7 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.objective import L1Objective, of_task
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1.model import LARGE_FACE_WEIGHTS
-from svmtool.solvers.l1.run import (
+from svmtool.solvers.l1.state import (
     BIAS,
     BIAS_WHY,
     MAX_FIRST_SLOPE,
@@ -63,7 +63,7 @@ from svmtool.solvers.l1.run import (
     PATH_ROUNDS,
     STEP_WORK,
     ZERO_LOSS_MARGIN,
-    Run,
+    L1State,
 )
 from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
@@ -125,7 +125,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     if start is None and method.endswith("-sampled"):
         group = max(_sample_group(objective.n, objective.d), MIN_GROUP)
         start = _first_guess(objective.sample(group, seed), monitor)
-    run = _Run(objective, monitor, rule, method)
+    run = ProximalNewton(objective, monitor, rule, method)
     w = np.zeros(objective.d)
     if start is not None:
         objective.set_point(start)
@@ -145,7 +145,8 @@ def _sample_group(n: int, d: int) -> int:
 
 def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
     """The minimiser over a subset of the rows, or zeros where it has so many weights that chance fits them."""
-    run = _Run(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), "fused" if fits_call(subset) else "matrix")
+    method = "fused" if fits_call(subset) else "matrix"
+    run = ProximalNewton(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), method)
     run.least_fall, run.interior_after = SAMPLE_FALL, np.inf
     run.max_used = min(np.count_nonzero(subset.y > 0.0), np.count_nonzero(subset.y < 0.0))
     w = np.zeros(subset.d)
@@ -153,7 +154,7 @@ def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
     return w if np.count_nonzero(w) <= run.max_used else np.zeros(subset.d)
 
 
-class _Run(Run):
+class ProximalNewton(L1State):
     """The outer steps, from where a run begins best, by one of METHODS."""
 
     def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule, method: str):
@@ -199,7 +200,7 @@ class _Run(Run):
         while share < PATH_FACTOR**0.5 and not monitor.ended():
             stage = o.at_costs(share)
             stage.set_point(w)
-            run = _Run(stage, monitor.child(PATH_GAP, rounds), Rule(), "columns")
+            run = ProximalNewton(stage, monitor.child(PATH_GAP, rounds), Rule(), "columns")
             run.least_fall, run.interior_after = PATH_FALL if o.logistic else -1.0, np.inf
             run.steps()
             w, share = stage.w, share / PATH_FACTOR

@@ -30,7 +30,15 @@ from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import model
 from svmtool.solvers.l1.model import face_step, matrix_fits, next_ridge, step_of_matrix, working_set
-from svmtool.solvers.l1.run import BIAS, BIAS_WHY, MAX_FIRST_SLOPE, PATH_FACTOR, PATH_GAP, PATH_ROUNDS, ZERO_LOSS_MARGIN
+from svmtool.solvers.l1.state import (
+    BIAS,
+    BIAS_WHY,
+    MAX_FIRST_SLOPE,
+    PATH_FACTOR,
+    PATH_GAP,
+    PATH_ROUNDS,
+    ZERO_LOSS_MARGIN,
+)
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.newton import rounded
@@ -70,12 +78,12 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
     if method == "bias":
         return bias_only(monitor, task.bias_only_solution(ZERO_LOSS_MARGIN))
-    run = _Run(task, monitor, rule, method)
+    run = SumsNewton(task, monitor, rule, method)
     status = run.from_weights(start)
     return Result(run.losses.w, status, monitor.iterations, monitor.history)
 
 
-class _Run:
+class SumsNewton:
     """One run: its losses, limits and the penalty of each weight."""
 
     def __init__(self, task: Task, monitor: Monitor, rule: Rule, method: str):

@@ -43,7 +43,7 @@ BIAS = "the bias alone: every loss is 0 up to round-off"
 BIAS_WHY = "one value of the free bias fits all rows"
 
 
-class Run:
+class L1State:
     """One run: the best dual point so far, and the work.  wide: models over columns, not held as a matrix."""
 
     def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule, wide: bool = False):
