@@ -15,6 +15,7 @@ import pytest
 import reference
 from optima import Problem
 from reference import rows_in, table_of
+from sampling import in_turn
 
 from svmtool import registry
 from svmtool.coordinate.hinge import DualCoordinateDescent
@@ -121,14 +122,21 @@ CASES = [case for row in TWO_CLASS for case in each_power(row)]
 EVERYWHERE = [path for case in CASES for path in each_path(case)]
 every_path = pytest.mark.parametrize("case", EVERYWHERE, ids=lambda case: case.id)
 every_row = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-# A test of every case has one of the layouts for each problem, by turns; with the other turn it has the other one.
 LAYOUTS = ("csr", "dense")
-every_turn = pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.exhaustive)])
 
 
 def layout_of(case: Case, turn: int, k: int = 0) -> str:
-    """The layout of a case's problem number k."""
+    """The layout of a case's problem number k: one by turn 0, the other one by turn 1."""
     return LAYOUTS[(EVERYWHERE.index(case) + k + turn) % 2]
+
+
+def share(case: Case, turn: int, count: int, of: list[Case] = EVERYWHERE) -> list[int]:
+    """The numbers below count that a case checks in a turn (see sampling.py), at least one of them by turn 0.
+
+    The cases of a row share the numbers, so that each row checks all of them.  of: all cases of the suite.
+    """
+    cases = [other for other in of if other.row is case.row]
+    return in_turn(range(count), cases.index(case), turn, min(count, len(cases)))
 
 
 class Solved:

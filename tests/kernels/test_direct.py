@@ -44,8 +44,8 @@ def raw(n: int = 150, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
     return np.round(X, 3), np.round(targets, -2)
 
 
-def problem_of(kind: str, C: float, sparse: bool = True, kernel: int = LINEAR):
-    X, targets = raw()
+def problem_of(kind: str, C: float, sparse: bool = True, kernel: int = LINEAR, n: int = 150):
+    X, targets = raw(n)
     rows = CsrRows(*csr_of(X), X.shape[1]) if sparse else DenseRows(X)
     points, y = Points(Kernel(kernel), rows, None), np.where(targets > np.median(targets), 1.0, -1.0)
     return {
@@ -133,7 +133,7 @@ def test_face_steps_reach_the_minimum_from_any_point(seed):
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 def test_face_steps_report_the_minimum_alone(kind, C):
     """No face steps where they improve little, as from a start far away."""
-    state = Decomposition(problem_of(kind, C), 10.0)
+    state = Decomposition(problem_of(kind, C, n=50), 10.0)
     at_minimum = Face(state).minimise()
     _, rho, r = state.certify()
     value, gap = state.value_and_gap(rho, r)

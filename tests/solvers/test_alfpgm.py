@@ -35,8 +35,8 @@ def rows(n=150, d=5, seed=0, sparse=True):
     return X, CsrRows(indptr, np.nonzero(X)[1].astype(np.int32), X[X != 0], d)
 
 
-def problems(kernel, sparse=True, seed=0):
-    X, held = rows(seed=seed, sparse=sparse)
+def problems(kernel, sparse=True, seed=0, n=150):
+    X, held = rows(n, seed=seed, sparse=sparse)
     rng = np.random.default_rng(seed + 1)
     y = np.where(X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=len(X)) > 0.5, 1.0, -1.0)
     targets = np.sin(X[:, 0]) + X[:, 1] ** 2 + 0.1 * rng.normal(size=len(X))
@@ -53,13 +53,13 @@ def problems(kernel, sparse=True, seed=0):
 @functools.cache
 def truth_of(name: str):
     """The oracle's solution of a problem with the RBF kernel."""
-    return reference_kernel.solve(problems(KERNELS["rbf"])[name], Monitor(), 1e-9)
+    return reference_kernel.solve(problems(KERNELS["rbf"], n=80)[name], Monitor(), 1e-9)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", ["c-svc", "nu-svc", "one-class", "epsilon-svr", "nu-svr"])
 def test_optimum_is_the_oracles(name, form):
-    problem = problems(KERNELS["rbf"])[name]
+    problem = problems(KERNELS["rbf"], n=80)[name]
     found = run(registry.solver_of(alfpgm), problem, Monitor(max_seconds=60), 1e-6, **FORMS[form])
     truth = truth_of(name)
     assert found.status is RULE

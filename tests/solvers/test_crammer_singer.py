@@ -9,6 +9,7 @@ import pytest
 import scipy.optimize
 from class_problems import GAP, PROBLEMS, ROWS, SOME, Problem, Solved, every_row, random_problem, run_of
 from reference import csr_of, table_of
+from sampling import every_turn, in_turn
 
 from svmtool.coordinate import crammer_singer
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
@@ -22,6 +23,7 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, RangeRule, Rule, StopFlag
 from svmtool.tolerances import EPOCH_TOL
 
+TOLERANCES = (None, 0.5, 1e-4, 1e-7)
 METHODS = ("turns", "turns-dual", "epochs", "primal", "dual", "interior")
 every_method = pytest.mark.parametrize("method", METHODS)
 
@@ -116,13 +118,14 @@ def test_large_costs_leave_the_minimum_of_a_piece_exact():
     assert o.active > 30 and np.linalg.norm(o.hessian_product(p) + g) <= 1e-3 * np.linalg.norm(g)
 
 
+@every_turn
 @every_method
 @every_row
-def test_laws(row, method):
+def test_laws(row, method, turn):
     """What must not change when a problem is put differently."""
     order = np.random.default_rng(0).permutation
     solved = functools.partial(Solved, row, method=method)
-    for p in SOME:
+    for p in in_turn(SOME, METHODS.index(method), turn):
         a, k = solved(p), order(len(p.y))
         k = np.concatenate([np.arange(p.k), k[k >= p.k]])  # the order of classes stays
         twice = p._replace(cost=p.cost * np.where(np.arange(len(p.y)) < 9, 2.0, 1.0))
@@ -198,11 +201,12 @@ def violation(p: Problem, W: np.ndarray, a: np.ndarray) -> float:
     return float(np.max(G.max(axis=1) - np.where(can_rise, G, np.inf).min(axis=1)))
 
 
-@pytest.mark.parametrize("eps", [None, 0.5, 1e-4, 1e-7])
+@every_turn
+@pytest.mark.parametrize("eps", TOLERANCES)
 @every_method
 @every_row
-def test_e_ends_within_liblinears_rule(row, method, eps):
-    for p in (*SOME, PROBLEMS["tall-hard"]):
+def test_e_ends_within_liblinears_rule(row, method, eps, turn):
+    for p in in_turn((*SOME, PROBLEMS["tall-hard"]), METHODS.index(method) + TOLERANCES.index(eps), turn):
         s = Solved(row, p, method=method, eps=eps)
         assert s.status.converged
         a = s.result.alpha
@@ -263,7 +267,7 @@ def test_epochs_finish_after_rounds(monkeypatch):
 def test_work_after_liblinears_rule_is_limited_where_there_are_many_features(after):
     """The rule holds where the run ends; EPOCH_TOL of its tolerance is reached only if that costs little more."""
     rng = np.random.default_rng(1)
-    p = Problem(rng.normal(size=(200, 20)), 1.0 * rng.integers(0, 5, 200), np.full(200, 10.0))
+    p = Problem(rng.normal(size=(90, 20)), 1.0 * rng.integers(0, 5, 90), np.full(90, 10.0))
     monitor, rule = Monitor(), Rule(dual=RangeRule(0.01))
     run, descent = run_of(p, monitor, rule, factorised=False)
     pg_ranges, costs, plain = [], [], descent.run

@@ -9,10 +9,12 @@ import pytest
 import reference
 from naming import case_of
 from optima import optimum
+from sampling import every_turn
 from solver_suite import (
     ALM,
     EVERYWHERE,
     L1,
+    LAYOUTS,
     LOGISTIC,
     MFN,
     PROBLEMS,
@@ -20,8 +22,8 @@ from solver_suite import (
     Solved,
     every_path,
     every_row,
-    every_turn,
     layout_of,
+    share,
     supported,
 )
 
@@ -33,15 +35,19 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import MAX_RECORDS, StopFlag
 from svmtool.tolerances import LATE_RULE_SHARE
 
+SMALL_BLOCK = 32  # BLOCK_WORK that gives a problem of 60 rows more blocks than threads
+
 
 @every_turn
 @every_path
 def test_optimum_and_certificate(case, turn):
-    for k, (name, p) in enumerate(PROBLEMS.items()):
-        layout = layout_of(case, turn, k)
-        with case_of(name, layout):
-            if supported(case, p):
-                check_optimum(Solved(case, p, layout))
+    for number in share(case, turn, 4):
+        half, shift = divmod(number, 2)
+        for k, (name, p) in enumerate([*PROBLEMS.items()][half::2]):
+            layout = LAYOUTS[(k + shift) % 2]
+            with case_of(name, layout):
+                if supported(case, p):
+                    check_optimum(Solved(case, p, layout))
 
 
 def check_optimum(s: Solved) -> None:
@@ -79,11 +85,12 @@ def test_target_gap_is_reached(case):
 @pytest.mark.parametrize("case", [case for case in EVERYWHERE if "-e" in case.row.supported], ids=lambda case: case.id)
 def test_liblinear_rule_holds_at_the_end(case, turn):
     """-e as LIBLINEAR means it for the number, computed here anew from what the solver returns."""
+    problems = *SOME, PROBLEMS["tall-hard"]
     tolerances = {case.row.eps_default, 1e-1, 1e-4} - {None}  # without a default the row stops by --gap
     for k, (eps, start) in enumerate(itertools.product(sorted(tolerances), (None, 0.3))):
-        for j, p in enumerate((*SOME, PROBLEMS["tall-hard"])):
-            layout = layout_of(case, turn, k + k // 2 + j)
-            with case_of(f"e {eps:g}", "cold" if start is None else "warm", f"problem {j}", layout):
+        for number in share(case, turn, 8):
+            layout, p = LAYOUTS[(number // 4 + k + k // 2) % 2], problems[number % 4]
+            with case_of(f"e {eps:g}", "cold" if start is None else "warm", f"problem {number % 4}", layout):
                 w = None if start is None else np.full(p.A.shape[1], start)
                 s = Solved(case, p, layout, w, eps=eps)
                 assert s.status.converged, s.status
@@ -128,17 +135,18 @@ def test_default_of_the_row_decides(case):
 @every_turn
 @every_path
 def test_same_bits_for_any_number_of_threads(case, turn, monkeypatch):
-    monkeypatch.setattr(rows_module, "BLOCK_WORK", 16)
-    problems = [(PROBLEMS[name], layout_of(case, turn, k)) for k, name in enumerate(("tall", "tall-bias"))]
-    answers = []
-    for count in (1, 2, 3):
-        threads.set_count(count)
-        try:
-            answers.append([Solved(case, p, layout, seed=5) for p, layout in problems])
-        finally:
-            threads.set_count(None)
-    for other in answers[1:]:
-        for a, b in zip(answers[0], other, strict=True):
+    monkeypatch.setattr(rows_module, "BLOCK_WORK", SMALL_BLOCK)
+    combinations = [*itertools.product(("tall", "tall-bias"), LAYOUTS, (2, 3))]
+    for name, layout, count in (combinations[k] for k in share(case, turn, len(combinations))):
+        answers = []
+        for used in (1, count):
+            threads.set_count(used)
+            try:
+                answers.append(Solved(case, PROBLEMS[name], layout, seed=5))
+            finally:
+                threads.set_count(None)
+        a, b = answers
+        with case_of(name, layout, f"{count} threads"):
             assert a.result.w.tobytes() == b.result.w.tobytes()
             assert a.result.history == b.result.history
             assert a.certificate.line() == b.certificate.line()
@@ -146,10 +154,10 @@ def test_same_bits_for_any_number_of_threads(case, turn, monkeypatch):
 
 def test_blocks_are_more_than_one(monkeypatch):
     """What the test above rests on."""
-    monkeypatch.setattr(rows_module, "BLOCK_WORK", 16)
+    monkeypatch.setattr(rows_module, "BLOCK_WORK", SMALL_BLOCK)
     p = PROBLEMS["tall"]
-    assert len(CsrRows(*reference.csr_of(p.X), 8).blocks) > 2
-    assert len(DenseRows(p.X).blocks) > 2
+    assert len(CsrRows(*reference.csr_of(p.X), 8).blocks) > 3
+    assert len(DenseRows(p.X).blocks) > 3
 
 
 @every_turn
@@ -168,10 +176,13 @@ def test_iteration_limit(case, turn):
     assert s.certificate.dual <= full.f * (1 + 1e-9)
 
 
+@every_turn
 @every_path
-def test_cut_short_is_never_worse_than_no_weights(case):
+def test_cut_short_is_never_worse_than_no_weights(case, turn):
     """Early epochs overshoot, the more the larger the features are."""
-    for name, size, most in itertools.product(("tall", "tall-hard", "wide"), (1.0, 10.0), (1, 2, 3)):
+    combinations = [*itertools.product(("tall", "tall-hard", "wide"), (1.0, 10.0))]
+    chosen = (combinations[k] for k in share(case, turn, len(combinations)))
+    for (name, size), most in itertools.product(chosen, (1, 2, 3)):
         p = PROBLEMS[name]
         with case_of(name, f"{size:g} times the features", f"{most} iterations"):
             s = Solved(case, p._replace(X=size * p.X), max_iter=most)

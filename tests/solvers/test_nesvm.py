@@ -193,7 +193,7 @@ def test_rate_of_the_paper(name, kind):
         return g
 
     o.gradient = noted
-    homotopy.plain(o, Monitor(1e-14, 3000))
+    homotopy.plain(o, Monitor(1e-14, 1001))
     best = minimum(p, loss, l1, mu, points[-1])
     lowest = value(p, best, loss, l1, mu)
     for k in (0, 1, 2, 5, 10, 30, 100, 300, 1000):

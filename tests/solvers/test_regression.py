@@ -7,7 +7,8 @@ import pytest
 from naming import case_of
 from reference import table_of
 from regression_problems import EVERYWHERE, PROBLEMS, SOME, Solved, every_path, every_row, optimum_of
-from solver_suite import ALM, LAYOUTS, MFN, every_turn
+from sampling import every_turn
+from solver_suite import ALM, LAYOUTS, MFN, share
 
 from svmtool.compiled import threads
 from svmtool.data import blocks
@@ -19,11 +20,13 @@ from svmtool.training.reductions.base import problems_of
 @every_turn
 @every_path
 def test_optimum_and_certificate(case, turn):
-    for k, name in enumerate(PROBLEMS):
-        p, layout = PROBLEMS[name].of(case.row), LAYOUTS[(EVERYWHERE.index(case) + k + turn) % 2]
-        if not p.free or "-R" in case.row.supported:
-            with case_of(name, layout):
-                check_optimum(name, p, Solved(case, p, layout))
+    for number in share(case, turn, 4, EVERYWHERE):
+        half, shift = divmod(number, 2)
+        for k, name in enumerate([*PROBLEMS][half::2]):
+            p, layout = PROBLEMS[name].of(case.row), LAYOUTS[(k + shift) % 2]
+            if not p.free or "-R" in case.row.supported:
+                with case_of(name, layout):
+                    check_optimum(name, p, Solved(case, p, layout))
 
 
 def check_optimum(name, p, s) -> None:
@@ -72,12 +75,13 @@ def test_methods_are_used(case, monkeypatch):
         assert not ({"primal", "cg"} - {first}) & taken
 
 
+@every_turn
 @every_path
-def test_laws(case):
+def test_laws(case, turn):
     """What must not change when a problem is put differently."""
     row, order = case.row, np.random.default_rng(0).permutation
-    for p in SOME:
-        p = p.of(row)
+    for k in share(case, turn, len(SOME), EVERYWHERE):
+        p = SOME[k].of(row)
         a, k = Solved(case, p), order(len(p.t))
         same = {
             "rows twice": p._replace(X=np.vstack([p.X] * 2), t=np.tile(p.t, 2), cost=np.tile(p.cost / 2, 2)),
@@ -143,19 +147,20 @@ def test_time_limit_and_interruption(case):
         assert s.f <= p.value(np.zeros(4)) and s.result.history
 
 
+@every_turn
 @every_path
-def test_same_bits_for_any_number_of_threads(case, monkeypatch):
+def test_same_bits_for_any_number_of_threads(case, turn, monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_WORK", 16)
-    answers = []
-    for count in (1, 2, 3):
-        threads.set_count(count)
-        try:
-            answers.append([Solved(case, p, seed=5) for p in SOME])
-        finally:
-            threads.set_count(None)
-    for other in answers[1:]:
-        for a, b in zip(answers[0], other, strict=True):
-            assert a.w.tobytes() == b.w.tobytes() and a.result.history == b.result.history
+    for k in share(case, turn, len(SOME), EVERYWHERE):
+        answers = []
+        for count in (1, 2, 3):
+            threads.set_count(count)
+            try:
+                answers.append(Solved(case, SOME[k], seed=5))
+            finally:
+                threads.set_count(None)
+        for other in answers[1:]:
+            assert answers[0].w.tobytes() == other.w.tobytes() and answers[0].result.history == other.result.history
 
 
 @every_row

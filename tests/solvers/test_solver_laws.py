@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from naming import case_of
 from optima import Problem, minimiser
+from sampling import every_turn
 from solver_suite import (
     PROBLEMS,
     SOME,
     Case,
     Solved,
     every_path,
-    every_turn,
     layout_of,
     posed,
+    share,
 )
 
 from svmtool import registry
@@ -83,11 +84,14 @@ LAWS = (
 )  # fmt: skip
 
 
+@every_turn
 @every_path
-def test_laws(case):
-    for k, p in enumerate(SOME):
+def test_laws(case, turn):
+    for number in share(case, turn, 2 * len(SOME)):
+        half, k = divmod(number, len(SOME))
+        p = SOME[k]
         a = Solved(case, p)
-        for law in LAWS:
+        for law in LAWS[half::2]:
             with case_of(law.__name__, f"problem {k}"):
                 law(case, p, a)
 
@@ -102,9 +106,11 @@ def test_weight_two_is_the_row_twice(case):
     assert a.f == pytest.approx(b.f, rel=1e-9)
 
 
+@every_turn
 @every_path
-def test_rows_of_cost_zero_have_no_effect(case):
-    for k, p in enumerate(SOME):
+def test_rows_of_cost_zero_have_no_effect(case, turn):
+    for k in share(case, turn, len(SOME)):
+        p = SOME[k]
         cost = p.cost.copy()
         cost[5::4] = 0.0
         kept = cost > 0
