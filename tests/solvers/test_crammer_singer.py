@@ -267,7 +267,7 @@ def test_epochs_finish_after_rounds(monkeypatch):
 def test_work_after_liblinears_rule_is_limited_where_there_are_many_features(after):
     """The rule holds where the run ends; EPOCH_TOL of its tolerance is reached only if that costs little more."""
     rng = np.random.default_rng(1)
-    p = Problem(rng.normal(size=(90, 20)), 1.0 * rng.integers(0, 5, 90), np.full(90, 10.0))
+    p = Problem(rng.normal(size=(200, 20)), 1.0 * rng.integers(0, 5, 200), np.full(200, 10.0))
     monitor, rule = Monitor(), Rule(dual=RangeRule(0.01))
     run, descent = run_of(p, monitor, rule, factorised=False)
     pg_ranges, costs, plain = [], [], descent.run
