@@ -10,7 +10,7 @@ Only built-in modules are imported, because this module is loaded first: `signal
 import _signal
 import os
 
-STATUS = 130  # as a shell reports Ctrl-C
+EXIT_STATUS = 130  # as a shell reports Ctrl-C
 LINE = b"interrupted\n"
 
 _unfinished: list[str] = []  # files to remove at Ctrl-C
@@ -47,7 +47,7 @@ def _end(*_: object) -> None:
         os.write(2, LINE)
     except OSError:
         pass
-    os._exit(STATUS)
+    os._exit(EXIT_STATUS)
 
 
 class Uninterrupted:

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-BLOCK_ROWS = 1 << 16  # rows copied at a time
+COPIED_ROWS = 1 << 16  # rows copied at a time
 NO_EXPONENT = -4096  # exponent of values that are all 0
 SAME_PREDICTIONS = "WARNING: all predictions are equal: their correlation with the targets is not defined"
 
@@ -125,8 +125,8 @@ class RegressionErrors:
 
     def add(self, labels: np.ndarray, predictions: np.ndarray) -> None:
         """Add n rows: targets and predictions, f8[n] each."""
-        for at in range(0, len(labels), BLOCK_ROWS):
-            self._add(np.stack((predictions[at : at + BLOCK_ROWS], labels[at : at + BLOCK_ROWS])))
+        for at in range(0, len(labels), COPIED_ROWS):
+            self._add(np.stack((predictions[at : at + COPIED_ROWS], labels[at : at + COPIED_ROWS])))
 
     def merge(self, other: RegressionErrors) -> None:
         """Add the rows of another object."""

@@ -34,7 +34,7 @@ __all__ = [
     "svm_load_model", "svm_save_model", "svm_train", "svm_predict", *_low.__all__, *commonutil.__all__,
 ]  # fmt: skip
 
-DISABLED = "Model supports probability estimates, but disabled in predicton."  # in LIBSVM's spelling
+DISABLED_NOTICE = "Model supports probability estimates, but disabled in predicton."  # in LIBSVM's spelling
 
 
 def svm_load_model(model_file_name: Any) -> svm_model | None:
@@ -171,7 +171,7 @@ def _notice(m: svm_model, probability: bool) -> None:
     if not m.is_probability_model():
         return
     if not probability:
-        print(DISABLED)
+        print(DISABLED_NOTICE)
     elif m.stored.kind == "regression":
         print("Prob. model for test data: target value = predicted value + z,")
         print(f"z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={m.get_svr_probability():g}")

@@ -16,23 +16,23 @@ from svmtool.errors import SvmtoolError
 from svmtool.params import Settings, check_kernel_after_reading
 from svmtool.registry.row import Solver, gap_of_theta
 
-KERNELS = {
+KERNEL_NUMBERS = {
     "linear": params.LINEAR, "poly": params.POLYNOMIAL, "polynomial": params.POLYNOMIAL,
     "rbf": params.RBF, "sigmoid": params.SIGMOID, "precomputed": params.PRECOMPUTED,
 }  # fmt: skip
 
 # Keywords and their defaults: of all runs, of linear models, and of models with a kernel.
-COMMON: dict[str, Any] = {
+COMMON_KEYWORDS: dict[str, Any] = {
     "C": 1.0, "p": 0.1, "nu": 0.5, "eps": None, "gap": None, "class_weight": None, "max_iter": None,
     "max_seconds": None, "seed": None, "probability": False,
 }  # fmt: skip
-LINEAR: dict[str, Any] = {"bias": None, "regularize_bias": True, "loss_power": 2.0}
+LINEAR_KEYWORDS: dict[str, Any] = {"bias": None, "regularize_bias": True, "loss_power": 2.0}
 KERNEL: dict[str, Any] = {"gamma": "auto", "degree": 3, "coef0": 0.0, "cache_mb": 100.0, "shrinking": True}
-DEFAULTS = {**COMMON, **LINEAR, **KERNEL}
+DEFAULTS = {**COMMON_KEYWORDS, **LINEAR_KEYWORDS, **KERNEL}
 
 # Keywords of single solvers, and those of `COMMON` and `LINEAR` that not every solver has: the option that a row of the
 # registry must support.
-OPTIONS = {
+OPTION_OF = {
     **{name: "--" + name.replace("_", "-") for name in params.Options._fields},
     "homotopy": "--no-homotopy", "loo": "--loo", "theta": "--theta",
 }  # fmt: skip
@@ -42,7 +42,7 @@ CHECKED = {
     "regularize_bias": "-R", "loss_power": "--loss-power", "sample_weight": "--weights", "init": "--initial-model",
     "stratified": "--stratified", "search": "-C",
 }  # fmt: skip
-COUNTS = frozenset(
+COUNT_KEYWORDS = frozenset(
     {
         "inner_steps", "passes", "sample", "pairs", "min_alpha_opt", "max_alpha_opt", "min_alpha_check", "sgd_rows",
         "max_iter",
@@ -51,7 +51,7 @@ COUNTS = frozenset(
 REALS = frozenset(
     {"C", "p", "nu", "eps", "gap", "max_seconds", "bias", "loss_power", "coef0", "cache_mb", "delta_alpha", "theta"}
 )
-POSITIVE = frozenset({"gap", "max_seconds", "delta_alpha"})
+POSITIVE_KEYWORDS = frozenset({"gap", "max_seconds", "delta_alpha"})
 # LIBLINEAR and LIBSVM accept these with each of their solvers, also where they have no effect.
 EVERYWHERE = frozenset({"-p", "-n", "-R"})
 
@@ -77,8 +77,8 @@ def in_keywords(text: str) -> str:
 def check_names(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
     """Raise TypeError for an unknown keyword, naming the closest one."""
     for name in given:
-        if name not in DEFAULTS and name not in OPTIONS:
-            close = get_close_matches(name, [*DEFAULTS, *OPTIONS, *more], 1)
+        if name not in DEFAULTS and name not in OPTION_OF:
+            close = get_close_matches(name, [*DEFAULTS, *OPTION_OF, *more], 1)
             hint = f". Did you mean {close[0]!r}?" if close else ""
             raise TypeError(f"unexpected keyword argument {name!r}{hint}")
 
@@ -130,8 +130,8 @@ def _checked(name: str, value: Any) -> Any:
     """The value of a keyword in its type; TypeError or ValueError for an invalid one."""
     if value is None:
         return None
-    if name in COUNTS or name in ("seed", "degree"):
-        least = 1 if name in COUNTS else 0
+    if name in COUNT_KEYWORDS or name in ("seed", "degree"):
+        least = 1 if name in COUNT_KEYWORDS else 0
         if not is_whole(value):
             raise TypeError(f"{name} must be an integer, not {value!r}")
         if value < least:
@@ -143,7 +143,7 @@ def _checked(name: str, value: Any) -> Any:
         if isinstance(value, str):
             raise TypeError(f"{name} must be a number, not {value!r}")
         value = real(name, value)
-        if name in POSITIVE and not 0 < value < float("inf"):
+        if name in POSITIVE_KEYWORDS and not 0 < value < float("inf"):
             raise ValueError(f"{name} == {value:g}, must be a number > 0.")
     return value
 
@@ -167,7 +167,7 @@ def _linear(data: Dataset, solver: int | str, changed: dict[str, Any], also: tup
     if solver == "auto":
         from svmtool.training import auto_select
 
-        options = [CHECKED.get(name) or OPTIONS[name] for name in names]
+        options = [CHECKED.get(name) or OPTION_OF[name] for name in names]
         settings, _ = auto_select.select(settings, [*options, *(["-B"] if "bias" in s else [])], data)
     else:
         row = _row(solver, registry.find)
@@ -199,14 +199,14 @@ def _check_mu(settings: Settings) -> None:
 def _with_kernel(
     data: Dataset, solver: int | str, kernel: str, changed: dict[str, Any], also: tuple[str, ...]
 ) -> Settings:
-    if kernel not in KERNELS:
-        raise ValueError(f"kernel must be None or one of {sorted(KERNELS)}, not {kernel!r}")
+    if kernel not in KERNEL_NUMBERS:
+        raise ValueError(f"kernel must be None or one of {sorted(KERNEL_NUMBERS)}, not {kernel!r}")
     s = dict(changed)
-    for name in LINEAR:
+    for name in LINEAR_KEYWORDS:
         if s.pop(name, None) is not None and name != "regularize_bias":
             raise ValueError(f"{name} is for linear models: remove it or kernel")
     for name in s:
-        if name in OPTIONS and not registry.anywhere(OPTIONS[name], registry.KERNEL_SOLVERS):
+        if name in OPTION_OF and not registry.anywhere(OPTION_OF[name], registry.KERNEL_SOLVERS):
             raise ValueError(f"{name} is for linear models: remove it or kernel")
     row = _row(solver, registry.find_kernel)
     _refuse_unsupported(row, [name for name in (*s, *also)])
@@ -220,7 +220,7 @@ def _with_kernel(
     if "shrinking" in s:
         s["shrinking"] = int(s["shrinking"])
     settings = Settings.of_kernel(
-        **{**s, "probability": int(s.get("probability", False))}, solver=row.number, kernel_type=KERNELS[kernel],
+        **{**s, "probability": int(s.get("probability", False))}, solver=row.number, kernel_type=KERNEL_NUMBERS[kernel],
         gamma=real("gamma", gamma),
     )  # fmt: skip
     if weights is not None:
@@ -261,7 +261,7 @@ def _refuse_unsupported(row: Solver, names: list[str]) -> None:
             continue
         if row.kernel and name == "stratified":  # LIBSVM's folds are where there are classes
             continue
-        option = OPTIONS.get(name) or CHECKED.get(name)
+        option = OPTION_OF.get(name) or CHECKED.get(name)
         if option is None or option in supported or (row.number < 30 and option in EVERYWHERE):
             continue
         if option == "--probability" and row.kernel and row.number < 30:

@@ -38,8 +38,8 @@ MIN_SAMPLE_ROWS = 1024  # rows at least: errors in one row of a hundred stay uns
 MAX_EXACT_VALUES = 1 << 22  # kernel values up to which all rows are computed: some hundredths of a second
 MIN_LATE_ROWS = 64  # rows at least after a limit
 MAX_WIDENING = 0.5  # share of the gap that the sample's differences may add to it
-VALUE_RTOL = 1e-9  # or this share of the value, which counts as round-off
-MAX_HALVINGS = 40
+KERNEL_VALUE_RTOL = 1e-9  # or this share of the value, which counts as round-off
+MAX_DUAL_HALVINGS = 40
 SEED = 1
 
 
@@ -62,7 +62,7 @@ def certify(
         exact, apart = _recomputed(problem, alpha, coef, gradient, sampled)
         plain = certificate_of(problem, alpha, exact, rho, r, scale)
         wide = certificate_of(problem, alpha, exact, rho, r, scale, apart)
-        gap, allowed = plain.primal - plain.dual, VALUE_RTOL * abs(plain.primal)
+        gap, allowed = plain.primal - plain.dual, KERNEL_VALUE_RTOL * abs(plain.primal)
         hidden = plain.gap <= target < wide.gap
         if late or (wide.primal - wide.dual - gap <= max(MAX_WIDENING * gap, allowed) and not hidden):
             wide.sampled = f"decision values of {len(sampled)} of {n} rows computed again: within {apart:.1g}"
@@ -135,13 +135,13 @@ def value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:
 def max_allowed_primal(problem: AnyProblem) -> float:
     """The largest primal value that counts as no worse than the one at w = 0."""
     value, _, _ = value_at_zero(problem)
-    return value + VALUE_RTOL * max(abs(value), problem.floor / MIN_VALUE_SHARE)
+    return value + KERNEL_VALUE_RTOL * max(abs(value), problem.floor / MIN_VALUE_SHARE)
 
 
 def above_zero(problem: AnyProblem, dual: float) -> bool:
     """Whether a dual value is above the primal value at w = 0, which proves that the kernel matrix is indefinite."""
     value, _, _ = value_at_zero(problem)
-    return not problem.kernel.positive and dual > value + max(VALUE_RTOL * abs(value), problem.floor)
+    return not problem.kernel.positive and dual > value + max(KERNEL_VALUE_RTOL * abs(value), problem.floor)
 
 
 def _value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:
@@ -208,7 +208,7 @@ def best_multiple(problem: AnyProblem, result: KernelResult) -> KernelResult | N
         return None
     linear = -1.0 if squares else problem.p
     Qa, best = result.gradient - linear, None
-    for k in range(MAX_HALVINGS):
+    for k in range(MAX_DUAL_HALVINGS):
         s = 0.5**k
         alpha, gradient = s * result.alpha, s * Qa + linear
         if squares:

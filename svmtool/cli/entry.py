@@ -18,7 +18,7 @@ from svmtool.cli.console import discard_stdout, stderr_line, unwritable
 from svmtool.compiled.buffers import return_freed
 from svmtool.errors import SvmtoolError
 
-INTERRUPTED = interrupts.STATUS
+INTERRUPTED_STATUS = interrupts.EXIT_STATUS
 UNMAPPED = "failed to map segment"  # the C library's message if there is no memory to load a compiled module
 KEPT_BYTES = 32 << 20  # bytes: the memory of smaller arrays is kept; 16 sets: .976 of the time in the mean, .86 to 1.03
 BROKEN_PIPE = 141  # as a shell reports SIGPIPE
@@ -143,7 +143,7 @@ def _report(e: BaseException) -> int | None:
     if isinstance(e, KeyboardInterrupt):
         interrupts.ignore()
         stderr_line("interrupted")
-        return INTERRUPTED
+        return INTERRUPTED_STATUS
     if isinstance(e, BrokenPipeError):
         discard_stdout()
         return BROKEN_PIPE

@@ -11,7 +11,6 @@ from svmtool.models.linear import LinearModel
 from svmtool.objectives import losses
 from svmtool.params import Problem
 
-REGRESSION = "regression"
 LIBLINEARS = (0, 1, 2, 3, 5, 6, 7, 11, 12, 13)
 LIBSVMS = (0, 3)  # C-SVC and epsilon-SVR
 
@@ -36,7 +35,7 @@ def objective(problem: Problem, model: LinearModel | KernelModel, rows: Dataset)
     name = problem.row.loss
     loss = losses.of("hinge" if name == "tube" else name, problem.loss_power)
     norms = _norms(problem, model)
-    if model.kind == REGRESSION:
+    if model.kind == "regression":
         slack = np.abs(f[:, 0] - rows.labels) - problem.p
         return float(norms[0] + problem.C * np.sum(loss.value(np.maximum(slack, 0.0))))
     total = 0.0

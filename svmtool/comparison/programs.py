@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from svmtool.errors import SvmtoolError
 
-LIBLINEAR, LIBSVM = ("liblinear-train",), ("svm-train", "libsvm-train")  # the names of Debian's packages
+LIBLINEAR, LIBSVM_COMMANDS = ("liblinear-train",), ("svm-train", "libsvm-train")  # the names of Debian's packages
 
 
 class Program(NamedTuple):
@@ -40,7 +40,7 @@ def others(kernel: bool, named: tuple[str, ...]) -> list[Program]:
     """LIBLINEAR's or (kernel) LIBSVM's programs on PATH, and those that the user has named."""
     found = []
     for folder in os.environ.get("PATH", "").split(os.pathsep):
-        for name in LIBSVM if kernel else LIBLINEAR:
+        for name in LIBSVM_COMMANDS if kernel else LIBLINEAR:
             path = shutil.which(name, path=folder) if folder else None
             if (
                 path

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from svmtool.errors import DataError, SvmtoolError, UsageError
 
-OPTIONS = "Wrong options"  # the originals' sentence, which begins every message about an option
+WRONG_OPTIONS = "Wrong options"  # the originals' sentence, which begins every message about an option
 
 
 @contextlib.contextmanager
@@ -18,7 +18,7 @@ def as_value_errors() -> Iterator[None]:
     except SvmtoolError as e:
         text = str(e)
         if isinstance(e, UsageError) and text.lower().startswith("unknown option"):
-            text = f"{OPTIONS}: {text}"
+            text = f"{WRONG_OPTIONS}: {text}"
         raise ValueError(text.replace("ERROR: ", "Error: ", 1)) from None
 
 

@@ -12,7 +12,7 @@ from svmtool.api import arrays
 from svmtool.data.dataset import Dataset
 
 LARGEST_INDEX = 2**31 - 1
-ROW = "a row is a dict, a list, a tuple, a 1-D array, or a tuple of two arrays: indices and values"
+ROW_FORMS = "a row is a dict, a list, a tuple, a 1-D array, or a tuple of two arrays: indices and values"
 
 
 def dataset(y: Any, x: Any, serial: bool = False) -> Dataset:
@@ -122,11 +122,11 @@ def entries(row: Any, serial: bool = False) -> tuple[np.ndarray, np.ndarray]:
             values = np.array(row, np.float64)
             indices = np.arange(0 if serial else 1, values.size + (0 if serial else 1))
         else:
-            raise TypeError(ROW)
+            raise TypeError(ROW_FORMS)
     except (TypeError, OverflowError):
-        raise TypeError(ROW) from None
+        raise TypeError(ROW_FORMS) from None
     if values.ndim != 1 or len(indices) != len(values):
-        raise TypeError(ROW)
+        raise TypeError(ROW_FORMS)
     if len(indices):
         if indices[0] < (0 if serial else 1):
             raise ValueError(f"index {indices[0]}: indices start at 1, and at 0 with a precomputed kernel (-t 4)")

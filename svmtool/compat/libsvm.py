@@ -19,7 +19,7 @@ from svmtool.compat.output import Output, print_null
 from svmtool.compat.parameters import Parameters
 from svmtool.compat.solve import KernelRun
 from svmtool.data.dataset import Dataset
-from svmtool.models.kernel import NO_PROBABILITIES, SVM_TYPES, KernelModel
+from svmtool.models.kernel import NO_KERNEL_PROBABILITIES, SVM_TYPES, KernelModel
 from svmtool.params import PRECOMPUTED as PRECOMPUTED_KERNEL
 from svmtool.params import Request, Settings
 
@@ -254,7 +254,7 @@ class svm_model:
         """
         m = self.stored
         if probability and not m.gives_probabilities:
-            raise ValueError(NO_PROBABILITIES)
+            raise ValueError(NO_KERNEL_PROBABILITIES)
         with RunContext(None), as_value_errors():
             decisions = m.decision_values(rows)
             labels = m.labels_from(decisions)

@@ -13,7 +13,7 @@ from svmtool.cli.arguments import kernel as kernel_line
 from svmtool.cli.arguments import linear as linear_line
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.cli.arguments.scan import VALUELESS
-from svmtool.compat.errors import OPTIONS, as_value_errors
+from svmtool.compat.errors import WRONG_OPTIONS, as_value_errors
 from svmtool.params import Request, Settings
 
 # Options that only make sense for a command.
@@ -40,7 +40,7 @@ def linear(options: Any) -> tuple[Settings, Request]:
     """Return what LIBLINEAR's options mean; ValueError with a message for an invalid one."""
     argv = _checked(words(options), VALUELESS)
     if linear_line.is_kernel_line([*argv, "data"]):
-        raise ValueError(f"{OPTIONS}: -t, -g, -d, -r and solvers for kernels alone belong to svmtool.svmutil")
+        raise ValueError(f"{WRONG_OPTIONS}: -t, -g, -d, -r and solvers for kernels alone belong to svmtool.svmutil")
     with as_value_errors():
         command = linear_line.parse([*argv, "data"])
         if not command.request.auto:
@@ -69,7 +69,7 @@ def prediction(options: Any) -> tuple[bool, bool]:
         elif argv[i] == "-b" and argv[i + 1] in ("0", "1"):
             probability, i = argv[i + 1] == "1", i + 2
         else:
-            raise ValueError(f"{OPTIONS}: {' '.join(argv[i : i + 2])}: predictions take -b 0, -b 1 and -q")
+            raise ValueError(f"{WRONG_OPTIONS}: {' '.join(argv[i : i + 2])}: predictions take -b 0, -b 1 and -q")
     return probability, quiet
 
 
@@ -80,14 +80,14 @@ def _checked(argv: list[str], valueless: Any) -> list[str]:
         name, equals, _ = argv[i].partition("=")
         if name in LONG_OPTIONS:
             if name in COMMAND_ONLY:
-                raise ValueError(f"{OPTIONS}: {name} is for the command svm-train")
+                raise ValueError(f"{WRONG_OPTIONS}: {name} is for the command svm-train")
             takes_value = not equals and LONG_OPTIONS[name].read is not None
         elif _WORD.fullmatch(argv[i]):
             takes_value = argv[i][1:] not in valueless
         else:
-            raise ValueError(f"{OPTIONS}: {argv[i]}")
+            raise ValueError(f"{WRONG_OPTIONS}: {argv[i]}")
         if takes_value and i + 1 == len(argv):
-            raise ValueError(f"{OPTIONS}: {argv[i]} needs a value")
+            raise ValueError(f"{WRONG_OPTIONS}: {argv[i]} needs a value")
         i += 2 if takes_value else 1
     return argv
 
@@ -97,4 +97,4 @@ def _refuse_notes(notes: tuple[str, ...]) -> None:
     for note in notes:
         option, partly, _ = note.removeprefix("WARNING: ").partition(": read as ")
         if partly:
-            raise ValueError(f"{OPTIONS}: {option}: not a number")
+            raise ValueError(f"{WRONG_OPTIONS}: {option}: not a number")

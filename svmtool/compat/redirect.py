@@ -7,7 +7,7 @@ import sys
 from types import ModuleType
 
 # Package, its modules and where they are; the modules have top-level names too, as the originals in a folder have.
-NAMES = {
+DROP_INS = {
     "liblinear": {
         "liblinearutil": "svmtool.liblinearutil",
         "liblinear": "svmtool.compat.liblinear",
@@ -26,7 +26,7 @@ def install() -> None:
 
     Installed originals, and files of these names in the script's folder, are no longer found.
     """
-    for name, inside in NAMES.items():
+    for name, inside in DROP_INS.items():
         package = ModuleType(name, f"svmtool's modules in place of {name}'s.")
         package.__path__ = []
         sys.modules[name] = package
@@ -34,10 +34,10 @@ def install() -> None:
             found = importlib.import_module(ours)
             setattr(package, module, found)
             sys.modules[f"{name}.{module}"] = found
-            if module not in NAMES:
+            if module not in DROP_INS:
                 sys.modules[module] = found
     for name, module in (("liblinear", "liblinear"), ("libsvm", "svm")):  # `from liblinear import *` of older versions
         low = sys.modules[f"{name}.{module}"]
         package = sys.modules[name]
-        vars(package).update({key: vars(low)[key] for key in low.__all__ if key not in NAMES})
-        package.__all__ = [*NAMES[name], *(key for key in low.__all__ if key not in NAMES)]  # type: ignore[attr-defined]
+        vars(package).update({key: vars(low)[key] for key in low.__all__ if key not in DROP_INS})
+        package.__all__ = [*DROP_INS[name], *(key for key in low.__all__ if key not in DROP_INS)]  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 SIZES = {"u1": 1, "i4": 4, "i8": 8, "f8": 8}
-FORMATS: dict[str, Any] = {"u1": "B", "i4": "i", "i8": "q", "f8": "d"}
+STRUCT_CODES: dict[str, Any] = {"u1": "B", "i4": "i", "i8": "q", "f8": "d"}
 # From this many bytes on memory is an anonymous mapping; its pages are zero and allocated on first use.  Blocks of text
 # (formats/svmlight/table.py) are smaller: once they are freed, glibc keeps memory of their size, so that training needs
 # fewer new pages.
@@ -35,7 +35,7 @@ class Buffer:
     def __init__(self, dtype: str, n: int):
         self.dtype, self.size = dtype, n
         self.memory = _zeros(max(1, n) * SIZES[dtype])
-        self.items = memoryview(self.memory).cast(FORMATS[dtype])
+        self.items = memoryview(self.memory).cast(STRUCT_CODES[dtype])
         self.flags = Buffer
         pinned = ctypes.c_char.from_buffer(self.memory)  # prevents the bytearray from being resized
         self.__array_interface__ = {"data": (ctypes.addressof(pinned), False), "keep": pinned}

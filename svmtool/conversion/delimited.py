@@ -15,7 +15,7 @@ from svmtool.errors import SvmtoolError, clipped
 from svmtool.formats.output import replacing
 from svmtool.formats.source import Source, open_source
 
-ROWS = 4096  # read and written at a time
+ROWS_AT_ONCE = 4096  # read and written at a time
 LONGEST_CELL = 1 << 24  # characters
 MAX_CELLS = 2_000_000_000  # of a file that is written
 
@@ -108,7 +108,7 @@ class _Reader:
                     )
                 rows.append(row)
                 lines.append(self.reader.line_num)
-                if len(rows) == ROWS:
+                if len(rows) == ROWS_AT_ONCE:
                     self.lines += lines
                     yield rows, lines
                     rows, lines = [], []
@@ -172,8 +172,8 @@ def write(path: str, delimiter: str, names: list[str], label: str, rows: Dataset
         stream = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
         out = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
         out.writerow(header)
-        for at in range(0, len(rows), ROWS):
-            some = rows.take(np.arange(at, min(at + ROWS, len(rows))))
+        for at in range(0, len(rows), ROWS_AT_ONCE):
+            some = rows.take(np.arange(at, min(at + ROWS_AT_ONCE, len(rows))))
             for i in range(len(some)):
                 cells = ["0"] * width
                 here = slice(some.indptr[i], some.indptr[i + 1])

@@ -11,7 +11,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.formats.output import replacing
 
-LABELS = ("y", "label", "labels", "target", "targets")
+LABEL_ARRAYS = ("y", "label", "labels", "target", "targets")
 DENSE = ("X", "x", "features")
 
 
@@ -29,7 +29,7 @@ def read(path: str, without_labels: bool) -> Dataset:
             held = list(archive.files)
             dense = next((name for name in DENSE if name in held), None)
             X = sparse.csr_matrix(archive[dense]) if dense and "format" not in held else None
-            name = next((name for name in LABELS if name in held), None)
+            name = next((name for name in LABEL_ARRAYS if name in held), None)
             y = None if name is None or without_labels else np.asarray(archive[name], np.float64).reshape(-1)
             if X is None and "format" not in held:
                 held_names = ", ".join(held) or "nothing"

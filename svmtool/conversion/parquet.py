@@ -12,8 +12,8 @@ from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.formats.output import replacing
 
-NEEDED = "Parquet needs pyarrow, or pandas with fastparquet: pip install pyarrow"
-MAX_CELLS = 500_000_000  # of a file that is written, all at once
+PARQUET_NEEDED = "Parquet needs pyarrow, or pandas with fastparquet: pip install pyarrow"
+MAX_PARQUET_CELLS = 500_000_000  # of a file that is written, all at once
 
 
 def read(path: str, text: Collection[str] = ()) -> Table:
@@ -79,11 +79,11 @@ def _by_pandas(path: str) -> tuple[list[str], list[np.ndarray]]:
     try:
         import pandas
     except ImportError:
-        raise SvmtoolError(NEEDED) from None
+        raise SvmtoolError(PARQUET_NEEDED) from None
     try:
         frame = pandas.read_parquet(path)
     except ImportError:
-        raise SvmtoolError(NEEDED) from None
+        raise SvmtoolError(PARQUET_NEEDED) from None
     except FileNotFoundError:
         raise SvmtoolError(f"can't open input file {path}") from None
     except Exception as e:  # the engine's own types
@@ -94,7 +94,7 @@ def _by_pandas(path: str) -> tuple[list[str], list[np.ndarray]]:
 def write(path: str, names: list[str], label: str, rows: Dataset, labels: np.ndarray | list[str]) -> None:
     """Write rows as a table: the features in columns `names`, the label in the last column."""
     width = len(names)
-    if len(rows) * width > MAX_CELLS:
+    if len(rows) * width > MAX_PARQUET_CELLS:
         raise SvmtoolError(
             f"{path} would have {len(rows)} rows of {width} columns, most of them zero: choose .npz, which is sparse"
         )
@@ -118,4 +118,4 @@ def write(path: str, names: list[str], label: str, rows: Dataset, labels: np.nda
         with replacing(path) as file:
             frame.to_parquet(file, index=False)
     except ImportError:
-        raise SvmtoolError(NEEDED) from None
+        raise SvmtoolError(PARQUET_NEEDED) from None

@@ -17,14 +17,14 @@ from svmtool.objectives.crammer_singer import USUAL_PRODUCTS, step_cost, system_
 # What work costs, in nanoseconds on one core of 2024; only their ratios matter.
 CLASS_VISIT_NS, CLASS_NS = 0.8, 8.0  # of a visit to a row with all its neighbours: a non-zero for a class, and a class
 SINGLE_VISIT_FACTOR = 4.0  # factor of these if neighbours are not visited
-STEP_NS, CLASS_ROW_NS, CUBE_NS = 0.5e6, 60.0, 0.06  # Newton step: calls, a class of a row, per (classes features)^3
-USUAL_NEWTON_STEPS = 20  # usual number; 36 to 90 where C is large (pendigits, poker, satimage)
+CLASS_STEP_NS, CLASS_ROW_NS, CUBE_NS = 0.5e6, 60.0, 0.06  # Newton step: calls, class of a row, per (classes features)^3
+USUAL_CLASS_STEPS = 20  # usual number; 36 to 90 where C is large (pendigits, poker, satimage)
 MAX_STEPS_FACTOR = 5.0  # multiple of it after which Newton steps count as too slow
 USUAL_CG_STEPS = 30  # usual number of those by conjugate gradients, or with the row system
-EPOCHS_SHARE = 0.2  # share of the Newton steps' cost that epochs may take first
+CLASS_EPOCHS_SHARE = 0.2  # share of the Newton steps' cost that epochs may take first
 LATER_EPOCHS_SHARE = 1.0  # the same after Newton steps that have not ended the run
 STEPS_GROWTH = 2.0  # factor of the expected Newton steps then
-UNSHRINK_SHARE = 0.5  # factor of the violation at which all classes of all rows are next unshrunk
+CLASS_UNSHRINK_SHARE = 0.5  # factor of the violation at which all classes of all rows are next unshrunk
 
 
 class CrammerSingerDescent:
@@ -37,8 +37,8 @@ class CrammerSingerDescent:
 
     def __init__(self, task: ClassTask, rows: ClassRows, seed: int, factorised: bool = True):
         self.factorised = factorised  # whether Newton steps would be, or by conjugate gradients
-        self.steps = float(USUAL_NEWTON_STEPS if factorised else USUAL_CG_STEPS)  # expected, see `expect_more_steps`
-        self.patience = EPOCHS_SHARE
+        self.steps = float(USUAL_CLASS_STEPS if factorised else USUAL_CG_STEPS)  # expected, see `expect_more_steps`
+        self.patience = CLASS_EPOCHS_SHARE
         self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide
         base, self.n, self.cost, self.number = rows.base, task.rows.n, task.cost, task.number
         self.rows, self.count, self.visits = rows, 0, 0.0
@@ -100,7 +100,7 @@ class CrammerSingerDescent:
         self._epoch(self.rows.bias, self._chunk, self.rows.k, self.rows.wide)
         pg_range = self.pg_range
         if pg_range <= self._inner:  # some were perhaps shrunk too early
-            self._inner = UNSHRINK_SHARE * min(self._inner, pg_range)
+            self._inner = CLASS_UNSHRINK_SHARE * min(self._inner, pg_range)
             self.unshrink()
         return cost
 
@@ -114,7 +114,7 @@ class CrammerSingerDescent:
         """Expected cost of Newton steps from here to the minimiser."""
         if not self.factorised:
             return self.newton_share * self.steps * self._usual_step
-        return self.newton_share * self.steps * (STEP_NS + CLASS_ROW_NS * self.rows.n + CUBE_NS * self.rows.d**3)
+        return self.newton_share * self.steps * (CLASS_STEP_NS + CLASS_ROW_NS * self.rows.n + CUBE_NS * self.rows.d**3)
 
     @property
     def _usual_step(self) -> float:

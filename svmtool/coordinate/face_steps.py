@@ -23,7 +23,7 @@ MAX_HALVINGS = 8  # most halvings of a step whose clipping loses more than it ga
 # Where many variables reach a bound on the way, fewer steps gain more: the first number, its factor after a turn that
 # was shortened (2 after one that was not), and the least number.
 FIRST_STEPS, STEPS_FACTOR, MIN_STEPS = 64, 0.5, 4
-CALL_NONZEROS = 1e7  # non-zeros in the steps of one call: limits are checked between calls
+CALL_NONZEROS = 1e7  # non-zeros that steps or epochs visit in one call: limits are checked between calls
 
 
 def face_steps(p: Any, max_visits: float, max_steps: int = FIRST_STEPS) -> tuple[float, int]:

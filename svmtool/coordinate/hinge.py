@@ -29,7 +29,7 @@ CACHED_NONZEROS = 1 << 16
 # Non-zeros of a chunk of rows on disk: their values take the 64 KB that the system reads at once.  Longer chunks are
 # read no faster, and rows of one class are often stored together, where long chunks take three times the epochs.
 DISK_CHUNK_NONZEROS = 1 << 13
-MAX_EPOCHS = 100000  # most epochs; most of them visit few rows
+MAX_EPOCHS = 100000  # LIBLINEAR's cap: most of them visit few rows
 MAX_VISITS = 5000.0  # visits to each row on average after which another method takes over
 # Visits to each row before the first turn of conjugate gradients over the free variables, and in a turn.  On 19
 # problems of ten wide sets (text, counts, bigrams, one-hot; -s 1 and 3, C 1 and 100) turns from 32 on do not affect

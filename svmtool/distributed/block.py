@@ -20,7 +20,7 @@ from svmtool.distributed.line_search import Breakpoints
 from svmtool.errors import SvmtoolError
 from svmtool.objectives.base import Objective
 
-MAX_LABELS = 10000  # different labels of a classification
+MAX_DIFFERENT_LABELS = 10000  # different labels of a classification
 
 
 class TwoClasses:
@@ -144,8 +144,8 @@ class Block:
     def classes(self) -> tuple[list[float], list[int]]:
         """The different labels in order of appearance, and the number of rows of each; of this block."""
         found, first, counts = np.unique(self._labels, return_index=True, return_counts=True)
-        if len(found) > MAX_LABELS:
-            raise SvmtoolError(f"more than {MAX_LABELS} different labels: is this a regression (-s 11)?")
+        if len(found) > MAX_DIFFERENT_LABELS:
+            raise SvmtoolError(f"more than {MAX_DIFFERENT_LABELS} different labels: is this a regression (-s 11)?")
         order = np.argsort(first)
         return found[order].tolist(), counts[order].tolist()
 

@@ -22,7 +22,7 @@ from svmtool.formats.models import of_text
 from svmtool.formats.models.text import ModelText
 
 LABEL, FEATURES = "label", "features"
-BATCH_ROWS = 1000  # rows that are scored together
+SCORED_ROWS = 1000  # rows that are scored together
 
 
 class Frame(Text):
@@ -150,7 +150,7 @@ class FrameScorer:
         threads.set_count(1)  # other tasks have the other cores
         model = of_text(ModelText.of(self.model.value, "<model>"))
         rows = iter(rows)
-        while some := list(itertools.islice(rows, BATCH_ROWS)):
+        while some := list(itertools.islice(rows, SCORED_ROWS)):
             decisions = model.decision_values(dataset_of([row[self.features] for row in some]))
             columns = [model.labels_from(decisions).tolist()]
             if self.raw:

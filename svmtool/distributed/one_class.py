@@ -36,7 +36,7 @@ from svmtool.training.reductions.one_class import OneClass
 SOLVER = 31  # -s, with the hinge loss
 GAP_SHARE = 0.5  # the solver's target relative to the requested gap: its rho differs from the certifier's
 T_START, T_GROWTH = 2.0, 8.0  # T starts at this multiple of the mean x.w at equal multipliers and grows by this factor
-BINS, MIN_BINNED_ROWS = 512, 4096  # bins of the search for rho, and the number of rows below which they are sorted
+RHO_BINS, MIN_BINNED_ROWS = 512, 4096  # bins of the search for rho, and the number of rows below which they are sorted
 
 
 class OneClassRows:
@@ -108,8 +108,8 @@ class OneClassBlockCertifier:
     def bins(self, low: float, step: float) -> np.ndarray:
         """Sums of c and c x.w and the number of rows in each bin of the search, f8[3, BINS]."""
         z, cost = self._left
-        self._bin = np.clip((z - low) / step, 0, BINS - 1).astype(np.int64)
-        return np.array([np.bincount(self._bin, by, BINS) for by in (cost, cost * z, np.ones(len(z)))])
+        self._bin = np.clip((z - low) / step, 0, RHO_BINS - 1).astype(np.int64)
+        return np.array([np.bincount(self._bin, by, RHO_BINS) for by in (cost, cost * z, np.ones(len(z)))])
 
     def narrow(self, k: int) -> None:
         """Restrict the search to bin k."""
@@ -125,11 +125,11 @@ def best_rho(ranks: Collective, w: np.ndarray, k: float) -> tuple[float, float]:
     low, high = (np.max(ranks.gather("certifier", "start_search", w), axis=0) * (-1.0, 1.0)).tolist()
     before = total = 0.0
     while True:
-        step = (high - low) / BINS
+        step = (high - low) / RHO_BINS
         if step > 0.0:
             cost, sums, count = ranks.sum("certifier", "bins", low, step)
             reached = before + np.cumsum(cost)
-            chosen = min(int(np.searchsorted(reached, k * (1.0 - 1e-12))), BINS - 1)
+            chosen = min(int(np.searchsorted(reached, k * (1.0 - 1e-12))), RHO_BINS - 1)
             before += float(cost[:chosen].sum())
             total += float(sums[:chosen].sum())
             ranks.defer("certifier", "narrow", chosen)

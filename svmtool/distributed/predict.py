@@ -21,10 +21,10 @@ from svmtool.distributed.session import Session, reason, spark_errors
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import Source, of_pieces
 
-PREDICTION, HEADER = "prediction", "labels"
-COLUMNS = ((PREDICTION, "probability"), ("rawPrediction",))  # added to frames, by output folder
+PREDICTION_COLUMN, LABELS_WORD = "prediction", "labels"
+COLUMNS = ((PREDICTION_COLUMN, "probability"), ("rawPrediction",))  # added to frames, by output folder
 BATCH_LINES = 1000  # lines joined to one text
-POLL_SECONDS = 0.1  # between two checks of the progress
+SCORES_POLL_SECONDS = 0.1  # between two checks of the progress
 
 # scorer(source, part) yields texts of whole lines, one (or None) for each output folder, and returns its tally
 Scorer = Callable[[Source, int], Generator[tuple[bytes | None, ...], None, Any]]
@@ -94,7 +94,7 @@ def _extended(schema: Any, names: tuple[str, ...], path: str) -> Any:
     for name in names:
         if name in schema.names:
             raise SvmtoolError(f"{path}: the column {name} exists already, and --spark would add it")
-    kinds = [ArrayType(DoubleType()) if name != PREDICTION else DoubleType() for name in names]
+    kinds = [ArrayType(DoubleType()) if name != PREDICTION_COLUMN else DoubleType() for name in names]
     return StructType([*schema.fields, *(StructField(*pair) for pair in zip(names, kinds, strict=True))])
 
 
@@ -105,7 +105,7 @@ def _score_rows(
     rows, again = itertools.tee(rows)
     for texts in _score_part(scorer, gathered, part, lines_of(*place, again)):
         lines = [[] if text is None else text.decode().splitlines() for text in texts]
-        if lines[0] and lines[0][0].startswith(HEADER):
+        if lines[0] and lines[0][0].startswith(LABELS_WORD):
             del lines[0][0]
         for found in zip(*(some for text, some in zip(texts, lines, strict=True) if text is not None), strict=True):
             yield next(rows), found
@@ -169,7 +169,7 @@ def _run(context: Any, job: Callable[[], None], gathered: Any, text: Text, watch
     cancelled = False
     try:
         while thread.is_alive():
-            thread.join(POLL_SECONDS)
+            thread.join(SCORES_POLL_SECONDS)
             known = gathered.value
             watch(len(known), n)
             first = _first_fault(known)

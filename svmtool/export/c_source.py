@@ -26,7 +26,7 @@ HEAD = """\
  *     The {P}_VALUES decision values, in the order of the model file.
  */
 """
-LINEAR = """
+LINEAR_CODE = """
 static void decide(int n, const int *index, const double *value, double *f)
 {{
     int i, c;
@@ -91,7 +91,7 @@ static double power(double base, int exponent)
     return result;
 }
 """
-KERNELS = {
+KERNEL_CODE = {
     "linear": "product(s, n, index, value)",
     "polynomial": "power({gamma} * product(s, n, index, value) + {coef0}, {degree})",
     "rbf": "exp(-{gamma} * square_distance(s, n, index, value))",
@@ -233,7 +233,7 @@ def _linear(model: LinearModel, marks: dict[str, str]) -> Iterator[str]:
         offsets = offsets - (model.rho or 0.0)
     yield from _array("double", "weights", model.W[: model.n_features].ravel())
     yield from _array("double", "offsets", offsets)
-    yield LINEAR.format(**marks)
+    yield LINEAR_CODE.format(**marks)
 
 
 def _kernel(model: KernelModel, marks: dict[str, str]) -> Iterator[str]:
@@ -254,7 +254,7 @@ def _kernel(model: KernelModel, marks: dict[str, str]) -> Iterator[str]:
     if name == "polynomial":
         yield POWER
     yield DISTANCE if name == "rbf" else PRODUCT
-    call = KERNELS[name].format(
+    call = KERNEL_CODE[name].format(
         gamma=_text(kernel.gamma), coef0=_text(kernel.coef0), degree=kernel.degree
     )  # fmt: skip
     several = model.nr_sv is not None

@@ -12,7 +12,7 @@ from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES, WITH_COEF0, WITH_DEGREE, WITH_GAMMA
 from svmtool.models.linear import LinearModel, sigmoids_of
 
-FORMAT, VERSION = "svmtool model", 1
+MODEL_FORMAT, MODEL_VERSION = "svmtool model", 1
 
 
 def json_text(model: LinearModel | KernelModel, names: Names) -> str:
@@ -22,8 +22,8 @@ def json_text(model: LinearModel | KernelModel, names: Names) -> str:
     linear = isinstance(model, LinearModel)
     certainty, text = certificate_of(model)
     content: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": MODEL_FORMAT,
+        "version": MODEL_VERSION,
         "kind": "linear" if linear else "kernel",
         "task": "ordinal" if model.is_ordinal else model.kind,
         "type": model.word if isinstance(model, LinearModel) else model.svm_type,

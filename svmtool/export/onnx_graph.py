@@ -15,13 +15,13 @@ from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES
 from svmtool.models.linear import LinearModel
 
-NEEDED = "--onnx needs the package onnx: pip install onnx"
+ONNX_NEEDED = "--onnx needs the package onnx: pip install onnx"
 ML = "ai.onnx.ml"
 OPSETS = (("", 15), (ML, 3))
 IR_VERSION = 8
 FLOAT, INT64 = 1, 7  # TensorProto's numbers
 MAX_GRAPH_NUMBERS = 400_000_000  # a message of protobuf holds 2 GB
-KERNELS = {"linear": "LINEAR", "polynomial": "POLY", "rbf": "RBF", "sigmoid": "SIGMOID"}
+ONNX_KERNELS = {"linear": "LINEAR", "polynomial": "POLY", "rbf": "RBF", "sigmoid": "SIGMOID"}
 
 
 def onnx_bytes(model: LinearModel | KernelModel, about: str) -> bytes:
@@ -29,7 +29,7 @@ def onnx_bytes(model: LinearModel | KernelModel, about: str) -> bytes:
     try:
         from onnx import checker, helper
     except ImportError:
-        raise SvmtoolError(NEEDED) from None
+        raise SvmtoolError(ONNX_NEEDED) from None
     refuse_unusable(model)
     nodes, features, values = _linear(model) if isinstance(model, LinearModel) else _kernel(model)
     is_value = model.kind == "regression"
@@ -86,7 +86,7 @@ def _kernel(model: KernelModel) -> tuple[list[Node], int, int]:
     vectors = np.zeros((model.total_sv, features))
     vectors[np.repeat(np.arange(model.total_sv), np.diff(model.indptr)), model.indices] = model.values
     shared = {
-        "coefficients": _floats(model.coef), "kernel_type": KERNELS[NAMES[kernel.kind]],
+        "coefficients": _floats(model.coef), "kernel_type": ONNX_KERNELS[NAMES[kernel.kind]],
         "kernel_params": [float(kernel.gamma), float(kernel.coef0), float(kernel.degree)],
         "support_vectors": _floats(vectors), "rho": _floats(-model.rho), "post_transform": "NONE",
     }  # fmt: skip

@@ -22,7 +22,7 @@ from svmtool.formats.output import replacing
 from svmtool.formats.source import open_source
 
 SUFFIX, MODEL_SUFFIX = ".names", ".model"
-FORMAT, VERSION = "svmtool names", 1
+NAMES_FORMAT, NAMES_VERSION = "svmtool names", 1
 MAX_BYTES = 1 << 28  # bytes
 
 
@@ -47,7 +47,7 @@ class Names(NamedTuple):
 def write(path: str, names: Names) -> None:
     """Write the file atomically."""
     content = {
-        "format": FORMAT, "version": VERSION, "label": names.label,
+        "format": NAMES_FORMAT, "version": NAMES_VERSION, "label": names.label,
         **({"classes": {str(k): v for k, v in names.classes.items()}} if names.classes else {}),
         "features": list(names.features),
         **({"one_hot": {k: list(v) for k, v in names.one_hot.items()}} if names.one_hot else {}),
@@ -80,8 +80,8 @@ def read(path: str) -> Names:
 
 def _checked(content: dict) -> Names:
     """Names of a JSON object; ValueError if it has another form."""
-    if content.get("format") != FORMAT or content.get("version") != VERSION:
-        raise ValueError(f'it lacks "format": "{FORMAT}" and "version": {VERSION}')
+    if content.get("format") != NAMES_FORMAT or content.get("version") != NAMES_VERSION:
+        raise ValueError(f'it lacks "format": "{NAMES_FORMAT}" and "version": {NAMES_VERSION}')
     features, classes = content.get("features", []), content.get("classes", {})
     one_hot, label = content.get("one_hot", {}), content.get("label")
     if not _are_strings(features):
@@ -123,7 +123,7 @@ def has_our_format(path: str) -> bool:
     """Whether a file begins as those of `write` do; False if it cannot be read."""
     try:
         with open(path, "rb") as file:
-            return json.dumps(FORMAT).encode() in file.read(100)
+            return json.dumps(NAMES_FORMAT).encode() in file.read(100)
     except OSError:
         return False
 

@@ -16,7 +16,7 @@ from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import LineReader, Source
 from svmtool.models.linear import ONE_CLASS_WORD, LinearModel
 
-BLOCK_BYTES = 1 << 18  # bytes of text that a thread scores at a time; fits the second-level cache
+SCORED_BYTES = 1 << 18  # bytes of text that a thread scores at a time; fits the second-level cache
 ROW_BYTES = 64  # initial estimate of the length of a row's text
 GROUP_BLOCKS = 64  # blocks whose results are in memory at the same time, at most, ...
 MAX_RESULTS = 1 << 21  # ... and decision values, but for the blocks that threads are scoring
@@ -46,7 +46,7 @@ def scored_blocks(source: Source, model: LinearModel) -> Iterator[Scored]:
 
     Raises DataError for the first malformed line, after yielding all earlier blocks.
     """
-    reader, reading = LineReader(source, BLOCK_BYTES), threading.Lock()
+    reader, reading = LineReader(source, SCORED_BYTES), threading.Lock()
     texts: dict[int, Buffer] = {}  # of each thread
     group: list[Scored]
     results = 0  # of the group
@@ -70,7 +70,7 @@ def scored_blocks(source: Source, model: LinearModel) -> Iterator[Scored]:
         results += scored.n * model.columns
 
     # one block tells whether a stream is worth starting threads for
-    lines, n_blocks = 0, 1 if source.size is None else min(GROUP_BLOCKS, -(-source.size // BLOCK_BYTES))
+    lines, n_blocks = 0, 1 if source.size is None else min(GROUP_BLOCKS, -(-source.size // SCORED_BYTES))
     while not reader.ended:
         group, results = [], 0
         threads.run_blocks(work, n_blocks)
@@ -95,7 +95,7 @@ def _score(text: Buffer, stop: int, model: LinearModel, name: str) -> Scored:
     ):
         at, row, largest = state.items
         if status == 2:
-            scored = scored.resized(row, 4 * row + BLOCK_BYTES // ROW_BYTES, columns)
+            scored = scored.resized(row, 4 * row + SCORED_BYTES // ROW_BYTES, columns)
             continue
         from svmtool.formats.svmlight.slow_line import parse_line
 

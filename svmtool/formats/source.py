@@ -23,8 +23,8 @@ MAGIC_BYTES = 6
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # usual suffixes of such files
 
 READ_BYTES = 1 << 20  # bytes of a sequential input read at once where it is completed or decompressed
-NO_LABEL = b"0 "  # stands where rows have no label
-NEWLINE = b"\n"
+ZERO_LABEL = b"0 "  # stands where rows have no label
+END_OF_LINE = b"\n"
 MAX_LINE = 1 << 28  # bytes; a small compressed file may contain gigabytes without a newline
 BECAME_SHORTER = "became shorter while it was read"
 NUL_IN_LINE = "the line contains a NUL byte: this is not a text file"
@@ -207,8 +207,8 @@ def _labelled(source: Source) -> Iterator[bytes]:
         text = bytes(block[:n])
         last = text.endswith(b"\n")
         inside = text[:-1] if last else text
-        first, end = NO_LABEL if begins else b"", b"\n" if last else b""
-        yield first + inside.replace(b"\n", b"\n" + NO_LABEL) + end
+        first, end = ZERO_LABEL if begins else b"", b"\n" if last else b""
+        yield first + inside.replace(b"\n", b"\n" + ZERO_LABEL) + end
         begins = last
 
 
@@ -269,10 +269,10 @@ class LineReader:
             n = self.source.read_into(text.items[held : held + chunk])
             self.ended = n < chunk
             fresh, held = held, held + n
-            if self.ended and held and text.items[held - 1] != NEWLINE[0]:
-                text.items[held] = NEWLINE[0]
+            if self.ended and held and text.items[held - 1] != END_OF_LINE[0]:
+                text.items[held] = END_OF_LINE[0]
                 held += 1
-            whole = text.memory.rfind(NEWLINE, fresh, held) + 1
+            whole = text.memory.rfind(END_OF_LINE, fresh, held) + 1
             if whole:
                 self._rest = bytes(text.items[whole:held])
                 return text, whole, ""

@@ -22,7 +22,7 @@ COMMAND = re.compile(r"# svmtool (\S+): -s (\d+) \(([^)]*)\) ?(.*)")
 CERTIFICATE = re.compile(r"# (Certified|Estimated) relative gap = (.*)")  # Certificate.line
 STOPPED = "# Stopped: "
 SHOWN = 12  # classes named in one line
-KINDS = {"classification": "classifier", "regression": "regression", "one-class": "one-class model"}
+KIND_NAMES = {"classification": "classifier", "regression": "regression", "one-class": "one-class model"}
 
 
 def facts(model: LinearModel | KernelModel, names: Names, path: str) -> list[Fact]:
@@ -66,7 +66,7 @@ def certificate_of(model: LinearModel | KernelModel) -> tuple[str, str]:
 
 
 def _kind(model: LinearModel | KernelModel) -> str:
-    kind = "ordinal regression" if model.is_ordinal else KINDS[model.kind]
+    kind = "ordinal regression" if model.is_ordinal else KIND_NAMES[model.kind]
     if isinstance(model, LinearModel):
         return f"linear {kind} ({model.word})"
     return f"{NAMES[model.kernel.kind]} kernel {kind} ({model.svm_type})"

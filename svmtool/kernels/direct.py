@@ -36,8 +36,9 @@ from svmtool.kernels.results import feasible_sums
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import restore_sum
 from svmtool.models.kernel_functions import LINEAR
+from svmtool.objectives import power_interior
 from svmtool.objectives.duality import relative_gap
-from svmtool.objectives.power_interior import ESTIMATE_GROWTH, MAX_STEPS, STALL_STEPS, PowerInterior, step_cost
+from svmtool.objectives.power_interior import ESTIMATE_GROWTH, PowerInterior, step_cost
 from svmtool.objectives.task import Task
 from svmtool.tolerances import GRAM_BELOW, SUFFICIENT_DECREASE, SUFFICIENT_RISE
 
@@ -46,10 +47,9 @@ METHODS = {
     "features": "interior-point steps on the dual problem, systems of a linear kernel's features",
     "variables": "interior-point steps on the dual problem, systems of the variables",
 }
-MAX_FEATURES = GRAM_BELOW  # features up to which a matrix is factorised: 18 MB
+MAX_FACTORISED_FEATURES = GRAM_BELOW  # features up to which a matrix is factorised: 18 MB
 # What a run of `primal_minimum` takes.  With VALUE_NS, on 25 sets of 300 to 2,000 rows, C = 1 and 1e4, it takes 0.39 to
 # 1.67 of its cost (median 0.71); all runs together 11.3 s of CPU time, with VALUE_NS / 3 13.3, with 3 VALUE_NS 10.3.
-USUAL_STEPS = 20  # 15 to 35 on 28 sets, though 83 on w8a
 VARIABLE_NS = 450.0  # nanoseconds of a step for a variable without its row: 430 to 520, three sets of 32,000 to 93,000
 STEP_NS = 5e5  # nanoseconds of a step besides
 VALUE_NS = 3.0  # nanoseconds that SMO steps take for a value of a kernel row: 2.2 to 4.4 on six sets
@@ -62,7 +62,7 @@ STALL_GAP = 1e-6  # ... if the gap is at most this share of the value
 MAX_SVD_WORK = 1 << 29  # multiplications of one decomposition, (variables + features) (the fewer of these)^2: a second
 MAX_TOTAL_WORK = 1 << 32  # multiplications of all decompositions: some seconds
 RANK_RTOL = 1e-13  # singular values below this share of the largest one are round-off
-RESIDUAL_RTOL = 1e-9  # differences of decision values below this share of their size are round-off
+SCORES_RTOL = 1e-9  # differences of decision values below this share of their size are round-off
 JOINING_SHARE = 0.1  # of the largest violation of a variable at its bound, with which others join the face
 
 
@@ -135,7 +135,7 @@ def _points(problem: KernelProblem, method: str | None) -> list[np.ndarray]:
 def primal_possible(problem: KernelProblem) -> bool:
     """Whether `primal_minimum` solves the problem: linear kernel, finite costs, sum 0, not too many features."""
     linear = problem.kernel.kind == LINEAR and problem.rows is not None
-    if not linear or problem.two_sums or np.any(problem.start) or not 0 < problem.rows.d < MAX_FEATURES:
+    if not linear or problem.two_sums or np.any(problem.start) or not 0 < problem.rows.d < MAX_FACTORISED_FEATURES:
         return False
     copies = len(problem.row) // max(problem.n, 1)
     whole = np.array_equal(problem.row, np.tile(np.arange(problem.n), copies))
@@ -147,7 +147,7 @@ def primal_cost(problem: KernelProblem) -> float:
     if not primal_possible(problem):
         return np.inf
     of_rows = step_cost(RepeatedRows(problem.rows.with_bias(1.0), 1))
-    return USUAL_STEPS * (of_rows + VARIABLE_NS * len(problem.y) + STEP_NS) / VALUE_NS
+    return power_interior.USUAL_STEPS * (of_rows + VARIABLE_NS * len(problem.y) + STEP_NS) / VALUE_NS
 
 
 def primal_minimum(problem: KernelProblem) -> np.ndarray | None:
@@ -179,7 +179,7 @@ def _interior(task: Task) -> np.ndarray | None:
     """The dual point of the smallest gap, with multipliers set to their bounds where that is indicated."""
     run, least, idle, best = PowerInterior(task, 1.0), np.inf, 0, None
     least_mu = np.inf
-    for _ in range(MAX_STEPS):
+    for _ in range(power_interior.MAX_STEPS):
         limits.check()
         try:
             run.measure()
@@ -191,7 +191,7 @@ def _interior(task: Task) -> np.ndarray | None:
             idle = 0 if gap < least or run.mu < SUFFICIENT_DECREASE * least_mu else idle + 1
             rounding = least <= RISING_GAP and gap >= least
             least, least_mu = min(gap, least), min(run.mu, least_mu)
-            if least <= TARGET_GAP or rounding or idle > STALL_STEPS:
+            if least <= TARGET_GAP or rounding or idle > power_interior.STALL_STEPS:
                 break
             run.step()
         except SvmtoolError:
@@ -303,6 +303,6 @@ class Face:
         U = U[:, kept]
         along = right @ U
         rest = right - U @ along
-        if np.abs(rest).max() > RESIDUAL_RTOL * max(np.abs(state.F).max(), np.abs(p.p).max()):
+        if np.abs(rest).max() > SCORES_RTOL * max(np.abs(state.F).max(), np.abs(p.p).max()):
             return rest, np.inf
         return U @ (along / S[kept] ** 2), 1.0

@@ -32,7 +32,7 @@ FEATURES_COST = 500.0
 MAX_INTERIOR_STEPS = 100  # of a run
 RESIDUAL_RTOL = 1e-13  # relative complementarity and residuals that no step improves
 BOUND_RATIO = 1e3  # a variable is set to a bound if it is this many times nearer to it than its multiplier to zero
-REFINEMENTS = 3  # rounds of iterative refinement of a linear system
+KERNEL_REFINEMENTS = 3  # rounds of iterative refinement of a linear system
 MAX_SHIFT_SHARE = 1e-12  # a shift by more than this share of the largest diagonal entry means an indefinite matrix
 
 
@@ -203,7 +203,7 @@ class _System:
         """(Q + S^-2)^-1 g, refined, because the factor may be of a slightly shifted matrix."""
         right = self._scale * g
         x = self._factor.solve(right)
-        for _ in range(REFINEMENTS):
+        for _ in range(KERNEL_REFINEMENTS):
             x = x + self._factor.solve(right - self._H @ x)
         return self._scale * x
 
@@ -243,7 +243,7 @@ def solution_of_squares(K: np.ndarray, y: np.ndarray, cost: np.ndarray, shift: f
     def solve(g: np.ndarray) -> np.ndarray:
         right = scale * g
         x = factor.solve(right)
-        for _ in range(REFINEMENTS):
+        for _ in range(KERNEL_REFINEMENTS):
             x = x + factor.solve(right - H @ x)
         return scale * x
 

@@ -21,7 +21,6 @@ MAX_STEPS_EACH = 100  # steps for each variable of a working set, at most: a rou
 VIOLATION_SHARE = 0.1  # a subproblem is solved to this share of the violation among all variables ...
 TOLERANCE_SHARE = 0.5  # ... but to no less than this share of the tolerance
 NEGLIGIBLE_ERROR = 0.1  # share of the tolerance up to which errors of f do not matter
-STALL_ROUNDS = 5  # rounds from an exact f without a smaller violation, after which only round-off is left
 STALL_SETS = 50  # sets within a working set without a smaller violation: round-off of f accumulates there
 FIRST_STEPS_EACH = 10  # steps for each variable among all of the working set, before they continue ...
 INNER_SET_SIZE = 256  # ... within sets of this many variables, whose block of the kernel matrix takes 256 KB, ...
@@ -35,7 +34,7 @@ WHOLE_MEMORY_SHARE = 0.6
 MIN_ROWS_MB = 2.0  # that small problems may take whatever -m says
 MIN_CALL_VALUES = 1 << 15  # kernel values that a call computes at least; it computes at least one row ...
 STORED_ROWS_PER_NEW_ROW = 4  # ... for each this many that are stored, or that a tile has
-CALL_COST = 5e5  # fixed cost of a call, in values of kernel rows
+PAIR_CALL_COST = 5e5  # fixed cost of a call, in values of kernel rows
 
 _thread = threading.local()  # .buffer: see _buffer
 
@@ -68,7 +67,7 @@ class PairDescent:
         part = _Subproblem(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
         part.upper[place] = p.upper[chosen]  # padding variables cannot move
         steps = part.descend(tolerance, FIRST_STEPS_EACH * len(chosen))
-        self.work += float(steps + len(filled)) * len(filled) + CALL_COST
+        self.work += float(steps + len(filled)) * len(filled) + PAIR_CALL_COST
         remaining = MAX_STEPS_EACH * len(chosen) - steps
         sets = ViolatingSets(INNER_SET_SIZE, MAX_INNER_SET_SIZE)
         best, idle = np.inf, 0
@@ -80,7 +79,7 @@ class PairDescent:
                 break
             inner = sets.choose(part)
             steps = part.descend_within(inner, max(TOLERANCE_SHARE * tolerance, VIOLATION_SHARE * violation), remaining)
-            self.work += float(steps) * len(inner) + CALL_COST
+            self.work += float(steps) * len(inner) + PAIR_CALL_COST
             if steps == 0:
                 break
             remaining -= steps
@@ -164,7 +163,7 @@ class WholeDescent:
             if wanted < 0 or self.count == self.max_rows:
                 break
             self._compute(wanted, self.F + steps.rising, self.F + steps.falling)
-        self.work += float(taken) * self.l + CALL_COST
+        self.work += float(taken) * self.l + PAIR_CALL_COST
         self.hard = wanted >= 0 or taken >= remaining
         return state.follow(self.a[self.place], self.F[self.place])
 

@@ -19,7 +19,7 @@ from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.linalg.systems import Factored
 
 MAX_FACTORISED_ROWS = 2048  # rows in Z whose system is factorised; with more, conjugate gradients
-CG_RTOL, MAX_CG_STEPS = 1e-2, 100  # of conjugate gradients: residuals relative to the first, and steps at most
+SMOOTHED_CG_RTOL, SMOOTHED_CG_STEPS = 1e-2, 100  # of CG: residuals relative to the first, and steps at most
 BALANCE_ROUNDS, BALANCE_RTOL = 20, 1e-15  # rounds at most to make the slopes sum to 0, to within this relative error
 BIAS_DIRECTION = np.ones(1)  # change of the decision values with b
 
@@ -32,7 +32,7 @@ class SmoothedHinge:
     """
 
     def __init__(
-        self, state: Decomposition, cache_mb: float, direct: float = MAX_FACTORISED_ROWS, rtol: float = CG_RTOL
+        self, state: Decomposition, cache_mb: float, direct: float = MAX_FACTORISED_ROWS, rtol: float = SMOOTHED_CG_RTOL
     ):
         self.state, self.cache_mb, self.direct, self.rtol = state, cache_mb, direct, rtol
         p = state.problem
@@ -106,7 +106,7 @@ class SmoothedHinge:
         at.c = total * run.along
         at.e = r - run.matrix.product(at.c) - D * at.c
         wanted = self.rtol * float(np.abs(at.residuals()).max())
-        while run.count < MAX_CG_STEPS and float(np.abs(at.residuals()).max()) > wanted and run.run(0.0, 1):
+        while run.count < SMOOTHED_CG_STEPS and float(np.abs(at.residuals()).max()) > wanted and run.run(0.0, 1):
             pass
         return at.c, at.bias()
 

@@ -25,7 +25,7 @@ MAX_SINGLE_EXPONENT = 64.0
 MIN_SINGLE_NORM, MAX_SINGLE_NORM = 1e-20, 1e30  # the range of the largest |x|^2 for which single precision is enough
 NUMBERS_AT_ONCE = 1 << 20  # numbers of rows that are copied at a time to be subtracted
 MAX_DIFFERENCE_FEATURES = 16  # features up to which differences are faster than products in double precision
-MIN_SPARSE_FEATURES = 32  # features; with fewer, rows are always held dense
+MAX_DENSE_FEATURES = 32  # features; with fewer, rows are always held dense
 NONZERO_COST = 2.5  # cost of a nonzero of a sparse row, in features of a dense one
 
 
@@ -224,7 +224,7 @@ def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarra
         return Given(matrix, np.arange(len(matrix)))
     norms, m = rows.square_norms(), rows.n_features
     double = Double(rows, norms, kernel)
-    sparse = isinstance(rows, CsrRows) and m > MIN_SPARSE_FEATURES and rows.nnz * NONZERO_COST < rows.n * m
+    sparse = isinstance(rows, CsrRows) and m > MAX_DENSE_FEATURES and rows.nnz * NONZERO_COST < rows.n * m
     if sparse and kernel.kind == LINEAR and MIN_SINGLE_NORM < float(norms.max(initial=0.0)) < MAX_SINGLE_NORM:
         starts, columns, values = rows.narrow_arrays
         return SparseProducts(starts, columns, values.astype(np.float32), norms, m, 0.0)

@@ -21,7 +21,7 @@ DENSE_GRAM_NS = 0.05  # the same, dense rows: 0.035 to 0.1 on twelve shapes of 5
 FACTOR_NS, COPY_NS = 0.02, 10.0  # a factorisation of order m: for each of m^3 and of m^2
 
 MAX_COMPILED_ORDER = 64  # up to this order the compiled Cholesky is faster than the library's
-BLOCK_ROWS = 512  # rows of an inverse computed, or of a triangle copied, at a time
+TRIANGLE_ROWS = 512  # rows of an inverse computed, or of a triangle copied, at a time
 MAX_CACHED_ROWS = 2048  # rows that KernelCache keeps: 32 MB
 MAX_FAILURES, MAX_EXCHANGES = 5, 500  # of `nonnegative`: block exchanges that do not help; exchanges of single entries
 BOUNDARY_FRACTION = 0.995  # interior-point steps go this share of the way to the nearest bound
@@ -59,9 +59,9 @@ def solve_shifted(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def mirror(H: np.ndarray) -> np.ndarray:
-    """Copy the upper triangle of H to the lower one in place, BLOCK_ROWS rows at a time; returns H."""
-    for start in range(0, len(H), BLOCK_ROWS):
-        stop = start + BLOCK_ROWS
+    """Copy the upper triangle of H to the lower one in place, TRIANGLE_ROWS rows at a time; returns H."""
+    for start in range(0, len(H), TRIANGLE_ROWS):
+        stop = start + TRIANGLE_ROWS
         corner = H[start:stop, start:stop]
         corner[...] = np.triu(corner) + np.triu(corner, 1).T
         H[stop:, start:stop] = H[start:stop, stop:].T
@@ -91,17 +91,17 @@ class Factored:
     def inverse(self) -> np.ndarray:
         """H^-1, both triangles: f8 of H's shape."""
         d, lower = len(self._lower), self._lower
-        half = np.zeros((d, d))  # L^-1, BLOCK_ROWS rows at a time, to check limits often enough
-        for start in range(0, d, BLOCK_ROWS):
+        half = np.zeros((d, d))  # L^-1, TRIANGLE_ROWS rows at a time, to check limits often enough
+        for start in range(0, d, TRIANGLE_ROWS):
             limits.check()
-            stop = min(start + BLOCK_ROWS, d)
+            stop = min(start + TRIANGLE_ROWS, d)
             corner = np.linalg.inv(lower[start:stop, start:stop])
             half[start:stop, :start] = -corner @ (lower[start:stop, :start] @ half[:start, :start])
             half[start:stop, start:stop] = corner
         whole = np.empty((d, d))
-        for start in range(0, d, BLOCK_ROWS):
+        for start in range(0, d, TRIANGLE_ROWS):
             limits.check()
-            stop = min(start + BLOCK_ROWS, d)
+            stop = min(start + TRIANGLE_ROWS, d)
             own = half[start:, start:stop]
             whole[start:stop, start:stop] = own.T @ own
             whole[start:stop, stop:] = own[stop - start :].T @ half[stop:, stop:]

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-CLASSIFIERS, ONE_CLASS, REGRESSIONS = ("c_svc", "nu_svc"), "one_class", ("epsilon_svr", "nu_svr")
-SVM_TYPES = (*CLASSIFIERS, ONE_CLASS, *REGRESSIONS)  # by number, as LIBSVM's -s
+CLASSIFIER_TYPES, ONE_CLASS_TYPE, REGRESSION_TYPES = ("c_svc", "nu_svc"), "one_class", ("epsilon_svr", "nu_svr")
+SVM_TYPES = (*CLASSIFIER_TYPES, ONE_CLASS_TYPE, *REGRESSION_TYPES)  # by number, as LIBSVM's -s
 DENSITY_MARKS = 10  # decision values with which a one-class model calibrates: LIBSVM's prob_density_marks
 
-NO_PROBABILITIES = "Model does not support probabiliy estimates"  # in LIBSVM's spelling
+NO_KERNEL_PROBABILITIES = "Model does not support probabiliy estimates"  # in LIBSVM's spelling
 UNFIT = "a row for a precomputed kernel must be 0:number 1:K(x,row 1) 2:K(x,row 2) ... without gaps, at least up to {}"
 
 MAX_DIRECT_PLACES = 1 << 18  # up to this index a feature's place is its index; the table has 32 MB a thread
 MAX_WEIGHTS = 1 << 24  # numbers in the weights of all pairs; beyond, a linear kernel is computed like the others
 BLOCK_VALUES = 1 << 18  # kernel values that a thread computes at a time, about
-BLOCK_ROWS = 2048  # limit of the rows of a block
+MAX_BLOCK_ROWS = 2048  # limit of the rows of a block
 
 # 2 gamma |z|^2 of a support vector z up to which distances from it are taken from inner products: their error, some
 # units in the last place of that number, changes a kernel value by about 1e-14 (rows much longer than z have a value
@@ -80,9 +80,9 @@ class KernelModel(Model):
 
     @property
     def kind(self) -> str:
-        if self.svm_type in CLASSIFIERS:
+        if self.svm_type in CLASSIFIER_TYPES:
             return "classification"
-        return "one-class" if self.svm_type == ONE_CLASS else "regression"
+        return "one-class" if self.svm_type == ONE_CLASS_TYPE else "regression"
 
     @property
     def total_sv(self) -> int:
@@ -143,7 +143,7 @@ class KernelModel(Model):
         import numpy as np
 
         if not self.gives_probabilities or self.kind == "regression":
-            raise ModelError(NO_PROBABILITIES)
+            raise ModelError(NO_KERNEL_PROBABILITIES)
         if self.kind == "one-class":
             return _inside(decisions[:, 0], np.array(self.density_marks)), 0
         k, n = self.nr_class, len(decisions)
@@ -219,7 +219,7 @@ class KernelScores:
             call = kernel_loops.linear_decisions.bind(
                 rows.indptr, rows.indices, rows.values, self.features, self.W, self.rho, decisions
             )
-            self._run(lambda lo, hi: call(self.n_places, lo, hi), n, BLOCK_ROWS)
+            self._run(lambda lo, hi: call(self.n_places, lo, hi), n, MAX_BLOCK_ROWS)
             return
         kernel, classes = self.kernel, self.ends.size - 1
         # of a thread's table, scratch memory and sums
@@ -236,7 +236,7 @@ class KernelScores:
                 kernel.degree, kernel.coef0, self.columns, self.n_places, self.largest_square, lo, hi,
             )  # fmt: skip
 
-        self._run(work, n, min(BLOCK_ROWS, LANES * max(1, BLOCK_VALUES // (LANES * max(1, self.n_sv)))))
+        self._run(work, n, min(MAX_BLOCK_ROWS, LANES * max(1, BLOCK_VALUES // (LANES * max(1, self.n_sv)))))
 
     def _run(self, work, n: int, step: int) -> None:
         threads.run_blocks(lambda b: work(b * step, min(n, (b + 1) * step)), -(-n // step))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NAMES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")  # by number, as LIBSVM's -t and its model files
 WITH_DEGREE, WITH_GAMMA, WITH_COEF0 = (POLYNOMIAL,), (POLYNOMIAL, RBF, SIGMOID), (POLYNOMIAL, SIGMOID)
 
-BLOCK_VALUES = 1 << 16  # kernel values that a thread computes at a time
+FINISHED_VALUES = 1 << 16  # kernel values that a thread computes at a time
 MAX_DOUBLE_EXPONENT = 64.0 * 2.0**29  # gamma (|x|^2 + |z|^2) up to which inner products in double precision give rbf's
 # exponent with an error of some 4e-6, as kernel_tiles allows for single precision
 CANCELLATION_RTOL = 1e-12  # error of inner products of long rows relative to their squares
@@ -59,7 +59,7 @@ class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults
         pairs = self.near(P, left, right) if self.kind == RBF and apart is not None else ()
         finish = kernel_loops.finish_kernel if P.dtype.itemsize == 8 else kernel_loops.finish_kernel_single
         call = finish.bind(P, left, right)
-        step = max(1, BLOCK_VALUES // max(1, m))
+        step = max(1, FINISHED_VALUES // max(1, m))
 
         def work(b: int) -> None:
             call(self.kind, self.gamma, self.degree, self.coef0, m, b * step, min(n, (b + 1) * step))
@@ -78,7 +78,7 @@ class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults
         import numpy as np
 
         found = []
-        step = max(1, BLOCK_VALUES // max(1, P.shape[1]))
+        step = max(1, FINISHED_VALUES // max(1, P.shape[1]))
         with np.errstate(over="ignore", invalid="ignore"):
             for lo in range(0, len(P), step):
                 sums = left[lo : lo + step, None] + right

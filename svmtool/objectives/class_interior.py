@@ -19,17 +19,17 @@ import numpy as np
 from svmtool import limits
 from svmtool.linalg.systems import BOUNDARY_FRACTION, GRAM_NS, Factored, KernelCache, inverse, mirror, reach
 from svmtool.objectives.class_rows import ClassRows, ClassTask
-from svmtool.objectives.power_interior import BOUND_SHARE, REFINEMENTS
+from svmtool.objectives.power_interior import BOUND_SHARE, INTERIOR_REFINEMENTS
 from svmtool.tolerances import MIN_POSITIVE
 
 MAX_MATRIX_NUMBERS = 1 << 24  # 128 MB: in the inverses of all classes and OTHER_MATRICES more n x n matrices
 OTHER_MATRICES = 6
 # 300 rows of each of 16 sets with 3 to 56 classes, C = 1, 100 and 1e4, to a gap of 1e-6: 14 to 42 steps in the 40 of 48
 # runs that do not end by round-off (unscaled values: 48 to 60), each 0.6 to 0.9 of the time that INVERSE_NS estimates
-USUAL_STEPS = 50
+USUAL_CLASS_INTERIOR_STEPS = 50
 INVERSE_NS, CLASS_CALLS_NS = 0.15, 2e5  # nanoseconds of one class in a step: per rows^3, and fixed
 MIN_START_SHARE = 0.1  # initial z is at least this share of the largest; the 48 runs take 58 s; 0.01: 59 s; 1: 71 s
-REFINED_RTOL = 1e-12  # residual after refinement, relative to the right-hand side; with 1e-9 57 s, with 1e-15 60 s
+CLASS_REFINED_RTOL = 1e-12  # residual after refinement over the right-hand side; with 1e-9 57 s, with 1e-15 60 s
 
 
 def cost(task: ClassTask) -> float:
@@ -37,7 +37,7 @@ def cost(task: ClassTask) -> float:
     n, k = task.rows.n, task.k
     if (k + OTHER_MATRICES) * n * n > MAX_MATRIX_NUMBERS:
         return np.inf
-    return GRAM_NS * n * task.rows.nnz + USUAL_STEPS * k * (CLASS_CALLS_NS + INVERSE_NS * n**3)
+    return GRAM_NS * n * task.rows.nnz + USUAL_CLASS_INTERIOR_STEPS * k * (CLASS_CALLS_NS + INVERSE_NS * n**3)
 
 
 class ClassInterior:
@@ -127,13 +127,13 @@ class ClassInterior:
         """Changes of b, t and z that make the residuals zero and change b z by -products."""
         right = -self._residual - products / self._b
         db, dt, rest = np.zeros_like(right), np.zeros(len(right)), right
-        for _ in range(1 + REFINEMENTS):
+        for _ in range(1 + INTERIOR_REFINEMENTS):
             limits.check()
             more = self._sum.solve(self._apply(rest).sum(axis=1) + self._missing + db.sum(axis=1))
             dt += more
             db += self._apply(rest - more[:, None])
             rest = right - (self._K @ db + self._D * db + dt[:, None])
-            if float(np.abs(rest).max()) <= REFINED_RTOL * float(np.abs(right).max()):
+            if float(np.abs(rest).max()) <= CLASS_REFINED_RTOL * float(np.abs(right).max()):
                 break
         return db, dt, -(products + self._z * db) / self._b
 

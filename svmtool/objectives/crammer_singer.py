@@ -28,8 +28,8 @@ from svmtool.objectives.base import Objective
 from svmtool.objectives.class_rows import ClassRows, ClassTask
 from svmtool.tolerances import GRAM_BELOW
 
-STATE_SUMS = 7  # sums that the loop of the state returns for each block of rows
-MAX_ORDER = 2000  # largest order of a system: 32 MB, and three times that while it is formed
+CLASS_STATE_SUMS = 7  # sums that the loop of the state returns for each block of rows
+MAX_CLASS_ORDER = 2000  # largest order of a system: 32 MB, and three times that while it is formed
 # features and classes up to which conjugate gradients use the Kronecker preconditioner
 KRONECKER_BELOW = GRAM_BELOW
 # Nanoseconds, measured on eight shapes of 400 to 5000 rows, 100 to 20000 features and 3 to 77 classes: the
@@ -50,7 +50,7 @@ def step_cost(rows: ClassRows, active: int, products: int = USUAL_PRODUCTS) -> f
 
 def system_cost(rows: ClassRows, active: int, faces: int) -> float:
     """Approximate nanoseconds of `face`; infinite where the system is too large."""
-    if faces > MAX_ORDER:
+    if faces > MAX_CLASS_ORDER:
         return np.inf
     system = FACTOR_NS * faces**3 + MASK_COPIES * COPY_NS * faces * faces
     return SYSTEM_CALLS_NS + GRAM_NS * active * active * _length(rows) + system
@@ -86,7 +86,7 @@ class CrammerSingerLoss(Objective):
         blocks = len(self.rows.blocks)
         self._seen = np.zeros(self.n)
         self._fixed = np.zeros(1)
-        self._sums, self._slopes = np.zeros((blocks, STATE_SUMS)), np.zeros((blocks, 2 + self.wide))
+        self._sums, self._slopes = np.zeros((blocks, CLASS_STATE_SUMS)), np.zeros((blocks, 2 + self.wide))
         states = self.z, self.number, self.cost, self.beta, self.u, self.c
         n = self.base.n
         self._active, self._here = np.empty(n, np.int64), np.empty(n, np.int64)  # of a line search

@@ -31,9 +31,9 @@ USUAL_STEPS = 20
 ESTIMATE_GROWTH = 1.5  # factor of the work of another method between two estimates of what it still needs
 MAX_STEPS, STALL_STEPS = 200, 12  # of a run: in all, and with neither a smaller gap nor a sufficient decrease of mu
 BOUND_SHARE = 1e-3  # ratio to its slack below which a multiplier is set to its bound
-REFINEMENTS = 2  # rounds of iterative refinement of a linear system
+INTERIOR_REFINEMENTS = 2  # rounds of iterative refinement of a linear system
 MU_RTOL = 1e-14  # smaller complementarity products, relative to the value, are round-off
-STEP_PRODUCTS = 4.0  # products with the rows in a step
+INTERIOR_PRODUCTS = 4.0  # products with the rows in a step
 
 
 def by_rows(rows: Rows) -> bool:
@@ -45,10 +45,10 @@ def step_cost(rows: Rows) -> float:
     """Approximate nanoseconds of a step, by the costs in linalg/systems.py."""
     length, d, n = rows.nnz / max(rows.n, 1), float(rows.d), float(rows.n)
     if by_rows(rows):
-        products = STEP_PRODUCTS + 2.0 * REFINEMENTS * STEP_PRODUCTS
+        products = INTERIOR_PRODUCTS + 2.0 * INTERIOR_REFINEMENTS * INTERIOR_PRODUCTS
         square = systems.FACTOR_NS * n + systems.COPY_NS + systems.GRAM_NS * length / USUAL_STEPS
         return systems.VISIT_NS * rows.nnz * products + square * n * n
-    products = STEP_PRODUCTS + 0.5 * length / rows.gram_entries
+    products = INTERIOR_PRODUCTS + 0.5 * length / rows.gram_entries
     return systems.VISIT_NS * rows.nnz * products + systems.FACTOR_NS * d**3 + systems.COPY_NS * d * d
 
 
@@ -179,11 +179,11 @@ class PowerInterior:
         if not by_rows(self.rows):
             right = self._unit * right
             x = self._factor.solve(right)
-            for _ in range(REFINEMENTS):
+            for _ in range(INTERIOR_REFINEMENTS):
                 x = x + self._factor.solve(right - self._H @ x)
             return self._unit * x
         x = self._solve_by_rows(right)
-        for _ in range(REFINEMENTS):
+        for _ in range(INTERIOR_REFINEMENTS):
             residual = right - self._penalty * x - self.rows.curvature_product(self._curve, x)
             x = x + self._solve_by_rows(residual)
         return x

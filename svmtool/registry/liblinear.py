@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from svmtool.registry.row import ALM, BIAS, HINGE, MFN, MFN_PAPER, ON_DISK, RUN_OPTIONS, SPARK, SQUARED_HINGE, Solver
+from svmtool.registry.row import (
+    ALM,
+    BIAS_OPTION,
+    HINGE_OBJECTIVE,
+    MFN,
+    MFN_PAPER,
+    ON_DISK,
+    RUN_OPTIONS,
+    SPARK,
+    SQUARED_HINGE_OBJECTIVE,
+    Solver,
+)
 from svmtool.tolerances import (
     EPOCH_TOL,
     GRAM_BELOW,
@@ -23,7 +34,7 @@ from svmtool.tolerances import (
 
 SQUARED_TUBE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, |t_i - w.x_i| - p)^2"
 MFN_TUBE = MFN + ", with two squared hinges for each row, one on each side of the tube"
-LOGISTIC = "min over w of  1/2 |w|^2 + sum_i C_i log(1 + exp(-y_i w.x_i))"
+LOGISTIC_OBJECTIVE = "min over w of  1/2 |w|^2 + sum_i C_i log(1 + exp(-y_i w.x_i))"
 LOGISTIC_PAPER = "Lin, Weng and Keerthi, Trust Region Newton Method for Large-Scale Logistic Regression, "
 LOGISTIC_PAPER += "JMLR 9 (2008) 627-650: truncated Newton steps, with the first guess and the line search of "
 LOGISTIC_PAPER += MFN_PAPER.rstrip(": ")
@@ -57,12 +68,12 @@ TUBE_RULE = (
 
 def primal(eps_default: float = 0.01, **fields: Any) -> Solver:
     """Return the row of a problem that LIBLINEAR solves in the primal; its bias is free with -R."""
-    return Solver(bias=BIAS + " unless -R is given", eps_default=eps_default, **fields)
+    return Solver(bias=BIAS_OPTION + " unless -R is given", eps_default=eps_default, **fields)
 
 
 def dual(**fields: Any) -> Solver:
     """Return the row of a problem that LIBLINEAR solves in the dual; its bias is regularised."""
-    return Solver(space="dual", bias=BIAS, eps_default=0.1, **fields)
+    return Solver(space="dual", bias=BIAS_OPTION, eps_default=0.1, **fields)
 
 
 ROWS = (
@@ -72,7 +83,7 @@ ROWS = (
         word="L2R_LR",
         module="svmtool.solvers.logistic",
         help="L2-regularized logistic regression (primal)",
-        objective=LOGISTIC,
+        objective=LOGISTIC_OBJECTIVE,
         loss="logistic",
         stopping=GRADIENT_RULE.format(0) + f", and a certified gap of at most {text(RULE_MIN_GAP)}, or of "
         f"{text(SLOW_MIN_GAP)} where conjugate gradients solve more than {GRAM_BELOW} features",
@@ -85,7 +96,7 @@ ROWS = (
         word="L2R_L2LOSS_SVC_DUAL",
         module="svmtool.solvers.mfn",
         help="L2-regularized L2-loss support vector classification (dual)",
-        objective=SQUARED_HINGE,
+        objective=SQUARED_HINGE_OBJECTIVE,
         loss="squared hinge",
         stopping=PROJECTED_RULE.format(1) + f"; with up to {GRAM_BELOW} features a run ends at the exact minimum; with "
         f"more it also ends when Newton steps reach a certified gap of {text(SLOW_MIN_GAP)}, or after {LATE_EPOCHS} "
@@ -100,7 +111,7 @@ ROWS = (
         word="L2R_L2LOSS_SVC",
         module="svmtool.solvers.mfn",
         help="L2-regularized L2-loss support vector classification (primal)",
-        objective=SQUARED_HINGE,
+        objective=SQUARED_HINGE_OBJECTIVE,
         loss="squared hinge",
         stopping=GRADIENT_RULE.format(2) + "; " + FEW_FEATURES,
         supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
@@ -112,7 +123,7 @@ ROWS = (
         word="L2R_L1LOSS_SVC_DUAL",
         module="svmtool.solvers.alm",
         help="L2-regularized L1-loss support vector classification (dual)",
-        objective=HINGE,
+        objective=HINGE_OBJECTIVE,
         loss="hinge",
         stopping=PROJECTED_RULE.format(3) + f"; with up to {GRAM_BELOW} features, and wherever rounds of the augmented "
         f"Lagrangian end the run, the certified gap must also be at most {text(RULE_MIN_GAP)}; on small data the "
@@ -169,7 +180,7 @@ ROWS = (
         word="L2R_LR_DUAL",
         module="svmtool.solvers.logistic",
         help="L2-regularized logistic regression (dual)",
-        objective=LOGISTIC,
+        objective=LOGISTIC_OBJECTIVE,
         loss="logistic",
         stopping="the largest absolute derivative of the dual is at most -e (LIBLINEAR's rule for -s 7; default [eps]) "
         f"and a certified gap of at most {text(RULE_MIN_GAP)}",

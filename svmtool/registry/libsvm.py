@@ -6,7 +6,7 @@ from svmtool.registry.row import Solver
 
 ALFPGM = "Aregbesola and Griva, A Fast Algorithm for Training Large Scale Support Vector Machines, "
 ALFPGM += "J. Computer and Communications 10 (2022): decomposition with sets of pairs; "
-LIBSVM = "Chang and Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2 (2011) 27, Section 2"
+LIBSVM_PAPER = "Chang and Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2 (2011) 27, Section 2"
 KERNEL_OPTIONS = frozenset(
     {"-t", "-d", "-g", "-r", "-m", "-e", "-h", "-b", "--probability", "--gap", "--max-seconds", "--max-iter", "--seed"}
     | {"--solver-log", "--plot"}
@@ -14,7 +14,7 @@ KERNEL_OPTIONS = frozenset(
 ALFPGM_OPTIONS = frozenset(
     {"--paper-form", "--pairs", "--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check"}
 )
-C_SVC = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.f(x_i) + b)),  f(x).f(z) = K(x, z)"
+C_SVC_OBJECTIVE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.f(x_i) + b)),  f(x).f(z) = K(x, z)"
 FREE = "free (not regularised); rho in the model file is its negative"
 STOPPING = "the violation of the most violating pair of all dual variables is at most -e "
 STOPPING += "(LIBSVM's rule; default -e [eps])"
@@ -38,13 +38,13 @@ def kernel_row(number: int, name: str, word: str, about: str, objective: str, lo
         eps_default=1e-3,
         stopping=STOPPING,
         supported=KERNEL_OPTIONS | ALFPGM_OPTIONS | frozenset(more),
-        paper=ALFPGM + LIBSVM,
+        paper=ALFPGM + LIBSVM_PAPER,
     )
 
 
 CLASSES, REGRESSION = "classification", "regression"
 ROWS = (
-    kernel_row(0, "c_svc", "c_svc", "C-SVC (classification)", C_SVC, "hinge", CLASSES),
+    kernel_row(0, "c_svc", "c_svc", "C-SVC (classification)", C_SVC_OBJECTIVE, "hinge", CLASSES),
     kernel_row(
         1, "nu_svc", "nu_svc", "nu-SVC (classification)",
         "min over w, b, q of  1/2 |w|^2 - nu q + 1/n sum_i max(0, q - y_i (w.f(x_i) + b))",

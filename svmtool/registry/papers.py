@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from svmtool.registry.libsvm import C_SVC, KERNEL_OPTIONS, kernel_row
+from svmtool.registry.libsvm import C_SVC_OBJECTIVE, KERNEL_OPTIONS, kernel_row
 from svmtool.registry.row import (
     ALM,
-    BIAS,
-    HINGE,
+    BIAS_OPTION,
+    HINGE_OBJECTIVE,
     MFN,
     MFN_PAPER,
     ON_DISK,
     RUN_OPTIONS,
     SPARK,
-    SQUARED_HINGE,
+    SQUARED_HINGE_OBJECTIVE,
     Solver,
     gap_of_theta,
 )
 from svmtool.tolerances import GRAM_BELOW
 
 FREE_BIAS = "free (not regularised); -B b (b >= 0): a feature of value b with a regularised weight; -B -1: no bias"
-LP_HINGE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
+LP_HINGE_OBJECTIVE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
 NESVM = "Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: "
 NESVM += "Algorithm 2 (homotopy), with --no-homotopy Algorithm 1; "
-LSSVM = "Le, Nguyen, Nguyen and Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: "
+LSSVM_PAPER = "Le, Nguyen, Nguyen and Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: "
 LEAST_SQUARES = "min over w of  1/2 |w|^2 + sum_i C_i (1 - y_i w.x_i)^2"
 APPENDED = "a feature of value 1 is appended to every row unless -B says otherwise; its weight is regularised"
-FOSVM = "Le, Phung, Nguyen and Venkatesh, Fast One-Class Support Vector Machine for Novelty Detection, PAKDD 2015: "
-FOSVM1, FOSVM2 = FOSVM + "Algorithm 2 (FOSVM1)", FOSVM + "Algorithm 3 (FOSVM2)"
+PAKDD15 = "Le, Phung, Nguyen and Venkatesh, Fast One-Class Support Vector Machine for Novelty Detection, PAKDD 2015: "
+FOSVM1, FOSVM2 = PAKDD15 + "Algorithm 2 (FOSVM1)", PAKDD15 + "Algorithm 3 (FOSVM2)"
 ADAPTING = frozenset({"--add", "--remove", "--every-rows", "--every-seconds"})
 THETA = 0.1
 THETA_RULE = f"no row has w.{{0}} < (1 - theta) rho, theta = --theta (default {THETA:g}), certified"
@@ -66,7 +66,7 @@ FOSVM1_ROW = Solver(
     supported=NOVELTY_OPTIONS | {"--gap"},
     paper=FOSVM1,
 )
-SAMPLED: dict[str, Any] = {  # of rows 81, beside those of 80
+SAMPLED_FOSVM: dict[str, Any] = {  # of rows 81, beside those of 80
     "number": 81,
     "name": "fosvm-sample",
     "plan": "plan_sampled",
@@ -81,7 +81,7 @@ ROWS = (
         word="L2R_L1LOSS_SVC_DUAL",
         module="svmtool.solvers.alm_inexact",
         help="Lp-SVM (--loss-power) with a free bias, inexact augmented Lagrangian",
-        objective=LP_HINGE,
+        objective=LP_HINGE_OBJECTIVE,
         loss="Lp hinge",
         gap_default=1e-4,
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu", "--inner-steps"}) - {"-e"},
@@ -93,7 +93,7 @@ ROWS = (
         word="L2R_L1LOSS_SVC_DUAL",
         module="svmtool.solvers.alm",
         help="Lp-SVM (--loss-power) with a free bias, exact augmented Lagrangian",
-        objective=LP_HINGE,
+        objective=LP_HINGE_OBJECTIVE,
         loss="Lp hinge",
         gap_default=1e-6,
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu"}) - {"-e"},
@@ -105,9 +105,9 @@ ROWS = (
         word="L2R_L2LOSS_SVC",
         module="svmtool.solvers.mfn",
         help="L2-regularized L2-loss support vector classification to a certified gap",
-        objective=SQUARED_HINGE,
+        objective=SQUARED_HINGE_OBJECTIVE,
         loss="squared hinge",
-        bias=BIAS + " unless -R is given",
+        bias=BIAS_OPTION + " unless -R is given",
         besides="; with -e it stops as -s 2 does",
         supported=RUN_OPTIONS | {"-R", "-C"} | ON_DISK | SPARK,
         paper=MFN,
@@ -121,7 +121,7 @@ ROWS = (
         objective="min over w of  1/2 |w|^2 + sum_i C_i L(1 - y_i w.x_i), L(t) = 0 for t <= 0, "
         "t^2/2 for 0 < t < 2, 2 (t - 1) for t >= 2",
         loss="modified Huber",
-        bias=BIAS + " unless -R is given",
+        bias=BIAS_OPTION + " unless -R is given",
         besides="; with -e it stops by the rule of -s 2, applied to this objective's gradient",
         supported=RUN_OPTIONS | SPARK | {"-R"},
         paper=MFN_PAPER + "modified Huber loss of Section 6",
@@ -132,9 +132,9 @@ ROWS = (
         word="L2R_L1LOSS_SVC_DUAL",
         module="svmtool.solvers.mfn_l1",
         help="L2-regularized L1-loss support vector classification by continuation to a certified gap",
-        objective=HINGE,
+        objective=HINGE_OBJECTIVE,
         loss="hinge",
-        bias=BIAS + " unless -R is given",
+        bias=BIAS_OPTION + " unless -R is given",
         supported=(RUN_OPTIONS | SPARK | {"-R"}) - {"-e"},
         paper=MFN_PAPER + "hinge as the limit of Huber's loss, Section 6",
     ),
@@ -201,7 +201,7 @@ ROWS = (
         sums_below=GRAM_BELOW,
         besides=f"; with up to {GRAM_BELOW} features one exact step",
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-C", "--loo"}) - {"-e"},
-        paper=LSSVM + "Section III, Eq. 2",
+        paper=LSSVM_PAPER + "Section III, Eq. 2",
     ),
     to_gap(
         number=71,
@@ -216,7 +216,7 @@ ROWS = (
         sums_below=5000,
         besides=": one exact step",
         supported=(RUN_OPTIONS | ADAPTING | {"-C", "--loo"}) - {"-e"},
-        paper=LSSVM + "Section IV, Eqs. 3-10, Algorithm 1",
+        paper=LSSVM_PAPER + "Section IV, Eqs. 3-10, Algorithm 1",
     ),
     Solver(
         number=72,
@@ -234,10 +234,10 @@ ROWS = (
         stopping="after N passes over the rows (--passes N, default 1)",
         supported=(RUN_OPTIONS | ADAPTING | {"--passes"})
         - {"-e", "--gap", "--max-iter", "--initial-model", "--grid", "--score"},
-        paper=LSSVM + "Algorithm 2",
+        paper=LSSVM_PAPER + "Algorithm 2",
     ),
     FOSVM1_ROW,
-    FOSVM1_ROW._replace(**SAMPLED, stopping=SAMPLE_RULE.format("x_i"), supported=NOVELTY_OPTIONS | {"--sample"}),
+    FOSVM1_ROW._replace(**SAMPLED_FOSVM, stopping=SAMPLE_RULE.format("x_i"), supported=NOVELTY_OPTIONS | {"--sample"}),
 )
 
 TO_A_GAP: dict[str, Any] = {  # of rows with a kernel
@@ -261,10 +261,10 @@ FOSVM1_KERNEL = kernel_row(
 )  # fmt: skip
 
 KERNEL_ROWS = (
-    kernel_row(60, "alfpgm", "c_svc", "C-SVC, with the linear kernel unless -t, -g, -d or -r is given", C_SVC, "hinge",
-               "classification"),
+    kernel_row(60, "alfpgm", "c_svc", "C-SVC, with the linear kernel unless -t, -g, -d or -r is given",
+               C_SVC_OBJECTIVE, "hinge", "classification"),
     kernel_row(
-        50, "nesvm", "c_svc", "C-SVC by Nesterov's smoothing", C_SVC, "hinge", "classification"
+        50, "nesvm", "c_svc", "C-SVC by Nesterov's smoothing", C_SVC_OBJECTIVE, "hinge", "classification"
     )._replace(
         module="svmtool.solvers.nesvm_kernel",
         **TO_A_GAP,
@@ -295,7 +295,7 @@ KERNEL_ROWS = (
     ),
     FOSVM1_KERNEL,
     FOSVM1_KERNEL._replace(
-        **SAMPLED,
+        **SAMPLED_FOSVM,
         stopping=SAMPLE_RULE.format("f(x_i)"),
         supported=(KERNEL_OPTIONS | {"--theta", "--sample"}) - {"-h", "-e", "--gap"},
     ),

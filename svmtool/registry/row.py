@@ -69,15 +69,16 @@ def theta_of_gap(gap: float) -> float:
 MFN_PAPER = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs, "
 MFN_PAPER += "JMLR 6 (2005) 341-361: "
 MFN = MFN_PAPER + "algorithm L2-SVM-MFN (Appendix A), dual solution of Section 4.7"
-SQUARED_HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)^2"
-HINGE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)"
-BIAS = "-B b (b >= 0) appends a feature of value b to every row; its weight is regularised"
+SQUARED_HINGE_OBJECTIVE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)^2"
+HINGE_OBJECTIVE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)"
+CLASSIFIERS = ("classification", "all classes")  # kinds of solvers whose labels are classes
+BIAS_OPTION = "-B b (b >= 0) appends a feature of value b to every row; its weight is regularised"
 ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, "
 ALM += "ICML 2014: "
 SPARK = frozenset({"--spark"})  # of solvers that need only sums over the rows
 ON_DISK = frozenset({"--memory", "--scratch", "--no-cache"})  # of solvers that make no copy of the rows
 # Names of --score; training/validation/scores.py computes them
-SCORES = (
+SCORE_NAMES = (
     "accuracy", "balanced-accuracy", "f1", "auc", "average-precision", "log-loss", "mse", "mae", "r2",
 )  # fmt: skip
 RUN_OPTIONS = frozenset(

@@ -10,7 +10,7 @@ from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.report.curves import Curve, precision_recall, roc
 
-MIN_PROBABILITY = 1e-15  # probabilities in the log loss are at least this
+MIN_LIKELIHOOD = 1e-15  # probabilities in the log loss are at least this
 
 
 class Classes:
@@ -87,7 +87,7 @@ class Classes:
         known = np.flatnonzero(self.place < self.known)
         if not len(known):
             return None
-        return float(-np.mean(np.log(np.maximum(self.probabilities[known, self.place[known]], MIN_PROBABILITY))))
+        return float(-np.mean(np.log(np.maximum(self.probabilities[known, self.place[known]], MIN_LIKELIHOOD))))
 
 
 def ranked(curves: list[Curve | None]) -> tuple[int, int] | None:

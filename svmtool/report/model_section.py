@@ -10,7 +10,7 @@ from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.report import page
 
-TOP, TOP_OF_SEVERAL = 20, 8  # weights
+SHOWN_WEIGHTS, SHOWN_WEIGHTS_EACH = 20, 8  # weights
 EACH_CLASS = 10  # classes up to which each has a chart
 
 
@@ -45,7 +45,7 @@ def weights_section(model: LinearModel | KernelModel, names: Names, ranked: tupl
         chosen = dict.fromkeys(ranked) if ranked is not None and isinstance(model, LinearModel) else range(2)
         note = f"There are {len(every)} decision values; svmtool inspect --class LABEL shows the weights of any class."
         every = [every[k] for k in chosen]
-    top = TOP if len(every) == 1 else TOP_OF_SEVERAL
+    top = SHOWN_WEIGHTS if len(every) == 1 else SHOWN_WEIGHTS_EACH
     drawings = []
     for column in every:
         bars = [(names.feature(j), float(column.w[j])) for j in largest(column.w, top).tolist()]
@@ -58,7 +58,7 @@ def _support_vectors(model: LinearModel | KernelModel, names: Names) -> str:
     if not isinstance(model, KernelModel) or model.nr_sv is None or model.labels is None:
         return ""
     pairs = sorted(zip(model.labels, model.nr_sv, strict=True), key=lambda pair: -pair[1])
-    bars = [(names.of_class(label), float(n)) for label, n in pairs[:TOP]]
-    more = f"The {TOP} classes with most of them." if len(pairs) > TOP else ""
+    bars = [(names.of_class(label), float(n)) for label, n in pairs[:SHOWN_WEIGHTS]]
+    more = f"The {SHOWN_WEIGHTS} classes with most of them." if len(pairs) > SHOWN_WEIGHTS else ""
     drawing = horizontal_bars([Group("", bars)], "Support vectors of each class", 480)
     return page.section("Support vectors", page.figures([(drawing, more)]))

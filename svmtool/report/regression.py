@@ -10,7 +10,7 @@ from svmtool.metrics import RegressionErrors
 from svmtool.report import page
 
 MAX_DOTS = 3000
-BINS = 40
+HISTOGRAM_BINS = 40
 
 
 def sections(truth: np.ndarray, predicted: np.ndarray) -> list[str]:
@@ -47,7 +47,7 @@ def _against(truth: np.ndarray, predicted: np.ndarray) -> tuple[str, str]:
 
 def _histogram(truth: np.ndarray, predicted: np.ndarray) -> tuple[str, str]:
     residuals = predicted - truth
-    counts, edges = np.histogram(residuals, bins=min(BINS, max(5, int(np.sqrt(len(residuals))))))
+    counts, edges = np.histogram(residuals, bins=min(HISTOGRAM_BINS, max(5, int(np.sqrt(len(residuals))))))
     chart = Plane(
         "Residuals",
         "predicted minus true value",

@@ -26,15 +26,15 @@ from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.formats import output
 from svmtool.formats.source import Source, open_source
-from svmtool.formats.svmlight.slow_line import LAST_INDEX
+from svmtool.formats.svmlight.slow_line import MAX_INDEX
 from svmtool.integers import parse_integer
 from svmtool.numbers import format_one, format_rows, parse_number
 
 MAX_FLOAT = sys.float_info.max
 MIN_SPARSE_FEATURES, SPARSE_RATIO = 1 << 20, 4  # features, and features per value read, above which entries are sparse
 ALL_FEATURES = np.empty(0, np.int32)  # as names: feature j has entry j
-BLOCK_BYTES = 1 << 16  # bytes of a range file read at a time
-MAX_WORD_BYTES = 1 << 20  # bytes; numbers may have thousands of digits
+RANGE_FILE_BYTES = 1 << 16  # bytes of a range file read at a time
+MAX_RANGE_WORD_BYTES = 1 << 20  # bytes; numbers may have thousands of digits
 
 
 def _nothing(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -200,7 +200,7 @@ def read(path: str) -> Ranges:
 
 def _words(source: Source, path: str) -> Iterator[bytes]:
     """Yield the first byte of a file, then the words after it, with one block of the file in memory."""
-    block, rest, begun = bytearray(BLOCK_BYTES), b"", False  # rest: the start of a word that the next block continues
+    block, rest, begun = bytearray(RANGE_FILE_BYTES), b"", False  # rest: start of a word that the next block continues
     while n := source.read_into(block):
         if block.find(0, 0, n) >= 0:  # a stream of NUL bytes may be endless
             raise RangeError(path, "not a text file: it contains NUL bytes")
@@ -210,7 +210,7 @@ def _words(source: Source, path: str) -> Iterator[bytes]:
             text, begun = text[1:], True
         words = text.split()
         rest = words.pop() if words and not text[-1:].isspace() else b""
-        if len(rest) > MAX_WORD_BYTES:
+        if len(rest) > MAX_RANGE_WORD_BYTES:
             raise RangeError(path, "not a text file: a word is longer than 1 MB")
         yield from words
     if rest:
@@ -237,7 +237,7 @@ def _parse(words: Iterator[bytes], path: str) -> Ranges:
             i = parse_integer(word)
         except ValueError:
             i = 0
-        if not 0 < i <= LAST_INDEX:
+        if not 0 < i <= MAX_INDEX:
             raise RangeError(path, f"{_shown(word)} is not a feature index")
         if i <= previous:
             raise RangeError(path, f"feature {i} follows {previous}: indices must ascend")

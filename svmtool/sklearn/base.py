@@ -33,7 +33,7 @@ SHARE = Interval(Real, 0.0, 1.0, closed="right")
 # is then the same as a repeated row, to all digits.  scikit-learn checks that with 810 values.
 SMALL = 1024
 EXACT = {"gap": 1e-15, "eps": 1e-10}
-HINGES, HINGE_GAP = (3, 13), 1e-12  # solvers of piecewise linear losses: round-off keeps their gaps above 1e-15
+HINGE_SOLVERS, HINGE_GAP = (3, 13), 1e-12  # solvers of piecewise linear losses: round-off keeps their gaps above 1e-15
 
 MAX_VALID = 1000  # combinations of parameters that are remembered as valid, ...
 SIMPLE = frozenset({bool, int, float, str, type(None), np.float64, np.int64})  # ... of values of these types alone
@@ -154,7 +154,7 @@ class CertifiedEstimator(BaseEstimator):
         options.setdefault("max_iter", self._limit())
         asked = dict(options)
         if X.size <= SMALL:
-            exact = {**EXACT, "gap": HINGE_GAP} if options["solver"] in HINGES else EXACT
+            exact = {**EXACT, "gap": HINGE_GAP} if options["solver"] in HINGE_SOLVERS else EXACT
             options.update({name: min(value, options[name]) for name, value in exact.items() if name in options})
         done = api.fit(
             X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from svmtool.sklearn.base import SHARE, inside_offset
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining
 
-ONE_CLASS = 21  # number of the solver in the registry
+LINEAR_ONE_CLASS = 21  # number of the solver in the registry
 
 
 class LinearOneClassSVM(OutlierMixin, LinearTraining):
@@ -102,7 +102,7 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         """
         X = self._data(X)
         weights = self._weights(sample_weight, X)
-        done = self._run(X, None, weights, solver=ONE_CLASS, nu=self.nu, gap=self.tol, init=self._start())
+        done = self._run(X, None, weights, solver=LINEAR_ONE_CLASS, nu=self.nu, gap=self.tol, init=self._start())
         W, _ = self._read_fit(done)
         self.coef_, self.offset_ = W, np.array([inside_offset(done.model.rho)])
         self._complete = True

@@ -13,9 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from svmtool.training.calibration import fit_sigmoid
-
-FOLDS = 5
+from svmtool.training.calibration import FOLDS, fit_sigmoid
 
 
 def method_of(probability: bool | str) -> str | None:

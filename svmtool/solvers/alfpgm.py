@@ -29,7 +29,6 @@ from svmtool.kernels.decomposition import Decomposition, PairSets, ViolatingSets
 from svmtool.kernels.pair_descent import (
     MAX_WHOLE_VARIABLES,
     NEGLIGIBLE_ERROR,
-    STALL_ROUNDS,
     TOLERANCE_SHARE,
     VIOLATION_SHARE,
     PairDescent,
@@ -40,16 +39,16 @@ from svmtool.kernels.pair_descent import (
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
+from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor, Plan, Progress, Rule
 from svmtool.tolerances import ROUNDOFF_GAP
 
-MU = 0.1  # the paper's penalty
-POWER_STEPS, POWER_MARGIN = 10, 1.1  # steps of power iteration for the largest eigenvalue, and a factor for its error
+PENALTY = 0.1  # the paper's penalty
+EIGENVALUE_STEPS, EIGENVALUE_MARGIN = 10, 1.1  # power iteration: steps, and a factor for the error of its eigenvalue
 MAX_MULTIPLIER_STEPS, MAX_GRADIENT_STEPS = 200, 2000  # of a subproblem, and of each multiplier step
 WHOLE_EPS_SHARE = 0.9  # steps among all variables end at this share of eps, which leaves room for round-off
 MISLEADING_ERROR = 0.5  # share of the violation from which errors of f mislead steps
-FIRST_CHECK_ROUNDS = 128  # rounds before the first check of progress
-FIRST_CHECK_AFTER_DIRECT = 8  # the same after a direct solution, where only round-off is left
+AFTER_DIRECT = 8  # rounds before the first check of progress after a direct solution, where only round-off is left
 # Cost of a round for each variable without its subproblem, in values of kernel rows: 27 and 42 on two sets of 50,000
 # and 93,000.  25 sets (VALUE_NS in kernels/direct.py) take 11.3 s of CPU time, with a third of it 11.4, with three
 # times that 11.7
@@ -91,7 +90,7 @@ def solve(
     """
     eps = rule.dual.width if rule.dual else 0.0
     state = Decomposition(problem, capacity_for_rows(len(problem.y), problem.cache_mb), start)
-    steps, moved, progress = _Steps(state, method, eps), True, Progress(FIRST_CHECK_ROUNDS, STALL_ROUNDS)
+    steps, moved, progress = _Steps(state, method, eps), True, Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
     polishing, least = False, None  # after a direct solution; the result with the smallest gap since then
     at_zero = value_at_zero(problem)[0]
     allowed = max_allowed_primal(problem) if problem.kernel.positive else -np.inf
@@ -131,7 +130,7 @@ def solve(
                 still or method == "direct" or slower.shown(steps.work, violation if eps > 0.0 else relative)
             ):
                 why = "no more progress" if still else "it is cheaper than the SMO steps done and those still expected"
-                slower, moved, still, progress = None, True, False, Progress(FIRST_CHECK_AFTER_DIRECT, STALL_ROUNDS)
+                slower, moved, still, progress = None, True, False, Progress(AFTER_DIRECT, base.STALL_ROUNDS)
                 polishing, at_minimum = direct.go_to_minimum(state)
                 if polishing:
                     monitor.uses(METHODS["direct"], why)
@@ -200,15 +199,15 @@ def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: fl
     chi = -y * state.F[chosen] - Q @ before
     E = np.stack([np.where(system[chosen], y if len(state.signs) == 1 else 1.0, 0.0) for system in state.signs])
     fixed = E @ before
-    L = POWER_MARGIN * _largest_eigenvalue(Q) + MU * len(chosen)  # (16)
+    L = EIGENVALUE_MARGIN * _largest_eigenvalue(Q) + PENALTY * len(chosen)  # (16)
     a, used = before.copy(), E * ((before > 0) & (before < upper))
     lam = (used @ (Q @ a + chi)) / np.maximum(np.sum(used * used, axis=1), 1.0)  # slopes of these are 0 on average
     for _ in range(MAX_MULTIPLIER_STEPS):
         v, t = a.copy(), 1.0
         for _ in range(MAX_GRADIENT_STEPS):
             limits.check()
-            step = np.clip(v - (Q @ v + chi - E.T @ (lam - MU * (E @ v - fixed))) / L, 0.0, upper)
-            slope = Q @ step + chi - E.T @ (lam - MU * (E @ step - fixed))
+            step = np.clip(v - (Q @ v + chi - E.T @ (lam - PENALTY * (E @ v - fixed))) / L, 0.0, upper)
+            slope = Q @ step + chi - E.T @ (lam - PENALTY * (E @ step - fixed))
             if float(np.sum((step - v) * (a - step))) > 0.0:  # momentum uphill is reset
                 t = 1.0
             after = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
@@ -219,7 +218,7 @@ def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: fl
             if nu.max(initial=0.0) < 0.5 * tolerance:
                 break
         g = E @ a - fixed
-        lam -= MU * g  # (9)
+        lam -= PENALTY * g  # (9)
         if np.abs(g).max(initial=0.0) <= tolerance:
             break
     for constraint, total in zip(E, fixed, strict=True):
@@ -230,7 +229,7 @@ def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: fl
 def _largest_eigenvalue(Q: np.ndarray) -> float:
     v = np.ones(len(Q))
     size = 0.0
-    for _ in range(POWER_STEPS):
+    for _ in range(EIGENVALUE_STEPS):
         v = Q @ v
         size = float(np.linalg.norm(v))
         if size == 0.0:

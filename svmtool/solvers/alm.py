@@ -45,7 +45,7 @@ SIGMA_FEATURES, SIGMA_MIN = 64, 1.0
 # features)
 TARGET_UNITS = 10.0
 SIGMA_SMOOTH = 1e6  # p = 2: nearly the loss itself
-FUSED_RECORDS, FUSED_VISITS = 1000, 1 << 28  # most records of a compiled call, and most non-zeros that it visits
+FUSED_RECORDS, FUSED_ALM_VISITS = 1000, 1 << 28  # most records of a compiled call, and most non-zeros that it visits
 # cost of a Newton step relative to an interior-point step: where few rows change in the Gram matrix, and where all do
 KEPT_STEP_COST, NEWTON_STEP_COST = 0.2, 0.5
 
@@ -124,7 +124,7 @@ def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     gap = rule.certified.gap if monitor.gap is None else monitor.gap
     pg_range = -1.0 if rule.dual is None else EPOCH_TOL * rule.dual.width
     w = np.zeros(task.rows.d) if start is None else start.copy()
-    max_records = min(FUSED_RECORDS, FUSED_VISITS // max(nnz, 1), monitor.call_rounds)
+    max_records = min(FUSED_RECORDS, FUSED_ALM_VISITS // max(nnz, 1), monitor.call_rounds)
     max_records = max_records if monitor.max_iter is None else min(max_records, monitor.max_iter)
     rounds = SIGMA_COLD / unit, SIGMA_WARM / unit, SIGMA_MAX / unit, SIGMA_GROWTH, GRADIENT_TOL
     epochs, worth = FIRST_EPOCHS if start is None else 0, epochs_worth(task.rows.d, nnz)

@@ -30,11 +30,11 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.coordinate.crammer_singer import CrammerSingerDescent
-from svmtool.coordinate.hinge import still_needed
+from svmtool.coordinate.hinge import MAX_EPOCHS, still_needed
 from svmtool.limits import EndedError
 from svmtool.objectives import class_interior
 from svmtool.objectives.class_rows import ClassTask
-from svmtool.objectives.crammer_singer import MAX_ORDER, CrammerSingerLoss
+from svmtool.objectives.crammer_singer import MAX_CLASS_ORDER, CrammerSingerLoss
 from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.alm_rounds import RECENT_RANGES, SIGMA_COLD, SMOOTHING, WINDOW, Rounds
 from svmtool.solvers.shared import base, interior_steps
@@ -43,14 +43,13 @@ from svmtool.solvers.shared.epochs import SWITCH, Epochs
 from svmtool.tolerances import EPOCH_TOL, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
 
 CG_SIGMA_GROWTH = 2.0  # of sigma by conjugate gradients, which a large sigma slows down
-MAX_EPOCHS = 100000  # LIBLINEAR's cap: most of them go over few rows
 # Interior-point steps replace epochs and rounds once these have cost this share of what the steps are expected to cost.
 # 300 rows of each of 17 sets with 3 to 77 classes, C = 1, 100 and 1e4: 0.3 to 1 times the time of the four runs above a
 # second, whose gaps went from 0.23, 1.8e-3, 1e-7 and 3e-7 to 4e-3, 2e-5, 1e-8 and 2e-6; the others end before
 CLASS_INTERIOR_SHARE = 0.25
 TIGHTER_FACTOR = 0.3  # epochs continue to this share of -e if the gap is not certified there
 # The primal value is computed each time the cost of epochs has grown by this share, and by this many evaluations of it
-EVALUATION_SHARE, MIN_MULTIPLE = 0.3, 10.0
+CLASS_EVALUATIONS, MIN_MULTIPLE = 0.3, 10.0
 # Where d is large, epochs continue towards EPOCH_TOL times LIBLINEAR's tolerance for at most this share of the cost at
 # which its rule first held.  On banking77, la12, tdt2, conll2000 and isolet1, C = 1 and 100, the dual value of tdt2 is
 # below LIBLINEAR's with 0, none with 0.5; banking77 at C = 100 takes 3.4 s (8.6 s without the limit, LIBLINEAR 2.2)
@@ -92,7 +91,7 @@ def solve(task: ClassTask, monitor: Monitor, rule: Rule, start: np.ndarray | Non
     run = ClassRounds(task, objective, monitor, rule, not method.endswith("dual"))
     descent = CrammerSingerDescent(task, objective.rows, seed, run.factorised)
     descent.newton_share = 0.0 if method in ("primal", "dual") else 1.0
-    run.may_round = method != "epochs" and (run.factorised or objective.has_kronecker or 2 * n <= MAX_ORDER)
+    run.may_round = method != "epochs" and (run.factorised or objective.has_kronecker or 2 * n <= MAX_CLASS_ORDER)
     return run.alternated(descent, start is not None, method == "interior")
 
 
@@ -135,7 +134,7 @@ class ClassEpochs(Epochs):
         """Compute the primal where it is worth its cost, and compare with the expected cost of rounds."""
         descent, since = self.descent, self.spent - self.evaluated
         near = self.gaps[-1] <= EVALUATION_GAP_FACTOR * self.gap and since >= descent.evaluation_cost
-        early = self.gap >= 0.0 and since >= max(MIN_MULTIPLE * descent.evaluation_cost, EVALUATION_SHARE * self.spent)
+        early = self.gap >= 0.0 and since >= max(MIN_MULTIPLE * descent.evaluation_cost, CLASS_EVALUATIONS * self.spent)
         if near or early or self.within_tol or self.limit:
             status = self._ended()
             if status is not None:

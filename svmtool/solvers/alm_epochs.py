@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from svmtool.compiled.loops.cd.dcd_loops import EVALUATION_SHARE, REMAINING_SHARE
+from svmtool.coordinate.face_steps import CALL_NONZEROS
 from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent, still_needed
 from svmtool.data.replicated import stored_rows
 from svmtool.linalg.systems import FACTOR_NS, VISIT_NS
@@ -15,7 +16,7 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.alm_rounds import RECENT_RANGES, SMOOTHING, WINDOW
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Rule, Status
-from svmtool.solvers.shared.epochs import SWITCH, Epochs
+from svmtool.solvers.shared.epochs import RATE_EVALUATIONS, SWITCH, Epochs
 from svmtool.tolerances import EPOCH_TOL, RULE_MIN_GAP, RULE_SHARE, SLOW_MIN_GAP
 
 if TYPE_CHECKING:
@@ -28,10 +29,8 @@ EXPECTED_STEPS = 60
 # them after LIBLINEAR's rule: with few rows they reach the gap (arcene -s 13, C = 0.01 and 1: 6e-8 and 1e-3, else 0.8
 # and 1)
 MAX_NEWTON_COST = 4.0
-RATE_EVALUATIONS = 2  # evaluations over which the fall of the gap is measured; where d is large it fluctuates: WINDOW
-MIN_BOUND_SHARE = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
-CALL_NONZEROS = 1e7  # non-zeros that epochs visit in one call: limits are checked between calls
-UNSHRINK_SHARE = 0.3  # factor of the range at which shrunk rows return, each time they do
+MIN_DUAL_SHARE = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
+RANGE_UNSHRINK_SHARE = 0.3  # factor of the range at which shrunk rows return, each time they do
 FIRST_EPOCHS = 2  # epochs before Newton steps with a matrix of the features take over
 # They do not if epochs would reach the gap, at the last rate, within EPOCHS_WORTH and as many more as take the time of
 # EPOCHS_FACTORS factorisations
@@ -126,14 +125,14 @@ class HingeEpochs(Epochs):
         bound = descent.dual_value()
         self.certified_gap = certified_gap = relative_gap(primal, bound)
         # relative to the bound it falls evenly; relative to a primal value far above the minimum it is almost constant
-        self.gaps.append(certified_gap / max(1.0 - certified_gap, MIN_BOUND_SHARE) if wide else certified_gap)
+        self.gaps.append(certified_gap / max(1.0 - certified_gap, MIN_DUAL_SHARE) if wide else certified_gap)
         ahead = still_needed(self.gaps, self.visits_at, self.target_gap, RATE_EVALUATIONS)
         patience = descent.visits if certified_gap <= self.loose else REMAINING_SHARE * ahead
         self.patience = min(max(1.0, patience), max(1.0, descent.visits))
         self.promising = descent.pg_range * min(self.target_gap / certified_gap, 1.0) if certified_gap > 0.0 else 0.0
         reached = certified_gap <= self.gap or (self.small and certified_gap <= self.loose and descent.complete)
         if self.within_tol and self.rule.dual is None:
-            self.within_tol, self.range_tol = False, UNSHRINK_SHARE * self.range_tol
+            self.within_tol, self.range_tol = False, RANGE_UNSHRINK_SHARE * self.range_tol
         if self.within_tol and not reached and limit is None and not wide and certified_gap > RULE_MIN_GAP:
             return SWITCH  # LIBLINEAR's objective may be lower where its rule holds: Newton steps take over
         if reached or self.within_tol or limit:

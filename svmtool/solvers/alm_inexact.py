@@ -5,7 +5,7 @@ multiplier step with the new w and the old e (Eq. 9); two products with the rows
 Differs from the paper in:
  1. The gradient step is preconditioned: by a factor of the Hessian R + mu XX' where d is small, which is kept until
     mu has moved by more than MAX_MU_RATIO; elsewhere a few conjugate gradient steps with the diagonal come before them,
-    to CG_RTOL.  What a step leaves of its equations stays in those of the next.  With `inner_steps` = 1 it is the
+    to ADMM_CG_RTOL.  What a step leaves of its equations stays in those of the next.  With `inner_steps` = 1 it is the
     paper's plain gradient step, with larger values that many conjugate gradient steps.
  2. Over-relaxation (Eckstein, Bertsekas 1992): w and the multipliers see e as if its step had been RELAXATION times as
     long.
@@ -47,20 +47,20 @@ from svmtool.solvers.shared.interior_steps import Slower, interior_steps, possib
 from svmtool.tolerances import GRAM_BELOW, RULE_MIN_GAP
 
 MAX_MU_RATIO = 1.2  # largest ratio of two mu for which the same factor is used
-CG_RTOL, MAX_CG_STEPS = 0.2, 16  # of conjugate gradients, relative to the gradient, where there are more features
-FIRST_EPOCHS = 5  # of coordinate descent for a first guess
+ADMM_CG_RTOL, ADMM_CG_STEPS = 0.2, 16  # of conjugate gradients, relative to the gradient, where there are more features
+GUESS_EPOCHS = 5  # of coordinate descent for a first guess
 RELAXATION = 1.7
 SIGMA_FIRST = 0.3  # mu(1) / C_i, which the paper leaves open
-SIGMA_MAX = 1e5  # the paper's cap on mu
+PAPER_SIGMA_MAX = 1e5  # the paper's cap on mu
 BALANCE_RATIO, BALANCE_STEP = 2.0, 4.0  # factors: between the residuals, and of mu at once, at most
 BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least this many, and this share of all so far
-SIGMA_GROWTH = 1.05  # of mu an iteration, where it grows geometrically
+GEOMETRIC_GROWTH = 1.05  # of mu an iteration, where it grows geometrically
 MAX_ITERATIONS = 10000
-STEP_PRODUCTS, SQUARE_NS = 3.0, 2.0  # of an iteration with a factor: products with the rows, and operations per d^2
+ADMM_PRODUCTS, ADMM_SQUARE_NS = 3.0, 2.0  # of a factorised iteration: products with the rows, operations per d^2
 # After so many iterations, and each doubling, a run ends that is predicted to need more than MAX_ITERATIONS
 PREDICTION_ITERATIONS = 1024
 # iterations after a restart when the mean is examined, and between evaluations
-FIRST_EVALUATION, EVALUATION_GROWTH = 20, 1.5
+FIRST_AVERAGE, AVERAGE_GROWTH = 20, 1.5
 
 METHODS = {
     "bias": BIAS,
@@ -110,7 +110,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     balanced, merit, before = BALANCE_EVERY, -np.inf, 1.0
     slower = None
     if ours and possible(task):
-        step_ns = STEP_PRODUCTS * VISIT_NS * o.rows.nnz + SQUARE_NS * o.d * o.d
+        step_ns = ADMM_PRODUCTS * VISIT_NS * o.rows.nnz + ADMM_SQUARE_NS * o.d * o.d
         slower = Slower(task, step_ns, monitor.gap or RULE_MIN_GAP)
     for k in range(MAX_ITERATIONS):
         # Step 1: e, and with it the gradient of the augmented Lagrangian in (w, b)
@@ -150,10 +150,10 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
                 o.sigma *= step.imbalance()
             continue
         if task.options.mu == "geometric":
-            sigma = min(SIGMA_GROWTH * o.sigma, SIGMA_MAX)
+            sigma = min(GEOMETRIC_GROWTH * o.sigma, PAPER_SIGMA_MAX)
         else:
             rest = 0.5 * float(o.w @ o.regular(o.w)) + e_loss
-            sigma, merit = sigma_by_merit(o.sigma, step.residual, rest, merit, SIGMA_MAX)
+            sigma, merit = sigma_by_merit(o.sigma, step.residual, rest, merit, PAPER_SIGMA_MAX)
         o.multiply(sigma)
         o.sigma = sigma
     return Result(best.w, status or base.PRECISION, monitor.iterations, monitor.history, best.alpha)
@@ -162,7 +162,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
 def _first_guess(o: Admm, best: Best, seed: int, monitor: Monitor) -> None:
     """Take w and the multipliers from a few epochs of coordinate descent."""
     descent = DualCoordinateDescent.of_power(o.rows, o.y, o.cost, o.p, seed, o.target)
-    for _ in range(FIRST_EPOCHS):
+    for _ in range(GUESS_EPOCHS):
         if not monitor.ended():
             descent.run()
     best.dual, best.alpha = descent.dual_value(), descent.alpha
@@ -240,7 +240,7 @@ class _Step:
         def product(v: np.ndarray) -> np.ndarray:
             return sigma * o.cost_product(v) + o.regular(v)
 
-        tolerance, max_steps = (CG_RTOL, MAX_CG_STEPS) if self.steps is None else (1e-8, self.steps)
+        tolerance, max_steps = (ADMM_CG_RTOL, ADMM_CG_STEPS) if self.steps is None else (1e-8, self.steps)
         p, self.cg, _ = conjugate_gradient(product, g, diagonal, tolerance, max_steps, self.monitor.ended)
         return p
 
@@ -256,7 +256,7 @@ class Average:
         self.o = o
         self._point = o.w, left  # the parts of length d; `o` has those of length n
         self._sums = [np.zeros_like(x) for x in self._point]
-        self._count, self._evaluation_due = 0, FIRST_EVALUATION
+        self._count, self._evaluation_due = 0, FIRST_AVERAGE
 
     def add(self) -> None:
         """Take the present point into the mean."""
@@ -284,11 +284,11 @@ class Average:
             for total in self._sums:
                 total[:] = 0.0
             o.drop_points()
-            self._count, self._evaluation_due = 0, FIRST_EVALUATION
+            self._count, self._evaluation_due = 0, FIRST_AVERAGE
             return g
         for x, old in zip(self._point, kept, strict=True):
             x[:] = old
         o.restore_point()
         o.gradient()
-        self._evaluation_due = int(EVALUATION_GROWTH * self._count) + 1
+        self._evaluation_due = int(AVERAGE_GROWTH * self._count) + 1
         return None

@@ -16,7 +16,7 @@ import numpy as np
 
 from svmtool.objectives.augmented import Augmented
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Rule, Status
+from svmtool.solvers.shared.base import CG_RTOL, Monitor, Rule, Status
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.tolerances import (
     ALM_IDLE_ROUNDS,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 SIGMA_COLD = 3.0  # first sigma without multipliers from elsewhere
 SIGMA_GROWTH, SIGMA_MAX = 3.0, 1e8
 GRADIENT_TOL = 1.0  # a round ends when the gradient is this small relative to the coming change of the multipliers
-CG_RTOL = 0.1  # of a Newton direction, relative to the gradient
 SMOOTHING = 0.9  # weight of the earlier ranges in their mean: a single one varies much
 RECENT_RANGES = 4  # share of all evaluations, one in this many, over which the fall of the range is measured
 WINDOW = 4  # evaluations over which the fall of the gap is measured where it fluctuates

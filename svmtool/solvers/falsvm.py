@@ -28,8 +28,8 @@ from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 
-MAX_FEATURES = 5000  # most features, because P is a matrix of features x features
-CALL_ROWS, CALL_WORK = 1 << 14, 1 << 27  # between two checks of the clock: rows, and multiplications, at most
+MAX_MATRIX_FEATURES = 5000  # most features, because P is a matrix of features x features
+CALL_ROWS, CALL_MULTIPLICATIONS = 1 << 14, 1 << 27  # most rows and multiplications between two checks of the clock
 
 PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is not optimal for all rows")
 
@@ -53,13 +53,13 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     was added.
     """
     n, d = task.rows.n, task.rows.d
-    if d > MAX_FEATURES:
+    if d > MAX_MATRIX_FEATURES:
         raise SvmtoolError(f"FALSVM keeps a matrix of features x features: {d} are too many (use -s 70)")
     objective = LeastSquares(task.rows, task.y, task.cost)
     added = AddedRows(task, task.equations if method == "stream" else None)
     random = np.zeros(32, np.int64)
     rand_seed(random, seed)
-    some = max(1, min(CALL_ROWS, int(CALL_WORK / max(added.cost, 1.0))))
+    some = max(1, min(CALL_ROWS, int(CALL_MULTIPLICATIONS / max(added.cost, 1.0))))
     status = _record(objective, monitor, added)
     for _ in range(task.options.passes):
         if status is not None:

@@ -31,8 +31,8 @@ from svmtool.kernels.row_scores import LinearRowScores
 from svmtool.objectives.one_class import is_zero
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import OPTIMAL, Monitor, Result, Rule
+from svmtool.solvers.shared.cutting_planes import DEFAULT_SAMPLE, CuttingPlanes, Sample
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
-from svmtool.solvers.shared.cutting_planes import SAMPLE_ROWS, CuttingPlanes, Sample
 from svmtool.solvers.shared.cutting_planes import plan as plan
 from svmtool.solvers.shared.cutting_planes import plan_sampled as plan_sampled
 
@@ -44,7 +44,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         monitor.step(0.0, 0.0, 0.0, active=0)
         return Result(np.zeros(task.rows.d + 1), OPTIMAL, 0, monitor.history, np.zeros(0))
     rows = LinearRowScores(task.rows)
-    sample = Sample(task.options.sample or SAMPLE_ROWS, n, seed) if method == "sample" else None
+    sample = Sample(task.options.sample or DEFAULT_SAMPLE, n, seed) if method == "sample" else None
     run = CuttingPlanes(rows, monitor, sample)
     status = run.run()
     alpha = np.zeros(n)

@@ -18,16 +18,17 @@ import numpy as np
 
 from svmtool.certify.one_class import hard_gap
 from svmtool.kernels.decomposition import Decomposition, ViolatingSets
-from svmtool.kernels.pair_descent import STALL_ROUNDS, TOLERANCE_SHARE, PairDescent, capacity_for_rows
+from svmtool.kernels.pair_descent import TOLERANCE_SHARE, PairDescent, capacity_for_rows
 from svmtool.kernels.problems import HardOneClass
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.row_scores import KernelRowScores
 from svmtool.kernels.rows import exact_sum
 from svmtool.limits import EndedError
 from svmtool.objectives.one_class import least_score
+from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Progress, Rule, Status
+from svmtool.solvers.shared.cutting_planes import DEFAULT_SAMPLE, NOT_SEMIDEFINITE, RHO_MARGIN, CuttingPlanes, Sample
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
-from svmtool.solvers.shared.cutting_planes import NOT_SEMIDEFINITE, RHO_MARGIN, SAMPLE_ROWS, CuttingPlanes, Sample
 from svmtool.solvers.shared.cutting_planes import plan as plan
 from svmtool.solvers.shared.cutting_planes import plan_sampled as plan_sampled
 from svmtool.tolerances import MIB, ROUNDOFF_GAP
@@ -41,8 +42,7 @@ COSTLY = Status("costly", False, "an exact solution costs less than more rounds"
 # sets (m 68 to 3241, gap 1e-3) all were solved within 200; ill-conditioned ones have no bound
 MAX_PAIR_WORK = 1200.0
 EXACT_BYTES = 32.0  # memory of an exact solution per m^2; decomposition continues if that exceeds the cache
-FIRST_CHECK_ROUNDS = 128  # rounds of decomposition before the first check of progress
-VIOLATION_SHARE = 0.3  # the problem over a working set is solved to this share of the violation among all rows
+SET_VIOLATION_SHARE = 0.3  # the problem over a working set is solved to this share of the violation among all rows
 
 
 def solve(
@@ -50,7 +50,7 @@ def solve(
 ) -> KernelResult:
     """Solve to the monitor's gap; the rule is not used."""
     cache_mb = problem.cache_mb
-    sample = Sample(problem.options.sample or SAMPLE_ROWS, problem.n, seed) if method == "sample" else None
+    sample = Sample(problem.options.sample or DEFAULT_SAMPLE, problem.n, seed) if method == "sample" else None
     rows, before = KernelRowScores(problem, cache_mb), None
     first = None if start is None or not np.any(start) else np.flatnonzero(start)
     run = CuttingPlanes(rows, monitor, sample, first)
@@ -149,7 +149,7 @@ def _descend(
     """From alpha = start to the monitor's gap, by working sets of the rows that lie furthest from the plane."""
     state = Decomposition(problem, capacity_for_rows(problem.n, cache_mb), start)
     sets, subproblem = ViolatingSets(WORKING_SET_SIZE), PairDescent()
-    moved, progress = True, Progress(FIRST_CHECK_ROUNDS, STALL_ROUNDS)
+    moved, progress = True, Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
     theta = 1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5
     target_gap = monitor.gap or 0.0
     while True:
@@ -176,7 +176,7 @@ def _descend(
                 status = COSTLY
             if status is None:
                 chosen = sets.choose(state)
-                tolerance = max(TOLERANCE_SHARE * theta * rho, VIOLATION_SHARE * violation)
+                tolerance = max(TOLERANCE_SHARE * theta * rho, SET_VIOLATION_SHARE * violation)
                 moved = state.change(chosen, subproblem(state, chosen, tolerance))
         except EndedError:
             status, state.f = monitor.end(), f

@@ -37,22 +37,18 @@ from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
-from svmtool.solvers.shared.newton import rounded
+from svmtool.solvers.shared.newton import MIN_GROUP, SAMPLE_GAP, SAMPLE_ROUNDS, rounded, sample_group
 from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, OPTIMAL_GAP, RULE_MIN_GAP, SLOW_MIN_GAP
 
-# The sample holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE rows for each feature and SAMPLE_ROWS in
-# all; none is used that would hold more than one row in MIN_GROUP
-SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE, SAMPLE_ROWS, MIN_GROUP = 16, 8, 400, 3
-SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20  # its solution need not be exact
 CUBE_PACE = 12.0  # operations of the d^3 of a factorisation that cost what a non-zero costs in a Hessian product
 EARLY_CG_SHARE = 0.6  # share of a Gram matrix's cost that CG with the diagonal may take before the first one
-CG_LOOSE, CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
+LOGISTIC_CG_LOOSE, LOGISTIC_CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
 GRADIENT_SHARE = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
 RATE_EPOCHS = 5  # epochs over which their speed is measured
 # Steps take over where this many more epochs would be needed.  Ten sets of 2,348 to 518,658 features, -s 0 and 7, C = 1
 # and 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to 1.63)
 MAX_MORE_EPOCHS = 30
-ZERO_LOSS_MARGIN = 750.0  # log(1 + exp(-z)) is 0 from this margin on
+ZERO_LOGISTIC_MARGIN = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
 METHODS = {
     "fused": "Newton steps in one compiled call",
@@ -69,7 +65,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     if newton.fits_call(task):
         return Plan("fused", f"{d} features, at most {newton.FUSED_FEATURES}, and little data")
     if d <= GRAM_BELOW:
-        sampled = start is None and _group(task) >= MIN_GROUP and task.bias_only_solution(ZERO_LOSS_MARGIN) is None
+        sampled = start is None and sample_group(task.rows) >= MIN_GROUP
+        sampled = sampled and task.bias_only_solution(ZERO_LOGISTIC_MARGIN) is None
         return Plan("primal-sampled" if sampled else "primal", f"{d} features, at most {GRAM_BELOW}")
     if DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias):
         return Plan("epochs", f"{d} features, more than {GRAM_BELOW}")
@@ -79,7 +76,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None); see the module's text."""
     objective = task.objective(Logistic)
-    if (answer := task.bias_only_solution(ZERO_LOSS_MARGIN)) is not None:  # f has no minimiser, its infimum is 0
+    if (answer := task.bias_only_solution(ZERO_LOGISTIC_MARGIN)) is not None:  # f has no minimiser, its infimum is 0
         start = answer
     run = TruncatedNewton(objective, monitor, rule, method in ("epochs", "cg"))
     if method == "fused":
@@ -88,7 +85,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         return newton.fused_steps(objective, monitor, rule, w, gap, run.gradient_tol, run.steps, steepest)
     objective.set_point(np.zeros(objective.d) if start is None else start)
     if method == "primal-sampled" and start is None:
-        run.factor = _sampled(objective, monitor, _group(task), seed)
+        run.factor = _sampled(objective, monitor, sample_group(task.rows), seed)
     elif method == "epochs":
         descent = LogisticCoordinateDescent(task.rows, task.y, task.cost, seed, None if start is None else -objective.z)
         status = run.descent(descent)
@@ -96,11 +93,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
             return Result(objective.w, status, descent.count, monitor.history, descent.alpha())
     status = run.steps()
     return Result(objective.w, status, monitor.iterations, monitor.history)
-
-
-def _group(task: Task) -> int:
-    """One row in this many is in the sample."""
-    return min(SAMPLE_GROUP, task.rows.n // max(SAMPLE_ROWS, SAMPLE_ROWS_PER_FEATURE * task.rows.d))
 
 
 def _sampled(objective: Logistic, monitor: Monitor, group: int, seed: int) -> Factored | None:
@@ -200,7 +192,7 @@ class TruncatedNewton:
         goal = (2.0 * target_gap * f) ** 0.5  # |gradient| that certifies the gap to stop at
         if self.gradient_tol > 0.0:
             goal = min(goal, self.gradient_tol)
-        tolerance = min(CG_LOOSE, max(CG_TIGHT, (decrement / f) ** 0.5, GRADIENT_SHARE * goal / norm))
+        tolerance = min(LOGISTIC_CG_LOOSE, max(LOGISTIC_CG_TIGHT, (decrement / f) ** 0.5, GRADIENT_SHARE * goal / norm))
         p, steps, _ = conjugate_gradient(o.hessian_product, g, inverse, tolerance, 10 * o.d, self.monitor.ended)
         self.products += steps
         return -p, steps

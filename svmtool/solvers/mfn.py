@@ -40,10 +40,10 @@ from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, R
 from svmtool.solvers.shared.newton import RuleEpochs, newton_steps
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, LATE_EPOCHS, RULE_MIN_GAP, SLOW_MIN_GAP
 
-# Heuristic 3: the sample holds one row in SAMPLE_GROUP, if these are at least SAMPLE_ROWS_PER_FEATURE rows for each
-# feature and SAMPLE_ROWS in all
-SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE, SAMPLE_ROWS = 16, 16, 400
-SAMPLE_GAP, SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
+# Heuristic 3: the sample holds one row in MFN_SAMPLE_GROUP, if these are at least MFN_SAMPLE_EACH rows for each feature
+# and MFN_SAMPLE_ROWS in all
+MFN_SAMPLE_GROUP, MFN_SAMPLE_EACH, MFN_SAMPLE_ROWS = 16, 16, 400
+MFN_SAMPLE_GAP, MFN_SAMPLE_ROUNDS = 1e-3, 20  # its solution need not be exact
 # Visits to each row in the first turn of epochs.  A visit to a row with few non-zeros costs more per non-zero, so the
 # turn makes fewer visits in the same time; but if fewer rows are active than there are features, the dual is the
 # smaller problem, and epochs continue to FIRST_TURN_VISITS.  On ten wide sets (frappe, ml100k, banking77, la12,
@@ -77,7 +77,8 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     n, d = task.rows.n, task.rows.d
     if task.target is not None and task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
-    sampled = "-sampled" if start is None and n >= SAMPLE_GROUP * max(SAMPLE_ROWS, SAMPLE_ROWS_PER_FEATURE * d) else ""
+    enough = n >= MFN_SAMPLE_GROUP * max(MFN_SAMPLE_ROWS, MFN_SAMPLE_EACH * d)
+    sampled = "-sampled" if start is None and enough else ""
     if newton.fits_call(task):
         return Plan("fused" + sampled, f"{d} features, at most {newton.FUSED_FEATURES}, and little data")
     by_epochs = DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias)
@@ -119,7 +120,7 @@ def _fused(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndar
     """All rounds in one compiled call; seed: of the sample whose minimiser comes first, None for none."""
     w = np.zeros(objective.d) if start is None else start.copy()
     if seed is not None:
-        objective.sample(SAMPLE_GROUP, seed).fused_newton(w, SAMPLE_GAP, -1.0, 0.0, 0.0, SAMPLE_ROUNDS)
+        objective.sample(MFN_SAMPLE_GROUP, seed).fused_newton(w, MFN_SAMPLE_GAP, -1.0, 0.0, 0.0, MFN_SAMPLE_ROUNDS)
     gradient_tol = -1.0 if rule.primal is None else rule.primal.share * objective.gradient_at_zero()
     gap = rule.certified.gap if monitor.gap is None else monitor.gap
     more = partial(newton_steps, objective, monitor, rule, "primal")
@@ -128,9 +129,9 @@ def _fused(objective: SquaredHinge, monitor: Monitor, rule: Rule, start: np.ndar
 
 def _sampled(objective: SquaredHinge, monitor: Monitor, seed: int) -> None:
     """Move to the minimiser over a random subset of the rows (heuristic 3)."""
-    subset = objective.sample(SAMPLE_GROUP, seed)
+    subset = objective.sample(MFN_SAMPLE_GROUP, seed)
     subset.set_point(np.zeros(objective.d))
-    newton_steps(subset, monitor.child(SAMPLE_GAP, SAMPLE_ROUNDS), Rule(), "primal")
+    newton_steps(subset, monitor.child(MFN_SAMPLE_GAP, MFN_SAMPLE_ROUNDS), Rule(), "primal")
     objective.set_point(subset.w)
 
 

@@ -29,10 +29,10 @@ from svmtool.solvers.shared.homotopy import Homotopy
 from svmtool.solvers.shared.newton import RuleEpochs
 from svmtool.tolerances import GRAM_BELOW
 
-MAX_VISITS = 3000.0  # to each row by epochs before the polish takes over: they are cheap compared with its systems
+MAX_STAGE_VISITS = 3000.0  # to each row before the polish takes over: epochs are cheap compared with its systems
 POLISH_GAP = 1e-2  # certified gap from which the polish takes over
 SIGMA_EPOCHS = 100.0  # first sigma of a polish that follows epochs
-SIGMA_GROWTH, SIGMA_MAX = 5.0, 1e8  # of sigma in the polish
+POLISH_SIGMA_GROWTH, POLISH_SIGMA_MAX = 5.0, 1e8  # of sigma in the polish
 
 METHODS = {
     "primal": "stages of Huber's loss by Newton steps on a factorised matrix of the features",
@@ -66,7 +66,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         run.enter()
     elif method == "epochs":
         descent = DualCoordinateDescent(task.rows, task.y, np.zeros(task.rows.n), task.cost, seed)
-        status = RuleEpochs(objective, descent, monitor, rule, 0).run(MAX_VISITS)
+        status = RuleEpochs(objective, descent, monitor, rule, 0).run(MAX_STAGE_VISITS)
         if status is not None:
             return Result(descent.w, status, descent.count, monitor.history, descent.alpha)
         run.follow(descent)
@@ -83,7 +83,7 @@ class L1Homotopy(Homotopy):
         """Choose the stage that suits w: the one whose dual point is best."""
         o = self.objective
         bound = -np.inf
-        while o.sigma < SIGMA_MAX and not self.monitor.ended():
+        while o.sigma < POLISH_SIGMA_MAX and not self.monitor.ended():
             o.gradient()
             if o.bound <= bound:
                 break
@@ -106,5 +106,5 @@ class L1Homotopy(Homotopy):
             o.sigma *= 2.0
             return o.gradient()[1]
         o.accept()
-        o.sigma = min(o.sigma * SIGMA_GROWTH, SIGMA_MAX)
+        o.sigma = min(o.sigma * POLISH_SIGMA_GROWTH, POLISH_SIGMA_MAX)
         return o.gradient_on_pieces()

@@ -27,10 +27,10 @@ from svmtool.limits import EndedError
 from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Plan, Progress, Rule
 from svmtool.tolerances import ROUNDOFF_GAP
 
-MU, MU_RISE, MU_MIN = 0.3, 1e2, 1e-8  # the first mu, its largest factor for large C, and the least mu
-MU_FACTOR = 0.4  # of mu from stage to stage
-STAGE_RTOL, STAGE_STEPS = 0.1, 20  # a stage ends when the gradient is this share of the change of C u, or by steps
-NEGLIGIBLE_ERROR = 0.05  # share of the gap's root up to which errors of decision values do not matter
+KERNEL_MU, KERNEL_MU_RISE, KERNEL_MU_MIN = 0.3, 1e2, 1e-8  # first mu, its largest factor for large C, least mu
+KERNEL_MU_FACTOR = 0.4  # of mu from stage to stage
+KERNEL_STAGE_RTOL, STAGE_STEPS = 0.1, 20  # a stage ends at this ratio of the gradient to the change of C u, or by steps
+NEGLIGIBLE_SCORE_ERROR = 0.05  # share of the gap's root up to which errors of decision values do not matter
 STALL_STAGES = 12  # stages without a smaller gap, after which only round-off is left
 LOST_STAGE_WEIGHT = 4  # a stage that finds neither the minimum of F_mu nor a smaller gap counts as this many
 FIRST_CHECK_STAGES = 8  # stages before the first check of progress
@@ -57,7 +57,7 @@ def plan(problem: KernelProblem, rule: Rule, start: np.ndarray | None = None) ->
 
 
 def _first_mu(problem: KernelProblem) -> float:
-    return MU * min(max(1.0, float(np.mean(problem.upper))), MU_RISE)
+    return KERNEL_MU * min(max(1.0, float(np.mean(problem.upper))), KERNEL_MU_RISE)
 
 
 def solve(
@@ -77,7 +77,7 @@ def solve(
         relative_gap = problem.relative(gap - value, -value)
         close = monitor.gap is not None and relative_gap <= monitor.gap  # as certified: in double precision
         try:
-            doubtful = close or (violation <= eps and state.error() * float(np.sum(C)) > NEGLIGIBLE_ERROR * gap)
+            doubtful = close or (violation <= eps and state.error() * float(np.sum(C)) > NEGLIGIBLE_SCORE_ERROR * gap)
             if doubtful and not state.exact:
                 state.refresh()
                 continue
@@ -107,7 +107,7 @@ def solve(
             best = best or state.result(value, gap, rho, r, count, status)
             best.status, best.iterations = status, count
             return best
-        mu = max(mu * MU_FACTOR, MU_MIN)
+        mu = max(mu * KERNEL_MU_FACTOR, KERNEL_MU_MIN)
 
 
 def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> tuple[int, bool]:
@@ -116,7 +116,7 @@ def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> tuple[int, bool]:
     Returns the number of steps, and whether the stage is complete.
     """
     steps, left, way = 0, np.inf, 0.0
-    while left > STAGE_RTOL * way and steps < STAGE_STEPS and not monitor.ended():
+    while left > KERNEL_STAGE_RTOL * way and steps < STAGE_STEPS and not monitor.ended():
         try:
             d, db, _ = smoothed.newton()
         except SvmtoolError:
@@ -128,4 +128,4 @@ def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> tuple[int, bool]:
         goal = smoothed.slopes(smoothed.b)
         left = float(np.abs(goal - smoothed.c).max())
         way = float(np.abs(goal - smoothed.y * smoothed.C * smoothed.u0).max())
-    return steps, left <= STAGE_RTOL * way
+    return steps, left <= KERNEL_STAGE_RTOL * way

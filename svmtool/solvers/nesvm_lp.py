@@ -28,15 +28,16 @@ from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
 
-MU, MU_FACTOR = 1.0, 0.5  # the first mu, and how mu and the proximal term's weight shrink
+LP_MU, LP_MU_FACTOR = 1.0, 0.5  # the first mu, and how mu and the proximal term's weight shrink
 RHO_FIRST, RHO_MIN = 1e-3, 1e-10  # that weight, relative to the sum of all C_i; see homotopy.rise
 EVALUATION_STEPS = 8  # steps between two evaluations of the gap within a stage
 BACK_FACTOR = 0.1  # factor by which mu goes back when columns enter
 CUBE_RATIO = 1e4  # ratio of d^3 to the non-zeros, from which methods without a d x d system are faster
 MAX_FIRST_COLUMNS = 200  # up to this many violated dual constraints at the start column generation comes first
 # Restarted PDHG
-FIRST_STEPS, EVALUATION_SHARE = 40, 0.1  # steps before rows and columns are chosen; their share between evaluations
-STALL_SHARE, STALL_GROWTH, MIN_STEPS = 0.7, 2.0, 4000  # of the gap; growth of the steps meanwhile: factor and number
+PDHG_FIRST_STEPS, PDHG_EVALUATION_SHARE = 40, 0.1  # before rows and columns are chosen; between evaluations
+# PDHG stalls if the gap does not fall to this share while the steps grow by this factor and number
+PDHG_STALL_SHARE, PDHG_STALL_GROWTH, PDHG_MIN_STEPS = 0.7, 2.0, 4000
 CALL_NUMBERS = 1 << 23  # numbers that steps go over between two checks of the limits
 # Column generation
 MIN_COLUMNS = 200  # least number of columns that enter at a time
@@ -77,7 +78,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         return bias_only(monitor, task.bias_only_solution(), np.zeros(task.rows.n))
     if method == "plain":
         return homotopy.plain(homotopy.smoothed_hinge(task, True), monitor, start)
-    mu = homotopy.first_mu(task, MU)
+    mu = homotopy.first_mu(task, LP_MU)
     if method == "stages":
         run = LpHomotopy(task, monitor, mu, start)
         status = run.stages()
@@ -104,7 +105,7 @@ def by_pdhg(task: Task, monitor: Monitor, best: Best) -> Status | None:
     least, at = best.gap, 0  # the gap when it last fell well, and after how many steps that was
     burst = max(1, CALL_NUMBERS // max(task.rows.nnz, 1))
     while status is None:
-        last_step = run.steps + max(FIRST_STEPS, int(EVALUATION_SHARE * run.steps))
+        last_step = run.steps + max(PDHG_FIRST_STEPS, int(PDHG_EVALUATION_SHARE * run.steps))
         while run.steps < last_step and status is None:
             run.run(min(burst, last_step - run.steps))
             status = monitor.limit()
@@ -114,9 +115,9 @@ def by_pdhg(task: Task, monitor: Monitor, best: Best) -> Status | None:
         status = now or status
         if status is None and best.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
-        if best.gap <= STALL_SHARE * least:
+        if best.gap <= PDHG_STALL_SHARE * least:
             least, at = best.gap, run.steps
-        elif run.steps > STALL_GROWTH * at + MIN_STEPS:
+        elif run.steps > PDHG_STALL_GROWTH * at + PDHG_MIN_STEPS:
             break
         if status is None:
             run.choose()
@@ -212,5 +213,5 @@ class LpHomotopy(Homotopy):
 
     def next_stage(self) -> np.ndarray:
         o = self.objective
-        o.recentre(min(o.sigma / MU_FACTOR, 1.0 / MU_MIN), max(o.rho * MU_FACTOR, RHO_MIN * self.total))
+        o.recentre(min(o.sigma / LP_MU_FACTOR, 1.0 / MU_MIN), max(o.rho * LP_MU_FACTOR, RHO_MIN * self.total))
         return o.gradient_on_pieces()

@@ -34,11 +34,11 @@ from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 from svmtool.tolerances import EPOCH_TOL, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP
 
 # A run ends after this many evaluations without a better gap or dual value: what is left is round-off.
-STALL_RTOL, STALL_EVALUATIONS = 1e-13, 30
+DUAL_STALL_RTOL, STALL_EVALUATIONS = 1e-13, 30
 # After a gap of ROUNDOFF_GAP, in addition to as many as that took: the violation may never reach a small -e.
 EXTRA_EVALUATIONS = 300
 MAX_FACE_ROWS = 500  # free rows whose system is factorised where rounds alone are slow
-CALL_ROUNDS, CALL_NONZEROS = 100, 1 << 26  # between two passes over all rows: most rounds, and most non-zeros visited
+CALL_ROUNDS, ROUND_CALL_NONZEROS = 100, 1 << 26  # most rounds and visited non-zeros between two passes over all rows
 
 METHODS = {
     "rows": "rounds of pairs, from the vertex of the first rows",
@@ -73,7 +73,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
     range_tol, gap = np.inf, OPTIMAL_GAP if monitor.gap is None else monitor.gap  # violation and gap that end the run
     if monitor.gap is None and rule.dual is not None:
         range_tol, gap = EPOCH_TOL * rule.dual.width, RULE_MIN_GAP
-    call_rounds = max(1, min(CALL_ROUNDS, CALL_NONZEROS // max(descent.rows.nnz, 1), monitor.call_rounds))
+    call_rounds = max(1, min(CALL_ROUNDS, ROUND_CALL_NONZEROS // max(descent.rows.nnz, 1), monitor.call_rounds))
     smallest, highest, stalled, try_face, next_try = np.inf, -np.inf, 0, warm, 0
     evaluations, max_evaluations = 0, np.inf
     while True:
@@ -85,7 +85,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
         if status is None and descent.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
         if status is None:
-            better = descent.gap < 0.999 * smallest or descent.dual > highest + STALL_RTOL * abs(highest)
+            better = descent.gap < 0.999 * smallest or descent.dual > highest + DUAL_STALL_RTOL * abs(highest)
             stalled = 0 if better else stalled + 1
             smallest, highest = min(smallest, descent.gap), max(highest, descent.dual)
             evaluations += 1

@@ -28,7 +28,7 @@ CANDIDATES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "one": ((21, 1, 2), (21, 1, 2)),
 }
 BY_OPTION = (5, 6, 30, 31)  # solve another problem: chosen only for their options (scripts/bench_parts leaves them out)
-LABELS = {"two": "two labels", "many": "{values} labels", "real": "real-valued labels", "one": "one label"}
+LABELS_TEXT = {"two": "two labels", "many": "{values} labels", "real": "real-valued labels", "one": "one label"}
 
 
 class Facts(NamedTuple):
@@ -55,7 +55,7 @@ def choose(facts: Facts, given: tuple[str, ...] = ()) -> tuple[registry.Solver, 
     """The solver and the reason; SvmtoolError where no solver for such labels supports all options `given`."""
     wide = facts.features > GRAM_BELOW  # a Newton step factorises no Gram matrix
     fitting = [registry.find(number) for number in CANDIDATES[facts.labels][wide]]
-    what = LABELS[facts.labels].format(values=facts.values)
+    what = LABELS_TEXT[facts.labels].format(values=facts.values)
     for k, row in enumerate(fitting):
         if registry.supported_options(row).issuperset(given):
             shape = f"{facts.rows} rows, {facts.features} features, {facts.nonzeros} non-zeros"

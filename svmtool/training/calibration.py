@@ -32,11 +32,11 @@ from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation.folds import fold_rows, run_folds, stratified_folds
 
 FOLDS = 5
-MAX_ITERATIONS = 100
+MAX_SIGMOID_STEPS = 100
 LAST_DECREMENT = 1e-10  # relative to the value: one more Newton step is exact to round-off
 ARMIJO = 1e-4  # share of the predicted decrease that a step must achieve
 MIN_STEP = 1e-10
-RIDGE_SHARE = 1e-12  # relative increase of the Hessian's diagonal
+SIGMOID_RIDGE = 1e-12  # relative increase of the Hessian's diagonal
 MIN_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
 
 
@@ -138,13 +138,14 @@ def fit_sigmoid(f: np.ndarray, of_class: np.ndarray, weights: np.ndarray) -> tup
 
     A, B = 0.0, math.log((negative + 1) / (positive + 1))
     F = value(A, B)
-    for _ in range(MAX_ITERATIONS):
+    for _ in range(MAX_SIGMOID_STEPS):
         z = A * x + B
         e = np.exp(-np.abs(z))  # <= 1: no overflow
         p = np.where(z >= 0, e, 1.0) / (1.0 + e)
         r, h = weights * (t - p), weights * e / (1.0 + e) ** 2
         g1, g2 = float(r @ x), float(r.sum())
-        h11, h12, h22 = (1 + RIDGE_SHARE) * float(h * x @ x) + 1e-300, float(h @ x), (1 + RIDGE_SHARE) * float(h.sum())
+        more = 1 + SIGMOID_RIDGE
+        h11, h12, h22 = more * float(h * x @ x) + 1e-300, float(h @ x), more * float(h.sum())
         determinant = h11 * h22 - h12 * h12
         dA, dB = (h12 * g2 - h22 * g1) / determinant, (h12 * g1 - h11 * g2) / determinant
         decrement = -(g1 * dA + g2 * dB)

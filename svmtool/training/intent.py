@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from svmtool.errors import RowsError
 from svmtool.params import Settings
+from svmtool.registry.row import CLASSIFIERS
 
 if TYPE_CHECKING:
     import numpy as np
 
 MAX_CLASS_LABELS = 100  # more different labels than this are probably targets of a regression
-CLASSIFIERS = ("classification", "all classes")
 # What a number of -s is in LIBSVM, and the options that only this problem uses.
 LIBSVM_PROBLEMS = {
     1: ("nu-SVC", ("-n",)), 2: ("one-class SVM", ("-n",)), 3: ("epsilon-SVR", ("-p",)), 4: ("nu-SVR", ("-n", "-p")),

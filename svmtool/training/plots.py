@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TextIO
 from svmtool.charts.colours import BLUE, FAINT, GREY, ORANGE, RED
 from svmtool.errors import SvmtoolError
 
-KINDS = ("png", "svg", "pdf")
+PLOT_SUFFIXES = ("png", "svg", "pdf")
 MAX_NAMED_LINES = 10  # lines up to which each has its colour and its name in the legend
 MIN_DRAWN_GAP = 1e-17  # gaps of zero are drawn here: the axis is logarithmic
 MIN_DRAWN_SECONDS = 1e-6
@@ -56,8 +56,8 @@ def _kind(path: str) -> str:
     import importlib.util
 
     kind = path.rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else "png"
-    if kind not in KINDS:
-        raise SvmtoolError(f"ERROR: --plot {path}: the name must end in .{', .'.join(KINDS)}")
+    if kind not in PLOT_SUFFIXES:
+        raise SvmtoolError(f"ERROR: --plot {path}: the name must end in .{', .'.join(PLOT_SUFFIXES)}")
     if importlib.util.find_spec("matplotlib") is None:
         raise SvmtoolError("ERROR: --plot needs matplotlib: pip install 'svmtool[plot]'")
     return kind

@@ -27,8 +27,8 @@ from svmtool.tolerances import SLOW_MIN_GAP
 VISITS_SHARE = 0.5
 EPOCH_VISITS = 2e4  # fixed cost of an epoch, in visits to non-zeros
 FACE_SHARE = 0.5  # share of the work for conjugate gradients over the free dual variables, before coordinate descent
-EVALUATION_SHARE = 0.5  # visits between two evaluations of the primal, as share of all so far
-UNSHRINK_SHARE = 0.1  # rows are unshrunk when the gradients of the others have decreased to this share
+POLISH_EVALUATION_SHARE = 0.5  # visits between two evaluations of the primal, as share of all so far
+POLISH_UNSHRINK_SHARE = 0.1  # rows are unshrunk when the gradients of the others have decreased to this share
 
 
 def allowance(visits: float, nnz: int, problems: int) -> float:
@@ -96,9 +96,9 @@ def _go_on(
             break
         descent.run()
         if descent.pg_range <= sharp and not descent.complete:
-            sharp = UNSHRINK_SHARE * descent.pg_range
+            sharp = POLISH_UNSHRINK_SHARE * descent.pg_range
             descent.unshrink()
-        if made >= evaluated + max(each, EVALUATION_SHARE * evaluated):
+        if made >= evaluated + max(each, POLISH_EVALUATION_SHARE * evaluated):
             evaluated = made
             w, primal = least(descent.w)
     return least(descent.w)[0] if made > evaluated else w

@@ -21,7 +21,7 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import CONFIRMED_GAP, Monitor, Result
 from svmtool.tolerances import SLOW_MIN_GAP
 
-VALUE_RTOL = 1e-9  # relative excess over P(0) that counts as round-off
+EXCESS_RTOL = 1e-9  # relative excess over P(0) that counts as round-off
 
 
 def verified(
@@ -32,7 +32,7 @@ def verified(
     if not problems.is_finite(result.w):
         result = _replaced(problems, k, result, where)
     found = problems.certify(k, result)
-    if not found.primal <= least + VALUE_RTOL * abs(least):
+    if not found.primal <= least + EXCESS_RTOL * abs(least):
         result = _replaced(problems, k, result, where)
         found = problems.certify(k, result)
     claimed = result.history[-1]["gap"]
@@ -52,7 +52,7 @@ def verified(
 def sound(problems: Any, k: int, result: Result, start: np.ndarray | None = None) -> Result:
     """The result, or a better point if it violates check 1; without a certificate."""
     least, where = _least(problems, k, start)
-    if problems.is_finite(result.w) and problems.primal(k, result.w) <= least + VALUE_RTOL * abs(least):
+    if problems.is_finite(result.w) and problems.primal(k, result.w) <= least + EXCESS_RTOL * abs(least):
         return result
     return _replaced(problems, k, result, where)
 

@@ -247,7 +247,7 @@ def test_scores_do_not_depend_on_blocks_threads_or_the_way_in(word, bias, n_thre
         stored = linear.parse(opened)
     threads.set_count(n_threads)
     for block, group in ((1 << 18, 64), (300, 2), (40, 64)):
-        monkeypatch.setattr(scored_text, "BLOCK_BYTES", block)
+        monkeypatch.setattr(scored_text, "SCORED_BYTES", block)
         monkeypatch.setattr(scored_text, "GROUP_BLOCKS", group)
         for name in ("t", "t.gz"):
             with open_source(str(tmp_path / name)) as source:

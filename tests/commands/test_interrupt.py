@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from reference import random_rows, text_of
 
-from svmtool.cli.entry import INTERRUPTED
+from svmtool.cli.entry import INTERRUPTED_STATUS
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear
@@ -134,7 +134,7 @@ def test_ctrl_c_writes_the_best_model_and_exits_130(rounds, tmp_path):
         process.send_signal(signal.SIGINT)
         sent = time.monotonic()
         out, err = process.communicate(timeout=60)
-    assert process.returncode == INTERRUPTED == 130, err
+    assert process.returncode == INTERRUPTED_STATUS == 130, err
     assert time.monotonic() - sent < 20
     sentence = err.decode()
     assert sentence.startswith("interrupted: m holds the best model so far, certified relative gap = ")

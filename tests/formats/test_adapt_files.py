@@ -162,7 +162,7 @@ def test_a_damaged_state_is_refused_or_harmless(ready):
 
 def test_a_state_of_another_version_is_refused(ready, monkeypatch):
     with monkeypatch.context() as m:
-        m.setattr(adaptable_state, "VERSION", 99)
+        m.setattr(adaptable_state, "STATE_VERSION", 99)
         adaptable_state.write("m", adaptable_state.State(71, 1.0, 1.0, (), ClassStatistics()))
     refused(ready, "its version is 99, and this svmtool reads version 1", "--add", "new", "-i", "m")
 

@@ -81,7 +81,7 @@ def test_ranges_read_in_pieces(text, tmp_path, monkeypatch):
     (tmp_path / "r").write_text(text)
     whole = ranges.read(str(tmp_path / "r"))
     for block in range(1, 9):
-        monkeypatch.setattr(ranges, "BLOCK_BYTES", block)
+        monkeypatch.setattr(ranges, "RANGE_FILE_BYTES", block)
         some = ranges.read(str(tmp_path / "r"))
         assert (some.y, some.x) == (whole.y, whole.x) and some.x is not None
         for name in ("index", "low", "high"):

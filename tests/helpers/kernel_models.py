@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from svmtool.data.dataset import Dataset
-from svmtool.models.kernel import CLASSIFIERS, KernelModel
+from svmtool.models.kernel import CLASSIFIER_TYPES, KernelModel
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, PRECOMPUTED, RBF, Kernel
 
 KERNELS = [
@@ -44,7 +44,7 @@ def table_of(X: np.ndarray, rng: np.random.Generator | None = None, shift: int =
 def random_model(rng: np.random.Generator, kernel: Kernel, svm_type: str, k: int, m: int, d: int, shift: int = 0):
     """A model with m support vectors in d features, and these as dense rows; precomputed: of m + 3 training rows."""
     Z = np.round(rng.normal(size=(m, d)) * (rng.random((m, d)) < 0.6), 3)
-    classes = svm_type in CLASSIFIERS
+    classes = svm_type in CLASSIFIER_TYPES
     k = k if classes else 2
     counts = np.bincount(rng.integers(0, k, m), minlength=k) if classes else None
     coef = rng.normal(size=(max(1, k - 1) if classes else 1, m))

@@ -13,7 +13,7 @@ from svmtool.compiled.loops.kernel import kernel_loops
 from svmtool.compiled.loops.text import decision_loops
 from svmtool.data.dataset import Dataset
 from svmtool.errors import ModelError
-from svmtool.models.kernel import BLOCK_ROWS, MAX_DIRECT_PLACES, MAX_WEIGHTS, KernelModel
+from svmtool.models.kernel import MAX_BLOCK_ROWS, MAX_DIRECT_PLACES, MAX_WEIGHTS, KernelModel
 from svmtool.models.kernel_functions import POLYNOMIAL, PRECOMPUTED, RBF, SIGMOID, Kernel
 
 TYPES = ["c_svc", "one_class", "epsilon_svr"]
@@ -124,7 +124,7 @@ def test_decision_values_are_their_definition(kernel, svm_type, k, m, d, n):
 @pytest.mark.parametrize("kernel", KERNELS[:-1], ids=name)
 @pytest.mark.parametrize(
     "shift, classes, support, n",
-    [(MAX_DIRECT_PLACES, 3, 60, 45), (MAX_DIRECT_PLACES - 12, 12, 60, 45), (0, 3, 8, BLOCK_ROWS + 30)],
+    [(MAX_DIRECT_PLACES, 3, 60, 45), (MAX_DIRECT_PLACES - 12, 12, 60, 45), (0, 3, 8, MAX_BLOCK_ROWS + 30)],
     ids=["features are searched", "weights are too many", "blocks"],
 )
 def test_every_way_gives_the_same_values(kernel, shift, classes, support, n):

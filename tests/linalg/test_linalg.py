@@ -7,10 +7,10 @@ import pytest
 
 from svmtool.errors import SvmtoolError
 from svmtool.linalg.systems import (
-    BLOCK_ROWS,
     MAX_COMPILED_ORDER,
     MIN_PANEL_ORDER,
     PANEL_COLUMNS,
+    TRIANGLE_ROWS,
     Factored,
     conjugate_gradient,
     inverse,
@@ -83,7 +83,7 @@ def test_conjugate_gradients_end_where_numbers_underflow():
     assert products == 1 and not reached and not np.any(p)
 
 
-@pytest.mark.parametrize("d", [0, 1, 5, BLOCK_ROWS, 2 * BLOCK_ROWS + 3])
+@pytest.mark.parametrize("d", [0, 1, 5, TRIANGLE_ROWS, 2 * TRIANGLE_ROWS + 3])
 def test_mirror_copies_the_upper_triangle(d):
     H = np.random.default_rng(0).normal(size=(d, d))
     wanted = np.triu(H) + np.triu(H, 1).T

@@ -35,7 +35,7 @@ def alpha_of(run: ClassInterior, alpha: np.ndarray) -> np.ndarray:
 def test_steps_lead_to_the_optimum(name):
     p = PROBLEMS[name]
     best, run = Solved(ROWS[0], p).f, ClassInterior(task_of(p))
-    for _ in range(class_interior.USUAL_STEPS):
+    for _ in range(class_interior.USUAL_CLASS_INTERIOR_STEPS):
         run.measure()
         assert run.primal == pytest.approx(p.value(run.w), rel=1e-12) and run.primal >= best * (1 - 1e-10)
         assert run.dual == pytest.approx(p.dual_value(alpha_of(run, run.alpha)), rel=1e-9, abs=1e-9)

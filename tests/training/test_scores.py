@@ -10,7 +10,7 @@ from reference import random_rows, table_of, text_of
 
 from svmtool.metrics import RankCurve
 from svmtool.params import Settings
-from svmtool.registry.row import SCORES
+from svmtool.registry.row import SCORE_NAMES
 from svmtool.training.pipeline import train
 from svmtool.training.validation import folds
 from svmtool.training.validation.scores import MEASURES, HeldOut
@@ -215,7 +215,7 @@ def test_refusals_name_the_way_out(line, words, svm_train):
 
 
 def test_names_of_scores_are_the_measures():
-    assert tuple(MEASURES) == SCORES
+    assert tuple(MEASURES) == SCORE_NAMES
 
 
 def test_undefined_measures_never_win():

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.integers import parse_integer
 from svmtool.records import Record
-from svmtool.registry.row import SCORES, gap_of_theta
+from svmtool.registry.row import SCORE_NAMES, gap_of_theta
 from svmtool.tolerances import MB
 
 MAX_VALUES = 100_000  # of --grid
@@ -123,8 +123,8 @@ def _values_of_C(name: str, text: str) -> tuple[float, ...]:
 
 
 def _score(name: str, text: str) -> str:
-    if text not in SCORES:
-        raise SvmtoolError(f"ERROR: {name} {clipped(text)}: must be one of {', '.join(SCORES)}")
+    if text not in SCORE_NAMES:
+        raise SvmtoolError(f"ERROR: {name} {clipped(text)}: must be one of {', '.join(SCORE_NAMES)}")
     return text
 
 
@@ -172,7 +172,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
         "grid", "C=V,..", _values_of_C, "print a table of trainings at each C (C=0.1,1,10 or C=LOW:HIGH:N)"
     ),
     "--score": LongOption(
-        "score", "NAME", _score, f"with -C or --grid: choose by {', '.join(SCORES[:-1])} or {SCORES[-1]}"
+        "score", "NAME", _score, f"with -C or --grid: choose by {', '.join(SCORE_NAMES[:-1])} or {SCORE_NAMES[-1]}"
     ),
     "--metrics": LongOption("metrics", "", None, "with -v: also print F1, AUC, log loss (-b 1) or R2 and others"),
     "--balanced": LongOption("balanced", "", None, "multiply C for each class by rows / (classes * rows of the class)"),

@@ -11,7 +11,7 @@ from svmtool.errors import DataError, ModelError
 from svmtool.formats.models.kernel import parse
 from svmtool.formats.scored_text import Scored
 from svmtool.formats.svmlight.table import CHUNK_BYTES, raw_tables
-from svmtool.models.kernel import NO_PROBABILITIES, UNFIT, KernelModel
+from svmtool.models.kernel import NO_KERNEL_PROBABILITIES, UNFIT, KernelModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ def prepared(text: ModelText, options: Options) -> tuple[KernelModel, int, str, 
     """The model of a text, and known, beyond and notice of its Job; ModelError if it does not support the options."""
     model = parse(text)
     if options.probabilities and not model.gives_probabilities:
-        raise ModelError(NO_PROBABILITIES)
+        raise ModelError(NO_KERNEL_PROBABILITIES)
     notice = ""
     if model.gives_probabilities and not options.probabilities:
         notice = DISABLED

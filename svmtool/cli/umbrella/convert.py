@@ -8,7 +8,7 @@ from svmtool.cli import checks
 from svmtool.cli.console import stderr_line
 from svmtool.cli.umbrella import FILE
 
-KINDS = click.Choice(["libsvm", "csv", "tsv", "npz", "parquet"])
+FORMAT_CHOICE = click.Choice(["libsvm", "csv", "tsv", "npz", "parquet"])
 
 
 @click.command("convert", short_help="Convert CSV, TSV, npz, Parquet and LIBSVM's text.")
@@ -25,8 +25,8 @@ KINDS = click.Choice(["libsvm", "csv", "tsv", "npz", "parquet"])
     "--names", metavar="FILE", type=FILE,
     help="Use the columns and labels of an earlier conversion: its file OUT.names.  Test data need it.",
 )  # fmt: skip
-@click.option("--from", "source_kind", type=KINDS, help="Format of IN (default: by its suffix, else libsvm).")
-@click.option("--to", "target_kind", type=KINDS, help="Format of OUT (default: by its suffix, else libsvm).")
+@click.option("--from", "source_kind", type=FORMAT_CHOICE, help="Format of IN (default: by its suffix, else libsvm).")
+@click.option("--to", "target_kind", type=FORMAT_CHOICE, help="Format of OUT (default: by its suffix, else libsvm).")
 @click.option("--delimiter", metavar="CHARACTER", help="Delimiter of CSV (default: , or ; as the first line has).")
 @click.option(
     "--header/--no-header", default=None,

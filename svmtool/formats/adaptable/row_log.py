@@ -26,7 +26,7 @@ ENTRY = np.dtype("<u8")
 REMOVED = np.uint64(1)
 PIECE_ENTRIES = 1 << 17  # entries in memory at a time
 SIEVE_SIZE = 1 << 16  # size of the table of low bits that excludes most hashes from a search
-BLOCK_ROWS = 1 << 12
+HASHED_ROWS = 1 << 12
 
 
 def hashes_of(table: Dataset) -> np.ndarray:
@@ -40,7 +40,7 @@ def hashes_of(table: Dataset) -> np.ndarray:
         table.indptr, table.indices, table.values.view(np.uint64), whole_labels(table.labels).view(np.uint64),
         np.ascontiguousarray(table.factors).view(np.uint64), hashes,
     )  # fmt: skip
-    threads.run_blocks(lambda b: call(b * BLOCK_ROWS, min(n, (b + 1) * BLOCK_ROWS)), -(-n // BLOCK_ROWS))
+    threads.run_blocks(lambda b: call(b * HASHED_ROWS, min(n, (b + 1) * HASHED_ROWS)), -(-n // HASHED_ROWS))
     return hashes
 
 

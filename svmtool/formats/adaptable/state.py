@@ -25,18 +25,18 @@ from svmtool.formats.output import open_regular, replacing
 from svmtool.integers import parse_integer
 from svmtool.models.linear import OVERFLOWN
 
-VERSION = 1
+STATE_VERSION = 1
 ABSENT = -1  # signature of a missing file
 
 # name -> type and number of dimensions
-ARRAYS = {
+STATE_ARRAYS = {
     "version": ("i8", 0), "solver": ("i8", 0), "C": ("f8", 0), "bias": ("f8", 0), "own": ("i8", 1), "factor": ("f8", 1),
     "features": ("i8", 0), "labels": ("i8", 1), "count": ("i8", 1), "weight": ("f8", 1), "first": ("f8", 2),
     "gram": ("f8", 2), "past": ("f8", 1), "model": ("u1", 1), "before": ("i8", 0), "log": ("u8", 0),
     "entries": ("i8", 0),
 }  # fmt: skip
 
-MAGIC = b"\x93NUMPY\x01\x00"  # of an .npy array in the archive
+NPY_MAGIC = b"\x93NUMPY\x01\x00"  # of an .npy array in the archive
 MAX_HEADER_BYTES = 4096
 ENCRYPTED = 1  # bit in a member's flags
 _HEADER = re.compile(rb"\{'descr': '([<>|][iuf][18])', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n")
@@ -82,7 +82,7 @@ def write(path: str, state: State) -> None:
     """Write the state of the model `path` atomically; ModelError if it contains a non-finite number."""
     sums = state.sums
     arrays = {
-        "version": VERSION, "solver": state.solver, "C": state.C, "bias": state.bias,
+        "version": STATE_VERSION, "solver": state.solver, "C": state.C, "bias": state.bias,
         "own": [label for label, _ in state.class_weights], "factor": [f for _, f in state.class_weights],
         "features": sums.m, "labels": sums.labels, "count": sums.count, "weight": sums.weight, "first": sums.first,
         "gram": _packed(sums.gram), "past": sums.past, "model": np.frombuffer(state.model, np.uint8),
@@ -91,7 +91,7 @@ def write(path: str, state: State) -> None:
     if not all(np.all(np.isfinite(x)) for x in (state.C, state.bias, sums.weight, sums.first, arrays["gram"])):
         raise ModelError(OVERFLOWN)
     with replacing(path + STATE, "can't save the model's state to") as file:
-        np.savez(file, **{name: np.asarray(value, ARRAYS[name][0]) for name, value in arrays.items()})
+        np.savez(file, **{name: np.asarray(value, STATE_ARRAYS[name][0]) for name, value in arrays.items()})
 
 
 def read(path: str) -> State:
@@ -108,10 +108,10 @@ def read(path: str) -> State:
     try:
         with raw:
             archive = Archive(raw, os.fstat(raw.fileno()).st_size)
-            version = archive.array("version", *ARRAYS["version"]).item()
-            if version != VERSION:
-                raise ModelError(f"{name}: its version is {version}, and this svmtool reads version {VERSION}")
-            found = {key: archive.array(key, *kind) for key, kind in ARRAYS.items()}
+            version = archive.array("version", *STATE_ARRAYS["version"]).item()
+            if version != STATE_VERSION:
+                raise ModelError(f"{name}: its version is {version}, and this svmtool reads version {STATE_VERSION}")
+            found = {key: archive.array(key, *kind) for key, kind in STATE_ARRAYS.items()}
     except ArchiveError as e:
         raise ModelError(f"{name} is damaged or is not a model's state: {e}") from None
     _check(name, found)
@@ -217,9 +217,10 @@ class Archive:
 
 def _array(member, size: int, name: str, kind: str, dimensions: int) -> np.ndarray:
     """Read one .npy array of `size` bytes with its header."""
-    start = member.read(len(MAGIC) + 2)
-    length = int.from_bytes(start[len(MAGIC) :], "little")
-    found = _HEADER.fullmatch(member.read(length)) if start.startswith(MAGIC) and length <= MAX_HEADER_BYTES else None
+    start = member.read(len(NPY_MAGIC) + 2)
+    length = int.from_bytes(start[len(NPY_MAGIC) :], "little")
+    readable = start.startswith(NPY_MAGIC) and length <= MAX_HEADER_BYTES
+    found = _HEADER.fullmatch(member.read(length)) if readable else None
     if found is None or found[1][1:].decode() != kind:
         raise ArchiveError(f"its array {name!r} has a wrong type, shape or size")
     shape = tuple(parse_integer(word) for word in found[3].replace(b" ", b"").split(b",") if word)

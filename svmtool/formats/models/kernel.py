@@ -20,15 +20,15 @@ from typing import Any
 from svmtool.compiled.buffers import Buffer
 from svmtool.errors import DataError, ModelError, clipped
 from svmtool.formats.models.text import PADDING, ModelText, NotText, Scanner, load, notes_text, write_text
-from svmtool.formats.source import MAX_LINE, NEWLINE
+from svmtool.formats.source import END_OF_LINE, MAX_LINE
 from svmtool.formats.svmlight.slow_line import BLANKS, parse_line
 from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text, rows_text
-from svmtool.models.kernel import CLASSIFIERS, DENSITY_MARKS, SVM_TYPES, KernelModel
+from svmtool.models.kernel import CLASSIFIER_TYPES, DENSITY_MARKS, SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
 from svmtool.models.linear import NO_CLASSES, OVERFLOWN
 from svmtool.numbers import format_one, parse_number
 
-EARLY_END = "ERROR: fscanf failed to read model"
+TOO_SHORT = "ERROR: fscanf failed to read model"
 KERNELS_WITH = {"degree": WITH_DEGREE, "gamma": WITH_GAMMA, "coef0": WITH_COEF0}  # the kernels that use a parameter
 
 
@@ -38,7 +38,7 @@ def parse(text: ModelText) -> KernelModel:
     Raises ModelError (LIBSVM's messages, see the module's docstring).
     """
     try:
-        fields = _read_header(Scanner(text, EARLY_END))
+        fields = _read_header(Scanner(text, TOO_SHORT))
         columns = max(1, fields["nr_class"] - 1)
         rows = _support_vectors(text, fields["total_sv"], columns)
         kind = NAMES.index(fields["kernel_type"])
@@ -84,11 +84,11 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
         if key == "svm_type":
             fields[key] = scan.word(key)
             if fields[key] not in SVM_TYPES:
-                raise ModelError(f"unknown svm type.\n{EARLY_END}: [{fields[key]}]")
+                raise ModelError(f"unknown svm type.\n{TOO_SHORT}: [{fields[key]}]")
         elif key == "kernel_type":
             fields[key] = scan.word(key)
             if fields[key] not in NAMES:
-                raise ModelError(f"unknown kernel function.\n{EARLY_END}: [{fields[key]}]")
+                raise ModelError(f"unknown kernel function.\n{TOO_SHORT}: [{fields[key]}]")
         elif key in ("degree", "nr_class", "total_sv"):
             fields[key] = scan.integer(key)
         elif key in ("gamma", "coef0"):
@@ -110,10 +110,10 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
         elif key == "prob_density_marks":
             fields[key] = tuple(scan.real(key) for _ in range(DENSITY_MARKS))
         else:
-            raise ModelError(f"unknown text in model file: [{key}]\n{EARLY_END}")
+            raise ModelError(f"unknown text in model file: [{key}]\n{TOO_SHORT}")
     _check(fields)
     text = scan.text
-    while not (behind := text.buffer.memory.find(NEWLINE, text.at, text.stop) + 1) and text.more():
+    while not (behind := text.buffer.memory.find(END_OF_LINE, text.at, text.stop) + 1) and text.more():
         continue
     text.at = behind or text.stop
     return fields
@@ -122,7 +122,7 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
 def _check(fields: dict[str, Any]) -> None:
     """Reject invalid models that LIBSVM would accept; drop keys that do not belong to the model's type."""
     wanted = ["svm_type", "kernel_type", "nr_class", "total_sv", "rho"]
-    classes = fields.get("svm_type") in CLASSIFIERS
+    classes = fields.get("svm_type") in CLASSIFIER_TYPES
     if classes:
         wanted += ["label", "nr_sv"]
     kind = NAMES.index(fields["kernel_type"]) if "kernel_type" in fields else -1
@@ -176,20 +176,20 @@ def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
         if not n and text.more(MAX_LINE):
             continue
         if not n:
-            raise ModelError(f"{EARLY_END}: {count} support vectors expected, the file ends after {done}")
+            raise ModelError(f"{TOO_SHORT}: {count} support vectors expected, the file ends after {done}")
         size = end - text.at
         if 2 * columns * n > size + 1:  # before memory is allocated for them
-            raise ModelError(f"{EARLY_END}: {columns} coefficients a support vector expected, the lines are too short")
+            raise ModelError(f"{TOO_SHORT}: {columns} coefficients a support vector expected, the lines are too short")
         lines = Buffer("u1", size + 1 + PADDING)
         lines.items[:size] = text.buffer.items[text.at : end]
-        if lines.items[size - 1] != NEWLINE[0]:
-            lines.items[size] = NEWLINE[0]
+        if lines.items[size - 1] != END_OF_LINE[0]:
+            lines.items[size] = END_OF_LINE[0]
             size += 1
         try:
             parts.append(parse_text(lines, size, text.path, slow_line, columns, first_index=0, first_line=done))
         except DataError as e:
             token = f"token {clipped(e.token)!r}: " if e.token else ""
-            raise ModelError(f"{EARLY_END}: support vector {e.line}: {token}{e.reason}") from None
+            raise ModelError(f"{TOO_SHORT}: support vector {e.line}: {token}{e.reason}") from None
         text.at, done = end, done + n
     return joined_raw(parts) if parts else RawTable(0, 0, columns, first_index=0)
 
@@ -201,7 +201,7 @@ def _whole_lines(text: ModelText, max_lines: int) -> tuple[int, int]:
     """
     n, end = 0, text.at
     while n < max_lines and end < text.stop:
-        behind = text.buffer.memory.find(NEWLINE, end, text.stop) + 1
+        behind = text.buffer.memory.find(END_OF_LINE, end, text.stop) + 1
         if not behind and not text.ended:
             break
         n, end = n + 1, behind or text.stop
@@ -215,7 +215,7 @@ def _check_serials(rows: RawTable) -> None:
         number = rows.values.items[start] if stop - start == 1 and rows.indices.items[start] == -1 else 0
         if not 1 <= number < 2**31 or number != int(number):
             raise ModelError(
-                f"{EARLY_END}: support vector {s + 1}: for a precomputed kernel it must be 0:number, a whole number"
+                f"{TOO_SHORT}: support vector {s + 1}: for a precomputed kernel it must be 0:number, a whole number"
             )
 
 

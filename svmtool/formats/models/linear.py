@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 CHUNK_WEIGHTS = 1 << 16
-MAX_FLOAT = 1.7976931348623157e308
+MAX_RHO = 1.7976931348623157e308
 
 EARLY_END = "ERROR: fscanf failed to read the model"
 
@@ -52,7 +52,7 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
     missing = [key for key in ("solver_type", "nr_class", "nr_feature", "bias") if key not in fields]
     if missing:
         raise ModelError(f"ERROR: the model lacks {', '.join(missing)}")
-    if abs(fields.get("rho") or 0.0) == MAX_FLOAT:
+    if abs(fields.get("rho") or 0.0) == MAX_RHO:
         fields["rho"] *= 2.0  # see _finite
     _check(fields)
     return fields
@@ -130,7 +130,7 @@ def text_of(model: LinearModel) -> Iterator[bytes]:
 def _finite(rho: float) -> float:
     """A finite number that decides as rho: LIBLINEAR writes inf or -inf if all or no rows are outliers, and nan, which
     predicts -1, without rows."""
-    return 0.0 if rho != rho else max(-MAX_FLOAT, min(rho, MAX_FLOAT))
+    return 0.0 if rho != rho else max(-MAX_RHO, min(rho, MAX_RHO))
 
 
 def _refuse_overflow(model: LinearModel) -> None:

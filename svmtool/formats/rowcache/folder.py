@@ -42,7 +42,7 @@ MIN_MEMORY_BYTES = 300e6  # bytes; Python, numpy and the compiled loops use a th
 ROW_BYTES_PER_TEXT_BYTE = 2.0  # at most, of rows in memory
 OVERHEAD_BYTES = 150e6  # bytes of a run in addition to its rows
 MAX_LINE_SHARE = 1 / 32  # of the memory: limit of a line, whose text and rows are in memory several times
-MAX_TRIES, PAUSE_SECONDS = 40, 0.025  # attempts to use a name that other runs create and remove, and time between them
+MAX_TRIES, LOCK_PAUSE_SECONDS = 40, 0.025  # attempts to use a name that other runs create and remove, and pause
 OTHER_FOLDER = "--scratch DIR names another folder"
 
 
@@ -228,7 +228,7 @@ def place(fresh: Path, folder: Path) -> bool:
             if e.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
         if not remove(folder):
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(LOCK_PAUSE_SECONDS)
     return False
 
 

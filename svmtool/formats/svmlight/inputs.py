@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from svmtool.activity import doing
 from svmtool.compiled import ahead_of_time
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.source import MAX_LINE, NEWLINE, NUL_IN_LINE, open_source, too_long
+from svmtool.formats.source import END_OF_LINE, MAX_LINE, NUL_IN_LINE, open_source, too_long
 from svmtool.formats.svmlight.table import RawTable, joined, parse_bytes, read_raw
 from svmtool.numbers import parse_number
 
@@ -109,8 +109,8 @@ def arriving_rows(stopped: Callable[[], bool]) -> Iterator[RawTable | None]:
         except OSError as e:
             raise SvmtoolError(f"can't read -: {e.strerror}") from e
         ended = not data
-        rest.append(NEWLINE if ended and length else data)
-        cut = rest[-1].rfind(NEWLINE) + 1
+        rest.append(END_OF_LINE if ended and length else data)
+        cut = rest[-1].rfind(END_OF_LINE) + 1
         if not cut:
             length += len(data)
             if b"\0" in data or length > MAX_LINE:

@@ -18,7 +18,7 @@ NO_LABEL = "the label is missing: each row begins with one (svm-predict --no-lab
 BLANKS = b" \t"
 SPACE = b" \t\r\v\f"  # skipped by C's strtod and strtol
 SMALLEST_NORMAL = 2.2250738585072014e-308
-LAST_INDEX = 2147483647
+MAX_INDEX = 2147483647
 
 # What the first line of another format begins with, and what to do
 CONVERT = "svmtool convert --from {} FILE OUT converts it"
@@ -124,8 +124,8 @@ def _index(text: bytes, word: bytes, previous: int, first_index: int, refuse) ->
     index = parse_integer(body)
     if index < first_index:
         refuse(word, f"indices start at {first_index}")
-    if index > LAST_INDEX:
-        refuse(word, f"the index exceeds {LAST_INDEX}")
+    if index > MAX_INDEX:
+        refuse(word, f"the index exceeds {MAX_INDEX}")
     if index == previous:
         refuse(word, "the index appears twice in the line")
     if index < previous:

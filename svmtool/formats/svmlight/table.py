@@ -19,7 +19,7 @@ from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text import text_loops
 from svmtool.errors import DataError, SvmtoolError
-from svmtool.formats.source import MAX_LINE, NEWLINE, LineReader, Source, open_source, partial_line_error, too_long
+from svmtool.formats.source import END_OF_LINE, MAX_LINE, LineReader, Source, open_source, partial_line_error, too_long
 from svmtool.numbers import format_one
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _read_regular(source: Source, first_index: int) -> RawTable:
         """Raise DataError for the piece's last line, or an earlier malformed one in the piece's first block."""
         stop = min(piece.start + BLOCK_BYTES, piece.stop)
         text = load(piece.start, stop)
-        n = text.memory.rfind(NEWLINE, 0, stop - piece.start) + 1
+        n = text.memory.rfind(END_OF_LINE, 0, stop - piece.start) + 1
         (row, pair), (lines, colons) = (piece.rows[0], piece.pairs[0]), count_marks(text, 0, n)[:2]
         whole = Piece(piece.start, piece.start + n, (row, row + lines), (pair, pair + colons))
         _parse(text, 0, n, table, whole, 0, source.name)
@@ -194,7 +194,7 @@ def _parse(
 
             slow_line = functools.partial(parse_line, first_index=table.first_index)
         at, row, pair, largest = now
-        line = bytes(text.items[at : text.memory.find(NEWLINE, at)])
+        line = bytes(text.items[at : text.memory.find(END_OF_LINE, at)])
         label, indices, values = slow_line(line, first_line + row + 1, name)
         stop_pair = pair + len(indices)
         if row >= piece.rows[1] or stop_pair > piece.pairs[1]:

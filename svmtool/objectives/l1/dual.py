@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 SLOPE_AT_START, SLOPE_TO_STAY, SLOPE_TO_ENTER = 0.7, 0.8, 0.95  # |v_j| from which a zero weight is in the set
 MAX_NEWTON_STEPS, SLOPE_RTOL = 5, 0.01  # most Newton steps on phi, and the tolerance of a row's slope
-FAST_STEPS, SIGMA_GROWTH = 2, 1.5  # sigma grows by SIGMA_GROWTH if FAST_STEPS Newton steps sufficed
-SHORT_STEP = 0.02  # sigma decreases if MAX_NEWTON_STEPS steps did not suffice and one was shorter than this
-CG_RTOL, MAX_CG_STEPS = 0.5, 200  # relative residual of a Newton step, and its most products
+FAST_STEPS, DUAL_SIGMA_GROWTH = 2, 1.5  # sigma grows by DUAL_SIGMA_GROWTH if FAST_STEPS Newton steps sufficed
+SHORT_DUAL_STEP = 0.02  # sigma decreases if MAX_NEWTON_STEPS steps did not suffice and one was shorter than this
+DUAL_CG_RTOL, DUAL_CG_STEPS = 0.5, 200  # relative residual of a Newton step, and its most products
 
 
 class L1Dual:
@@ -81,9 +81,9 @@ class L1Dual:
         self._v = self.columns.products(self.a * self.objective.y)
         self.work += 1.0
         if taken <= FAST_STEPS:
-            self.sigma *= SIGMA_GROWTH
-        elif taken == MAX_NEWTON_STEPS and shortest < SHORT_STEP:
-            self.sigma /= SIGMA_GROWTH**0.5
+            self.sigma *= DUAL_SIGMA_GROWTH
+        elif taken == MAX_NEWTON_STEPS and shortest < SHORT_DUAL_STEP:
+            self.sigma /= DUAL_SIGMA_GROWTH**0.5
         return self.w
 
     def _to_minimum(self, u: np.ndarray) -> tuple[int, float]:
@@ -96,7 +96,7 @@ class L1Dual:
             order = self._random.permutation(part.n)
             loops.l1_dual_epoch(*lists, self._squares, self.a, u, order, self.sigma, part.bias)
             vectors = *self._face, self._vectors, self._old, out
-            t = loops.l1_dual_newton(*lists, self.a, u, *vectors, self.sigma, part.bias, CG_RTOL, MAX_CG_STEPS)
+            t = loops.l1_dual_newton(*lists, self.a, u, *vectors, self.sigma, part.bias, DUAL_CG_RTOL, DUAL_CG_STEPS)
             largest, _, numbers, products = out.tolist()
             self.work += share * (3.0 * part.nnz + 2.0 * numbers * products)
             if k > 0 and largest <= SLOPE_RTOL or limits.is_ended():

@@ -39,7 +39,7 @@ MAX_ORDER = 2048  # largest min(rows, features): a run takes some seconds
 # x 115 73 to 120 / 110; to 1e-4 on 15 more sets of 4 to 500 features, C = 1, 100, 1e4: 6 to 29 / 22 to 49
 STEPS_PER_ROOT = 3.0
 START_MU = 100.0  # initial sum of products, as multiple of the objective at w = 0
-STALL_STEPS, MAX_STEPS = 10, 150  # a run ends after so many steps without a sufficient decrease of mu, or in all
+L1_STALL_STEPS, L1_MAX_STEPS = 10, 150  # a run ends after so many steps without a sufficient decrease of mu, or in all
 IDENTIFYING_MU = 1e-4  # mu, relative to the size of weights, at which zero weights can be identified
 MAX_REFINEMENTS, REFINED_RTOL = 2, 1e-6  # rounds of iterative refinement, and the relative residual at which it ends
 # Relative residual above which the dual system is replaced by the primal.  Of 210 solutions on subsets of eight sets,
@@ -234,7 +234,7 @@ class L1Interior:
         """Whether round-off stalls the decrease of mu, or the steps are used up; the gap is not needed."""
         if self.mu <= SUFFICIENT_DECREASE * self._least:
             self._least, self._since = self.mu, self._steps
-        return self._steps - self._since >= STALL_STEPS or self._steps >= MAX_STEPS
+        return self._steps - self._since >= L1_STALL_STEPS or self._steps >= L1_MAX_STEPS
 
     @property
     def sigma(self) -> float:

@@ -22,6 +22,7 @@ from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.duality import cancelling, standard_normal
 from svmtool.objectives.l1.hinge import L1Columns
+from svmtool.objectives.smoothed import POWER_MARGIN
 from svmtool.objectives.task import Task
 
 MAX_DISTANCE = 0.2  # rows further than this from their targets are left out
@@ -29,7 +30,7 @@ MIN_COLUMN_SUM = 0.8  # columns of zero weight with |sum_i a_i x_ij| below this 
 MIN_REDUCED_SIZE = 1000  # rows and columns of which none are left out
 REDUCED_SHARE = 0.8  # they are chosen again if at most this share of either would remain, or if one is missing
 MIN_ROW_SUM = 1e-2  # lower bound of a row's sum in its step size, relative to the mean
-POWER_STEPS, POWER_RTOL, POWER_MARGIN = 50, 1e-3, 1.05  # of the power iteration, as in objectives/smoothed.py
+PDHG_POWER_STEPS, PDHG_POWER_RTOL = 50, 1e-3  # of the power iteration, as in objectives/smoothed.py
 ROUND_SHARE = 0.36  # longest round, as share of all steps so far
 MAX_EXACT_SUM = 1e9  # largest sum of a_i |x_ij| for which cancellation is exact up to 1e-7
 MIN_MOVE = 1e-12  # moves below this leave the primal weight unchanged
@@ -102,7 +103,7 @@ class L1Pdhg:
         """Upper estimate of the norm of the centred and scaled matrix; at most 1 by the choice of step sizes."""
         root_tau, v, largest = np.sqrt(self._tau), standard_normal(part.d), 0.0
         ones, u = np.ones(part.n), np.empty(part.n)
-        for _ in range(POWER_STEPS):
+        for _ in range(PDHG_POWER_STEPS):
             size = float(np.sqrt(v @ v))
             if size == 0.0 or limits.is_ended():
                 break
@@ -112,7 +113,7 @@ class L1Pdhg:
             u *= self._sigma
             v = root_tau * (part.transpose_product(u) - float(np.sum(u)) * self._centre)
             found = float(np.sqrt(np.sqrt(v @ v)))
-            if found <= largest * (1.0 + POWER_RTOL):
+            if found <= largest * (1.0 + PDHG_POWER_RTOL):
                 break
             largest = found
         return min(1.0, POWER_MARGIN * max(largest, 1e-3))

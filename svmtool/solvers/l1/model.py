@@ -57,10 +57,10 @@ COLUMN_EPOCHS = 5  # over columns between two systems
 # A step shorter than SHORT_STEP is followed by DESCENT_EPOCHS epochs on f itself (hinge), twice as many each time, up
 # to MAX_DESCENT_EPOCHS; they end once DESCENT_SHARE of the violation is left
 DESCENT_EPOCHS, MAX_DESCENT_EPOCHS, DESCENT_SHARE = 5, 5120, 0.03
-# While steps lower f by FAR_DECREASE a model has one system, by FAR_CG_STEPS steps of conjugate gradients, to CG_RTOL;
+# While steps lower f by FAR_DECREASE a model has one system, by FAR_CG_STEPS steps of CG, to MODEL_CG_RTOL;
 # later by CG_STEPS, twice as many each time the solution changes no sign, and as many systems as take MODEL_WORK of the
 # run's work so far, or MIN_WORK
-FAR_CG_STEPS, CG_RTOL, CG_STEPS = 8, 0.03, 15
+FAR_CG_STEPS, MODEL_CG_RTOL, CG_STEPS = 8, 0.03, 15
 MODEL_WORK, MIN_WORK = 0.5, 100.0
 # Ridge of these at first (`next_ridge`).  Gap at the end by -e for one class at C = 100, with 1e-3 / 1e-5 at first: -s
 # 6 farm-ads .026 / .0026, polarity2 7e-4 / 2e-5, dorothea 4e-4 / 2e-4, tdt2 4e-4 / 3e-4, la12 .004 / .010, madelon 5e-4
@@ -284,7 +284,7 @@ class ColumnsModel:
             small = self._ridge * diagonal[face] + 1e-300
             q, steps, _ = conjugate_gradient(
                 lambda x, part=part, small=small: part.products(part.sum(x)) + small * x, -face_gradient,
-                diagonal[face] + small, CG_RTOL, cg_steps, self.monitor.ended,
+                diagonal[face] + small, MODEL_CG_RTOL, cg_steps, self.monitor.ended,
             )  # fmt: skip
             self.epochs[0] += 2 * steps
             before = v[face]

@@ -55,8 +55,8 @@ from svmtool.objectives.l1.objective import L1Objective, of_task
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1.model import LARGE_FACE_WEIGHTS
 from svmtool.solvers.l1.state import (
-    BIAS,
-    BIAS_WHY,
+    L1_BIAS,
+    L1_BIAS_WHY,
     MAX_FIRST_SLOPE,
     PATH_FACTOR,
     PATH_GAP,
@@ -67,25 +67,22 @@ from svmtool.solvers.l1.state import (
 )
 from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
-from svmtool.solvers.shared.newton import rounded
+from svmtool.solvers.shared.newton import MIN_GROUP, SAMPLE_GAP, SAMPLE_ROUNDS, rounded, sample_group
 from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, RULE_SHARE
 
-# The sample holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE rows for each feature and SAMPLE_ROWS in
-# all; none is used that would hold more than one row in MIN_GROUP.  Without it 15 sets take 1.03 times the CPU time of
-# whole commands (-s 6; covtype, 7 classes: 1.2 times), and with -s 5, C = 100 covtype ends with a gap of 0.86 in place
-# of 5e-12
-SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE, SAMPLE_ROWS, MIN_GROUP = 16, 8, 400, 3
-SAMPLE_GAP, SAMPLE_ROUNDS, SAMPLE_FALL = 1e-2, 20, 1e-2  # its solution need not be exact: as on a path, below
+# The solution for the sample need not be exact: as on a path, below.  Without it 15 sets take 1.03 times the CPU time
+# of whole commands (-s 6; covtype, 7 classes: 1.2 times), and with -s 5, C = 100 covtype ends with a gap of 0.86 in
+# place of 5e-12
+SAMPLE_FALL = 1e-2
 # The compiled call: most features, most numbers of a lone problem, and of one among several, which share the cores.
-FUSED_FEATURES, FUSED_VALUES, FUSED_SHARED_VALUES = LARGE_FACE_WEIGHTS, 1 << 17, 1 << 21
-FUSED_VISITS = 1 << 27  # numbers that one compiled call visits at most: then a limit may end the run
+FUSED_L1_FEATURES, FUSED_L1_VALUES, FUSED_L1_SHARED_VALUES = LARGE_FACE_WEIGHTS, 1 << 17, 1 << 21
+FUSED_L1_VISITS = 1 << 27  # numbers that one compiled call visits at most: then a limit may end the run
 PATH_FALL = 0.1  # or, where the loss is smooth, a step on that path that lowers f by no more than this share
-VALUE_RTOL = 1e-12  # relative rise of f that is rounding
 
 FUSED, MATRIX = "proximal Newton steps in one compiled call", "proximal Newton steps, models held as a matrix"
 SAMPLED = ", from the solution for a sample of the rows"
 METHODS = {
-    "bias": BIAS,
+    "bias": L1_BIAS,
     "fused": FUSED,
     "fused-sampled": FUSED + SAMPLED,
     "matrix": MATRIX,
@@ -96,21 +93,21 @@ METHODS = {
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose the form of the models and whether a sample gives the first guess."""
-    n, d = task.rows.n, task.rows.d
+    d = task.rows.d
     if task.bias_only_solution(ZERO_LOSS_MARGIN) is not None:
-        return Plan("bias", BIAS_WHY)
+        return Plan("bias", L1_BIAS_WHY)
     if d > GRAM_BELOW:
         return Plan("columns", f"{d} features, more than {GRAM_BELOW}")
-    sampled = "-sampled" if start is None and _sample_group(n, d) >= MIN_GROUP else ""
+    sampled = "-sampled" if start is None and sample_group(task.rows) >= MIN_GROUP else ""
     if fits_call(task):
-        return Plan("fused" + sampled, f"{d} features, at most {FUSED_FEATURES}, and little data")
+        return Plan("fused" + sampled, f"{d} features, at most {FUSED_L1_FEATURES}, and little data")
     return Plan("matrix" + sampled, f"{d} features, at most {GRAM_BELOW}")
 
 
 def fits_call(problem: Task | L1Objective) -> bool:
     """Whether the compiled call can solve the problem and steps from Python would take longer by their overhead."""
-    rows, max_values = problem.rows, FUSED_SHARED_VALUES if problem.one_of_several else FUSED_VALUES
-    small = rows.d <= FUSED_FEATURES and 0 < rows.n * rows.d <= max_values
+    rows, max_values = problem.rows, FUSED_L1_SHARED_VALUES if problem.one_of_several else FUSED_L1_VALUES
+    small = rows.d <= FUSED_L1_FEATURES and 0 < rows.n * rows.d <= max_values
     return small and rows.offers_coordinate_descent and not problem.free_bias
 
 
@@ -123,7 +120,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     if kept is not None:
         objective, start = objective.narrowed(kept), None if start is None else start[kept]
     if start is None and method.endswith("-sampled"):
-        group = max(_sample_group(objective.n, objective.d), MIN_GROUP)
+        group = max(sample_group(task.rows), MIN_GROUP)
         start = _first_guess(objective.sample(group, seed), monitor)
     run = ProximalNewton(objective, monitor, rule, method)
     w = np.zeros(objective.d)
@@ -136,11 +133,6 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         w, part = np.zeros(task.rows.d), w
         w[kept] = part
     return Result(w, status, monitor.iterations, monitor.history, run.alpha)
-
-
-def _sample_group(n: int, d: int) -> int:
-    """One row in how many the subset of a first guess may hold, of n rows and d features."""
-    return min(SAMPLE_GROUP, n // max(SAMPLE_ROWS, SAMPLE_ROWS_PER_FEATURE * d))
 
 
 def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
@@ -209,7 +201,7 @@ class ProximalNewton(L1State):
     def _in_one_call(self, w: np.ndarray) -> Status | None:
         """Make all steps in one compiled call; None where these were not enough."""
         monitor = self.monitor
-        limit = newton.max_rounds(monitor, self.objective.n * self.objective.d, FUSED_VISITS)
+        limit = newton.max_rounds(monitor, self.objective.n * self.objective.d, FUSED_L1_VISITS)
         gap = -1.0 if monitor.gap is None else monitor.gap
         records, code, self.alpha = self.objective.fused_newton(w, gap, self.rule.certified.gap, limit)
         status = None
@@ -228,7 +220,7 @@ class ProximalNewton(L1State):
         while True:
             monitor.uses(self._text)
             f, g = o.gradient()
-            if not f <= best + VALUE_RTOL * abs(best):  # rounding has misled the search along the step
+            if not f <= best + base.VALUE_RTOL * abs(best):  # rounding has misled the search along the step
                 o.set_point(best_w)
                 return rounded(best, self.bound)
             if f < best:

@@ -33,14 +33,14 @@ MORE_STEPS, MORE_WORK = 10.0, 60.0
 L1_INTERIOR_SHARE = 0.5
 STALL_WORK, STALL_SHARE = 800.0, 0.5  # a method continues while so much work brings the gap to that share
 STALL_WORK_GROWTH = 4.0  # STALL_WORK grows by this factor each time that both methods have run
-MAX_FACE_STEPS = 20  # most Newton steps over the nonzero weights
+MAX_SUPPORT_STEPS = 20  # most Newton steps over the nonzero weights
 FACE_STEP_SHARE = 0.9  # another step follows if the last left at most this share of the gap at the slopes
 STEP_WORK = 6.0  # of a step without its model: products with all rows, and with the working set
 
 CROWDED = Status("crowded", False, "more weights than rows of a class: a subset that small is fitted by chance")
 
-BIAS = "the bias alone: every loss is 0 up to round-off"
-BIAS_WHY = "one value of the free bias fits all rows"
+L1_BIAS = "the bias alone: every loss is 0 up to round-off"
+L1_BIAS_WHY = "one value of the free bias fits all rows"
 
 
 class L1State:
@@ -207,7 +207,7 @@ def sparse(
     chosen, epochs, previous, lowest = np.flatnonzero(used), np.zeros(2), np.inf, np.inf
     if not 0 < len(chosen) <= interior.MAX_ORDER:
         return o.value(), o.w.copy()
-    for _ in range(MAX_FACE_STEPS):
+    for _ in range(MAX_SUPPORT_STEPS):
         value, g = o.gradient()
         relative = relative_gap(value, o.bound)
         if relative <= gap or (value >= lowest and relative > FACE_STEP_SHARE * previous) or monitor.ended():

@@ -31,8 +31,8 @@ from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import model
 from svmtool.solvers.l1.model import face_step, matrix_fits, next_ridge, step_of_matrix, working_set
 from svmtool.solvers.l1.state import (
-    BIAS,
-    BIAS_WHY,
+    L1_BIAS,
+    L1_BIAS_WHY,
     MAX_FIRST_SLOPE,
     PATH_FACTOR,
     PATH_GAP,
@@ -58,7 +58,7 @@ MAX_SYSTEMS = 20  # most of them for a model
 
 
 METHODS = {
-    "bias": BIAS,
+    "bias": L1_BIAS,
     "direct": "proximal Newton steps by sums over the rows",
     "path": "proximal Newton steps by sums over the rows, from the solutions for smaller costs",
 }
@@ -68,7 +68,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose where steps begin."""
     d = task.rows.d
     if task.bias_only_solution(ZERO_LOSS_MARGIN) is not None:
-        return Plan("bias", BIAS_WHY)
+        return Plan("bias", L1_BIAS_WHY)
     if matrix_fits(d):
         return Plan("direct", f"{d} features, at most {GRAM_BELOW}")
     return Plan("path", f"{d} features, more than {GRAM_BELOW}")
@@ -211,7 +211,7 @@ class SumsNewton:
             small = self._ridge * diagonal[face]
             q, _, _ = conjugate_gradient(
                 lambda x, where=where, small=small: product(x, where) + small * x, -face_gradient,
-                diagonal[face] + small, model.CG_RTOL, model.FAR_CG_STEPS, self.monitor.ended,
+                diagonal[face] + small, model.MODEL_CG_RTOL, model.FAR_CG_STEPS, self.monitor.ended,
             )  # fmt: skip
             new, t = face_step(
                 v[face], q, penalty[face], face_gradient, lambda x, where=where: float(x @ product(x, where))

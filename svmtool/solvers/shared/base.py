@@ -20,7 +20,10 @@ from svmtool.tolerances import RULE_MIN_GAP, SUFFICIENT_DECREASE, SUFFICIENT_RIS
 MAX_RECORDS = 4096  # of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
 # A run stalls without a SUFFICIENT_DECREASE of its least gap, or a SUFFICIENT_RISE of its dual value, between two
 # checks: it would take a thousand times as long as so far.
-VALUE_RTOL = 1e-12  # a smaller relative rise of the dual value is round-off
+CG_RTOL = 0.1  # of a Newton direction by conjugate gradients, relative to the gradient
+FIRST_CHECK_ROUNDS = 128  # rounds of decomposition before the first check of progress
+STALL_ROUNDS = 5  # rounds without a smaller exact measure after which only round-off is left
+VALUE_RTOL = 1e-12  # a smaller relative rise of a value is round-off
 
 
 class Status:

@@ -14,7 +14,7 @@ from svmtool.objectives.one_class import least_score
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Plan, Rule, Status
 from svmtool.tolerances import ROUNDOFF_GAP
 
-SAMPLE_ROWS = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
+DEFAULT_SAMPLE = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
 FURTHEST_SHARE = 0.001  # of the rows: the eps for which a run by samples gives the probability
 JOINING_DIVISOR = 8  # the number of A's rows divided by this, at least 1, joins next
 RHO_MARGIN = 1e-6  # share of rho by which the stored rho is smaller
@@ -34,7 +34,7 @@ def plan(problem: Any, rule: Rule, start: np.ndarray | None = None) -> Plan:
 
 def plan_sampled(problem: Any, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Plan of FOSVM2 (-s 81): samples, unless one holds all rows."""
-    m = problem.options.sample or SAMPLE_ROWS
+    m = problem.options.sample or DEFAULT_SAMPLE
     if problem.n - FIRST_ROWS <= m:
         return Plan("all", f"the rows fit into one sample of {m}")
     return Plan("sample", f"more rows than a sample of {m}")

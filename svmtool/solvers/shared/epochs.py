@@ -19,6 +19,7 @@ from typing import Any
 from svmtool.coordinate.hinge import MAX_EPOCHS
 from svmtool.solvers.shared.base import Status
 
+RATE_EVALUATIONS = 2  # evaluations over which the fall of the gap is measured where it is even
 SWITCH = Status("switch", False, "another method is expected to be cheaper")  # of `evaluate`; not of a run
 
 

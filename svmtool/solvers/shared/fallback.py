@@ -12,7 +12,7 @@ for other losses: SciPy's L-BFGS-B (Byrd, Lu, Nocedal and Zhu, SIAM Journal on S
 on the certifier's losses, each weight measured in 1 / sqrt(1 + sum_i C_i x_ij^2), so that columns of any scale are
 alike; |w|_1 is the sum of two vectors >= 0 whose difference is w.
 
-Stops when: f no longer decreases, after MAX_ITERATIONS iterations, or by a limit of the run.
+Stops when: f no longer decreases, after MAX_FALLBACK_ITERATIONS iterations, or by a limit of the run.
 Memory: 5 vectors of n, about 25 of d.
 """
 
@@ -39,8 +39,8 @@ from svmtool.solvers.shared.interior_steps import possible as possible_interior
 from svmtool.solvers.shared.newton import newton_steps
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, SUFFICIENT_RISE
 
-MAX_ITERATIONS = 1000  # most iterations, or coordinate epochs
-MAX_VISITS = 2e9  # most visits to a non-zero in all
+MAX_FALLBACK_ITERATIONS = 1000  # most iterations, or coordinate epochs
+MAX_FALLBACK_VISITS = 2e9  # most visits to a non-zero in all
 MAX_REFINING_STEPS, REFINED_SHARE = 20, 0.1  # factorised steps from the result, and the share of the gap they go to
 MAX_GRAM_ROWS = 2048  # rows up to which all their inner products are kept
 
@@ -50,7 +50,7 @@ def solve(task: Task, loss: Loss, l1: bool, start: np.ndarray, gap: float, monit
 
     None where no method is available: a hinge with |w|_1, or with a free bias and many features.
     """
-    max_iter = max(10, int(min(MAX_ITERATIONS, MAX_VISITS / max(task.rows.nnz, 1))))
+    max_iter = max(10, int(min(MAX_FALLBACK_ITERATIONS, MAX_FALLBACK_VISITS / max(task.rows.nnz, 1))))
     interior = None
     if loss.hinge_power is not None and loss.hinge_power < 2.0 and not l1 and possible_interior(task):
         best = Best(task.objective(Augmented, p=loss.hinge_power, target=task.target))
@@ -125,7 +125,7 @@ def _by_rows(
         system, max_rows, objective = "cg", 0, task.objective(SquaredHinge, target=task.target)
     objective.set_point(np.zeros(objective.d))
     inner = monitor.child(gap, max_iter)
-    newton_steps(objective, inner, Rule(), system, max_rows, MAX_VISITS)
+    newton_steps(objective, inner, Rule(), system, max_rows, MAX_FALLBACK_VISITS)
     if objective.gradient()[0] <= least:
         best = objective.w
     alpha, _ = _better(objective, alpha, bound)

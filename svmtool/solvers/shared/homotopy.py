@@ -11,7 +11,7 @@ from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import cancelling, relative_gap
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Monitor, Result, Status
+from svmtool.solvers.shared.base import CG_RTOL, Monitor, Result, Status
 from svmtool.solvers.shared.epochs import SWITCH, Epochs
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.tolerances import DUAL_ROWS, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
@@ -34,14 +34,14 @@ MU_MIN, MU_FACTOR = 1e-8, 0.4
 # A stage ends when |gradient| is at most STAGE_RTOL times the remaining distance of u, or after STAGE_STALL_STEPS steps
 # without a better gap or a lower F_mu: round-off may prevent either.
 STAGE_RTOL, STAGE_STALL_STEPS = 1.0, 3
-# After STALL_STEPS steps without a better gap, a decrease of F_mu by STALL_RTOL or a new mu, round-off stalls progress.
-STALL_RTOL, STALL_STEPS = 1e-13, 12
+# Round-off stalls progress after HOMOTOPY_STALL_STEPS steps without a better gap, a decrease of F_mu by
+# HOMOTOPY_STALL_RTOL or a new mu.
+HOMOTOPY_STALL_RTOL, HOMOTOPY_STALL_STEPS = 1e-13, 12
 # Tolerance of conjugate gradients relative to the gradient.
-CG_RTOL = 0.1
 # Epochs may cost 1 / EPOCH_DISCOUNT times as much as elsewhere before Newton steps by the dual system take over.
 EPOCH_DISCOUNT = 0.3
 # Epochs at most, and the share of the visits so far between two evaluations of the gap.
-MAX_EPOCHS, EVALUATION_SHARE = 20000, 0.25
+MAX_CENTRED_EPOCHS, CENTRED_EVALUATIONS = 20000, 0.25
 
 
 def smoothed_hinge(task: Task, l1: bool) -> Smoothed:
@@ -124,11 +124,11 @@ class Homotopy:
                 if first:  # a new mu, if it is not the smallest yet
                     lower = o.sigma * MU_MIN < 1.0
                 else:
-                    lower = f < lowest - STALL_RTOL * abs(f)
+                    lower = f < lowest - HOMOTOPY_STALL_RTOL * abs(f)
                 stalled = 0 if lower or gap < 0.999 * smallest else stalled + 1
                 smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
                 status = base.OPTIMAL if gap <= OPTIMAL_GAP else None
-                if stalled >= STALL_STEPS:
+                if stalled >= HOMOTOPY_STALL_STEPS:
                     status = base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
             if status is not None:
                 return status
@@ -183,7 +183,7 @@ class Homotopy:
         o, rows = self.objective, visited_rows(self.objective.rows, self.objective.free_bias)
         alpha = cancelling(rows, o.y, o.cost)
         descent = DualCoordinateDescent(rows, o.y, np.zeros(o.n), o.cost, seed, alpha, o.target.copy())
-        status = CentredEpochs(descent, o, self.best, self.monitor, rows.bias).run(max_epochs=MAX_EPOCHS)
+        status = CentredEpochs(descent, o, self.best, self.monitor, rows.bias).run(max_epochs=MAX_CENTRED_EPOCHS)
         if status is None:
             o.beta[:] = descent.alpha / o.cost
             o.set_point(np.append(descent.w[:-1], o.w[-1]) if o.free_bias else descent.w)
@@ -220,7 +220,7 @@ class CentredEpochs(Epochs):
         return False
 
     def due(self) -> bool:
-        return self.visits - self.evaluated >= max(1.0, EVALUATION_SHARE * self.visits) or self.limit is not None
+        return self.visits - self.evaluated >= max(1.0, CENTRED_EVALUATIONS * self.visits) or self.limit is not None
 
     def evaluate(self) -> Status | None:
         o, best, descent = self.objective, self.best, self.descent

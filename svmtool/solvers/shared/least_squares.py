@@ -28,7 +28,7 @@ METHODS = {
 }
 MANY_SINGLETONS = "more features are in one row alone than there are rows"
 
-CG_MIN_GAP, CG_RTOL = 0.9, 1e-13  # steps continue to this share of the gap, or of the first difference of P and D
+CG_MIN_GAP, CG_GAP_RTOL = 0.9, 1e-13  # steps continue to this share of the gap, or of the first difference of P and D
 CG_STALL_ROUNDS = 3  # after this many rounds that do not halve the gap round-off stalls progress
 DIRECT_AFTER, MAX_DIRECT_ROWS = 100, 2048  # least steps before a direct solution, and the most rows of one
 DIRECT_STALL_STEPS = 2  # as CG_STALL_ROUNDS, of steps on normal equations
@@ -132,7 +132,7 @@ def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
         status, apart, k = None, initial, 0
         target_gap = max(CG_MIN_GAP * (monitor.gap or 0.0), OPTIMAL_GAP)
         directly = count >= direct_after
-        while not (directly or steps.over) and apart > max(target_gap * (f - steps.primal.gain), CG_RTOL * initial):
+        while not (directly or steps.over) and apart > max(target_gap * (f - steps.primal.gain), CG_GAP_RTOL * initial):
             steps.step()
             k, apart = k + 1, initial - steps.primal.gain - steps.dual.gain
             status = monitor.limit(count + k)

@@ -9,14 +9,16 @@ from collections.abc import Callable
 
 import numpy as np
 
+from svmtool.compiled.loops.cd.dcd_loops import REMAINING_SHARE
 from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent, still_needed
+from svmtool.data.blocks import Rows
 from svmtool.data.replicated import stored_rows
 from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule, Status
-from svmtool.solvers.shared.epochs import Epochs
+from svmtool.solvers.shared.epochs import RATE_EVALUATIONS, Epochs
 from svmtool.tolerances import EPOCH_TOL, NEWTON_RTOL, OPTIMAL_GAP, ROUNDOFF_GAP, RULE_MIN_GAP, RULE_SHARE, SLOW_MIN_GAP
 
 CG_CAP_FIRST = 10  # heuristic 1: CG steps of the first least squares problem
@@ -35,7 +37,6 @@ MANY_PRODUCTS, PRODUCTS_SHARE = 16, 0.5
 FIRST_EVALUATION = 4  # epochs before the first evaluation of the gap, where there is a target
 # Epochs between two evaluations: the share REMAINING_SHARE of those expected at the rate of RATE_EVALUATIONS
 # evaluations, at least MIN_BETWEEN and at most the share MAX_BETWEEN of all so far
-REMAINING_SHARE, RATE_EVALUATIONS = 0.8, 2
 MIN_BETWEEN, MAX_BETWEEN = 2, 0.5
 UNSHRINK_SHARE = 0.1  # share of the gap at which projected gradients are examined again
 # Small problems: all steps in one compiled call, which ends sooner than Python could follow it.  Most features, most
@@ -43,7 +44,16 @@ UNSHRINK_SHARE = 0.1  # share of the gap at which projected gradients are examin
 # visit so many non-zeros, since limits are checked between calls
 FUSED_FEATURES, FUSED_VALUES, FUSED_SHARED_VALUES = 64, 1 << 16, 1 << 21
 FUSED_ROUNDS, FUSED_VISITS = 200, 1 << 26
+# The sample of a first guess holds at least one row in SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE rows for each feature and
+# SAMPLE_ROWS in all; none is used that would hold more than one row in MIN_GROUP.  Its solution need not be exact
+SAMPLE_GROUP, SAMPLE_ROWS_PER_FEATURE, SAMPLE_ROWS, MIN_GROUP = 16, 8, 400, 3
+SAMPLE_GAP, SAMPLE_ROUNDS = 1e-2, 20
 CALL_ENDS = (None, base.OPTIMAL, base.GAP, base.RULE, base.PRECISION)  # statuses by the return code of a call
+
+
+def sample_group(rows: Rows) -> int:
+    """Return in how many rows one may be in the sample of a first guess."""
+    return min(SAMPLE_GROUP, rows.n // max(SAMPLE_ROWS, SAMPLE_ROWS_PER_FEATURE * rows.d))
 
 
 def fits_call(task: Task) -> bool:

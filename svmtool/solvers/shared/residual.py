@@ -11,16 +11,16 @@ from svmtool.kernels.least_squares import Residuals
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
+from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Plan, Progress, Rule, Status
 from svmtool.tolerances import ROUNDOFF_GAP
 
 CALL_STEPS = 1000  # steps between two checks of limits and gap
-NEGLIGIBLE_ERROR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
-STALL_ROUNDS = 5  # rounds from exact residuals without a larger dual value after which only round-off remains
+NEGLIGIBLE_RESIDUAL_ERROR = 0.05  # share of the tolerance up to which errors of the residuals do not matter
 # A dual value below the start's or above P(0) by more than this share of P(0): round-off, or a negative eigenvalue.
 MAX_EXCESS = 1e-6
-FIRST_CHECK_ROUNDS = 512  # rounds before the first check of progress
-DIRECT_AFTER = 100  # after more steps than this and than there are rows, few rows are solved directly
+FIRST_RESIDUAL_CHECK = 512  # rounds before the first check of progress
+KERNEL_DIRECT_AFTER = 100  # after more steps than this and than there are rows, few rows are solved directly
 INDEFINITE = Status(
     "indefinite",
     False,
@@ -69,7 +69,7 @@ class Method(Protocol):
 
 def direct_after(problem: LeastSquaresSvc) -> float:
     """Steps after which a direct solution in double precision costs less than more steps; inf for many rows."""
-    return max(DIRECT_AFTER, problem.n) if problem.n <= interior.MAX_VARIABLES else np.inf
+    return max(KERNEL_DIRECT_AFTER, problem.n) if problem.n <= interior.MAX_VARIABLES else np.inf
 
 
 def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = np.inf) -> KernelResult:
@@ -81,7 +81,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
     at_zero = float(np.sum(state.problem.cost))  # the primal value of w = 0, which no dual value exceeds
     directly = direct_after < np.inf
     least = min(state.values()[0], 0.0) - MAX_EXCESS * at_zero
-    convex, progress = True, Progress(FIRST_CHECK_ROUNDS, STALL_ROUNDS)
+    convex, progress = True, Progress(FIRST_RESIDUAL_CHECK, base.STALL_ROUNDS)
     while True:
         dual, gap = state.values()
         sound = convex and least <= dual <= (1.0 + MAX_EXCESS) * at_zero
@@ -89,7 +89,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
         close = monitor.gap is not None and relative_gap <= monitor.gap  # as certified: in double precision
         exact, before = state.exact, (state.c.copy(), state.e.copy())
         try:
-            if not exact and (not sound or close or state.error() > NEGLIGIBLE_ERROR * max(worst, eps)):
+            if not exact and (not sound or close or state.error() > NEGLIGIBLE_RESIDUAL_ERROR * max(worst, eps)):
                 state.refresh()
                 method.restart()
                 convex = True
@@ -105,7 +105,7 @@ def rounds(method: Method, monitor: Monitor, eps: float, direct_after: float = n
                     directly = False
                     if _go_to_solution(state, least):
                         method.restart()
-                        convex, progress = True, Progress(FIRST_CHECK_ROUNDS, STALL_ROUNDS)
+                        convex, progress = True, Progress(FIRST_RESIDUAL_CHECK, base.STALL_ROUNDS)
                         continue
                 if not sound:
                     status = INDEFINITE

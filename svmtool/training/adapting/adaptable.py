@@ -73,7 +73,7 @@ class Adaptable:
         if self._copy and os.path.exists(source + adaptable.STATE):  # else its absence is the error to report
             self._locks.append(locked(source))
         self.state = adaptable_state.read(source)
-        self.log = RowLog.open(source + adaptable.ROWS, self.state.log, self.state.entries)
+        self.log = RowLog.open(source + adaptable.ROWS_SUFFIX, self.state.log, self.state.entries)
         self._check_model(source)
         self._check_settings()
 
@@ -131,7 +131,7 @@ class Adaptable:
 
     def log_at_target(self) -> RowLog:
         """The log to write to; creates it at the target with the first rows."""
-        path = self.target + adaptable.ROWS
+        path = self.target + adaptable.ROWS_SUFFIX
         if self._copy:
             recover_log(path, adaptable_state.log_number(self.target))
             self.log, self._copy = self.log.copied(path) if self.log else RowLog.create(path), False
@@ -314,7 +314,7 @@ class NewState:
 
     def write(self, done: Any) -> None:
         """Write log, state and model of a Training."""
-        s, sums, path = self.settings.problem, done.sums, self.path + adaptable.ROWS
+        s, sums, path = self.settings.problem, done.sums, self.path + adaptable.ROWS_SUFFIX
         if sums is None and len(self.hashes):
             raise SvmtoolError(
                 f"{self.path} is not written: the run ended before the sums over its rows, which its state "

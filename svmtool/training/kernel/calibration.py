@@ -18,12 +18,11 @@ import numpy as np
 
 from svmtool.models.kernel import DENSITY_MARKS
 from svmtool.solvers.shared.base import TIME
-from svmtool.training.calibration import NotCalibratedError, fit_sigmoid
+from svmtool.training.calibration import FOLDS, NotCalibratedError, fit_sigmoid
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting, KernelTraining
 from svmtool.training.validation.folds import GlibcRand, fold_rows, liblinear_folds
 
-FOLDS = 5
 OUTLIER_DEVIATIONS = 5.0  # standard deviations of a Laplace distribution beyond which an error does not count
 TOO_FEW = f"WARNING: number of positive or negative decision values <{DENSITY_MARKS // 2}; "
 TOO_FEW += "too few to do a probability estimation."

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from svmtool import limits
-from svmtool.certify.kernel import MAX_WIDENING, VALUE_RTOL, best_constant, certificate_of
+from svmtool.certify.kernel import KERNEL_VALUE_RTOL, MAX_WIDENING, best_constant, certificate_of
 from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
 from svmtool.kernels import direct, interior
@@ -35,7 +35,7 @@ MIN_CLASSES = 3  # at least
 NO_ROUND_LIMIT = 1 << 30  # without --max-iter
 CALL_WORK = 1 << 24  # steps times variables of one call: some hundredths of a second
 AT_OPTIMUM = -1.0  # a reason to end besides those of the loops
-STATUS = {float(loops.RULE): RULE, float(loops.GAP): GAP, float(loops.LIMIT): ITERATIONS, AT_OPTIMUM: OPTIMAL}
+STATUS_OF = {float(loops.RULE): RULE, float(loops.GAP): GAP, float(loops.LIMIT): ITERATIONS, AT_OPTIMUM: OPTIMAL}
 
 
 def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
@@ -109,7 +109,7 @@ class Hinges(Batch):
             bound = float(problem.upper[0])
             return bound, bound, problem.floor, problem.floor
         zero = 2.0 * min(float(self.sizes[i]) * self.costs[i], float(self.sizes[j]) * self.costs[j])  # P(w = 0)
-        return self.costs[i], self.costs[j], 0.0, (1.0 + VALUE_RTOL) * zero
+        return self.costs[i], self.costs[j], 0.0, (1.0 + KERNEL_VALUE_RTOL) * zero
 
     def solved(self, k: int) -> Solved | None:
         why, rounds, value, gap, relative, violation, rho, r = self.out[k].tolist()
@@ -121,7 +121,7 @@ class Hinges(Batch):
         alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
         problem = self._problem(k)
         if indefinite:
-            result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS[why], gradient)
+            result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS_OF[why], gradient)
             if not self.fitting.stop.ended():
                 return self._kept(k, result)
             return self._uncertified(problem, result, Certificate(gap - value, -value, violation))
@@ -138,7 +138,7 @@ class Hinges(Batch):
                 gap, violation, relative = certificate.primal - certificate.dual, certificate.violation, certificate.gap
         if replaced and why == loops.RULE and not relative <= CONFIRMED_GAP:
             return None
-        result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS[why], gradient)
+        result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS_OF[why], gradient)
         result.replaced = replaced
         result.primal = gap - value
         found = self._verified(k, problem, result, gap, violation)
@@ -205,7 +205,7 @@ class Hinges(Batch):
         error = apart * float(np.sum(result.alpha)) * max(self.largest[i], self.largest[j])
         wider = error * float(np.sum(problem.losses))
         without = self.nu > 0.0 and gap - value > 0.0  # no better than w = 0
-        if wider <= VALUE_RTOL * abs(gap - value) and not without:
+        if wider <= KERNEL_VALUE_RTOL * abs(gap - value) and not without:
             certificate = Certificate(gap - value + wider, -value, violation + error)
             certificate.gap = problem.relative(certificate.primal, certificate.dual)
             certificate.sampled = f"{sample}: within {error:.1g}" if sample else ""
@@ -217,7 +217,7 @@ class Hinges(Batch):
                 return None
         primal, dual = certificate.primal, certificate.dual
         certificate.primal, certificate.dual = function.scaled(primal), function.scaled(dual)
-        allowed = gap + max(MAX_WIDENING * gap, VALUE_RTOL * abs(primal))
+        allowed = gap + max(MAX_WIDENING * gap, KERNEL_VALUE_RTOL * abs(primal))
         if not (primal <= max_primal and certificate.gap < np.inf and primal - dual <= allowed):
             return None
         if result.status is GAP and not certificate.gap <= PRINTED_FACTOR * self.s.target:
@@ -293,7 +293,7 @@ class Squares(Batch):
             return None
         (i, j), problem, (apart, sample) = self.pairs[k], self._problem(k), self.difference
         alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
-        result = KernelResult(alpha, rho, 0.0, value, found, int(rounds), STATUS[why], gradient)
+        result = KernelResult(alpha, rho, 0.0, value, found, int(rounds), STATUS_OF[why], gradient)
         error = apart * float(np.sum(np.abs(alpha))) * max(self.largest[i], self.largest[j])
         certificate = certificate_of(problem, alpha, gradient, rho, 0.0, 1.0, error)
         certificate.gap, result.primal = problem.relative(certificate.primal, certificate.dual), certificate.primal
@@ -301,7 +301,7 @@ class Squares(Batch):
         function = problem.decision_function(result)
         plain = certificate_of(problem, alpha, gradient, rho)
         wider = certificate.primal - certificate.dual - (plain.primal - plain.dual)
-        if not wider <= VALUE_RTOL * abs(certificate.primal):
+        if not wider <= KERNEL_VALUE_RTOL * abs(certificate.primal):
             function, certificate = self.certified(k, problem, result)  # the value of the model itself is needed
         if not (certificate.gap < np.inf and acceptable(problem, result, certificate)):
             return None

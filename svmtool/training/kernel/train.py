@@ -14,7 +14,7 @@ from svmtool.training.kernel.fit import Fitting, KernelTraining, Solved
 from svmtool.training.validation.folds import GlibcRand
 
 MAX_NAMED_PAIRS = 5  # pairs of classes that a warning names
-ONE_CLASS = "WARNING: training data in only one class. See README for details.\n"
+ONE_CLASS_WARNING = "WARNING: training data in only one class. See README for details.\n"
 
 
 def trainer(settings: Settings) -> Callable[..., KernelTraining]:
@@ -58,7 +58,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
         except calibration.NotCalibratedError as e:
             sigmoids, lacking = None, str(e)
     model, support = _model(pairs, solved, sigmoids)
-    text = (ONE_CLASS if not pairs.pairs else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
+    text = (ONE_CLASS_WARNING if not pairs.pairs else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
     warnings = [f"WARNING: class label {label} specified in weight is not found" for label in pairs.missing]
     names = pairs.classes.labels
     doubtful = [(p, f.function.warning) for p, f in zip(pairs.pairs, solved, strict=True) if f.function.warning]

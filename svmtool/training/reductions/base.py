@@ -44,7 +44,7 @@ KINKED = ("hinge", "squared hinge", "modified Huber")  # losses that leave most 
 HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver of that row takes over from others
 
 # kind of labels of a registry row -> module and class
-KINDS = {
+REDUCTIONS = {
     "classification": ("svmtool.training.reductions.one_vs_rest", "OneVsRest"),
     "regression": ("svmtool.training.reductions.regression", "Regression"),
     "ordinal": ("svmtool.training.reductions.ordinal", "Ordinal"),
@@ -56,7 +56,7 @@ KINDS = {
 
 def problems_of(table: Dataset, settings: Settings) -> Reduction:
     """The problems of a training set, of the kind that the chosen solver serves; see Reduction."""
-    module, name = KINDS[settings.row.kind]
+    module, name = REDUCTIONS[settings.row.kind]
     return getattr(importlib.import_module(module), name)(table, settings)
 
 

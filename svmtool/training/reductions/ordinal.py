@@ -24,7 +24,7 @@ from svmtool.solvers.shared.base import GradientRule, Result, Rule
 from svmtool.training.inputs import checked_start
 from svmtool.training.reductions.base import Reduction
 
-BIAS = 1.0  # bias of the model: its weights are the thresholds
+THRESHOLD_BIAS = 1.0  # bias of the model: its weights are the thresholds
 
 
 class Ordinal(Reduction):
@@ -68,7 +68,7 @@ class Ordinal(Reduction):
         else:
             labels, scores = self.labels, np.append(0.0, -np.cumsum(b))[:p]
             columns = np.vstack([np.outer(w, np.arange(p)), scores])
-        return LinearModel(self.solver.word, labels, m, BIAS, columns, notes=(*notes, RANKS_NOTE))
+        return LinearModel(self.solver.word, labels, m, THRESHOLD_BIAS, columns, notes=(*notes, RANKS_NOTE))
 
     def start_from(self, model: LinearModel) -> np.ndarray:
         """See Reduction.  SvmtoolError for a model that is not ordinal or has other ranks."""

@@ -14,9 +14,9 @@ from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors
 from svmtool.models.linear import LOGISTIC_WORDS
 from svmtool.numbers import distinct
 from svmtool.params import Settings
+from svmtool.registry.row import CLASSIFIERS
 
-MIN_PROBABILITY = float(np.finfo(np.float64).eps)  # of the true class, so that the logarithm is finite
-CLASSIFIERS = ("classification", "all classes")
+MIN_TRUE_PROBABILITY = float(np.finfo(np.float64).eps)  # of the true class, so that the logarithm is finite
 PREDICTIONS, SCORES, PROBABILITIES = range(3)
 
 
@@ -152,7 +152,7 @@ def _log_loss(held: HeldOut) -> float:
         return math.nan
     place = np.searchsorted(held.classes, np.trunc(held.labels))
     likely = held.probabilities[np.arange(len(place)), place]
-    return float(-np.mean(np.log(np.maximum(likely, MIN_PROBABILITY))))
+    return float(-np.mean(np.log(np.maximum(likely, MIN_TRUE_PROBABILITY))))
 
 
 ACCURACY = Measure(
