@@ -73,8 +73,7 @@ def test_linear_optimum_and_its_certificate(sparse):
 
 
 @functools.cache
-def least(kernel: Kernel) -> float:
-    """The optimum of the rows of the test below."""
+def optimum_of_cloud(kernel: Kernel) -> float:
     return optimum(values(cloud(100, 4, 1), kernel))
 
 
@@ -87,7 +86,7 @@ def test_no_row_is_beyond_theta(kernel, theta):
     assert np.all(s.z >= (1 - theta) * s.rho * (1 - 1e-9)) and np.sum(s.alpha) == pytest.approx(1.0, rel=1e-12)
     theta_reached = max(s.short, 0.0)
     assert s.result.gap == pytest.approx((1 - theta_reached) ** -2 - 1, rel=1e-4, abs=1e-9)
-    best = least(kernel)
+    best = optimum_of_cloud(kernel)
     assert (1 - theta) ** 2 * s.rho <= best * (1 + 1e-9) and best <= s.rho * (1 + 1e-9)
 
 
