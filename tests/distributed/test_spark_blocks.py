@@ -9,7 +9,7 @@ import pickle
 
 import numpy as np
 import pytest
-from naming import case_of
+from naming import case_of, in_turn
 from spark_blocks import NUMBERS, Here, cut, every_number, far, in_memory, numbers_text, parse, same, settings_of
 from test_odd_data import ODD
 
@@ -97,7 +97,7 @@ def test_a_sample_stands_for_all_rows_however_they_are_cut(spec, parts):
     assert target[0] is None or sum(part.shape[1] for part in target) == drawn
 
 
-@pytest.mark.parametrize("last", ["1 100:1", "1 100000:1"])
+@pytest.mark.parametrize("last", ["1 100:1", "1 20000:1"])
 def test_blocks_that_learn_of_more_features(last, tmp_path):
     """Dense rows that are too short, or should not be dense, when other blocks have more features."""
     settings, lines = settings_of(2), numbers_text(2, n=90, d=80, density=0.9).splitlines()
@@ -117,8 +117,7 @@ def weights(tmp_path) -> str:
     return str(path)
 
 
-@every_number
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("number", "classes"), in_turn(NUMBERS, [2, 3]))
 def test_rows_with_weights(number, classes, weights, tmp_path):
     settings, text = settings_of(number), numbers_text(classes)
     whole, near = Here(cut(text, 3)), in_memory(text, settings, tmp_path, weights)
@@ -147,11 +146,11 @@ def test_one_block_or_several_give_the_same(number):
 @every_number
 def test_lost_blocks_cost_time_and_no_answer(number):
     """At every request from the first to the last, and again while the layout is set after a loss."""
-    settings, text = settings_of(number, loss_power=1.0 if number in (30, 31) else 2.0), numbers_text(3)
+    settings, text = settings_of(number, C=0.1, loss_power=1.0 if number in (30, 31) else 2.0), numbers_text(3)
     whole = Here(cut(text, 3))
     expected = far(whole, settings)
-    rng = np.random.default_rng(number)
-    for lost in ({1, 2}, {whole.asked}, {whole.asked // 2, whole.asked // 2 + 1}, set(rng.integers(2, whole.asked, 5))):
+    half, some = whole.asked // 2, np.random.default_rng(number).integers(3, whole.asked, 5)
+    for lost in ({whole.asked}, {1, 2, half, half + 1, *some}):
         ranks = Here(cut(text, 3), lost)
         found = far(ranks, settings)
         assert ranks.costs.restarts == len(lost)
@@ -181,12 +180,13 @@ def test_odd_data_end_as_in_memory(number, turn, tmp_path):
 
 def check_odd(number: int, name: str, tmp_path) -> None:
     settings = Settings.of(solver=number, max_iter=500).with_default_bias()
+    text = ODD[name].replace("2000000", "200000")  # each block answers with dense vectors
     try:
-        expected: Training | str = in_memory(ODD[name], settings, tmp_path)
+        expected: Training | str = in_memory(text, settings, tmp_path)
     except SvmtoolError as e:
         expected = str(e)
     try:
-        found: Training | str = far(Here(cut(ODD[name], 2)), settings)
+        found: Training | str = far(Here(cut(text, 2)), settings)
     except SvmtoolError as e:
         found = str(e)
     if isinstance(expected, str) or isinstance(found, str):
@@ -245,8 +245,7 @@ def test_errors_can_be_pickled():
     assert (e.line, e.file, e.token, e.reason) == (7, "d", "1:x", "the value is not a number")
 
 
-@every_number
-@pytest.mark.parametrize("lost", [(), (1, 2, 5, 40)])
+@pytest.mark.parametrize(("number", "lost"), in_turn(NUMBERS, [(), (1, 2, 5, 40)]))
 def test_cross_validation_predicts_as_in_memory(number, lost, tmp_path):
     """On the same folds, with models of the same certified gap."""
     settings, text = settings_of(number).replace(stratified=number == 2), numbers_text(3)

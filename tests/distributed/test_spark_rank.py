@@ -133,7 +133,7 @@ def test_the_tree_is_flat_while_it_may_be_and_has_each_task_once(size):
     assert topology(size, size) == (tuple(range(size)), [(None, ())] * size)
 
 
-@pytest.mark.parametrize("size", [1, 9, 40, 200])
+@pytest.mark.parametrize("size", [1, 9, 80])  # trees of one, two and three levels
 def test_answers_are_in_the_order_of_the_rows_and_sums_the_same_whenever_they_come(size):
     found = []
     for seed in range(3):

@@ -1,9 +1,10 @@
-"""Many cases in one test: the message of a failure names the case."""
+"""Many cases in one test or grid: the message of a failure names the case; a commit runs a sample of a grid."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -15,3 +16,12 @@ def case_of(*words: object) -> Iterator[None]:
         yield
     except (Exception, pytest.fail.Exception) as error:
         raise AssertionError(f"{', '.join(map(str, words))}: {error}") from error
+
+
+def in_turn(many: Sequence[Any], few: Sequence[Any], most: int = 1) -> list[Any]:
+    """All pairs of the two; in a commit each of many has `most` of the few, in turn, so that all of both occur."""
+    return [
+        pytest.param(a, b, marks=() if (j - i) % len(few) < most else pytest.mark.exhaustive)
+        for i, a in enumerate(many)
+        for j, b in enumerate(few)
+    ]
