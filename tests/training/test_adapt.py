@@ -47,7 +47,7 @@ def train(*argv, **files: list[Row]) -> int:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_any_sequence_is_batch_training_on_what_remains(data):
     """Blocks of any size, labels that come and go, features that come, weights of classes, C and bias."""
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
