@@ -20,8 +20,6 @@ def case_of(*words: object) -> Iterator[None]:
 
 def in_turn(many: Sequence[Any], few: Sequence[Any], most: int = 1) -> list[Any]:
     """All pairs of the two; in a commit each of many has `most` of the few, in turn, so that all of both occur."""
-    return [
-        pytest.param(a, b, id=f"{getattr(a, 'name', a)}-{b}", marks=() if (j - i) % len(few) < most else pytest.mark.exhaustive)
-        for i, a in enumerate(many)
-        for j, b in enumerate(few)
-    ]
+    grid = [((j - i) % len(few) < most, a, b) for i, a in enumerate(many) for j, b in enumerate(few)]
+    mark = pytest.mark.exhaustive
+    return [pytest.param(a, b, id=f"{getattr(a, 'name', a)}-{b}", marks=() if now else mark) for now, a, b in grid]
