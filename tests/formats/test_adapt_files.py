@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -51,14 +53,8 @@ def test_rows_that_are_not_there_are_not_removed(ready):
     for k, bad in ((2, stranger), (4, other_label), (5, ROWS[0])):
         Path("old").write_text(text_of_rows([*ROWS[:k], bad]))
         words = " that many times" if bad is ROWS[0] else ""
-        refused(
-            ready,
-            f"old: line {k + 1}: the model does not contain this row{words}: none is removed",
-            "--remove",
-            "old",
-            "-i",
-            "m",
-        )
+        sentence = f"old: line {k + 1}: the model does not contain this row{words}: none is removed"
+        refused(ready, sentence, "--remove", "old", "-i", "m")
     Path("old").write_text(text_of_rows(ROWS[:1]))
     assert ready("--remove", "old", "-i", "m")[0] == 0
     refused(ready, "old: line 1: the model does not contain this row", "--remove", "old", "-i", "m")
@@ -77,14 +73,7 @@ def test_a_row_is_the_same_however_it_is_written(ready):
 
 
 def test_hashes_differ_where_rows_do(tmp_path):
-    rows = [
-        Row(1, (1.0, 2.0)),
-        Row(1, (2.0, 1.0)),
-        Row(1, (1.0, 0.0, 2.0)),
-        Row(2, (1.0, 2.0)),
-        Row(1, ()),
-        Row(1, (1.0,)),
-    ]
+    rows = [Row(1, x) for x in ((1.0, 2.0), (2.0, 1.0), (1.0, 0.0, 2.0), (), (1.0,))] + [Row(2, (1.0, 2.0))]
     (tmp_path / "d").write_text(text_of_rows([*rows, *rows]))
     table = read(str(tmp_path / "d"))
     hashes = hashes_of(table)
@@ -198,51 +187,68 @@ def test_two_runs_at_a_time_are_refused(ready):
     assert ready("--add", "new", "-i", "m")[0] == 0
 
 
-# The number of a step, then the command's arguments: ends before (even) or after (odd) a rename.
+# In a folder named 3,0 one run ends at step 3, then one at step 0: steps come before (even) and after (odd) renames.
 KILLED = """
 import os, sys
-plain, steps = os.replace, iter(range(100))
-def replace(*names):
-    for half in (lambda: None, lambda: plain(*names)):
-        half()
-        if next(steps) == int(sys.argv[1]):
-            os._exit(9)
-os.replace = replace
 from svmtool.cli import train
-sys.exit(train.main(sys.argv[2:]))
+from svmtool.training.adapting import adaptable
+plain = os.replace
+def ended(folder, step):
+    if child := os.fork():
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    steps = iter(range(100))
+    def replace(*names):
+        for half in (lambda: None, lambda: plain(*names)):
+            half()
+            if next(steps) == int(step):
+                os._exit(9)
+    os.replace = replace
+    os.chdir(folder)
+    os.dup2(os.open("new", os.O_RDONLY), 0)
+    os._exit(train.main(sys.argv[2:]))
+print([ended(folder, step) for folder in sys.argv[1].split() for step in folder.split(",")])
 """
 
 
-@pytest.mark.parametrize("step", range(7))
+def killed(folders: list[str], argv: list[str]) -> list[int]:
+    """The exit statuses of svm-train -s 71 in copies of this folder: see KILLED."""
+    for folder in folders:
+        shutil.copytree(".", folder, ignore=lambda *_: folders)
+    argv = [sys.executable, "-c", KILLED, " ".join(folders), "-q", "-s", "71", *argv]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
 @pytest.mark.parametrize("argv", ["d2 m", "--add new -i m", "-i other --add new m", "--add - m"])
-def test_a_run_that_is_killed_leaves_the_old_model_or_the_new(ready, argv, step):
+def test_a_run_that_is_killed_leaves_the_old_model_or_the_new(ready, argv, tmp_path, monkeypatch):
     """The process is ended at a rename; the rows are then all the old ones or all the new."""
     other = draw(np.random.default_rng(3), 12, 5)
     Path("d2").write_text(text_of_rows(other))
     assert ready("d2", "other")[0] == 0
-    steps = [sys.executable, "-c", KILLED, str(step), "-q", "-s", "71", *argv.split()]
-    done = subprocess.run(steps, input=text_of_rows(NEW).encode(), capture_output=True, timeout=120)
+    folders = [str(step) for step in range(7)]
     written = 5 if argv != "--add new -i m" else 3  # before and after each of state, log where it is another one, model
-    assert done.returncode == (9 if step <= written else 0), done.stderr
+    assert killed(folders, argv.split()) == [9 if step <= written else 0 for step in range(7)]
     new = {"d2 m": other, "--add new -i m": ROWS + NEW, "-i other --add new m": other + NEW, "--add - m": NEW}[argv]
-    now = new if step else ROWS
-    status, _, err = ready("--add", "new", "-i", "m")
-    assert status == 0 and ("model is rewritten" in err) == (1 <= step < written)
-    assert apart(weights_in("m"), batch(now + NEW)) <= 1e-8
-    Path("all").write_text(text_of_rows(now + NEW))
-    assert ready("--remove", "all", "-i", "m")[0] == 0, "the log of rows agrees"
-    assert not [name for name in os.listdir() if name.endswith((".new", ".lock"))]
+    for step, folder in enumerate(folders):
+        monkeypatch.chdir(tmp_path / folder)
+        now = new if step else ROWS
+        status, _, err = ready("--add", "new", "-i", "m")
+        assert status == 0 and ("model is rewritten" in err) == (1 <= step < written), step
+        assert apart(weights_in("m"), batch(now + NEW)) <= 1e-8, step
+        Path("all").write_text(text_of_rows(now + NEW))
+        assert ready("--remove", "all", "-i", "m")[0] == 0, "the log of rows agrees"
+        assert not [name for name in os.listdir() if name.endswith((".new", ".lock"))]
 
 
-@pytest.mark.parametrize("step", range(6))
-def test_training_anew_behind_a_run_that_was_killed(ready, step):
+def test_training_anew_behind_a_run_that_was_killed(ready, tmp_path, monkeypatch):
     """The next run may be killed too; the first one's change is not lost."""
     Path("d2").write_text(text_of_rows(NEW))
-    for at in (step, 0):
-        argv = [sys.executable, "-c", KILLED, str(at), "-q", "-s", "71", "d2", "m"]
-        assert subprocess.run(argv, capture_output=True, timeout=120).returncode == 9
-    assert ready("--add", "new", "-i", "m")[0] == 0
-    assert apart(weights_in("m"), batch((NEW if step else ROWS) + NEW)) <= 1e-8
+    assert killed([f"{step},0" for step in range(6)], ["d2", "m"]) == [9] * 12
+    for step in range(6):
+        monkeypatch.chdir(tmp_path / f"{step},0")
+        assert ready("--add", "new", "-i", "m")[0] == 0
+        assert apart(weights_in("m"), batch((NEW if step else ROWS) + NEW)) <= 1e-8
 
 
 @pytest.mark.parametrize(
@@ -369,12 +375,14 @@ def test_a_malformed_line_of_a_stream_costs_none_before_it(ready, command):
 @pytest.mark.parametrize("bad", ["1 1:1e200", "1 99999999:1", "9e99 1:1", "0.5 1:1\n0.25 1:1"])
 @pytest.mark.parametrize("after", ["1 1:1\n", "1 1:1\n1 x\n"])
 @pytest.mark.parametrize("every", [[], ["--every-rows", 1]])
-def test_a_row_that_cannot_be_added_costs_none_before_it(ready, command, bad, after, every):
-    stream = text_of_rows(NEW) + bad + "\n" + after
+def test_a_row_that_cannot_be_added_costs_none_before_it(ready, svm_train, monkeypatch, bad, after, every):
+    Path("stream").write_text(text_of_rows(NEW) + bad + "\n" + after)
     kept = [*NEW, Row(0, (1.0, 0.0, 0.0, 0.0))] if "\n" in bad else NEW
-    done = command("train", "-s", 71, "--add", "-", "-i", "m", *every, input=stream.encode())
-    assert done.returncode == 1 and done.stderr.startswith(f"-: line {len(kept) + 1}: ".encode())
-    assert f"Rows in the model = {len(ROWS + kept)}\n".encode() in done.stdout
+    with open("stream") as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        status, out, err = svm_train("-s", 71, "--add", "-", "-i", "m", *every)
+    assert status == 1 and err.startswith(f"-: line {len(kept) + 1}: ")
+    assert f"Rows in the model = {len(ROWS + kept)}\n" in out
     assert apart(weights_in("m"), batch(ROWS + kept)) <= 1e-8
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import REPOSITORY
+from naming import in_turn
 from reference import text_of
 
 from svmtool import registry
@@ -83,8 +84,13 @@ def test_state(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("solver", [r.number for r in registry.SOLVERS if "-c" in registry.supported_options(r)])
-@pytest.mark.parametrize("data", [SMALL, "".join(f"{(-1) ** k} 1:{1000000 + k}\n" for k in range(6))])
+@pytest.mark.parametrize(
+    ("solver", "data"),
+    in_turn(
+        [r.number for r in registry.SOLVERS if "-c" in registry.supported_options(r)],
+        [SMALL, "".join(f"{(-1) ** k} 1:{1000000 + k}\n" for k in range(6))],
+    ),
+)
 def test_whatever_is_written_is_finite(svm_train, solver, data):
     """At the limit of refuse_overflow; the command silences the solvers' warnings."""
     for c in ("1e6", "1e200"):
@@ -102,10 +108,10 @@ def test_warnings_of_numpy_are_not_shown(command, tmp_path):
     assert b".py" not in done.stderr and b"RuntimeWarning" not in done.stderr
 
 
-@pytest.mark.parametrize("kilobytes", [40000, 60000, 80000, 100000, 120000, 140000])
-@pytest.mark.parametrize(
-    "argv", ["train -q d m", "train -q -t 2 d m", "scale d", "predict --metrics d model o", "predict d model o"]
-)
+COMMANDS = "train -q d m", "train -q -t 2 d m", "scale d", "predict --metrics d model o", "predict d model o"
+
+
+@pytest.mark.parametrize(("kilobytes", "argv"), in_turn([40000, 60000, 80000, 100000, 120000, 140000], COMMANDS, 2))
 def test_too_little_memory_is_one_sentence(kilobytes, argv, svm_train, tmp_path):
     """No message of numpy's libraries."""
     assert svm_train("-q", "d", "model", data=SMALL)[0] == 0
@@ -115,8 +121,9 @@ def test_too_little_memory_is_one_sentence(kilobytes, argv, svm_train, tmp_path)
     assert (done.returncode, done.stderr) in (((0, b""), (1, MEMORY)) if plain else ((1, MEMORY),))
 
 
-@pytest.mark.parametrize("kilobytes", [150000, 156000, 163000, 170000, 200000])
-@pytest.mark.parametrize("argv", ["-s 2", "-t 2 --threads 8"])
+@pytest.mark.parametrize(
+    ("kilobytes", "argv"), in_turn([150000, 156000, 163000, 170000, 200000], ["-s 2", "-t 2 --threads 8"])
+)
 def test_little_memory_is_enough_or_one_sentence(kilobytes, argv, tmp_path):
     """The threads' own reserves leave OpenBLAS space for its buffer."""
     rng = np.random.default_rng(1)

@@ -89,7 +89,7 @@ def test_a_file_with_holes(reader, before, after, tmp_path):
     """Of any size: a sparse file takes neither time nor disk."""
     with open(tmp_path / "d", "wb") as file:
         file.write(before)
-        file.truncate(10**10 if not after else 1 << 22)
+        file.truncate(10**9 if not after else 1 << 22)
         file.seek(0, 2)
         file.write(after)
     with open_source(str(tmp_path / "d")) as source:
@@ -127,12 +127,12 @@ def test_rows_on_disk_take_lines_of_a_share_of_the_memory(svm_train, monkeypatch
 
 def test_a_long_line_that_only_the_full_grammar_reads_takes_time_as_its_length():
     """Linear time: copying the rest for each token would take minutes."""
-    count = 250_000
+    count = 120_000
     line = b"1 " + b" ".join(b"%d:1" % k for k in range(1, count)) + b" +%d:1" % count
     began = time.process_time()
     label, indices, values = parse_line(line, 1, "d")
     assert (label, indices, values) == (1.0, list(range(1, count + 1)), [1.0] * count)
-    assert time.process_time() - began < 15.0
+    assert time.process_time() - began < 5.0
 
 
 @pytest.mark.parametrize(("byte", "words"), [(b"\0", "no blank"), (b"7", "no blank"), (b"7 ", "more than 5 weights")])

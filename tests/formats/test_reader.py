@@ -135,8 +135,18 @@ def test_halfway_cases_read_like_float(tmp_path):
     assert bits(parsed(tokens, str(tmp_path / "d"))) == bits(np.array([float(t) for t in tokens]))
 
 
-@settings(deadline=None, max_examples=300)
-@given(st.lists(st.from_regex(r"\A[+-]?([0-9]{1,25}\.?|[0-9]{0,22}\.[0-9]{1,25})([eE][+-]?[0-9]{1,2})?\Z"), min_size=1))
+def spelled(sign: str, n: int, width: int, at: int, power: str) -> str:
+    """At least `width` digits, with a point behind `at` of them if there are so many."""
+    digits = f"{n:0{width}}"
+    return sign + digits[:at] + "." * (at <= len(digits)) + digits[at:] + power
+
+
+signs, powers = st.sampled_from(["", "+", "-"]), st.from_regex(r"\A([eE][+-]?[0-9]{1,2})?\Z")
+decimals = st.builds(spelled, signs, st.integers(0, 10**25 - 1), st.integers(1, 25), st.integers(0, 30), powers)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(decimals, min_size=1))
 def test_any_decimal_reads_like_float(tmp_path_factory, tokens):
     wanted = [float(t) for t in tokens]
     assert bits(parsed(tokens, str(tmp_path_factory.mktemp("n") / "d"))) == bits(np.array(wanted))

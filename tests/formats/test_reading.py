@@ -15,16 +15,16 @@ from svmtool.formats.svmlight import inputs
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.formats.svmlight.inputs import Reading
 
-TEXT = "".join(f"{i % 3} {i % 7 + 1}:{i / 8:g} {i % 7 + 9}:0x{i:x}\n" for i in range(5000)).encode()
+TEXT = "".join(f"{i % 3} {i % 7 + 1}:{i / 8:g} {i % 7 + 9}:0x{i:x}\n" for i in range(1000)).encode()
 BAD = TEXT + b"1 1:2 1:3\n" + TEXT + b"1 x:1\n"
 
 
 @pytest.fixture(params=["plain", "gzip"])
 def write(tmp_path, monkeypatch, request):
     """A function that writes text to a plain or compressed file; blocks are small."""
-    monkeypatch.setattr(svmlight, "BLOCK_BYTES", 1 << 12)
-    monkeypatch.setattr(svmlight, "STREAM_BLOCK_BYTES", 1 << 12)
-    monkeypatch.setattr(svmlight, "CHUNK_BYTES", 1 << 14)
+    monkeypatch.setattr(svmlight, "BLOCK_BYTES", 1 << 10)
+    monkeypatch.setattr(svmlight, "STREAM_BLOCK_BYTES", 1 << 10)
+    monkeypatch.setattr(svmlight, "CHUNK_BYTES", 1 << 12)
     path = tmp_path / ("d" if request.param == "plain" else "d.gz")
 
     def write(text: bytes) -> str:
@@ -61,7 +61,7 @@ def test_the_same_table_as_at_once(write, text, n_threads):
 def test_the_first_bad_line_is_raised_by_table(write, n_threads):
     threads.set_count(n_threads)
     try:
-        with pytest.raises(DataError, match="line 5001: .*token '1:3'"):
+        with pytest.raises(DataError, match="line 1001: .*token '1:3'"):
             started(write(BAD)).table()
     finally:
         threads.set_count(None)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+from naming import in_turn
 
 from svmtool.cli import scale
 from svmtool.cli.predict import command as predict
@@ -48,10 +49,12 @@ def test_zstd_without_a_decoder_is_one_sentence(svm_train, tmp_path, monkeypatch
     assert svm_train("d", "m") == (1, "", f"can't read d: {reason}\n")
 
 
-@pytest.mark.parametrize("start", ["cat d |", ""])
-@pytest.mark.parametrize("kind", [*PACKED, "plain"])
-@pytest.mark.parametrize("name", ["train", "predict", "scale"])
-def test_compressed_standard_input(name, kind, start, svm_train, tmp_path):
+KINDS = [(kind, start) for kind in (*PACKED, "plain") for start in ("cat d |", "")]
+
+
+@pytest.mark.parametrize(("kind_and_start", "name"), in_turn(KINDS, ["train", "predict", "scale"]))
+def test_compressed_standard_input(kind_and_start, name, svm_train, tmp_path):
+    kind, start = kind_and_start
     svm_train("-q", "t", "m") if (tmp_path / "t").write_text(ROWS) else None
     (tmp_path / "d").write_bytes(PACKED.get(kind, ROWS.encode()))
     argv = {"train": "-q - o", "predict": "- m o", "scale": "-"}[name]
