@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import compat_cases
 import pytest
 from conftest import SHARED
@@ -34,7 +36,7 @@ def test_train_does_what_liblinear_did(case, tmp_path, monkeypatch):
 @pytest.mark.parametrize("case", [c for c in CASES if c["name"] in AS_PROCESS], ids=by_name)
 def test_train_as_a_process(case, tmp_path, command):
     compat_cases.lay_out(case, tmp_path)
-    done = command("train", *case["args"])
+    done = command("train", *case["args"], env=dict(os.environ))
     got = compat_cases.Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
     compat_cases.check(case, got, tmp_path)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY, without_spark
-from shell_commands import put_script
+from shell_commands import put_commands, put_script
 
 TESTED_ELSEWHERE = {"python.md", "python-dropins.md", "tools.md"}  # by other test files
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -41,10 +41,7 @@ def shell(tmp_path):
     for name in ("data", "scripts"):
         (tmp_path / name).symlink_to(REPOSITORY / name)
     names = tmp_path / "bin"
-    names.mkdir()
-    for name in ("train", "predict", "scale"):
-        put_script(names / f"svm-{name}", f'exec "{sys.executable}" -m svmtool {name} "$@"')
-    put_script(names / "svmtool", f'exec "{sys.executable}" -m svmtool "$@"')
+    put_commands(names, {"svmtool": "", **{f"svm-{name}": name for name in ("train", "predict", "scale")}})
     put_script(names / "python", f'exec "{sys.executable}" "$@"')
 
     def run(text: str) -> subprocess.CompletedProcess:

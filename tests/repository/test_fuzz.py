@@ -17,24 +17,32 @@ sys.path.insert(0, str(REPOSITORY / "scripts"))
 from stress import fuzz, fuzz_commands, fuzz_files, pool  # noqa: E402
 from stress.report import Report  # noqa: E402
 
-WORKERS = 1  # tests run side by side as it is
+MORE = [("inputs", 3000), ("rows", 12), ("kills", 4), ("interrupts", 4), ("disks", 4)]
 
 
 @pytest.mark.parametrize(
     ("kind", "number"),
-    [("inputs", 3000), ("rows", 12), ("lines", 40), ("kills", 4), ("interrupts", 4), ("disks", 4)],
+    [("inputs", 500), ("rows", 4), ("lines", 40), ("kills", 1), ("interrupts", 1), ("disks", 1)]
+    + [pytest.param(*more, marks=pytest.mark.exhaustive) for more in MORE],
 )
-def test_fuzzing_finds_no_breach(kind, number, tmp_path):
+def test_fuzzing_finds_no_breach(kind, number, tmp_path, monkeypatch):
+    """In this process: test_stress_laws.py tries the pool."""
+
+    def run(work, jobs, workers, until):
+        for job in jobs:
+            yield pool.Done(job, work(lambda *_, **__: None, str(tmp_path), *job), None, "", {}, {}, 0.0)
+
+    monkeypatch.setattr(pool, "run", run)
     report = Report(tmp_path / "breaches")
-    fuzz.run({kind: number}, 19, 0, WORKERS, report)
+    fuzz.run({kind: number}, 19, 0, 1, report)
     assert not report.breaches, report.text()
     assert f"\n{number} trials, 0 breaches" in report.text()
     assert {name.partition(":")[0] for name, _ in report.total.endings} == {kind}
 
 
 def test_every_kind_of_file_is_read_and_refused(tmp_path):
-    counts, found = fuzz_files.attempt(7, 0, str(tmp_path), inputs=1500)
-    assert not found and counts.total() == 1500
+    counts, found = fuzz_files.attempt(8, 0, str(tmp_path), inputs=600)
+    assert not found and counts.total() == 600
     assert all(counts[name, "refused"] for name in fuzz_files.KINDS)
     assert all(counts[name, "read"] for name in fuzz_files.KINDS if name != "state")
 
@@ -46,7 +54,7 @@ def test_faulty_reader_is_found_and_its_file_kept(tmp_path, monkeypatch, capsys)
     monkeypatch.setattr(fuzz_files, "KINDS", {kind: fuzz_files.KINDS[kind]})
     (tmp_path / "work").mkdir()
     report = Report(tmp_path / "breaches")
-    tally = fuzz.attempt(lambda *_, **__: None, str(tmp_path / "work"), "inputs", 7, 0, 3000)
+    tally = fuzz.attempt(lambda *_, **__: None, str(tmp_path / "work"), "inputs", 27, 0, 400)
     [text, *_] = report.add(tally)
     assert "SvmtoolError or success" in text and "4300 digits" in text
     command = shlex.split((tmp_path / "breaches" / "1" / "command").read_text())

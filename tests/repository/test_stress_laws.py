@@ -118,7 +118,7 @@ def test_a_dual_value_above_any_point_is_a_breach():
 
 def sleepy(announce, folder, kind: str) -> str:
     """A job that ends, hangs, fails or takes its process with it."""
-    announce(1.0, family="f", solver="s", argv=[kind])
+    announce(0.3, family="f", solver="s", argv=[kind])
     if kind == "hang":
         end = time.monotonic() + 60
         while time.monotonic() < end:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 
 from conftest import REPOSITORY
-from shell_commands import put_script
+from shell_commands import put_commands
 
 from svmtool.cli.umbrella.group import ORDER, PASSED_ON
 
@@ -17,8 +16,7 @@ PAGE = (REPOSITORY / "docs" / "tools.md").read_text(encoding="utf-8")
 
 def test_commands_of_the_page_run(tmp_path):
     (tmp_path / "data").symlink_to(REPOSITORY / "data")
-    (tmp_path / "bin").mkdir()
-    put_script(tmp_path / "bin" / "svmtool", f'exec "{sys.executable}" -m svmtool "$@"')
+    put_commands(tmp_path / "bin", {"svmtool": ""})
     path = str(tmp_path / "bin") + os.pathsep + os.environ["PATH"]
     output = {}
     for line in "".join(re.findall(r"<!-- commands -->\n```sh\n(.*?)```", PAGE, re.DOTALL)).splitlines():
