@@ -6,6 +6,7 @@ import ast
 import doctest
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -220,8 +221,9 @@ def test_every_change_of_a_version_is_reported():
     assert f"## {__version__}" in text_of(REPOSITORY / "CHANGELOG.md")
 
 
-def test_data_match_the_script(tmp_path):
+def test_data_match_the_script(tmp_path, monkeypatch):
     pytest.importorskip("sklearn", reason="scikit-learn carries the sets; without it they cannot be made again")
-    subprocess.run([sys.executable, str(REPOSITORY / "scripts" / "make_data.py"), str(tmp_path)], check=True)
+    monkeypatch.setattr(sys, "argv", ["make_data.py", str(tmp_path)])
+    runpy.run_path(str(REPOSITORY / "scripts" / "make_data.py"), run_name="__main__")
     for path in tmp_path.iterdir():
         assert path.read_bytes() == (REPOSITORY / "data" / path.name).read_bytes()

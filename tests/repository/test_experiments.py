@@ -93,7 +93,7 @@ def test_steps_over_costs_and_rows_are_separate_problems(runner):
 
 def test_a_cell_over_time_is_cut_and_keeps_its_steps(runner):
     steps = tuple(10.0 ** -(k % 8) for k in range(10_000))
-    outcome = runner.run(Cell("ours", "-s 40", SMALL, "squared", steps=steps, seconds=2.5))
+    outcome = runner.run(Cell("ours", "-s 40", SMALL, "squared", steps=steps, seconds=0.6))
     assert outcome.ended == "over time" and 0 < len(outcome.steps) < len(steps)
     assert all("objective" in s for s in outcome.steps)
 
