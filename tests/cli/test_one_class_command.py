@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import skip_unless_known
+from naming import case_of
 from one_class_problems import PROBLEMS, Solved, every_row, optimum, random_problem
 from reference import text_of
 
@@ -95,11 +96,21 @@ ODD = {
 }
 
 
+OPTIONS = [], ["-n", 1e-12], ["-n", 0.999999], ["-c", 1e10], ["-n", 0]
+
+
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("options", [[], ["-n", 1e-12], ["-n", 0.999999], ["-c", 1e10], ["-n", 0]], ids=str)
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("turn", [0, *(pytest.param(k, marks=pytest.mark.exhaustive) for k in range(1, len(OPTIONS)))])
 @every_row
-def test_odd_data_end_well(row, name, options, svm_train):
+def test_odd_data_end_well(row, turn, svm_train):
+    """Each set has one of the options in a commit, all in turn."""
+    for k, name in enumerate(ODD):
+        options = OPTIONS[(k + k // len(OPTIONS) + turn) % len(OPTIONS)]
+        with case_of(name, options):
+            check_odd(row, name, options, svm_train)
+
+
+def check_odd(row, name, options, svm_train) -> None:
     status, out, err = svm_train("-s", row.number, *options, "d", "m", data=ODD[name])
     assert status == 0
     m = linear.read("m")

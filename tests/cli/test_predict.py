@@ -225,7 +225,7 @@ def naive_decisions(model: LinearModel, rows: list[tuple[float, dict[int, float]
 def test_scores_do_not_depend_on_blocks_threads_or_the_way_in(word, bias, n_threads, tmp_path, monkeypatch):
     random = np.random.default_rng(3)
     rows = []
-    for _ in range(400):
+    for _ in range(100):
         indices = np.sort(random.choice(30, random.integers(0, 12), replace=False)) + 1
         rows.append((float(random.integers(1, 4)), dict(zip(indices.tolist(), random.normal(size=12), strict=False))))
     labels = None if word.endswith("SVR") or word == "ONECLASS_SVM" else (3, 1, 2)

@@ -8,6 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from naming import case_of
 from reference import text_of
 from regression_problems import PROBLEMS, ROWS, Solved, every_row, numbers, optimum, random_problem
 
@@ -91,11 +92,22 @@ ODD = {
 }
 
 
+OPTIONS = [], ["-B", 1], ["-c", "1e8"], ["-p", 0], ["-B", 1, "-R"]
+
+
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("options", [[], ["-B", 1], ["-c", "1e8"], ["-p", 0], ["-B", 1, "-R"]], ids=str)
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("turn", [0, *(pytest.param(k, marks=pytest.mark.exhaustive) for k in range(1, len(OPTIONS)))])
 @every_row
-def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
+def test_odd_data_end_well_or_in_one_sentence(row, turn, svm_train, tmp_path):
+    """Each number and set has one of the options in a commit, all in turn."""
+    for k, name in enumerate(ODD):
+        options = OPTIONS[(row.number + k + k // len(OPTIONS) + turn) % len(OPTIONS)]
+        with case_of(name, options):
+            check_odd(row, name, options, svm_train)
+        (tmp_path / "m").unlink(missing_ok=True)
+
+
+def check_odd(row, name, options, svm_train) -> None:
     status, out, err = svm_train("-s", row.number, *options, "d", "m", data=ODD[name])
     if "-R" in options and "-R" not in row.supported:
         assert (status, out, os.path.exists("m")) == (1, "", False) and err.startswith(NO_FREE_BIAS), err

@@ -11,8 +11,10 @@ import struct
 import subprocess
 import sys
 import termios
+from pathlib import Path
 
 import pytest
+from naming import case_of
 
 from svmtool import activity
 from svmtool.activity import doing
@@ -126,38 +128,43 @@ def rest_of(fd: int) -> bytes:
 
 
 LINES = {
-    "train": (["train", "-s", "2", "-", "m"], b"reading 0 MB"),
-    "kernel": (["train", "-t", "2", "-", "m"], b"reading 0 MB"),
+    "train": (["train", "-s", "2", "-", "m1"], b"reading 0 MB"),
+    "kernel": (["train", "-t", "2", "-", "m2"], b"reading 0 MB"),
     "validation": (["train", "-v", "2", "-", "m"], b"reading 0 MB"),
-    "memory": (["train", "--memory", "2G", "-", "m"], b"reading 0 MB"),
+    "memory": (["train", "--memory", "2G", "-", "m3"], b"reading 0 MB"),
     "predict": (["predict", "-", "model", "o"], b"predicting 0 MB"),
     "scale": (["scale", "-"], b"working"),
 }
 
 
-@pytest.mark.parametrize("name", LINES)
-def test_line_on_a_terminal_while_input_is_awaited(name, tmp_path, command):
-    """The input comes once the line has been seen, and at the end the line is erased."""
-    (tmp_path / "d").write_bytes(ROWS)
-    assert command("train", "-q", "d", "model").returncode == 0
-    argv, words = LINES[name]
+def on_a_terminal(argv: list[str], folder: Path) -> tuple[subprocess.Popen, int]:
+    """A command whose standard error is a terminal, and that terminal."""
     terminal, stderr = pty.openpty()
     set_columns(terminal, 40)
-    code = "import os, sys, fcntl, termios; os.setsid(); fcntl.ioctl(2, termios.TIOCSCTTY, 0); "
-    code += "os.execv(sys.executable, [sys.executable, '-m', 'svmtool', *sys.argv[1:]])"
     run = subprocess.Popen(
-        [sys.executable, "-c", code, *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, cwd=tmp_path,
-        env={**os.environ, "TERM": "xterm"},
+        [sys.executable, "-m", "svmtool", *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
+        cwd=folder, env={**os.environ, "TERM": "xterm"}, start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(2, termios.TIOCSCTTY, 0),
     )  # fmt: skip
     os.close(stderr)
-    seen = until(terminal, words)
-    out, _ = run.communicate(ROWS)
-    seen += rest_of(terminal)
-    os.close(terminal)
-    assert run.returncode == 0
-    assert seen.endswith(ERASE.encode()), "erased at the end"
-    assert all(len(shown) < 40 for shown in seen.decode().split(ERASE))
-    assert b"\r" not in out and b"\x1b" not in out
+    return run, terminal
+
+
+def test_line_on_a_terminal_while_input_is_awaited(tmp_path, command):
+    """The input comes once the line has been seen, and at the end the line is erased.  All wait at the same time."""
+    (tmp_path / "d").write_bytes(ROWS)
+    assert command("train", "-q", "d", "model").returncode == 0
+    runs = {name: on_a_terminal(argv, tmp_path) for name, (argv, _) in LINES.items()}
+    for name, (run, terminal) in runs.items():
+        with case_of(name):
+            seen = until(terminal, LINES[name][1])
+            out, _ = run.communicate(ROWS)
+            seen += rest_of(terminal)
+            os.close(terminal)
+            assert run.returncode == 0
+            assert seen.endswith(ERASE.encode()), "erased at the end"
+            assert all(len(shown) < 40 for shown in seen.decode().split(ERASE))
+            assert b"\r" not in out and b"\x1b" not in out
 
 
 def test_lines_are_cut_to_the_width_of_the_terminal(line, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 
@@ -164,9 +165,10 @@ def check_extreme(status: int, out: str, err: str) -> None:
 # Limits
 
 
-WIDE = {"narrow": (80, 6, 0.6), "dense": (80, 40, 0.9), "wide": (60, 2000, 0.03), "wide-bias": (60, 2000, 0.03)}
+WIDE = {"narrow": (80, 6, 0.6), "dense": (80, 40, 0.9), "wide": (60, 700, 0.06), "wide-bias": (60, 700, 0.06)}
 
 
+@functools.cache
 def shaped(name: str) -> tuple[str, list]:
     """(text, options) for each method of the solver."""
     n, d, density = WIDE[name]

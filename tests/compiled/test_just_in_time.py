@@ -5,10 +5,12 @@ numba keeps what it compiled in a cache on disk, so only the first run takes lon
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 
 import numpy as np
-import pytest
 from kernel_models import KERNELS, random_model
 
 from svmtool.formats.models import kernel as kernel_model
@@ -17,6 +19,33 @@ TRAIN = "\n".join(
     f"{label} {' '.join(f'{j}:{((i * 7 + j * 3) % 11 - 5 + label * (j == 2)) / 4:g}' for j in (1, 2, 4, 5))}"
     for i, label in enumerate([1, -1, 1, 1, -1, -1, 1, -1] * 5)
 )
+SOLVERS, MODELS = (1, 2, 40), (1, 4, 5)  # of the linear models that are trained, and kernels of models
+
+# All commands in one process, which imports numba once.
+RUN = """
+import json, os, sys
+from svmtool.cli.entry import start
+for command, argv, out in json.loads(sys.argv[1]):
+    os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT), 1)
+    assert start(command, argv) == 0
+"""
+
+
+def results(mode: str, folder) -> dict[str, bytes]:
+    """Standard outputs and files of commands, by name."""
+    lines = [("scale", ["-l", "0", "../d"], "scaled")]
+    for s in map(str, SOLVERS):
+        lines.append(("train", ["-s", s, "-c", "2", "-B", "1", "scaled", f"m{s}"], f"trained{s}"))
+        lines.append(("predict", ["scaled", f"m{s}", f"o{s}"], f"predicted{s}"))
+    for k in MODELS:
+        lines.append(("predict", ["--scores", f"s-t{k}", "../t", f"../kernel{k}", f"o-t{k}"], f"predicted-t{k}"))
+    (folder / mode).mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, json.dumps(lines)], cwd=folder / mode, capture_output=True, text=True,
+        env={**os.environ, "SVMTOOL_LOOPS": mode},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return {path.name: path.read_bytes() for path in (folder / mode).iterdir()}
 
 
 def compiled_loops_exist() -> bool:
@@ -25,36 +54,18 @@ def compiled_loops_exist() -> bool:
     return any(os.path.exists(compiled.library_path(kind)) for kind in ("so", "o"))
 
 
-@pytest.mark.parametrize("solver", [1, 2, 40])
-def test_scaling_training_and_prediction_give_the_same_bytes(solver, tmp_path, command):
+def test_scaling_training_and_prediction_give_the_same_bytes(tmp_path):
     assert compiled_loops_exist(), "loops are not compiled for these sources: python -m svmtool.compiled.build says why"
-    (tmp_path / "d").write_text(TRAIN + "\n")
-    results = {}
-    for mode in ("auto", "jit"):
-        env = {"SVMTOOL_LOOPS": mode}
-        scaled = command("scale", "-l", 0, "d", env=env)
-        (tmp_path / "scaled").write_bytes(scaled.stdout)
-        trained = command("train", "-s", solver, "-c", "2", "-B", "1", "scaled", "m", env=env)
-        predicted = command("predict", "scaled", "m", "out", env=env)
-        for done in (scaled, trained, predicted):
-            assert done.returncode == 0, done.stderr.decode()
-        files = [(tmp_path / name).read_bytes() for name in ("m", "out")]
-        results[mode] = [scaled.stdout, trained.stdout, predicted.stdout, *files]
-    assert results["auto"] == results["jit"]
-    assert b"Accuracy = " in results["auto"][2]
-
-
-def test_predictions_of_kernel_models_have_the_same_bytes(command, tmp_path):
     rng = np.random.default_rng(9)
+    (tmp_path / "d").write_text(TRAIN + "\n")
     (tmp_path / "t").write_text(
         "".join(f"1 {' '.join(f'{j}:{rng.normal():g}' for j in (1, 2, 4))}\n" for _ in range(40))
     )
-    for kernel in (KERNELS[1], KERNELS[4], KERNELS[5]):
-        model, _ = random_model(rng, kernel, "c_svc", 3, 20, 5)
-        kernel_model.write(str(tmp_path / "m"), model)
-        found = []
-        for mode in ("auto", "jit"):
-            done = command("predict", "--scores", "s", "t", "m", "o", env={"SVMTOOL_LOOPS": mode})
-            assert done.returncode == 0, done.stderr.decode()
-            found.append((done.stdout, (tmp_path / "s").read_bytes(), (tmp_path / "o").read_bytes()))
-        assert found[0] == found[1]
+    for k in MODELS:
+        model, _ = random_model(rng, KERNELS[k], "c_svc", 3, 20, 5)
+        kernel_model.write(str(tmp_path / f"kernel{k}"), model)
+    ahead, just_in_time = results("auto", tmp_path), results("jit", tmp_path)
+    assert ahead.keys() == just_in_time.keys() and len(ahead) == 1 + 4 * len(SOLVERS) + 3 * len(MODELS)
+    for name in ahead:
+        assert ahead[name] == just_in_time[name], name
+    assert all(b"Accuracy = " in ahead[f"predicted{s}"] for s in SOLVERS)

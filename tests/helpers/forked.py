@@ -1,7 +1,8 @@
 """Commands without the start of Python and numpy, which is most of their time: processes forked from one that has both.
 
-As a program, `python -IS forked.py SOCKET argument ..` is `python -m svmtool argument ..`: it passes its arguments,
-environment, folder and standard streams to the server, which forks, and ends with the status of the forked process.
+As a program, `python -IS forked.py SOCKET argument ..` is `python -m svmtool argument ..`, and with -c and a code that
+code: it passes its arguments, environment, folder and standard streams to the server, which forks, and ends with the
+status of the forked process.
 """
 
 import _socket
@@ -69,8 +70,6 @@ def _become(client) -> None:
     import os
     import socket
 
-    from svmtool import __main__
-
     head, streams, _, _ = socket.recv_fds(client, 8, 3)
     with client.makefile("rb") as file:
         argv, environment, folder = marshal.loads(file.read(int.from_bytes(head, "big")))
@@ -83,6 +82,11 @@ def _become(client) -> None:
     os.environb.update(environment)
     sys.stdin, sys.stdout, sys.stderr = (open(fd, mode, closefd=False) for fd, mode in enumerate("rww"))
     sys.argv[:] = ["svmtool", *argv]
+    if argv[0] == "-c":
+        exec(argv[1], {"__name__": "__main__"})
+        sys.exit()
+    from svmtool import __main__
+
     __main__.main()  # ends the process
 
 

@@ -101,8 +101,9 @@ def test_only_the_registry_names_solvers():
     solvers = {f"svmtool.solvers.{p.stem}" for p in solver_files()}
     for path in FILES:
         assert not imports(path) & solvers, f"{path.name} imports a solver by name"
-        if part_of(module_of(path)) != "registry":
-            strings = {n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant)}
+        text = path.read_text()
+        if part_of(module_of(path)) != "registry" and any(name in text for name in solvers):
+            strings = {n.value for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Constant)}
             assert not strings & solvers, f"{path.name} names a solver"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 from conftest import REPOSITORY
@@ -32,7 +33,10 @@ def modules_of(tree: ast.AST) -> dict[str, str]:
 
 def patched(path: Path) -> set[str]:
     """The attributes of svmtool that a test file replaces by their full names, ? for a name that is a variable."""
-    tree = ast.parse(path.read_text())
+    text = path.read_text()
+    if not re.search(r"setattr|\.\w+ = ", text):
+        return set()
+    tree = ast.parse(text)
     modules, found = modules_of(tree), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "setattr":

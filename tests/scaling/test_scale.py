@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
 import os
@@ -15,6 +16,7 @@ import pytest
 from conftest import SHARED
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shell_commands import svmtool
 
 from svmtool.cli import scale
 from svmtool.compiled import threads
@@ -50,8 +52,7 @@ DEVIATIONS = {
 
 def run(folder, *argv: str, stdin: bytes | None = None) -> subprocess.CompletedProcess:
     """Run svm-scale in a separate process."""
-    script = "import sys; from svmtool.cli.scale import main; sys.exit(main(sys.argv[1:]))"
-    return subprocess.run([sys.executable, "-c", script, *argv], cwd=folder, input=stdin, capture_output=True)
+    return subprocess.run([*svmtool(), "scale", *argv], cwd=folder, input=stdin, capture_output=True)
 
 
 def here(capfdbinary, *argv: str) -> tuple[int, bytes, bytes]:
@@ -136,7 +137,7 @@ def text_of(rows) -> str:
     return "".join(f"{y!r} " + " ".join(f"{i}:{v!r}" for i, v in f.items()) + "\n" for y, f in rows)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=50)
 @given(rows=row_lists, x=limits, y=st.none() | limits, n_threads=st.integers(1, 3), small=st.booleans(),
        far=st.sampled_from([0, 1, 4]))  # fmt: skip
 def test_oracle(tmp_path_factory, rows, x, y, n_threads, small, far):
@@ -319,6 +320,7 @@ def test_command_lines(tmp_path, capfdbinary, monkeypatch, argv, status, out, er
 # --- streams, threads, memory --------------------------------------------------------
 
 
+@functools.cache
 def big(n_rows: int) -> bytes:
     rng = np.random.default_rng(8)
     values = np.round(rng.normal(size=(n_rows, 6)), 4)
@@ -342,8 +344,7 @@ def test_pipes_compressed_files_and_threads_give_the_same_bytes(tmp_path):
         f.readline()
         f.seek(f.tell())
         os.lseek(f.fileno(), f.tell(), os.SEEK_SET)
-        script = "import sys; from svmtool.cli.scale import main; sys.exit(main(['-']))"
-        rest = subprocess.run([sys.executable, "-c", script], stdin=f, capture_output=True)
+        rest = subprocess.run([*svmtool(), "scale", "-"], stdin=f, capture_output=True)
     assert rest.stdout.count(b"\n") == 29_999
 
 
@@ -352,9 +353,9 @@ def test_full_disk(tmp_path):
         pytest.skip("no /dev/full here")
     for rows in (3, 30_000):
         (tmp_path / "a").write_bytes(big(rows))
-        script = "import sys; from svmtool.cli.scale import main; sys.exit(main(['-l', '0', 'a']))"
+        argv = [sys.executable, "-m", "svmtool", "scale", "-l", "0", "a"]
         with open("/dev/full", "wb") as full:
-            done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE)
+            done = subprocess.run(argv, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE)
         assert done.returncode == 1
         assert done.stderr.decode() == "can't write to standard output: No space left on device\n"
 
