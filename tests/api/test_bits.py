@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from naming import in_turn
 from scipy import sparse
 
 from svmtool import api, registry
@@ -37,9 +38,8 @@ def compare(X: np.ndarray, row, arguments: list, folder, run, **keywords) -> Non
             assert (folder / "ours").read_text() == (folder / "m").read_text()
 
 
-@pytest.mark.parametrize("number", LINEAR)
-@pytest.mark.parametrize("name", SETS)
-def test_linear(name, number, tmp_path, svm_train):
+@pytest.mark.parametrize(("number", "name"), in_turn(LINEAR, list(SETS)))
+def test_linear(number, name, tmp_path, svm_train):
     cost = {} if number == 80 else {"C": 0.7}
     compare(SETS[name], registry.find(number), ["-c", 0.7] if cost else [], tmp_path, svm_train, **cost)
 
@@ -52,7 +52,7 @@ def test_kernels(name, number, tmp_path, svm_train):
     compare(SETS[name], registry.find_kernel(number), arguments, tmp_path, svm_train, kernel="rbf", **share)
 
 
-@pytest.mark.parametrize("number", [0, 2, 3, 51])
+@pytest.mark.parametrize("number", [0, 51, *(pytest.param(k, marks=pytest.mark.exhaustive) for k in (2, 3))])
 def test_a_process_of_its_own(number, tmp_path):
     """There BLAS has one thread from the beginning."""
 

@@ -243,7 +243,7 @@ def test_search_for_C(lib, capfd):
     C, p, rate = lib.train(Y, X, "-C -q")
     assert p == -1 and math.log2(C).is_integer() and 0.5 < rate <= 1
     assert dropins.printed(capfd) == f"Best C = {C:g}  CV accuracy = {100 * rate:g}%\n\n"
-    C, p, error = lib.train(DATA.t[:30], X[:30], "-C -s 11 -q")
+    C, p, error = lib.train(DATA.t[:30], X[:30], "-C -c 1e5 -s 11 -q")
     assert dropins.printed(capfd) == f"Best C = {C:g} Best p = {p:g}  CV MSE = {error:g}\n\n"
 
 
