@@ -34,7 +34,7 @@ def predicted(rows, x, label, C, bias, factor):
     ],
 )  # fmt: skip
 def test_is_training_without_each_row(number, layout, labels, C, bias, factor, svm_train):
-    n, d = (40, 6) if layout == "csr" else (100, MIN_DENSE_FEATURES + 2)
+    n, d = (40, 6) if layout == "csr" else (60, MIN_DENSE_FEATURES + 2)
     rows = draw(np.random.default_rng(number + len(labels)), n, d, labels)
     asked = ["-c", C, "-B", bias, *(x for label, f in factor.items() for x in (f"-w{label}", f))]
     status, out, err = svm_train("-q", "-s", number, "--loo", *asked, "d", "m", data=text_of_rows(rows))

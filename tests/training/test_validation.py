@@ -6,6 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from naming import in_turn
 from reference import random_rows, table_of, text_of
 from solver_suite import TWO_CLASS
 
@@ -18,8 +19,9 @@ from svmtool.training.reductions.base import Reduction
 from svmtool.training.validation import cross_validation, folds, report
 from svmtool.training.validation.search import smallest_C
 
-every_number = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS])
-searching = pytest.mark.parametrize("number", [row.number for row in TWO_CLASS if "-C" in row.supported])
+NUMBERS = [row.number for row in TWO_CLASS]
+SEARCHING = [row.number for row in TWO_CLASS if "-C" in row.supported]
+searching = pytest.mark.parametrize("number", SEARCHING)
 
 
 def first_C(table: Dataset, bias: float, loss: str) -> float:
@@ -50,10 +52,11 @@ def accuracy(out: str) -> float:
     return float(out[len("Cross Validation Accuracy = ") : -2])
 
 
-@every_number
-@pytest.mark.parametrize("labels", [(1, -1), (4, 2, 9)], ids=str)
-@pytest.mark.parametrize("bias", [-1, 1])
-def test_folds_side_by_side_give_what_a_loop_gives(number, labels, bias, svm_train):
+@pytest.mark.parametrize(
+    ("number", "labels_and_bias"), in_turn(NUMBERS, [((1, -1), -1), ((4, 2, 9), -1), ((1, -1), 1), ((4, 2, 9), 1)])
+)
+def test_folds_side_by_side_give_what_a_loop_gives(number, labels_and_bias, svm_train):
+    labels, bias = labels_and_bias
     X, y = made(labels)
     lines = [
         svm_train("-s", number, "-B", bias, "-v", 5, "--threads", threads, "d", data=text_of(X, y))
@@ -195,8 +198,7 @@ def test_search_prints_what_a_loop_over_C_gives(number):
     )
 
 
-@searching
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(("number", "seed"), in_turn(SEARCHING, [1, 2, 3]))
 def test_search_ends_at_the_largest_C_or_when_nothing_moved_five_times(number, seed, monkeypatch):
     moves = []
     plain = cross_validation.Folds.evaluate
