@@ -45,7 +45,7 @@ def test_standard_input_is_not_the_file_of_that_name(command, tmp_path):
 
 def test_a_file_that_takes_another_one_s_place_is_read_anew(data, svm_train, on_disk, parses, monkeypatch, tmp_path):  # noqa: F811
     """While it is opened."""
-    texts = [(data / name).read_bytes() for name in ("breast_cancer", "diabetes")]
+    texts = [(data / name).read_bytes() for name in ("breast_cancer", "breast_cancer.t")]
     for name, text in zip(("d", "other"), texts, strict=True):
         (tmp_path / name).write_bytes(text)
     was = row_folder.open_source

@@ -54,7 +54,7 @@ def test_blocks_give_what_memory_gives(number, classes, case, tmp_path):
 
 @every_number
 def test_many_features_take_products_alone(number, tmp_path):
-    text, settings = numbers_text(2, n=60, d=1600, density=0.02), settings_of(number)
+    text, settings = numbers_text(2, n=60, d=1600, density=0.02), settings_of(number, C=0.1)
     same(far(Here(cut(text, 3)), settings), in_memory(text, settings, tmp_path), settings)
 
 
@@ -248,7 +248,7 @@ def test_errors_can_be_pickled():
 @pytest.mark.parametrize(("number", "lost"), in_turn(NUMBERS, [(), (1, 2, 5, 40)]))
 def test_cross_validation_predicts_as_in_memory(number, lost, tmp_path):
     """On the same folds, with models of the same certified gap."""
-    settings, text = settings_of(number).replace(stratified=number == 2), numbers_text(3)
+    settings, text = settings_of(number, C=0.1).replace(stratified=number == 2), numbers_text(3)
     (tmp_path / "d").write_text(text)
     near = Folds(table.read(str(tmp_path / "d")), settings, 3)
     apart = DistributedFolds(Here(cut(text, 4), lost), settings, 3)

@@ -200,7 +200,7 @@ def test_an_interrupted_fit_leaves_the_estimator_unfitted(monkeypatch):
 
 
 def test_crammer_singer_converges_on_small_data():
-    for seed in range(8):
+    for seed in (1, 4, 6):  # of eight those of the most epochs
         X, y = make_classification(
             60, 5, n_informative=4, n_redundant=0, n_classes=3, n_clusters_per_class=1, random_state=seed, flip_y=0.1
         )

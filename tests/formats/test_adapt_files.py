@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from adapt_suite import Row, apart, batch, draw, text_of_rows, weights_in
+from adapt_suite import Row, apart, batch, draw, streamed, text_of_rows, weights_in
 
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
@@ -366,35 +366,31 @@ def test_a_stream_by_seconds_into_an_old_model(ready, tmp_path):
     assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
 
 
-def test_a_malformed_line_of_a_stream_costs_none_before_it(ready, command):
-    done = command("train", "-s", 71, "--add", "-", "-i", "m", input=text_of_rows(NEW).encode() + b"1 1:1 1:2\n1 3:4\n")
-    assert done.returncode == 1 and b"Wrong input format at line 9: -" in done.stderr
+def test_a_malformed_line_of_a_stream_costs_none_before_it(ready, svm_train):
+    stream = text_of_rows(NEW) + "1 1:1 1:2\n1 3:4\n"
+    status, _, err = streamed(svm_train, stream, "-s", 71, "--add", "-", "-i", "m")
+    assert status == 1 and "Wrong input format at line 9: -" in err
     assert apart(weights_in("m"), batch(ROWS + NEW)) <= 1e-8
 
 
 @pytest.mark.parametrize("bad", ["1 1:1e200", "1 99999999:1", "9e99 1:1", "0.5 1:1\n0.25 1:1"])
 @pytest.mark.parametrize("after", ["1 1:1\n", "1 1:1\n1 x\n"])
 @pytest.mark.parametrize("every", [[], ["--every-rows", 1]])
-def test_a_row_that_cannot_be_added_costs_none_before_it(ready, svm_train, monkeypatch, bad, after, every):
-    Path("stream").write_text(text_of_rows(NEW) + bad + "\n" + after)
+def test_a_row_that_cannot_be_added_costs_none_before_it(ready, svm_train, bad, after, every):
+    stream = text_of_rows(NEW) + bad + "\n" + after
     kept = [*NEW, Row(0, (1.0, 0.0, 0.0, 0.0))] if "\n" in bad else NEW
-    with open("stream") as file:
-        monkeypatch.setattr(sys, "stdin", file)
-        status, out, err = svm_train("-s", 71, "--add", "-", "-i", "m", *every)
+    status, out, err = streamed(svm_train, stream, "-s", 71, "--add", "-", "-i", "m", *every)
     assert status == 1 and err.startswith(f"-: line {len(kept) + 1}: ")
     assert f"Rows in the model = {len(ROWS + kept)}\n" in out
     assert apart(weights_in("m"), batch(ROWS + kept)) <= 1e-8
 
 
-def test_a_stream_whose_first_row_cannot_be_added_changes_nothing(ready, command):
+def test_a_stream_whose_first_row_cannot_be_added_changes_nothing(ready, svm_train):
     before = contents()
-    done = command("train", "-s", 71, "--add", "-", "-i", "m", input=b"1 1:1e200\n")
-    assert done.returncode == 1 and done.stderr.startswith(b"-: line 1: ") and contents() == before
+    status, _, err = streamed(svm_train, "1 1:1e200\n", "-s", 71, "--add", "-", "-i", "m")
+    assert status == 1 and err.startswith("-: line 1: ") and contents() == before
 
 
-def test_an_empty_stream_makes_a_model_of_no_rows(command, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    done = command("train", "-s", 71, "--add", "-", "m", input=b"")
-    assert done.returncode == 0 and weights_in("m") == {}
-    done = command("train", "-s", 71, "--add", "-", "m2", input=b"1 x\n")
-    assert done.returncode == 1 and not Path("m2").exists()
+def test_an_empty_stream_makes_a_model_of_no_rows(svm_train):
+    assert streamed(svm_train, "", "-s", 71, "--add", "-", "m")[0] == 0 and weights_in("m") == {}
+    assert streamed(svm_train, "1 x\n", "-s", 71, "--add", "-", "m2")[0] == 1 and not Path("m2").exists()

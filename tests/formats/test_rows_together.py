@@ -20,7 +20,7 @@ for k in range(8):
     assert len(table) == 200 and table.values.sum() == 300.0 and table.indices.max() == 1, len(table)
 assert not [sentence for sentence in words if "other runs use" not in sentence], words
 """
-PROCESSES = 5
+PROCESSES = 4
 
 
 @pytest.mark.parametrize("ways", [("keep",), ("keep", "none", "both")], ids="-".join)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from reference import random_rows
 
 from svmtool.formats.models import linear
@@ -77,6 +80,14 @@ def apart(found: dict, wanted: dict, bias: float = 1.0) -> float:
         v = np.append(v[:d], v[len(v) - edge :])
         worst = max(worst, float(np.linalg.norm(v - w)) / max(float(np.linalg.norm(w)), 1e-6))
     return worst
+
+
+def streamed(svm_train, text: str, *argv) -> tuple[int, str, str]:
+    """svm_train of the arguments with `text` on the standard input."""
+    Path("stream").write_text(text)
+    with open("stream") as file, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", file)
+        return svm_train(*argv)
 
 
 class PaperForm:

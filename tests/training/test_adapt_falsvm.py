@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from adapt_suite import PaperForm, Row, draw, text_of_rows, weights_in
+from adapt_suite import PaperForm, Row, draw, streamed, text_of_rows, weights_in
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from test_adapt import folder
@@ -163,14 +163,13 @@ def test_all_rows_can_be_removed(ready):
     assert set(weights_in("m")) == {1, -1}
 
 
-def test_a_stream_is_a_file_in_pieces(ready, command):
+def test_a_stream_is_a_file_in_pieces(ready, svm_train):
     """However the rows are cut into pieces: each is examined by the model of those before it."""
     for name in ("m", "m.state.npz", "m.state.rows"):
         Path(name.replace("m", "m2", 1)).write_bytes(Path(name).read_bytes())
     assert ready("--add", "new", "-i", "m")[0] == 0
-    for part in np.array_split(Path("new").read_text().splitlines(keepends=True), 3):
-        done = command("train", "-s", 72, "--add", "-", "-i", "m2", input="".join(part.tolist()).encode())
-        assert done.returncode == 0, done.stderr
+    for part in np.array_split(Path("new").read_text().splitlines(keepends=True), 7):
+        assert streamed(svm_train, "".join(part.tolist()), "-s", 72, "--add", "-", "-i", "m2")[0] == 0
     np.testing.assert_allclose(weights_in("m2")[1], weights_in("m")[1], rtol=1e-10)
     assert Path("m2.state.rows").stat().st_size == Path("m.state.rows").stat().st_size
 

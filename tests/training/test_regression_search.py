@@ -86,7 +86,7 @@ def test_search_starts_at_the_p_and_the_C_given(row, asked, first, svm_train):
 def test_search_on_odd_data(row, svm_train):
     """An answer, or one sentence about the data."""
     for data in ("1 1:1\n2 1:2\n3 1:4\n", "0 1:1\n0 1:2\n", "1\n2\n", "1 1:1e200\n2 1:1\n", "1e200 1:1\n1 1:1\n", ""):
-        status, out, err = svm_train("-s", row.number, "-C", "-v", 2, "d", data=data)
+        status, out, err = svm_train("-s", row.number, "-C", "-p", 0.5, "-v", 2, "d", data=data)
         if status:
             assert status == 1 and len(err.splitlines()) == 1, err
         else:

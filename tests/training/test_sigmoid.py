@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from svmtool.cli.predict.command import main as predict
 from svmtool.formats.models import linear
 from svmtool.models.linear import LOGISTIC_WORDS, NO_PROBABILITIES, LinearModel, sigmoid_notes, sigmoids_of
 from svmtool.training.calibration import fit_sigmoid
@@ -132,15 +133,16 @@ def test_sigmoids_come_back_to_the_last_bit(tmp_path):
     ],
     ids=lambda notes: "; ".join(note[10:] for note in notes),
 )  # fmt: skip
-def test_damaged_sigmoids_are_refused(notes, command, tmp_path):
+def test_damaged_sigmoids_are_refused(notes, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     linear.write(str(tmp_path / "m"), stored("L2R_L2LOSS_SVC", 2))
     with open(tmp_path / "m", "a") as file:  # no such model is ever written
         file.writelines(note + "\n" for note in notes)
     (tmp_path / "d").write_text("1 1:1\n")
-    done = command("predict", "-b", 1, "d", "m", "o")
-    assert done.returncode == 1 and not (tmp_path / "o").exists()
-    assert done.stderr.startswith(b"ERROR: the model must have 1 lines '# Sigmoid: A B', A and B finite numbers")
-    assert command("predict", "d", "m", "o").returncode == 0, "without -b they do not matter"
+    assert predict(["-b", "1", "d", "m", "o"]) == 1 and not (tmp_path / "o").exists()
+    refusal = "ERROR: the model must have 1 lines '# Sigmoid: A B', A and B finite numbers"
+    assert capsys.readouterr().err.startswith(refusal)
+    assert predict(["d", "m", "o"]) == 0, "without -b they do not matter"
 
 
 @pytest.mark.parametrize("word", LOGISTIC_WORDS)

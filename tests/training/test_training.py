@@ -162,8 +162,7 @@ def test_faulty_weight_files_are_refused(text, svm_train, here):
     assert not os.path.exists("m")
 
 
-@every_number
-@pytest.mark.parametrize("labels", [[1, -1], [1, 2, 3]], ids=str)
+@pytest.mark.parametrize(("number", "labels"), in_turn(NUMBERS, [[1, -1], [1, 2, 3]]))
 def test_class_weight_zero(number, labels, svm_train):
     X, y = made(6, labels)
     status, _, err = svm_train("-s", number, "-B", -1, "--gap", "1e-8", "-w1", 0, "d", "m", data=text_of(X, y))
@@ -191,10 +190,11 @@ def test_all_classes_of_weight_zero(svm_train):
 # Warm start
 
 
-@every_number
-@pytest.mark.parametrize("labels", [[1, -1], [4, 2, 7]], ids=str)
-@pytest.mark.parametrize("bias", [-1, 1])
-def test_warm_start_at_the_solution_takes_one_evaluation(number, labels, bias, svm_train, here):
+@pytest.mark.parametrize(
+    ("number", "shape"), in_turn(NUMBERS, [([1, -1], -1), ([4, 2, 7], -1), ([1, -1], 1), ([4, 2, 7], 1)], 2)
+)
+def test_warm_start_at_the_solution_takes_one_evaluation(number, shape, svm_train, here):
+    labels, bias = shape
     X, y = made(7, labels)
     common = ["-s", number, "-B", bias, "--gap", "1e-7"]
     assert svm_train(*common, "d", "first", data=text_of(X, y))[0] == 0
@@ -382,19 +382,17 @@ def test_never_worse_than_liblinear(number, reference, svm_train, here):
         assert value(model("m").W[:, 0]) <= value(model("theirs").W[:, 0]) * (1 + (1e-12 if number in (1, 2) else 1e-6))
 
 
-def test_data_from_standard_input(command, tmp_path):
+def test_data_from_standard_input(command, svm_train, tmp_path):
     X, y = made(16, [1, -1])
     done = command("train", "-q", "-", "m", input=text_of(X, y).encode())
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    (tmp_path / "d").write_text(text_of(X, y))
-    assert command("train", "-q", "d", "m2").returncode == 0
+    assert svm_train("-q", "d", "m2", data=text_of(X, y))[0] == 0
     assert (tmp_path / "m").read_bytes() == (tmp_path / "m2").read_bytes()
 
 
-def test_model_on_standard_output(command, tmp_path):
-    (tmp_path / "d").write_text("1 1:1\n-1 1:2\n")
+def test_model_on_standard_output(command, svm_train, tmp_path):
+    assert svm_train("-q", "d", "m", data="1 1:1\n-1 1:2\n")[0] == 0
     done = command("train", "-q", "d", "-")
-    written = command("train", "-q", "d", "m")
-    assert written.returncode == done.returncode == 0
+    assert done.returncode == 0
     assert done.stdout == (tmp_path / "m").read_bytes()
     assert io.BytesIO(done.stdout).readline() == b"solver_type L2R_L2LOSS_SVC_DUAL\n"
