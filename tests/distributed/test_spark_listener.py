@@ -58,11 +58,11 @@ def test_connections_without_the_key_delay_nobody(what, opened):
 
 def test_silent_connections_are_closed(opened, monkeypatch):
     address, came = opened
-    monkeypatch.setattr(listener, "HELLO_SECONDS", 0.3)
+    monkeypatch.setattr(listener, "HELLO_SECONDS", 0.2)
     with socket.create_connection(address, 10) as stranger:
         while stranger.recv(100):  # its challenge, and then the end
             continue
-    connects(address, came, after=1.0)  # the limit ends with the handshake
+    connects(address, came, after=0.5)  # the limit ends with the handshake
 
 
 def test_another_key_is_refused(opened):
