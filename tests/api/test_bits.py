@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from naming import in_turn
+from sampling import pairs_in_turn
 from scipy import sparse
 
 from svmtool import api, registry
@@ -38,7 +38,7 @@ def compare(X: np.ndarray, row, arguments: list, folder, run, **keywords) -> Non
             assert (folder / "ours").read_text() == (folder / "m").read_text()
 
 
-@pytest.mark.parametrize(("number", "name"), in_turn(LINEAR, list(SETS)))
+@pytest.mark.parametrize(("number", "name"), pairs_in_turn(LINEAR, list(SETS)))
 def test_linear(number, name, tmp_path, svm_train):
     cost = {} if number == 80 else {"C": 0.7}
     compare(SETS[name], registry.find(number), ["-c", 0.7] if cost else [], tmp_path, svm_train, **cost)

@@ -9,7 +9,8 @@ import pickle
 
 import numpy as np
 import pytest
-from naming import case_of, in_turn
+from naming import case_of
+from sampling import pairs_in_turn
 from spark_blocks import NUMBERS, Here, cut, every_number, far, in_memory, numbers_text, parse, same, settings_of
 from test_odd_data import ODD
 
@@ -117,7 +118,7 @@ def weights(tmp_path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(("number", "classes"), in_turn(NUMBERS, [2, 3]))
+@pytest.mark.parametrize(("number", "classes"), pairs_in_turn(NUMBERS, [2, 3]))
 def test_rows_with_weights(number, classes, weights, tmp_path):
     settings, text = settings_of(number), numbers_text(classes)
     whole, near = Here(cut(text, 3)), in_memory(text, settings, tmp_path, weights)
@@ -245,7 +246,7 @@ def test_errors_can_be_pickled():
     assert (e.line, e.file, e.token, e.reason) == (7, "d", "1:x", "the value is not a number")
 
 
-@pytest.mark.parametrize(("number", "lost"), in_turn(NUMBERS, [(), (1, 2, 5, 40)]))
+@pytest.mark.parametrize(("number", "lost"), pairs_in_turn(NUMBERS, [(), (1, 2, 5, 40)]))
 def test_cross_validation_predicts_as_in_memory(number, lost, tmp_path):
     """On the same folds, with models of the same certified gap."""
     settings, text = settings_of(number, C=0.1).replace(stratified=number == 2), numbers_text(3)

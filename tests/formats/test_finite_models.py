@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import REPOSITORY
-from naming import in_turn
 from reference import text_of
+from sampling import pairs_in_turn
 
 from svmtool import registry
 from svmtool.cli.predict.command import main as predict
@@ -88,7 +88,7 @@ def test_state(tmp_path):
 
 @pytest.mark.parametrize(
     ("solver", "data"),
-    in_turn(
+    pairs_in_turn(
         [r.number for r in registry.SOLVERS if "-c" in registry.supported_options(r)],
         [SMALL, "".join(f"{(-1) ** k} 1:{1000000 + k}\n" for k in range(6))],
     ),
@@ -113,7 +113,7 @@ def test_warnings_of_numpy_are_not_shown(command, tmp_path):
 COMMANDS = "train -q d m", "train -q -t 2 d m", "scale d", "predict --metrics d model o", "predict d model o"
 
 
-@pytest.mark.parametrize(("kilobytes", "argv"), in_turn([40000, 60000, 80000, 100000, 120000, 140000], COMMANDS, 2))
+@pytest.mark.parametrize(("kilobytes", "argv"), pairs_in_turn(range(40000, 160000, 20000), COMMANDS, 2))
 def test_too_little_memory_is_one_sentence(kilobytes, argv, svm_train, tmp_path):
     """No message of numpy's libraries."""
     assert svm_train("-q", "d", "model", data=SMALL)[0] == 0
@@ -124,7 +124,7 @@ def test_too_little_memory_is_one_sentence(kilobytes, argv, svm_train, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("kilobytes", "argv"), in_turn([150000, 156000, 163000, 170000, 200000], ["-s 2", "-t 2 --threads 8"])
+    ("kilobytes", "argv"), pairs_in_turn([150000, 156000, 163000, 170000, 200000], ["-s 2", "-t 2 --threads 8"])
 )
 def test_little_memory_is_enough_or_one_sentence(kilobytes, argv, tmp_path):
     """The threads' own reserves leave OpenBLAS space for its buffer."""

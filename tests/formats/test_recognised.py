@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from naming import in_turn
+from sampling import pairs_in_turn
 
 from svmtool.cli import scale
 from svmtool.cli.predict import command as predict
@@ -52,7 +52,7 @@ def test_zstd_without_a_decoder_is_one_sentence(svm_train, tmp_path, monkeypatch
 KINDS = [(kind, start) for kind in (*PACKED, "plain") for start in ("cat d |", "")]
 
 
-@pytest.mark.parametrize(("kind_and_start", "name"), in_turn(KINDS, ["train", "predict", "scale"]))
+@pytest.mark.parametrize(("kind_and_start", "name"), pairs_in_turn(KINDS, ["train", "predict", "scale"]))
 def test_compressed_standard_input(kind_and_start, name, svm_train, tmp_path):
     kind, start = kind_and_start
     svm_train("-q", "t", "m") if (tmp_path / "t").write_text(ROWS) else None

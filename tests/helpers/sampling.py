@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -19,3 +19,10 @@ def in_turn(items: Sequence[Item], position: int, turn: int, shares: int | None 
     """
     shares = shares or len(items)
     return [item for k, item in enumerate(items) if (k % shares == position % shares) == (turn == 0)]
+
+
+def pairs_in_turn(many: Sequence[Any], few: Sequence[Any], most: int = 1) -> list[Any]:
+    """All pairs of the two; in a commit each of many has `most` of the few, in turn, so that all of both occur."""
+    grid = [((j - i) % len(few) < most, a, b) for i, a in enumerate(many) for j, b in enumerate(few)]
+    mark = pytest.mark.exhaustive
+    return [pytest.param(a, b, id=f"{getattr(a, 'name', a)}-{b}", marks=() if now else mark) for now, a, b in grid]

@@ -9,8 +9,8 @@ import time
 
 import numpy as np
 import pytest
-from naming import in_turn
 from reference import random_rows, table_of, text_of
+from sampling import pairs_in_turn
 from test_odd_data import ODD
 
 from svmtool import registry
@@ -39,7 +39,7 @@ def made(labels=(1, -1), n: int = 90, d: int = 5, seed: int = 1) -> tuple[np.nda
     return X, np.array(labels, dtype=float)[number]
 
 
-@pytest.mark.parametrize(("row", "labels"), in_turn(PLATT, [(1, -1), (4, 2, 9), (7, 3)]))
+@pytest.mark.parametrize(("row", "labels"), pairs_in_turn(PLATT, [(1, -1), (4, 2, 9), (7, 3)]))
 def test_values_come_from_models_that_have_not_seen_the_row(row, labels):
     """Fold by fold in a loop, with the decision values of each model for the rows that it was not trained on."""
     X, y = made(labels)
@@ -115,7 +115,7 @@ def test_settings_reach_the_folds(change):
 # The commands
 
 
-@pytest.mark.parametrize(("row", "labels"), in_turn(CLASSIFIERS, [(4, 2, 9), (1, -1), (6,), (5, 8)], 2))
+@pytest.mark.parametrize(("row", "labels"), pairs_in_turn(CLASSIFIERS, [(4, 2, 9), (1, -1), (6,), (5, 8)], 2))
 def test_every_classifier_trains_and_predicts_with_probabilities(row, labels, svm_train, tmp_path, capsys):
     from svmtool.cli.predict.command import main
 

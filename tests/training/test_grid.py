@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from naming import in_turn
 from reference import table_of, text_of
+from sampling import pairs_in_turn
 from test_scores import made
 
 from svmtool import registry
@@ -23,7 +23,7 @@ def table(out: str) -> tuple[list[str], list[dict[str, str]]]:
     return head, [dict(zip(head, row, strict=True)) for row in rows]
 
 
-@pytest.mark.parametrize(("row", "labels"), in_turn(LINEAR, [(1, -1), (1, 2, 3)]))
+@pytest.mark.parametrize(("row", "labels"), pairs_in_turn(LINEAR, [(1, -1), (1, 2, 3)]))
 def test_points_are_certified_and_as_good_as_runs_of_their_own(row, labels, svm_train):
     X, y = made(labels)
     stopping = ["--gap", "1e-6"] if "--gap" in row.supported else []
@@ -43,7 +43,7 @@ def test_points_are_certified_and_as_good_as_runs_of_their_own(row, labels, svm_
             assert float(point["training"].rstrip("%")) == pytest.approx(100 * right, abs=2.3)
 
 
-@pytest.mark.parametrize(("solver", "labels"), in_turn([0, 1, 3, 4, 5, 31, 40], [(1, -1), (1, 2, 3)]))
+@pytest.mark.parametrize(("solver", "labels"), pairs_in_turn([0, 1, 3, 4, 5, 31, 40], [(1, -1), (1, 2, 3)]))
 def test_validation_is_that_of_a_run_with_v(solver, labels, svm_train):
     X, y = made(labels)
     common = ("-q", "-s", solver, "--gap", "1e-9")

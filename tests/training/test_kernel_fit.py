@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from kernel_models import table_of
-from naming import in_turn
+from sampling import pairs_in_turn
 
 from svmtool.compiled import threads
 from svmtool.models.kernel_functions import Kernel
@@ -45,7 +45,7 @@ def test_groups_fit_and_hold_each_problem_once():
 LIMITS = [(cache_mb, most) for cache_mb in (100.0, 0.05) for most in (0, 100, pairs_batch.MAX_PAIR_ROWS)]
 
 
-@pytest.mark.parametrize(("row", "limits"), in_turn([0, 1, 50, 52, 60, 73], LIMITS, 3))
+@pytest.mark.parametrize(("row", "limits"), pairs_in_turn([0, 1, 50, 52, 60, 73], LIMITS, 3))
 def test_any_number_of_threads_gives_the_same_bits(row, limits):
     cache_mb, most = limits
     data, s = four_classes(), Settings.of_kernel(solver=row, nu=0.3, gap=1e-6, C=3.0, cache_mb=cache_mb)

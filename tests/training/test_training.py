@@ -11,9 +11,9 @@ import subprocess
 import numpy as np
 import pytest
 from conftest import SHARED
-from naming import in_turn
 from optima import Problem, minimiser
 from reference import random_rows, table_of, text_of
+from sampling import pairs_in_turn
 from solver_suite import TWO_CLASS
 
 from svmtool import registry
@@ -162,7 +162,7 @@ def test_faulty_weight_files_are_refused(text, svm_train, here):
     assert not os.path.exists("m")
 
 
-@pytest.mark.parametrize(("number", "labels"), in_turn(NUMBERS, [[1, -1], [1, 2, 3]]))
+@pytest.mark.parametrize(("number", "labels"), pairs_in_turn(NUMBERS, [[1, -1], [1, 2, 3]]))
 def test_class_weight_zero(number, labels, svm_train):
     X, y = made(6, labels)
     status, _, err = svm_train("-s", number, "-B", -1, "--gap", "1e-8", "-w1", 0, "d", "m", data=text_of(X, y))
@@ -191,7 +191,7 @@ def test_all_classes_of_weight_zero(svm_train):
 
 
 @pytest.mark.parametrize(
-    ("number", "shape"), in_turn(NUMBERS, [([1, -1], -1), ([4, 2, 7], -1), ([1, -1], 1), ([4, 2, 7], 1)], 2)
+    ("number", "shape"), pairs_in_turn(NUMBERS, [([1, -1], -1), ([4, 2, 7], -1), ([1, -1], 1), ([4, 2, 7], 1)], 2)
 )
 def test_warm_start_at_the_solution_takes_one_evaluation(number, shape, svm_train, here):
     labels, bias = shape
@@ -335,7 +335,7 @@ def test_same_bytes_for_any_number_of_threads(name, command, tmp_path):
     assert len(set(models)) == 1
 
 
-@pytest.mark.parametrize(("number", "name"), in_turn(NUMBERS, list(SETS)))
+@pytest.mark.parametrize(("number", "name"), pairs_in_turn(NUMBERS, list(SETS)))
 def test_no_worse_than_the_oracle_on_real_rows(number, name, here):
     """-e at its default: the objective stands within the gap that the certificate states."""
     (here / "d").write_bytes(real(name, min(SETS[name], 1000) if name != "mnist.scale" else 60))

@@ -6,8 +6,8 @@ import subprocess
 
 import numpy as np
 import pytest
-from naming import in_turn
 from reference import random_rows, table_of, text_of
+from sampling import pairs_in_turn
 from solver_suite import TWO_CLASS
 
 from svmtool import registry
@@ -53,10 +53,10 @@ def accuracy(out: str) -> float:
 
 
 @pytest.mark.parametrize(
-    ("number", "labels_and_bias"), in_turn(NUMBERS, [((1, -1), -1), ((4, 2, 9), -1), ((1, -1), 1), ((4, 2, 9), 1)])
+    ("number", "shape"), pairs_in_turn(NUMBERS, [((1, -1), -1), ((4, 2, 9), -1), ((1, -1), 1), ((4, 2, 9), 1)])
 )
-def test_folds_side_by_side_give_what_a_loop_gives(number, labels_and_bias, svm_train):
-    labels, bias = labels_and_bias
+def test_folds_side_by_side_give_what_a_loop_gives(number, shape, svm_train):
+    labels, bias = shape
     X, y = made(labels)
     lines = [
         svm_train("-s", number, "-B", bias, "-v", 5, "--threads", threads, "d", data=text_of(X, y))
@@ -198,7 +198,7 @@ def test_search_prints_what_a_loop_over_C_gives(number):
     )
 
 
-@pytest.mark.parametrize(("number", "seed"), in_turn(SEARCHING, [1, 2, 3]))
+@pytest.mark.parametrize(("number", "seed"), pairs_in_turn(SEARCHING, [1, 2, 3]))
 def test_search_ends_at_the_largest_C_or_when_nothing_moved_five_times(number, seed, monkeypatch):
     moves = []
     plain = cross_validation.Folds.evaluate
