@@ -23,7 +23,7 @@ def fused_hinge(
     """
     rows, n, d = stored_rows(task.rows), task.rows.n, task.rows.d
     chunk, alpha = chunk_of(rows), np.zeros(n)
-    history = np.empty((max_records + 2, fused_alm_loops.FIELDS))
+    history = np.empty((max_records + 2, fused_alm_loops.ALM_FIELDS))
     code = fused_alm_loops.fused_hinge(
         *rows.narrow_arrays, task.y, task.cost, np.ones(n) if task.target is None else task.target, w, alpha,
         np.empty(6 * n + 2 * d * d + 3 * d + 17), np.empty(rows.n + rows.n // chunk + 1, np.int64),

@@ -352,12 +352,12 @@ class Objective(Losses):
         initial w: `at_start`), 4 round-off.
         """
         from svmtool.compiled.loops.fused.fused_newton_loops import (  # most runs do not need it
-            FIELDS,
+            NEWTON_FIELDS,
             fused_newton,
         )
 
         rows, d = stored_rows(self.rows), self.d
-        history, work = np.empty((max_steps + 1, FIELDS)), np.empty(5 * self.n + 2 * d * d + 2 * d + 7)
+        history, work = np.empty((max_steps + 1, NEWTON_FIELDS)), np.empty(5 * self.n + 2 * d * d + 2 * d + 7)
         code = fused_newton(
             *rows.narrow_arrays, self.y, getattr(self, "target", self.cost), self.cost, w, work, history,
             gap, gradient_tol, steepest, at_start, rule_gap, max_steps, not self.piecewise_quadratic,

@@ -92,7 +92,7 @@ class CrammerSingerLoss(Objective):
         self._active, self._here = np.empty(n, np.int64), np.empty(n, np.int64)  # of a line search
         self._ends = np.empty(n, np.int64), np.empty(n, np.int64)
         line_searches = self.z, self.dz, self.number, self.cost, self.beta, self._active, self._here
-        self._drop_fixed = loops.class_line_search_settle.bind(
+        self._drop_fixed = loops.class_line_search_without.bind(
             self.dz, self.number, self.cost, *self._ends, self._active, self._fixed
         )
         self._states = [loops.class_state.bind(*states, sums) for sums in self._sums]

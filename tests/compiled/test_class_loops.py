@@ -109,7 +109,7 @@ def test_state_and_line_search(n, d, k, sigma):
     stays = (ends[0] == ends[1]) & (ends[0] < k)
     assert np.all(corner[stays] == ends[0][stays]), "between two ends at one corner a row is nowhere else"
     rest, part = np.full(1, 5.0), np.empty(2 + a.wide)
-    left = class_loops.class_line_search_settle(a.flat(a.dS), a.number, a.cost, *ends, active, rest, k, a.wide, 0, n)
+    left = class_loops.class_line_search_without(a.flat(a.dS), a.number, a.cost, *ends, active, rest, k, a.wide, 0, n)
     assert active[:left].tolist() == np.flatnonzero(~stays).tolist()
     class_loops.class_line_search(*line_search, active, corner, part, t, sigma, k, a.wide, 0, left)
     np.testing.assert_allclose(part[0] + rest[0] - 5.0, out[0], atol=1e-8)

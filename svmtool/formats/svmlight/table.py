@@ -309,7 +309,7 @@ def rows_text(
     indices : i4, from 0 on (-1 becomes 0)
     digits : of the values; 17 keeps every bit
     """
-    from svmtool.compiled.loops.text.number_loops import DONE, UNSETTLED, support_text
+    from svmtool.compiled.loops.text.number_loops import DONE, UNDECIDED, support_text
 
     columns = len(front)
     out, state = Buffer("u1", PRINTED_BYTES), Buffer("i8", 3)
@@ -320,7 +320,7 @@ def rows_text(
         s, item, p = state.items
         yield bytes(out.items[:p])
         state.items[2] = 0
-        if status == UNSETTLED:
+        if status == UNDECIDED:
             if item < columns:
                 yield format_one(float(front[item, s]), 17).encode() + b" "
             else:

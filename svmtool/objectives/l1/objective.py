@@ -15,7 +15,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.fused import fused_l1_loops
-from svmtool.compiled.loops.fused.fused_l1_loops import CHUNK_ROWS, CURVATURE_RTOL, FIELDS, ROUGH_SHARE
+from svmtool.compiled.loops.fused.fused_l1_loops import CHUNK_ROWS, CURVATURE_RTOL, L1_FIELDS, ROUGH_SHARE
 from svmtool.compiled.loops.loss import hinge_loops, l1_loops, logistic_loops
 from svmtool.data.blocks import Rows
 from svmtool.linalg.systems import mirror
@@ -188,12 +188,12 @@ class L1Objective(Losses):
             raise ValueError("the compiled call regularises every weight")
         r, n, d = self.rows.as_csr(), self.n, self.d
         work = np.empty((6 + d) * n + (d + 1) * CHUNK_ROWS + 2 * d * d + 10 * d + 7)
-        out = np.empty(n + (max_steps + 1) * FIELDS)
+        out = np.empty(n + (max_steps + 1) * L1_FIELDS)
         code = fused_l1_loops.fused_l1(
             *r.narrow_arrays, self.y, self.cost, w, work, out, r.bias, self.logistic, gap, rule_gap, max_steps
         )
-        records = out[n : n + int(out[-FIELDS]) * FIELDS]
-        return records.reshape(-1, FIELDS).tolist(), code, out[:n]
+        records = out[n : n + int(out[-L1_FIELDS]) * L1_FIELDS]
+        return records.reshape(-1, L1_FIELDS).tolist(), code, out[:n]
 
 
 class L1SquaredHinge(L1Objective):

@@ -115,7 +115,7 @@ class MatrixModel:
             p[chosen] = step_of_matrix(H, *part, self.epochs, self.monitor, max_work=self.max_work, fall=fall)
             return p
         if self._H is None or not o.logistic or largest > fused.KEEP_MATRIX_SHARE * self._largest:
-            self._H = o.hessian(fall > fused.SETTLED_DECREASE)
+            self._H = o.hessian(fall > fused.ROUGH_DECREASE)
         self._largest, self.held = largest, True
         far = o.logistic and fall > FAR_DECREASE
         part = g, o.w, o.penalty, violations

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.compiled.loops.fused.fused_l1_loops import STALL_STEPS
+from svmtool.compiled.loops.fused.fused_l1_loops import NEWTON_STALL_STEPS
 from svmtool.errors import SvmtoolError
 from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
@@ -180,7 +180,7 @@ class L1State:
         self.total = total
         if gap <= self.rule.certified.gap or (near_minimum and self._rule_ends(gap)) or fall <= self.least_fall:
             return base.RULE
-        return rounded(f, self.bound) if stalled >= STALL_STEPS else None
+        return rounded(f, self.bound) if stalled >= NEWTON_STALL_STEPS else None
 
     def _rule_ends(self, gap: float) -> bool:
         """Whether a point where LIBLINEAR's rule holds ends the run: its gap is small, or a smaller one is costly."""

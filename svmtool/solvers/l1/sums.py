@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.compiled.loops.fused.fused_l1_loops import STALL_STEPS
+from svmtool.compiled.loops.fused.fused_l1_loops import NEWTON_STALL_STEPS
 from svmtool.limits import EndedError
 from svmtool.linalg.systems import conjugate_gradient
 from svmtool.objectives.base import balance
@@ -132,7 +132,7 @@ class SumsNewton:
                 status = base.OPTIMAL
             if status is None and gap <= gap_tol:
                 status = base.RULE
-            if status is None and stalled >= STALL_STEPS:
+            if status is None and stalled >= NEWTON_STALL_STEPS:
                 status = rounded(f, bound)
             if status is not None:
                 return status

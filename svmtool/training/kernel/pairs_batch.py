@@ -70,7 +70,7 @@ class Batch(ABC):
         if any(self.partners):
             shape = self.count - 1, self.points.n
             self.a, self.F = np.zeros(shape), np.zeros(shape)
-            self.out = np.zeros((len(self.pairs), loops.FIELDS))
+            self.out = np.zeros((len(self.pairs), loops.PAIR_FIELDS))
 
     def _partners(self) -> list[list[int]]:
         """Pairs of few rows whose classes' blocks fit into the share of -m, smallest classes first."""

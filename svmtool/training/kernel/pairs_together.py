@@ -32,10 +32,10 @@ from svmtool.training.kernel.pairs_batch import Batch
 from svmtool.training.kernel.verify import PRINTED_FACTOR, STATIONARY_RTOL, acceptable, proven_indefinite, verify
 
 MIN_CLASSES = 3  # at least
-NO_ROUND_LIMIT = 1 << 30  # without --max-iter
+NO_BY_LIMIT = 1 << 30  # without --max-iter
 CALL_WORK = 1 << 24  # steps times variables of one call: some hundredths of a second
 AT_OPTIMUM = -1.0  # a reason to end besides those of the loops
-STATUS_OF = {float(loops.RULE): RULE, float(loops.GAP): GAP, float(loops.LIMIT): ITERATIONS, AT_OPTIMUM: OPTIMAL}
+ENDS = {float(loops.BY_RULE): RULE, float(loops.BY_GAP): GAP, float(loops.BY_LIMIT): ITERATIONS, AT_OPTIMUM: OPTIMAL}
 
 
 def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
@@ -82,14 +82,14 @@ class Hinges(Batch):
         width, side = int(np.sum(sizes)), n + int(sizes.max()) + 2 * int(loops.LANES)
         a, a_others = np.zeros((len(some), n)), np.zeros(width)
         F, F_others = np.zeros((len(some), n)), np.zeros(width)
-        out = np.zeros((len(some), loops.FIELDS))
+        out = np.zeros((len(some), loops.PAIR_FIELDS))
         call = loops.class_pairs.bind(
             own[i], cross, others, sizes, columns, starts, bounds, a, a_others, F, F_others, out,
             np.empty(side * side + 8 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
         )  # fmt: skip
         gap = -1.0 if self.s.target is None else self.s.target
         max_iter = self.s.stopping.max_iter
-        max_rounds = NO_ROUND_LIMIT if max_iter is None else min(max_iter, NO_ROUND_LIMIT)
+        max_rounds = NO_BY_LIMIT if max_iter is None else min(max_iter, NO_BY_LIMIT)
         poor_gap = CONFIRMED_GAP if self.points.kernel.positive else np.inf  # else the optimum may be worse than w = 0
         p, done = (0.0 if self.nu else -1.0), 0
         while done < len(some) and not stop.ended():
@@ -115,13 +115,13 @@ class Hinges(Batch):
         why, rounds, value, gap, relative, violation, rho, r = self.out[k].tolist()
         indefinite = self._indefinite(k)
         if why == loops.UNSOLVED and indefinite and violation <= tolerance(self.s):
-            why = loops.RULE
+            why = loops.BY_RULE
         if why == loops.UNSOLVED:
             return self._directly(k, int(rounds))
         alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
         problem = self._problem(k)
         if indefinite:
-            result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS_OF[why], gradient)
+            result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), ENDS[why], gradient)
             if not self.fitting.stop.ended():
                 return self._kept(k, result)
             return self._uncertified(problem, result, Certificate(gap - value, -value, violation))
@@ -136,9 +136,9 @@ class Hinges(Batch):
             if certificate.primal < gap - value:
                 (rho, r), replaced = better, True
                 gap, violation, relative = certificate.primal - certificate.dual, certificate.violation, certificate.gap
-        if replaced and why == loops.RULE and not relative <= CONFIRMED_GAP:
+        if replaced and why == loops.BY_RULE and not relative <= CONFIRMED_GAP:
             return None
-        result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), STATUS_OF[why], gradient)
+        result = KernelResult(alpha, rho + 0.0, r + 0.0, value, relative, int(rounds), ENDS[why], gradient)
         result.replaced = replaced
         result.primal = gap - value
         found = self._verified(k, problem, result, gap, violation)
@@ -271,9 +271,9 @@ class Squares(Batch):
         violation, found = float(np.abs(left).max()), relative(dual + gap, dual)
         target = self.s.target
         if target is not None and found <= target:
-            why = loops.GAP
+            why = loops.BY_GAP
         elif violation <= tolerance(self.s):
-            why = loops.RULE
+            why = loops.BY_RULE
         else:
             why = AT_OPTIMUM if found <= ROUNDOFF_GAP else loops.UNSOLVED
         mine, theirs = self._rows_of(k)
@@ -293,7 +293,7 @@ class Squares(Batch):
             return None
         (i, j), problem, (apart, sample) = self.pairs[k], self._problem(k), self.difference
         alpha, gradient = self._alpha_of(k), self._gradient_of(k, self.F)
-        result = KernelResult(alpha, rho, 0.0, value, found, int(rounds), STATUS_OF[why], gradient)
+        result = KernelResult(alpha, rho, 0.0, value, found, int(rounds), ENDS[why], gradient)
         error = apart * float(np.sum(np.abs(alpha))) * max(self.largest[i], self.largest[j])
         certificate = certificate_of(problem, alpha, gradient, rho, 0.0, 1.0, error)
         certificate.gap, result.primal = problem.relative(certificate.primal, certificate.dual), certificate.primal

@@ -70,9 +70,9 @@ def class_epoch(
     but state[2] is the number of active classes of all rows.  scratch: f8[2 wide].
     """
     rows = state[0]
-    most = gap = 0.0
+    violation = gap = 0.0
     gone = np.uint64(len(number))
-    left = remaining = ZERO
+    shrunk = remaining = ZERO
     n_chunks = (rows + chunk - ONE) // chunk
     state[1] = shuffled(chunks, n_chunks, state[1])
     for c in range(n_chunks):
@@ -115,10 +115,10 @@ def class_epoch(
             sizes[i] = size
             if size <= ONE:
                 active[r] = gone
-                left += ONE
+                shrunk += ONE
                 continue
             remaining += size
-            most = max(most, largest - smallest)
+            violation = max(violation, largest - smallest)
             gap += cost[i] * (largest - mean)
             if largest - smallest > 1e-12:
                 rate = 1.0 / max(cost[i] * square_norms[i], 1e-100)
@@ -142,6 +142,6 @@ def class_epoch(
                     add_classes(indices, values, W, scratch, classes, at, size, start, stop, bias, wide)
                 else:
                     add_row(indices, values, W, scratch, wide, start, stop, bias, wide)
-    limits[0], limits[1] = most, gap
-    state[0] = without(active, rows, gone) if left > ZERO else rows
+    limits[0], limits[1] = violation, gap
+    state[0] = without(active, rows, gone) if shrunk > ZERO else rows
     state[2] = remaining

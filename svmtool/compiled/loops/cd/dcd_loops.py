@@ -114,7 +114,7 @@ def dcd_epoch(
     smallest = limits[3]
     above, below = limits[0], limits[1]
     gone = np.uint64(len(y))  # marks a shrunk row
-    left = state[2]
+    shrunk = state[2]
     for c in range(first, min(last, n_chunks)):
         drawn = chunks[c]
         for s in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
@@ -127,14 +127,14 @@ def dcd_epoch(
             if alpha[i] == 0.0:
                 if gradient > above:  # shrink at zero
                     active[s] = gone
-                    left += ONE
+                    shrunk += ONE
                     continue
                 if gradient > 0.0:
                     projected = 0.0
             elif alpha[i] >= upper[i]:
                 if gradient < below:  # shrink at the upper bound
                     active[s] = gone
-                    left += ONE
+                    shrunk += ONE
                     continue
                 if gradient < 0.0:
                     projected = 0.0
@@ -147,7 +147,7 @@ def dcd_epoch(
                 alpha[i] = min(max(old - gradient / max(square_norms[i] + diagonal[i], 1e-300), 0.0), upper[i])
                 add_multiple(indices, values, w, (alpha[i] - old) * y[i], start, stop, bias)
     limits[2], limits[3] = largest, smallest
-    state[2] = left
+    state[2] = shrunk
     if last >= n_chunks:
         finish(active, rows, gone, limits, state)
 
@@ -175,7 +175,7 @@ def tube_epoch(
     at_bias = np.uint64(len(w) - 1)
     stored = np.uint64(len(indptr)) - ONE
     gone = stored  # marks a shrunk row
-    left = state[2]
+    shrunk = state[2]
     for c in range(first, min(last, n_chunks)):
         drawn = chunks[c]
         for s in range(drawn * chunk, min(rows, (drawn + ONE) * chunk)):
@@ -192,7 +192,7 @@ def tube_epoch(
             if old == 0.0:
                 if over > above and under < -above:  # shrink inside the tube
                     active[s] = gone
-                    left += ONE
+                    shrunk += ONE
                     continue
                 projected = min(over, -under, 0.0)
             else:
@@ -200,7 +200,7 @@ def tube_epoch(
                 if abs(old) >= upper[i]:
                     if projected < below:  # shrink outside the tube
                         active[s] = gone
-                        left += ONE
+                        shrunk += ONE
                         continue
                     projected = max(projected, 0.0)
             size += abs(projected)
@@ -216,7 +216,7 @@ def tube_epoch(
                 alpha[i + stored] = down
                 add_multiple(indices, values, w, up - down - old, start, stop, bias)
     limits[2], limits[3], limits[4] = largest, smallest, size
-    state[2] = left
+    state[2] = shrunk
     if last >= n_chunks:
         finish(active, rows, gone, limits, state)
 
@@ -227,14 +227,14 @@ def tube_epoch(
 )
 def dcd_epochs(
     indptr, indices, values, y, target, diagonal, upper, square_norms, alpha, w, active, chunks, limits, state, bias,
-    chunk, most, range_tol, max_rows,
+    chunk, max_epochs, range_tol, max_rows,
 ):  # fmt: skip
-    """At most `most` epochs of `dcd_epoch`, or of `tube_epoch` where a row has two variables; returns their number.
+    """At most `max_epochs` times `dcd_epoch`, or `tube_epoch` where a row has two variables; returns how many.
 
     Ends once the projected gradients' range is at most `range_tol`, or `max_rows` rows, state[3], are visited.
     """
     stored = np.uint64(len(indptr)) - ONE
-    for count in range(most):
+    for count in range(max_epochs):
         state[3] += state[0]
         if stored < len(y):
             tube_epoch(
@@ -248,7 +248,7 @@ def dcd_epochs(
             )  # fmt: skip
         if range_of(limits) <= range_tol or state[3] >= max_rows:
             return count + 1
-    return most
+    return max_epochs
 
 
 @loop("void(u8[], u4|u8[], f8[], u8[], f8[], f8[], f8[], f8)", fast=True)
@@ -262,8 +262,8 @@ def face_combination(indptr, indices, values, rows, y, factors, v, bias):
 
 
 @loop("i8(u8[], u4|u8[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, i8, f8)", fast=True)
-def face_conjugate(indptr, indices, values, rows, y, diagonal, near, vectors, v, state, bias, most, share):
-    """At most `most` conjugate gradient steps with the preconditioner `near`; returns their number.
+def face_conjugate(indptr, indices, values, rows, y, diagonal, near, vectors, v, state, bias, max_steps, share):
+    """At most `max_steps` conjugate gradient steps with the preconditioner `near`; returns their number.
 
     Ends when a step gains at most `share` of the best step's gain.  vectors: step, residual, direction and product,
     f8[4 m]; v: scratch, as long as w; state: square of the residual in the preconditioner's norm, best gain.
@@ -272,7 +272,7 @@ def face_conjugate(indptr, indices, values, rows, y, diagonal, near, vectors, v,
     step, residual, direction, product = vectors[:m], vectors[m : 2 * m], vectors[2 * m : 3 * m], vectors[3 * m :]
     rz, best = state[0], state[1]
     made = 0
-    while made < most and rz > 0.0:
+    while made < max_steps and rz > 0.0:
         made += 1
         face_combination(indptr, indices, values, rows, y, direction, v, bias)
         curvature = 0.0

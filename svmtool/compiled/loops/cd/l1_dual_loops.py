@@ -14,7 +14,7 @@ from svmtool.compiled.loops.loss.l1_loops import threshold
 from svmtool.compiled.loops.rows.row_loops import ONE, add_multiple
 
 MIN_CURVATURE_SHARE = 0.25  # least curvature of a coordinate step, relative to |x_i|^2: weights may become non-zero
-MAX_HALVINGS = 14  # most halvings of a Newton step
+MAX_DIRECTION_HALVINGS = 14  # most halvings of a Newton step
 
 
 @helper(fast=True)
@@ -75,9 +75,9 @@ def smooth_value(cost, a, u, sigma):
 @loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], u8[], u4[], f8[], f8[], f8[], f8[], f8, f8, f8, i8)", fast=True)
 def l1_dual_newton(
     indptr, indices, values, y, cost, a, u, face_starts, face_columns, face_values, vectors, old_u, out, sigma, bias,
-    tolerance, most,
+    tolerance, max_steps,
 ):  # fmt: skip
-    """A Newton step on the face a_i > 0, by at most `most` conjugate gradients, halved until phi decreases.
+    """A Newton step on the face a_i > 0, by at most `max_steps` conjugate gradients, halved until phi decreases.
 
     Multipliers that would become negative are set to zero.  Scratch: face_starts .. face_values (the rows of the face
     and their bias), vectors (6 n), old_u (as u).  out: the largest violation before the step (|slope|; for a_i = 0 only
@@ -133,7 +133,7 @@ def l1_dual_newton(
         first += rest[r] * rest[r]
         size += rest[r] * p[r]
     v = old_u
-    for _ in range(most):
+    for _ in range(max_steps):
         for j in range(m):
             v[j] = 0.0
         for r in range(rows):
@@ -149,14 +149,14 @@ def l1_dual_newton(
         if not curvature > 0.0:
             break
         length = size / curvature
-        left = new = 0.0
+        square = new = 0.0
         for r in range(rows):
             direction[r] += length * p[r]
             rest[r] -= length * q[r]
-            left += rest[r] * rest[r]
+            square += rest[r] * rest[r]
             new += rest[r] * rest[r] / diagonal[r]
         out[3] += 1.0
-        if math.sqrt(left) <= tolerance * math.sqrt(first):
+        if math.sqrt(square) <= tolerance * math.sqrt(first):
             break
         for r in range(rows):
             p[r] = rest[r] / diagonal[r] + new / size * p[r]
@@ -167,7 +167,7 @@ def l1_dual_newton(
     for r in range(rows):
         p[r] = a[np.uint64(vectors[r])]
     t = 1.0
-    for _ in range(MAX_HALVINGS):
+    for _ in range(MAX_DIRECTION_HALVINGS):
         for j in range(m):
             u[j] = old_u[j]
         for r in range(rows):

@@ -98,9 +98,9 @@ def difference_at(rho, upper, alpha, z, active, rows):
 @loop("i8(u8[], u4|u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8, f8, f8, u8)")
 def pair_rounds(
     indptr, indices, values, upper, square_norms, alpha, w, z, scratch, active, up, down, state, range_tol, gap, scale,
-    most,
+    max_rounds,
 ):  # fmt: skip
-    """At most `most` rounds on the rows active[:state[0]], until the tolerances are met.
+    """At most `max_rounds` rounds on the rows active[:state[0]], until the tolerances are met.
 
     state[1] != 0: the scores z are up to date.  Each round shrinks rows at a bound and moves pairs of the rows that
     most violate optimality upwards (`up`) and downwards (`down`; both scratch, n).  w = sum alpha_i x_i is updated;
@@ -109,7 +109,7 @@ def pair_rounds(
     alpha_i > 0}, violation = high - low; the primal value at the best multiple of w; |w|^2; and the number of rounds is
     added.
     """
-    for r in range(most + ONE):
+    for r in range(max_rounds + ONE):
         rows = np.uint64(state[0])
         low, high = np.inf, -np.inf
         free, total = 0.0, 0.0
@@ -136,9 +136,9 @@ def pair_rounds(
         state[2], state[3], state[4], state[5] = low, high, -gain, square
         if violation <= range_tol and 0.5 * square - gain <= gap * max(gain, scale):
             return 1
-        if r == most:
+        if r == max_rounds:
             return 0
-        left = np.uint64(0)
+        kept = np.uint64(0)
         ups = np.uint64(0)
         downs = np.uint64(0)
         for s in range(rows):
@@ -147,16 +147,16 @@ def pair_rounds(
             can_shrink = alpha[i] > 0.0
             if (not can_grow and z[i] < low) or (not can_shrink and z[i] > high):
                 continue
-            active[left] = i
-            left += ONE
+            active[kept] = i
+            kept += ONE
             if can_grow and z[i] < high:
                 up[ups] = i
                 ups += ONE
             if can_shrink and z[i] > low:
                 down[downs] = i
                 downs += ONE
-        state[0] = left
-        pairs = min(max(left // np.uint64(10), ONE), min(ups, downs))
+        state[0] = kept
+        pairs = min(max(kept // np.uint64(10), ONE), min(ups, downs))
         choose_worst(up, z, 1.0, ups, pairs)
         choose_worst(down, z, -1.0, downs, pairs)
         for s in range(pairs):

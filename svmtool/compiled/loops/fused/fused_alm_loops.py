@@ -13,7 +13,7 @@ from svmtool.compiled.loops.loss.hinge_loops import NEGLIGIBLE_SIGMA, power_sear
 from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, csr_hinge, dot
 from svmtool.tolerances import ALM_IDLE_ROUNDS, ALM_STALL_RTOL, ALM_STALL_STEPS, OPTIMAL_GAP, RULE_MIN_GAP
 
-FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for an epoch
+ALM_FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplier, step, 1 for an epoch
 
 
 @loop(
@@ -23,14 +23,14 @@ FIELDS = 6  # of a record: best f, best bound, |gradient|, rows with a multiplie
 )
 def fused_hinge(
     indptr, indices, values, y, cost, target, w, alpha, work, order, state, history,
-    gap, range_tol, sigma, sigma_warm, sigma_most, growth, inner, chunk, epochs, worth, most,
+    gap, range_tol, sigma, sigma_warm, sigma_max, growth, inner, chunk, epochs, worth, max_records,
 ):  # fmt: skip
     """See solvers/alm.py; p = 1, no bias feature.  w and alpha receive the best weights and dual point.
 
     The n terms are the m rows of data, once or twice in succession.
     work: 6 n + 2 d d + 3 d + 17 numbers; order: m + m / chunk + 1; state: as of dcd_epoch.  history[-FIELDS] receives
-    the number of records.  Returns a code: 0 limit `most` of records, 1 optimal, 2 gap, 3 the rule (projected-gradient
-    range <= `range_tol` in an epoch over all rows, and a gap of RULE_MIN_GAP), 4 round-off.
+    the number of records.  Returns a code: 0 max_records, 1 optimal, 2 gap, 3 the rule (projected-gradient range <=
+    `range_tol` in an epoch over all rows, and a gap of RULE_MIN_GAP), 4 round-off.
     """
     n = len(y)
     d = len(w)
@@ -84,7 +84,7 @@ def fused_hinge(
         visits = 0.0
         patience = 1.0
         promising = -1.0
-        left, left_1, left_2 = 1.0, 1.0, 1.0  # gap at the last three evaluations
+        rel_gap, rel_gap_1, rel_gap_2 = 1.0, 1.0, 1.0  # gap at the last three evaluations
         visits_at, visits_at_1, visits_at_2 = 0.0, 0.0, 0.0  # visits to each row until then
         target_gap = gap if gap >= 0.0 else RULE_MIN_GAP
         while code < 0:
@@ -95,8 +95,8 @@ def fused_hinge(
             )  # fmt: skip
             count += 1
             pg_range = range_of(limits)
-            settled = pg_range <= range_tol
-            if settled and state[0] < stored and count < most:
+            within_tol = pg_range <= range_tol
+            if within_tol and state[0] < stored and count < max_records:
                 for i in range(stored):
                     active[i] = i
                 state[0] = stored
@@ -104,9 +104,9 @@ def fused_hinge(
                 limits[1] = -np.inf
                 continue
             early = visits - visits_at < max(patience, EVALUATION_SHARE * visits) and pg_range > promising
-            if (early or (count < epochs and pg_range > 0.0)) and not settled and count < most:
+            if (early or (count < epochs and pg_range > 0.0)) and not within_tol and count < max_records:
                 continue
-            if count >= most:  # limit reached: the best multiple of the current point
+            if count >= max_records:  # limit reached: the best multiple of the current point
                 margins(indptr, indices, values, y, v, dz)
                 for i in range(rows):
                     z[i] = 0.0
@@ -118,21 +118,21 @@ def fused_hinge(
             f = 0.5 * dot(v, v)
             bound = dot(target, alpha) - f
             f += csr_hinge(indptr, indices, values, v, y, target, cost, 0.0, none, stored)
-            left_2, left_1, left = left_1, left, max(max(f - bound, 0.0) / max(f, 1e-300), 1e-300)
+            rel_gap_2, rel_gap_1, rel_gap = rel_gap_1, rel_gap, max(max(f - bound, 0.0) / max(f, 1e-300), 1e-300)
             visits_at_2, visits_at_1, visits_at = visits_at_1, visits_at, visits
             ahead = 0.0
-            if left > target_gap:
-                fall = np.log(left_2 / left)
-                ahead = (visits_at - visits_at_2) * np.log(left / target_gap) / fall if fall > 0.0 else np.inf
+            if rel_gap > target_gap:
+                fall = np.log(rel_gap_2 / rel_gap)
+                ahead = (visits_at - visits_at_2) * np.log(rel_gap / target_gap) / fall if fall > 0.0 else np.inf
             patience = min(max(1.0, REMAINING_SHARE * ahead), max(1.0, visits))
-            promising = pg_range * min(target_gap / left, 1.0)
-            if left <= gap:
+            promising = pg_range * min(target_gap / rel_gap, 1.0)
+            if rel_gap <= gap:
                 code = 2
-            elif settled and left <= RULE_MIN_GAP:
+            elif within_tol and rel_gap <= RULE_MIN_GAP:
                 code = 3
-            elif count >= most:
+            elif count >= max_records:
                 code = 0
-            elif settled:
+            elif within_tol:
                 break
             elif not visits + ahead <= worth:
                 break
@@ -142,9 +142,9 @@ def fused_hinge(
                 support += 1.0 if alpha[i] > 0.0 else 0.0
             for j in range(d):
                 w[j] = v[j]
-            record(history, records, FIELDS, f, bound, 0.0, support, 1.0)
-            history[FIELDS - 1] = count
-            history[len(history) - FIELDS] = 1
+            record(history, records, ALM_FIELDS, f, bound, 0.0, support, 1.0)
+            history[ALM_FIELDS - 1] = count
+            history[len(history) - ALM_FIELDS] = 1
             return code
         for i in range(n):
             beta[i] = alpha[i] / cost[i]
@@ -152,7 +152,7 @@ def fused_hinge(
         bound_best = bound
 
     margins(indptr, indices, values, y, v, z)
-    flat = idle = 0
+    stalled = idle = 0
     smallest = lowest = np.inf
     t = 0.0
     first = True
@@ -174,25 +174,25 @@ def fused_hinge(
             for i in range(n):
                 alpha[i] = -u[i] * y[i]
         norm = dot(g, g) ** 0.5
-        record(history, records, FIELDS, f_best, bound_best, norm, sums[5], t)
-        history[records * FIELDS + FIELDS - 1] = 0.0
+        record(history, records, ALM_FIELDS, f_best, bound_best, norm, sums[5], t)
+        history[records * ALM_FIELDS + ALM_FIELDS - 1] = 0.0
         records += 1
-        left = max(f_best - bound_best, 0.0) / f_best if f_best > 0.0 else 0.0
-        if left <= gap:
+        rel_gap = max(f_best - bound_best, 0.0) / f_best if f_best > 0.0 else 0.0
+        if rel_gap <= gap:
             code = 2
             break
-        if left <= OPTIMAL_GAP:
+        if rel_gap <= OPTIMAL_GAP:
             code = 1
             break
-        better = left < 0.999 * smallest
-        flat = 0 if better or (not first and phi < lowest - ALM_STALL_RTOL * abs(phi)) else flat + 1
+        better = rel_gap < 0.999 * smallest
+        stalled = 0 if better or (not first and phi < lowest - ALM_STALL_RTOL * abs(phi)) else stalled + 1
         idle = 0 if better else (idle + 1 if first else idle)
-        smallest = min(left, smallest)
+        smallest = min(rel_gap, smallest)
         lowest = phi if first else min(phi, lowest)
-        if flat >= ALM_STALL_STEPS or idle >= ALM_IDLE_ROUNDS:
+        if stalled >= ALM_STALL_STEPS or idle >= ALM_IDLE_ROUNDS:
             code = 4
             break
-        if records > most:
+        if records > max_records:
             code = 0
             break
         for i in range(stored, rows):
@@ -200,7 +200,7 @@ def fused_hinge(
         csr_gram(indptr, indices, values, change, gram, np.uint64(d), none, stored)
         first = norm * norm <= inner * inner * sums[3] / sigma
         if first:  # end of a round: the next one's first step keeps rows on their pieces, see gradient_on_pieces
-            sigma = min(sigma * growth, sigma_most)
+            sigma = min(sigma * growth, sigma_max)
             for i in range(n):
                 beta[i] = -u[i] * y[i] / cost[i]
                 change[i] = sigma * y[i] * c[i] * (z[i] - target[i])
@@ -216,5 +216,5 @@ def fused_hinge(
         margins(indptr, indices, values, y, p, dz)
         t = power_search(z, dz, target, cost, beta, out, dot(v, p), dot(p, p), 1.0, sigma, 1.0)
         add_step(t, p, v, dz, z)
-    history[len(history) - FIELDS] = records
+    history[len(history) - ALM_FIELDS] = records
     return code

@@ -10,10 +10,11 @@ from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.kernel.working_set_loops import LANES, N0, NOT_STORED, pair_descent
 from svmtool.tolerances import SUM_ROUNDOFF
 
-FIELDS = 8  # of a pair: status, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r
-UNSOLVED, RULE, GAP, LIMIT = 0.0, 1.0, 2.0, 3.0  # status: not solved (steps or round-off); violation; gap; round limit
+PAIR_FIELDS = 8  # of a pair: status, rounds, 1/2 a'Qa + p'a, P - D, relative gap, KKT violation, rho, r
+# status of a pair: not solved (steps or round-off); violation; gap; round limit
+UNSOLVED, BY_RULE, BY_GAP, BY_LIMIT = 0.0, 1.0, 2.0, 3.0
 MAX_ROUNDS = 60  # most rounds, each of which examines all variables
-MAX_STEPS_EACH = 100  # most steps for each lane
+MAX_LANE_STEPS = 100  # most steps for each lane
 # Tolerance of steps, as share of eps; without eps, of the violation before them
 PAIR_EPS_SHARE, PAIR_VIOLATION_SHARE = 0.9, 0.1
 
@@ -143,7 +144,7 @@ def solve_pair(
     for t in range(l):  # the first step has length 0 along row 0, which is not computed yet
         K[t] = 0.0
     taken = 0
-    most = MAX_STEPS_EACH * int(l)
+    max_steps = MAX_LANE_STEPS * int(l)
     why = UNSOLVED
     least = inf
     rounds = 0
@@ -172,15 +173,15 @@ def solve_pair(
         out[to + 6] = rho
         out[to + 7] = r
         if out[to + 4] <= gap:
-            why = GAP
+            why = BY_GAP
         elif violation <= eps:
             good = out[to + 3] - out[to + 2] <= most_primal
             poor = poor or not good
             if good and (not poor or out[to + 4] <= poor_gap):
-                why = RULE
+                why = BY_RULE
         if why == UNSOLVED and rounds >= max_rounds:
-            why = LIMIT
-        if why != UNSOLVED or rounds >= MAX_ROUNDS or taken >= most or not violation < least:
+            why = BY_LIMIT
+        if why != UNSOLVED or rounds >= MAX_ROUNDS or taken >= max_steps or not violation < least:
             break
         least = violation
         tolerance = PAIR_EPS_SHARE * eps if violation > eps > 0.0 else PAIR_VIOLATION_SHARE * violation
@@ -188,7 +189,7 @@ def solve_pair(
         while True:
             done = pair_descent(
                 K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut,
-                tolerance, most - taken,
+                tolerance, max_steps - taken,
             )  # fmt: skip
             taken += done
             if wanted[0] < 0:
@@ -207,7 +208,7 @@ def solve_pair(
 )
 def class_pairs(
     own, cross, others, sizes, columns, starts, limits, a, a_others, F, F_others, out, work, places, wanted,
-    n, width, p, nu, eps, gap, poor_gap, max_rounds, first, most,
+    n, width, p, nu, eps, gap, poor_gap, max_rounds, first, max_work,
 ):  # fmt: skip
     """Solve the problems of class i (n rows, y = +1) with each of some other classes (y = -1), from `first` on:
 
@@ -219,14 +220,14 @@ def class_pairs(
     are those of the nearest rows, as in KernelProblem.without_losses.  own (n, n): K of class i; cross (n, width): K
     between i and the others, side by side.  Other class q has m = sizes[q] rows from columns[q] on, its K (m, m) at
     others[starts[q]], and limits[4 q ..]: costs of a row of i and of q, the least value that gaps are relative to (0:
-    the primal value), the limit of the primal value.  Returns how many problems are done, after about `most` steps
+    the primal value), the limit of the primal value.  Returns how many problems are done, after about `max_work` steps
     times variables.  For these a (others, n) and a_others[width] receive the solutions, F and F_others -y (Qa + p),
     computed from a at the end, and out (others, FIELDS) the results.  work: 8 l + 6 LANES + l l numbers; places: l,
     with l = n + m + 2 LANES of the largest; wanted: 1.
     """
     spent = 0
     for q in range(uint64(first), len(sizes)):
-        if spent > most:
+        if spent > max_work:
             return q
         m = sizes[q]
         column = columns[q]
@@ -236,7 +237,7 @@ def class_pairs(
         spent += solve_pair(
             own, cross, others, n, width, column, starts[q], m, limits[4 * q : 4 * q + 4], p, total,
             not 0.5 * nu * float(n + m) < total, eps, gap, poor_gap, max_rounds, work, K, places, wanted,
-            out, q * FIELDS,
+            out, q * PAIR_FIELDS,
         )  # fmt: skip
         base = base_of(n, total)
         l = whole_lanes(base + m)  # noqa: E741

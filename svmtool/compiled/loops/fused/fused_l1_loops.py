@@ -24,7 +24,7 @@ from svmtool.compiled.loops.rows.row_loops import ONE, dot
 from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
 from svmtool.tolerances import NEWTON_RTOL, OPTIMAL_GAP, SUFFICIENT_DECREASE
 
-FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, epochs, step
+L1_FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, epochs, step
 SHORT_STEP = 0.5  # a shorter step means that its model is valid only near w
 KEEP_MATRIX_SHARE = 0.25  # logistic loss: a step that reduces the violation to this share keeps its matrix for the next
 MATRIX_TOLERANCE = 0.03  # tolerance of the model's solution, as share of the largest violation
@@ -34,9 +34,9 @@ MAX_FACES = 50  # most such systems
 RIDGE_SHARE = 1e-10  # relative increase of their diagonals: dependent columns make them singular
 CHUNK_ROWS = 256  # rows whose products are summed together, to stay in cache
 CURVATURE_RTOL = 0.1  # logistic loss: relative change of a row's curvature that the matrix may ignore
-# the same as share of the mean curvature, until a step decreases f by less than the share SETTLED_DECREASE
-ROUGH_SHARE, SETTLED_DECREASE = 0.1, 0.01
-STALL_STEPS = 3  # round-off: ends after this many steps that decrease neither f nor, sufficiently, the gap
+# the same as share of the mean curvature, until a step decreases f by less than the share ROUGH_DECREASE
+ROUGH_SHARE, ROUGH_DECREASE = 0.1, 0.01
+NEWTON_STALL_STEPS = 3  # round-off: ends after this many steps that decrease neither f nor, sufficiently, the gap
 
 
 @helper(fast=True)
@@ -188,7 +188,7 @@ def solve_model(gram, g, w, penalty, v, slope, part, numbers, count, tolerance):
 
 
 @loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8, i8, f8, f8, i8)", fast=True)
-def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap, rule_gap, most):
+def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap, rule_gap, max_records):
     """See L1Objective.fused_newton; out: the dual point (n) and the records, whose number is out[-FIELDS]."""
     n = len(y)
     d = len(w)
@@ -234,7 +234,7 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
     previous = apart = np.inf
     best = -np.inf
     last = np.inf  # violation when the model's matrix was last used
-    flat = 0
+    stalled = 0
     short = widened = False
     t = 0.0
     code = records = 0
@@ -261,7 +261,7 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
             best = bound
             for i in range(n):
                 alpha[i] = -s * u[i] * y[i]
-        at = records * FIELDS
+        at = records * L1_FIELDS
         history[at] = f
         history[at + 1] = best
         history[at + 2] = largest
@@ -278,14 +278,14 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
         if f - best <= rule_gap * f:
             code = 3
             break
-        flat = flat + 1 if previous - f <= NEWTON_RTOL * abs(f) and f - best > SUFFICIENT_DECREASE * apart else 0
+        stalled = stalled + 1 if previous - f <= NEWTON_RTOL * abs(f) and f - best > SUFFICIENT_DECREASE * apart else 0
         apart = f - best
-        if flat >= STALL_STEPS:
+        if stalled >= NEWTON_STALL_STEPS:
             code = 4
             break
-        if records > most - 1:
+        if records > max_records - 1:
             break
-        share = ROUGH_SHARE if previous - f > SETTLED_DECREASE * f else 0.0
+        share = ROUGH_SHARE if previous - f > ROUGH_DECREASE * f else 0.0
         previous = f
         count[0] = 0.0
         widened = short and not widened
@@ -336,5 +336,5 @@ def fused_l1(indptr, indices, values, y, cost, w, work, out, bias, logistic, gap
             w[j] = new if abs(new) > 1e-15 * abs(w[j]) else 0.0
         for i in range(n):
             z[i] += t * dz[i]
-    history[len(history) - FIELDS] = records
+    history[len(history) - L1_FIELDS] = records
     return code

@@ -13,7 +13,7 @@ from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, dot, row_dot
 from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
 from svmtool.tolerances import NEWTON_RTOL, OPTIMAL_GAP
 
-FIELDS = 5  # of a record: f, bound, |gradient|, active rows, step
+NEWTON_FIELDS = 5  # of a record: f, bound, |gradient|, active rows, step
 
 
 @helper(fast=True)
@@ -112,8 +112,8 @@ def largest_dot(indptr, indices, values, g, rows):
 
 @loop("i8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, f8, i8, i8)", fast=True)
 def fused_newton(
-    indptr, indices, values, y, target, cost, w, work, history, gap, gradient_tol, steepest, at_start, rule_gap, most,
-    logistic,
+    indptr, indices, values, y, target, cost, w, work, history, gap, gradient_tol, steepest, at_start, rule_gap,
+    max_records, logistic,
 ):  # fmt: skip
     """See Objective.fused_newton; history[-FIELDS] receives the number of records.
 
@@ -145,7 +145,7 @@ def fused_newton(
     margins(indptr, indices, values, y, w, z)
     previous = np.inf
     exact = False
-    flat = 0
+    stalled = 0
     t = 0.0
     code = records = 0
     while True:
@@ -162,7 +162,7 @@ def fused_newton(
             quadratic = square + 2.0 * loss
             share = max(counts[2], 0.0) / quadratic**0.5 if quadratic > 0.0 else 0.0  # counts[2]^2 would overflow first
             bound = max(0.5 * share * share, bound)
-        record(history, records, FIELDS, f, bound, norm, n if logistic else counts[1], t)
+        record(history, records, NEWTON_FIELDS, f, bound, norm, n if logistic else counts[1], t)
         records += 1
         if f - bound <= gap * f:
             code = 2
@@ -174,11 +174,11 @@ def fused_newton(
         if norm == 0.0 or f - bound <= OPTIMAL_GAP * f or (exact and counts[0] == 0.0):
             code = 1
             break
-        flat = flat + 1 if previous - f <= NEWTON_RTOL * abs(f) else 0
-        if flat >= 3:
+        stalled = stalled + 1 if previous - f <= NEWTON_RTOL * abs(f) else 0
+        if stalled >= 3:
             code = 4
             break
-        if records > most - 1:
+        if records > max_records - 1:
             break
         previous = f
         if not logistic:
@@ -198,5 +198,5 @@ def fused_newton(
         t = step_along(z, dz, target, cost, out, dot(w, p), dot(p, p), logistic, rows)
         add_step(t, p, w, dz, z)
         exact = not logistic and abs(t - 1.0) <= 1e-9
-    history[len(history) - FIELDS] = records
+    history[len(history) - NEWTON_FIELDS] = records
     return code

@@ -74,10 +74,10 @@ def exponential(x):
 def hyperbolic_tangent(x):
     """tanh(x) within a few units of the last place: by its continued fraction near 0, else from exp."""
     s = x * x
-    near = x * (135135.0 + s * (17325.0 + s * (378.0 + s))) / (135135.0 + s * (62370.0 + s * (3150.0 + s * 28.0)))
+    near_0 = x * (135135.0 + s * (17325.0 + s * (378.0 + s))) / (135135.0 + s * (62370.0 + s * (3150.0 + s * 28.0)))
     e = exponential(-2.0 * abs(x))
-    far = (1.0 - e) / (1.0 + e)
-    return near if s < 0.25 else (-far if x < 0.0 else far)
+    by_exp = (1.0 - e) / (1.0 + e)
+    return near_0 if s < 0.25 else (-by_exp if x < 0.0 else by_exp)
 
 
 @helper
@@ -325,16 +325,16 @@ def product_error(a, b, p):
     c, e = SPLIT_FACTOR * a, SPLIT_FACTOR * b
     a_high, b_high = c - (c - a), e - (e - b)
     a_low, b_low = a - a_high, b - b_high
-    left = ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return left if left - left == 0.0 else 0.0
+    error = ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return error if error - error == 0.0 else 0.0
 
 
 @helper
 def sum_error(a, b, s):
     """a + b - s for s = a + b rounded (Knuth); 0 where numbers are too large."""
     t = s - a
-    left = (a - (s - t)) + (b - t)
-    return left if left - left == 0.0 else 0.0
+    error = (a - (s - t)) + (b - t)
+    return error if error - error == 0.0 else 0.0
 
 
 @loop("void(i8[], i4[], f8[], f8[], i8[], f8[], f8[], i8, i8)")

@@ -17,10 +17,10 @@ if _library is None:
 N0, N1, N2, N3, N4 = uint64(0), uint64(1), uint64(2), uint64(3), uint64(4)  # int would make indices floats
 LANES = uint64(SINGLE_LANES)  # training rows handled at a time
 
-ZERO, ONE, TWO = float32(0.0), float32(1.0), float32(2.0)
-MIN_EXPONENT = float32(-87.0)  # below this exp is not a normal number
-LOG2_E, ROUND = float32(1.4426950408889634), float32(0.5)
-LN2_HIGH, LN2_LOW = float32(0.693359375), float32(-2.1219444005469057e-4)  # sum: log 2; k times the first is exact
+ZERO32, ONE32, TWO32 = float32(0.0), float32(1.0), float32(2.0)
+MIN_EXPONENT32 = float32(-87.0)  # below this exp is not a normal number
+LOG2_E32, ROUND = float32(1.4426950408889634), float32(0.5)
+LN2_HIGH32, LN2_LOW32 = float32(0.693359375), float32(-2.1219444005469057e-4)  # sum: log 2; k times the first is exact
 T2, T3, T4 = float32(1 / 2), float32(1 / 6), float32(1 / 24)
 T5, T6, T7 = float32(1 / 120), float32(1 / 720), float32(1 / 5040)
 
@@ -28,17 +28,17 @@ T5, T6, T7 = float32(1 / 120), float32(1 / 720), float32(1 / 5040)
 @helper(fast=True)
 def single_exp_of_negative(x):
     """exp(x) for single-precision x <= 0: 2^k exp(r), x = k log 2 + r, exp(r) its Taylor series to degree 7."""
-    x = max(x, MIN_EXPONENT)
-    k = int32(x * LOG2_E - ROUND)  # truncation: the nearest integer
+    x = max(x, MIN_EXPONENT32)
+    k = int32(x * LOG2_E32 - ROUND)  # truncation: the nearest integer
     whole = float32(k)
-    r = (x - whole * LN2_HIGH) - whole * LN2_LOW
+    r = (x - whole * LN2_HIGH32) - whole * LN2_LOW32
     p = T7 * r + T6
     p = p * r + T5
     p = p * r + T4
     p = p * r + T3
     p = p * r + T2
-    p = p * r + ONE
-    p = p * r + ONE
+    p = p * r + ONE32
+    p = p * r + ONE32
     return p * viewer(int32((k + int32(127)) << int32(23)), types.float32)
 
 
@@ -46,13 +46,13 @@ def single_exp_of_negative(x):
 def rbf_tile(P, own, norms, gamma, m, width, first):
     """Replace products by kernel values exp(-gamma |x - x_j|^2); own f4[m] = |x|^2, norms[first + j] = |x_j|^2."""
     single = float32(gamma)
-    two = TWO * single
+    two = TWO32 * single
     for k in range(m):
         start = k * width
         base = -single * own[k]
         for j in range(width):
             x = base - single * norms[first + j] + two * P[start + j]
-            P[start + j] = single_exp_of_negative(min(x, ZERO))
+            P[start + j] = single_exp_of_negative(min(x, ZERO32))
 
 
 @loop("void(f8[], f8[], f8[], f4[], f8, u8, u8, u8)", fast=True)
@@ -89,7 +89,7 @@ def rbf_tile_of_differences(targets, columns, P, gamma, features, n, m, width, f
     for k in range(m):
         start = k * width
         for j in range(width):
-            P[start + j] = ZERO
+            P[start + j] = ZERO32
         for f in range(N0, features, N4):
             add_square_differences(P, start, width, targets[k * features :], f, columns, n, first)
         for j in range(width):
@@ -170,7 +170,7 @@ def scatter_lanes(starts, columns, values, place, lanes, lo, hi):
             feature = columns[q]
             if place[feature] == 0:
                 for lane in range(found * LANES, found * LANES + LANES):
-                    lanes[lane] = ZERO
+                    lanes[lane] = ZERO32
                 found += N1
                 place[feature] = found
             lanes[(uint64(place[feature]) - N1) * LANES + (i - lo)] = values[q]

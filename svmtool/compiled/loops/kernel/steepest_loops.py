@@ -42,8 +42,8 @@ def subtract(e, theta, pull, n):
 
 
 @loop("i8(f4[], i8[], i8[], f8[], f8[], f8[], u8[], f8[], u8, u8, f8, f8, i8, i8)")
-def steepest_steps(store, slot, used, D, e, c, chosen, pull, n, t, shift, eps, clock, most):
-    """Exact steps in the t largest |e|, until max |e| <= eps, a row is not in the store, or `most` steps.
+def steepest_steps(store, slot, used, D, e, c, chosen, pull, n, t, shift, eps, clock, max_steps):
+    """Exact steps in the t largest |e|, until max |e| <= eps, a row is not in the store, or `max_steps` steps.
 
     Returns the number of steps, or -1 minus that if the curvature is not positive.
     store: rows of n kernel values; slot i8[n]: place of a row in it, -1 if absent; used i8: time of last use, set to
@@ -57,7 +57,7 @@ def steepest_steps(store, slot, used, D, e, c, chosen, pull, n, t, shift, eps, c
         for k in range(t):
             largest = max(largest, abs(e[chosen[k]]))
             kept = kept and slot[chosen[k]] >= 0
-        if not largest > eps or not kept or steps >= most:
+        if not largest > eps or not kept or steps >= max_steps:
             return steps
         total = 0.0
         for k in range(t):

@@ -49,8 +49,8 @@ def sum_breakpoints(at, bend, sums, low, step, bins):
     for k in range(2 * bins):
         sums[k] = 0.0
     for i in range(len(at)):
-        far = at[i] - low
-        if 0.0 <= far < step * bins:
-            k = min(int(far / step), bins - 1)
+        offset = at[i] - low
+        if 0.0 <= offset < step * bins:
+            k = min(int(offset / step), bins - 1)
             sums[2 * k] += bend[i]
-            sums[2 * k + 1] += bend[i] * far
+            sums[2 * k + 1] += bend[i] * offset

@@ -223,13 +223,13 @@ def hessian_product(indptr, indices, values, rows, weight, bias, ridge, v, out):
 
 @loop("i8(u8[], u4|u8[], f8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, i8)", fast=True)
 def csr_conjugate_gradient(
-    indptr, indices, values, rows, weight, near, g, p, work, squares, bias, ridge, tolerance, most
+    indptr, indices, values, rows, weight, near, g, p, work, squares, bias, ridge, tolerance, max_products
 ):
     """p with (R + sum over `rows` of weight_i x_i x_i') p = g, as linalg.conjugate_gradient from p = 0.
 
     ridge: the last entry of R; near: diagonal preconditioner; work: 3 d numbers, kept between calls; squares: square of
-    the residual in the preconditioner's norm, and the value at which to end (initially < 0).  If `most` products do not
-    suffice, the next call continues.  Returns the number of products; done if squares[0] <= squares[1].
+    the residual in the preconditioner's norm, and the value at which to end (initially < 0).  If that takes more than
+    `max_products` products, the next call continues.  Returns the number of products; done if squares[0] <= squares[1].
     """
     d = len(g)
     r = work[:d]
@@ -245,7 +245,7 @@ def csr_conjugate_gradient(
             rho += g[j] * q[j]
         squares[0] = rho
         squares[1] = tolerance * tolerance * rho
-    for k in range(most):
+    for k in range(max_products):
         if rho <= squares[1]:
             return k
         hessian_product(indptr, indices, values, rows, weight, bias, ridge, q, Hq)
@@ -260,4 +260,4 @@ def csr_conjugate_gradient(
         share = rho / old
         for j in range(d):
             q[j] = r[j] / near[j] + share * q[j]
-    return most
+    return max_products

@@ -33,14 +33,14 @@ def l1_logistic_dual(z, cost, s, rows):
     total = 0.0
     for i in range(rows):
         e = exp_of_negative(-abs(z[i]))
-        near = 1.0 / (1.0 + e)  # the larger of the two probabilities
-        far = e * near
-        b, left = (far, near) if z[i] > 0.0 else (near, far)
+        large = 1.0 / (1.0 + e)  # the larger of the two probabilities
+        small = e * large
+        b, other = (small, large) if z[i] > 0.0 else (large, small)
         log_near = -log_of_one_plus(e)
         log_a = log_s + log_near - max(z[i], 0.0)
         t = (1.0 - s) * (e if z[i] > 0.0 else 1.0 / e)
         more = log_of_one_plus(min(t, 1.0 / max(t, 1e-300))) + (log_left - z[i] if t > 1.0 else 0.0)
-        total -= cost[i] * (s * b * log_a + (left + (1.0 - s) * b) * (log_near + min(z[i], 0.0) + more))
+        total -= cost[i] * (s * b * log_a + (other + (1.0 - s) * b) * (log_near + min(z[i], 0.0) + more))
     return total
 
 
@@ -70,14 +70,14 @@ def l1_model_slopes(u, y, cost, c, dz, logistic):
 
 
 @helper(fast=True)
-def to_minimum(w, p, penalty, at, way, slope, curvature, most):
-    """Distance, at most `most`, from `at` to the minimum of a quadratic plus sum_j penalty_j |w_j + t p_j|.
+def to_minimum(w, p, penalty, at, way, slope, curvature, max_distance):
+    """Distance, at most `max_distance`, from `at` to the minimum of a quadratic plus sum_j penalty_j |w_j + t p_j|.
 
     way: 1 upwards, -1 downwards; slope (< 0): of all terms at `at` in this direction; curvature: of the quadratic.
     """
     gone = 0.0
     while True:
-        breakpoint = most
+        breakpoint = max_distance
         jump = 0.0
         for j in range(len(w)):
             if w[j] * p[j] < 0.0:
@@ -91,7 +91,7 @@ def to_minimum(w, p, penalty, at, way, slope, curvature, most):
         if zero <= breakpoint:
             return zero
         slope += curvature * (breakpoint - gone) + jump
-        if breakpoint >= most or slope >= 0.0:
+        if breakpoint >= max_distance or slope >= 0.0:
             return breakpoint
         gone = breakpoint
 
@@ -225,8 +225,8 @@ def moved(v, j, g, h, penalty):
 
 
 @loop("f8(f8[], f8[], f8[], f8[], f8[], i8, f8)", fast=True)
-def gram_epochs(gram, v, g, penalty, count, most, tolerance):
-    """Coordinate descent on q with H = gram (d x d, symmetric), for at most `most` epochs.
+def gram_epochs(gram, v, g, penalty, count, max_epochs, tolerance):
+    """Coordinate descent on q with H = gram (d x d, symmetric), for at most `max_epochs` epochs.
 
     Ends when the largest violation in an epoch over all variables is at most `tolerance`; epochs over the non-zero
     variables come between.  v and g, the gradient of q's smooth part, are updated.  Returns the violation, or infinity
@@ -235,7 +235,7 @@ def gram_epochs(gram, v, g, penalty, count, most, tolerance):
     d = np.uint64(len(v))
     everywhere = True
     largest = np.inf
-    for _ in range(most):
+    for _ in range(max_epochs):
         largest = 0.0
         for j in range(d):
             if not everywhere and v[j] == 0.0:
@@ -267,11 +267,11 @@ def l1_face_step(v, q, penalty, slope, curvature):
 
 
 @loop("f8(u8[], u4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], i8, f8)", fast=True)
-def column_epochs(starts, row_numbers, values, diagonal, g, penalty, v, r, count, most, tolerance):
+def column_epochs(starts, row_numbers, values, diagonal, g, penalty, v, r, count, max_epochs, tolerance):
     """`gram_epochs` with columns from `gather_columns`; updates r = sum_k (v_k - w_k) column_k; g: gradient at w."""
     everywhere = True
     largest = np.inf
-    for _ in range(most):
+    for _ in range(max_epochs):
         largest = 0.0
         for k in range(np.uint64(len(v))):
             if not everywhere and v[k] == 0.0:

@@ -19,7 +19,7 @@ if _library is None:
 MIN_CURVATURE_RATIO = 1e-3
 MIN_ABS_MARGIN = 1e-3  # replaces a smaller |z| in tanh(z / 2) / (2 z), which is 1/4 up to 1e-7 there
 LINE_SEARCH_RTOL = 1e-2  # of t: f is not piecewise quadratic, and an exact search would gain little
-MIN_EXPONENT = -708.0  # below this exp is not a normal number
+FLUSH_EXPONENT = -708.0  # below this exp is not a normal number
 SQRT2_MINUS_1 = 0.41421356237309503  # sqrt(2) - 1
 
 
@@ -42,8 +42,8 @@ def small_exp(x):
 
 @helper(fast=True)
 def exp_of_negative(x):
-    """exp(x) for x <= 0: 2^k exp(r), x = k log 2 + r; exp(MIN_EXPONENT) below MIN_EXPONENT."""
-    x = max(x, MIN_EXPONENT)
+    """exp(x) for x <= 0: 2^k exp(r), x = k log 2 + r; exp(FLUSH_EXPONENT) below FLUSH_EXPONENT."""
+    x = max(x, FLUSH_EXPONENT)
     shifted = with_rounder(x * LOG2_E)
     k = without_rounder(shifted)
     r = (x - k * LN2_HIGH) - k * LN2_LOW

@@ -16,12 +16,12 @@ SUFFICIENT_MOVE, NECESSARY_MOVE = 0.2, 0.8
 )
 def pdhg_steps(
     starts, row_numbers, column_values, indptr, indices, values, y, target, cost, fixed, centre, tau, sigma, w0, a0,
-    w, a, near_w, near_a, far_w, signed, state, done, most,
+    w, a, near_w, near_a, next_w, signed, state, done, max_steps,
 ):  # fmt: skip
-    """Steps `done` + 1 to `most` of a round from w0, a0, or until the round ends; returns the number of steps done.
+    """Steps `done` + 1 to `max_steps` of a round from w0, a0, or until it ends; returns the number of steps done.
 
     The matrix is given by columns and by rows; `centre` (f8[d]) is subtracted from each row.  tau, sigma: step sizes.
-    w, a: current iterates; near_w, near_a: results of the last proximal steps; far_w, signed: scratch.
+    w, a: current iterates; near_w, near_a: results of the last proximal steps; next_w: w extrapolated, signed: scratch.
     state: shift at the start of the round, of w, and of near_w; step size and penalty of the shift; sum of a_i y_i over
     the fixed rows, whose sums over columns are `fixed`; lengths of the first and last move; whether the round has
     ended.
@@ -31,7 +31,7 @@ def pdhg_steps(
     shift = state[1]
     k = done
     state[8] = 0.0
-    while k < most and state[8] == 0.0:
+    while k < max_steps and state[8] == 0.0:
         balance = state[5]
         for i in range(n):
             signed[i] = y[i] * a[i]
@@ -45,8 +45,8 @@ def pdhg_steps(
             near = threshold(old + tau[j] * slope, tau[j])
             move = near - old
             near_w[j] = near
-            far_w[j] = near + move
-            centred += centre[j] * far_w[j]
+            next_w[j] = near + move
+            centred += centre[j] * next_w[j]
             moved += move * move / tau[j]
             w[j] = keep * (old + 2.0 * move) + (1.0 - keep) * w0[j]
         step = state[3]
@@ -55,10 +55,10 @@ def pdhg_steps(
         state[2] = near
         if step > 0.0:
             moved += move * move / step
-        far = near + move - centred
+        next_shift = near + move - centred
         shift = keep * (shift + 2.0 * move) + (1.0 - keep) * state[0]
         for i in range(n):
-            slack = target[i] - y[i] * (far + row_dot(indices, values, far_w, indptr[i], indptr[i + ONE]))
+            slack = target[i] - y[i] * (next_shift + row_dot(indices, values, next_w, indptr[i], indptr[i + ONE]))
             old = a[i]
             near = min(max(old + sigma[i] * slack, 0.0), cost[i])
             move = near - old

@@ -7,9 +7,7 @@ classes are vectorised by four.  The last row of weights is that of the bias whe
 import numpy as np
 
 from svmtool.compiled import helper, loop
-
-ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-ZERO = np.uint64(0)
+from svmtool.compiled.loops.rows.row_loops import FOUR, ONE, THREE, TWO, ZERO
 
 
 @helper(fast=True)
@@ -190,7 +188,7 @@ def class_line_search(S, dS, number, cost, beta, active, corner, out, t, sigma, 
 
 
 @loop("u8(f8[], u8[], f8[], u8[], u8[], u8[], f8[], u8, u8, u8, u8)", fast=True)
-def class_line_search_settle(dS, number, cost, low, high, active, out, k, wide, lo, hi):
+def class_line_search_without(dS, number, cost, low, high, active, out, k, wide, lo, hi):
     """Remove rows of active[lo : hi] that are at the same vertex at both ends of the bracket, hence also between.
 
     low, high: `corner` at the ends; out[0] += the slope of the removed rows.  Returns the new end of the others.

@@ -22,16 +22,16 @@ if _library is None:
         store8,
         trailing_zeros,
     )  # fmt: skip
+    from svmtool.compiled.loops.text.text_loops import ASCII_ZEROS, BLANK, COLON, MINUS, NEWLINE, PLUS, POINT
 
 NUMBER_SPACE = 48  # free bytes needed in the buffer for a number: at most 24, and whole words are stored
 FEATURE_SPACE = 128  # the same for a label or a feature
-NEWLINE, BLANK, PLUS, MINUS, POINT, ZERO, COLON, LETTER_E = 10, 32, 43, 45, 46, 48, 58, 101
+DIGIT_ZERO, LETTER_E = 48, 101
 SIGN_OFF = 0x7FFFFFFFFFFFFFFF
 MANTISSA = (1 << 52) - 1
-ASCII_ZEROS = 0x3030303030303030
 WORD_INF = 0x666E69  # "inf" from the lowest byte on
 WORD_NAN = 0x6E616E
-DONE, UNSETTLED, FULL = 0, 1, 2  # answers: all is printed; rounding of a number is not decided; the buffer is full
+DONE, UNDECIDED, FULL = 0, 1, 2  # answers: all is printed; rounding of a number is not decided; the buffer is full
 
 
 @helper
@@ -123,7 +123,7 @@ def put_number(out, p, x, digits):
         store8(out, p, WORD_INF if bits == 0x7FF0000000000000 else WORD_NAN)
         return p + 3
     if bits == 0:
-        out[p] = ZERO
+        out[p] = DIGIT_ZERO
         return p + 1
     whole = int(abs(x)) if bits < 0x43E0000000000000 else -1  # below 2^63
     if 0 < whole < 1000000 and whole == abs(x):
@@ -149,12 +149,12 @@ def put_number(out, p, x, digits):
     if -4 <= decade < 0:
         store8(out, p, 0x3030303030302E30)  # 0.000000
         p += 1 - decade
-        out[p] = ZERO + first
+        out[p] = DIGIT_ZERO + first
         store8(out, p + 1, one)
         store8(out, p + 9, two)
         return p + n
     if decade < 0 or decade >= digits:
-        out[p] = ZERO + first
+        out[p] = DIGIT_ZERO + first
         if n > 1:
             out[p + 1] = POINT
             store8(out, p + 2, one)
@@ -167,14 +167,14 @@ def put_number(out, p, x, digits):
         decade = abs(decade)
         p += 2
         if decade >= 100:
-            out[p] = ZERO + decade // 100
+            out[p] = DIGIT_ZERO + decade // 100
             decade %= 100
             p += 1
-        out[p] = ZERO + decade // 10
-        out[p + 1] = ZERO + decade % 10
+        out[p] = DIGIT_ZERO + decade // 10
+        out[p + 1] = DIGIT_ZERO + decade % 10
         return p + 2
     # 0 <= decade < digits: decade + 1 digits, the point, the others.
-    out[p] = ZERO + first
+    out[p] = DIGIT_ZERO + first
     if decade == 0:
         out[p + 1] = POINT
         store8(out, p + 2, one)
@@ -249,7 +249,7 @@ def support_text(out, coef, indptr, indices, values, state, columns, digits):
                 k = indptr[s] + item - columns
                 q = put_number(out, put_index(out, p, indices[k] + 1), values[k], digits)
             if q < 0:
-                answer = UNSETTLED
+                answer = UNDECIDED
                 break
             out[q] = BLANK
             p = q + 1

@@ -7,19 +7,11 @@ features is one copy.
 from __future__ import annotations
 
 from svmtool.compiled import _library, helper, loop
-from svmtool.compiled.loops.text.number_loops import (
-    BLANK,
-    DONE,
-    FEATURE_SPACE,
-    FULL,
-    NEWLINE,
-    UNSETTLED,
-    put_index,
-    put_number,
-)
+from svmtool.compiled.loops.text.number_loops import DONE, FEATURE_SPACE, FULL, UNDECIDED, put_index, put_number
 
 if _library is None:
     from svmtool.compiled.loops.text.power_table import load8, store8
+    from svmtool.compiled.loops.text.text_loops import BLANK, NEWLINE
 
 ABSENT_PADDING = 8  # bytes needed after the text of the absent features
 
@@ -74,7 +66,7 @@ def scaled_rows(out, labels, indptr, indices, values, names, low, high, absent, 
                 break
             q = put_number(out, p, labels[row], 17)
             if q < 0:
-                answer = UNSETTLED
+                answer = UNDECIDED
                 break
             out[q] = BLANK
             p = q + 1
@@ -99,7 +91,7 @@ def scaled_rows(out, labels, indptr, indices, values, names, low, high, absent, 
                 if x != 0.0:
                     q = put_number(out, put_index(out, p, index_at(names, j)), x, 6)
                     if q < 0:
-                        answer = UNSETTLED
+                        answer = UNDECIDED
                         break
                     out[q] = BLANK
                     p = q + 1

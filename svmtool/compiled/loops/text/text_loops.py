@@ -227,11 +227,11 @@ def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, la
     allowed index, 0 or 1.
     """
     p, row, pair, largest = state[0], state[1], state[2], state[3]
-    odd = 0
+    stopped = 0
     while p < stop:
         state[0], state[1], state[2], state[3] = p, row, pair, largest
         if row >= last_row:
-            odd = 1
+            stopped = 1
             break
         for k in range(row * columns, (row + 1) * columns):
             while text[p] == BLANK or text[p] == TAB:
@@ -239,9 +239,9 @@ def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, la
             labels[k], p, fine = number(text, p)
             c = text[p]
             if not fine or not (c == BLANK or c == NEWLINE or c == TAB):
-                odd = 1
+                stopped = 1
                 break
-        if odd:
+        if stopped:
             break
         previous = least - 1
         while True:
@@ -265,27 +265,27 @@ def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, la
                 if c == RETURN and text[p + 1] == NEWLINE:
                     p += 1
                 else:
-                    odd = 1
+                    stopped = 1
                 break
             value, p, fine = number(text, p + 1)
             c = text[p]
             if not fine or not (c == BLANK or c == NEWLINE or c == TAB or (c == RETURN and text[p + 1] == NEWLINE)):
-                odd = 1
+                stopped = 1
                 break
             indices[pair] = index - 1
             values[pair] = value
             pair += 1
             previous = index
-        if odd:
+        if stopped:
             break
         if previous > largest:
             largest = previous
         p += 1
         row += 1
         indptr[row] = pair
-    if odd == 0:
+    if stopped == 0:
         state[0], state[1], state[2], state[3] = p, row, pair, largest
-    return odd
+    return stopped
 
 
 @loop("i8(f8[], f8[], i8[], i8[])")
