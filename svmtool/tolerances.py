@@ -37,7 +37,7 @@ DENSE_BELOW = GRAM_BELOW  # features up to which a set that is mostly non-zero i
 
 # Units of bytes
 MB = 1e6  # of --memory and of messages
-MIB = 1 << 20  # of -m, as LIBSVM counts
+MIB = 1 << 20  # of -m, as LIBSVM counts, and of buffers
 
 
 def text(x: float) -> str:

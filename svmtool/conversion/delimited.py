@@ -14,6 +14,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.formats.output import replacing
 from svmtool.formats.source import Source, open_source
+from svmtool.tolerances import MIB
 
 ROWS_AT_ONCE = 4096  # read and written at a time
 LONGEST_CELL = 1 << 24  # characters
@@ -73,7 +74,7 @@ class _Reader:
 
     def __init__(self, path: str, source: Source, delimiter: str | None, header: bool | None):
         self.path = path
-        self.stream = io.TextIOWrapper(io.BufferedReader(_Raw(source), 1 << 20), encoding="utf-8-sig", newline="")
+        self.stream = io.TextIOWrapper(io.BufferedReader(_Raw(source), MIB), encoding="utf-8-sig", newline="")
         self.lines: list[int] = []  # of each row: its last line
         csv.field_size_limit(LONGEST_CELL)
         with _errors(path):

@@ -18,12 +18,12 @@ import numpy as np
 
 from svmtool.compiled.buffers import return_freed
 from svmtool.errors import SvmtoolError
-from svmtool.tolerances import MB
+from svmtool.tolerances import MB, MIB
 
 WATCH_SECONDS = 0.004  # seconds between two checks of the watcher
 RESERVE_SHARE, MAX_RESERVE_BYTES = 0.5, 300e6  # share of the limit, and bytes at most, kept free until the next check
 MAX_ORDINARY_BYTES = 1 << 22  # new arrays of up to this many bytes are ordinary ones
-MIN_MAPPING_BYTES = 1 << 20  # bytes from which freed arrays are returned to the system
+MIN_MAPPING_BYTES = MIB  # bytes from which freed arrays are returned to the system
 PAGE_BYTES = mmap.PAGESIZE
 
 

@@ -15,14 +15,14 @@ from itertools import chain
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.text_loops import PADDING
 from svmtool.errors import SvmtoolError
-from svmtool.tolerances import MB
+from svmtool.tolerances import MB, MIB
 
 # First bytes of compressed files, whatever their names.
 MAGIC = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
 MAGIC_BYTES = 6
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # usual suffixes of such files
 
-READ_BYTES = 1 << 20  # bytes of a sequential input read at once where it is completed or decompressed
+READ_BYTES = MIB  # bytes of a sequential input read at once where it is completed or decompressed
 ZERO_LABEL = b"0 "  # stands where rows have no label
 END_OF_LINE = b"\n"
 MAX_LINE = 1 << 28  # bytes; a small compressed file may contain gigabytes without a newline
@@ -118,7 +118,7 @@ class Source:
 
         try:
             spool = tempfile.TemporaryFile(prefix="svmtool-")
-            buffer = memoryview(bytearray(1 << 20))
+            buffer = memoryview(bytearray(READ_BYTES))
             while n := self.read_into(buffer):
                 spool.write(buffer[:n])
             spool.seek(0)

@@ -29,12 +29,13 @@ from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.slow_line import MAX_INDEX
 from svmtool.integers import parse_integer
 from svmtool.numbers import format_one, format_rows, parse_number
+from svmtool.tolerances import MIB
 
 MAX_FLOAT = sys.float_info.max
 MIN_SPARSE_FEATURES, SPARSE_RATIO = 1 << 20, 4  # features, and features per value read, above which entries are sparse
 ALL_FEATURES = np.empty(0, np.int32)  # as names: feature j has entry j
 RANGE_FILE_BYTES = 1 << 16  # bytes of a range file read at a time
-MAX_RANGE_WORD_BYTES = 1 << 20  # bytes; numbers may have thousands of digits
+MAX_RANGE_WORD_BYTES = MIB  # bytes; numbers may have thousands of digits
 
 
 def _nothing(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

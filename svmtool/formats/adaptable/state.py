@@ -24,6 +24,7 @@ from svmtool.formats.adaptable import STATE
 from svmtool.formats.output import open_regular, replacing
 from svmtool.integers import parse_integer
 from svmtool.models.linear import OVERFLOWN
+from svmtool.tolerances import MIB
 
 STATE_VERSION = 1
 ABSENT = -1  # signature of a missing file
@@ -229,7 +230,7 @@ def _array(member, size: int, name: str, kind: str, dimensions: int) -> np.ndarr
         raise ArchiveError(f"its array {name!r} has a wrong type, shape or size")
     data = bytearray(entries * dtype.itemsize)
     view, done = memoryview(data), 0
-    while n := member.readinto(view[done : done + (1 << 20)]):
+    while n := member.readinto(view[done : done + MIB]):
         done += n
     if done != len(data):
         raise ArchiveError(f"its array {name!r} ends early")

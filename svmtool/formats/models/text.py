@@ -8,7 +8,7 @@ from svmtool.errors import ModelError, clipped
 from svmtool.formats.source import MAX_LINE, Source, open_source
 from svmtool.integers import parse_integer
 from svmtool.numbers import integer_length, number_length, parse_number
-from svmtool.tolerances import MB
+from svmtool.tolerances import MB, MIB
 
 TYPE_CHECKING = False  # svm-predict starts without `typing` and `re`, see ARCHITECTURE.md
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_WORD_BYTES = 80  # characters that LIBLINEAR's and LIBSVM's scanf read at most
 WINDOW_BYTES = 1 << 22  # bytes read at a time
 STEP_BYTES = 256  # bytes searched at a time for the end of blanks or of a token
-MAX_TOKEN_BYTES = 1 << 20  # bytes; numbers may have thousands of digits
+MAX_TOKEN_BYTES = MIB  # bytes; numbers may have thousands of digits
 MAX_CLASSES = 1 << 22  # their labels are read one by one, and a small compressed file may claim 2^31
 MAX_NOTES_BYTES = 1 << 24  # bytes after the model that are searched for notes: sigmoids of 100,000 classes fit
 KERNEL_WORDS = (b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", b"total_sv")  # only in LIBSVM's models

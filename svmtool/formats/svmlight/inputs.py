@@ -14,6 +14,7 @@ from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import END_OF_LINE, MAX_LINE, NUL_IN_LINE, open_source, too_long
 from svmtool.formats.svmlight.table import RawTable, joined, parse_bytes, read_raw
 from svmtool.numbers import parse_number
+from svmtool.tolerances import MIB
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_READ_BYTES = 1 << 22  # bytes of standard input read at once, at most
 WAIT_SECONDS = 0.1  # between two checks of `stopped`, at most
-PIECE_BYTES = 1 << 20  # bytes of weights read at once, and the limit of a number's length
+PIECE_BYTES = MIB  # bytes of weights read at once, and the limit of a number's length
 
 
 class Reading:

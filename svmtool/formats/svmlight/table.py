@@ -21,13 +21,14 @@ from svmtool.compiled.loops.text import text_loops
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import END_OF_LINE, MAX_LINE, LineReader, Source, open_source, partial_line_error, too_long
 from svmtool.numbers import format_one
+from svmtool.tolerances import MIB
 
 if TYPE_CHECKING:
     import numpy as np
 
     from svmtool.data.dataset import Dataset
 
-BLOCK_BYTES = 1 << 20  # bytes of text that a thread parses at a time; fits the second-level cache
+BLOCK_BYTES = MIB  # bytes of text that a thread parses at a time; fits the second-level cache
 STREAM_BLOCK_BYTES = 1 << 18  # the same for a chunk in memory
 CHUNK_BYTES = 1 << 22  # bytes of a stream read at a time
 PRINTED_BYTES = 1 << 18  # bytes of rows printed at a time
