@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import Certificate
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 
 FULL_RTOL = 1e-12  # relative error up to which multipliers that sum to C_i count as full
 

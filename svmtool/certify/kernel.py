@@ -28,7 +28,7 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import certify_hard
-from svmtool.data.blocks import draw_rows
+from svmtool.data.row_storage import draw_rows
 from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc
 from svmtool.kernels.results import KernelResult, feasible_sums, gap_of
 from svmtool.kernels.rows import exact_sum

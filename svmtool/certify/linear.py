@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 from svmtool.objectives.duality import balanced, best_multiple, relative_gap
 from svmtool.objectives.losses import Loss
 from svmtool.tolerances import EPS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import Certificate
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 from svmtool.objectives.one_class import MIN_VALUE_SHARE, gap_of, least_score, scale_of
 
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from svmtool.compiled.loops.cd import dcd_loops
 from svmtool.coordinate.face_steps import FIRST_STEPS, face_steps
-from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import stored_rows
+from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import COPY_NS, FACTOR_NS, GRAM_NS, ROW_VISIT_NS, VISIT_NS
 from svmtool.tolerances import LATE_EPOCHS
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 
 
 class ClassStatistics:

@@ -14,8 +14,8 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled.loops.rows import row_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.data import blocks
-from svmtool.data.blocks import Rows
+from svmtool.data import row_storage
+from svmtool.data.row_storage import Rows
 
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
@@ -33,7 +33,7 @@ class CsrRows(Rows):
         self.indptr, self.indices, self.values, self.mapped = indptr, indices, values, mapped
         self.n, self.bias, self.nnz = len(indptr) - 1, bias, len(values)
         self.d = n_features + (bias >= 0)
-        n_blocks = min(blocks.MAX_BLOCKS, self.nnz // blocks.BLOCK_WORK)
+        n_blocks = min(row_storage.MAX_BLOCKS, self.nnz // row_storage.BLOCK_WORK)
         self.blocks = self._partition(indptr, n_blocks)
         # each block of a sum over rows needs a vector of length d, which does not pay if d is large
         n_blocks = min(n_blocks, self.nnz // (4 * max(self.d, 1)))
@@ -75,8 +75,8 @@ class CsrRows(Rows):
 
     def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
         parts, m = self.sum_blocks, self.n_features
-        if len(parts) * k > blocks.MAX_BLOCKS:
-            parts = self.cut(blocks.MAX_BLOCKS // k)
+        if len(parts) * k > row_storage.MAX_BLOCKS:
+            parts = self.cut(row_storage.MAX_BLOCKS // k)
         call = loops.csr_class_sums
         sums, _ = self._sum_over(parts, k * m, lambda g, lo, hi: call(*self.csr_arrays, u, number, g, m, lo, hi))
         return sums.reshape(k, m)
@@ -138,7 +138,7 @@ class CsrRows(Rows):
     @property
     def _rows_between_checks(self) -> int:
         """Number of rows added to a Gram matrix between two checks of whether the run has to end."""
-        return max(1, int(blocks.GRAM_PIECE_PAIRS / max(self.nnz / max(self.n, 1), 1.0) ** 2))
+        return max(1, int(row_storage.GRAM_PIECE_PAIRS / max(self.nnz / max(self.n, 1), 1.0) ** 2))
 
     def largest_entries(self) -> np.ndarray:
         """|x_i|_inf with the bias feature, length n."""
@@ -153,7 +153,7 @@ class CsrRows(Rows):
         return largest
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
-        step, arrays = blocks.KERNEL_BLOCK_ROWS, self.take(chosen).csr_arrays
+        step, arrays = row_storage.KERNEL_BLOCK_ROWS, self.take(chosen).csr_arrays
 
         def work(b: int) -> None:
             limits.check()

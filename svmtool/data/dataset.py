@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from svmtool.compiled.loops.rows.array_loops import csr_of_dense
-from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows, dense_is_faster, from_csr
+from svmtool.data.row_storage import Rows
 
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays

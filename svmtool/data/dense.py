@@ -9,9 +9,9 @@ import numpy as np
 from svmtool import limits
 from svmtool.compiled.loops.rows import row_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.data import blocks
-from svmtool.data.blocks import Rows
+from svmtool.data import row_storage
 from svmtool.data.csr import CsrRows
+from svmtool.data.row_storage import Rows
 
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
@@ -30,8 +30,8 @@ class DenseRows(Rows):
         self.have_kernel = mapped is None
         self.n, self.nnz = len(X), X.size
         self.d = X.shape[1] + (bias >= 0)
-        self.blocks = self._partition(None, min(blocks.MAX_BLOCKS, X.size // blocks.BLOCK_WORK))
-        self.gram_blocks = self._partition(None, min(8, X.size // max(2 * self.d**2, blocks.BLOCK_WORK)))
+        self.blocks = self._partition(None, min(row_storage.MAX_BLOCKS, X.size // row_storage.BLOCK_WORK))
+        self.gram_blocks = self._partition(None, min(8, X.size // max(2 * self.d**2, row_storage.BLOCK_WORK)))
 
     def margins(self, w: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
         shift, v = self.shift(w), w[: self.n_features]
@@ -107,9 +107,9 @@ class DenseRows(Rows):
 
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
         part = self._copy(chosen)
-        for lo in range(first, len(chosen), blocks.KERNEL_BLOCK_ROWS):
+        for lo in range(first, len(chosen), row_storage.KERNEL_BLOCK_ROWS):
             limits.check()
-            hi = lo + blocks.KERNEL_BLOCK_ROWS
+            hi = lo + row_storage.KERNEL_BLOCK_ROWS
             np.matmul(part[lo:hi], part[:hi].T, out=K[lo:hi, :hi])
         K[first:] += max(self.bias, 0.0) ** 2
 
@@ -183,7 +183,8 @@ class DenseRows(Rows):
 
 def dense_is_faster(n: int, n_features: int, nnz: int, dense_below: int) -> bool:
     """Whether n rows of `n_features` features with nnz non-zeros are held dense; dense_below: as of `from_csr`."""
-    return blocks.MIN_DENSE_FEATURES < n_features <= dense_below and nnz >= blocks.MIN_DENSE_SHARE * n * n_features
+    full = nnz >= row_storage.MIN_DENSE_SHARE * n * n_features
+    return full and row_storage.MIN_DENSE_FEATURES < n_features <= dense_below
 
 
 def from_csr(
@@ -197,7 +198,7 @@ def from_csr(
     n = len(indptr) - 1
     if dense_is_faster(n, n_features, len(values), dense_below):
         X = np.zeros((n, n_features)) if mapped is None else mapped.zeros((n, n_features))
-        step = max(1, blocks.BLOCK_WORK // n_features)
+        step = max(1, row_storage.BLOCK_WORK // n_features)
 
         def work(b: int) -> None:
             lo, hi = b * step, min(n, (b + 1) * step)

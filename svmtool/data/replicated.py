@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data.blocks import Rows, draw_rows
+from svmtool.data.row_storage import Rows, draw_rows
 
 
 class RepeatedRows(Rows):

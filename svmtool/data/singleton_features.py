@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.rows import row_loops
-from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
+from svmtool.data.row_storage import Rows
 
 
 class SingletonFeatures:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.data.blocks import Rows, draw_rows
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.dataset import Dataset
 from svmtool.data.dense import DenseRows, from_csr
 from svmtool.data.replicated import RepeatedRows
+from svmtool.data.row_storage import Rows, draw_rows
 from svmtool.distributed.certifier import BlockCertifier
 from svmtool.distributed.line_search import Breakpoints
 from svmtool.errors import SvmtoolError

@@ -18,7 +18,7 @@ from svmtool.certify.linear import (
     value_of_multiple,
     violations,
 )
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.losses import Loss
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.data.blocks import Rows
 from svmtool.data.dense import from_csr
 from svmtool.data.replicated import RepeatedRows
+from svmtool.data.row_storage import Rows
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.line_search import search
 from svmtool.objectives.base import Objective

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.models.kernel_functions import RBF, Kernel
 from svmtool.objectives import one_class

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data.blocks import Rows
 from svmtool.data.dense import DenseRows
+from svmtool.data.row_storage import Rows
 from svmtool.kernels.problems import HardOneClass
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.rows import solve_loops
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 from svmtool.errors import SvmtoolError
 
 # Costs of operations in nanoseconds on one core of 2024; only their ratios matter, for the choice of methods

@@ -6,8 +6,8 @@ import numpy as np
 
 from svmtool.compiled.loops.loss import l1_loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.data.blocks import BLOCK_WORK, Rows
 from svmtool.data.csr import CsrRows
+from svmtool.data.row_storage import BLOCK_WORK, Rows
 from svmtool.linalg.systems import mirror
 
 BLOCKS, BLOCK_DENSITY = 4, 2  # blocks of rows transposed in parallel, and the least numbers of each for a feature

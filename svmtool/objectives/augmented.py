@@ -16,8 +16,8 @@ import numpy as np
 
 from svmtool.compiled.loops.loss import hinge_loops as loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.data.blocks import Rows
 from svmtool.data.replicated import stored_rows
+from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import FACTOR_NS, Factored
 from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import balanced

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.compiled.loops.rows import class_loops as loops
-from svmtool.data.blocks import BLOCK_WORK, MAX_BLOCKS, Rows
 from svmtool.data.csr import CsrRows
+from svmtool.data.row_storage import BLOCK_WORK, MAX_BLOCKS, Rows
 
 CLASS_NONZEROS = 8  # fixed cost of one class of a row, in non-zeros
 CLASS_SPEEDUP = 4  # non-zeros handled in the time of one in a two-class problem, since classes share the row's index

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from svmtool import limits
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 from svmtool.linalg.golub_kahan import GolubKahan
 from svmtool.linalg.systems import Factored
 from svmtool.objectives.base import Objective

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from svmtool import limits
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import SLOPE_ROUNDINGS, least_squares
 from svmtool.objectives.duality import balanced
 from svmtool.tolerances import NEWTON_RTOL

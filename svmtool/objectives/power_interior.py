@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 from svmtool.linalg import systems
 from svmtool.linalg.systems import BOUNDARY_FRACTION, Factored, mirror, restore_sum
 from svmtool.objectives.duality import balancing, best_multiple

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.compiled.loops.loss import hinge_loops as loops
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import KernelCache, mirror
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from svmtool.compiled.loops.loss import hinge_loops as loops
-from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.replicated import base_rows
+from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import FACTOR_NS, mirror, nonnegative, solve_positive, solve_shifted
 from svmtool.objectives.base import Objective
 from svmtool.objectives.orthogonal import minimiser, possible

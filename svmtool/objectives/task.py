@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 from svmtool.params import NO_OPTIONS, Options
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ Differs from the paper in:
  4. If pairs have cost more than a direct solution (kernels/direct.py) and are expected to cost as much again, they
     continue from that.
  5. Of several classes, pairs of few rows are solved many in one call, by the same steps
-    (training/kernel/pairs_together.py).
+    (training/kernel/fused_pairs.py).
 Stops when: the KKT conditions hold over all variables to -e, or the certified gap is reached.
 """
 

@@ -8,7 +8,7 @@ C-SVM (45-48) by Algorithm 2, homotopy.  Differs from the paper in:
  2. Step (33) is taken in the metric of F_mu's curvature, to the exact minimiser along its direction
     (kernels/smoothed.py).
  3. Of several classes, pairs of few rows are solved by steps of pairs of variables, many in one call
-    (training/kernel/pairs_together.py).
+    (training/kernel/fused_pairs.py).
 Stops when: the certified relative gap is reached.
 """
 

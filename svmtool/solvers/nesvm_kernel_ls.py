@@ -10,6 +10,6 @@ Stops when: the certified relative gap is small enough.
 
 from __future__ import annotations
 
-from svmtool.solvers.shared.residual import METHODS as METHODS
-from svmtool.solvers.shared.residual import plan as plan
-from svmtool.solvers.shared.residual import solve as solve
+from svmtool.solvers.shared.kernel_least_squares import METHODS as METHODS
+from svmtool.solvers.shared.kernel_least_squares import plan as plan
+from svmtool.solvers.shared.kernel_least_squares import solve as solve

@@ -22,18 +22,18 @@ from svmtool.kernels.decomposition import largest
 from svmtool.kernels.least_squares import Residuals
 from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
-from svmtool.solvers.shared import residual
+from svmtool.solvers.shared import kernel_least_squares
 from svmtool.solvers.shared.base import Monitor, Plan, Rule
 
 PREFETCH_ROWS = 64  # kernel rows computed at a time
 T = 1  # variables of a steepest step without --sgd-rows
-METHODS = {**residual.METHODS, "steepest": "steps along the largest entries of the gradient"}
+METHODS = {**kernel_least_squares.METHODS, "steepest": "steps along the largest entries of the gradient"}
 
 
 def plan(problem: LeastSquaresSvc, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose how the run begins."""
     t = problem.options.sgd_rows
-    return residual.plan(problem, rule, start) if t is None else Plan("steepest", f"--sgd-rows {t}")
+    return kernel_least_squares.plan(problem, rule, start) if t is None else Plan("steepest", f"--sgd-rows {t}")
 
 
 def solve(
@@ -44,9 +44,9 @@ def solve(
     SvmtoolError where the memory for kernel rows is too small for --sgd-rows of them.
     """
     if problem.n == 0 or method != "steepest":
-        return residual.solve(problem, monitor, rule, start, seed, method)
+        return kernel_least_squares.solve(problem, monitor, rule, start, seed, method)
     steps = Steepest(problem, problem.cache_mb, min(problem.options.sgd_rows or T, problem.n), start)
-    return residual.rounds(steps, monitor, rule.dual.width if rule.dual else 0.0)
+    return kernel_least_squares.rounds(steps, monitor, rule.dual.width if rule.dual else 0.0)
 
 
 class Steepest:

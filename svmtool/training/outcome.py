@@ -47,7 +47,7 @@ def recording(request: Request, target: float | None) -> Iterator[Callable[..., 
     if not (request.solver_log or request.plot):
         yield None
         return
-    from svmtool.training.plots import History
+    from svmtool.training.history import History
 
     with History(request.solver_log, request.plot, target) as history:
         yield history.record

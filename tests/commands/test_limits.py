@@ -13,7 +13,7 @@ from solver_suite import Solved, every_path
 from test_validation import Lines
 
 from svmtool import limits, registry
-from svmtool.data import blocks as rows_module
+from svmtool.data import row_storage
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import from_csr
@@ -313,7 +313,7 @@ def test_two_class_solvers_end_wherever_they_are(case, turn):
 
 @every_row
 def test_solvers_end_wherever_they_are(row, monkeypatch):
-    monkeypatch.setattr(rows_module, "GRAM_PIECE_PAIRS", 1)
+    monkeypatch.setattr(row_storage, "GRAM_PIECE_PAIRS", 1)
     for checks in (3, 12, 60):
         with case_of(f"{checks} checks"):
             problems = problems_of(table_of(*made(60, 200)), settings_of(row))

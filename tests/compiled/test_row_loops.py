@@ -9,10 +9,10 @@ from loop_suite import check_each_loop_is_called, close, every_shape, halves, ma
 from reference import csr_of
 
 from svmtool.compiled.loops.rows import row_loops
-from svmtool.data import blocks
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.data.replicated import RepeatedRows
+from svmtool.data.row_storage import draw_rows
 
 
 def test_each_loop_has_a_test_here():
@@ -201,7 +201,7 @@ def test_fold(n, d):
 
 @pytest.mark.parametrize("seed", [0, 1, 12345678901])
 def test_draw_rows(seed):
-    assert blocks.draw_rows(66, 7, seed).tolist() == [7 * r + reference.splitmix(seed, r + 1) % 7 for r in range(9)]
+    assert draw_rows(66, 7, seed).tolist() == [7 * r + reference.splitmix(seed, r + 1) % 7 for r in range(9)]
 
 
 @every_shape

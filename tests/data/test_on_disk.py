@@ -33,7 +33,7 @@ def on_disk(monkeypatch):
     monkeypatch.setattr(mapped_arrays, "MAX_RESERVE_BYTES", np.inf)
     monkeypatch.setattr(mapped_arrays, "RESERVE_SHARE", 1.0)
     monkeypatch.setattr(mapped_arrays, "MAX_ORDINARY_BYTES", 0)
-    monkeypatch.setattr("svmtool.data.blocks.PIECE_NONZEROS", 2000)
+    monkeypatch.setattr("svmtool.data.row_storage.PIECE_NONZEROS", 2000)
 
 
 @pytest.fixture
@@ -311,7 +311,7 @@ def test_scattered_rows_are_read_in_storage_order(on_disk, monkeypatch, tmp_path
     """Between two checks of the memory at most one piece of the file is accessed."""
     checks = []
     monkeypatch.setattr(MappedArrays, "check", lambda self: checks.append(1))
-    monkeypatch.setattr("svmtool.data.blocks.PIECE_NONZEROS", 40)
+    monkeypatch.setattr("svmtool.data.row_storage.PIECE_NONZEROS", 40)
     X = np.random.default_rng(0).standard_normal((200, 4))
     dense = DenseRows(X, mapped=MappedArrays(10**12, str(tmp_path)))
     assert not any(rows.in_memory for rows in (dense, dense.as_csr(), RepeatedRows(dense, 2), OrdinalRows(dense, 2)))

@@ -20,7 +20,7 @@ from svmtool.kernels.conjugate import Conjugate, KernelHalf
 from svmtool.kernels.tiles import tiles_of
 from svmtool.models.kernel_functions import Kernel
 from svmtool.solvers.shared.base import GAP, PRECISION, RULE, TIME, Monitor
-from svmtool.solvers.shared.residual import INDEFINITE
+from svmtool.solvers.shared.kernel_least_squares import INDEFINITE
 
 SGD, FREE = registry.find_kernel("sgd-lssvm"), registry.find_kernel("nesvm-ls")
 both = pytest.mark.parametrize("row", [SGD, FREE], ids=lambda row: row.name)

@@ -7,8 +7,7 @@ import pytest
 from optima import Problem, minimiser
 from reference import csr_of, line_minimiser, random_problem
 
-from svmtool.data import blocks
-from svmtool.data import blocks as rows_module
+from svmtool.data import row_storage
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.objectives.squared_hinge import SquaredHinge
@@ -19,7 +18,7 @@ BIASES = {"absent": (-1.0, False), "regularised": (2.0, False), "zero": (0.0, Fa
 
 @pytest.fixture(params=[1 << 17, 16], ids=["one-block", "blocks"], autouse=True)
 def block_work(request, monkeypatch):
-    monkeypatch.setattr(rows_module, "BLOCK_WORK", request.param)
+    monkeypatch.setattr(row_storage, "BLOCK_WORK", request.param)
 
 
 @pytest.fixture(params=[(layout, bias) for layout in LAYOUTS for bias in BIASES], ids="-".join)
@@ -112,7 +111,7 @@ def test_sample_is_a_problem_of_its_own(case):
     p, f = case
     part = f.sample(7, 3)
     assert part.n == 10 and part.d == f.d and part.free_bias == f.free_bias
-    chosen = blocks.draw_rows(70, 7, 3)
+    chosen = row_storage.draw_rows(70, 7, 3)
     assert np.array_equal(chosen // 7, np.arange(10)), "one row of each group"
     np.testing.assert_allclose(part.cost, 7.0 * p.cost[chosen])
     q = Problem(p.X[chosen], p.y[chosen], part.cost, p.bias, p.free)

@@ -28,7 +28,7 @@ from solver_suite import (
 )
 
 from svmtool.compiled import threads
-from svmtool.data import blocks as rows_module
+from svmtool.data import row_storage
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.solvers.shared import base
@@ -135,7 +135,7 @@ def test_default_of_the_row_decides(case):
 @every_turn
 @every_path
 def test_same_bits_for_any_number_of_threads(case, turn, monkeypatch):
-    monkeypatch.setattr(rows_module, "BLOCK_WORK", SMALL_BLOCK)
+    monkeypatch.setattr(row_storage, "BLOCK_WORK", SMALL_BLOCK)
     combinations = [*itertools.product(("tall", "tall-bias"), LAYOUTS, (2, 3))]
     for name, layout, count in (combinations[k] for k in share(case, turn, len(combinations))):
         answers = []
@@ -154,7 +154,7 @@ def test_same_bits_for_any_number_of_threads(case, turn, monkeypatch):
 
 def test_blocks_are_more_than_one(monkeypatch):
     """What the test above rests on."""
-    monkeypatch.setattr(rows_module, "BLOCK_WORK", SMALL_BLOCK)
+    monkeypatch.setattr(row_storage, "BLOCK_WORK", SMALL_BLOCK)
     p = PROBLEMS["tall"]
     assert len(CsrRows(*reference.csr_of(p.X), 8).blocks) > 3
     assert len(DenseRows(p.X).blocks) > 3

@@ -177,7 +177,7 @@ def test_what_a_sample_says_holds():
 
 @pytest.mark.parametrize("row", [80, 81])
 def test_threads_leave_the_bits_of_linear_answers(row, monkeypatch):
-    monkeypatch.setattr("svmtool.data.blocks.BLOCK_WORK", 16)
+    monkeypatch.setattr("svmtool.data.row_storage.BLOCK_WORK", 16)
     X, found = cloud(500, 4, 9), []
     try:
         for count in (1, 2, 3):

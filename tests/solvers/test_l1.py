@@ -10,9 +10,9 @@ from reference import csr_of
 
 from svmtool import registry
 from svmtool.compiled import threads
-from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
+from svmtool.data.row_storage import Rows
 from svmtool.linalg import weighted_columns
 from svmtool.objectives.l1 import objective
 from svmtool.objectives.task import Task

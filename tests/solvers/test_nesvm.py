@@ -13,7 +13,7 @@ from solver_suite import PROBLEMS
 
 from svmtool import registry
 from svmtool.compiled import threads
-from svmtool.data import blocks as rows_module
+from svmtool.data import row_storage
 from svmtool.objectives.l1.hinge import WeightRows
 from svmtool.objectives.smoothed import Smoothed
 from svmtool.objectives.task import Task
@@ -84,7 +84,7 @@ def test_lp_laws(system):
 
 @every_layout
 def test_lp_same_bits_for_any_number_of_threads(layout, system, monkeypatch):
-    monkeypatch.setattr(rows_module, "BLOCK_WORK", 16)
+    monkeypatch.setattr(row_storage, "BLOCK_WORK", 16)
     answers = []
     for count in (1, 2, 3):
         threads.set_count(count)

@@ -11,7 +11,7 @@ from sampling import every_turn
 from solver_suite import ALM, LAYOUTS, MFN, share
 
 from svmtool.compiled import threads
-from svmtool.data import blocks
+from svmtool.data import row_storage
 from svmtool.params import Settings
 from svmtool.solvers.shared import base
 from svmtool.training.reductions.base import problems_of
@@ -150,7 +150,7 @@ def test_time_limit_and_interruption(case):
 @every_turn
 @every_path
 def test_same_bits_for_any_number_of_threads(case, turn, monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_WORK", 16)
+    monkeypatch.setattr(row_storage, "BLOCK_WORK", 16)
     for k in share(case, turn, len(SOME), EVERYWHERE):
         answers = []
         for count in (1, 2, 3):

@@ -14,7 +14,7 @@ from svmtool.cli.console import Console
 from svmtool.cli.entry import BROKEN_PIPE, INTERRUPTED_STATUS, guarded
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.solvers.shared.base import Monitor
-from svmtool.training.plots import History
+from svmtool.training.history import History
 
 RECORDS = [
     {"seconds": 0.1, "objective": 3.0, "bound": -float("inf"), "gap": float("inf"), "iteration": 0},

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from adapt_suite import batch, dense, draw, text_of_rows
 
-from svmtool.data.blocks import MIN_DENSE_FEATURES
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.data.dense import DenseRows
+from svmtool.data.row_storage import MIN_DENSE_FEATURES
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.objectives.task import Task
 from svmtool.training.validation.leave_one_out import decision_values

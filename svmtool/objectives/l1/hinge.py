@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 from svmtool.objectives.augmented import Augmented
 from svmtool.objectives.duality import balanced
 from svmtool.objectives.task import Task

@@ -17,7 +17,7 @@ from svmtool import limits
 from svmtool.compiled.loops.fused import fused_l1_loops
 from svmtool.compiled.loops.fused.fused_l1_loops import CHUNK_ROWS, CURVATURE_RTOL, L1_FIELDS, ROUGH_SHARE
 from svmtool.compiled.loops.loss import hinge_loops, l1_loops, logistic_loops
-from svmtool.data.blocks import Rows
+from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import mirror
 from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.base import balance

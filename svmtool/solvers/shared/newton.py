@@ -11,8 +11,8 @@ import numpy as np
 
 from svmtool.compiled.loops.cd.dcd_loops import REMAINING_SHARE
 from svmtool.coordinate.hinge import MAX_EPOCHS, DualCoordinateDescent, still_needed
-from svmtool.data.blocks import Rows
 from svmtool.data.replicated import stored_rows
+from svmtool.data.row_storage import Rows
 from svmtool.objectives.base import Objective
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import Task

@@ -19,7 +19,7 @@ from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.limits import EndedError, StopFlag, TimeShares
 from svmtool.models.kernel import KernelModel
 from svmtool.params import NO_OPTIONS, Settings, tolerance
-from svmtool.solvers.shared import residual
+from svmtool.solvers.shared import kernel_least_squares
 from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, RangeRule, Rule, Status
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.verify import verify
@@ -127,7 +127,7 @@ class Fitting:
             if isinstance(problem, HardOneClass) or (same and s.target is not None):
                 return None
             if isinstance(problem, LeastSquaresSvc):
-                return self._run(residual.directly, problem, s.target, 0.0, label, stop)
+                return self._run(kernel_least_squares.directly, problem, s.target, 0.0, label, stop)
             problem.options = NO_OPTIONS
             gap = CONFIRMED_GAP if s.target is None else s.target
             return self._run(registry.entry(sound), problem, gap, 0.0, label, stop)

@@ -100,13 +100,13 @@ def _plan(problem: AnyProblem, settings: Settings, cache_mb: float) -> Plan:
 
 def _of_pairs(pairs: ClassPairs, fitting: Fitting) -> list[str]:
     """A line for each method; of several pairs of classes with their number, and the reason of the largest."""
-    from svmtool.training.kernel import pairs_batch, pairs_together
+    from svmtool.training.kernel import fused_pairs, pair_values
 
     s, count = fitting.settings, len(pairs.pairs)
-    batch, found, together = pairs_together.batch_of(pairs, fitting), [], set()
+    batch, found, together = fused_pairs.batch_of(pairs, fitting), [], set()
     if batch is not None:
         together = {batch.place[i, j] for i, some in enumerate(batch.partners) for j in some}
-        found.append(f"{pairs_batch.METHOD}: {len(together)} of {count}, {batch.why}")
+        found.append(f"{pair_values.METHOD}: {len(together)} of {count}, {batch.why}")
     left = sorted(set(range(count)) - together, key=lambda k: -sum(pairs.counts[k]))
     sizes = [sum(pairs.counts[k]) for k in left]
     shares = [s.run.cache_mb] if len(left) == 1 else shares_of(s.run.cache_mb, sizes, pairs.row_mb)[1]

@@ -27,11 +27,11 @@ def trainer(settings: Settings) -> Callable[..., KernelTraining]:
 
 def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
     """Train a classifier; see `trainer`."""
-    from svmtool.training.kernel import pairs_together
+    from svmtool.training.kernel import fused_pairs
 
     pairs = ClassPairs(data, fitting.settings)
     del data
-    solved = pairs_together.solve(pairs, fitting)
+    solved = fused_pairs.solve(pairs, fitting)
     left = [k for k, done in enumerate(solved) if done is None]
     norms = None if pairs.points.rows is None else pairs.points.rows.square_norms()
 

@@ -19,10 +19,10 @@ import numpy as np
 from svmtool import registry
 from svmtool.certify.crammer_singer import CrammerSingerCertifier
 from svmtool.certify.linear import Certificate
-from svmtool.data.blocks import Rows
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.data.labels import Classes
+from svmtool.data.row_storage import Rows
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.class_rows import ClassTask
 from svmtool.objectives.task import Task

@@ -78,12 +78,12 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
     if method == "bias":
         return bias_only(monitor, task.bias_only_solution(ZERO_LOSS_MARGIN))
-    run = SumsNewton(task, monitor, rule, method)
+    run = NewtonOverSums(task, monitor, rule, method)
     status = run.from_weights(start)
     return Result(run.losses.w, status, monitor.iterations, monitor.history)
 
 
-class SumsNewton:
+class NewtonOverSums:
     """One run: its losses, limits and the penalty of each weight."""
 
     def __init__(self, task: Task, monitor: Monitor, rule: Rule, method: str):

@@ -1,7 +1,7 @@
 """Small pairs of classes of a training set, solved many at a time: their kernel values and results.
 
 The kernel values of a class with the following classes are computed once, in double precision, and used for one pair
-after the other; the blocks within classes are kept.  pairs_together.py solves the pairs.
+after the other; the blocks within classes are kept.  fused_pairs.py solves the pairs.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
 from svmtool.compiled.loops.rows import row_loops
 from svmtool.compiled.threads import run_blocks
-from svmtool.data.blocks import draw_rows
 from svmtool.data.dense import DenseRows
+from svmtool.data.row_storage import draw_rows
 from svmtool.kernels.problems import KernelProblem, Norms, Points
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.kernels.tiles import Double, apart, tiles_of

@@ -1,9 +1,9 @@
 """Solves small pairs of classes in one compiled call, because solving each alone would cost more than its steps.
 
-pairs_batch.py has the kernel values.  The gradients for certificates are sums over these values, from the results
+pair_values.py has the kernel values.  The gradients for certificates are sums over these values, from the results
 alone.  For a sample of rows, or all if they are few, they are computed again by the code of svm-predict, and the
 largest difference enters the gaps, as in certify/kernel.py.  If that would increase a gap by much, all decision values
-are computed so (pairs_batch.exact).  Pairs that training/kernel/verify.py does not accept, and those that a limit on
+are computed so (pair_values.exact).  Pairs that training/kernel/verify.py does not accept, and those that a limit on
 steps has left open, are solved alone.
 --max-iter counts checks of all variables, as for a single pair; pairs that it ends keep their verified results.
 """
@@ -24,11 +24,11 @@ from svmtool.kernels.problems import KernelProblem, Points, relative
 from svmtool.kernels.results import KernelResult
 from svmtool.params import tolerance
 from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, ITERATIONS, OPTIMAL, RULE, TAKEN_OVER
-from svmtool.solvers.shared.residual import INDEFINITE
+from svmtool.solvers.shared.kernel_least_squares import INDEFINITE
 from svmtool.tolerances import ROUNDOFF_GAP
 from svmtool.training.kernel.dataset import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved
-from svmtool.training.kernel.pairs_batch import Batch
+from svmtool.training.kernel.pair_values import Batch
 from svmtool.training.kernel.verify import PRINTED_FACTOR, STATIONARY_RTOL, acceptable, proven_indefinite, verify
 
 MIN_CLASSES = 3  # at least
