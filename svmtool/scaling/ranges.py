@@ -79,8 +79,11 @@ class ShapeOfData:
     pairs: counts.  n_features: the largest index.
     """
 
-    def __init__(self, features: np.ndarray | None = None):
-        """features i8[k]: features that always have entries, ascending, starting at 0."""
+    def __init__(
+        self, features: np.ndarray | None = None, min_sparse: int = MIN_SPARSE_FEATURES, ratio: int = SPARSE_RATIO
+    ):
+        """features i8[k]: features that always have entries, ascending, starting at 0; min_sparse, ratio: see above."""
+        self._min_sparse, self._sparse_ratio = min_sparse, ratio
         self.wanted = ALL_FEATURES if features is None else features.astype(np.int32)
         self.n_features = int(self.wanted[-1]) + 1 if len(self.wanted) else 0
         self.names = ALL_FEATURES
@@ -96,7 +99,7 @@ class ShapeOfData:
         self.n_features = max(self.n_features, table.n_features)
         self.y_low = min(self.y_low, float(table.labels.min()))
         self.y_high = max(self.y_high, float(table.labels.max()))
-        if self.n_features <= max(MIN_SPARSE_FEATURES, SPARSE_RATIO * (self.pairs + len(self.wanted))):
+        if self.n_features <= self._max_dense():
             self._make_dense()
             scale_loops.extend_ranges(table.indices, table.values, self.low, self.high, self.seen)
             return
@@ -112,10 +115,14 @@ class ShapeOfData:
             later, earlier = self._parts.pop(), self._parts.pop()
             self._parts.append(_merged(earlier, later))
 
+    def _max_dense(self) -> int:
+        """The number of features up to which all have entries."""
+        return max(self._min_sparse, self._sparse_ratio * (self.pairs + len(self.wanted)))
+
     def _make_dense(self) -> None:
         """Change to arrays of at least n_features entries."""
         if self.n_features > len(self.low):
-            more = _nothing(max(self.n_features, min(2 * len(self.low), MIN_SPARSE_FEATURES)) - len(self.low))
+            more = _nothing(max(self.n_features, min(2 * len(self.low), self._min_sparse)) - len(self.low))
             old = self.low, self.high, self.seen
             self.low, self.high, self.seen = (np.concatenate(pair) for pair in zip(old, more, strict=True))
         if self._parts is not None:
@@ -126,8 +133,7 @@ class ShapeOfData:
 
     def finish(self) -> None:
         """Include the value 0 of rows in which a feature is absent (an extreme of -0 becomes 0)."""
-        max_features = max(MIN_SPARSE_FEATURES, SPARSE_RATIO * (self.pairs + len(self.wanted)))
-        if self._parts is not None or self.n_features > max_features:
+        if self._parts is not None or self.n_features > self._max_dense():
             part = _new(self.wanted)
             for each in self._parts or ():
                 part = _merged(part, each)

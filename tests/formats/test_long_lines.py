@@ -47,8 +47,8 @@ class Endless(io.RawIOBase):
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Sets small blocks and a small limit of a line."""
-    for module, name in ((table, "BLOCK_BYTES"), (scored_text, "SCORED_BYTES")):
-        monkeypatch.setattr(module, name, SMALL)
+    monkeypatch.setattr(table, "BLOCK_BYTES", SMALL)
+    monkeypatch.setattr(scored_text, "SCORED_BYTES", SMALL)
     monkeypatch.setattr(table, "MAX_LINE", 1 << 16)
     for function in (source.partial_line_error, source.LineReader.__init__):
         monkeypatch.setattr(function, "__defaults__", (1 << 16,))

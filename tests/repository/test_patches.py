@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conftest import REPOSITORY
 
-WINGS = "certify coordinate data kernels linalg models objectives solvers training".split()
+WINGS = "certify coordinate data formats kernels linalg models objectives scaling solvers training".split()
 ALLOWED = {  # constant: why tests may patch it; what is patched no more must leave this list
     "data.row_storage.BLOCK_WORK": "size of a block",
     "data.row_storage.GRAM_PIECE_PAIRS": "size of a block",
@@ -17,6 +17,24 @@ ALLOWED = {  # constant: why tests may patch it; what is patched no more must le
     "data.mapped_arrays.MAX_ORDINARY_BYTES": "commands put the arrays of small files on disk",
     "data.mapped_arrays.MAX_RESERVE_BYTES": "commands release pages at every check: the memory of tests is never short",
     "data.mapped_arrays.RESERVE_SHARE": "as MAX_RESERVE_BYTES",
+    "formats.rowcache.folder.ROW_BYTES_PER_TEXT_BYTE": "commands put the rows of small files on disk",
+    "formats.rowcache.folder.MAX_LINE_SHARE": "limit of a line's length",
+    "formats.models.kernel.MAX_LINE": "limit of a line's length",
+    "formats.models.text.MAX_LINE": "limit of a line's length",
+    "formats.svmlight.inputs.MAX_LINE": "limit of a line's length",
+    "formats.svmlight.table.MAX_LINE": "limit of a line's length",
+    "formats.models.text.WINDOW_BYTES": "size of a block",
+    "formats.scored_text.GROUP_BLOCKS": "blocks that are scored together",
+    "formats.scored_text.MAX_RESULTS": "size of a block of results",
+    "formats.scored_text.SCORED_BYTES": "size of a block",
+    "formats.source.READ_BYTES": "size of a block",
+    "formats.svmlight.table.BLOCK_BYTES": "size of a block",
+    "formats.svmlight.table.CHUNK_BYTES": "size of a block",
+    "formats.svmlight.table.STREAM_BLOCK_BYTES": "size of a block",
+    "scaling.ranges.RANGE_FILE_BYTES": "size of a block",
+    "scaling.rescale.BUFFER_BYTES": "size of the output's buffer",
+    "scaling.rescale.PIECE_PAIRS": "size of a block",
+    "formats.adaptable.state.STATE_VERSION": "writes the state of another version",
 }
 
 

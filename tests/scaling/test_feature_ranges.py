@@ -15,7 +15,7 @@ from svmtool.scaling import ranges
 
 
 @pytest.mark.parametrize("wanted", [None, [2, 70, 99]])
-def test_places_of_features_that_occur(monkeypatch, wanted):
+def test_places_of_features_that_occur(wanted):
     """Sparse entries give the same ranges as dense ones, also after changes between both."""
     rng = np.random.default_rng(3)
     blocks = []
@@ -28,9 +28,7 @@ def test_places_of_features_that_occur(monkeypatch, wanted):
     features = None if wanted is None else np.array(wanted)
 
     def facts(least: int, far: int):
-        monkeypatch.setattr(ranges, "MIN_SPARSE_FEATURES", least)
-        monkeypatch.setattr(ranges, "SPARSE_RATIO", far)
-        shape = ranges.ShapeOfData(features)
+        shape = ranges.ShapeOfData(features, least, far)
         for table in blocks:
             shape.add(table)
         shape.finish()

@@ -152,8 +152,8 @@ def test_oracle(tmp_path_factory, rows, x, y, n_threads, small, far):
         if small:  # many pieces, and an output buffer that holds hardly more than one number
             patch.setattr(rescale, "PIECE_PAIRS", 5)
             patch.setattr(rescale, "BUFFER_BYTES", scale_loops.FEATURE_SPACE + 40)
-        patch.setattr(feature_ranges, "MIN_SPARSE_FEATURES", 5)
-        patch.setattr(feature_ranges, "SPARSE_RATIO", far)  # 0: only features that occur have places
+        # far = 0: only features that occur have places
+        patch.setattr(rescale, "ShapeOfData", lambda features: feature_ranges.ShapeOfData(features, 5, far))
         threads.set_count(n_threads)
         try:
             rescale.run(scale.parse(argv), warnings.append)
