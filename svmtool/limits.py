@@ -60,17 +60,17 @@ class StopFlag:
         self.ends = math.inf if seconds is None else time.perf_counter() + seconds
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds until the deadline; <= 0 after it."""
         return self.ends - time.perf_counter()
 
     def ended(self) -> bool:
         """Whether the command has to end now."""
-        return self.set or self.left <= 0.0
+        return self.set or self.seconds_left <= 0.0
 
     def may_resume(self, part: StopFlag) -> bool:
         """Whether work that the earlier deadline of `part` has ended may be resumed."""
-        return part.ends < self.ends and not self.set and self.left > MIN_SECONDS
+        return part.ends < self.ends and not self.set and self.seconds_left > MIN_SECONDS
 
     def part(self, share: float) -> StopFlag:
         """A flag for a part of the command, which gets this share of the time left."""
@@ -82,7 +82,7 @@ class _PartFlag(StopFlag):
 
     def __init__(self, whole: StopFlag, share: float):
         self.whole = whole
-        self.ends = whole.ends - (1.0 - share) * max(whole.left, 0.0)
+        self.ends = whole.ends - (1.0 - share) * max(whole.seconds_left, 0.0)
 
     @property
     def set(self) -> bool:

@@ -115,20 +115,20 @@ class Settings(Record):
     run: Run = Run()
 
     @classmethod
-    def of(cls, **flat: Any) -> "Settings":
+    def of(cls, **keywords: Any) -> "Settings":
         """Return settings of a linear model from keywords of any part; TypeError names one that no part has."""
-        return cls().replace(**flat)
+        return cls().replace(**keywords)
 
     @classmethod
-    def of_kernel(cls, **flat: Any) -> "Settings":
+    def of_kernel(cls, **keywords: Any) -> "Settings":
         """Return settings of a model with a kernel: `of` with LIBSVM's defaults, C-SVC and the RBF kernel."""
-        return cls(Problem(solver=0, kernel=KernelChoice())).replace(**flat)
+        return cls(Problem(solver=0, kernel=KernelChoice())).replace(**keywords)
 
-    def replace(self, **flat: Any) -> "Settings":
+    def replace(self, **keywords: Any) -> "Settings":
         """Return a copy with some fields of its parts changed; TypeError names a keyword that no part has."""
         problem, stopping, run = self.problem, self.stopping, self.run
         changes: dict[str, dict[str, Any]] = {}
-        for name, value in flat.items():
+        for name, value in keywords.items():
             part = PART_OF.get(name)
             if part is None or (part == "kernel" and problem.kernel is None):
                 raise TypeError(f"{name!r} is not a parameter of a {'kernel' if problem.kernel else 'linear'} model")

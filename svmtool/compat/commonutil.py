@@ -148,12 +148,12 @@ def csr_find_scale_param(x: Any, lower: float = -1, upper: float = 1) -> dict[st
     if not lower < upper:
         raise ValueError(f"lower = {lower} must be below upper = {upper}")
     d = csr.shape[1]
-    least, most = (np.zeros(d), np.zeros(d))
+    low, high = (np.zeros(d), np.zeros(d))
     if csr.shape[0]:
-        least, most = csr.min(axis=0).toarray().ravel(), csr.max(axis=0).toarray().ravel()
-    varies = most > least
-    coef = np.divide(upper - lower, most - least, out=np.zeros(d), where=varies)
-    offset = np.where(varies, lower - coef * least, 0.0)
+        low, high = csr.min(axis=0).toarray().ravel(), csr.max(axis=0).toarray().ravel()
+    varies = high > low
+    coef = np.divide(upper - lower, high - low, out=np.zeros(d), where=varies)
+    offset = np.where(varies, lower - coef * low, 0.0)
     return {"coef": coef, "offset": offset}
 
 

@@ -101,8 +101,8 @@ def _of_sequence(x: Sequence[Any], serial: bool) -> Dataset:
     np.cumsum([len(indices) for indices, _ in parts], out=indptr[1:])
     indices = np.concatenate([some for some, _ in parts] or [np.empty(0, np.int64)])
     values = np.concatenate([some for _, some in parts] or [np.empty(0)])
-    most = int(indices.max(initial=0))
-    return _checked(indptr, (indices - 1).astype(np.int32), values, most)
+    largest = int(indices.max(initial=0))
+    return _checked(indptr, (indices - 1).astype(np.int32), values, largest)
 
 
 def entries(row: Any, serial: bool = False) -> tuple[np.ndarray, np.ndarray]:

@@ -100,10 +100,10 @@ def gen_svm_nodearray(xi: Any, feature_max: int | None = None, isKernel: bool = 
     return [*found, svm_node(-1, 0.0)], largest
 
 
-def _nodes(kind: type, xi: Any, most: int | None, serial: bool) -> list[Any]:
+def _nodes(kind: type, xi: Any, max_index: int | None, serial: bool) -> list[Any]:
     indices, values = entries(xi, serial)
     pairs = zip(indices.tolist(), values.tolist(), strict=True)
-    return [kind(index, value) for index, value in pairs if most is None or index <= most]
+    return [kind(index, value) for index, value in pairs if max_index is None or index <= max_index]
 
 
 def row_of(nodes: Any) -> dict[int, float]:

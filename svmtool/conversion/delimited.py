@@ -192,7 +192,7 @@ def text_of(x: float) -> str:
     return text[:-2] if text.endswith(".0") else text
 
 
-def described(names: list[str], most: int = 4) -> str:
+def described(names: list[str], max_names: int = 4) -> str:
     """Names for a message: the first few."""
-    shown = ", ".join(clipped(name) for name in names[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+    shown = ", ".join(clipped(name) for name in names[:max_names])
+    return shown + (f" and {len(names) - max_names} more" if len(names) > max_names else "")

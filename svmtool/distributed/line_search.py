@@ -45,8 +45,8 @@ def search(request: Callable[[float, float], np.ndarray], a: float, b: float) ->
     for _ in range(MAX_REQUESTS):
         step, bins = (high - low) / BINS, sums[2:].reshape(BINS, 2)
         before = np.concatenate((np.zeros((1, 2)), np.cumsum(bins, axis=0)))
-        far = step * np.arange(BINS + 1)
-        slopes = slope + (curvature + before[:, 0]) * far - before[:, 1]
+        offsets = step * np.arange(BINS + 1)
+        slopes = slope + (curvature + before[:, 0]) * offsets - before[:, 1]
         risen = slopes > 0.0
         risen[-1] |= bounded  # round-off may hide that
         if risen[0]:

@@ -101,23 +101,23 @@ class OneClassBlockCertifier:
 
     def start_search(self, w: np.ndarray) -> tuple[float, float]:
         """Start the search for rho over all rows; returns max -x_i.w and max x_i.w of this block."""
-        self._left = self._margins(w), self.cost
-        z = self._left[0]
+        self._in_search = self._margins(w), self.cost
+        z = self._in_search[0]
         return float(np.max(-z, initial=-np.inf)), float(np.max(z, initial=-np.inf))
 
     def bins(self, low: float, step: float) -> np.ndarray:
         """Sums of c and c x.w and the number of rows in each bin of the search, f8[3, BINS]."""
-        z, cost = self._left
+        z, cost = self._in_search
         self._bin = np.clip((z - low) / step, 0, RHO_BINS - 1).astype(np.int64)
         return np.array([np.bincount(self._bin, by, RHO_BINS) for by in (cost, cost * z, np.ones(len(z)))])
 
     def narrow(self, k: int) -> None:
         """Restrict the search to bin k."""
-        self._left = tuple(part[self._bin == k] for part in self._left)
+        self._in_search = tuple(part[self._bin == k] for part in self._in_search)
 
-    def left(self) -> tuple[np.ndarray, np.ndarray]:
+    def in_search(self) -> tuple[np.ndarray, np.ndarray]:
         """x_i.w and c_i of the rows in the search, of this block."""
-        return self._left
+        return self._in_search
 
 
 def best_rho(ranks: Collective, w: np.ndarray, k: float) -> tuple[float, float]:
@@ -136,7 +136,7 @@ def best_rho(ranks: Collective, w: np.ndarray, k: float) -> tuple[float, float]:
             low, high = low + chosen * step, low + (chosen + 1) * step
         if step <= 1e-15 * max(abs(low), abs(high)) or count[chosen] <= MIN_BINNED_ROWS:
             break
-    z, cost = (np.concatenate(parts) for parts in zip(*ranks.gather("certifier", "left"), strict=True))
+    z, cost = (np.concatenate(parts) for parts in zip(*ranks.gather("certifier", "in_search"), strict=True))
     order = np.argsort(z)
     filled = before + np.cumsum(cost[order])
     last = min(int(np.searchsorted(filled, k * (1.0 - 1e-12))), len(z) - 1)

@@ -250,16 +250,16 @@ class PairSets:
             curve = state.rows.diagonal[row[up]][:, None] + state.rows.diagonal[row[low]] - 2.0 * K
             curve[curve <= 0.0] = MIN_CURVATURE
             taken: set[int] = set()
-            left = state.F[low].copy()
+            remaining = state.F[low].copy()
             for k, i in enumerate(up):
                 if len(taken) >= 2 * quota or int(i) in taken:
                     continue
-                b = state.F[i] - left
+                b = state.F[i] - remaining
                 j = int(np.argmax(np.where(b > 0.0, b, 0.0) ** 2 / curve[k]))
                 if not b[j] > 0.0:
                     break
                 taken |= {int(i), int(low[j])}
-                left[(low == i) | (low == low[j])] = np.inf
+                remaining[(low == i) | (low == low[j])] = np.inf
             found += sorted(taken)
         return found
 

@@ -26,11 +26,11 @@ class _Climb:
         self._p, self._z, self._pivot = np.zeros(size), -first, 1.0
         self._scaled = np.empty(size)
 
-    def add(self, q: np.ndarray, own: float, left: float) -> None:
-        """Add a vector q; own, left: T's entries on the diagonal and left of it (0 for the first)."""
-        part = left / self._pivot
-        self._z = -self._z * part if left else -self._z
-        self._pivot = own - part * left
+    def add(self, q: np.ndarray, own: float, off_diagonal: float) -> None:
+        """Add a vector q; own, off_diagonal: T's entries on the diagonal and left of it (0 for the first)."""
+        part = off_diagonal / self._pivot
+        self._z = -self._z * part if off_diagonal else -self._z
+        self._pivot = own - part * off_diagonal
         self._p *= -part
         self._p += q
         step = self._z / self._pivot

@@ -83,8 +83,8 @@ class Kernel(namedtuple("Kernel", ("kind", "gamma", "degree", "coef0"), defaults
             for lo in range(0, len(P), step):
                 sums = left[lo : lo + step, None] + right
                 least = sums - 2.0 * P[lo : lo + step] - CANCELLATION_RTOL * sums
-                far = (self.gamma * sums <= MAX_DOUBLE_EXPONENT) | (self.gamma * least > UNDERFLOW_EXPONENT)
-                i, j = np.nonzero(~far)
+                accurate = (self.gamma * sums <= MAX_DOUBLE_EXPONENT) | (self.gamma * least > UNDERFLOW_EXPONENT)
+                i, j = np.nonzero(~accurate)
                 found.append((i + lo, j))
         return tuple(np.concatenate(part) for part in zip(*found, strict=True))
 

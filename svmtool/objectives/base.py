@@ -239,8 +239,8 @@ class Objective(Losses):
             p, _, exact = found = self.newton_direction(g, "dual")
             if not (exact and doubtful):
                 return found
-            left = self.hessian_product(p) + g
-            if float(left @ left) <= DIRECTION_RTOL**2 * float(g @ g):
+            residual = self.hessian_product(p) + g
+            if float(residual @ residual) <= DIRECTION_RTOL**2 * float(g @ g):
                 return found
         return self.newton_direction(g, "primal")
 

@@ -69,10 +69,10 @@ def best_rho(z: np.ndarray, cost: np.ndarray, k: float) -> tuple[float, float]:
     order = np.argsort(z)
     z, filled = z[order], np.cumsum(cost[order])
     ends = np.searchsorted(filled, (k * (1.0 - SUM_RTOL), k * (1.0 + SUM_RTOL)))
-    least, most = z[np.minimum(ends, len(z) - 1)].tolist()
-    below = int(np.searchsorted(z, least))  # rows with smaller scores
+    low, high = z[np.minimum(ends, len(z) - 1)].tolist()
+    below = int(np.searchsorted(z, low))  # rows with smaller scores
     rest = k - (float(filled[below - 1]) if below else 0.0)
-    return 0.5 * (least + most), float(cost[order[:below]] @ z[:below]) + rest * least
+    return 0.5 * (low + high), float(cost[order[:below]] @ z[:below]) + rest * low
 
 
 def least_score(z: np.ndarray) -> float:

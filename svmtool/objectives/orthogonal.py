@@ -83,7 +83,7 @@ class Orthogonal:
 
     def _steps(self) -> Iterator[None]:
         """Newton steps with exact line search."""
-        o, flat = self._objective, 0
+        o, stalled = self._objective, 0
         least = o.value()
         for _ in range(MAX_FACTORISATIONS):
             w, _ = self._minimiser(o.z < self._t)
@@ -91,9 +91,9 @@ class Orthogonal:
             o.step(o.line_search(step), step)
             yield
             f = o.value()
-            flat = 0 if least - f > NEWTON_RTOL * abs(f) else flat + 1
+            stalled = 0 if least - f > NEWTON_RTOL * abs(f) else stalled + 1
             least = min(least, f)
-            if flat >= 2:
+            if stalled >= 2:
                 break
 
     def _ascent(self) -> Iterator[None]:

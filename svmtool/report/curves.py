@@ -69,11 +69,11 @@ def calibration(probabilities: np.ndarray, came_true: np.ndarray, bins: int = 10
     return found
 
 
-def thinned(curve: Curve, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """At most about `most` points of a curve, evenly along its length; its ends are kept."""
-    if len(curve.x) <= most:
+def thinned(curve: Curve, max_points: int) -> tuple[np.ndarray, np.ndarray]:
+    """At most about `max_points` points of a curve, evenly along its length; its ends are kept."""
+    if len(curve.x) <= max_points:
         return curve.x, curve.y
     length = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(curve.x)) + np.abs(np.diff(curve.y)))])
-    wanted = np.linspace(0.0, length[-1], most)
+    wanted = np.linspace(0.0, length[-1], max_points)
     kept = np.unique(np.concatenate([np.searchsorted(length, wanted).clip(max=len(length) - 1), [0, len(length) - 1]]))
     return curve.x[kept], curve.y[kept]

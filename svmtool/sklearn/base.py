@@ -174,8 +174,8 @@ class CertifiedEstimator(BaseEstimator):
 
     def _limit(self) -> int | None:
         """The limit on iterations; None: no limit."""
-        most = getattr(self, "max_iter", None)
-        return None if most is None or most < 0 else int(most)
+        max_iter = getattr(self, "max_iter", None)
+        return None if max_iter is None or max_iter < 0 else int(max_iter)
 
     def _certify(self, found: Certificate, converged: bool) -> None:
         values = {name: float(getattr(found, name)) for name in ("primal", "dual", "gap", "violation")}

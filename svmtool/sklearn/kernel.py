@@ -375,9 +375,9 @@ class NuSVC(_KernelClassifier):
     ) -> tuple[np.ndarray | None, dict[str, Any]]:
         """The weights of rows, and nu no larger than the classes allow."""
         sizes = np.sort(np.bincount(codes.astype(np.intp), weights))
-        most = 2.0 * sizes[0] / (sizes[0] + sizes[-1])
-        if self.nu <= most:
+        max_nu = 2.0 * sizes[0] / (sizes[0] + sizes[-1])
+        if self.nu <= max_nu:
             return weights, {**options, "nu": float(self.nu)}
-        sentence = f"the sizes of the classes allow nu up to {most:.3g} only, which is used"
+        sentence = f"the sizes of the classes allow nu up to {max_nu:.3g} only, which is used"
         warn(sentence, UserWarning)
-        return weights, {**options, "nu": FEASIBLE * most}
+        return weights, {**options, "nu": FEASIBLE * max_nu}

@@ -113,5 +113,5 @@ class LSSVC(LinearClassifier):
 
     def _offers_loo(self) -> bool:
         """Whether `loo_score_` is requested and the features are few enough for it."""
-        most = registry.find(LSSVM).sums_below - int(self.fit_intercept)
-        return bool(self.loo) and self.n_features_in_ <= most
+        max_features = registry.find(LSSVM).sums_below - int(self.fit_intercept)
+        return bool(self.loo) and self.n_features_in_ <= max_features

@@ -106,7 +106,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
         _first_guess(o, best, seed, monitor)
     o.begin()
     step = _Step(o, task.options.inner_steps, RELAXATION if ours else 1.0, monitor, method == "primal")
-    average = Average(o, step.left)
+    average = Average(o, step.residual_gradient)
     balanced, merit, before = BALANCE_EVERY, -np.inf, 1.0
     slower = None
     if ours and possible(task):
@@ -179,7 +179,7 @@ class _Step:
     def __init__(self, o: Admm, steps: int | None, relaxed: float, monitor: Monitor, factorised: bool):
         self.o, self.steps, self.relaxed, self.monitor = o, steps, relaxed, monitor
         self.cg, self.residual = 0, np.inf
-        self.left = np.zeros(o.d)  # the gradient of 1/2 w'Rw + sum C_i beta_i xi_i, 0 after an exact step
+        self.residual_gradient = np.zeros(o.d)  # the gradient of 1/2 w'Rw + sum C_i beta_i xi_i, 0 after an exact step
         self._moved = np.inf  # sum_i C_i (v_i - old v_i)^2, v = y e
         self._factor: Factored | None = None
         self._factor_sigma = 0.0
@@ -196,14 +196,14 @@ class _Step:
         o, sigma = self.o, self.o.sigma
         if self._factorised and self._gram is None:
             self._gram = mirror(o.cost_gram())
-        relaxed_g = g if self.relaxed == 1.0 else self.left + self.relaxed * (g - self.left)
+        relaxed_g = g if self.relaxed == 1.0 else self.residual_gradient + self.relaxed * (g - self.residual_gradient)
         p = self._direction(relaxed_g)
         inner = o.regular(p)
         curvature = float(p @ inner) + sigma * o.curvature_along(p)
         s = float(relaxed_g @ p) / curvature if curvature > 0.0 else 0.0
         if self.relaxed != 1.0:
             curved = self._gram @ p if self._gram is not None else o.curvature_product_of_step()
-            self.left[:] = relaxed_g - s * (sigma * curved + inner)
+            self.residual_gradient[:] = relaxed_g - s * (sigma * curved + inner)
         o.w -= s * p
         self.residual, self._moved = o.step_rows(s, self.relaxed).tolist()
 
@@ -252,9 +252,9 @@ class Average:
     in (w, beta): a mean costs no product, only the check of it does.
     """
 
-    def __init__(self, o: Admm, left: np.ndarray):
+    def __init__(self, o: Admm, residual_gradient: np.ndarray):
         self.o = o
-        self._point = o.w, left  # the parts of length d; `o` has those of length n
+        self._point = o.w, residual_gradient  # the parts of length d; `o` has those of length n
         self._sums = [np.zeros_like(x) for x in self._point]
         self._count, self._evaluation_due = 0, FIRST_AVERAGE
 

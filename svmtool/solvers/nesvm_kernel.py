@@ -115,8 +115,8 @@ def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> tuple[int, bool]:
 
     Returns the number of steps, and whether the stage is complete.
     """
-    steps, left, way = 0, np.inf, 0.0
-    while left > KERNEL_STAGE_RTOL * way and steps < STAGE_STEPS and not monitor.ended():
+    steps, distance, way = 0, np.inf, 0.0
+    while distance > KERNEL_STAGE_RTOL * way and steps < STAGE_STEPS and not monitor.ended():
         try:
             d, db, _ = smoothed.newton()
         except SvmtoolError:
@@ -126,6 +126,6 @@ def _stage(smoothed: SmoothedHinge, monitor: Monitor) -> tuple[int, bool]:
         smoothed.step(d, db)
         steps += 1
         goal = smoothed.slopes(smoothed.b)
-        left = float(np.abs(goal - smoothed.c).max())
+        distance = float(np.abs(goal - smoothed.c).max())
         way = float(np.abs(goal - smoothed.y * smoothed.C * smoothed.u0).max())
-    return steps, left <= KERNEL_STAGE_RTOL * way
+    return steps, distance <= KERNEL_STAGE_RTOL * way

@@ -31,22 +31,22 @@ def verified(
     least, where = _least(problems, k, start)
     if not problems.is_finite(result.w):
         result = _replaced(problems, k, result, where)
-    found = problems.certify(k, result)
-    if not found.primal <= least + EXCESS_RTOL * abs(least):
+    certificate = problems.certify(k, result)
+    if not certificate.primal <= least + EXCESS_RTOL * abs(least):
         result = _replaced(problems, k, result, where)
-        found = problems.certify(k, result)
+        certificate = problems.certify(k, result)
     claimed = result.history[-1]["gap"]
     if problems.solver.optimal:
         asked = problems.settings.target
-        if found.gap > max(SLOW_MIN_GAP, asked or 0.0) and not monitor.ended():
-            found = _polished(problems, k, result, found, monitor)
-        if _contradicts(result, claimed, found, asked):
-            result, found = _solved_anew(problems, k, result, found, monitor)
+        if certificate.gap > max(SLOW_MIN_GAP, asked or 0.0) and not monitor.ended():
+            certificate = _polished(problems, k, result, certificate, monitor)
+        if _contradicts(result, claimed, certificate, asked):
+            result, certificate = _solved_anew(problems, k, result, certificate, monitor)
     last = result.history[-1]
     if not (np.isfinite(last["objective"]) and np.isfinite(last["bound"])):  # the last record is printed
-        _note(result, found.primal, found.dual)
-    result.certified_gap = found.gap
-    return result, found
+        _note(result, certificate.primal, certificate.dual)
+    result.certified_gap = certificate.gap
+    return result, certificate
 
 
 def sound(problems: Any, k: int, result: Result, start: np.ndarray | None = None) -> Result:
@@ -92,42 +92,42 @@ def _note(result: Result, primal: float, dual: float = 0.0) -> None:
     result.iterations += 1
 
 
-def _polished(problems: Any, k: int, result: Result, found: Certificate, monitor: Monitor) -> Certificate:
+def _polished(problems: Any, k: int, result: Result, certificate: Certificate, monitor: Monitor) -> Certificate:
     """Check 3: improve the result and its certificate with a share of training's work."""
     from svmtool.training.polish import allowance  # imported when needed: most runs do not
 
     visits = result.visits
     if visits is None:
         visits = float(sum(2 * int(record.get("cg", 0)) + 3 for record in result.history))
-    better = problems.polished(k, result, found, allowance(visits, problems.rows.nnz, problems.count), monitor)
+    better = problems.polished(k, result, certificate, allowance(visits, problems.rows.nnz, problems.count), monitor)
     if better is None:
-        return found
+        return certificate
     w, alpha = better
     again = problems.certify(k, Result(w, result.status, 0, [], result.alpha), alpha)
-    if again.primal > found.primal:
+    if again.primal > certificate.primal:
         w, again = result.w, problems.certify(k, result, alpha)
     result.w = w
-    if found.dual > again.dual:
-        again = Certificate(again.primal, found.dual, found.violation)
-    if again.gap < found.gap:
+    if certificate.dual > again.dual:
+        again = Certificate(again.primal, certificate.dual, certificate.violation)
+    if again.gap < certificate.gap:
         _note(result, again.primal, again.dual)
     return again
 
 
-def _contradicts(result: Result, claimed: float, found: Certificate, asked: float | None) -> bool:
+def _contradicts(result: Result, claimed: float, certificate: Certificate, asked: float | None) -> bool:
     """Whether the certificate does not confirm the status and the gap `claimed`, or round-off ended the run."""
     status = result.status
-    if status is base.PRECISION or not np.isfinite(found.gap):
+    if status is base.PRECISION or not np.isfinite(certificate.gap):
         return True
     if status is base.OPTIMAL:
-        return found.gap > (CONFIRMED_GAP if asked is None else min(asked, CONFIRMED_GAP))
+        return certificate.gap > (CONFIRMED_GAP if asked is None else min(asked, CONFIRMED_GAP))
     if status is base.RULE:  # a gap needed for -e is confirmed up to round-off
-        return claimed <= CONFIRMED_GAP < found.gap
-    return status is base.GAP and asked is not None and found.gap > asked
+        return claimed <= CONFIRMED_GAP < certificate.gap
+    return status is base.GAP and asked is not None and certificate.gap > asked
 
 
 def _solved_anew(
-    problems: Any, k: int, result: Result, found: Certificate, monitor: Monitor
+    problems: Any, k: int, result: Result, certificate: Certificate, monitor: Monitor
 ) -> tuple[Result, Certificate]:
     """Check 2: the better of the result and that of the fallback method, started from it.
 
@@ -135,20 +135,20 @@ def _solved_anew(
     """
     asked = problems.settings.target
     target = CONFIRMED_GAP if asked is None else asked
-    other = None if found.gap <= target or monitor.ended() else problems.solve_anew(k, result.w, target, monitor)
+    other = None if certificate.gap <= target or monitor.ended() else problems.solve_anew(k, result.w, target, monitor)
     if other is not None and problems.is_finite(other.w):
-        certificate = problems.certify(k, other)
-        if certificate.primal <= found.primal:
+        of_other = problems.certify(k, other)
+        if of_other.primal <= certificate.primal:
             other.iterations, other.history = result.iterations, result.history
-            if found.dual > certificate.dual:  # keep the larger lower bound
-                certificate = Certificate(certificate.primal, found.dual, certificate.violation)
-            _note(other, certificate.primal, certificate.dual)
-            result, found = other, certificate
-        elif certificate.dual > found.dual:  # lower bounds are valid for any weights
-            found = Certificate(found.primal, certificate.dual, found.violation)
-            _note(result, found.primal, found.dual)
-    if found.gap <= target:
+            if certificate.dual > of_other.dual:  # keep the larger lower bound
+                of_other = Certificate(of_other.primal, certificate.dual, of_other.violation)
+            _note(other, of_other.primal, of_other.dual)
+            result, certificate = other, of_other
+        elif of_other.dual > certificate.dual:  # lower bounds are valid for any weights
+            certificate = Certificate(certificate.primal, of_other.dual, certificate.violation)
+            _note(result, certificate.primal, certificate.dual)
+    if certificate.gap <= target:
         result.status = base.GAP if asked is not None else base.TAKEN_OVER
     elif result.status.converged or result.status is base.GAP:
         result.status = base.PRECISION
-    return result, found
+    return result, certificate

@@ -63,10 +63,10 @@ def settings_of(row, **more) -> Settings:
 def test_parts_get_fair_shares():
     stop = StopFlag(100.0)
     flags = limits.TimeShares(stop, 4, 2)
-    shares = [flags.next().left for _ in range(4)]
+    shares = [flags.next().seconds_left for _ in range(4)]
     assert shares[:3] == pytest.approx([50.0, 100.0 * 2 / 3, 100.0], rel=0.01)
-    assert flags._stop.left == pytest.approx(shares[3], rel=0.01)
-    assert StopFlag().part(0.1).left == np.inf
+    assert flags._stop.seconds_left == pytest.approx(shares[3], rel=0.01)
+    assert StopFlag().part(0.1).seconds_left == np.inf
 
 
 def test_limits_of_the_whole_end_a_part():
@@ -81,7 +81,7 @@ def test_parts_continue_after_their_time_share():
     seen = []
 
     def work(k: int, share: StopFlag) -> bool:
-        seen.append((k, share.left > 90.0))
+        seen.append((k, share.seconds_left > 90.0))
         return k == 1 and seen.count((1, False)) == 1 and len(seen) == 2
 
     with_time_shares(work, 3, StopFlag(100.0), 1, lambda each, n: [each(i) for i in range(n)])

@@ -202,13 +202,13 @@ def _check_fields(header: dict[str, Any], mark: dict[str, Any]) -> None:
     """Raise UnfitError unless the header has exactly the fields of this format with valid values."""
     sums = header.get("sums")
     fine = header.keys() == {"format", *mark, *COUNTS, "sums"} and isinstance(sums, dict) and sums.keys() == {*ARRAYS}
-    fine = fine and all(_is_count(header[name], most) for name, most in COUNTS.items())
+    fine = fine and all(_is_count(header[name], limit) for name, limit in COUNTS.items())
     if not fine or not all(_is_count(sums[name], CHECKSUM_MODULUS - 1) for name in ARRAYS):
         raise UnfitError(f"{HEADER} has invalid fields")
 
 
-def _is_count(value: Any, most: int) -> bool:
-    return type(value) is int and 0 <= value <= most
+def _is_count(value: Any, limit: int) -> bool:
+    return type(value) is int and 0 <= value <= limit
 
 
 def _mapped(files: dict[str, int], header: dict[str, Any], mapped: MappedArrays) -> Dataset:

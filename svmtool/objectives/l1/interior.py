@@ -109,7 +109,7 @@ class L1Interior:
         cost, a, s, p, q, low, high = self.objective.cost, self.a, self.s, self.p, self.q, self.low, self.high
         slack = 1.0 - self._z - 0.5 * a / cost + s
         v = self._v[: self._penalised]
-        left, right = 1.0 - v - low, 1.0 + v - high
+        low_residual, high_residual = 1.0 - v - low, 1.0 + v - high
         solve = self._system(0.5 / cost + s / a, p / low + q / high)
 
         def direction(d_as: np.ndarray, d_pl: np.ndarray, d_qh: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
@@ -117,9 +117,9 @@ class L1Interior:
 
             And the change of a free bias, f8[1], or f8[0] without one.
             """
-            h = (d_pl - p * left) / low - (d_qh - q * right) / high
+            h = (d_pl - p * low_residual) / low - (d_qh - q * high_residual) / high
             da, dv, db = solve(slack + d_as / a, h)
-            dlow, dhigh = left - dv, right + dv
+            dlow, dhigh = low_residual - dv, high_residual + dv
             return [da, (d_as - s * da) / a, (d_pl - p * dlow) / low, (d_qh - q * dhigh) / high, dlow, dhigh], db
 
         def length(changes: list[np.ndarray]) -> float:
@@ -153,8 +153,8 @@ class L1Interior:
         solve_rows = self._system_of_rows(E, D)
 
         def solve(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, ...]:
-            *found, left = solve_rows(f, h)
-            if left <= MAX_ROW_RESIDUAL or self.objective.d > MAX_ORDER:
+            *found, residual = solve_rows(f, h)
+            if residual <= MAX_ROW_RESIDUAL or self.objective.d > MAX_ORDER:
                 return tuple(found)
             self._by_rows = False  # inaccurate with badly scaled features: not used any more
             return self._system_of_columns(E, D)(f, h)
@@ -174,17 +174,17 @@ class L1Interior:
 
         def solve(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, ...]:
             da, db = np.zeros(len(f)), np.zeros(o.d - m)
-            left, excess = f - self._margins(np.append(h, db)), self._v[m:]
+            residual, excess = f - self._margins(np.append(h, db)), self._v[m:]
             for _ in range(1 + MAX_REFINEMENTS):
-                more = scale * factor.solve(scale * left)
+                more = scale * factor.solve(scale * residual)
                 if o.free_bias:
                     shift = (c @ more + excess[0]) / (c @ along)  # numpy scalars: overflow raises nothing
                     db += shift
                     more -= shift * along
                 da += more
                 v = self._sums(da)
-                left, excess = f - self._margins(np.append(h + D * v[:m], db)) - E * da, self._v[m:] + v[m:]
-                lost = _size(scale * left) / max(_size(da / scale), MIN_POSITIVE)
+                residual, excess = f - self._margins(np.append(h + D * v[:m], db)) - E * da, self._v[m:] + v[m:]
+                lost = _size(scale * residual) / max(_size(da / scale), MIN_POSITIVE)
                 if lost <= REFINED_RTOL:
                     break
             return da, v[:m], db, lost
@@ -204,13 +204,13 @@ class L1Interior:
 
         def solve(f: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, ...]:
             dw = np.zeros(o.d)
-            left = self._sums(f / E) + np.append(h / D, self._v[m:])
+            residual = self._sums(f / E) + np.append(h / D, self._v[m:])
             for _ in range(1 + MAX_REFINEMENTS):
-                dw += scale * factor.solve(scale * left)
+                dw += scale * factor.solve(scale * residual)
                 da = (f - self._margins(dw)) / E
                 v = (dw[:m] - h) / D
-                left = self._sums(da) - np.append(v, -self._v[m:])
-                if _size(scale * left) <= REFINED_RTOL * _size(dw / scale):
+                residual = self._sums(da) - np.append(v, -self._v[m:])
+                if _size(scale * residual) <= REFINED_RTOL * _size(dw / scale):
                     break
             return da, v, dw[m:]
 

@@ -177,8 +177,8 @@ class L1Pdhg:
         a, slack, m = self.a, self.slack, self.rows.n_features
         w, size = self.w[:m], np.abs(self.column_sums[:m])
         full = a >= self.task.cost
-        far = max(MAX_DISTANCE, float(np.sort(np.abs(slack))[: self.min_size][-1]))
-        some = ((a > 0.0) | (slack >= -far)) & ~(full & (slack > far))
+        distance = max(MAX_DISTANCE, float(np.sort(np.abs(slack))[: self.min_size][-1]))
+        some = ((a > 0.0) | (slack >= -distance)) & ~(full & (slack > distance))
         columns = (w != 0.0) | (size >= min(MIN_COLUMN_SUM, -float(np.sort(-size)[: self.min_size][-1])))
         row_out, column_out = np.ones(self.n, bool), np.ones(m, bool)
         row_out[self._rows], column_out[self._columns] = False, False

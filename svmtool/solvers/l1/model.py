@@ -117,25 +117,25 @@ class MatrixModel:
         if self._H is None or not o.logistic or largest > fused.KEEP_MATRIX_SHARE * self._largest:
             self._H = o.hessian(fall > fused.ROUGH_DECREASE)
         self._largest, self.held = largest, True
-        far = o.logistic and fall > FAR_DECREASE
+        loose = o.logistic and fall > FAR_DECREASE
         part = g, o.w, o.penalty, violations
-        return step_of_matrix(self._H, *part, self.epochs, self.monitor, far, self.max_work, fall)
+        return step_of_matrix(self._H, *part, self.epochs, self.monitor, loose, self.max_work, fall)
 
 
 def step_of_matrix(
     H: np.ndarray, g: np.ndarray, w: np.ndarray, penalty: np.ndarray, violations: np.ndarray, epochs: np.ndarray,
-    monitor: Monitor, far: bool = False, max_work: float = np.inf, fall: float = 0.0, little: float = MIN_FALL_SHARE,
+    monitor: Monitor, loose: bool = False, max_work: float = np.inf, fall: float = 0.0, little: float = MIN_FALL_SHARE,
 ) -> np.ndarray:  # fmt: skip
     """p = v - w for the minimiser v of the model with the matrix H, or for what `max_work` multiplications found.
 
-    epochs[0] += epochs, epochs[1] += about the multiplications of epochs and systems.  far: whether a less accurate
+    epochs[0] += epochs, epochs[1] += about the multiplications of epochs and systems.  loose: whether a less accurate
     minimiser is sufficient; fall: share of f by which the last step lowered it; little: MIN_FALL_SHARE.
     """
     v, slope = w.copy(), g.copy()
     size = np.sqrt(np.maximum(H.diagonal(), 0.0))
     used = size > 0.0
     least = MIN_TOLERANCE * float(np.abs(g).max())
-    share = LOOSE_TOLERANCE if far and len(v) > LARGE_FACE_WEIGHTS else MATRIX_TOLERANCE
+    share = LOOSE_TOLERANCE if loose and len(v) > LARGE_FACE_WEIGHTS else MATRIX_TOLERANCE
     largest = np.full(len(v), violations.max(initial=0.0))
     if np.any(used):  # nor may a feature of small values lag behind: by violation^2 / (2 H_jj) the model falls
         np.minimum(largest, float((violations[used] / size[used]).max()) * size, out=largest, where=used)
@@ -270,12 +270,12 @@ class ColumnsModel:
         """p = v - w for the minimiser v of the model with these columns."""
         v, r, diagonal = w.copy(), np.zeros(columns.n), columns.square_norms
         tolerance = max(self._loose * float(violations.max()), MIN_TOLERANCE * float(np.abs(g).max()))
-        cg_steps, most = FAR_CG_STEPS, 0.0
+        cg_steps, max_work = FAR_CG_STEPS, 0.0
         if fall <= FAR_DECREASE:
-            cg_steps, most = CG_STEPS, max(MIN_WORK, MODEL_WORK * work) / max(self._share, 1e-300)
+            cg_steps, max_work = CG_STEPS, max(MIN_WORK, MODEL_WORK * work) / max(self._share, 1e-300)
         first = True
         while columns.epochs(g, penalty, v, r, self.epochs, COLUMN_EPOCHS, tolerance) > tolerance:
-            if not first and (self.epochs[0] >= most or self.monitor.ended()):
+            if not first and (self.epochs[0] >= max_work or self.monitor.ended()):
                 break
             first = False
             face = np.flatnonzero((v != 0.0) | (penalty == 0.0))

@@ -180,11 +180,11 @@ class Fitting:
                 solved[k] = found
 
         while open_:
-            left = self.stop.left
+            left = self.stop.seconds_left
             with doing("pair of classes", len(open_)) as part:
                 self._take_turns(one, open_, [needed[k] for k in open_])
             open_ = [k for k in open_ if solved[k].result.status is TIME]
-            if not self.stop.left > MIN_TIME_SHARE * left:
+            if not self.stop.seconds_left > MIN_TIME_SHARE * left:
                 break
         return solved
 
@@ -235,11 +235,11 @@ def groups(needed: list[float], whole: float) -> list[list[int]]:
 def packed(items: Iterable[int], needed: Callable[[int], float], whole: float) -> list[list[int]]:
     """Items, in their order, in groups that need at most `whole` together."""
     found: list[list[int]] = []
-    left = 0.0
+    unused = 0.0
     for item in items:
-        if not found or needed(item) > left:
+        if not found or needed(item) > unused:
             found.append([])
-            left = whole
+            unused = whole
         found[-1].append(item)
-        left -= needed(item)
+        unused -= needed(item)
     return found

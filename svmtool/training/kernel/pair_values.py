@@ -209,9 +209,9 @@ class Batch(ABC):
         known[self.done] = True
         size, worst = self._sizes(), 0.0
         for mine, ks, F in scores.of_classes(sampled):
-            far = np.abs(F - self.F[:, mine]).max(axis=1)
-            some = known[ks] & (far > 0.0)
-            worst = max(worst, float(np.max(far[some] / size[ks[some]], initial=0.0)))
+            apart = np.abs(F - self.F[:, mine]).max(axis=1)
+            some = known[ks] & (apart > 0.0)
+            worst = max(worst, float(np.max(apart[some] / size[ks[some]], initial=0.0)))
         if np.isnan(worst):
             worst = np.inf
         return worst, f"decision values of {len(sampled)} of {n} rows computed again" if len(sampled) < n else ""

@@ -107,11 +107,11 @@ def _of_pairs(pairs: ClassPairs, fitting: Fitting) -> list[str]:
     if batch is not None:
         together = {batch.place[i, j] for i, some in enumerate(batch.partners) for j in some}
         found.append(f"{pair_values.METHOD}: {len(together)} of {count}, {batch.why}")
-    left = sorted(set(range(count)) - together, key=lambda k: -sum(pairs.counts[k]))
-    sizes = [sum(pairs.counts[k]) for k in left]
-    shares = [s.run.cache_mb] if len(left) == 1 else shares_of(s.run.cache_mb, sizes, pairs.row_mb)[1]
+    alone = sorted(set(range(count)) - together, key=lambda k: -sum(pairs.counts[k]))
+    sizes = [sum(pairs.counts[k]) for k in alone]
+    shares = [s.run.cache_mb] if len(alone) == 1 else shares_of(s.run.cache_mb, sizes, pairs.row_mb)[1]
     plans: dict[str, list[Plan]] = {}
-    for k, share in zip(left, shares, strict=True):
+    for k, share in zip(alone, shares, strict=True):
         plan = _plan(pairs.problem(pairs.points.take(pairs.rows(k)), k), s, share)
         plans.setdefault(plan.method, []).append(plan)
     for name, some in plans.items():

@@ -32,17 +32,17 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     pairs = ClassPairs(data, fitting.settings)
     del data
     solved = fused_pairs.solve(pairs, fitting)
-    left = [k for k, done in enumerate(solved) if done is None]
+    unsolved = [k for k, done in enumerate(solved) if done is None]
     norms = None if pairs.points.rows is None else pairs.points.rows.square_norms()
 
     def task(q: int) -> AnyProblem:
-        rows, points = pairs.rows(left[q]), pairs.points
+        rows, points = pairs.rows(unsolved[q]), pairs.points
         points = points.without_features(rows, norms) if fitting.stop.ended() else points.take(rows)
-        return pairs.problem(points, left[q])
+        return pairs.problem(points, unsolved[q])
 
-    labels = [pairs.labels[k] if len(pairs.pairs) > 1 else None for k in left]
-    others = fitting.solve_several(task, [sum(pairs.counts[k]) for k in left], labels, pairs.row_mb)
-    for k, done in zip(left, others, strict=True):
+    labels = [pairs.labels[k] if len(pairs.pairs) > 1 else None for k in unsolved]
+    others = fitting.solve_several(task, [sum(pairs.counts[k]) for k in unsolved], labels, pairs.row_mb)
+    for k, done in zip(unsolved, others, strict=True):
         solved[k] = done
     texts, sigmoids, lacking = [f.text() for f in solved], None, ""
     if fitting.settings.run.probability and rand is not None:

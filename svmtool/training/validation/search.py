@@ -104,7 +104,7 @@ def _double_C(
     warm: list = [None] * folds.count
     unmoved = 0
     while C <= max_C:
-        if tried and stop.left <= 0.0:
+        if tried and stop.seconds_left <= 0.0:
             return C
         held = HeldOut(folds.table.labels, kind_of(settings), measure.needs)
         with interruptible(stop), doing(f"search at C = {C:g}"):
@@ -197,7 +197,7 @@ def run_grid(
     points: list[Point] = []
     with doing("C", len(values)) as part:
         for C in values:
-            if points and stop.left <= 0.0:
+            if points and stop.seconds_left <= 0.0:
                 return Grid(points, C)
             began, at_C = time.perf_counter(), settings.replace(C=C)
             problems.set_C(C)
