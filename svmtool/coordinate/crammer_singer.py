@@ -36,7 +36,7 @@ class CrammerSingerDescent:
     newton_share = 1.0
 
     def __init__(self, task: ClassTask, rows: ClassRows, seed: int, factorised: bool = True):
-        self.factorised = factorised  # whether Newton steps would be, or by conjugate gradients
+        self.factorised = factorised  # whether Newton steps would factorise a matrix, or use conjugate gradients
         self.steps = float(USUAL_CLASS_STEPS if factorised else USUAL_CG_STEPS)  # expected, see `expect_more_steps`
         self.patience = CLASS_EPOCHS_SHARE
         self.row_length = rows.base.nnz / max(task.rows.n, 1) * rows.wide
@@ -99,7 +99,7 @@ class CrammerSingerDescent:
         cost = CLASS_VISIT_NS * alike * self.row_length + CLASS_NS * classes
         self._epoch(self.rows.bias, self._chunk, self.rows.k, self.rows.wide)
         pg_range = self.pg_range
-        if pg_range <= self._inner:  # some were perhaps shrunk too early
+        if pg_range <= self._inner:  # some rows may have been shrunk too early
             self._inner = CLASS_UNSHRINK_SHARE * min(self._inner, pg_range)
             self.unshrink()
         return cost
@@ -124,7 +124,7 @@ class CrammerSingerDescent:
         return min(step_cost(self.rows, active), system_cost(self.rows, active, faces))
 
     def usual_steps(self, cost: float) -> float:
-        """The cost of a Newton step as a number of usual ones."""
+        """The cost of a Newton step, as a multiple of the usual one."""
         return 1.0 if self.factorised else cost / max(self._usual_step, 1e-300)
 
     @property

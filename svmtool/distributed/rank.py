@@ -77,7 +77,7 @@ def topology(size: int, fanout: int = FANOUT) -> tuple[tuple[int, ...], list[Pla
 
 
 def joined(parts: Sequence[Answer], add: bool) -> Answer:
-    """Combine answers in the order of their rows; the first Fault wins."""
+    """Combine answers in the order of their rows; the first Fault, if any, is the result."""
     results = [part.result for part in parts]
     result: Any = next((one for one in results if isinstance(one, Fault)), None)
     if result is None:

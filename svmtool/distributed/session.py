@@ -111,7 +111,7 @@ class Session:
             self.close()
             raise
         finally:  # Spark's own handler would end a training without a model
-            with contextlib.suppress(ValueError):  # not in the main thread, where Spark sets none
+            with contextlib.suppress(ValueError):  # not the main thread, the only one where Spark sets one
                 signal.signal(signal.SIGINT, before)
         self._read_settings()
 
@@ -182,7 +182,7 @@ class Session:
     def close(self) -> None:
         """Stop Spark, if it was started here, and remove the temporary folder."""
         if self.context is not None and self._own:
-            with contextlib.suppress(Exception):  # fails after Ctrl-C or the loss of the master
+            with contextlib.suppress(Exception):  # stopping fails after Ctrl-C or the loss of the master
                 self.context.stop()
         self.context = None
         if self._gateway is not None:

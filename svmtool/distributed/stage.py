@@ -53,7 +53,7 @@ class Ranks(Collective):
         self._links: dict[int, tuple[int, Connection]] = {}  # rank -> attempt and connection
         self._changed = threading.Condition()  # guards _links, _stale and _over
         self._over = False
-        self._stale: list[Connection] = []  # of a lost attempt, to be closed
+        self._stale: list[Connection] = []  # connections of a lost attempt, to be closed
         self._current: list[Connection] = []  # of all ranks, by rank
         self._children: list[Connection] = []  # of the ranks that the driver sends requests to
         self._selector = selectors.DefaultSelector()

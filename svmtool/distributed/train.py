@@ -88,7 +88,7 @@ def rows_of(
 
 
 def send_weights(ranks: Collective, path: str | None = None, in_rows: np.ndarray | None = None) -> None:
-    """Multiply costs by weights from now on: those that stand `in_rows`, or the numbers in the file `path`."""
+    """Multiply costs by weights from now on: those given `in_rows`, or the numbers in the file `path`."""
     if in_rows is not None or path:
         counts = [part["n"] for part in ranks.surviving(lambda: ranks.gather("facts"))]
         ranks.weights = read_weights(str(path), sum(counts)) if in_rows is None else in_rows

@@ -125,7 +125,7 @@ class Augmented(Objective):
 
     @property
     def dual_system_cheaper(self) -> bool:
-        """See Objective; also where no row is active.  Needs a regularised bias."""
+        """See Objective; also defined where no row is active.  The bias must be regularised."""
         return (
             self.p == 1.0 and self.has_dual_system and not self.free_bias
             and self.face_cost < FACTOR_NS * float(self.d) ** 3

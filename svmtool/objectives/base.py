@@ -62,7 +62,7 @@ class Objective(Losses):
     scale = 1.0  # the curvature of row i is scale * c_i: a common factor does not change the Gram matrix
     dual_system_cheaper = False  # whether the system of the active rows (`face`) is cheaper than a d x d matrix
     way = ""  # how the last Newton direction was computed: a value of SYSTEMS
-    products = 0  # with the Hessian, in the last direction by conjugate gradients
+    products = 0  # products with the Hessian in the last direction by conjugate gradients
     face_bound = -np.inf  # best lower bound of min f found by `face`
     _hessian: np.ndarray | None = None
 
@@ -320,7 +320,7 @@ class Objective(Losses):
         return t
 
     def _bracketed(self, high: bool) -> None:  # noqa: B027  optional
-        """Called by the line search: the last t of `along` is now the upper (`high`) or lower end of the bracket."""
+        """Note that the last t of `along` is now the upper (`high`) or lower end of the line search's bracket."""
 
     def best_multiple(self, w: np.ndarray) -> float:
         """The t > 0 that minimises f(t w).  Sets the point to 0."""

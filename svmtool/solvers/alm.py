@@ -39,7 +39,7 @@ from svmtool.solvers.shared.interior_steps import Slower
 from svmtool.tolerances import DUAL_ROWS, EPOCH_TOL, GRAM_BELOW, ROUNDOFF_GAP
 
 SIGMA_WARM = 5.0  # first sigma with multipliers from coordinate descent
-# With more features more rows are on the margin: at a smaller sigma, SIGMA_MIN or more, steps cross fewer breakpoints
+# With more features more rows are on the margin; steps with a smaller sigma, SIGMA_MIN or more, cross fewer breakpoints
 SIGMA_FEATURES, SIGMA_MIN = 64, 1.0
 # unit of slacks and of 1 / sigma: 1, or the mean |target| divided by TARGET_UNITS (by less above SIGMA_FEATURES
 # features)
@@ -154,7 +154,7 @@ class HingeRounds(Rounds):
         return max(min(SIGMA_WARM, SIGMA_WARM * SIGMA_FEATURES / self.objective.d), SIGMA_MIN)
 
     def follow(self, w: np.ndarray, alpha: np.ndarray, value: float) -> None:
-        """Begin at weights and a dual point from coordinate descent; value: of the dual."""
+        """Begin at weights and a dual point from coordinate descent, whose dual value is `value`."""
         o = self.objective
         self.best.dual, self.best.alpha = value, alpha
         o.set_point(w)
@@ -162,7 +162,7 @@ class HingeRounds(Rounds):
         o.sigma = SIGMA_SMOOTH if o.p == 2.0 else self.sigma_warm / self.unit
 
     def finished(self, task: Task) -> Result:
-        """Run the rounds, and the method that takes over from them."""
+        """Run the rounds, then interior-point steps if those took over; return the result."""
         monitor, best = self.monitor, self.best
         direct = monitor.gap is not None and not self.by_merit and interior_steps.possible(task)
         if direct:

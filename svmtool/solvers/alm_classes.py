@@ -47,7 +47,7 @@ CG_SIGMA_GROWTH = 2.0  # of sigma by conjugate gradients, which a large sigma sl
 # 300 rows of each of 17 sets with 3 to 77 classes, C = 1, 100 and 1e4: 0.3 to 1 times the time of the four runs above a
 # second, whose gaps went from 0.23, 1.8e-3, 1e-7 and 3e-7 to 4e-3, 2e-5, 1e-8 and 2e-6; the others end before
 CLASS_INTERIOR_SHARE = 0.25
-TIGHTER_FACTOR = 0.3  # epochs continue to this share of -e if the gap is not certified there
+TIGHTER_FACTOR = 0.3  # if the gap is not certified when -e holds, epochs continue to this share of -e
 # The primal value is computed each time the cost of epochs has grown by this share, and by this many evaluations of it
 CLASS_EVALUATIONS, MIN_MULTIPLE = 0.3, 10.0
 # Where d is large, epochs continue towards EPOCH_TOL times LIBLINEAR's tolerance for at most this share of the cost at
@@ -123,7 +123,7 @@ class ClassEpochs(Epochs):
             self.ruled = min(self.ruled, self.spent)
         over = not descent.factorised and self.spent >= (1.0 + self.after_rule) * self.ruled
         self.within_tol = descent.pg_range <= self.range_tol
-        if over and not self.within_tol and descent.pg_range <= plain:  # an epoch measures rows as it meets them
+        if over and not self.within_tol and descent.pg_range <= plain:  # measured at the time of each visit
             self.within_tol = not descent.complete or self.objective.projected_range(descent.alpha) <= plain
         self.limit = self.monitor.limit(descent.count)
 
@@ -177,7 +177,7 @@ class ClassEpochs(Epochs):
 
 
 class ClassRounds(Rounds):
-    """One run: epochs and rounds alternate.
+    """A run that alternates between epochs and rounds.
 
     max_epochs, after_rule: see the constants.
     """
@@ -185,11 +185,11 @@ class ClassRounds(Rounds):
     max_epochs, after_rule = MAX_EPOCHS, AFTER_RULE_SHARE
     may_round = True  # whether epochs may give way to rounds
     handing_over = False  # whether epochs end the run once the multipliers' steps say that -e is near
-    near = False  # whether they have said so
+    near = False  # whether the steps say so
     reached = 1.0  # the certified gap before epochs continue
     interior, spent = np.inf, 0.0  # what interior-point steps are expected to cost; what epochs and rounds have cost
     rounded_cost = np.inf  # at which a gap of SLOW_MIN_GAP ends a run whose interior-point steps ended by rounding
-    descent: CrammerSingerDescent | None = None  # to which rounds return where they cost more than it expects
+    descent: CrammerSingerDescent | None = None  # rounds return to it where they cost more than it expects
 
     def __init__(self, task: ClassTask, objective: CrammerSingerLoss, monitor: Monitor, rule: Rule, factorised: bool):
         super().__init__(objective, monitor, rule, factorised)
@@ -229,7 +229,7 @@ class ClassRounds(Rounds):
                 objective.sigma = SIGMA_COLD
             begun, before = True, monitor.iterations
             status = None if interior else self.multiplier_rounds()
-            # stuck: rounding stopped rounds while epochs may still help
+            # stuck: round-off stopped the rounds; epochs may still help
             rounding = status is base.PRECISION and self.descent is not None and self.best.gap > RULE_MIN_GAP
             stuck = interior or rounding
             status = None if stuck else status
@@ -238,13 +238,13 @@ class ClassRounds(Rounds):
             other = status is None and not self.near  # whether another method may be next
             if other and self.interior < np.inf and (stuck or self.spent > CLASS_INTERIOR_SHARE * self.interior):
                 status = self.interior_steps()
-                if self.best.gap <= SLOW_MIN_GAP:  # else rounding has spoilt these points
+                if self.best.gap <= SLOW_MIN_GAP:  # otherwise round-off has made these points inaccurate
                     alpha = self.best.alpha
             elif other and (descent.count >= self.max_epochs or self.rounded):
                 status = base.OPTIMAL if self.best.gap <= ROUNDOFF_GAP else base.PRECISION
             if status is not None:
                 break
-            if self.near or stuck:  # once: epochs end the run, or are too many
+            if self.near or stuck:  # only once: then epochs end the run or are too many
                 self.may_round, self.handing_over, self.descent = False, False, None
             else:
                 descent.expect_more_steps()
@@ -281,7 +281,7 @@ class ClassRounds(Rounds):
         return still_needed(self._gaps, costs, gap if gap > 0.0 else RULE_MIN_GAP, len(self._gaps) // 2) > descent.steps
 
     def interior_steps(self) -> Status | None:
-        """Interior-point steps, once.
+        """Take interior-point steps, at most once in a run.
 
         None if epochs take over: LIBLINEAR's rule is for dual points most of whose numbers are zero.
         """
@@ -289,7 +289,7 @@ class ClassRounds(Rounds):
         self.rounded_cost = self.interior
         self.interior = np.inf
         try:
-            with np.errstate(all="ignore"):  # what overflows ends the steps
+            with np.errstate(all="ignore"):  # overflow ends the steps
                 start = class_interior.ClassInterior(self.task)
             gap_tol = RULE_MIN_GAP if ruled else OPTIMAL_GAP
             status = interior_steps.interior_steps(start, self.monitor, self.best, gap_tol)

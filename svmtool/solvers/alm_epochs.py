@@ -32,8 +32,8 @@ MAX_NEWTON_COST = 4.0
 MIN_DUAL_SHARE = 1e-3  # share of the primal that the bound counts as at least where the gap is measured by it
 RANGE_UNSHRINK_SHARE = 0.3  # factor of the range at which shrunk rows return, each time they do
 FIRST_EPOCHS = 2  # epochs before Newton steps with a matrix of the features take over
-# They do not if epochs would reach the gap, at the last rate, within EPOCHS_WORTH and as many more as take the time of
-# EPOCHS_FACTORS factorisations
+# They do not take over if epochs would reach the gap, at the last rate, within EPOCHS_WORTH epochs and as many more as
+# take the time of EPOCHS_FACTORS factorisations
 EPOCHS_WORTH, EPOCHS_FACTORS = 8, 10
 SQUARE_NS = 2.0  # nanoseconds of a factorisation per d^2, besides FACTOR_NS
 
@@ -70,13 +70,13 @@ class HingeEpochs(Epochs):
         self.nnz = max(stored_rows(objective.rows).nnz, 1)
         self.worth = epochs_worth(objective.d, self.nnz)  # most epochs where rounds factorise
         self.pg_range, self.certified_gap, self.patience = 1.0, 1.0, 1.0
-        self.promising = -1.0  # range at which the gap is reached if it falls as the range does
+        self.promising = -1.0  # range at which the gap will be reached if both fall at the same rate
         self.gaps, self.pg_ranges, self.costs, self.visits_at = [1.0], [1.0], [0.0], [0.0]  # of each evaluation
         self.small = self.over = self.near = self.within_tol = False  # of the last epoch; see `measure`
         self.limit: Status | None = None
 
     def batch(self) -> tuple[Any, ...]:
-        """Where d is small, the epochs before the next evaluation."""
+        """Return the arguments for several epochs where d is small: those before the next evaluation."""
         descent, max_iter = self.descent, self.monitor.max_iter
         if self.wide or descent.count < self.first:
             return ()
@@ -95,7 +95,7 @@ class HingeEpochs(Epochs):
         self.limit = self.monitor.limit(descent.count) or (base.RULE if self.over else None)
 
     def switches(self) -> bool:
-        """After LIBLINEAR's rule, where Newton steps are cheap enough to reach the gap."""
+        """Whether LIBLINEAR's rule holds and Newton steps are cheap enough to reach the gap."""
         if self.over and self.objective.p == 1.0:
             self.ruled = self.descent.newton_is_cheaper(self.cheap * self.spent, self.max_rows, steps=EXPECTED_STEPS)
         return self.ruled
@@ -148,7 +148,7 @@ class HingeEpochs(Epochs):
         o, descent = self.objective, self.descent
         if self.limit and not self.wide:  # early epochs overshoot: use the best multiple of their w
             descent.scale(o.best_multiple(descent.w))
-        if self.wide:  # rows on the margin that fall short of it by a little cost more than all else
+        if self.wide:  # rows just short of the margin would contribute most of the value
             self.multiple, primal = o.least_multiple(descent.w)
         elif o.p == 1.0:
             primal = descent.primal_value()

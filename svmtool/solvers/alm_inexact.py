@@ -54,7 +54,7 @@ SIGMA_FIRST = 0.3  # mu(1) / C_i, which the paper leaves open
 PAPER_SIGMA_MAX = 1e5  # the paper's cap on mu
 BALANCE_RATIO, BALANCE_STEP = 2.0, 4.0  # factors: between the residuals, and of mu at once, at most
 BALANCE_EVERY, BALANCE_REST = 5, 0.3  # iterations between two changes: at least this many, and this share of all so far
-GEOMETRIC_GROWTH = 1.05  # of mu an iteration, where it grows geometrically
+GEOMETRIC_GROWTH = 1.05  # factor of mu in each iteration, where it grows geometrically
 MAX_ITERATIONS = 10000
 ADMM_PRODUCTS, ADMM_SQUARE_NS = 3.0, 2.0  # of a factorised iteration: products with the rows, operations per d^2
 # After so many iterations, and each doubling, a run ends that is predicted to need more than MAX_ITERATIONS
@@ -146,7 +146,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
             if ours:
                 average.add()
             if k >= balanced:
-                balanced = k + max(BALANCE_EVERY, BALANCE_REST * k)  # less and less often: else mu could cycle
+                balanced = k + max(BALANCE_EVERY, BALANCE_REST * k)  # at growing intervals, so that mu cannot cycle
                 o.sigma *= step.imbalance()
             continue
         if task.options.mu == "geometric":
@@ -208,7 +208,7 @@ class _Step:
         self.residual, self._moved = o.step_rows(s, self.relaxed).tolist()
 
     def imbalance(self) -> float:
-        """What to multiply sigma with for the two residuals to come nearer to each other; 1 if they are near."""
+        """The factor of sigma that makes the two residuals more equal; 1 if they are nearly equal."""
         o = self.o
         e_size, xi_size, beta_size = o.sizes().tolist()
         primal = self.residual * beta_size
@@ -221,7 +221,7 @@ class _Step:
         return min(max(float(np.sqrt(ratio)), 1.0 / BALANCE_STEP), BALANCE_STEP)
 
     def _direction(self, g: np.ndarray) -> np.ndarray:
-        """Nearly H^-1 g, or g itself."""
+        """An approximation of H^-1 g, or g itself."""
         o, sigma = self.o, self.o.sigma
         if self.steps == 1:
             return g
@@ -234,7 +234,7 @@ class _Step:
                 self._factor, self._factor_sigma = Factored(H), sigma
             return self._factor.solve(g)
         diagonal = sigma * self._squares + 1.0
-        if o.free_bias:  # however little weight the rows have
+        if o.free_bias:  # also where rows have almost no weight
             diagonal[-1] = max(sigma * self._squares[-1], 1e-12)
 
         def product(v: np.ndarray) -> np.ndarray:

@@ -31,10 +31,10 @@ from svmtool.tolerances import (
 if TYPE_CHECKING:
     from svmtool.objectives.crammer_singer import CrammerSingerLoss
 
-SIGMA_COLD = 3.0  # first sigma without multipliers from elsewhere
+SIGMA_COLD = 3.0  # first sigma of a run that starts with zero multipliers
 SIGMA_GROWTH, SIGMA_MAX = 3.0, 1e8
 GRADIENT_TOL = 1.0  # a round ends when the gradient is this small relative to the coming change of the multipliers
-SMOOTHING = 0.9  # weight of the earlier ranges in their mean: a single one varies much
+SMOOTHING = 0.9  # weight of the earlier ranges in their running mean: single ranges vary much
 RECENT_RANGES = 4  # share of all evaluations, one in this many, over which the fall of the range is measured
 WINDOW = 4  # evaluations over which the fall of the gap is measured where it fluctuates
 
@@ -75,7 +75,7 @@ class Rounds:
 
     @property
     def max_products(self) -> int:
-        """Of one Newton step by conjugate gradients."""
+        """Most products in one Newton step by conjugate gradients."""
         return 10 * self.objective.d
 
     def switches(self, ends: bool, cg: int) -> bool:

@@ -27,7 +27,7 @@ METHODS = {"sums": SUMS}
 
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
-    """The one method."""
+    """Return the plan: there is one method."""
     return Plan("sums", "an adaptable model keeps them")
 
 

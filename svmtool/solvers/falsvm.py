@@ -66,7 +66,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
             break
         if method == "shuffled":
             rand_shuffle(random, added.order, 0, n)
-        at = 0 if d else n  # without features no row changes anything
+        at = 0 if d else n  # without features no row changes the weights
         while at < n and status is None:
             at = added.visit(at, min(at + some, n))
             status = monitor.limit()

@@ -50,7 +50,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     alpha = np.zeros(n)
     alpha[run.chosen] = run.subproblem.alpha
     w = np.append(task.rows.transpose_product(alpha), run.stored_rho)
-    near = is_zero(-np.inf, run.subproblem.rho, rows.size)  # without the product that gives the least value
+    near = is_zero(-np.inf, run.subproblem.rho, rows.size)  # saves the product that gives the least value
     if near and status.converged and certify_hard_linear(task.rows, alpha).primal == 0.0:
         w[:] = 0.0
     return Result(w, status, monitor.iterations - 1, monitor.history, alpha)

@@ -160,7 +160,7 @@ def _descend(
         gap = hard_gap(lead - apart, rho + apart, problem.size)
         try:
             if not state.exact and (not moved or (gap > target_gap >= hard_gap(lead, rho, problem.size))):
-                state.refresh()  # it may be round-off of single precision
+                state.refresh()  # the violation may be round-off of single precision
                 moved = True
                 continue
             dual = -0.5 * rho

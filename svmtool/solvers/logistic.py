@@ -45,8 +45,9 @@ EARLY_CG_SHARE = 0.6  # share of a Gram matrix's cost that CG with the diagonal 
 LOGISTIC_CG_LOOSE, LOGISTIC_CG_TIGHT = 0.3, 1e-4  # largest and smallest tolerance of CG
 GRADIENT_SHARE = 0.3  # CG goes no further than to this share of the |gradient| that ends the run
 RATE_EPOCHS = 5  # epochs over which their speed is measured
-# Steps take over where this many more epochs would be needed.  Ten sets of 2,348 to 518,658 features, -s 0 and 7, C = 1
-# and 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to 1.63)
+# Newton steps take over where this many more epochs would be needed.  Ten sets of 2,348 to 518,658 features, -s 0 and
+# 7, C = 1 and 100, 40 runs: 0.91 of the time that 100 takes (0.40 to 1.10 of those above 0.6 s), as with 10 (0.39 to
+# 1.63)
 MAX_MORE_EPOCHS = 30
 ZERO_LOGISTIC_MARGIN = 750.0  # log(1 + exp(-z)) is 0 from this margin on
 
@@ -111,7 +112,7 @@ def _sampled(objective: Logistic, monitor: Monitor, group: int, seed: int) -> Fa
 
 
 class TruncatedNewton:
-    """One run on an objective: its steps and epochs share what ends them.
+    """A run of Newton steps and of epochs, which end by the same rules.
 
     wide: whether H is too large to be factorised.
     factor: of an earlier H; products: how many CG has needed since it was formed; worth: how many it is worth.
@@ -171,7 +172,7 @@ class TruncatedNewton:
             o.step(t, p)
 
     def direction(self, f: float, g: np.ndarray, norm: float) -> tuple[np.ndarray, int]:
-        """p with H p = -g, as nearly as the next step can use; and the products spent on it."""
+        """Return p with H p = -g, as accurate as the next step needs, and the number of products used."""
         o = self.objective
         if self.few_rows and self.products * o.product_cost >= o.face_cost:
             try:
@@ -213,7 +214,7 @@ class TruncatedNewton:
             gaps.append(descent.gap)
             dual = descent.dual_value()
             rate = gaps[-1] / max(gaps[-2], 1e-300) if len(gaps) > 1 else 1.0
-            if descent.gap * min(1.0, rate) <= target_gap * dual:  # the gap was met on the way: by now it is smaller
+            if descent.gap * min(1.0, rate) <= target_gap * dual:  # the gap was reached earlier: it is smaller now
                 o.set_point(descent.w)
                 f, bound, norm, status = self._record(dual)
                 steepest = float(np.abs(descent.t + o.z).max(initial=0.0))
@@ -237,5 +238,5 @@ class TruncatedNewton:
 
 
 def _log(x: float) -> float:
-    """log(x), of a number that rounding may have taken below the smallest one."""
+    """log(max(x, 1e-300)): round-off may make x 0 or negative."""
     return math.log(max(x, 1e-300))

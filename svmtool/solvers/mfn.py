@@ -58,7 +58,7 @@ TURN_GROWTH = 2.0  # how much longer each turn is than the last
 NEAR_GAP = 1e-2
 NEAR_GAP_FACTOR = 0.1
 EPOCHS_TEXT = "epochs of coordinate descent"  # in the solver log
-SHORT_TURN_SHARE = 0.25  # length of a turn of steps that are behind, relative to that of the epochs
+SHORT_TURN_SHARE = 0.25  # length of a turn of the slower steps, relative to that of the epochs
 
 METHODS = {
     "bias": BIAS,

@@ -75,12 +75,12 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
 
 
 class L1Homotopy(Homotopy):
-    """Stages with beta = 1/2, which halve tau; then the polish, whose multipliers follow."""
+    """Run stages with beta = 1/2, which halve tau, then the polish with its multiplier steps."""
 
     polishing = False
 
     def enter(self) -> None:
-        """Choose the stage that suits w: the one whose dual point is best."""
+        """Choose the stage whose dual point at w is best."""
         o = self.objective
         bound = -np.inf
         while o.sigma < POLISH_SIGMA_MAX and not self.monitor.ended():

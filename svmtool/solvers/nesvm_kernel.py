@@ -35,7 +35,7 @@ STALL_STAGES = 12  # stages without a smaller gap, after which only round-off is
 LOST_STAGE_WEIGHT = 4  # a stage that finds neither the minimum of F_mu nor a smaller gap counts as this many
 FIRST_CHECK_STAGES = 8  # stages before the first check of progress
 
-METHODS = {  # up to how many rows in Newton's system it is factorised; with more, conjugate gradients solve it
+METHODS = {  # most rows of a Newton system that is factorised; conjugate gradients solve larger ones
     "factorised": "stages of the smoothed loss: Newton steps by a factorised system",
     "mixed": f"stages of the smoothed loss: Newton steps by a system factorised up to {MAX_FACTORISED_ROWS} rows",
     "cg": "stages of the smoothed loss: Newton steps by conjugate gradients",

@@ -29,9 +29,9 @@ from svmtool.solvers.shared.newton import rounded
 from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
 
 LP_MU, LP_MU_FACTOR = 1.0, 0.5  # the first mu, and how mu and the proximal term's weight shrink
-RHO_FIRST, RHO_MIN = 1e-3, 1e-10  # that weight, relative to the sum of all C_i; see homotopy.rise
+RHO_FIRST, RHO_MIN = 1e-3, 1e-10  # first and least weight of the proximal term over sum C_i; see homotopy.rise
 EVALUATION_STEPS = 8  # steps between two evaluations of the gap within a stage
-BACK_FACTOR = 0.1  # factor by which mu goes back when columns enter
+BACK_FACTOR = 0.1  # factor by which mu increases when columns enter
 CUBE_RATIO = 1e4  # ratio of d^3 to the non-zeros, from which methods without a d x d system are faster
 MAX_FIRST_COLUMNS = 200  # up to this many violated dual constraints at the start column generation comes first
 # Restarted PDHG
@@ -43,7 +43,7 @@ CALL_NUMBERS = 1 << 23  # numbers that steps go over between two checks of the l
 MIN_COLUMNS = 200  # least number of columns that enter at a time
 ENTERING_SUM = 0.8  # sums from which a column enters, if any sum is above 1
 LEAVING_SUM = 0.8  # sums below which a column of weight zero leaves again
-LEAVING_GAP_SHARE = 0.95  # columns leave only if the gap has fallen to this share since some last did: none cycles
+LEAVING_GAP_SHARE = 0.95  # columns leave if the gap is this share of that when some last left: none cycles
 INNER_GAP = 0.3  # share of the whole gap to which a choice of columns is solved
 
 METHODS = {
@@ -102,7 +102,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
 def by_pdhg(task: Task, monitor: Monitor, best: Best) -> Status | None:
     """Improve `best` until the gap reaches the target; returns why the run ended, None where steps are too slow."""
     run, status = L1Pdhg(task, best.w), None
-    least, at = best.gap, 0  # the gap when it last fell well, and after how many steps that was
+    least, at = best.gap, 0  # the gap at its last sufficient decrease, and the steps until then
     burst = max(1, CALL_NUMBERS // max(task.rows.nnz, 1))
     while status is None:
         last_step = run.steps + max(PDHG_FIRST_STEPS, int(PDHG_EVALUATION_SHARE * run.steps))
@@ -197,7 +197,7 @@ class LpHomotopy(Homotopy):
         self.best.alpha = np.zeros(task.rows.n)
 
     def follow(self, alpha: np.ndarray, column_sums: np.ndarray, other: LpHomotopy | None) -> None:
-        """Take over a dual point, its `column_sums` (f8[m]), and from a run on other columns a somewhat larger mu."""
+        """Continue from a dual point and its `column_sums` (f8[m]), with a larger mu than the run on other columns."""
         o = self.objective
         o.set_multipliers(alpha, column_sums)
         if other is not None:

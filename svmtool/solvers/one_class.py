@@ -89,7 +89,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
             stalled = 0 if better else stalled + 1
             smallest, highest = min(smallest, descent.gap), max(highest, descent.dual)
             evaluations += 1
-            if descent.gap <= ROUNDOFF_GAP:  # of values far larger than -e no violation may ever be so small
+            if descent.gap <= ROUNDOFF_GAP:  # where values are far larger than -e no violation may become so small
                 max_evaluations = min(max_evaluations, 2 * evaluations + EXTRA_EVALUATIONS)
             if stalled >= STALL_EVALUATIONS or evaluations >= max_evaluations:
                 status = base.OPTIMAL if descent.gap <= ROUNDOFF_GAP else base.PRECISION
@@ -105,7 +105,7 @@ def _rounds(descent: OneClassDescent, monitor: Monitor, rule: Rule, warm: bool) 
                 if descent.solve_at_zero():
                     continue
                 next_try = 2 * monitor.iterations
-        except EndedError:  # a last evaluation then finds where the rows are
+        except EndedError:  # the next evaluation computes the state of the rows
             continue
         rounds = call_rounds if monitor.max_iter is None else min(call_rounds, monitor.max_iter - descent.rounds)
         try_face = not descent.run(range_tol, gap, rounds)

@@ -41,7 +41,7 @@ MIN_SCALE = 1e-290  # size of centred decision values below which they count as 
 
 
 class NotCalibratedError(Exception):
-    """Sigmoids cannot be fitted; the text completes a warning."""
+    """Raised where sigmoids cannot be fitted; its text completes a warning."""
 
 
 def calibrate(

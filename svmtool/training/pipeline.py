@@ -176,7 +176,7 @@ def _notes(settings: Settings, certificate: Certificate, results: list[Result]) 
 
 def methods(settings: Settings, request: Request, data: Reading) -> list[str]:
     """--explain: a line for each distinct plan of the problems of a data file; SvmtoolError as in training."""
-    if request.spark is not None:  # the workers hold the rows
+    if request.spark is not None:  # the workers of --spark hold the rows
         return []
     table = data.table()
     check_after_reading(settings)

@@ -47,7 +47,7 @@ STEEP_DECREASE = 0.3
 # mean (0.59 to 1.07), no gap above 1e-3 that was not; 295 rows of 36 classes at C = 1e6: a quarter
 MIN_FALL_SHARE = 0.1
 FACE_CALLS, FACE_SQUARES = 6, 10  # work of a face without its factorised system: calls, and products with its matrix
-RIDGE_FACES = MAX_FACES // 4  # faces solved with such a ridge; close to the minimum it would only delay
+RIDGE_FACES = MAX_FACES // 4  # faces solved with such a ridge, which only delays steps near the minimum
 MATRIX_WORK = 0.1  # of a step with a matrix without its products with the rows, for each feature
 
 # Models over columns
@@ -137,7 +137,7 @@ def step_of_matrix(
     least = MIN_TOLERANCE * float(np.abs(g).max())
     share = LOOSE_TOLERANCE if loose and len(v) > LARGE_FACE_WEIGHTS else MATRIX_TOLERANCE
     largest = np.full(len(v), violations.max(initial=0.0))
-    if np.any(used):  # nor may a feature of small values lag behind: by violation^2 / (2 H_jj) the model falls
+    if np.any(used):  # also for features of small values: the model decreases by violation^2 / (2 H_jj)
         np.minimum(largest, float((violations[used] / size[used]).max()) * size, out=largest, where=used)
     tolerance = max(share * float(largest.min(initial=np.inf)), least)
     ridge = fused.RIDGE_SHARE

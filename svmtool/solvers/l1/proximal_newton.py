@@ -147,7 +147,7 @@ def _first_guess(subset: L1Objective, monitor: Monitor) -> np.ndarray:
 
 
 class ProximalNewton(L1State):
-    """The outer steps, from where a run begins best, by one of METHODS."""
+    """The outer steps by one of METHODS, from the best of the possible starts."""
 
     def __init__(self, objective: L1Objective, monitor: Monitor, rule: Rule, method: str):
         super().__init__(objective, monitor, rule, method == "columns")

@@ -51,7 +51,7 @@ class L1State:
         self.model = ColumnsModel(objective, monitor) if self.wide else MatrixModel(objective, monitor)
         self.bound, self.alpha = -np.inf, None
         self.short = False  # whether the last step was short: the model is accurate only near w
-        self.widened = False  # whether the last model was one above the loss; Newton's come in between: they end sooner
+        self.widened = False  # whether the last model was an upper bound of the loss; Newton's alternate with it
         self.max_used = objective.d  # weights that may differ from zero
         self.fall = np.inf  # share of f by which the last step lowered it
         self.least_fall = -1.0  # the share at which a first guess is good enough
@@ -60,7 +60,7 @@ class L1State:
         self.work, self.max_work = 0.0, np.inf  # so far, and where a run by -e ends for good; see `_rule_ends`
         self.has_multipliers = wide and not objective.logistic and not objective.free_bias
         self.dual: L1Dual | None = None  # the method of multipliers, once it has run
-        self._patience, self._since, self._gap = STALL_WORK, 0.0, np.inf  # since which work the gap is not half of this
+        self._patience, self._since, self._gap = STALL_WORK, 0.0, np.inf  # the gap to halve, and the work then
         self.multiplications = 0.0  # about those of all steps; at `interior_after` the interior-point method runs, once
         self.interior_after = np.inf
         if L1Interior.possible(objective):
@@ -85,7 +85,7 @@ class L1State:
         self.monitor.uses("method of multipliers", "Newton steps are short, or did not halve the gap")
         if self.dual is None:
             self.dual = L1Dual(self.objective, w)
-        else:  # it continues from where it was
+        else:  # the method continues from its last point
             self._patience *= STALL_WORK_GROWTH
 
         def over(gap: float) -> bool:
@@ -195,7 +195,7 @@ class L1State:
 def sparse(
     objective: L1Objective, w: np.ndarray, used: np.ndarray, gap: float, monitor: Monitor
 ) -> tuple[float, np.ndarray]:
-    """Exact zeros after interior-point steps, by Newton steps over the weights `used` (bool[d]) alone, from w.
+    """Make zeros exact after interior-point steps: Newton steps from w over the weights `used` (bool[d]) alone.
 
     Returns the objective's value and the weights (f8[d]), zero where they are not in `used`.  gap: the relative one
     that is small enough, by the lower bound at the losses' slopes.

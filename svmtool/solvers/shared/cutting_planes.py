@@ -102,7 +102,7 @@ class CuttingPlanes:
             gap = hard_gap(lead, rho, self.rows.size)
             reached = self.monitor.gap is not None and gap <= self.monitor.gap
             if all_seen and not self.rows.exact and (reached or (not moved and self.monitor.iterations)):
-                self.rows.refresh()  # or else the last row that joined was not what it seemed
+                self.rows.refresh()  # otherwise the last row that joined was within theta
                 continue
             lead = max(lead, 0.0)
             primal = -0.5 * lead * (lead / rho) if rho > 0.0 else 0.0

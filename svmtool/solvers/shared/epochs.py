@@ -24,7 +24,7 @@ SWITCH = Status("switch", False, "another method is expected to be cheaper")  # 
 
 
 class Epochs(ABC):
-    """What a solver decides between epochs of a coordinate descent; `run` asks in the order below.
+    """The decisions of a solver between epochs of coordinate descent; `run` calls the methods in the order below.
 
     descent: a DualCoordinateDescent or another with its methods `run` and `unshrink` and attributes `count`, `visits`
     and `complete` (False: rows must be unshrunk before the rule holds for all).  spent: cost of the epochs so far.

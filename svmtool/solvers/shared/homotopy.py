@@ -141,7 +141,7 @@ class Homotopy:
             o.step(t, p)
 
     def keep(self, ends: bool) -> None:
-        """Take the present answers where they are better; ends: whether the stage does."""
+        """Keep the current answers where they are better; ends: whether the stage ends here."""
         self.best.keep()
 
     def next_stage(self) -> np.ndarray:
@@ -229,7 +229,7 @@ class CentredEpochs(Epochs):
         if o.free_bias:
             o.set_point(np.append(w[:-1], 0.0))
             w = np.append(w[:-1], o.best_bias())
-        # where C is large P of w is far above D though w is short of a few margins only
+        # where C is large a few rows just short of the margin raise P(w) far above D
         o.step(o.best_multiple(w), w)
         o.value()
         best.update(o.primal, o.w, o.dual_value(descent.alpha), descent.alpha)

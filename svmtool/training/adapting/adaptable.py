@@ -70,7 +70,7 @@ class Adaptable:
             stack.pop_all()
 
     def _open(self, source: str) -> None:
-        if self._copy and os.path.exists(source + adaptable.STATE):  # else its absence is the error to report
+        if self._copy and os.path.exists(source + adaptable.STATE):  # otherwise its absence is reported
             self._locks.append(locked(source))
         self.state = adaptable_state.read(source)
         self.log = RowLog.open(source + adaptable.ROWS_SUFFIX, self.state.log, self.state.entries)
@@ -256,7 +256,7 @@ def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics) -> 
         return 0.0
     q = _passed(problem, sums)
     k = np.arange(1, PROBE_DIRECTIONS * problem.d + 1).reshape(PROBE_DIRECTIONS, problem.d)
-    # as good as random: importing numpy.random takes 20 ms
+    # pseudo-random signs without numpy.random, whose import takes 20 ms
     signs = np.where(k * INVERSE_GOLDEN_RATIO % 1.0 < 0.5, -1.0, 1.0)
     moved = max(float(np.linalg.norm(problem.matrix.factor().solve(s * q))) for s in signs)
     return 2.0 * problem.C * EPS * moved * float(np.linalg.norm(q * w)) / size

@@ -83,7 +83,7 @@ def notes(s: Settings, done: KernelTraining) -> tuple[str, ...]:
 
 
 def methods(settings: Settings, request: Request, data: Reading) -> list[str]:
-    """--explain: a line for each method with which problems of a data file begin; SvmtoolError as in training."""
+    """Return a line of --explain for each method with which problems begin; SvmtoolError as in training."""
     with np.errstate(all="ignore"):
         rows, fitting = checked(settings, data), Fitting(settings)
         if settings.row.kind == "classification":

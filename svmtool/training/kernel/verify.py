@@ -124,7 +124,7 @@ def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate) 
 def _nothing(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunction, KernelResult, Certificate]:
     """The result of a run that a limit ended before there were weights: w = 0 with its best constants.
 
-    It costs nothing, because thousands of problems may end so.
+    Its cost is negligible, because thousands of problems may end this way.
     """
     found = certifier.certified_zero(problem)
     if not isinstance(problem, HardOneClass):
@@ -149,7 +149,7 @@ def certified(
             result.rho, result.r = problem.without_losses(exact)
     if not _finite(result.alpha, result.rho, result.r):
         return problem.decision_function(result), Certificate(np.nan, np.nan, np.nan)
-    with np.errstate(all="ignore"):  # values that are not finite show in the gap
+    with np.errstate(all="ignore"):  # the gap is not finite if any value is not
         if exact is None:
             found = certifier.certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late, target)
         else:

@@ -107,10 +107,10 @@ class Reduction(ABC):
 
     @abstractmethod
     def _read_labels(self, labels: np.ndarray) -> None:
-        """Take what is needed of the labels, f8[n]; SvmtoolError where they make no problem."""
+        """Store what is needed of the labels, f8[n]; SvmtoolError where they define no problem."""
 
     def _largest_label(self, labels: np.ndarray) -> float:
-        """The largest number that the labels bring into the problem."""
+        """The largest absolute number in the problem that comes from the labels."""
         return 1.0
 
     @abstractmethod
@@ -159,7 +159,7 @@ class Reduction(ABC):
         return ""
 
     def prepare(self) -> None:  # noqa: B027  most kinds have nothing to share
-        """Form what all problems share, with all threads; before the first is solved.  EndedError: time is over."""
+        """Compute what all problems share, on all threads, before the first is solved; EndedError at the limit."""
 
     def sums_of(self, results: list[Result]) -> ClassStatistics | None:
         """The sums that an adaptable model's state is made of, None for other models."""
@@ -318,7 +318,7 @@ class Reduction(ABC):
         return Monitor(aim, self.settings.stopping.max_iter, sink=sink, stop=stop, progress=progress)
 
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
-        """The result w (None: zeros) of problem k, which the run had no time for; None: its solver gives it."""
+        """The result w (None: zeros) of problem k where the time limit came first; None where the solver gives it."""
         value, w = verify.better_start(self, k, w)
         monitor = Monitor()
         monitor.step(value, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
@@ -331,7 +331,7 @@ class Reduction(ABC):
         self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag,
         before: Result | None = None,
     ) -> Result:  # fmt: skip
-        """Solve problem k from its start, or on from where an earlier turn was cut short."""
+        """Solve problem k from its start, or continue from where a limit ended an earlier turn."""
         if stop.ended():
             result = before or self._untouched(k, self._start_of(k, start), stop)
             if result is not None:

@@ -109,7 +109,7 @@ class HardOneClass(OneClass):
         return certify_hard_linear(self.rows, result.alpha if alpha is None else alpha)
 
     def primal(self, k: int, w: np.ndarray) -> float:
-        """Infeasible planes have no primal value, so that results are not compared."""
+        """See Reduction; infeasible planes have no primal value, so results are not compared."""
         return 0.0
 
     def value_at_zero(self, k: int) -> float:
