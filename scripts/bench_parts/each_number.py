@@ -12,6 +12,7 @@ from bench_parts.context import Context
 from bench_parts.hinge import ours
 from bench_parts.measure import child_json, geometric_mean
 from svmtool import registry
+from svmtool.tolerances import GRAM_BELOW
 
 LIMIT = 5.0  # time limit of one of our runs, as a multiple of the budget
 
@@ -110,7 +111,7 @@ def auto(ctx: Context) -> None:
     for name, path in ctx.sets(["heart_scale"] if ctx.quick else ctx.all_sets()):
         facts = auto_select.facts_of(table.read(path))
         chosen, _ = auto_select.choose(facts)
-        wide = facts.features > auto_select.GRAM_FEATURES
+        wide = facts.features > GRAM_BELOW
         named = auto_select.CANDIDATES[facts.labels][wide]
         candidates = [s for s in named if s in there and s not in auto_select.BY_OPTION]
         orders = [{"solver": s, "gap": 1e-4, "max_seconds": ctx.budget} for s in candidates]

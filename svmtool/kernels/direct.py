@@ -47,7 +47,6 @@ METHODS = {
     "features": "interior-point steps on the dual problem, systems of a linear kernel's features",
     "variables": "interior-point steps on the dual problem, systems of the variables",
 }
-MAX_FACTORISED_FEATURES = GRAM_BELOW  # features up to which a matrix is factorised: 18 MB
 # What a run of `primal_minimum` takes.  With VALUE_NS, on 25 sets of 300 to 2,000 rows, C = 1 and 1e4, it takes 0.39 to
 # 1.67 of its cost (median 0.71); all runs together 11.3 s of CPU time, with VALUE_NS / 3 13.3, with 3 VALUE_NS 10.3.
 VARIABLE_NS = 450.0  # nanoseconds of a step for a variable without its row: 430 to 520, three sets of 32,000 to 93,000
@@ -135,7 +134,7 @@ def _points(problem: KernelProblem, method: str | None) -> list[np.ndarray]:
 def primal_possible(problem: KernelProblem) -> bool:
     """Whether `primal_minimum` solves the problem: linear kernel, finite costs, sum 0, not too many features."""
     linear = problem.kernel.kind == LINEAR and problem.rows is not None
-    if not linear or problem.two_sums or np.any(problem.start) or not 0 < problem.rows.d < MAX_FACTORISED_FEATURES:
+    if not linear or problem.two_sums or np.any(problem.start) or not 0 < problem.rows.d < GRAM_BELOW:
         return False
     copies = len(problem.row) // max(problem.n, 1)
     whole = np.array_equal(problem.row, np.tile(np.arange(problem.n), copies))

@@ -28,17 +28,8 @@ from svmtool.objectives.l1.objective import violations_at
 from svmtool.objectives.logistic import Logistic
 from svmtool.objectives.squared_hinge import SquaredHinge
 from svmtool.objectives.task import Task
-from svmtool.solvers.l1 import model
+from svmtool.solvers.l1 import model, state
 from svmtool.solvers.l1.model import face_step, matrix_fits, next_ridge, step_of_matrix, working_set
-from svmtool.solvers.l1.state import (
-    L1_BIAS,
-    L1_BIAS_WHY,
-    MAX_FIRST_SLOPE,
-    PATH_FACTOR,
-    PATH_GAP,
-    PATH_ROUNDS,
-    ZERO_LOSS_MARGIN,
-)
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.newton import rounded
@@ -58,7 +49,7 @@ MAX_SYSTEMS = 20  # most of them for a model
 
 
 METHODS = {
-    "bias": L1_BIAS,
+    "bias": state.L1_BIAS,
     "direct": "proximal Newton steps by sums over the rows",
     "path": "proximal Newton steps by sums over the rows, from the solutions for smaller costs",
 }
@@ -67,8 +58,8 @@ METHODS = {
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose where steps begin."""
     d = task.rows.d
-    if task.bias_only_solution(ZERO_LOSS_MARGIN) is not None:
-        return Plan("bias", L1_BIAS_WHY)
+    if task.bias_only_solution(state.ZERO_LOSS_MARGIN) is not None:
+        return Plan("bias", state.L1_BIAS_WHY)
     if matrix_fits(d):
         return Plan("direct", f"{d} features, at most {GRAM_BELOW}")
     return Plan("path", f"{d} features, more than {GRAM_BELOW}")
@@ -77,7 +68,7 @@ def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
     if method == "bias":
-        return bias_only(monitor, task.bias_only_solution(ZERO_LOSS_MARGIN))
+        return bias_only(monitor, task.bias_only_solution(state.ZERO_LOSS_MARGIN))
     run = NewtonOverSums(task, monitor, rule, method)
     status = run.from_weights(start)
     return Result(run.losses.w, status, monitor.iterations, monitor.history)
@@ -105,11 +96,11 @@ class NewtonOverSums:
         o.set_point(np.zeros(o.d))
         if self.wide:  # with smaller costs, which are larger penalties, first
             factor, steepest = 1.0, float(np.abs(o.loss_and_slope()[1]).max(initial=0.0))
-            while steepest > MAX_FIRST_SLOPE * factor:
-                factor /= PATH_FACTOR
-            while factor > PATH_FACTOR**-0.5 and not monitor.ended():
-                self._steps(factor, monitor.child(None, PATH_ROUNDS), PATH_GAP)
-                factor *= PATH_FACTOR
+            while steepest > state.MAX_FIRST_SLOPE * factor:
+                factor /= state.PATH_FACTOR
+            while factor > state.PATH_FACTOR**-0.5 and not monitor.ended():
+                self._steps(factor, monitor.child(None, state.PATH_ROUNDS), state.PATH_GAP)
+                factor *= state.PATH_FACTOR
         return self._steps(1.0, monitor, self.rule.certified.gap)
 
     def _steps(self, factor: float, monitor: Monitor, gap_tol: float) -> Status:

@@ -53,18 +53,9 @@ from svmtool.limits import EndedError
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.objective import L1Objective, of_task
 from svmtool.objectives.task import Task
+from svmtool.solvers.l1 import state
 from svmtool.solvers.l1.model import LARGE_FACE_WEIGHTS
-from svmtool.solvers.l1.state import (
-    L1_BIAS,
-    L1_BIAS_WHY,
-    MAX_FIRST_SLOPE,
-    PATH_FACTOR,
-    PATH_GAP,
-    PATH_ROUNDS,
-    STEP_WORK,
-    ZERO_LOSS_MARGIN,
-    L1State,
-)
+from svmtool.solvers.l1.state import L1State
 from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.newton import MIN_GROUP, SAMPLE_GAP, SAMPLE_ROUNDS, rounded, sample_group
@@ -82,7 +73,7 @@ PATH_FALL = 0.1  # or, where the loss is smooth, a step on that path that lowers
 FUSED, MATRIX = "proximal Newton steps in one compiled call", "proximal Newton steps, models held as a matrix"
 SAMPLED = ", from the solution for a sample of the rows"
 METHODS = {
-    "bias": L1_BIAS,
+    "bias": state.L1_BIAS,
     "fused": FUSED,
     "fused-sampled": FUSED + SAMPLED,
     "matrix": MATRIX,
@@ -94,8 +85,8 @@ METHODS = {
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose the form of the models and whether a sample gives the first guess."""
     d = task.rows.d
-    if task.bias_only_solution(ZERO_LOSS_MARGIN) is not None:
-        return Plan("bias", L1_BIAS_WHY)
+    if task.bias_only_solution(state.ZERO_LOSS_MARGIN) is not None:
+        return Plan("bias", state.L1_BIAS_WHY)
     if d > GRAM_BELOW:
         return Plan("columns", f"{d} features, more than {GRAM_BELOW}")
     sampled = "-sampled" if start is None and sample_group(task.rows) >= MIN_GROUP else ""
@@ -114,7 +105,7 @@ def fits_call(problem: Task | L1Objective) -> bool:
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
     """Minimise from `start` (zeros if None, or if those are better); see the module's text."""
     if method == "bias":
-        return bias_only(monitor, task.bias_only_solution(ZERO_LOSS_MARGIN))
+        return bias_only(monitor, task.bias_only_solution(state.ZERO_LOSS_MARGIN))
     objective = of_task(task)
     kept = objective.possible() if method == "columns" else None
     if kept is not None:
@@ -186,16 +177,16 @@ class ProximalNewton(L1State):
         """
         o, monitor = self.objective, self.monitor
         w, share = np.zeros(o.d), 1.0
-        while share * steepest > MAX_FIRST_SLOPE:
-            share *= PATH_FACTOR
-        rounds = PATH_ROUNDS if monitor.max_iter is None else min(PATH_ROUNDS, monitor.max_iter)
-        while share < PATH_FACTOR**0.5 and not monitor.ended():
+        while share * steepest > state.MAX_FIRST_SLOPE:
+            share *= state.PATH_FACTOR
+        rounds = state.PATH_ROUNDS if monitor.max_iter is None else min(state.PATH_ROUNDS, monitor.max_iter)
+        while share < state.PATH_FACTOR**0.5 and not monitor.ended():
             stage = o.at_costs(share)
             stage.set_point(w)
-            run = ProximalNewton(stage, monitor.child(PATH_GAP, rounds), Rule(), "columns")
+            run = ProximalNewton(stage, monitor.child(state.PATH_GAP, rounds), Rule(), "columns")
             run.least_fall, run.interior_after = PATH_FALL if o.logistic else -1.0, np.inf
             run.steps()
-            w, share = stage.w, share / PATH_FACTOR
+            w, share = stage.w, share / state.PATH_FACTOR
         return w
 
     def _in_one_call(self, w: np.ndarray) -> Status | None:
@@ -241,7 +232,7 @@ class ProximalNewton(L1State):
             if status is not None:
                 return status
             previous = f
-            self.work += STEP_WORK + model.work
+            self.work += state.STEP_WORK + model.work
             # Eq. 13: the quadratic model's minimiser
             self.widened = self.short and not self.widened
             if self.widened:
@@ -256,7 +247,7 @@ class ProximalNewton(L1State):
             if not self.short and o.evaluate_model(model.held) > self.bound:
                 self.bound, self.alpha = o.bound, o.dual_point()
             o.step_to_zeros(t, p)
-            self._count(STEP_WORK + (model.work if self.wide else 0.0), float(model.epochs[1]))
+            self._count(state.STEP_WORK + (model.work if self.wide else 0.0), float(model.epochs[1]))
             if (self.short or model.epochs[1] >= model.max_work) and self.multiplications >= self.interior_after:
                 self.interior_after = model.max_work = np.inf
                 status = self._by_interior_point()
