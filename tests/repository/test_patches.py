@@ -19,8 +19,6 @@ ALLOWED = {  # constant: why tests may patch it; what is patched no more must le
     "data.mapped_arrays.RESERVE_SHARE": "as MAX_RESERVE_BYTES",
     "formats.rowcache.folder.ROW_BYTES_PER_TEXT_BYTE": "commands put the rows of small files on disk",
     "formats.rowcache.folder.MAX_LINE_SHARE": "limit of a line's length",
-    "formats.models.kernel.MAX_LINE": "limit of a line's length",
-    "formats.models.text.MAX_LINE": "limit of a line's length",
     "formats.svmlight.inputs.MAX_LINE": "limit of a line's length",
     "formats.svmlight.table.MAX_LINE": "limit of a line's length",
     "formats.models.text.WINDOW_BYTES": "size of a block",
