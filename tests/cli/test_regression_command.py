@@ -88,7 +88,7 @@ ODD = {
     "huge-labels": "1e200 1:1\n-1e200 2:1\n",
     "tiny-labels": "1e-200 1:1\n-1e-200 2:1\n",
     "huge-features": "1 1:1e120\n2 1:-3e119\n",
-    "far-index": "1.5 2000000:1\n-1 7:1\n",
+    "far-index": "1.5 200000:1\n-1 7:1\n",
 }
 
 

@@ -112,7 +112,7 @@ _text: list[str] = []
 def hard_problem() -> str:
     """Rows on which thousands of conjugate gradient steps are needed: a free bias, many features, a large C."""
     if not _text:
-        n, d = 3000, 2500
+        n, d = 1500, 1250
         X = random_rows(NOISE, n, d, 0.02) * np.exp(NOISE.normal(size=d) * 3.0)
         _text.append(text_of(X, NOISE.choice([1.0, -1.0], n)))
     return _text[0]
@@ -165,7 +165,7 @@ def test_ctrl_c_during_cross_validation(tmp_path):
     (tmp_path / "d").write_text(hard_problem())
     without_log = FOREVER[: FOREVER.index("--solver-log")]
     with ended(begin(tmp_path, *without_log, "-v", 2, "d")) as process:
-        time.sleep(1.0)
+        time.sleep(0.5)
         assert process.poll() is None, "over too soon: the test tests nothing"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)

@@ -273,8 +273,7 @@ def test_equations_are_not_formed_once_the_time_is_over(monkeypatch):
 # An end within a step
 
 
-@pytest.mark.parametrize("checks", [0, 1, 10])
-def test_long_computations_are_cut_short(checks):
+def test_long_computations_are_cut_short():
     d = 1100
     H = np.eye(d) * 2.0
     table = table_of(*made(1200, 600))
@@ -293,7 +292,7 @@ def test_long_computations_are_cut_short(checks):
             each()
         asked = (1 << 40) - counted.checks
         assert asked > 0
-        if asked > checks:
+        for checks in (k for k in (0, 1, 10) if k < asked):
             with pytest.raises(limits.EndedError), limits.until(AfterChecks(checks).ended):
                 each()
 

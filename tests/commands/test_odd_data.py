@@ -40,7 +40,7 @@ ODD = {
     "one-bare-row": "3\n",
     "zeros": "1 1:0 2:0\n-1 1:0\n",
     "twins": "1 1:1\n-1 1:1\n",
-    "far-index": "1 2000000:1\n-1 7:1\n",
+    "far-index": "1 200000:1\n-1 7:1\n",
     "huge": "1 1:1e300 2:1\n-1 1:-1e300\n1 2:2\n",
     "huge-far": "1 1:1e300 1999:1\n-1 1:-1e300\n1 2:2\n",
     "square-overflows": "1 1:1e200\n-1 2:1e200\n1 1:1\n",
@@ -72,7 +72,7 @@ def check_odd(number: int, name: str, status: int, out: str, err: str) -> None:
         assert err.count("\n") == 1 and err[-2] not in ".:", err
         assert not os.path.exists("m")
         if name == "far-index" and "--add" in registry.find(number).supported:
-            assert "2000000 are too many (use -s 70)" in err or "2000001 are too many (use -s 70)" in err
+            assert "200000 are too many (use -s 70)" in err or "200001 are too many (use -s 70)" in err
             return
         assert "huge" in name or name in ("square-overflows", "largest", "mixed"), "only overflow is refused"
         return

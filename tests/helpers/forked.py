@@ -23,17 +23,16 @@ def main() -> int:
 
 def serve(path: str) -> None:
     """Fork for each command until standard input, a pipe, ends."""
+    import importlib
     import os
     import select
     import signal
     import socket
 
-    import click  # noqa: F401
-
-    import svmtool.cli.predict.command
-    import svmtool.cli.scale
-    import svmtool.cli.train
-    import svmtool.training.pipeline  # noqa: F401
+    umbrella = "group inspect convert export report bench".split()
+    for name in ("predict.command", "scale", "train", *(f"umbrella.{name}" for name in umbrella)):
+        importlib.import_module(f"svmtool.cli.{name}")
+    importlib.import_module("svmtool.training.pipeline")
 
     woken, wake = os.pipe()
     os.set_blocking(wake, False)

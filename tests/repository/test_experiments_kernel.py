@@ -19,11 +19,14 @@ from experiments.studies import alfpgm_tables, fosvm
 
 SMALL = Data("breast_cancer", rows=80, unit=True)
 NORMAL = Data("breast_cancer", unit=True, normal=-1)
+VERSIONS: dict[str, str] = {}  # of the tools, which all runners here ask for once
 
 
 @pytest.fixture
 def runner(tmp_path):
-    return Runner([REPOSITORY / "data"], tmp_path, sys.executable)
+    made = Runner([REPOSITORY / "data"], tmp_path, sys.executable)
+    made.versions = VERSIONS
+    return made
 
 
 @pytest.mark.parametrize(("density", "size"), [(1.0, 7), (1.0, 1 << 18), (0.05, 100)])
