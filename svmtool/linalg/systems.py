@@ -27,10 +27,10 @@ MAX_FAILURES, MAX_EXCHANGES = 5, 500  # of `nonnegative`: block exchanges that d
 BOUNDARY_FRACTION = 0.995  # interior-point steps go this share of the way to the nearest bound
 SLOPE_ROUNDINGS = 8.0  # a slope counts as zero up to this many rounding errors of its terms
 RESTORED_SUM_RTOL = 1e-14  # relative error of the sum that `restore_sum` accepts
-# Above this order a factorisation uses panels of this many columns.  Whole commands (-s 0 to 4 and 42) with systems of
-# order 128 to 400 took 0.75 to 1.08 of the time that they take with panels there, 0.96 in the mean, on thirteen sets of
-# 16 to 10,000 features; without panels above it four sets of 500 to 780 features took 1.0 to 1.4 times as long.
-MIN_PANEL_ORDER, PANEL_COLUMNS = 400, 40
+# Above this order a factorisation uses panels of this many columns.  Without any, four sets of 500 to 780 features took
+# 1.0 to 1.4 times as long.  Without them up to order 400, whole commands (-s 0 to 4 and 42) on thirteen sets of 16 to
+# 10,000 features took 0.75 to 1.08 of the time, 0.96 in the mean; but it would change the last bits of models.
+MIN_PANEL_ORDER, PANEL_COLUMNS = 128, 40
 
 
 def solve_positive(H: np.ndarray, g: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ from svmtool.compiled.loops.loss.l1_loops import (
 )
 from svmtool.compiled.loops.loss.logistic_loops import logistic_state, logistic_widen
 from svmtool.compiled.loops.rows.row_loops import ONE, dot
-from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
+from svmtool.compiled.loops.rows.solve_loops import cholesky_in_place
 from svmtool.tolerances import NEWTON_RTOL, OPTIMAL_GAP, SUFFICIENT_DECREASE
 
 L1_FIELDS = 6  # of a record: f, bound, largest violation, non-zero weights, epochs, step
@@ -148,7 +148,7 @@ def face_step(gram, v, slope, penalty, part, numbers):
         for b in range(m):
             part[a * m + b] = gram[j * d + int(face[b])]
         part[a * m + a] *= 1.0 + RIDGE_SHARE
-    if cholesky_solve(part, minus_gradient, q, m):
+    if cholesky_in_place(part, minus_gradient, q, m):
         return
     curvature = 0.0
     for a in range(m):

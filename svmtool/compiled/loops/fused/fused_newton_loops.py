@@ -10,7 +10,7 @@ from svmtool.compiled import helper, loop
 from svmtool.compiled.loops.loss.hinge_loops import hinge2_line_search, hinge2_state, next_line_search_step
 from svmtool.compiled.loops.loss.logistic_loops import LINE_SEARCH_RTOL, logistic_line_search, logistic_state
 from svmtool.compiled.loops.rows.row_loops import ONE, csr_gram, dot, row_dot
-from svmtool.compiled.loops.rows.solve_loops import cholesky_solve
+from svmtool.compiled.loops.rows.solve_loops import cholesky_in_place
 from svmtool.tolerances import NEWTON_RTOL, OPTIMAL_GAP
 
 NEWTON_FIELDS = 5  # of a record: f, bound, |gradient|, active rows, step
@@ -66,7 +66,7 @@ def record(history, k, fields, f, bound, norm, active, t):
 @helper(fast=True)
 def direction(matrix, g, p):
     """p = -matrix^-1 g, overwriting the matrix (d x d, upper triangle); returns 0 if it is positive definite."""
-    code = cholesky_solve(matrix, g, p, len(g))
+    code = cholesky_in_place(matrix, g, p, len(g))
     for j in range(len(p)):
         p[j] = -p[j]
     return code
