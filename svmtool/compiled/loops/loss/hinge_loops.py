@@ -125,8 +125,8 @@ def smoothed(xi, beta, p, sigma, cap):
     return b, slope, b * v / p + 0.5 * (b * b - beta * beta) / sigma, loss, b * v
 
 
-@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, u8, u8)", fast=True)
-def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi):
+@helper(fast=True)
+def state_of_rows(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi):
     """Slopes, curvatures and sums of rows lo .. hi-1.
 
     u_i = -C_i b_i y_i; c_i = C_i for p = 1 where 0 < b_i < cap (else 0; the factor sigma is left out), C_i db_i/dt
@@ -153,8 +153,19 @@ def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo,
     sums[4], sums[5], sums[6], sums[7] = conjugate, support, changed, active
 
 
-@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, u8, u8)", fast=True)
-def power_line_search(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
+@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, u8, u8)", fast=True)
+def power_state(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi):
+    """`state_of_rows`, compiled for p = 1 and p = 2 as well."""
+    if p == 1.0:
+        state_of_rows(z, target, cost, y, beta, u, c, change, sums, 1.0, sigma, cap, lo, hi)
+    elif p == 2.0:
+        state_of_rows(z, target, cost, y, beta, u, c, change, sums, 2.0, sigma, cap, lo, hi)
+    else:
+        state_of_rows(z, target, cost, y, beta, u, c, change, sums, p, sigma, cap, lo, hi)
+
+
+@helper(fast=True)
+def slope_of_rows(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
     """out[0], out[1] = slope and curvature, at z + at dz, of the sum over rows lo .. hi-1 of the smoothed losses."""
     slope = bend = 0.0
     for i in range(lo, hi):
@@ -163,6 +174,24 @@ def power_line_search(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi)
         bend += cost[i] * dz[i] * dz[i] * rise
     out[0] = slope
     out[1] = bend * sigma if p == 1.0 else bend
+
+
+@loop("void(f8[], f8[], f8[], f8[], f8[], f8[], f8, f8, f8, f8, u8, u8)", fast=True)
+def power_line_search(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi):
+    """`slope_of_rows`, compiled for p = 1 as well; for p = 2 the rows' common factor stays out of the sums."""
+    if p == 1.0:
+        slope_of_rows(z, dz, target, cost, beta, out, at, 1.0, sigma, cap, lo, hi)
+    elif p == 2.0:
+        slope = bend = 0.0
+        for i in range(lo, hi):
+            t = target[i] - z[i] - at * dz[i] + beta[i] / sigma
+            weighted = cost[i] * dz[i] if t > 0.0 else 0.0
+            slope -= weighted * t
+            bend += weighted * dz[i]
+        out[0] = slope * (2.0 * sigma / (sigma + 2.0))
+        out[1] = bend * (2.0 * sigma / (sigma + 2.0))
+    else:
+        slope_of_rows(z, dz, target, cost, beta, out, at, p, sigma, cap, lo, hi)
 
 
 @helper(fast=True)
