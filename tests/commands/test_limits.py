@@ -259,6 +259,17 @@ def test_no_adaptable_model_without_its_sums(svm_train, tmp_path):
     assert not model.exists()
 
 
+def test_ctrl_c_before_the_sums_leaves_the_old_model(monkeypatch, svm_train, tmp_path):
+    data, model = tmp_path / "data", tmp_path / "model"
+    data.write_text(text_of(*made(60, 5, 2)))
+    model.write_text("old")
+    begin = StopFlag.__init__
+    monkeypatch.setattr(StopFlag, "__init__", lambda self, *given: (begin(self, *given), setattr(self, "set", True))[0])
+    with pytest.raises(KeyboardInterrupt):
+        svm_train("-s", 71, data, model)
+    assert model.read_text() == "old"
+
+
 def test_equations_are_not_formed_once_the_time_is_over(monkeypatch):
     """They are computed from a copy of the sums, which takes a second for thousands of features."""
     stop = StopFlag()

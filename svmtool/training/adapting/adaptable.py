@@ -30,6 +30,7 @@ from svmtool.formats.output import refuse_other_kinds
 from svmtool.models.linear import SIGMOID_NOTE, LinearModel
 from svmtool.objectives.normal_equations import NormalEquations, equations_of
 from svmtool.params import Settings
+from svmtool.solvers.shared.base import INTERRUPTED
 from svmtool.tolerances import EPS
 from svmtool.training.inputs import refuse_overflow
 
@@ -316,6 +317,8 @@ class NewState:
         """Write log, state and model of a Training."""
         s, sums, path = self.settings.problem, done.sums, self.path + adaptable.ROWS_SUFFIX
         if sums is None and len(self.hashes):
+            if done.status is INTERRUPTED:
+                raise KeyboardInterrupt  # nothing is written, as after Ctrl-C before the training
             raise SvmtoolError(
                 f"{self.path} is not written: the run ended before the sums over its rows, which its state "
                 "contains, were computed"
