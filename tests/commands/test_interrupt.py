@@ -81,7 +81,7 @@ def test_kill_while_the_model_is_written_leaves_the_old_one_or_the_new(times, tm
     for k in range(1, times + 1):
         with ended(subprocess.Popen([*call, str(k)], stdout=subprocess.PIPE)) as process:
             assert process.stdout.read(5) == b"ready"
-            time.sleep(draw.uniform(0.0, 1.1) * length)
+            time.sleep(draw.uniform(k - 1, k) / times * length)  # one moment in each part of the time
             process.send_signal(signal.SIGKILL)
             killed_before_the_end += process.wait(60) == -signal.SIGKILL
         found = target.read_bytes()
