@@ -39,5 +39,5 @@ def install() -> None:
     for name, module in (("liblinear", "liblinear"), ("libsvm", "svm")):  # `from liblinear import *` of older versions
         low = sys.modules[f"{name}.{module}"]
         package = sys.modules[name]
-        vars(package).update({key: vars(low)[key] for key in low.__all__ if key not in DROP_INS})
-        package.__all__ = [*DROP_INS[name], *(key for key in low.__all__ if key not in DROP_INS)]  # type: ignore[attr-defined]
+        public = {key: vars(low)[key] for key in low.__all__ if key not in DROP_INS}
+        vars(package).update(public, __all__=[*DROP_INS[name], *public])
