@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,10 @@ from svmtool.conversion.table import MISSING, Column, Table, missing, refuse_non
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.formats.output import replacing
-from svmtool.formats.source import Source, open_source
+from svmtool.formats.source import NUL_IN_LINE, Source, open_source
 from svmtool.tolerances import MIB
 
-ROWS_AT_ONCE = 4096  # read and written at a time
+ROWS_AT_ONCE, CELLS_AT_ONCE = 4096, 1 << 20  # read and written at a time, at most
 LONGEST_CELL = 1 << 24  # characters
 MAX_CELLS = 2_000_000_000  # of a file that is written
 
@@ -46,26 +47,20 @@ def read(path: str, delimiter: str | None, header: bool | None, text: Collection
         reader = _Reader(path, source, delimiter, header)
         names = reader.names
         refuse_repeated_names(path, names)
-        forced = {k for k, name in enumerate(names) if name in text}
-        chunks: list[list[Column]] = [[] for _ in names]
+        content = _Content(path, names, {k for k, name in enumerate(names) if name in text})
         for rows, lines in reader.chunks():
-            for k, cells in enumerate(zip(*rows, strict=True)):
-                chunks[k].append(_column(path, names[k], cells, lines, k in forced))
-        mixed = {k for k, parts in enumerate(chunks) if len({isinstance(p, list) for p in parts}) > 1}
-        if mixed:  # numbers at first: read their text
+            content.add(rows, lines)
+        if late := content.late:  # numbers at first: read their text
             source.rewind()
-            for k in mixed:
-                chunks[k] = []
+            for k in late:
+                content.texts[k] = []
             for rows, lines in _Reader(path, source, reader.delimiter, reader.header).chunks():
-                for k in mixed:
-                    chunks[k].append(_column(path, names[k], [row[k] for row in rows], lines, True))
+                for k in late:
+                    content.texts[k] += _text(path, names[k], [row[k] for row in rows], lines)
         if not reader.lines or not names:
             raise SvmtoolError(f"{path} holds no rows")
         lines = reader.lines
-        columns: list[Column] = [
-            [cell for part in parts for cell in part] if isinstance(parts[0], list) else np.concatenate(parts)
-            for parts in chunks
-        ]
+        columns = content.columns()
     return Table(path, names, columns, lambda row: f"line {lines[row]}")
 
 
@@ -77,28 +72,30 @@ class _Reader:
         self.stream = io.TextIOWrapper(io.BufferedReader(_Raw(source), MIB), encoding="utf-8-sig", newline="")
         self.lines: list[int] = []  # of each row: its last line
         csv.field_size_limit(LONGEST_CELL)
-        with _errors(path):
+        with _errors(path, lambda: 1):
             first = self.stream.readline()
         if not first.strip():
             raise SvmtoolError(f"{path}: line 1 is empty: it must be a header or a row")
         self.delimiter = delimiter or (";" if "," not in first and ";" in first else ",")
-        self.reader = csv.reader(self._from(first), delimiter=self.delimiter)
-        with _errors(path):
+        self.reader = csv.reader(self._from(first), delimiter=self.delimiter, strict=True)
+        with _errors(path, lambda: 1):
             cells = next(self.reader)
-        self.header = not any(map(_is_number, cells)) if header is None else header
+        self.header = not any(_numbers([cell]) for cell in cells) if header is None else header
         self.first = None if self.header else cells
         self.names = [c.strip() if self.header and c.strip() else f"column {k + 1}" for k, c in enumerate(cells)]
 
     def _from(self, first: str) -> Iterator[str]:
-        yield first
-        yield from self.stream
+        for number, line in enumerate(chain([first], self.stream), 1):
+            if "\0" in line:  # UTF-16 without its mark, or no text at all
+                raise SvmtoolError(f"{self.path}: line {number}: {NUL_IN_LINE}")
+            yield line
 
     def chunks(self) -> Iterator[tuple[list[list[str]], list[int]]]:
-        """Up to ROWS rows at a time, and the line of each."""
+        """Some rows at a time, and the line of each."""
         rows, lines, width = [], [], len(self.names)
         if self.first is not None:
             rows, lines = [self.first], [self.reader.line_num]
-        with _errors(self.path):
+        with _errors(self.path, lambda: self.reader.line_num):
             for row in self.reader:
                 if not row:  # an empty line
                     continue
@@ -109,7 +106,7 @@ class _Reader:
                     )
                 rows.append(row)
                 lines.append(self.reader.line_num)
-                if len(rows) == ROWS_AT_ONCE:
+                if len(rows) >= min(ROWS_AT_ONCE, CELLS_AT_ONCE / width):
                     self.lines += lines
                     yield rows, lines
                     rows, lines = [], []
@@ -119,10 +116,10 @@ class _Reader:
 
 
 class _errors:
-    """Turns errors of decoding and of CSV syntax into an SvmtoolError that names the file."""
+    """Turns errors of decoding and of CSV syntax into an SvmtoolError that names the file and the line."""
 
-    def __init__(self, path: str):
-        self.path = path
+    def __init__(self, path: str, line: Callable[[], int]):
+        self.path, self.line = path, line
 
     def __enter__(self) -> None:
         pass
@@ -131,28 +128,59 @@ class _errors:
         if isinstance(e, UnicodeDecodeError):
             raise SvmtoolError(f"{self.path} is not UTF-8 text: convert it, for example by iconv -t utf-8") from None
         if isinstance(e, csv.Error):
-            raise SvmtoolError(f"{self.path}: not a table of text: {e}") from None
+            raise SvmtoolError(f"{self.path}: line {self.line()}: not a table of text: {e}") from None
 
 
-def _is_number(cell: str) -> bool:
+class _Content:
+    """The columns of the rows so far.
+
+    blocks: numbers f8 (rows, columns), 0 in columns of text.  texts: the cells of these columns.  late: those of them
+    that began as numbers.
+    """
+
+    def __init__(self, path: str, names: list[str], text: set[int]):
+        self.path, self.names = path, names
+        self.blocks: list[np.ndarray] = []
+        self.texts: dict[int, list[str]] = {k: [] for k in text}
+        self.late: set[int] = set()
+
+    def add(self, rows: list[list[str]], lines: list[int]) -> None:
+        block = np.zeros((len(rows), len(self.names)))
+        for k, cells in enumerate(zip(*rows, strict=True)):
+            numbers = None if k in self.texts else _numbers(cells)
+            if numbers is not None:
+                block[:, k] = numbers
+                continue
+            if k not in self.texts and self.blocks:
+                self.late.add(k)
+            self.texts.setdefault(k, []).extend(_text(self.path, self.names[k], cells, lines))
+        if not np.all(np.isfinite(block)):
+            row, k = np.argwhere(~np.isfinite(block))[0].tolist()
+            refuse_nonfinite(self.path, block[row, [k]], self.names[k], lambda _: f"line {lines[row]}")
+        self.blocks.append(block)
+
+    def columns(self) -> list[Column]:
+        """All columns; the blocks are freed."""
+        stop = sum(map(len, self.blocks))
+        X = np.empty((len(self.names), stop))
+        while self.blocks:
+            block = self.blocks.pop()
+            X[:, stop - len(block) : stop] = block.T
+            stop -= len(block)
+        return [self.texts[k] if k in self.texts else X[k] for k in range(len(X))]
+
+
+def _numbers(cells: Sequence[str]) -> list[float] | None:
+    """Cells as numbers; None where one is no number, or has the underscores that Python allows in one."""
     try:
-        float(cell)
+        numbers = list(map(float, cells))
     except ValueError:
-        return False
-    return True
+        return None
+    return None if "_" in "".join(cells) else numbers
 
 
-def _column(path: str, name: str, cells: Any, lines: list[int], text: bool) -> Column:
-    """Cells as numbers, or as strings where one is no number or `text` is set."""
-    try:
-        if not text:
-            values = np.array(list(map(float, cells)))
-            refuse_nonfinite(path, values, name, lambda row: f"line {lines[row]}")
-            return values
-    except SvmtoolError:
-        raise
-    except ValueError:
-        pass  # strings
+def _text(path: str, name: str, cells: Sequence[str], lines: list[int]) -> list[str]:
+    """Cells as strings; SvmtoolError for a missing one."""
     found = [cell.strip() for cell in cells]
     for cell, line in zip(found, lines, strict=True):
         if cell.lower() in MISSING:

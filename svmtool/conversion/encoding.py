@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 import numpy as np
 
 from svmtool.conversion.delimited import described
-from svmtool.conversion.table import Column, Table
+from svmtool.conversion.table import Table, refuse_repeated_names
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.formats.names import Names
@@ -75,7 +75,7 @@ def applied(table: Table, names: Names, say: Callable[[str], None]) -> Dataset:
     all labels are 0.  Raises SvmtoolError for a missing column, and for a label or value that the names do not have.
     """
     labels = np.zeros(len(table))
-    place = table.names.index(names.label) if names.label in table.names else None
+    place = table.index.get(names.label) if names.label is not None else None
     if place is None:
         say(f"no column {names.label}: all labels are 0" if names.label is not None else "all labels are 0")
     else:
@@ -109,15 +109,15 @@ def _refuse_unknown(table: Table, column: list[str], known: Collection[str], nam
 
 def _chosen(table: Table, wanted: str) -> int:
     """The column that the user names, or numbers from 1 on."""
-    if wanted not in table.names and wanted.isdecimal() and 1 <= int(wanted) <= len(table.names):
+    if wanted not in table.index and wanted.isdecimal() and 1 <= int(wanted) <= len(table.names):
         return int(wanted) - 1
     return _known(table, wanted)
 
 
 def _known(table: Table, name: str) -> int:
-    if name not in table.names:
+    if name not in table.index:
         raise SvmtoolError(f"{table.path} has no column {clipped(name)!r}: it has {described(table.names)}")
-    return table.names.index(name)
+    return table.index[name]
 
 
 def _codes(column: list[str], numbers: dict[str, float]) -> np.ndarray:
@@ -125,35 +125,55 @@ def _codes(column: list[str], numbers: dict[str, float]) -> np.ndarray:
 
 
 def _rows(table: Table, labels: np.ndarray, names: Names) -> Dataset:
-    """The features of `names` as sparse rows; zeros are left out."""
-    values_of = {f"{column}={value}": (column, value) for column, values in names.one_hot.items() for value in values}
-    places = {name: k for k, name in enumerate(names.features)}
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # rows, features, values
-    done: set[str] = set()
+    """The features of `names` as sparse rows; zeros are left out.
+
+    Two passes over the columns: the first counts the values of each row, the second puts them there.
+    """
+    refuse_repeated_names("the names", names.features)
+    places = {name: j for j, name in enumerate(names.features)}
+    value_names = {f"{column}={value}": column for column, values in names.one_hot.items() for value in values}
+    of_values = {column: _features_of(column, values, places) for column, values in names.one_hot.items()}
+    columns: dict[int, np.ndarray | int] = {}  # column of the table -> its feature, or the feature of each row
     for j, name in enumerate(names.features):
-        if name in values_of and name not in table.names:
-            source = values_of[name][0]
-            if source in done:
-                continue
-            done.add(source)
-            cells = table.columns[_known(table, source)]
-            features = np.array([places[f"{source}={cell}"] for cell in cells])
-            parts.append((np.arange(len(cells)), features, np.ones(len(cells))))
-            continue
-        column: Column = table.columns[_known(table, name)]
-        if isinstance(column, list):
+        source = name if name in table.index else value_names.get(name, name)
+        k, column = _known(table, source), table.columns[_known(table, source)]
+        if source != name:
+            columns[k] = columns[k] if k in columns else _codes(column, of_values[source])
+        elif isinstance(column, list):
             raise SvmtoolError(f"{table.path}: column {clipped(name)!r} is text, but was numeric in the training data")
-        rows = np.flatnonzero(column)
-        if np.any(np.abs(column[rows]) < SMALLEST):
-            row = int(rows[np.argmax(np.abs(column[rows]) < SMALLEST)])
-            raise SvmtoolError(
-                f"{table.path}: {table.place(row)}, column {clipped(name)!r}: the value is too close to 0"
-            )
-        parts.append((rows, np.full(len(rows), j), column[rows]))
-    i, j_all, v = (
-        np.concatenate(p) if parts else np.zeros(0) for p in (zip(*parts, strict=True) if parts else [[]] * 3)
-    )
-    order = np.lexsort((j_all, i))
-    indptr = np.zeros(len(table) + 1, np.int64)
-    np.cumsum(np.bincount(i.astype(np.int64), minlength=len(table)), out=indptr[1:])
-    return Dataset(labels, indptr, j_all[order].astype(np.int32), v[order].astype(float), len(names.features))
+        else:
+            columns[k] = j
+    counts = np.zeros(len(table) + 1, np.int64)
+    for k, features in columns.items():
+        counts[1:] += 1 if isinstance(features, np.ndarray) else table.columns[k] != 0.0
+    indptr = np.cumsum(counts)
+    indices, values, free = np.empty(indptr[-1], np.int32), np.empty(indptr[-1]), indptr[:-1].copy()
+    for k, features in columns.items():
+        if isinstance(features, np.ndarray):
+            rows, numbers = np.arange(len(table)), 1.0
+        else:
+            rows = np.flatnonzero(table.columns[k])
+            numbers = table.columns[k][rows]
+            _refuse_subnormal(table, k, rows, numbers)
+        at = free[rows]
+        indices[at], values[at] = features, numbers
+        free[rows] += 1
+    if of_values:  # they may lie between others
+        order = np.lexsort((indices, np.repeat(np.arange(len(table)), counts[1:])))
+        indices, values = indices[order], values[order]
+    return Dataset(labels, indptr, indices, values, len(names.features))
+
+
+def _features_of(column: str, values: Collection[str], places: dict[str, int]) -> dict[str, float]:
+    """The feature of each value of a one-hot column."""
+    lacking = next((f"{column}={value}" for value in values if f"{column}={value}" not in places), None)
+    if lacking is not None:
+        raise SvmtoolError(f"the names lack the feature {clipped(lacking)!r}, a value of a one-hot column")
+    return {value: places[f"{column}={value}"] for value in values}
+
+
+def _refuse_subnormal(table: Table, k: int, rows: np.ndarray, numbers: np.ndarray) -> None:
+    small = np.abs(numbers) < SMALLEST
+    if np.any(small):
+        where = f"{table.place(int(rows[np.argmax(small)]))}, column {clipped(table.names[k])!r}"
+        raise SvmtoolError(f"{table.path}: {where}: the value is too close to 0")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-import zipfile
 
 import numpy as np
 
-from svmtool.data.dataset import Dataset
-from svmtool.errors import SvmtoolError
+from svmtool.data.dataset import Dataset, DenseDataset
+from svmtool.data.sparse_checks import ARRAYS, MAX_FEATURES, refuse_unsound
+from svmtool.errors import RowsError, SvmtoolError
+from svmtool.formats.archive import Archive, ArchiveError
 from svmtool.formats.output import replacing
 
 LABEL_ARRAYS = ("y", "label", "labels", "target", "targets")
 DENSE = ("X", "x", "features")
+REAL = "biuf"  # dtype.kind of labels and dense features
+ROW_BYTES = 24  # memory of a row without values: its label and its place among the values
 
 
 def read(path: str, without_labels: bool) -> Dataset:
@@ -20,44 +23,93 @@ def read(path: str, without_labels: bool) -> Dataset:
 
     without_labels: all labels are 0.  Raises SvmtoolError for anything else, and for values that are not finite.
     """
+    try:
+        with open(path, "rb") as file:
+            archive = Archive(file, _memory(), "the memory of this machine")
+            return _rows(path, archive, without_labels)
+    except FileNotFoundError:
+        raise SvmtoolError(f"can't open input file {path}") from None
+    except OSError as e:
+        raise SvmtoolError(f"can't open input file {path}: {e.strerror or e}") from None
+    except (ArchiveError, RowsError) as e:
+        raise SvmtoolError(f"can't read {path} as npz: {e}") from None
+
+
+def _memory() -> int:
+    """Bytes of memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _labels(archive: Archive) -> np.ndarray:
+    name = next((name for name in LABEL_ARRAYS if name in archive.names), None)
+    if name is None:
+        raise RowsError("it holds no labels (an array named y): --no-label writes 0 for each row")
+    return archive.array(name, REAL).astype(np.float64).reshape(-1)
+
+
+def _rows(path: str, archive: Archive, without_labels: bool) -> Dataset:
+    dense = next((name for name in DENSE if name in archive.names), None)
+    if dense is None and "format" not in archive.names:
+        raise RowsError(f"it holds {', '.join(archive.names) or 'nothing'}: expected a matrix of scipy, or X, and y")
+    y = None if without_labels else _labels(archive)
+    if dense is None or "format" in archive.names:
+        shape, form, arrays = _sparse(archive)
+        _refuse_count(shape[0], y)
+        rows = _converted(shape, form, arrays)
+    else:
+        X = archive.array(dense, REAL)
+        if X.ndim != 2 or X.shape[1] > MAX_FEATURES:
+            raise RowsError(f"its array {dense!r} has the shape {X.shape}, which is not rows x features")
+        _refuse_count(len(X), y)
+        rows = DenseDataset(np.zeros(len(X)), np.ascontiguousarray(X, np.float64)).as_sparse()
+    rows = rows if y is None else rows.replace(labels=y)
+    bad = np.flatnonzero(~np.isfinite(rows.values))
+    if len(bad):
+        row = int(np.searchsorted(rows.indptr, bad[0], "right")) - 1
+        kind = "missing (nan)" if np.isnan(rows.values[bad[0]]) else "not finite"
+        raise SvmtoolError(f"{path}: row {row + 1}, column {rows.indices[bad[0]] + 1}: the value is {kind}")
+    if not np.all(np.isfinite(rows.labels)):
+        raise SvmtoolError(f"{path}: the label of row {int(np.argmin(np.isfinite(rows.labels))) + 1} is not finite")
+    return rows
+
+
+def _refuse_count(rows: int, y: np.ndarray | None) -> None:
+    if y is not None and len(y) != rows:
+        raise RowsError(f"it holds {rows} rows, but {len(y)} labels")
+    if rows * ROW_BYTES > _memory():
+        raise RowsError(f"its {rows} rows exceed the memory of this machine")
+
+
+def _sparse(archive: Archive) -> tuple[tuple[int, int], str, dict[str, np.ndarray]]:
+    """Shape, format and arrays of a matrix that scipy has written; RowsError unless they are sound."""
+    text = archive.array("format", "SU")
+    form = text.item() if text.ndim == 0 else ""
+    form = form.decode("latin-1") if isinstance(form, bytes) else form
+    if form not in ARRAYS:
+        raise RowsError(f"its matrix has the format {form[:20]!r}, which is none of {', '.join(ARRAYS)}")
+    shape = tuple(archive.array("shape", "iu").reshape(-1).tolist())
+    coords = form == "coo" and "coords" in archive.names  # as scipy writes a coo_array
+    kinds = dict.fromkeys(ARRAYS[form], "iu") | {"data": REAL + "c"}  # complex data are refused with the others
+    arrays = {name: archive.array(name, kinds[name]) for name in kinds if not coords or name == "data"}
+    if coords:
+        both = archive.array("coords", "iu")
+        if both.ndim != 2 or len(both) != 2:
+            raise RowsError(f"its array 'coords' has the shape {both.shape}")
+        arrays |= {"row": both[0], "col": both[1]}
+    refuse_unsound(form, shape, arrays)
+    return shape, form, arrays
+
+
+def _converted(shape: tuple[int, int], form: str, arrays: dict[str, np.ndarray]) -> Dataset:
+    """Rows of a sound matrix; entries of one place are added, zeros are left out, all labels are 0."""
     from scipy import sparse
 
-    if not os.path.exists(path):
-        raise SvmtoolError(f"can't open input file {path}")
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            held = list(archive.files)
-            dense = next((name for name in DENSE if name in held), None)
-            X = sparse.csr_matrix(archive[dense]) if dense and "format" not in held else None
-            name = next((name for name in LABEL_ARRAYS if name in held), None)
-            y = None if name is None or without_labels else np.asarray(archive[name], np.float64).reshape(-1)
-            if X is None and "format" not in held:
-                held_names = ", ".join(held) or "nothing"
-                raise SvmtoolError(f"{path} holds {held_names}: expected a matrix of scipy, or X, and y")
-            if X is None:
-                file.seek(0)
-                X = sparse.csr_matrix(sparse.load_npz(file))
-    except SvmtoolError:
-        raise
-    except (ValueError, OSError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as e:
-        raise SvmtoolError(f"can't read {path} as npz: {' '.join(str(e).split())}") from None
-    if y is None and not without_labels:
-        raise SvmtoolError(f"{path} holds no labels (an array named y): --no-label writes 0 for each row")
-    labels = np.zeros(X.shape[0]) if y is None else y
-    if len(labels) != X.shape[0]:
-        raise SvmtoolError(f"{path} holds {X.shape[0]} rows, but {len(labels)} labels")
-    X = X.astype(np.float64)
+    data, *indices = (arrays[name].astype("f8" if name == "data" else "i8") for name in ARRAYS[form])
+    content = (data, tuple(indices)) if form == "coo" else (data, *indices)
+    X = sparse.csr_matrix(getattr(sparse, f"{form}_matrix")(content, shape=shape))
     X.sum_duplicates()
     X.eliminate_zeros()
-    bad = np.flatnonzero(~np.isfinite(X.data))
-    if len(bad):
-        row = int(np.searchsorted(X.indptr, bad[0], "right")) - 1
-        kind = "missing (nan)" if np.isnan(X.data[bad[0]]) else "not finite"
-        raise SvmtoolError(f"{path}: row {row + 1}, column {X.indices[bad[0]] + 1}: the value is {kind}")
-    if not np.all(np.isfinite(labels)):
-        raise SvmtoolError(f"{path}: the label of row {int(np.argmin(np.isfinite(labels))) + 1} is not finite")
-    indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32)
-    return Dataset(labels, indptr, indices, X.data, X.shape[1])
+    return Dataset(np.zeros(shape[0]), X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, shape[1])
 
 
 def write(path: str, rows: Dataset, width: int) -> None:

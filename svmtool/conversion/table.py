@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -19,10 +19,12 @@ class Table:
     names    a name for each column
     columns  see Column
     place    text that locates a row for the user: `line 7`, `row 6`
+    index    of the column with a name
     """
 
     def __init__(self, path: str, names: list[str], columns: list[Column], place: Callable[[int], str]):
         self.path, self.names, self.columns, self.place = path, names, columns, place
+        self.index = {name: k for k, name in enumerate(names)}
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0
@@ -38,15 +40,15 @@ def missing(path: str, place: str, column: str, cell: str) -> SvmtoolError:
 
 def refuse_nonfinite(path: str, values: np.ndarray, column: str, place: Callable[[int], str]) -> None:
     """SvmtoolError for the first nan or infinity of f8[n]."""
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
+    if not np.all(np.isfinite(values)):
+        bad = np.flatnonzero(~np.isfinite(values))
         x = values[bad[0]]
         if np.isnan(x):
             raise missing(path, place(int(bad[0])), column, "nan")
         raise SvmtoolError(f"{path}: {place(int(bad[0]))}, column {clipped(column)!r}: {x:g} is not finite")
 
 
-def refuse_repeated_names(path: str, names: list[str]) -> None:
+def refuse_repeated_names(path: str, names: Iterable[str]) -> None:
     """SvmtoolError where two columns have one name."""
     seen: set[str] = set()
     for name in names:

@@ -1,7 +1,7 @@
 """Atomic output files: a file appears complete under its name or not at all.
 
-A run locks its temporary file while it writes; an unlocked one was left by a killed run.  `open_regular` opens the
-files that are kept beside a model.
+A run locks its temporary file until it has its final name; an unlocked one was left by a killed run.  `open_regular`
+opens the files that are kept beside a model.
 """
 
 from __future__ import annotations
@@ -61,8 +61,7 @@ def replacing(path: str, refusal: str = "can't open output file") -> Iterator[io
             yield file
             file.flush()
             os.fsync(fd)
-        with _write_errors(path):
-            os.replace(scratch, target)
+            os.replace(scratch, target)  # before the lock ends with the descriptor
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(scratch)
@@ -98,15 +97,15 @@ def _direct(path: str, refusal: str) -> io.BufferedWriter | None:
         return open(os.dup(own.fileno()), "wb") if isinstance(own, io.RawIOBase) else own  # raw: python -u
     try:
         kind = os.stat(path).st_mode
-        if stat.S_ISREG(kind):
-            return None
-        if stat.S_ISDIR(kind):
-            raise SvmtoolError(f"{refusal} {path}: it is a directory")
-        return open(path, "wb")
+        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+            return open(path, "wb")
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as e:
         raise _cannot_open(path, refusal, e) from None
+    if stat.S_ISDIR(kind):
+        raise SvmtoolError(f"{refusal} {path}: it is a directory")
+    return None
 
 
 def _cannot_open(path: str, refusal: str, e: Exception) -> SvmtoolError:

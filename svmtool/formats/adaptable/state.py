@@ -1,6 +1,7 @@
 """The state of an adaptable model, MODEL.state.npz: sums that allow adding rows without the old ones.
 
-It is a zip of plain arrays (numpy's .npz without pickles; zip stores checksums) and includes the text of its model.
+It is a zip of plain arrays (archive.py; zip stores checksums) and includes the text of its model.  They are not
+compressed, so that they need no more memory than the size of the file.
 State, log of rows (row_log.py) and model are renamed one after the other, the state first, which commits the change.
 If a run ends after that, the log still has its temporary name and the model file the signature `before`; the next run
 then renames the log and writes the model.
@@ -8,23 +9,17 @@ then renames the log and writes the model.
 
 from __future__ import annotations
 
-import math
 import os
-import re
-import struct
-import zipfile
 import zlib
-from typing import BinaryIO
 
 import numpy as np
 
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable import STATE
+from svmtool.formats.archive import Archive, ArchiveError
 from svmtool.formats.output import open_regular, replacing
-from svmtool.integers import parse_integer
 from svmtool.models.linear import OVERFLOWN
-from svmtool.tolerances import MIB
 
 STATE_VERSION = 1
 ABSENT = -1  # signature of a missing file
@@ -36,15 +31,6 @@ STATE_ARRAYS = {
     "gram": ("f8", 2), "past": ("f8", 1), "model": ("u1", 1), "before": ("i8", 0), "log": ("u8", 0),
     "entries": ("i8", 0),
 }  # fmt: skip
-
-NPY_MAGIC = b"\x93NUMPY\x01\x00"  # of an .npy array in the archive
-MAX_HEADER_BYTES = 4096
-ENCRYPTED = 1  # bit in a member's flags
-_HEADER = re.compile(rb"\{'descr': '([<>|][iuf][18])', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n")
-
-# exceptions of zipfile for damaged files
-_SPOILT = (ValueError, KeyError, IndexError, EOFError, RuntimeError, OverflowError, OSError, struct.error)
-_SPOILT += (zipfile.BadZipFile,)
 
 
 class State:
@@ -108,11 +94,11 @@ def read(path: str) -> State:
         raise ModelError(f"can't open the model's state {name}: {e.strerror}") from None
     try:
         with raw:
-            archive = Archive(raw, os.fstat(raw.fileno()).st_size)
-            version = archive.array("version", *STATE_ARRAYS["version"]).item()
+            archive = Archive(raw, os.fstat(raw.fileno()).st_size, "the size of the file", stored=True)
+            version = _array(archive, "version").item()
             if version != STATE_VERSION:
                 raise ModelError(f"{name}: its version is {version}, and this svmtool reads version {STATE_VERSION}")
-            found = {key: archive.array(key, *kind) for key, kind in STATE_ARRAYS.items()}
+            found = {key: _array(archive, key) for key in STATE_ARRAYS}
     except ArchiveError as e:
         raise ModelError(f"{name} is damaged or is not a model's state: {e}") from None
     _check(name, found)
@@ -125,6 +111,15 @@ def log_number(path: str) -> int | None:
         return read(path).log
     except ModelError:
         return None
+
+
+def _array(archive: Archive, key: str) -> np.ndarray:
+    """The array with its type and number of dimensions in STATE_ARRAYS; ArchiveError if it has others."""
+    kind, dimensions = STATE_ARRAYS[key]
+    found = archive.array(key, kind[0])
+    if found.dtype.itemsize != int(kind[1]) or found.ndim != dimensions:
+        raise ArchiveError(f"its array {key!r} has a wrong type or shape")
+    return found.astype(kind, order="C", copy=False)
 
 
 def _check(name: str, arrays: dict) -> None:
@@ -177,66 +172,3 @@ def _unpack(packed: np.ndarray, gram: np.ndarray) -> None:
     for i in range(m):
         gram[i, i:] = packed[at : at + m - i]
         at += m - i
-
-
-class ArchiveError(Exception):
-    """A damaged or invalid archive; the text says why."""
-
-
-class Archive:
-    """An open .npz archive of `size` bytes; ArchiveError if it is not valid.
-
-    np.load trusts the file: it can unpack a few bytes to gigabytes and reads other formats too.  Here every size is
-    checked before memory is allocated.  Arrays must have known names, types and dimensions and be uncompressed, so that
-    they need no more memory than the size of the file.
-    """
-
-    def __init__(self, file: BinaryIO, size: int):
-        try:
-            self._zip = zipfile.ZipFile(file)
-            self._members = {info.filename: info for info in self._zip.infolist()}
-        except _SPOILT as e:
-            raise ArchiveError(_reason(e)) from None
-        if sum(info.file_size for info in self._members.values()) > size:
-            raise ArchiveError("the sizes of its arrays exceed the size of the file")
-
-    def array(self, name: str, kind: str, dimensions: int) -> np.ndarray:
-        """Read the array with this name, type (such as f8) and number of dimensions; ArchiveError if there is none."""
-        try:
-            info = self._members.get(name + ".npy")
-            if info is None:
-                raise ArchiveError(f"it has no array {name!r}")
-            if info.flag_bits & ENCRYPTED:
-                raise ArchiveError(f"its array {name!r} is encrypted")
-            if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
-                raise ArchiveError(f"its array {name!r} is compressed")
-            with self._zip.open(info) as member:
-                return _array(member, info.file_size, name, kind, dimensions)
-        except _SPOILT as e:
-            raise ArchiveError(_reason(e)) from None
-
-
-def _array(member, size: int, name: str, kind: str, dimensions: int) -> np.ndarray:
-    """Read one .npy array of `size` bytes with its header."""
-    start = member.read(len(NPY_MAGIC) + 2)
-    length = int.from_bytes(start[len(NPY_MAGIC) :], "little")
-    readable = start.startswith(NPY_MAGIC) and length <= MAX_HEADER_BYTES
-    found = _HEADER.fullmatch(member.read(length)) if readable else None
-    if found is None or found[1][1:].decode() != kind:
-        raise ArchiveError(f"its array {name!r} has a wrong type, shape or size")
-    shape = tuple(parse_integer(word) for word in found[3].replace(b" ", b"").split(b",") if word)
-    dtype, entries = np.dtype(found[1].decode()), math.prod(shape)
-    if len(shape) != dimensions or size != len(start) + length + entries * dtype.itemsize:
-        raise ArchiveError(f"its array {name!r} has a wrong type, shape or size")
-    data = bytearray(entries * dtype.itemsize)
-    view, done = memoryview(data), 0
-    while n := member.readinto(view[done : done + MIB]):
-        done += n
-    if done != len(data):
-        raise ArchiveError(f"its array {name!r} ends early")
-    array = np.frombuffer(data, dtype).reshape(shape, order="F" if found[2] == b"True" else "C")
-    return array.astype(kind, order="C", copy=False)
-
-
-def _reason(e: BaseException) -> str:
-    return (str(e) or type(e).__name__)[:100]
