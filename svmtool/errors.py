@@ -11,6 +11,20 @@ def clipped(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+SPACES_AND_JOINERS = "\xa0\u202f\u3000\u200c\u200d"  # harmless parts of words in some scripts
+
+
+def visible(text: str) -> str:
+    """Text of a file for a reader's eyes: control characters, NUL and marks that turn the order of letters as \\xNN or \\uNNNN.
+
+    A terminal would obey them, and XML forbids them.
+    """
+    if text.isprintable():
+        return text
+    kept = SPACES_AND_JOINERS
+    return "".join(c if c.isprintable() or c in kept else c.encode("unicode_escape").decode() for c in text)
+
+
 class SvmtoolError(ValueError):
     """A problem with input, options or the environment, described in one sentence.
 

@@ -6,6 +6,7 @@ import math
 from xml.sax.saxutils import escape, quoteattr
 
 from svmtool.charts.colours import INK
+from svmtool.errors import visible
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 SIZE = 12  # of text, px
@@ -22,7 +23,7 @@ class Canvas:
     def rect(self, x: float, y: float, width: float, height: float, fill: str, hint: str = "") -> None:
         """Add a filled rectangle; hint: shown when the pointer rests on it."""
         box = f'<rect x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{height:.2f}" fill="{fill}"'
-        self.parts.append(f"{box}><title>{escape(printable(hint))}</title></rect>" if hint else box + "/>")
+        self.parts.append(f"{box}><title>{escape(visible(hint))}</title></rect>" if hint else box + "/>")
 
     def line(self, x1: float, y1: float, x2: float, y2: float, stroke: str, width: float = 1.0, dash: str = "") -> None:
         more = f' stroke-dasharray="{dash}"' if dash else ""
@@ -52,26 +53,19 @@ class Canvas:
         more = ' font-weight="600"' if bold else ""
         if turned:
             more += f' transform="rotate(-90 {x:.2f} {y:.2f})"'
-        title = f"<title>{escape(printable(hint))}</title>" if hint else ""
+        title = f"<title>{escape(visible(hint))}</title>" if hint else ""
         self.parts.append(
             f'<text x="{x:.2f}" y="{y:.2f}" text-anchor="{anchor}" fill="{fill}" font-size="{size:g}"{more}>'
-            f"{title}{escape(printable(text))}</text>"
+            f"{title}{escape(visible(text))}</text>"
         )
 
     def svg(self) -> str:
         """The drawing as one SVG element."""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:g} {self.height:g}" '
-            f'width="{self.width:g}" height="{self.height:g}" role="img" aria-label={quoteattr(printable(self.title))} '
+            f'width="{self.width:g}" height="{self.height:g}" role="img" aria-label={quoteattr(visible(self.title))} '
             f'font-family="{FONT}">' + "".join(self.parts) + "</svg>"
         )
-
-
-def printable(text: str) -> str:
-    """Text without characters that XML forbids."""
-    return "".join(
-        c if c >= " " and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff" else "\ufffd" for c in text
-    )
 
 
 def shortened(text: str, longest: int) -> str:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from svmtool.errors import SvmtoolError, UsageError
+from svmtool.errors import SvmtoolError, UsageError, visible
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:
@@ -98,11 +98,11 @@ def on_terminal() -> bool:
 
 
 def stderr_line(text: str) -> None:
-    """Print one line on stderr; a closed stderr is ignored."""
+    """Print a message on stderr, whatever characters are in its lines; a closed stderr is ignored."""
     if sys.stderr is None:  # print would use stdout
         return
     with contextlib.suppress(OSError, ValueError):
-        print(text, file=sys.stderr, flush=True)
+        print("\n".join(map(visible, text.split("\n"))), file=sys.stderr, flush=True)
 
 
 def unwritable(e: OSError) -> str:

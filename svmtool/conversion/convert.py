@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from svmtool.conversion import delimited, encoding, npz, parquet
+from svmtool.conversion.table import refuse_repeated_names
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.formats import names as names_file
@@ -19,6 +20,7 @@ from svmtool.formats.svmlight import table as svmlight
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".npz": "npz", ".parquet": "parquet", ".pq": "parquet"}
 FORMATS = ("libsvm", "csv", "tsv", "npz", "parquet")
+MAX_CELLS, MAX_COLUMNS = 2_000_000_000, 10_000_000  # of a table that is written
 NEEDS_NAMES = ("libsvm", "npz")  # formats that hold no names themselves
 
 
@@ -53,19 +55,20 @@ def convert(source: str, target: str, choices: Choices, say: Callable[[str], Non
         raise SvmtoolError(f"{target}: output is not compressed: leave the suffix out and run gzip or xz afterwards")
     rows, names = _read(source, choices, say)
     width = max(rows.n_features, len(names.features))
-    features = [names.features[j] if j < len(names.features) else f"feature {j + 1}" for j in range(width)]
-    label = names.label or "label"
     if kind == "libsvm":
         table.write(target, rows)
     elif kind == "npz":
         npz.write(target, rows, width)
-    elif kind == "parquet":
-        texts = [names.of_class(x) for x in rows.labels.tolist()] if names.classes else rows.labels
-        parquet.write(target, features, label, rows, texts)
     else:
-        texts = [names.classes.get(int(x), "") or delimited.text_of(x) for x in rows.labels.tolist()]
-        delimiter = choices.delimiter or ("\t" if kind == "tsv" else ",")
-        delimited.write(target, delimiter, features, label, rows, texts)
+        _refuse_large(target, len(rows), width)
+        features, label = [names.feature(j) for j in range(width)], names.label or "label"
+        refuse_repeated_names(target, [*features, label])
+        texts = [names.of_class(x) for x in rows.labels.tolist()] if names.classes else None
+        if kind == "parquet":
+            parquet.write(target, features, label, rows, rows.labels if texts is None else texts)
+        else:
+            delimiter = choices.delimiter or ("\t" if kind == "tsv" else ",")
+            delimited.write(target, delimiter, features, label, rows, texts)
     done = f"{target}: {len(rows)} rows, {width} features"
     if kind in NEEDS_NAMES and names != Names():
         if target == "-":
@@ -74,6 +77,14 @@ def convert(source: str, target: str, choices: Choices, say: Callable[[str], Non
             names_file.write(target + names_file.SUFFIX, names)
             done += f"; names in {target}{names_file.SUFFIX}"
     say(done)
+
+
+def _refuse_large(target: str, rows: int, width: int) -> None:
+    """SvmtoolError for a table that is larger by far than the sparse rows in it."""
+    if rows * width > MAX_CELLS or width > MAX_COLUMNS:
+        raise SvmtoolError(
+            f"{target} would have {rows} rows of {width} columns, most of them zero: choose .npz, which is sparse"
+        )
 
 
 def _read(source: str, choices: Choices, say: Callable[[str], None]) -> tuple[Dataset, Names]:

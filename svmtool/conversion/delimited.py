@@ -12,14 +12,13 @@ import numpy as np
 
 from svmtool.conversion.table import MISSING, Column, Table, missing, refuse_nonfinite, refuse_repeated_names
 from svmtool.data.dataset import Dataset
-from svmtool.errors import SvmtoolError, clipped
+from svmtool.errors import SvmtoolError, clipped, visible
 from svmtool.formats.output import replacing
 from svmtool.formats.source import NUL_IN_LINE, Source, open_source
 from svmtool.tolerances import MIB
 
 ROWS_AT_ONCE, CELLS_AT_ONCE = 4096, 1 << 20  # read and written at a time, at most
 LONGEST_CELL = 1 << 24  # characters
-MAX_CELLS = 2_000_000_000  # of a file that is written
 
 
 class _Raw(io.RawIOBase):
@@ -188,19 +187,16 @@ def _text(path: str, name: str, cells: Sequence[str], lines: list[int]) -> list[
     return found
 
 
-def write(path: str, delimiter: str, names: list[str], label: str, rows: Dataset, label_texts: list[str]) -> None:
-    """Write rows as a table: a header, the features in columns `names`, the label in the last column."""
+def write(path: str, delimiter: str, names: list[str], label: str, rows: Dataset, texts: list[str] | None) -> None:
+    """Write rows as a table: a header, the features in columns `names`, the label in the last column.
+
+    texts: of the labels; None: their numbers.
+    """
     width = len(names)
-    if len(rows) * width > MAX_CELLS:
-        raise SvmtoolError(
-            f"{path} would have {len(rows)} rows of {width} columns, most of them zero: choose .npz, which is sparse"
-        )
-    header = [*names, label]
-    refuse_repeated_names(path, header)
     with replacing(path) as file:
         stream = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
         out = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-        out.writerow(header)
+        out.writerow([*names, label])
         for at in range(0, len(rows), ROWS_AT_ONCE):
             some = rows.take(np.arange(at, min(at + ROWS_AT_ONCE, len(rows))))
             for i in range(len(some)):
@@ -208,7 +204,7 @@ def write(path: str, delimiter: str, names: list[str], label: str, rows: Dataset
                 here = slice(some.indptr[i], some.indptr[i + 1])
                 for j, value in zip(some.indices[here].tolist(), some.values[here].tolist(), strict=True):
                     cells[j] = text_of(value)
-                cells.append(label_texts[at + i])
+                cells.append(text_of(some.labels[i]) if texts is None else texts[at + i])
                 out.writerow(cells)
         stream.flush()
         stream.detach()
@@ -222,5 +218,5 @@ def text_of(x: float) -> str:
 
 def described(names: list[str], max_names: int = 4) -> str:
     """Names for a message: the first few."""
-    shown = ", ".join(clipped(name) for name in names[:max_names])
+    shown = ", ".join(visible(clipped(name)) for name in names[:max_names])
     return shown + (f" and {len(names) - max_names} more" if len(names) > max_names else "")

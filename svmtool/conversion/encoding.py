@@ -9,7 +9,7 @@ import numpy as np
 from svmtool.conversion.delimited import described
 from svmtool.conversion.table import Table, refuse_repeated_names
 from svmtool.data.dataset import Dataset
-from svmtool.errors import SvmtoolError, clipped
+from svmtool.errors import SvmtoolError, clipped, visible
 from svmtool.formats.names import Names
 
 LABEL_NAMES = ("label", "target", "y", "class")  # a column of such a name holds the labels, in any case of letters
@@ -23,7 +23,7 @@ def label_column(table: Table, wanted: str | None, say: Callable[[str], None]) -
     named = [k for k, name in enumerate(table.names) if name.lower() in LABEL_NAMES]
     found = named[0] if named else len(table.names) - 1
     why = "by its name" if named else "the last"
-    say(f"label column: {table.names[found]} ({why}; --label chooses another)")
+    say(f"label column: {visible(table.names[found])} ({why}; --label chooses another)")
     return found
 
 
@@ -58,8 +58,9 @@ def fitted(
                     f"--one-hot makes a feature of each value, --drop {clipped(name)!r} leaves the column out"
                 )
             one_hots[name] = tuple(sorted(set(column)))
-            say(f"column {name}: {len(one_hots[name])} features, {described([f'{name}={v}' for v in one_hots[name]])}")
-            names += [f"{name}={value}" for value in one_hots[name]]
+            made = [f"{name}={value}" for value in one_hots[name]]
+            say(f"column {visible(name)}: {len(made)} features, {described(made)}")
+            names += made
         else:
             names.append(name)
     if len(set(names)) < len(names):
@@ -77,7 +78,7 @@ def applied(table: Table, names: Names, say: Callable[[str], None]) -> Dataset:
     labels = np.zeros(len(table))
     place = table.index.get(names.label) if names.label is not None else None
     if place is None:
-        say(f"no column {names.label}: all labels are 0" if names.label is not None else "all labels are 0")
+        say(f"no column {visible(names.label)}: all labels are 0" if names.label is not None else "all labels are 0")
     else:
         column = table.columns[place]
         if names.classes:

@@ -98,7 +98,6 @@ def write(path: str, names: list[str], label: str, rows: Dataset, labels: np.nda
         raise SvmtoolError(
             f"{path} would have {len(rows)} rows of {width} columns, most of them zero: choose .npz, which is sparse"
         )
-    refuse_repeated_names(path, [*names, label])
     X = np.zeros((width, len(rows)))
     X[rows.indices, np.repeat(np.arange(len(rows)), np.diff(rows.indptr))] = rows.values
     columns: dict[str, Any] = {**dict(zip(names, X, strict=True)), label: labels}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from svmtool.errors import ModelError
+from svmtool.errors import ModelError, visible
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED
 from svmtool.models.linear import NO_CLASSES, LinearModel
@@ -191,13 +192,19 @@ def c_source(model: LinearModel | KernelModel, about: str, prefix: str = "svm") 
             f"the model has {size} numbers, more than compilers take ({MAX_SOURCE_NUMBERS}): use --json or --onnx"
         )
     marks = {"p": prefix, "P": prefix.upper()}
-    comment = about.replace("*/", "* /").replace("\n", "\n * ").encode("ascii", "replace").decode().replace("??", "? ?")
-    yield HEAD.format(about=comment, **marks)
+    yield HEAD.format(about="\n * ".join(map(_comment, about.split("\n"))), **marks)
     yield from _linear(model, marks) if isinstance(model, LinearModel) else _kernel(model, marks)
     by_value = model.kind == "regression"
     by_sign = model.kind == "one-class" or (linear and model.nr_class == 2)
     way = "value" if by_value else "sign" if by_sign else "largest" if linear else "votes"
     yield TAIL.format(choice=CHOICES[way].format(**marks), **marks)
+
+
+def _comment(line: str) -> str:
+    """A line inside a C comment: ASCII, without marks of comments, trigraphs and a backslash at its end."""
+    text = visible(line).encode("ascii", "backslashreplace").decode().rstrip()
+    text += " ." if text.endswith("\\") else ""
+    return re.sub(r"(?<=\*)(?=/)|(?<=/)(?=\*)|(?<=\?)(?=\?)", " ", text)
 
 
 def refuse_unusable(model: LinearModel | KernelModel) -> None:

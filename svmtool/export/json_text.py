@@ -37,7 +37,7 @@ def json_text(model: LinearModel | KernelModel, names: Names) -> str:
     content |= _linear(model) if isinstance(model, LinearModel) else _kernel(model)
     if names.features:
         content["feature_names"] = [names.feature(j) for j in range(content["features"])]
-    return json.dumps(content, ensure_ascii=False, allow_nan=False)
+    return json.dumps(content, allow_nan=False)
 
 
 def _linear(model: LinearModel) -> dict[str, Any]:

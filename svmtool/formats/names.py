@@ -17,9 +17,10 @@ import os
 import re
 from typing import BinaryIO, NamedTuple
 
-from svmtool.errors import SvmtoolError
+from svmtool.errors import SvmtoolError, visible
 from svmtool.formats.output import replacing
 from svmtool.formats.source import open_source
+from svmtool.integers import parse_integer
 
 SUFFIX, MODEL_SUFFIX = ".names", ".model"
 NAMES_FORMAT, NAMES_VERSION = "svmtool names", 1
@@ -93,7 +94,7 @@ def _checked(content: dict) -> Names:
     if label is not None and not isinstance(label, str):
         raise ValueError('"label" must be a string or null')
     try:
-        numbers = {int(k): v for k, v in classes.items()}
+        numbers = {parse_integer(k): v for k, v in classes.items()}
     except ValueError:
         raise ValueError('the keys of "classes" must be integers') from None
     return Names(tuple(features), numbers, label, {k: tuple(v) for k, v in one_hot.items()})
@@ -137,7 +138,7 @@ class NamedLabels:
     def __init__(self, output: BinaryIO, names: Names):
         self.output, self.begun = output, False
         self.texts = {
-            str(label).encode(): re.sub(r"[\t\r\n]", " ", text).encode() for label, text in names.classes.items()
+            str(label).encode(): visible(re.sub(r"[\t\r\n]", " ", text)).encode() for label, text in names.classes.items()
         }
 
     def write(self, text: bytes) -> int:
@@ -155,4 +156,8 @@ class NamedLabels:
 
 def named_metrics(lines: str, names: Names) -> str:
     """The lines of --metrics with the strings of labels."""
-    return re.sub(r"^Label (\S+):", lambda m: f"Label {names.of_class(float(m[1]))}:", lines, flags=re.MULTILINE)
+
+    def named(found: re.Match[str]) -> str:
+        return f"Label {visible(names.of_class(float(found[1])))}:"
+
+    return re.sub(r"^Label (\S+):", named, lines, flags=re.MULTILINE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from svmtool.charts.canvas import printable
+from svmtool.errors import visible
 
 STYLE = """
 :root { color-scheme: light; }
@@ -49,7 +49,7 @@ footer { color: #5f6c7b; font-size: 13px; margin-top: 36px; }
 
 def text(content: str) -> str:
     """Text as HTML."""
-    return escape(printable(content))
+    return escape(visible(content))
 
 
 def section(title: str, *parts: str) -> str:

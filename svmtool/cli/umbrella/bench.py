@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from svmtool.cli.umbrella import FILE
+from svmtool.cli.umbrella import FILE, stdout_line
 
 
 @click.command(
@@ -72,11 +72,11 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
     click.echo(f"{'program':<{width}}  {'median s':>9}  {'objective':>14}  {'above bound':>12}")
     for p in all_programs:
         if p.name in failed:
-            click.echo(f"{p.name:<{width}}  failed: {failed[p.name]}")
+            stdout_line(f"{p.name:<{width}}  failed: {failed[p.name]}")
             continue
         value = values[p.name]
         above = f"{100 * max(0.0, value - bound) / bound:.3g} %" if bound else "–"
-        click.echo(f"{p.name:<{width}}  {statistics.median(seconds[p.name]):>9.3f}  {value:>14.9g}  {above:>12}")
+        stdout_line(f"{p.name:<{width}}  {statistics.median(seconds[p.name]):>9.3f}  {value:>14.9g}  {above:>12}")
     if len(all_programs) == 1:
         package = "libsvm-tools" if problem.kernel is not None else "liblinear-tools"
         click.echo(

@@ -9,7 +9,7 @@ import click
 
 from svmtool.cli import checks
 from svmtool.cli.umbrella import FILE, names_option
-from svmtool.errors import SvmtoolError
+from svmtool.errors import SvmtoolError, visible
 
 
 @click.command("export", short_help="Write a model as C source, ONNX graph or JSON.")
@@ -40,9 +40,8 @@ def command(model: str, form: str | None, output: str, prefix: str, names: str |
     checks.refuse_overwriting(inputs, [("-o", None if output == "-" else output)])
     found = read(model)
     called = names_file.find(names, model)
-    about = "\n".join(
-        [f"{os.path.basename(model)}, exported by svmtool", *(f"{k}: {v}" for k, v in facts(found, called, model))]
-    )
+    lines = [f"{os.path.basename(model)}, exported by svmtool", *(f"{k}: {v}" for k, v in facts(found, called, model))]
+    about = "\n".join(map(visible, lines))
     if form == "c":
         from svmtool.export.c_source import c_source
 

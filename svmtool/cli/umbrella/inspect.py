@@ -7,7 +7,7 @@ import os
 import click
 
 from svmtool.cli import checks
-from svmtool.cli.umbrella import FILE, names_option
+from svmtool.cli.umbrella import FILE, names_option, stdout_line
 from svmtool.errors import SvmtoolError
 
 MAX_TABLES = 10  # up to this many classes there is a table for each
@@ -25,7 +25,6 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
     MODEL is a file of svm-train, LIBLINEAR or LIBSVM.  Models of several classes show the largest weights of each
     class; those of more than 10 classes the largest of all, unless --class names one.
     """
-    from svmtool.charts.canvas import printable
     from svmtool.formats import names as names_file
     from svmtool.formats.models import read
     from svmtool.inspection.facts import facts
@@ -45,17 +44,18 @@ def command(model: str, names: str | None, top: int, chosen: str | None, plot: s
     tables = largest_of(every, called, top)
     if plot is not None:
         draw(tables, plot, os.path.basename(model))
-    click.echo(model)
+    stdout_line(model)
     lines = facts(found, called, model)
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
-        click.echo(f"  {name:<{width}}  {printable(text)}")
+        stdout_line(f"  {name:<{width}}  {text}")
     for heading, rows in tables:
         if not rows:
             continue
-        click.echo(f"\n{heading}")
+        click.echo()
+        stdout_line(heading)
         for name, weight in rows:
-            click.echo(f"  {weight:>12.6g}  {printable(name)}")
+            stdout_line(f"  {weight:>12.6g}  {name}")
     if tables and not called.features:
         click.echo("\nNo names of features: --names FILE takes those that svmtool convert wrote for the training data.")
 
