@@ -15,9 +15,9 @@ SPACES_AND_JOINERS = "\xa0\u202f\u3000\u200c\u200d"  # harmless parts of words i
 
 
 def visible(text: str) -> str:
-    """Text of a file for a reader's eyes: control characters, NUL and marks that turn the order of letters as \\xNN or \\uNNNN.
+    """Text of a file for a reader's eyes: control characters and marks of the order of letters as \\xNN or \\uNNNN.
 
-    A terminal would obey them, and XML forbids them.
+    A terminal would obey them, and XML forbids some.
     """
     if text.isprintable():
         return text

@@ -18,6 +18,7 @@ from svmtool.formats.source import NUL_IN_LINE, Source, open_source
 from svmtool.tolerances import MIB
 
 ROWS_AT_ONCE, CELLS_AT_ONCE = 4096, 1 << 20  # read and written at a time, at most
+BYTE_ORDER_MARK = "\ufeff"  # a second one, after that of the file, is in no name
 LONGEST_CELL = 1 << 24  # characters
 
 
@@ -81,7 +82,8 @@ class _Reader:
             cells = next(self.reader)
         self.header = not any(_numbers([cell]) for cell in cells) if header is None else header
         self.first = None if self.header else cells
-        self.names = [c.strip() if self.header and c.strip() else f"column {k + 1}" for k, c in enumerate(cells)]
+        found = [c.lstrip(BYTE_ORDER_MARK).strip() if self.header else "" for c in cells]
+        self.names = [name or f"column {k + 1}" for k, name in enumerate(found)]
 
     def _from(self, first: str) -> Iterator[str]:
         for number, line in enumerate(chain([first], self.stream), 1):
@@ -195,7 +197,9 @@ def write(path: str, delimiter: str, names: list[str], label: str, rows: Dataset
     width = len(names)
     with replacing(path) as file:
         stream = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
-        out = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        returns = any("\r" in text for text in (*names, label, *(texts or ())))  # which csv leaves bare
+        quoting = csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
+        out = csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=quoting)
         out.writerow([*names, label])
         for at in range(0, len(rows), ROWS_AT_ONCE):
             some = rows.take(np.arange(at, min(at + ROWS_AT_ONCE, len(rows))))

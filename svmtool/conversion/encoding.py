@@ -9,7 +9,7 @@ import numpy as np
 from svmtool.conversion.delimited import described
 from svmtool.conversion.table import Table, refuse_repeated_names
 from svmtool.data.dataset import Dataset
-from svmtool.errors import SvmtoolError, clipped, visible
+from svmtool.errors import SvmtoolError, clipped
 from svmtool.formats.names import Names
 
 LABEL_NAMES = ("label", "target", "y", "class")  # a column of such a name holds the labels, in any case of letters
@@ -23,7 +23,7 @@ def label_column(table: Table, wanted: str | None, say: Callable[[str], None]) -
     named = [k for k, name in enumerate(table.names) if name.lower() in LABEL_NAMES]
     found = named[0] if named else len(table.names) - 1
     why = "by its name" if named else "the last"
-    say(f"label column: {visible(table.names[found])} ({why}; --label chooses another)")
+    say(f"label column: {described([table.names[found]])} ({why}; --label chooses another)")
     return found
 
 
@@ -59,7 +59,7 @@ def fitted(
                 )
             one_hots[name] = tuple(sorted(set(column)))
             made = [f"{name}={value}" for value in one_hots[name]]
-            say(f"column {visible(name)}: {len(made)} features, {described(made)}")
+            say(f"column {described([name])}: {len(made)} features, {described(made)}")
             names += made
         else:
             names.append(name)
@@ -78,7 +78,7 @@ def applied(table: Table, names: Names, say: Callable[[str], None]) -> Dataset:
     labels = np.zeros(len(table))
     place = table.index.get(names.label) if names.label is not None else None
     if place is None:
-        say(f"no column {visible(names.label)}: all labels are 0" if names.label is not None else "all labels are 0")
+        say("all labels are 0" if names.label is None else f"no column {described([names.label])}: all labels are 0")
     else:
         column = table.columns[place]
         if names.classes:

@@ -138,7 +138,8 @@ class NamedLabels:
     def __init__(self, output: BinaryIO, names: Names):
         self.output, self.begun = output, False
         self.texts = {
-            str(label).encode(): visible(re.sub(r"[\t\r\n]", " ", text)).encode() for label, text in names.classes.items()
+            str(label).encode(): visible(re.sub(r"[\t\r\n]", " ", text)).encode()
+            for label, text in names.classes.items()
         }
 
     def write(self, text: bytes) -> int:

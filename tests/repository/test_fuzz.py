@@ -9,20 +9,22 @@ import sys
 import pytest
 from conftest import REPOSITORY
 
+from svmtool.cli import console
+from svmtool.conversion import delimited
 from svmtool.errors import ModelError
 from svmtool.formats.models import text
 from svmtool.formats.svmlight import slow_line
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
-from stress import fuzz, fuzz_commands, fuzz_files, pool  # noqa: E402
+from stress import fuzz, fuzz_commands, fuzz_convert, fuzz_files, pool  # noqa: E402
 from stress.report import Report  # noqa: E402
 
-MORE = [("inputs", 3000), ("rows", 12), ("kills", 4), ("interrupts", 4), ("disks", 4)]
+MORE = [("inputs", 3000), ("convert", 3000), ("rows", 12), ("kills", 4), ("interrupts", 4), ("disks", 4)]
 
 
 @pytest.mark.parametrize(
     ("kind", "number"),
-    [("inputs", 500), ("rows", 4), ("lines", 40), ("kills", 1), ("interrupts", 1), ("disks", 1)]
+    [("inputs", 500), ("rows", 4), ("convert", 100), ("lines", 40), ("kills", 1), ("interrupts", 1), ("disks", 1)]
     + [pytest.param(*more, marks=pytest.mark.exhaustive) for more in MORE],
 )
 def test_fuzzing_finds_no_breach(kind, number, tmp_path, monkeypatch):
@@ -63,6 +65,15 @@ def test_faulty_reader_is_found_and_its_file_kept(tmp_path, monkeypatch, capsys)
     assert "4300 digits" in capsys.readouterr().out
     again = subprocess.run(command, cwd=tmp_path / "breaches" / "1", capture_output=True, text=True, timeout=300)
     assert (again.returncode, again.stdout) == (0, "refused\n")  # there int() is in its place
+
+
+def test_a_faulty_conversion_is_found(tmp_path, monkeypatch):
+    """Values that are rounded, and characters that reach a terminal."""
+    monkeypatch.setattr(delimited, "text_of", lambda x: f"{x:.15g}")
+    for module in (console, delimited):
+        monkeypatch.setattr(module, "visible", str)
+    _, found = fuzz_convert.attempt(4, 0, str(tmp_path), tries=80)
+    assert {"the same rows after the way back", "no control characters"} <= {breach.law for breach in found}
 
 
 def test_a_batch_whose_process_is_lost_leaves_its_file():

@@ -1,0 +1,101 @@
+"""Many processes and threads write one output at a time: all succeed, and the file is one of the whole ones."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from svmtool.errors import SvmtoolError
+from svmtool.formats import output
+
+CHILD = """
+import sys, threading
+import numpy as np
+from svmtool.conversion import delimited, npz
+from svmtool.data.dataset import Dataset
+from svmtool.formats import names, output
+from svmtool.formats.models.text import write_text
+from svmtool.formats.svmlight import table
+from svmtool.scaling import ranges
+
+me, faults = int(sys.argv[1]), []
+n = 3 + me  # rows: each process writes files of its own length
+rows = Dataset(np.ones(n), np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), 1)
+found = ranges.Ranges(None, (0.0, 1.0), np.arange(1, n + 1), np.zeros(n), np.ones(n))
+WRITERS = {
+    "rows": lambda path: table.write(path, rows),
+    "model": lambda path: write_text(path, [b"line\\n"] * n),
+    "names": lambda path: names.write(path, names.Names(("a",) * n)),
+    "csv": lambda path: delimited.write(path, ",", ["a"], "label", rows, None),
+    "npz": lambda path: npz.write(path, rows, 1),
+    "range": lambda path: ranges.write(path, found),
+}
+
+def work():
+    for _ in range(6):
+        for name, write in WRITERS.items():
+            output._tidied.clear()  # each write tidies up, as the first of a process does
+            try:
+                write(name)
+            except Exception as e:
+                faults.append(f"{name}: {e}")
+
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(faults[:3], len(faults)) if faults else None
+"""
+PROCESSES = 4
+
+
+def test_runs_with_one_output_all_succeed(tmp_path):
+    runs = [
+        subprocess.Popen([sys.executable, "-c", CHILD, str(k)], cwd=tmp_path, stdout=-1, stderr=-2, text=True)
+        for k in range(PROCESSES)
+    ]
+    said = [run.communicate(timeout=120)[0] for run in runs]
+    assert "".join(said) == ""
+    assert sorted(os.listdir(tmp_path)) == ["csv", "model", "names", "npz", "range", "rows"]
+    lines = {name: len((tmp_path / name).read_text().splitlines()) for name in ("csv", "model", "range", "rows")}
+    sizes = range(3, 3 + PROCESSES)
+    assert lines["csv"] - 1 in sizes and lines["model"] in sizes and lines["range"] - 2 in sizes
+    assert lines["rows"] in sizes and len(np.load(tmp_path / "npz")["y"]) in sizes
+
+
+@pytest.mark.parametrize("moment", ["fsync", "replace", "unlink"])
+def test_no_moment_of_a_writer_lets_another_remove_its_file(moment, tmp_path, monkeypatch):
+    """Another run tidies up at each step between the first byte and the file's name, also when the run fails."""
+    plain, seen = getattr(os, moment), []
+
+    def with_tidying(*args):
+        if not seen:
+            seen.append(True)
+            output._tidied.clear()
+            output._tidy(str(tmp_path), ".m.")
+            seen.append(bool(list(tmp_path.glob(".m.*"))))
+        return plain(*args)
+
+    monkeypatch.setattr(os, moment, with_tidying)
+    if moment == "unlink":
+        with pytest.raises(SvmtoolError, match="too bad"), output.replacing(str(tmp_path / "m")):
+            raise SvmtoolError("too bad")
+    else:
+        with output.replacing(str(tmp_path / "m")) as file:
+            file.write(b"new")
+        assert (tmp_path / "m").read_bytes() == b"new"
+        assert seen == [True, True]
+    assert not list(tmp_path.glob(".m.*"))
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.symlink_to("."), lambda path: path.symlink_to("x")])
+def test_a_refusal_says_its_words_once(make, tmp_path):
+    make(tmp_path / "x")
+    for refusal in ("can't open output file", "can't save model to file"):
+        with pytest.raises(SvmtoolError) as caught, output.replacing(str(tmp_path / "x"), refusal):
+            pass
+        assert str(caught.value).count(refusal) == 1 and str(caught.value).count(str(tmp_path)) == 1

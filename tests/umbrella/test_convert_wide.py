@@ -1,0 +1,129 @@
+"""Tables of many columns and values: each is looked up a fixed number of times, whatever their number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from svmtool.conversion import delimited, encoding
+from svmtool.conversion.convert import Choices, convert
+from svmtool.conversion.table import Table
+from svmtool.errors import SvmtoolError
+from svmtool.formats import names as names_file
+
+
+class Name(str):
+    """A name that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Name.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def comparisons(width: int, one_hot: bool) -> int:
+    """Those of a conversion and of one by its names, with the columns in another order."""
+    cells = [f"v{k}" for k in range(width)]
+    columns = [np.ones(width)] + ([cells] if one_hot else [np.ones(width)] * width)
+    table = Table("t", [Name(f"c{k}") for k in range(len(columns))], columns, str)
+    rows, names = encoding.fitted(table, 0, one_hot, (), lambda text: None)
+    named = names._replace(features=tuple(map(Name, names.features)))
+    other = Table("t", [Name(name) for name in table.names[::-1]], columns[::-1], str)
+    Name.compared = 0
+    again = encoding.applied(other, named, lambda text: None)
+    encoding.fitted(table, 0, one_hot, (), lambda text: None)
+    np.testing.assert_array_equal(again.indices, rows.indices)
+    return Name.compared
+
+
+@pytest.mark.parametrize("one_hot", [False, True])
+def test_comparisons_are_linear_in_the_columns(one_hot):
+    few, many = (comparisons(width, one_hot) for width in (50, 500))
+    assert many <= 10 * few + 100
+
+
+def test_columns_and_values_in_any_order_are_placed_by_name(tmp_path, monkeypatch):
+    """Features of a one-hot column between others, as an edited file of names may have them."""
+    monkeypatch.chdir(tmp_path)
+    names = names_file.Names(("k=b", "x", "k=a", "z"), {}, "y", {"k": ("a", "b")})
+    names_file.write("d.names", names)
+    (tmp_path / "d.csv").write_text("z,y,k,x\n7,1,a,5\n0,2,b,6\n")
+    convert("d.csv", "d", Choices(names="d.names"), lambda text: None)
+    assert (tmp_path / "d").read_text() == "1 2:5 3:1 4:7 \n2 1:1 2:6 \n"
+
+
+@pytest.mark.parametrize(
+    "features, one_hot, reason",
+    [
+        (("k=a", "x"), {"k": ("a", "b")}, "the names lack the feature 'k=b'"),
+        (("x", "x"), {}, "two columns have the name 'x'"),
+        (("x", "k"), {}, "column 'k' is text"),
+    ],
+)
+def test_names_that_contradict_themselves(features, one_hot, reason, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names_file.write("d.names", names_file.Names(features, {}, None, one_hot))
+    (tmp_path / "d.csv").write_text("x,k\n1,a\n")
+    with pytest.raises(SvmtoolError, match=reason):
+        convert("d.csv", "d", Choices(names="d.names"), lambda text: None)
+
+
+def test_a_wide_table_comes_back(tmp_path, monkeypatch):
+    """More cells in a row than are read at a time, and columns that become text late."""
+    monkeypatch.chdir(tmp_path)
+    width, rng = 300, np.random.default_rng(2)
+    X = rng.normal(size=(7, width)) * (rng.random((7, width)) < 0.5)
+    lines = [",".join(f"c{k}" for k in range(width)) + ",late,y"]
+    lines += [",".join([*map(repr, row.tolist()), "007" if i < 6 else "x", f"{i}"]) for i, row in enumerate(X)]
+    (tmp_path / "d.csv").write_text("\n".join(lines))
+    monkeypatch.setattr(delimited, "CELLS_AT_ONCE", 2 * width)
+    convert("d.csv", "d.npz", Choices(one_hot=True), lambda text: None)
+    convert("d.npz", "back.tsv", Choices(), lambda text: None)
+    found = np.loadtxt("back.tsv", delimiter="\t", skiprows=1)
+    np.testing.assert_array_equal(found[:, :width], X)
+    np.testing.assert_array_equal(found[:, width:-1].sum(axis=0), [6, 1])
+
+
+def test_a_table_far_larger_than_its_rows_is_refused(tmp_path, monkeypatch):
+    """Before a name is made for each column."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d").write_text("1 2000000000:1\n")
+    for target in ("d.csv", "d.tsv", "d.parquet"):
+        with pytest.raises(SvmtoolError, match="2000000000 columns, most of them zero"):
+            convert("d", target, Choices(), lambda text: None)
+    convert("d", "d.npz", Choices(), lambda text: None)
+    assert np.load("d.npz")["shape"].tolist() == [1, 2000000000]
+
+
+@pytest.mark.parametrize(
+    "content, reason",
+    [
+        ("a,y\n1,2\n".encode("utf-16"), "is not UTF-8 text"),
+        ("a,y\n1,2\n".encode("utf-16-le"), "line 1: the line contains a NUL byte"),
+        (b"a,y\n1,2\n1,\x002\n", "line 3: the line contains a NUL byte"),
+        (b'a,y\n1,"2"3\n', "line 2: not a table of text"),
+        (b'a,y\n1,2\n"1,2\n', "line 3: not a table of text"),
+        (b"a,y\n1_0,2\n", "column 'a' holds text"),
+    ],
+)
+def test_what_is_no_table(content, reason, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_bytes(content)
+    with pytest.raises(SvmtoolError, match=reason):
+        convert("d.csv", "d", Choices(), lambda text: None)
+
+
+def test_names_of_any_letters_come_back(tmp_path, monkeypatch):
+    """Also those with line ends; a second mark of the byte order is in no name."""
+    monkeypatch.chdir(tmp_path)
+    text = '\ufeff\ufeffa,"b\rc","d\ne","f"",",kind\n1,2,3,4,"x\ry"\n1,2,3,4,z\n'
+    (tmp_path / "d.csv").write_bytes(text.encode())
+    convert("d.csv", "d", Choices(), lambda text: None)
+    convert("d", "back.csv", Choices(), lambda text: None)
+    convert("back.csv", "again", Choices(), lambda text: None)
+    assert names_file.read("again.names") == names_file.read("d.names")
+    assert names_file.read("d.names").features == ("a", "b\rc", "d\ne", 'f",')
+    assert names_file.read("d.names").classes == {1: "x\ry", 2: "z"}
