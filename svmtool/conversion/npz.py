@@ -25,7 +25,7 @@ def read(path: str, without_labels: bool) -> Dataset:
     """
     try:
         with open(path, "rb") as file:
-            archive = Archive(file, _memory(), "the memory of this machine")
+            archive = Archive(file, _memory())
             return _rows(path, archive, without_labels)
     except FileNotFoundError:
         raise SvmtoolError(f"can't open input file {path}") from None
@@ -77,7 +77,7 @@ def _refuse_count(rows: int, y: np.ndarray | None) -> None:
     if y is not None and len(y) != rows:
         raise RowsError(f"it holds {rows} rows, but {len(y)} labels")
     if rows * ROW_BYTES > _memory():
-        raise RowsError(f"its {rows} rows exceed the memory of this machine")
+        raise RowsError(f"its {rows} rows exceed the machine's memory")
 
 
 def _sparse(archive: Archive) -> tuple[tuple[int, int], str, dict[str, np.ndarray]]:

@@ -26,6 +26,7 @@ def read(path: str, text: Collection[str] = ()) -> Table:
         names, columns = _by_pyarrow(path)
     except ImportError:
         names, columns = _by_pandas(path)
+    names = [name.strip() or f"column {k + 1}" for k, name in enumerate(names)]  # as in CSV
     refuse_repeated_names(path, names)
 
     def place(row: int) -> str:
@@ -38,9 +39,9 @@ def read(path: str, text: Collection[str] = ()) -> Table:
             refuse_nonfinite(path, numbers, name, place)
             found.append(numbers)
             continue
-        cells = values.tolist()
+        cells = [cell.strip() if isinstance(cell, str) else cell for cell in values.tolist()]
         for row, cell in enumerate(cells):
-            if cell is None or cell != cell or cell == "":
+            if cell is None or (isinstance(cell, (str, float)) and (cell != cell or cell == "")):
                 raise missing(path, place(row), name, "" if cell == "" else str(cell))
             if not isinstance(cell, (str, bool, int, float)):
                 kind = type(cell).__name__
@@ -56,20 +57,18 @@ def _by_pyarrow(path: str) -> tuple[list[str], list[np.ndarray]]:
 
     try:
         table = parquet.read_table(path)
+        return list(table.column_names), list(map(_cells, table.columns))
     except FileNotFoundError:
         raise SvmtoolError(f"can't open input file {path}") from None
-    except (ArrowException, OSError, ValueError) as e:
-        raise SvmtoolError(f"can't read {path} as Parquet: {' '.join(str(e).split())}") from None
-    columns = []
-    for column in table.columns:
-        if column.null_count:  # integers with nulls would become numbers with nan; keep the cells as they are
-            columns.append(np.array(column.to_pylist(), dtype=object))
-        else:
-            columns.append(_array(column.to_pylist()) if str(column.type).startswith("dict") else column.to_numpy())
-    return list(table.column_names), columns
+    except (ArrowException, OSError, ValueError) as e:  # ValueError: also names and strings that are not UTF-8
+        raise SvmtoolError(f"can't read {path} as Parquet: {' '.join(str(e).split())[:300]}") from None
 
 
-def _array(cells: list[Any]) -> np.ndarray:
+def _cells(column: Any) -> np.ndarray:
+    """A column of pyarrow; cells as they are where there are nulls, which would make numbers of integers."""
+    if not column.null_count and not str(column.type).startswith("dict"):
+        return column.to_numpy()
+    cells = column.to_pylist()
     found = np.empty(len(cells), dtype=object)
     found[:] = cells
     return found

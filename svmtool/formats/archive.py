@@ -35,7 +35,7 @@ class Archive:
     most: bytes that its arrays may take.  stored: compressed arrays are refused.  names: of the arrays.
     """
 
-    def __init__(self, file: BinaryIO, most: int, what: str, stored: bool = False):
+    def __init__(self, file: BinaryIO, most: int, stored: bool = False):
         try:
             self._zip = zipfile.ZipFile(file)
             self._members = {info.filename.removesuffix(".npy"): info for info in self._zip.infolist()}
@@ -43,7 +43,8 @@ class Archive:
             raise ArchiveError(_reason(e)) from None
         self._stored, self.names = stored, list(self._members)
         if (total := sum(info.file_size for info in self._members.values())) > most:
-            raise ArchiveError(f"the sizes of its arrays exceed {what} ({total / MB:.0f} of {most / MB:.0f} MB)")
+            limit = "file's size" if stored else "machine's memory"
+            raise ArchiveError(f"the sizes of its arrays exceed the {limit} ({total / MB:.0f} of {most / MB:.0f} MB)")
 
     def array(self, name: str, kinds: str) -> np.ndarray:
         """Read an array whose dtype.kind is one of `kinds`, in the byte order and layout of the file."""
@@ -74,7 +75,7 @@ def _array(member, size: int, name: str, kinds: str) -> np.ndarray:
         raise ArchiveError(f"its array {name!r} has a header that cannot be read")
     kind = found[2].decode()
     if kind not in kinds:
-        held = {"O": "Python objects", "c": "complex numbers"}.get(kind, f"entries of type {kind}")
+        held = {"O": "Python objects", "c": "complex numbers"}.get(kind, f"type {kind}")
         raise ArchiveError(f"its array {name!r} holds {held}")
     dtype = np.dtype((found[1] + found[2] + found[3]).decode())
     shape = tuple(parse_integer(word) for word in found[5].replace(b" ", b"").split(b",") if word)

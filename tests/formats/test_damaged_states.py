@@ -126,7 +126,7 @@ def test_members_declared_larger_than_the_file(ready):
     for place in (20, 24):
         text[at + place : at + place + 4] = (4 * 10**9).to_bytes(4, "little")
     Path(STATE).write_bytes(text)
-    with pytest.raises(ModelError, match="exceed the size of the file"):
+    with pytest.raises(ModelError, match="exceed the file's size"):
         state.read("m")
 
 

@@ -242,6 +242,12 @@ def test_parquet(run, tmp_path):
     parquet.write_table(pyarrow.table({"a": [1, None], "y": [1, 2]}), tmp_path / "n.parquet")
     with pytest.raises(SvmtoolError, match="row 2, column 'a': the value is missing"):
         run("n.parquet", "n")
+    parquet.write_table(pyarrow.table({" a ": [" u", "v "], "": [3, 4], "y": [1, 2]}), tmp_path / "s.parquet")
+    run("s.parquet", "s", one_hot=True)
+    assert names_file.read("s.names").features == ("a=u", "a=v", "column 2")
+    parquet.write_table(pyarrow.table({"a": [[1, 2], [3]], "y": [1, 2]}), tmp_path / "l.parquet")
+    with pytest.raises(SvmtoolError, match="column 'a' holds values of type ndarray"):
+        run("l.parquet", "l")
     (tmp_path / "x.parquet").write_text("nothing")
     with pytest.raises(SvmtoolError, match="can't read x.parquet as Parquet"):
         run("x.parquet", "x")

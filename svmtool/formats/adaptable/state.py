@@ -94,7 +94,7 @@ def read(path: str) -> State:
         raise ModelError(f"can't open the model's state {name}: {e.strerror}") from None
     try:
         with raw:
-            archive = Archive(raw, os.fstat(raw.fileno()).st_size, "the size of the file", stored=True)
+            archive = Archive(raw, os.fstat(raw.fileno()).st_size, stored=True)
             version = _array(archive, "version").item()
             if version != STATE_VERSION:
                 raise ModelError(f"{name}: its version is {version}, and this svmtool reads version {STATE_VERSION}")
