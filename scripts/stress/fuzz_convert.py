@@ -1,8 +1,8 @@
 """Tables through `svmtool convert` and back: whole ones must keep every number, damaged ones end in one sentence.
 
 A try makes a table (CSV, TSV, npz of each sparse format, Parquet where pyarrow is installed, LIBSVM's text), may damage
-it or its names file, converts it, converts the result there and back again, and shows the names by `inspect`, `export`
-and `report`.  The commands run in this process; a crash ends the worker, and its batch of tries can be repeated.
+it or its names file, converts it, converts the result there and back again, and shows the names by `inspect` and
+`export`.  The commands run in this process; a crash ends the worker, and its batch of tries can be repeated.
 """
 
 from __future__ import annotations
