@@ -40,9 +40,10 @@ def dataset(y: Any, x: Any, serial: bool = False) -> Dataset:
         For values that are not finite numbers, indices out of range, and lengths that differ.
     """
     if hasattr(x, "tocsr"):
-        rows = _table(np.asarray(x.toarray(), np.float64), True) if serial else arrays.dataset(x)
+        arrays.refuse_malformed(x)
+        rows = _table(arrays.floats(x.toarray(), "x"), True) if serial else arrays.dataset(x)
     elif isinstance(x, np.ndarray) and x.ndim == 2:
-        rows = _table(np.asarray(x, np.float64), serial)
+        rows = _table(arrays.floats(x, "x"), serial)
     elif isinstance(x, (list, tuple, np.ndarray)):
         rows = _of_sequence(x, serial)
     else:

@@ -20,7 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from svmtool import api
-from svmtool.api.arrays import TOO_LARGE
+from svmtool.api.arrays import TOO_LARGE, refuse_malformed, refuse_masked, refuse_weights
 from svmtool.api.settings import in_keywords, real
 from svmtool.certify.linear import Certificate
 from svmtool.sklearn.versions import validate_data
@@ -98,7 +98,7 @@ class CertifiedEstimator(BaseEstimator):
             return
         super()._validate_params()
         for name, kind, value in values:
-            if issubclass(kind, int):
+            if issubclass(kind, int) and kind is not bool:
                 real(name, value)  # its range is checked
         if simple:
             if len(self._valid) >= MAX_VALID:
@@ -129,6 +129,9 @@ class CertifiedEstimator(BaseEstimator):
         """X (and y) as `validate_data` returns them: CSR or C-contiguous float64."""
         if options.get("reset", True):
             self._complete = False
+        refuse_malformed(X)
+        for name, values in (("X", X), ("y", y)):
+            refuse_masked(values, name)
         checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "accept_large_sparse": True, **options}
         try:
             return validate_data(self, X, y, **checks)
@@ -139,14 +142,12 @@ class CertifiedEstimator(BaseEstimator):
         """sample_weight as f8[n], checked; None where all are 1."""
         if sample_weight is None:
             return None
+        refuse_masked(sample_weight, "sample_weight")
         try:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         except OverflowError:
             raise ValueError(f"Input sample_weight contains {TOO_LARGE}.") from None
-        if not np.all(weights >= 0.0):
-            raise ValueError("Negative values in data passed to `sample_weight`")
-        if not np.any(weights > 0.0):
-            raise ValueError("Invalid input - all samples have zero or negative weights.")
+        refuse_weights(weights)
         return weights
 
     def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> api.Fit:
