@@ -1,4 +1,4 @@
-"""Trials of `--fuzz`: mutated files and folders of rows, kills, Ctrl-C, full disks and random command lines.
+"""Trials of `--fuzz`: mutated files, folders of rows and Python arguments, kills, Ctrl-C, full disks, random lines.
 
 Kinds are tried one after the other, each with its share of the time.  Kind, seed and number identify a trial.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stress import fuzz_commands, fuzz_files, fuzz_rows, pool
+from stress import fuzz_commands, fuzz_files, fuzz_python, fuzz_rows, pool
 from stress.pool import Done
 from stress.report import Breach, Report, Tally
 
@@ -29,7 +29,9 @@ KINDS = {
     "kills": "commands killed",
     "interrupts": "commands interrupted by Ctrl-C",
     "inputs": "mutated files through the readers",
+    "python": "hostile arguments to the Python interface",
 }
+BATCHES = {"inputs": fuzz_files.BATCH, "python": 50}  # inputs or tries of a job; others have one
 SECONDS = 5.0 * fuzz_commands.ENDS  # limit of a trial, more than its commands take
 
 Job = tuple[str, int, int, int]  # kind, seed, number, and inputs in it
@@ -45,6 +47,13 @@ def attempt(announce: Callable[..., None], folder: str, kind: str, seed: int, nu
         for (name, ending), count in counts.items():
             tally.endings[f"{kind}: {name}", ending] += count
         tally.breaches += [_of_file(breach) for breach in found]
+    elif kind == "python":
+        for own in range(number, number + inputs):
+            announce(fuzz_python.SECONDS, kind=kind, number=own)
+            face, ending, law, words = fuzz_python.attempt(seed, own, folder)
+            tally.endings[f"{kind}: {face}", ending] += 1
+            if ending == "breach":
+                tally.breaches.append(Breach(law, face, kind, words, _repeat(kind, seed, own), {}))
     elif kind == "rows":
         words = fuzz_rows.run(fuzz_rows.draw(np.random.default_rng([seed, number])), _empty(folder))
         tally.endings[kind, "breach" if words else "held"] += 1
@@ -96,6 +105,7 @@ def of_loss(done: Done) -> Tally:
             if kind == "inputs" and name == fuzz_files.INPUT + of + known.suffix:
                 tally.breaches.append(_of_file(fuzz_files.Found(law, of, words, content)))
     if not tally.breaches:
+        number = done.doing.get("number", number)
         tally.breaches.append(Breach(law, "?", kind, words, _repeat(kind, seed, number), {}))
     return tally
 
@@ -118,11 +128,11 @@ def run(
 
 
 def _jobs(kind: str, seed: int, first: int, wanted: float) -> Iterator[Job]:
-    number, batch = first, fuzz_files.BATCH if kind == "inputs" else 1
+    number, batch = first, BATCHES.get(kind, 1)
     while wanted > 0:
         size = batch if wanted > batch else int(wanted)
         yield kind, seed, number, size
-        number, wanted = number + 1, wanted - size
+        number, wanted = number + (size if kind == "python" else 1), wanted - size  # a try has a number of its own
 
 
 def again(kind: str, path: str) -> int:
