@@ -52,7 +52,7 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
 
 def _matrix(X: Any) -> np.ndarray:
     """X as f8 (n, features), C order; the array itself where it is one."""
-    X = _numbers(X, "X")
+    X = floats(X, "X")
     if X.ndim != 2:
         found = f"Expected 2D array, got {'scalar' if X.ndim == 0 else f'{X.ndim}D'} array instead"
         raise ValueError(
@@ -62,17 +62,12 @@ def _matrix(X: Any) -> np.ndarray:
     return X
 
 
-def _numbers(x: Any, name: str) -> np.ndarray:
-    """x as f8 in C order; ValueError for complex and masked values."""
-    refuse_masked(x, name)
-    x = np.asarray(x)
-    _refuse_complex(x)
-    return floats(x, name)
-
-
 def floats(x: Any, name: str) -> np.ndarray:
-    """x as f8 in C order; ValueError or TypeError, with the name, for what is no number, or too large a one."""
+    """x as f8 in C order; ValueError or TypeError, with the name, for what is no real number, or too large a one."""
+    refuse_unsound(x, name)
     try:
+        x = np.asarray(x)
+        _refuse_complex(x)
         with np.errstate(all="ignore"):  # numbers of more than 64 bits become infinite, which the caller refuses
             return np.asarray(x, np.float64, order="C")
     except OverflowError:
@@ -81,10 +76,16 @@ def floats(x: Any, name: str) -> np.ndarray:
         raise type(e)(f"Input {name}: {e}") from None
 
 
-def refuse_masked(x: Any, name: str) -> None:
-    """ValueError for a masked array with masked values, which numpy's conversions would take as numbers."""
+def refuse_unsound(x: Any, name: str) -> None:
+    """Refuse what numpy and scipy convert to wrong numbers: ValueError for malformed sparse matrices and masked values,
+    TypeError for dates and durations.
+    """
     if np.ma.is_masked(x):
         raise ValueError(f"Input {name} has masked values: fill them, or leave their rows out")
+    if getattr(getattr(x, "dtype", None), "kind", "") in ("m", "M"):
+        raise TypeError(f"Input {name}: dates and durations are no numbers: {x.dtype}")
+    if hasattr(x, "tocsr"):
+        refuse_malformed(x)
 
 
 def _refuse_complex(x: Any) -> None:
@@ -116,9 +117,10 @@ def _within(indices: np.ndarray, stop: int) -> bool:
 def _compressed(X: Any, rows: int, columns: int, values: int = 1) -> bool:
     """Whether CSR arrays fit a shape; values: dimensions of the array of values."""
     indptr, indices = X.indptr, X.indices
+    if indptr.dtype.kind != "i" or indptr.shape != (rows + 1,) or X.data.ndim != values:
+        return False
     count = int(indptr[-1])
-    fits = indptr.ndim == 1 and indptr.dtype.kind == "i" and len(indptr) == rows + 1 and X.data.ndim == values
-    fits = fits and indptr[0] == 0 and count <= min(len(X.data), len(indices)) and not np.any(indptr[1:] < indptr[:-1])
+    fits = indptr[0] == 0 and count <= min(len(X.data), len(indices)) and not np.any(indptr[1:] < indptr[:-1])
     return fits and _within(indices[:count], columns)
 
 
@@ -202,23 +204,20 @@ def labels(y: Any, n: int) -> np.ndarray:
     """y as f8[n], a column vector flattened; zeros for None."""
     if y is None:
         return np.zeros(n)
-    refuse_masked(y, "y")
-    y = np.asarray(y)
-    _refuse_complex(y)
+    y = floats(y, "y")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y.reshape(-1)
     if y.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
     if len(y) != n:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(y)}]")
-    y = floats(y, "y")
     largest_of(y, "y")
     return y
 
 
 def _weights(sample_weight: Any, n: int) -> np.ndarray:
     """sample_weight as f8[n]; a number applies to all rows."""
-    weights = _numbers(sample_weight, "sample_weight")
+    weights = floats(sample_weight, "sample_weight")
     weights = np.full(n, weights) if weights.ndim == 0 else weights
     if weights.ndim != 1:
         raise ValueError("Sample weights must be 1D array or scalar")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.api import blas
-from svmtool.api.settings import LARGEST_WHOLE, in_keywords, real, whole
+from svmtool.api.settings import in_keywords, real, whole
 from svmtool.compiled import threads as pool
 from svmtool.errors import DataError, ModelError, SvmtoolError
 from svmtool.limits import StopFlag
@@ -28,7 +28,7 @@ def thread_count(threads: int | None) -> int:
         if limited is not None:
             n = min(n, limited)
         return 1 if n > 1 and _inside_joblib() and "OMP_NUM_THREADS" not in pool.os.environ else n
-    count = whole("threads", threads, -LARGEST_WHOLE)
+    count = whole("threads", threads)
     if count == -1:
         return pool.available()
     if count < 1:

@@ -128,21 +128,23 @@ def is_whole(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
-        return isinstance(value, Integral) or int(value) == value
+        with np.errstate(all="ignore"):
+            return isinstance(value, Integral) or bool(int(value) == value)
     except (OverflowError, ValueError):  # infinite, or nan
         return False
 
 
-def whole(name: str, value: Any, least: int) -> int:
+def whole(name: str, value: Any, least: int = -LARGEST_WHOLE) -> int:
     """The value as an integer from `least` on; TypeError for another type, ValueError outside of the range."""
     value = _scalar(value)
     if not is_whole(value):
         raise TypeError(f"{name} must be an integer, not {shown(value)}")
-    if value < least:
-        raise ValueError(f"{name} == {value}, must be >= {least}.")
-    if value > LARGEST_WHOLE:
-        raise ValueError(f"{name} must be an integer up to {LARGEST_WHOLE}, not {shown(value)}")
-    return int(value)
+    number = int(value)
+    if number < least:
+        raise ValueError(f"{name} == {shown(number)}, must be >= {least}.")
+    if number > LARGEST_WHOLE:
+        raise ValueError(f"{name} must be an integer up to {LARGEST_WHOLE}, not {shown(number)}")
+    return number
 
 
 def real(name: str, value: Any) -> float:
@@ -151,7 +153,8 @@ def real(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
         raise TypeError(f"{name} must be a number, not {shown(value)}")
     try:
-        return float(value)
+        with np.errstate(all="ignore"):  # numbers of more than 64 bits become infinite
+            return float(value)
     except OverflowError:
         raise ValueError(f"{name} contains {TOO_LARGE}.") from None
 
@@ -332,5 +335,5 @@ def class_weights(given: Any, data: Dataset, row: Solver) -> tuple[tuple[int, fl
     for label, factor in given.items():
         if not is_whole(label):
             raise ValueError(f"class_weight: labels are whole numbers, not {shown(label)}")
-        pairs.append((whole("class_weight: a label", label, -LARGEST_WHOLE), real("class_weight", factor)))
+        pairs.append((whole("class_weight: a label", label), real("class_weight", factor)))
     return tuple(pairs)

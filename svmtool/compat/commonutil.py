@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.api.arrays import refuse_malformed
+from svmtool.api.arrays import refuse_unsound
 from svmtool.compat.errors import as_os_errors, as_value_errors
 from svmtool.compat.inputs import as_dicts
 from svmtool.compiled.buffers import Buffer
@@ -198,7 +198,7 @@ def csr_scale(x: Any, scale_param: dict[str, np.ndarray]) -> Any:
 def _csr(x: Any) -> Any:
     if not hasattr(x, "tocsr"):
         raise TypeError(f"x must be a scipy sparse matrix, not {type(x).__name__}")
-    refuse_malformed(x)
+    refuse_unsound(x, "x")
     return x.tocsr()
 
 

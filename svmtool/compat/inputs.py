@@ -40,7 +40,7 @@ def dataset(y: Any, x: Any, serial: bool = False) -> Dataset:
         For values that are not finite numbers, indices out of range, and lengths that differ.
     """
     if hasattr(x, "tocsr"):
-        arrays.refuse_malformed(x)
+        arrays.refuse_unsound(x, "x")
         rows = _table(arrays.floats(x.toarray(), "x"), True) if serial else arrays.dataset(x)
     elif isinstance(x, np.ndarray) and x.ndim == 2:
         rows = _table(arrays.floats(x, "x"), serial)
@@ -61,8 +61,10 @@ def labels_of(y: Any) -> np.ndarray:
     if not isinstance(y, (list, tuple, np.ndarray)):
         raise TypeError(f"type of y: {type(y)} is not supported!")
     try:
-        labels = np.ascontiguousarray(y, np.float64)
-    except (TypeError, ValueError):
+        labels = arrays.floats(y, "y")
+    except (TypeError, ValueError) as e:
+        if arrays.TOO_LARGE in str(e):
+            raise
         raise TypeError("y holds a label that is not a number") from None
     if labels.ndim != 1:
         raise ValueError(f"y has {labels.ndim} dimensions, it must have 1")

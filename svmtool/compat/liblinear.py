@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.api.models import model_of
 from svmtool.api.run import RunContext
+from svmtool.api.settings import real
 from svmtool.compat import options
 from svmtool.compat.errors import as_value_errors
 from svmtool.compat.inputs import as_dicts, dataset
@@ -129,7 +131,7 @@ class problem:
 
     def __init__(self, y: Any, x: Any, bias: float = -1):
         self.rows: Dataset = dataset(y, x)
-        self.bias = float(bias)
+        self.bias = real("bias", bias)
 
     @property
     def l(self) -> int:  # noqa: E743
@@ -154,7 +156,7 @@ class problem:
 
     def set_bias(self, bias: float) -> None:
         """Change the bias."""
-        self.bias = float(bias)
+        self.bias = real("bias", bias)
 
     def copy(self) -> problem:
         """Return a problem on the same rows."""
@@ -257,7 +259,7 @@ class model:
         Raises TypeError, as LIBLINEAR does, where the model gives no probabilities.
         """
         with RunContext(None), as_value_errors():
-            values = self.stored.decision_values(rows)
+            values = model_of(self.stored).decision_values(rows)
             labels = self.stored.labels_from(values)
         if not probability:
             return labels, values[:, :1] if self.nr_class == 2 else values

@@ -20,8 +20,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from svmtool import api
-from svmtool.api.arrays import TOO_LARGE, refuse_malformed, refuse_masked, refuse_weights
-from svmtool.api.settings import in_keywords, real
+from svmtool.api.arrays import TOO_LARGE, refuse_unsound, refuse_weights
+from svmtool.api.settings import in_keywords, real, shown
 from svmtool.certify.linear import Certificate
 from svmtool.sklearn.versions import validate_data
 
@@ -96,10 +96,12 @@ class CertifiedEstimator(BaseEstimator):
         simple = all(kind in SIMPLE for _, kind, _ in values)  # others, such as a callable kernel, are not kept alive
         if simple and (type(self), *values) in self._valid:
             return
+        for name, kind, value in values:  # scikit-learn's checks take numbers of numpy, and their range, for granted
+            if issubclass(kind, Real) and kind is not bool:
+                real(name, value)
+                if not issubclass(kind, (int, float, np.number)):
+                    raise TypeError(f"{name} must be a number of Python or numpy, not {shown(value)}")
         super()._validate_params()
-        for name, kind, value in values:
-            if issubclass(kind, int) and kind is not bool:
-                real(name, value)  # its range is checked
         if simple:
             if len(self._valid) >= MAX_VALID:
                 self._valid.clear()
@@ -129,9 +131,8 @@ class CertifiedEstimator(BaseEstimator):
         """X (and y) as `validate_data` returns them: CSR or C-contiguous float64."""
         if options.get("reset", True):
             self._complete = False
-        refuse_malformed(X)
         for name, values in (("X", X), ("y", y)):
-            refuse_masked(values, name)
+            refuse_unsound(values, name)
         checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "accept_large_sparse": True, **options}
         try:
             return validate_data(self, X, y, **checks)
@@ -142,7 +143,7 @@ class CertifiedEstimator(BaseEstimator):
         """sample_weight as f8[n], checked; None where all are 1."""
         if sample_weight is None:
             return None
-        refuse_masked(sample_weight, "sample_weight")
+        refuse_unsound(sample_weight, "sample_weight")
         try:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         except OverflowError:
@@ -190,6 +191,26 @@ class CertifiedEstimator(BaseEstimator):
             f"{self.gap_:.3g} of its minimum. {advice[:1].upper()}{advice[1:]}",
             ConvergenceWarning,
         )
+
+
+class LinearDecisions:
+    """Before scikit-learn's class for linear classifiers: checks rows that it would convert unchecked."""
+
+    def decision_function(self, X):
+        """Compute the signed distance of rows to the planes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The values; of two classes one, positive for `classes_[1]`.
+        """
+        refuse_unsound(X, "X")
+        return super().decision_function(X)  # type: ignore[misc]
 
 
 class ClassifierTraining(CertifiedEstimator):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.linear_model._base import LinearModel
 from sklearn.utils._param_validation import Hidden, StrOptions
 
+from svmtool.api.arrays import refuse_unsound
 from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining
 
@@ -124,6 +127,10 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
         self.coef_, self.intercept_ = W[0], b if self.fit_intercept else 0.0
         self._complete = True
         return self
+
+    def _decision_function(self, X: Any) -> np.ndarray:
+        refuse_unsound(X, "X")  # scikit-learn would convert it unchecked
+        return super()._decision_function(X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

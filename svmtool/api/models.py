@@ -1,0 +1,81 @@
+"""Models that callers pass: their attributes can have been changed, and loops index by them without checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmtool.api.result import Fit
+from svmtool.api.settings import is_whole, shown
+from svmtool.models.kernel import CLASSIFIER_TYPES, DENSITY_MARKS, SVM_TYPES, KernelModel
+from svmtool.models.kernel_functions import NAMES, Kernel
+from svmtool.models.linear import SOLVER_WORDS, LinearModel, weight_rows
+from svmtool.params import PRECOMPUTED
+
+Model = LinearModel | KernelModel
+
+
+def model_of(model: Any) -> Model:
+    """The model of a Fit, or the model itself; TypeError for anything else, ValueError if its attributes do not fit."""
+    found = model.model if isinstance(model, Fit) else model
+    if not isinstance(found, (LinearModel, KernelModel)):
+        raise TypeError(f"model must be a Fit, a LinearModel or a KernelModel, not {type(model).__name__}")
+    try:
+        fits = _fits(found) and (_linear(found) if isinstance(found, LinearModel) else _kernel(found))
+    except (AttributeError, IndexError, OverflowError, TypeError, ValueError):  # of other types or shapes
+        fits = False
+    if not fits:
+        raise ValueError(f"the attributes of the {type(found).__name__} do not fit each other: were they changed?")
+    return found
+
+
+def linear_start(init: Any) -> LinearModel:
+    """The linear model where a training starts; TypeError for anything else."""
+    found = init.model if isinstance(init, Fit) else init
+    if not isinstance(found, LinearModel):
+        raise TypeError(f"init must be a Fit or a model of a linear solver, not {shown(init)}")
+    return model_of(found)
+
+
+def _fits(m: Model) -> bool:
+    """What both kinds have: labels, if it classifies, and notes."""
+    classifies = m.kind == "classification"
+    labels = m.labels if classifies else ()
+    if not classifies and m.labels is not None:
+        return False
+    known = all(is_whole(label) and -(2**31) <= label < 2**31 for label in labels) and len(set(labels)) == len(labels)
+    count = len(labels) if classifies else 2
+    return known and is_whole(m.nr_class) and m.nr_class == count and all(isinstance(note, str) for note in m.notes)
+
+
+def _linear(m: LinearModel) -> bool:
+    sized = m.word in SOLVER_WORDS and is_whole(m.n_features) and 0 <= m.n_features < 2**31
+    sized = sized and isinstance(m.bias, (int, float)) and (m.rho is None or isinstance(m.rho, (int, float)))
+    return sized and _array(m.W, np.float64, (weight_rows(m.n_features, m.bias), m.columns))
+
+
+def _kernel(m: KernelModel) -> bool:
+    n, kernel = len(m.indptr) - 1, m.kernel
+    known = m.svm_type in SVM_TYPES and isinstance(kernel, Kernel) and kernel.kind in range(len(NAMES))
+    known = known and is_whole(kernel.degree) and 0 <= kernel.degree < 2**31
+    known = known and all(isinstance(value, (int, float)) for value in (kernel.gamma, kernel.coef0))
+    if m.svm_type in CLASSIFIER_TYPES:
+        known = known and len(m.nr_sv) == m.nr_class and all(is_whole(k) and k >= 0 for k in m.nr_sv)
+        known = known and sum(m.nr_sv) == n
+    pairs = (m.columns,)
+    known = known and _array(m.rho, np.float64, pairs) and _array(m.coef, np.float64, (m.coef_rows, n))
+    known = known and all(x is None or _array(x, np.float64, pairs) for x in (m.probA, m.probB))
+    known = known and (m.density_marks is None or len(np.array(m.density_marks, np.float64)) == DENSITY_MARKS)
+    stored = len(m.indices)
+    known = known and _array(m.indptr, np.int64, (n + 1,)) and m.indptr[0] == 0 and m.indptr[-1] == stored
+    known = known and not np.any(m.indptr[1:] < m.indptr[:-1])
+    known = known and _array(m.indices, np.int32, (stored,)) and _array(m.values, np.float64, (stored,))
+    if kernel.kind == PRECOMPUTED:  # one value each, the number of a row
+        serial = m.values[m.indices == -1]
+        return known and stored == len(serial) == n and bool(np.all((serial >= 1) & (serial < 2**31)))
+    return known and (not stored or int(m.indices.min()) >= 0)
+
+
+def _array(x: Any, kind: type, shape: tuple[int, ...]) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == kind and x.shape == shape and x.flags.c_contiguous
