@@ -111,7 +111,8 @@ def check_fit(done: api.Fit) -> None:
     repr(done), done.message, done.n_iter, done.alpha, done.support, done.log
 
 
-def check_values(found: Any, converged: bool) -> None:
+def check_values(found: Any, converged: bool, bounded: bool = True) -> None:
+    """bounded: whether a dual bound exists, as it does but for kernels that are not positive semidefinite."""
     P, D, gap = float(found.primal), float(found.dual), float(found.gap)
     if np.isnan([P, D, gap]).any():
         raise Unsound(f"primal {P}, dual {D}, gap {gap}")
@@ -120,7 +121,7 @@ def check_values(found: Any, converged: bool) -> None:
         raise Unsound(f"the dual value {D!r} is above the primal value {P!r}")
     if gap == 0.0 and P - D > ROUNDING * size:
         raise Unsound(f"gap 0 with primal {P!r}, dual {D!r}")
-    if not np.isfinite(gap) and converged:
+    if not np.isfinite(gap) and converged and bounded:
         raise Unsound(f"converged with gap {gap}")
 
 
@@ -132,7 +133,7 @@ def check_answers(values: Any, n: int | None) -> None:
 # Arguments
 
 
-def _data(rng: np.random.Generator, hostility: float = 0.3) -> tuple[Any, Any, Any, int, int]:
+def _data(rng: np.random.Generator, hostility: float = 0.2) -> tuple[Any, Any, Any, int, int]:
     """Rows, labels, weights, and the size that they were made with."""
     n, d = int(rng.integers(1, 13)), int(rng.integers(1, 5))
     X: Any = hostile.table(rng, n, d)
@@ -148,7 +149,7 @@ def _keywords(rng: np.random.Generator) -> dict[str, Any]:
         given["kernel"] = pick(rng, KERNELS) if rng.random() < 0.97 else hostile.number(rng)
     numbers = KERNEL_NUMBERS if "kernel" in given else NUMBERS
     given["solver"] = pick(rng, numbers) if rng.random() < 0.95 else pick(rng, ("auto", hostile.number(rng)))
-    for _ in range(pick(rng, (0, 0, 1, 1, 2))):
+    for _ in range(pick(rng, (0, 0, 0, 1, 2))):
         given[pick(rng, [*DEFAULTS, *OPTION_OF, "threads", "one_class", "other"])] = hostile.number(rng)
     return given
 
@@ -158,7 +159,9 @@ def _precomputed(rng: np.random.Generator, given: dict[str, Any], X: Any, n: int
     if not isinstance(kernel := given.get("kernel"), str) or kernel != "precomputed" or rng.random() < 0.2:
         return X
     A = hostile.table(rng, n, 3)
-    return hostile.rows(rng, A @ A.T) if rng.random() < 0.3 else A @ A.T
+    with np.errstate(all="ignore"):
+        K = A @ A.T
+    return hostile.rows(rng, K) if rng.random() < 0.2 else K
 
 
 # Faces
@@ -241,13 +244,13 @@ def mutated(rng: np.random.Generator, folder: str) -> None:
 def validate(rng: np.random.Generator, folder: str) -> None:
     X, y, weights, n, _ = _data(rng)
     given = _keywords(rng)
-    given["folds"] = pick(rng, (2, 2, 3, 5, hostile.number(rng)))
-    given["stratified"] = pick(rng, (False, True, hostile.number(rng)))
+    given["folds"] = 2 if rng.random() < 0.8 else pick(rng, (3, 5, hostile.number(rng)))
+    given["stratified"] = False if rng.random() < 0.8 else pick(rng, (True, hostile.number(rng)))
     if rng.random() < 0.5:
         given["sample_weight"] = weights
     if rng.random() < 0.7:
         names = ("accuracy", "f1", "auc", "log-loss", "mse", "r2", "average-precision")
-        given["metrics"] = pick(rng, (pick(rng, names), list(names[:2]), hostile.number(rng), len))
+        given["metrics"] = pick(rng, names) if rng.random() < 0.8 else pick(rng, (list(names[:2]), hostile.number(rng), len))
         svmtool.cross_validate(_precomputed(rng, given, X, n), y, **given)
         return
     given.pop("kernel", None)
@@ -299,12 +302,12 @@ def estimator(rng: np.random.Generator, folder: str) -> None:
     given = {"max_seconds": 1.0, "n_jobs": 1}
     if "kernel" in known and rng.random() < 0.5:
         given["kernel"] = pick(rng, KERNELS)
-    for _ in range(pick(rng, (0, 0, 1, 1, 2))):
+    for _ in range(pick(rng, (0, 0, 0, 1, 2))):
         given[pick(rng, list(known))] = hostile.number(rng)
     made.set_params(**given)
     more = {} if weights is None or not _takes_weights(made) else {"sample_weight": weights}
     made.fit(_precomputed(rng, given, X, n), y, **more)
-    check_values(made.certificate_, made.converged_)
+    check_values(made.certificate_, made.converged_, getattr(made, "kernel", "") not in ("sigmoid", "precomputed", "poly"))
     other = hostile.rows(rng, hostile.table(rng, 4, 3)) if rng.random() < 0.5 else X
     for name in ("predict", "decision_function", "predict_proba", "score_samples", "fit_predict"):
         if hasattr(made, name) and rng.random() < 0.5:

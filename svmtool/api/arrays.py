@@ -5,7 +5,8 @@ No array of another library is trusted: loops, and scipy's conversions, read and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -65,15 +66,22 @@ def _matrix(X: Any) -> np.ndarray:
 def floats(x: Any, name: str) -> np.ndarray:
     """x as f8 in C order; ValueError or TypeError, with the name, for what is no real number, or too large a one."""
     refuse_unsound(x, name)
-    try:
+    with converting(name):
         x = np.asarray(x)
         _refuse_complex(x)
+        return np.asarray(x, np.float64, order="C")
+
+
+@contextlib.contextmanager
+def converting(name: str) -> Iterator[None]:
+    """Name the array in errors of conversions to float64 within this block; they are ValueError or TypeError."""
+    try:
         with np.errstate(all="ignore"):  # numbers of more than 64 bits become infinite, which the caller refuses
-            return np.asarray(x, np.float64, order="C")
+            yield
     except OverflowError:
         raise ValueError(f"Input {name} contains {TOO_LARGE}.") from None
     except (TypeError, ValueError) as e:
-        raise type(e)(f"Input {name}: {e}") from None
+        raise (TypeError if isinstance(e, TypeError) else ValueError)(f"Input {name}: {e}") from None
 
 
 def refuse_unsound(x: Any, name: str) -> None:
@@ -154,19 +162,9 @@ _SOUND: dict[str, Callable[[Any, int, int], bool]] = {
 
 def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """indptr i8, indices i4 or i8, values f8 and the number of features of a sparse matrix."""
-    if getattr(X, "ndim", 2) != 2:
-        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead")
-    refuse_malformed(X)
-    _refuse_complex(X)
+    csr = as_csr(X)
     if X.shape[1] > MAX_FEATURES:
         raise ValueError(f"X has {X.shape[1]} features, the most are {MAX_FEATURES}")
-    csr = X
-    if X.format != "csr":
-        try:
-            with np.errstate(all="ignore"):
-                csr = (X if X.dtype == np.float64 else X.astype(np.float64)).tocsr()  # sums in the type of the values
-        except OverflowError:
-            raise ValueError(f"Input X contains {TOO_LARGE}.") from None
     indptr = np.ascontiguousarray(csr.indptr, np.int64)
     indices, values = csr.indices[: indptr[-1]], floats(csr.data[: indptr[-1]], "X")
     if not _canonical(indptr, indices):
@@ -177,6 +175,21 @@ def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
         indptr, indices, values = np.ascontiguousarray(csr.indptr, np.int64), csr.indices, csr.data
     indices = np.ascontiguousarray(indices, np.int64 if indices.dtype == np.int64 else np.int32)
     return indptr, indices, values, X.shape[1]
+
+
+def as_csr(X: Any) -> Any:
+    """A sparse matrix as CSR, itself where it is; other formats with float64 values, in which repeated ones are summed.
+
+    Raises as `dataset`.
+    """
+    if getattr(X, "ndim", 2) != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D array instead")
+    refuse_unsound(X, "X")
+    _refuse_complex(X)
+    if X.format == "csr":
+        return X
+    with converting("X"):
+        return (X if X.dtype == np.float64 else X.astype(np.float64)).tocsr()
 
 
 def _canonical(indptr: np.ndarray, indices: np.ndarray) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.api.result import Fit
-from svmtool.api.settings import is_whole, shown
+from svmtool.api.settings import shown
 from svmtool.models.kernel import CLASSIFIER_TYPES, DENSITY_MARKS, SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import NAMES, Kernel
 from svmtool.models.linear import SOLVER_WORDS, LinearModel, weight_rows
@@ -44,13 +44,13 @@ def _fits(m: Model) -> bool:
     labels = m.labels if classifies else ()
     if not classifies and m.labels is not None:
         return False
-    known = all(is_whole(label) and -(2**31) <= label < 2**31 for label in labels) and len(set(labels)) == len(labels)
+    known = all(_integer(label) and -(2**31) <= label < 2**31 for label in labels) and len(set(labels)) == len(labels)
     count = len(labels) if classifies else 2
-    return known and is_whole(m.nr_class) and m.nr_class == count and all(isinstance(note, str) for note in m.notes)
+    return known and _integer(m.nr_class) and m.nr_class == count and all(isinstance(note, str) for note in m.notes)
 
 
 def _linear(m: LinearModel) -> bool:
-    sized = m.word in SOLVER_WORDS and is_whole(m.n_features) and 0 <= m.n_features < 2**31
+    sized = m.word in SOLVER_WORDS and _integer(m.n_features) and 0 <= m.n_features < 2**31
     sized = sized and isinstance(m.bias, (int, float)) and (m.rho is None or isinstance(m.rho, (int, float)))
     return sized and _array(m.W, np.float64, (weight_rows(m.n_features, m.bias), m.columns))
 
@@ -58,10 +58,10 @@ def _linear(m: LinearModel) -> bool:
 def _kernel(m: KernelModel) -> bool:
     n, kernel = len(m.indptr) - 1, m.kernel
     known = m.svm_type in SVM_TYPES and isinstance(kernel, Kernel) and kernel.kind in range(len(NAMES))
-    known = known and is_whole(kernel.degree) and 0 <= kernel.degree < 2**31
+    known = known and _integer(kernel.degree) and 0 <= kernel.degree < 2**31
     known = known and all(isinstance(value, (int, float)) for value in (kernel.gamma, kernel.coef0))
     if m.svm_type in CLASSIFIER_TYPES:
-        known = known and len(m.nr_sv) == m.nr_class and all(is_whole(k) and k >= 0 for k in m.nr_sv)
+        known = known and len(m.nr_sv) == m.nr_class and all(_integer(k) and k >= 0 for k in m.nr_sv)
         known = known and sum(m.nr_sv) == n
     pairs = (m.columns,)
     known = known and _array(m.rho, np.float64, pairs) and _array(m.coef, np.float64, (m.coef_rows, n))
@@ -79,3 +79,7 @@ def _kernel(m: KernelModel) -> bool:
 
 def _array(x: Any, kind: type, shape: tuple[int, ...]) -> bool:
     return isinstance(x, np.ndarray) and x.dtype == kind and x.shape == shape and x.flags.c_contiguous
+
+
+def _integer(x: Any) -> bool:
+    return isinstance(x, int) and not isinstance(x, bool)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.api.arrays import refuse_unsound
+from svmtool.api.arrays import as_csr, floats
+from svmtool.api.settings import real
 from svmtool.compat.errors import as_os_errors, as_value_errors
 from svmtool.compat.inputs import as_dicts
 from svmtool.compiled.buffers import Buffer
@@ -145,7 +146,7 @@ def csr_find_scale_param(x: Any, lower: float = -1, upper: float = 1) -> dict[st
     ValueError
         Where lower is not below upper.
     """
-    csr = _csr(x)
+    csr, lower, upper = _csr(x), real("lower", lower), real("upper", upper)
     if not lower < upper:
         raise ValueError(f"lower = {lower} must be below upper = {upper}")
     d = csr.shape[1]
@@ -198,8 +199,8 @@ def csr_scale(x: Any, scale_param: dict[str, np.ndarray]) -> Any:
 def _csr(x: Any) -> Any:
     if not hasattr(x, "tocsr"):
         raise TypeError(f"x must be a scipy sparse matrix, not {type(x).__name__}")
-    refuse_unsound(x, "x")
-    return x.tocsr()
+    csr = as_csr(x)
+    return csr if csr.dtype == np.float64 else type(csr)((floats(csr.data, "x"), csr.indices, csr.indptr), csr.shape)
 
 
 def _warn(text: str) -> None:

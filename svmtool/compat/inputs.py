@@ -44,7 +44,7 @@ def dataset(y: Any, x: Any, serial: bool = False) -> Dataset:
         rows = _table(arrays.floats(x.toarray(), "x"), True) if serial else arrays.dataset(x)
     elif isinstance(x, np.ndarray) and x.ndim == 2:
         rows = _table(arrays.floats(x, "x"), serial)
-    elif isinstance(x, (list, tuple, np.ndarray)):
+    elif isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.ndim):
         rows = _of_sequence(x, serial)
     else:
         raise TypeError(f"type of x: {type(x)} is not supported!")

@@ -20,7 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from svmtool import api
-from svmtool.api.arrays import TOO_LARGE, refuse_unsound, refuse_weights
+from svmtool.api.arrays import TOO_LARGE, converting, refuse_unsound, refuse_weights
 from svmtool.api.settings import in_keywords, real, shown
 from svmtool.certify.linear import Certificate
 from svmtool.sklearn.versions import validate_data
@@ -210,7 +210,8 @@ class LinearDecisions:
             The values; of two classes one, positive for `classes_[1]`.
         """
         refuse_unsound(X, "X")
-        return super().decision_function(X)  # type: ignore[misc]
+        with converting("X"):
+            return super().decision_function(X)  # type: ignore[misc]
 
 
 class ClassifierTraining(CertifiedEstimator):

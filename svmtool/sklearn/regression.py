@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin, _fit_context
 from sklearn.linear_model._base import LinearModel
 from sklearn.utils._param_validation import Hidden, StrOptions
 
-from svmtool.api.arrays import refuse_unsound
+from svmtool.api.arrays import floats, refuse_unsound
 from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining
 
@@ -120,7 +120,7 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
         weights = self._weights(sample_weight, X)
         number = SVR_TUBE if self.loss == "epsilon_insensitive" else SVR_SQUARED
         done = self._run(
-            X, np.asarray(y, np.float64), weights, solver=number, C=self.C, p=self.epsilon, gap=self.tol,
+            X, floats(y, "y"), weights, solver=number, C=self.C, p=self.epsilon, gap=self.tol,
             init=self._start(), **self._bias(False),
         )  # fmt: skip
         W, b = self._read_fit(done)
