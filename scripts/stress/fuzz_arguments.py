@@ -6,6 +6,7 @@ Each function takes a numpy Generator; what it returns depends on its state alon
 from __future__ import annotations
 
 import contextlib
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -110,7 +111,9 @@ def matrix(rng: np.random.Generator, X: np.ndarray) -> Any:
         found = getattr(sparse, form + pick(rng, ("_matrix", "_array")))(X)
     for _ in range(int(rng.integers(3))):
         with contextlib.suppress(AttributeError, IndexError, OverflowError, TypeError, ValueError, KeyError):
-            damage(rng, found)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                damage(rng, found)
     return found
 
 

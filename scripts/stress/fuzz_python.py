@@ -32,12 +32,12 @@ except ImportError:  # an extra
     estimators = None
 
 SECONDS = 30.0  # processor time of a try
-ROUNDING = 1e-9  # share of |P| by which D may lie above it
+ROUNDING, LOSS_ROUNDING = 1e-9, 1e-14  # share of |P| by which D may lie above it; round-off of losses of about 1
 # Texts of Python, numpy and ctypes for what should have been checked before.
 RAW = re.compile(
     r"ufunc|unhashable|^argument \d|has no attribute|unpack|positional argument|not subscriptable|object is not|"
     r"not supported between|broadcast|0-dimensional|truth value|invalid literal|out of bounds|iteration over|"
-    r"cannot be interpreted|can't multiply|unsupported operand|must be real number|size-1|length-1"
+    r"cannot be interpreted|can't multiply|unsupported operand|size-1|length-1"
 )
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 NUMBERS = [row.number for row in registry.SOLVERS]
@@ -117,9 +117,9 @@ def check_values(found: Any, converged: bool, bounded: bool = True) -> None:
     if np.isnan([P, D, gap]).any():
         raise Unsound(f"primal {P}, dual {D}, gap {gap}")
     size = max(abs(P), abs(D))
-    if D - P > ROUNDING * size:
+    if D - P > ROUNDING * size + LOSS_ROUNDING:
         raise Unsound(f"the dual value {D!r} is above the primal value {P!r}")
-    if gap == 0.0 and P - D > ROUNDING * size:
+    if gap == 0.0 and P - D > ROUNDING * size + LOSS_ROUNDING:
         raise Unsound(f"gap 0 with primal {P!r}, dual {D!r}")
     if not np.isfinite(gap) and converged and bounded:
         raise Unsound(f"converged with gap {gap}")
@@ -223,7 +223,7 @@ def mutated(rng: np.random.Generator, folder: str) -> None:
         name = pick(rng, sorted(vars(model).keys() - {"scores"}))
         value = getattr(model, name)
         if isinstance(value, np.ndarray) and value.size and rng.random() < 0.7:
-            with contextlib.suppress(OverflowError, TypeError, ValueError), np.errstate(all="ignore"):
+            with contextlib.suppress(IndexError, OverflowError, TypeError, ValueError), np.errstate(all="ignore"):
                 new = value.copy()
                 new.flat[int(rng.integers(new.size))] = pick(rng, (*hostile.PLACES, np.nan, np.inf, 1e300))
                 value = pick(rng, (new, new[:-1], new.astype(np.float32), new.T.copy(), np.repeat(new, 2, axis=0)))

@@ -46,12 +46,13 @@ def _fits(m: Model) -> bool:
         return False
     known = all(_integer(label) and -(2**31) <= label < 2**31 for label in labels) and len(set(labels)) == len(labels)
     count = len(labels) if classifies else 2
-    return known and _integer(m.nr_class) and m.nr_class == count and all(isinstance(note, str) for note in m.notes)
+    known = known and isinstance(m.notes, (list, tuple)) and all(isinstance(note, str) for note in m.notes)
+    return known and _integer(m.nr_class) and m.nr_class == count
 
 
 def _linear(m: LinearModel) -> bool:
     sized = m.word in SOLVER_WORDS and _integer(m.n_features) and 0 <= m.n_features < 2**31
-    sized = sized and isinstance(m.bias, (int, float)) and (m.rho is None or isinstance(m.rho, (int, float)))
+    sized = sized and _number(m.bias) and (m.rho is None or _number(m.rho))
     return sized and _array(m.W, np.float64, (weight_rows(m.n_features, m.bias), m.columns))
 
 
@@ -59,14 +60,15 @@ def _kernel(m: KernelModel) -> bool:
     n, kernel = len(m.indptr) - 1, m.kernel
     known = m.svm_type in SVM_TYPES and isinstance(kernel, Kernel) and kernel.kind in range(len(NAMES))
     known = known and _integer(kernel.degree) and 0 <= kernel.degree < 2**31
-    known = known and all(isinstance(value, (int, float)) for value in (kernel.gamma, kernel.coef0))
+    known = known and _number(kernel.gamma) and _number(kernel.coef0)
     if m.svm_type in CLASSIFIER_TYPES:
         known = known and len(m.nr_sv) == m.nr_class and all(_integer(k) and k >= 0 for k in m.nr_sv)
         known = known and sum(m.nr_sv) == n
     pairs = (m.columns,)
     known = known and _array(m.rho, np.float64, pairs) and _array(m.coef, np.float64, (m.coef_rows, n))
     known = known and all(x is None or _array(x, np.float64, pairs) for x in (m.probA, m.probB))
-    known = known and (m.density_marks is None or len(np.array(m.density_marks, np.float64)) == DENSITY_MARKS)
+    marks = [0.0] * DENSITY_MARKS if m.density_marks is None else m.density_marks
+    known = known and len(marks) == DENSITY_MARKS and all(map(_number, marks))
     stored = len(m.indices)
     known = known and _array(m.indptr, np.int64, (n + 1,)) and m.indptr[0] == 0 and m.indptr[-1] == stored
     known = known and not np.any(m.indptr[1:] < m.indptr[:-1])
@@ -79,6 +81,10 @@ def _kernel(m: KernelModel) -> bool:
 
 def _array(x: Any, kind: type, shape: tuple[int, ...]) -> bool:
     return isinstance(x, np.ndarray) and x.dtype == kind and x.shape == shape and x.flags.c_contiguous
+
+
+def _number(x: Any) -> bool:
+    return isinstance(x, float) or (_integer(x) and abs(x) < 2**63)
 
 
 def _integer(x: Any) -> bool:

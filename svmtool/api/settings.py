@@ -59,7 +59,7 @@ NEVER_NONE = frozenset(
     name for name, value in {**DEFAULTS, **params.NO_OPTIONS._asdict(), "loo": False}.items() if value is not None
 )
 LARGEST_WHOLE = 2**63 - 1  # what the commands and the loops take
-POSITIVE_KEYWORDS = frozenset({"gap", "max_seconds", "delta_alpha"})
+POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha"})
 # LIBLINEAR and LIBSVM accept these with each of their solvers, also where they have no effect.
 EVERYWHERE = frozenset({"-p", "-n", "-R"})
 

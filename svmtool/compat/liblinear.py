@@ -11,7 +11,7 @@ import numpy as np
 
 from svmtool.api.models import model_of
 from svmtool.api.run import RunContext
-from svmtool.api.settings import real
+from svmtool.api.settings import flag, real, whole
 from svmtool.compat import options
 from svmtool.compat.errors import as_value_errors
 from svmtool.compat.inputs import as_dicts, dataset
@@ -94,15 +94,15 @@ class parameter(Parameters):
 
     def settings(self) -> Settings:
         """Return the settings that the attributes mean now."""
-        return super().settings().replace(regularize_bias=bool(self.regularize_bias))
+        return super().settings().replace(regularize_bias=flag("regularize_bias", self.regularize_bias))
 
     def request(self) -> Request:
         """Return what the attributes request besides the settings."""
         request = super().request()
-        start = {"-c": self.flag_C_specified, "-p": self.flag_p_specified}  # where the search begins
+        start = {"-c": self._flag("flag_C_specified"), "-p": self._flag("flag_p_specified")}  # where the search begins
         given = [name for name in request.given if name not in start] + [name for name, known in start.items() if known]
-        auto = request.auto and self.solver_type == self._parsed.problem.solver
-        return request._replace(given=tuple(given), find_C=bool(self.flag_find_parameters), auto=auto)
+        auto = request.auto and whole("solver_type", self.solver_type) == self._parsed.problem.solver
+        return request._replace(given=tuple(given), find_C=self._flag("flag_find_parameters"), auto=auto)
 
 
 class problem:

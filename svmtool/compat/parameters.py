@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from svmtool.api.settings import real, shown, whole
+from svmtool.api.settings import flag, real, shown, whole
 from svmtool.compat.output import print_null
 from svmtool.params import PART_OF, Request, Settings
 
@@ -67,10 +67,13 @@ class Parameters:
 
     def request(self) -> Request:
         """Return what the attributes request besides the settings."""
-        folds = whole("nr_fold", self.nr_fold) if getattr(self, self.VALIDATES) else None
+        folds = whole("nr_fold", self.nr_fold) if self._flag(self.VALIDATES) else None
         if self.print_func is not None and not callable(self.print_func):
             raise TypeError(f"print_func must be a function or None, not {shown(self.print_func)}")
         return self._request._replace(folds=folds, quiet=self.print_func is print_null)
+
+    def _flag(self, name: str) -> bool:
+        return flag(name, getattr(self, name))
 
 
 def _listed(name: str, values: Any) -> list[Any]:

@@ -135,7 +135,8 @@ class CertifiedEstimator(BaseEstimator):
             refuse_unsound(values, name)
         checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "accept_large_sparse": True, **options}
         try:
-            return validate_data(self, X, y, **checks)
+            with np.errstate(all="ignore"):  # it refuses what overflows
+                return validate_data(self, X, y, **checks)
         except OverflowError:
             raise ValueError(f"Input contains {TOO_LARGE}.") from None
 

@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin, _fit_context
 from sklearn.linear_model._base import LinearModel
 from sklearn.utils._param_validation import Hidden, StrOptions
 
-from svmtool.api.arrays import floats, refuse_unsound
+from svmtool.api.arrays import converting, floats, refuse_unsound
 from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining
 
@@ -130,7 +130,8 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
 
     def _decision_function(self, X: Any) -> np.ndarray:
         refuse_unsound(X, "X")  # scikit-learn would convert it unchecked
-        return super()._decision_function(X)
+        with converting("X"):
+            return super()._decision_function(X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
