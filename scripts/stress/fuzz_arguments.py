@@ -42,8 +42,9 @@ def number(rng: np.random.Generator) -> Any:
         lambda: np.array(1.0), lambda: np.array([1.0]), lambda: np.array([1, 2]), list, dict, set, Odd, lambda: 1j,
         lambda: Fraction(1, 3), lambda: Fraction(10**400), lambda: Decimal("0.5"), lambda: Decimal("sNaN"),
         lambda: Decimal("1e400"), lambda: len, lambda: np.datetime64("2020-01-01"), lambda: np.str_("1"), lambda: int,
-        lambda: {1: 2.0}, lambda: {"a": 1}, lambda: {1: None}, lambda: {1: np.nan}, lambda: {10**400: 1}, lambda: (1, 2),
-        lambda: {0: 1e300, 1: 1e300}, lambda: np.array("a"), lambda: np.ma.masked_all(3), lambda: "balanced",
+        lambda: {1: 2.0}, lambda: {"a": 1}, lambda: {1: None}, lambda: {1: np.nan}, lambda: {10**400: 1},
+        lambda: (1, 2), lambda: {0: 1e300, 1: 1e300}, lambda: np.array("a"), lambda: np.ma.masked_all(3),
+        lambda: "balanced",
     )  # fmt: skip
     return pick(rng, makers)()
 
@@ -81,7 +82,8 @@ DENSE = (
     lambda r, X: X.astype(np.longdouble), lambda r, X: X.astype(np.int8), lambda r, X: X.astype(np.int64),
     lambda r, X: X.astype(np.uint64), lambda r, X: X > 0, lambda r, X: X + 1j, lambda r, X: X.astype(object),
     lambda r, X: _object(X, None), lambda r, X: _object(X, 10**400), lambda r, X: _object(X, "a"),
-    lambda r, X: _object(X, Odd()), lambda r, X: _object(X, [1]), lambda r, X: X.astype(str), lambda r, X: X.astype("S"),
+    lambda r, X: _object(X, Odd()), lambda r, X: _object(X, [1]), lambda r, X: X.astype(str),
+    lambda r, X: X.astype("S"),
     lambda r, X: np.ma.masked_array(X, r.random(X.shape) < 0.3), lambda r, X: np.ma.masked_array(X),
     lambda r, X: X.astype(">f8"), lambda r, X: X.view(np.matrix), lambda r, X: X.astype("M8[s]"),
     lambda r, X: X.astype("m8[s]"), lambda r, X: X.reshape(-1), lambda r, X: X[None], lambda r, X: X[:0],
@@ -128,7 +130,9 @@ def damage(rng: np.random.Generator, m: Any) -> None:
         dict.__setitem__(getattr(m, "_dict", m), pick(rng, ((0, 10**9), (-1, 0), (10**9, 0), 3)), 1.0)
         return
     if m.format == "lil" and what < 7:
-        pick(rng, (m.rows, m.data))[0] = pick(rng, ([], [10**9], [-1], [0, 1, 2, 3, 4], [1, 0], [0, 0], ["a"], None, [2**40]))
+        pick(rng, (m.rows, m.data))[0] = pick(
+            rng, ([], [10**9], [-1], [0, 1, 2, 3, 4], [1, 0], [0, 0], ["a"], None, [2**40])
+        )
         return
     array = getattr(m, name)
     if what == 0:
@@ -136,7 +140,11 @@ def damage(rng: np.random.Generator, m: Any) -> None:
     elif what == 1:
         array[-1] = pick(rng, PLACES)
     elif what == 2:
-        setattr(m, name, array.astype(pick(rng, (np.int64, np.int8, np.uint64, np.float64, bool, object, complex, np.float16))))
+        setattr(
+            m,
+            name,
+            array.astype(pick(rng, (np.int64, np.int8, np.uint64, np.float64, bool, object, complex, np.float16))),
+        )
     elif what == 3:
         setattr(m, name, array[: int(rng.integers(len(array) + 1))])
     elif what == 4:
@@ -179,7 +187,8 @@ def weights(rng: np.random.Generator, n: int) -> Any:
     w = rng.integers(0, 3, n).astype(np.float64)
     forms = (
         lambda: w, lambda: np.ones(n), lambda: pick(rng, SIZES), lambda: pick(rng, SIZES) * (w + 1.0),
-        lambda: np.where(w > 1, pick(rng, SIZES), 1.0), lambda: np.where(w > 0, pick(rng, (np.nan, np.inf, -1.0, -0.0)), w),
+        lambda: np.where(w > 1, pick(rng, SIZES), 1.0),
+        lambda: np.where(w > 0, pick(rng, (np.nan, np.inf, -1.0, -0.0)), w),
         lambda: np.zeros(n), lambda: w[:-1], lambda: w[:, None], lambda: w.astype(bool), lambda: w.astype(str),
         lambda: _object(w, 10**400), lambda: np.ma.masked_array(w, w > 0), lambda: w.tolist(), lambda: w + 1j,
         lambda: number(rng), lambda: sparse.csr_matrix(w), lambda: np.full(n, 1e308),

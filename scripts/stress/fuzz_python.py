@@ -35,6 +35,7 @@ SECONDS = 30.0  # processor time of a try
 ROUNDING, LOSS_ROUNDING = 1e-9, 1e-14  # share of |P| by which D may lie above it; round-off of losses of about 1
 # Texts of Python, numpy and ctypes for what should have been checked before.
 RAW = re.compile(
+    r"has no len|"
     r"ufunc|unhashable|^argument \d|has no attribute|unpack|positional argument|not subscriptable|object is not|"
     r"not supported between|broadcast|0-dimensional|truth value|invalid literal|out of bounds|iteration over|"
     r"cannot be interpreted|can't multiply|unsupported operand|size-1|length-1"
@@ -64,7 +65,12 @@ def attempt(seed: int, number: int, folder: str) -> tuple[str, str, str, str]:
             "ComplexWarning", "VisibleDeprecationWarning"
         )  # fmt: skip
         if (raw or not ours) and not law.startswith("no "):
-            return name, "breach", "no raw warning", f"{one.category.__name__}: {one.message} ({one.filename}:{one.lineno})"
+            return (
+                name,
+                "breach",
+                "no raw warning",
+                f"{one.category.__name__}: {one.message} ({one.filename}:{one.lineno})",
+            )
     return name, ("result" if not law else "refused" if law == "refused" else "breach"), law, words
 
 
@@ -77,7 +83,11 @@ def _outcome(face: Calls, rng: np.random.Generator, folder: str) -> tuple[str, s
         return "no false result", str(e)
     except (ValueError, TypeError) as e:
         text = str(e)
-        known = type(e) in (ValueError, TypeError) or isinstance(e, SvmtoolError) or type(e).__module__.startswith("sklearn")
+        known = (
+            type(e) in (ValueError, TypeError)
+            or isinstance(e, SvmtoolError)
+            or type(e).__module__.startswith("sklearn")
+        )
         if known and text and len(text) <= 4000 and not RAW.search(text):
             return "refused", text
         return "no raw error", _where(e)
@@ -197,7 +207,9 @@ def _model(rng: np.random.Generator) -> Any:
         kernels = ({"kernel": name, "solver": s} for name, s in zip((*KERNELS, "rbf"), (0, 0, 1, 0, 0, 2), strict=True))
         given = [*linear, *kernels][k]
         rows = X @ X.T if given.get("kernel") == "precomputed" else X
-        _models[k] = svmtool.fit(rows, y, **given, probability=given["solver"] not in (21, 11, 43, 2) or k == 0, threads=1)
+        _models[k] = svmtool.fit(
+            rows, y, **given, probability=given["solver"] not in (21, 11, 43, 2) or k == 0, threads=1
+        )
     done = copy.deepcopy(_models[k])
     return done if rng.random() < 0.5 else done.model
 
@@ -250,7 +262,9 @@ def validate(rng: np.random.Generator, folder: str) -> None:
         given["sample_weight"] = weights
     if rng.random() < 0.7:
         names = ("accuracy", "f1", "auc", "log-loss", "mse", "r2", "average-precision")
-        given["metrics"] = pick(rng, names) if rng.random() < 0.8 else pick(rng, (list(names[:2]), hostile.number(rng), len))
+        given["metrics"] = (
+            pick(rng, names) if rng.random() < 0.8 else pick(rng, (list(names[:2]), hostile.number(rng), len))
+        )
         svmtool.cross_validate(_precomputed(rng, given, X, n), y, **given)
         return
     given.pop("kernel", None)
@@ -260,7 +274,17 @@ def validate(rng: np.random.Generator, folder: str) -> None:
     svmtool.search_C(X, y, **given)
 
 
-TEXTS = ("", "solver_type L2R_LR\n", "svm_type c_svc\n", None, b"", bytearray(b"svm_type"), 3, ["a"], memoryview(b"abc"))
+TEXTS = (
+    "",
+    "solver_type L2R_LR\n",
+    "svm_type c_svc\n",
+    None,
+    b"",
+    bytearray(b"svm_type"),
+    3,
+    ["a"],
+    memoryview(b"abc"),
+)
 PATHS = ("", "absent", "absent/absent", "\0", "a" * 3000, None, 3.5, b"absent", -1, 10**9, ["a"], ".")
 
 
@@ -277,9 +301,13 @@ def files(rng: np.random.Generator, folder: str) -> None:
     elif what == 2:
         X, y, _, _, _ = _data(rng)
         svmtool.write_svmlight(X, y, path)
-        svmtool.read_svmlight(path, pick(rng, (None, 4, hostile.number(rng))), threads=pick(rng, (1, hostile.number(rng))))
+        svmtool.read_svmlight(
+            path, pick(rng, (None, 4, hostile.number(rng))), threads=pick(rng, (1, hostile.number(rng)))
+        )
     elif what == 3:
-        given = pick(rng, (io.BytesIO(b"1 1:2\n"), io.StringIO("1 1:2\n"), io.BytesIO(b"1 1:\xff"), hostile.number(rng), path))
+        given = pick(
+            rng, (io.BytesIO(b"1 1:2\n"), io.StringIO("1 1:2\n"), io.BytesIO(b"1 1:\xff"), hostile.number(rng), path)
+        )
         svmtool.read_svmlight(given, pick(rng, (None, hostile.number(rng))))
     elif what == 4:
         svmtool.load_model(path)
@@ -307,7 +335,9 @@ def estimator(rng: np.random.Generator, folder: str) -> None:
     made.set_params(**given)
     more = {} if weights is None or not _takes_weights(made) else {"sample_weight": weights}
     made.fit(_precomputed(rng, given, X, n), y, **more)
-    check_values(made.certificate_, made.converged_, getattr(made, "kernel", "") not in ("sigmoid", "precomputed", "poly"))
+    check_values(
+        made.certificate_, made.converged_, getattr(made, "kernel", "") not in ("sigmoid", "precomputed", "poly")
+    )
     other = hostile.rows(rng, hostile.table(rng, 4, 3)) if rng.random() < 0.5 else X
     for name in ("predict", "decision_function", "predict_proba", "score_samples", "fit_predict"):
         if hasattr(made, name) and rng.random() < 0.5:
@@ -332,7 +362,9 @@ def dropin(rng: np.random.Generator, folder: str) -> None:
     number = pick(rng, NUMBERS[:11]) if linear else int(rng.integers(5))
     options: Any = f"-q -s {number}" if linear else f"-q -s {number} -t {int(rng.integers(5))}"
     if rng.random() < 0.2:
-        options = pick(rng, (hostile.number(rng), options + " -c nan", options + " -b 1", options + " -v 2", options + " -v 0"))
+        options = pick(
+            rng, (hostile.number(rng), options + " -c nan", options + " -b 1", options + " -v 2", options + " -v 0")
+        )
     what = rng.random()
     if what < 0.7:
         m = train(y, X, options)
@@ -340,7 +372,9 @@ def dropin(rng: np.random.Generator, folder: str) -> None:
         problem = (tool.problem if linear else tool.svm_problem)(y, X)
         parameter = (tool.parameter if linear else tool.svm_parameter)(options)
         if what < 0.9:
-            setattr(parameter, pick(rng, [name for name in sorted(vars(parameter)) if name[0] != "_"]), hostile.number(rng))
+            setattr(
+                parameter, pick(rng, [name for name in sorted(vars(parameter)) if name[0] != "_"]), hostile.number(rng)
+            )
         m = train(problem, parameter)
     if isinstance(m, (tool.model if linear else tool.svm_model)):
         other = hostile.rows(rng, hostile.table(rng, n, d)) if rng.random() < 0.5 else X

@@ -64,6 +64,8 @@ def _kernel(m: KernelModel) -> bool:
     if m.svm_type in CLASSIFIER_TYPES:
         known = known and len(m.nr_sv) == m.nr_class and all(_integer(k) and k >= 0 for k in m.nr_sv)
         known = known and sum(m.nr_sv) == n
+    elif m.nr_sv is not None:
+        return False
     pairs = (m.columns,)
     known = known and _array(m.rho, np.float64, pairs) and _array(m.coef, np.float64, (m.coef_rows, n))
     known = known and all(x is None or _array(x, np.float64, pairs) for x in (m.probA, m.probB))

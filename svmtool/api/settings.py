@@ -216,7 +216,7 @@ def _linear(data: Dataset, solver: int | str, changed: dict[str, Any], also: tup
             s["bias"] = 1.0
     settings = Settings.of(**s)
     names = [*changed, *also]
-    if solver == "auto":
+    if isinstance(solver, str) and solver == "auto":
         from svmtool.training import auto_select
 
         options = [CHECKED.get(name) or OPTION_OF[name] for name in names]

@@ -99,9 +99,13 @@ def evaluations(ty: Any, pv: Any, useScipy: bool = True) -> tuple[float, float, 
     ValueError
         For lengths that differ.
     """
-    if len(ty) != len(pv):
+    truth, predicted = floats(ty, "ty"), floats(pv, "pv")
+    if truth.ndim != 1 or predicted.ndim != 1:
+        raise ValueError("ty and pv must have one dimension")
+    if len(truth) != len(predicted):
         raise ValueError("len(ty) must be equal to len(pv)")
-    return _measures(np.asarray(ty, np.float64), np.asarray(pv, np.float64))
+    with np.errstate(all="ignore"):  # squares of large values become infinite
+        return _measures(truth, predicted)
 
 
 def evaluations_scipy(ty: Any, pv: Any) -> tuple[float, float, float]:

@@ -6,8 +6,10 @@ Parameters that every estimator has, with the meaning that they have in scikit-l
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
 
@@ -20,7 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from svmtool import api
-from svmtool.api.arrays import TOO_LARGE, converting, refuse_unsound, refuse_weights
+from svmtool.api.arrays import TOO_LARGE, floats, refuse_unsound, refuse_weights
 from svmtool.api.settings import in_keywords, real, shown
 from svmtool.certify.linear import Certificate
 from svmtool.sklearn.versions import validate_data
@@ -52,6 +54,16 @@ COMMON_CONSTRAINTS: dict[str, list] = {
 def inside_offset(rho: float) -> float:
     """Return the offset for rho: lowered by more than round-off, so that rows on the boundary are inside."""
     return rho - BOUNDARY * abs(rho)
+
+
+@contextlib.contextmanager
+def numbers_in_range() -> Iterator[None]:
+    """Whole numbers beyond floats in scikit-learn's conversions are a ValueError; what becomes infinite it refuses."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except OverflowError:
+        raise ValueError(f"Input contains {TOO_LARGE}.") from None
 
 
 def warn(sentence: str, category: type[Warning]) -> None:
@@ -134,21 +146,14 @@ class CertifiedEstimator(BaseEstimator):
         for name, values in (("X", X), ("y", y)):
             refuse_unsound(values, name)
         checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "accept_large_sparse": True, **options}
-        try:
-            with np.errstate(all="ignore"):  # it refuses what overflows
-                return validate_data(self, X, y, **checks)
-        except OverflowError:
-            raise ValueError(f"Input contains {TOO_LARGE}.") from None
+        with numbers_in_range():
+            return validate_data(self, X, y, **checks)
 
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         """sample_weight as f8[n], checked; None where all are 1."""
         if sample_weight is None:
             return None
-        refuse_unsound(sample_weight, "sample_weight")
-        try:
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        except OverflowError:
-            raise ValueError(f"Input sample_weight contains {TOO_LARGE}.") from None
+        weights = _check_sample_weight(floats(sample_weight, "sample_weight"), X, dtype=np.float64)
         refuse_weights(weights)
         return weights
 
@@ -211,7 +216,7 @@ class LinearDecisions:
             The values; of two classes one, positive for `classes_[1]`.
         """
         refuse_unsound(X, "X")
-        with converting("X"):
+        with numbers_in_range():
             return super().decision_function(X)  # type: ignore[misc]
 
 

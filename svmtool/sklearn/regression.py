@@ -9,8 +9,8 @@ from sklearn.base import RegressorMixin, _fit_context
 from sklearn.linear_model._base import LinearModel
 from sklearn.utils._param_validation import Hidden, StrOptions
 
-from svmtool.api.arrays import converting, floats, refuse_unsound
-from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE
+from svmtool.api.arrays import floats, refuse_unsound
+from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE, numbers_in_range
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining
 
 SVR_SQUARED, SVR_TUBE = 11, 13  # numbers of the solvers in the registry
@@ -130,7 +130,7 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
 
     def _decision_function(self, X: Any) -> np.ndarray:
         refuse_unsound(X, "X")  # scikit-learn would convert it unchecked
-        with converting("X"):
+        with numbers_in_range():
             return super()._decision_function(X)
 
     def __sklearn_tags__(self):
