@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from svmtool.api.result import Fit
-from svmtool.api.settings import shown
 from svmtool.models.kernel import CLASSIFIER_TYPES, DENSITY_MARKS, SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import NAMES, Kernel
 from svmtool.models.linear import SOLVER_WORDS, LinearModel, weight_rows
@@ -28,14 +27,6 @@ def model_of(model: Any) -> Model:
     if not fits:
         raise ValueError(f"the attributes of the {type(found).__name__} do not fit each other: were they changed?")
     return found
-
-
-def linear_start(init: Any) -> LinearModel:
-    """The linear model where a training starts; TypeError for anything else."""
-    found = init.model if isinstance(init, Fit) else init
-    if not isinstance(found, LinearModel):
-        raise TypeError(f"init must be a Fit or a model of a linear solver, not {shown(init)}")
-    return model_of(found)
 
 
 def _fits(m: Model) -> bool:

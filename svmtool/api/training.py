@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from svmtool.api import arrays
-from svmtool.api.models import linear_start
+from svmtool.api.models import model_of
 from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, flag, settings_of, shown
 from svmtool.data.dataset import Dataset
+from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED, Settings, check_feasible, kernel_of
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel.fit import Fitting
@@ -168,8 +169,15 @@ def check_labels(data: Dataset, settings: Settings, one_class: bool, missing: bo
             arrays.refuse_one_class(data.labels[data.factors > 0.0])
 
 
+def _start(init: Any) -> LinearModel:
+    found = init.model if isinstance(init, Fit) else init
+    if not isinstance(found, LinearModel):
+        raise TypeError(f"init must be a Fit or a model of a linear solver, not {shown(init)}")
+    return model_of(found)
+
+
 def _fit_linear(data: Dataset, settings: Settings, init: Any, report: Any, run: RunContext, began: float) -> Fit:
-    start = None if init is None else linear_start(init)
+    start = None if init is None else _start(init)
     done = train_on_used(data, settings, report, start, run.stop)
     warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
     return Fit(
