@@ -36,7 +36,7 @@ stress: .venv/tools  ## train every solver on data not used for tuning, and chec
 	$(BIN)/python scripts/stress --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1) $(if $(ONLY),--only $(ONLY)) \
 	  $(if $(SOLVER),--solver $(SOLVER))
 
-fuzz: .venv/tools  ## hostile files and lines, kills, Ctrl-C, full disks; MINUTES=30 SEED=1 TRY='--inputs 1000000 --kills 1000'
+fuzz: .venv/tools  ## hostile files, lines and Python arguments, kills, Ctrl-C, full disks; MINUTES=30 SEED=1 TRY='--inputs 1000000 --kills 1000'
 	$(BIN)/python scripts/stress --fuzz --seed $(or $(SEED),1) $(if $(MINUTES),--minutes $(MINUTES)) $(TRY)
 
 bench: .venv/tools  ## time svmtool against LIBLINEAR (LIBLINEAR_DIR), LIBSVM (LIBSVM_DIR) and others; ONLY=all-sets MINUTES=20 SEED=1 DATA=folder

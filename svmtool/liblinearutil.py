@@ -21,7 +21,7 @@ from svmtool.compat.commonutil import evaluations
 from svmtool.compat.errors import as_os_errors
 from svmtool.compat.inputs import dataset, labels_of
 from svmtool.compat.liblinear import *  # noqa: F403
-from svmtool.compat.liblinear import model, parameter, problem
+from svmtool.compat.liblinear import model, parameter, problem, toPyModel
 from svmtool.compat.options import prediction
 from svmtool.compat.output import Output
 from svmtool.compat.results import report
@@ -159,6 +159,6 @@ def predict(y: Any, x: Any, m: model, options: Any = "") -> tuple[list[float], t
     """
     probability, quiet = prediction(options)
     truth, rows = labels_of(y), dataset(None, x)
-    labels, values = m.answers(rows, probability)
+    labels, values = toPyModel(m).answers(rows, probability)
     measures = report(truth, labels, m.is_regression_model(), quiet)
     return labels.tolist(), measures, values.tolist()

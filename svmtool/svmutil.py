@@ -21,7 +21,7 @@ from svmtool.compat.commonutil import evaluations
 from svmtool.compat.errors import as_os_errors
 from svmtool.compat.inputs import labels_of
 from svmtool.compat.libsvm import *  # noqa: F403
-from svmtool.compat.libsvm import fit, svm_model, svm_parameter, svm_problem
+from svmtool.compat.libsvm import fit, svm_model, svm_parameter, svm_problem, toPyModel
 from svmtool.compat.options import prediction
 from svmtool.compat.output import Output
 from svmtool.compat.results import report
@@ -158,7 +158,7 @@ def svm_predict(
         For other types of arguments.
     """
     probability, quiet = prediction(options)
-    truth, rows = labels_of(y), m.rows_of(x)
+    truth, rows = labels_of(y), toPyModel(m).rows_of(x)
     labels, values = m.answers(rows, probability)
     if not quiet:
         _notice(m, probability)

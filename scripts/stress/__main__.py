@@ -3,9 +3,9 @@
     python scripts/stress [--minutes M] [--seed N] [--jobs J] [--only FAMILY] [--solver S] [--results DIR]
     python scripts/stress --fuzz [--minutes M] [--inputs N] [--rows N] [--lines N] [--kills N] [--interrupts N] ..
 
-With --fuzz: hostile files, folders of rows and command lines, kills, Ctrl-C and full disks; all kinds for the given
-minutes, or the given number of each named kind.  LIBLINEAR_DIR and LIBSVM_DIR are folders with the built programs;
-otherwise Debian's are used, if installed.  Exit status 1 if there was a breach.
+With --fuzz: hostile files, folders of rows, command lines and Python arguments, kills, Ctrl-C and full disks; all kinds
+for the given minutes, or the given number of each named kind.  LIBLINEAR_DIR and LIBSVM_DIR are folders with the built
+programs; otherwise Debian's are used, if installed.  Exit status 1 if there was a breach.
 `python scripts/stress --list` lists families and solvers.
 """
 

@@ -1,4 +1,4 @@
-"""Trials of `--fuzz`: mutated files and folders of rows, kills, Ctrl-C, full disks and random command lines.
+"""Trials of `--fuzz`: mutated files, folders of rows and Python arguments, kills, Ctrl-C, full disks, random lines.
 
 Kinds are tried one after the other, each with its share of the time.  Kind, seed and number identify a trial.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stress import fuzz_commands, fuzz_convert, fuzz_files, fuzz_rows, pool
+from stress import fuzz_commands, fuzz_convert, fuzz_files, fuzz_python, fuzz_rows, pool
 from stress.pool import Done
 from stress.report import Breach, Report, Tally
 
@@ -30,8 +30,10 @@ KINDS = {
     "interrupts": "commands interrupted by Ctrl-C",
     "convert": "tables, whole and damaged, through svmtool convert and back",
     "inputs": "mutated files through the readers",
+    "python": "hostile arguments to the Python interface",
 }
-BATCHES = {"inputs": fuzz_files.BATCH, "convert": fuzz_convert.BATCH}  # trials of a job
+# inputs or tries of a job; other kinds have one
+BATCHES = {"inputs": fuzz_files.BATCH, "convert": fuzz_convert.BATCH, "python": 50}
 SECONDS = 5.0 * fuzz_commands.ENDS  # limit of a trial, more than its commands take
 
 Job = tuple[str, int, int, int]  # kind, seed, number, and inputs in it
@@ -53,6 +55,13 @@ def attempt(announce: Callable[..., None], folder: str, kind: str, seed: int, nu
             tally.endings[f"{kind}: {name}", ending] += count
         again = _repeat(kind, seed, number, inputs)
         tally.breaches += [Breach(e.law, e.command, kind, f"{e.words} ({e.command})", again, {}) for e in found]
+    elif kind == "python":
+        for own in range(number, number + inputs):
+            announce(fuzz_python.SECONDS, kind=kind, number=own)
+            face, ending, law, words = fuzz_python.attempt(seed, own, folder)
+            tally.endings[f"{kind}: {face}", ending] += 1
+            if ending == "breach":
+                tally.breaches.append(Breach(law, face, kind, words, _repeat(kind, seed, own), {}))
     elif kind == "rows":
         words = fuzz_rows.run(fuzz_rows.draw(np.random.default_rng([seed, number])), _empty(folder))
         tally.endings[kind, "breach" if words else "held"] += 1
@@ -104,7 +113,9 @@ def of_loss(done: Done) -> Tally:
             if kind == "inputs" and name == fuzz_files.INPUT + of + known.suffix:
                 tally.breaches.append(_of_file(fuzz_files.Found(law, of, words, content)))
     if not tally.breaches:
-        tally.breaches.append(Breach(law, "?", kind, words, _repeat(kind, seed, number, trials), {}))
+        own = done.doing.get("number")  # the try that was lost, if it was announced
+        again = _repeat(kind, seed, number, trials) if own is None else _repeat(kind, seed, own)
+        tally.breaches.append(Breach(law, "?", kind, words, again, {}))
     return tally
 
 
@@ -130,7 +141,7 @@ def _jobs(kind: str, seed: int, first: int, wanted: float) -> Iterator[Job]:
     while wanted > 0:
         size = batch if wanted > batch else int(wanted)
         yield kind, seed, number, size
-        number, wanted = number + 1, wanted - size
+        number, wanted = number + (size if kind == "python" else 1), wanted - size  # a try has a number of its own
 
 
 def again(kind: str, path: str) -> int:

@@ -1,7 +1,12 @@
-"""Checks of the callers' arrays, with the messages of scikit-learn, and their conversion to a Dataset."""
+"""Checks of the callers' arrays, with the messages of scikit-learn, and their conversion to a Dataset.
+
+No array of another library is trusted: loops, and scipy's conversions, read and write where indices point.
+"""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -48,8 +53,6 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
 
 def _matrix(X: Any) -> np.ndarray:
     """X as f8 (n, features), C order; the array itself where it is one."""
-    X = np.asarray(X)
-    _refuse_complex(X)
     X = floats(X, "X")
     if X.ndim != 2:
         found = f"Expected 2D array, got {'scalar' if X.ndim == 0 else f'{X.ndim}D'} array instead"
@@ -61,41 +64,140 @@ def _matrix(X: Any) -> np.ndarray:
 
 
 def floats(x: Any, name: str) -> np.ndarray:
-    """x as f8 in C order; ValueError for integers beyond the range of float64."""
-    try:
+    """x as f8 in C order; ValueError or TypeError, with the name, for what is no real number, or too large a one."""
+    refuse_unsound(x, name)
+    with converting(name):
+        x = np.asarray(x)
+        _refuse_complex(x)
         return np.asarray(x, np.float64, order="C")
+
+
+@contextlib.contextmanager
+def converting(name: str) -> Iterator[None]:
+    """Name the array in errors of conversions to float64 within this block; they are ValueError or TypeError."""
+    try:
+        with np.errstate(all="ignore"):  # numbers of more than 64 bits become infinite, which the caller refuses
+            yield
     except OverflowError:
         raise ValueError(f"Input {name} contains {TOO_LARGE}.") from None
+    except (TypeError, ValueError) as e:
+        raise (TypeError if isinstance(e, TypeError) else ValueError)(f"Input {name}: {e}") from None
 
 
-def _refuse_complex(x: np.ndarray) -> None:
+def refuse_unsound(x: Any, name: str) -> None:
+    """Refuse what numpy and scipy convert to wrong numbers: ValueError for malformed sparse matrices and masked values,
+    TypeError for dates and durations.
+    """
+    if np.ma.is_masked(x):
+        raise ValueError(f"Input {name} has masked values: fill them, or leave their rows out")
+    if getattr(getattr(x, "dtype", None), "kind", "") in ("m", "M"):
+        raise TypeError(f"Input {name}: dates and durations are no numbers: {x.dtype}")
+    if hasattr(x, "tocsr"):
+        refuse_malformed(x)
+
+
+def _refuse_complex(x: Any) -> None:
     if x.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{x}\n")
 
 
+def refuse_malformed(X: Any) -> None:
+    """ValueError for a sparse matrix whose index arrays do not fit its shape.
+
+    scipy does not check them: its conversions would read and write outside of their arrays.
+    """
+    check = _SOUND.get(getattr(X, "format", ""))
+    try:
+        sound = check is None or bool(check(X, *X.shape))
+    except (AttributeError, IndexError, OverflowError, TypeError, ValueError):  # arrays of other shapes or types
+        sound = False
+    if not sound:
+        kind = X.format.upper()
+        raise ValueError(f"X is not a valid {kind} matrix: indptr must ascend, and indices must lie within its shape")
+
+
+def _within(indices: np.ndarray, stop: int) -> bool:
+    """Whether these are signed integers from 0 to stop - 1."""
+    fits = indices.ndim == 1 and indices.dtype.kind == "i"
+    return fits and (not len(indices) or 0 <= int(indices.min()) <= int(indices.max()) < stop)
+
+
+def _compressed(X: Any, rows: int, columns: int, values: int = 1) -> bool:
+    """Whether CSR arrays fit a shape; values: dimensions of the array of values."""
+    indptr, indices = X.indptr, X.indices
+    if indptr.dtype.kind != "i" or indptr.shape != (rows + 1,) or X.data.ndim != values:
+        return False
+    count = int(indptr[-1])
+    fits = indptr[0] == 0 and count <= min(len(X.data), len(indices)) and not np.any(indptr[1:] < indptr[:-1])
+    return fits and _within(indices[:count], columns)
+
+
+def _blocks(X: Any, rows: int, columns: int) -> bool:
+    _, height, width = X.data.shape
+    return rows % height == columns % width == 0 and _compressed(X, rows // height, columns // width, 3)
+
+
+def _triples(X: Any, rows: int, columns: int) -> bool:
+    return X.data.shape == X.row.shape == X.col.shape and _within(X.row, rows) and _within(X.col, columns)
+
+
+def _diagonals(X: Any, rows: int, columns: int) -> bool:
+    """Offsets outside of the shape are valid; beyond 32 bits scipy would take them as others."""
+    fits = X.data.ndim == 2 and X.offsets.shape == (len(X.data),) and X.offsets.dtype.kind == "i"
+    return fits and bool(np.all(np.abs(X.offsets.astype(np.float64)) < 2.0**31))
+
+
+def _lists(X: Any, rows: int, columns: int) -> bool:
+    pairs = list(zip(X.rows, X.data, strict=True))
+    fits = len(pairs) == rows and all(len(some) == len(values) for some, values in pairs)
+    return fits and all(0 <= k < columns for some, _ in pairs for k in some)
+
+
+_SOUND: dict[str, Callable[[Any, int, int], bool]] = {
+    "csr": _compressed, "csc": lambda X, rows, columns: _compressed(X, columns, rows), "bsr": _blocks, "coo": _triples,
+    "dia": _diagonals, "lil": _lists,
+    "dok": lambda X, rows, columns: all(0 <= i < rows and 0 <= j < columns for i, j in X.keys()),
+}  # fmt: skip
+
+
 def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """indptr i8, indices i4 or i8, values f8 and the number of features of a sparse matrix."""
+    csr = as_csr(X)
+    if X.shape[1] > MAX_FEATURES:
+        raise ValueError(f"X has {X.shape[1]} features, the most are {MAX_FEATURES}")
+    indptr = np.ascontiguousarray(csr.indptr, np.int64)
+    indices, values = csr.indices[: indptr[-1]], floats(csr.data[: indptr[-1]], "X")
+    if not _canonical(indptr, indices):
+        from scipy.sparse import csr_matrix
+
+        csr = csr_matrix((values, indices, indptr), X.shape, copy=True)
+        csr.sum_duplicates()
+        indptr, indices, values = np.ascontiguousarray(csr.indptr, np.int64), csr.indices, csr.data
+    indices = np.ascontiguousarray(indices, np.int64 if indices.dtype == np.int64 else np.int32)
+    return indptr, indices, values, X.shape[1]
+
+
+def as_csr(X: Any) -> Any:
+    """A sparse matrix as CSR, itself where it is; other formats with float64 values, in which repeated ones are summed.
+
+    Raises as `dataset`.
+    """
     if getattr(X, "ndim", 2) != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D array instead")
-    csr = X if X.format == "csr" else X.tocsr()
-    _refuse_complex(csr.data)
-    n, n_features = csr.shape
-    if n_features > MAX_FEATURES:
-        raise ValueError(f"X has {n_features} features, the most are {MAX_FEATURES}")
-    indptr = np.ascontiguousarray(csr.indptr, np.int64)
-    count = int(indptr[-1])
-    wrong = indptr[0] != 0 or not count <= min(len(csr.data), len(csr.indices)) or np.any(indptr[1:] < indptr[:-1])
-    indices = csr.indices[: max(count, 0)]
-    if wrong or (count and not 0 <= int(indices.min()) <= int(indices.max()) < n_features):
-        raise ValueError("X is not a valid CSR matrix: indptr must ascend, and indices must lie within its shape")
-    if not csr.has_canonical_format:  # sorted, and none twice
-        csr = csr.copy()
-        csr.sum_duplicates()
-        indptr = np.ascontiguousarray(csr.indptr, np.int64)
-        count = int(indptr[-1])
-    indices, values = csr.indices[:count], csr.data[:count]
-    indices = np.ascontiguousarray(indices, np.int64 if indices.dtype == np.int64 else np.int32)
-    return indptr, indices, floats(values, "X"), n_features
+    refuse_unsound(X, "X")
+    _refuse_complex(X)
+    if X.format == "csr":
+        return X
+    with converting("X"):
+        return (X if X.dtype == np.float64 else X.astype(np.float64)).tocsr()
+
+
+def _canonical(indptr: np.ndarray, indices: np.ndarray) -> bool:
+    """Whether indices ascend in each row.  scipy's flag is not used: it does not follow changes of the arrays."""
+    falls = indices[1:] <= indices[:-1]
+    starts = indptr[(indptr > 0) & (indptr < len(indices))]
+    falls[starts - 1] = False
+    return not falls.any()
 
 
 def largest_of(values: np.ndarray, name: str) -> float:
@@ -115,35 +217,40 @@ def labels(y: Any, n: int) -> np.ndarray:
     """y as f8[n], a column vector flattened; zeros for None."""
     if y is None:
         return np.zeros(n)
-    y = np.asarray(y)
-    _refuse_complex(y)
+    y = floats(y, "y")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y.reshape(-1)
     if y.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
     if len(y) != n:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{n}, {len(y)}]")
-    y = floats(y, "y")
     largest_of(y, "y")
     return y
 
 
 def _weights(sample_weight: Any, n: int) -> np.ndarray:
     """sample_weight as f8[n]; a number applies to all rows."""
-    weights = np.asarray(sample_weight)
-    _refuse_complex(weights)
-    weights = floats(weights, "sample_weight")
+    weights = floats(sample_weight, "sample_weight")
     weights = np.full(n, weights) if weights.ndim == 0 else weights
     if weights.ndim != 1:
         raise ValueError("Sample weights must be 1D array or scalar")
     if len(weights) != n:
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}!")
     largest_of(weights, "sample_weight")
+    refuse_weights(weights)
+    return weights
+
+
+def refuse_weights(weights: np.ndarray) -> None:
+    """ValueError if weights (f8[n], finite) are negative, all 0, or overflow in a sum."""
     if len(weights) and weights.min() < 0.0:
         raise ValueError("Negative values in data passed to `sample_weight`")
     if len(weights) and not weights.any():
         raise ValueError("Invalid input - all samples have zero or negative weights.")
-    return weights
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if total == np.inf:
+        raise ValueError(f"the sum of sample_weight overflows: the largest weight is {weights.max():g}")
 
 
 def with_serials(data: Dataset, training: bool) -> Dataset:

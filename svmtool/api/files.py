@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from svmtool.api import arrays
-from svmtool.api.prediction import Model, model_of
+from svmtool.api.models import Model, model_of
 from svmtool.api.run import RunContext
+from svmtool.api.settings import shown, whole
 from svmtool.data.dataset import DenseDataset
 from svmtool.formats.models import kernel, linear, of_text
 from svmtool.formats.models.text import ModelText
@@ -111,6 +112,8 @@ def loads(text: str | bytes) -> Model:
     ValueError
         For a content that is not a model.
     """
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"text must be a string or bytes, not {shown(text)}")
     with RunContext(1):
         return of_text(ModelText.of(text.encode() if isinstance(text, str) else text, "<text>"))
 
@@ -145,6 +148,8 @@ def read_svmlight(
     """
     from scipy.sparse import csr_matrix
 
+    if n_features is not None:
+        n_features = whole("n_features", n_features, 0)
     with RunContext(threads):
         if hasattr(path, "read"):
             found = table.joined(table.read_raw(_source_of(path)))

@@ -7,21 +7,11 @@ from typing import Any
 import numpy as np
 
 from svmtool.api import arrays
-from svmtool.api.result import Fit
+from svmtool.api.models import Model, model_of
 from svmtool.api.run import RunContext
 from svmtool.data.dataset import Dataset
 from svmtool.models.kernel import KernelModel
-from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED
-
-Model = LinearModel | KernelModel
-
-
-def model_of(model: Any) -> Model:
-    found = model.model if isinstance(model, Fit) else model
-    if not isinstance(found, (LinearModel, KernelModel)):
-        raise TypeError(f"model must be a Fit, a LinearModel or a KernelModel, not {type(model).__name__}")
-    return found
 
 
 def _rows(model: Model, X: Any) -> Dataset:

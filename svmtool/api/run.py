@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.api import blas
-from svmtool.api.settings import in_keywords, is_whole, real
+from svmtool.api.settings import in_keywords, real, whole
 from svmtool.compiled import threads as pool
 from svmtool.errors import DataError, ModelError, SvmtoolError
 from svmtool.limits import StopFlag
@@ -28,13 +28,12 @@ def thread_count(threads: int | None) -> int:
         if limited is not None:
             n = min(n, limited)
         return 1 if n > 1 and _inside_joblib() and "OMP_NUM_THREADS" not in pool.os.environ else n
-    if not is_whole(threads):
-        raise TypeError(f"threads must be an integer or None, not {threads!r}")
-    if threads == -1:
+    count = whole("threads", threads)
+    if count == -1:
         return pool.available()
-    if threads < 1:
-        raise ValueError(f"threads == {threads}, must be >= 1, or -1 for all cores.")
-    return int(threads)
+    if count < 1:
+        raise ValueError(f"threads == {count}, must be >= 1, or -1 for all cores.")
+    return count
 
 
 def _inside_joblib() -> bool:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 from svmtool import params, registry
 from svmtool.api.arrays import TOO_LARGE
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
-from svmtool.errors import SvmtoolError
+from svmtool.errors import SvmtoolError, clipped
 from svmtool.params import Settings, check_kernel_after_reading
 from svmtool.registry.row import Solver, gap_of_theta
 
@@ -42,16 +45,21 @@ CHECKED = {
     "regularize_bias": "-R", "loss_power": "--loss-power", "sample_weight": "--weights", "init": "--initial-model",
     "stratified": "--stratified", "search": "-C",
 }  # fmt: skip
-COUNT_KEYWORDS = frozenset(
-    {
-        "inner_steps", "passes", "sample", "pairs", "min_alpha_opt", "max_alpha_opt", "min_alpha_check", "sgd_rows",
-        "max_iter",
-    }
-)  # fmt: skip
+# Least values of whole numbers.
+COUNT_KEYWORDS = {
+    "inner_steps": 1, "passes": 1, "sample": 1, "pairs": 1, "min_alpha_opt": 1, "max_alpha_opt": 1,
+    "min_alpha_check": 1, "sgd_rows": 1, "max_iter": 1, "seed": 0, "degree": 0,
+}  # fmt: skip
 REALS = frozenset(
     {"C", "p", "nu", "eps", "gap", "max_seconds", "bias", "loss_power", "coef0", "cache_mb", "delta_alpha", "theta"}
 )
-POSITIVE_KEYWORDS = frozenset({"gap", "max_seconds", "delta_alpha"})
+FLAGS = frozenset({"regularize_bias", "probability", "shrinking", "homotopy", "paper_form", "loo"})
+# Keywords that have a value in every run: None is none of them.
+NEVER_NONE = frozenset(
+    name for name, value in {**DEFAULTS, **params.NO_OPTIONS._asdict(), "loo": False}.items() if value is not None
+)
+LARGEST_WHOLE = 2**63 - 1  # what the commands and the loops take
+POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha"})
 # LIBLINEAR and LIBSVM accept these with each of their solvers, also where they have no effect.
 EVERYWHERE = frozenset({"-p", "-n", "-R"})
 
@@ -107,19 +115,68 @@ def settings_of(
     return _with_kernel(data, solver, kernel, changed, also)
 
 
+def shown(value: Any) -> str:
+    """A value in a message: one short line."""
+    try:
+        return clipped(" ".join(repr(value).split()))
+    except Exception:  # a whole number of too many digits, or a foreign class
+        return f"a value of type {type(value).__name__}"
+
+
 def is_whole(value: Any) -> bool:
     """Whether a value is a whole number, of any numeric type but bool."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
-    return isinstance(value, Integral) or float(value).is_integer()
+    try:
+        with np.errstate(all="ignore"):
+            return isinstance(value, Integral) or bool(int(value) == value)
+    except (OverflowError, ValueError):  # infinite, or nan
+        return False
+
+
+def whole(name: str, value: Any, least: int = -LARGEST_WHOLE) -> int:
+    """The value as an integer from `least` on; TypeError for another type, ValueError outside of the range."""
+    value = _scalar(value)
+    if not is_whole(value):
+        raise TypeError(f"{name} must be an integer, not {shown(value)}")
+    number = int(value)
+    if number < least:
+        raise ValueError(f"{name} == {shown(number)}, must be >= {least}.")
+    if number > LARGEST_WHOLE:
+        raise ValueError(f"{name} must be an integer up to {LARGEST_WHOLE}, not {shown(number)}")
+    return number
 
 
 def real(name: str, value: Any) -> float:
-    """The value as a float; ValueError for an integer beyond the range of float64."""
+    """The value as a float; TypeError for another type, ValueError for an integer beyond the range of float64."""
+    value = _scalar(value)
+    if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
+        raise TypeError(f"{name} must be a number, not {shown(value)}")
     try:
-        return float(value)
+        with np.errstate(all="ignore"):  # numbers of more than 64 bits become infinite
+            return float(value)
     except OverflowError:
         raise ValueError(f"{name} contains {TOO_LARGE}.") from None
+
+
+def flag(name: str, value: Any) -> bool:
+    """The value as a bool; 0 and 1 are accepted, TypeError for another type."""
+    value = _scalar(value)
+    if isinstance(value, (bool, np.bool_)) or (is_whole(value) and value in (0, 1)):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False, not {shown(value)}")
+
+
+def text(name: str, value: Any) -> str:
+    """The value, which must be a string; else TypeError."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, not {shown(value)}")
+    return value
+
+
+def _scalar(value: Any) -> Any:
+    """The element of an array of no dimensions; anything else itself."""
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -129,19 +186,14 @@ def _same(a: Any, b: Any) -> bool:
 def _checked(name: str, value: Any) -> Any:
     """The value of a keyword in its type; TypeError or ValueError for an invalid one."""
     if value is None:
+        if name in NEVER_NONE:
+            raise TypeError(f"{name} must have a value, not None")
         return None
-    if name in COUNT_KEYWORDS or name in ("seed", "degree"):
-        least = 1 if name in COUNT_KEYWORDS else 0
-        if not is_whole(value):
-            raise TypeError(f"{name} must be an integer, not {value!r}")
-        if value < least:
-            raise ValueError(f"{name} == {value}, must be >= {least}.")
-        return int(value)
-    if name == "mu" and not isinstance(value, str):
-        return real(name, value)
-    if name in REALS:
-        if isinstance(value, str):
-            raise TypeError(f"{name} must be a number, not {value!r}")
+    if name in COUNT_KEYWORDS:
+        return whole(name, value, COUNT_KEYWORDS[name])
+    if name in FLAGS:
+        return flag(name, value)
+    if name in REALS or (name in ("mu", "gamma") and not isinstance(value, str)):
         value = real(name, value)
         if name in POSITIVE_KEYWORDS and not 0 < value < float("inf"):
             raise ValueError(f"{name} == {value:g}, must be a number > 0.")
@@ -164,7 +216,7 @@ def _linear(data: Dataset, solver: int | str, changed: dict[str, Any], also: tup
             s["bias"] = 1.0
     settings = Settings.of(**s)
     names = [*changed, *also]
-    if solver == "auto":
+    if isinstance(solver, str) and solver == "auto":
         from svmtool.training import auto_select
 
         options = [CHECKED.get(name) or OPTION_OF[name] for name in names]
@@ -185,7 +237,7 @@ def _linear(data: Dataset, solver: int | str, changed: dict[str, Any], also: tup
 def _check_mu(settings: Settings) -> None:
     mu, row = settings.run.options.mu, settings.row
     if isinstance(mu, str) and mu not in ("merit", "geometric", "balance"):
-        raise ValueError(f"mu must be 'merit', 'geometric', 'balance' or a number > 0, not {mu!r}")
+        raise ValueError(f"mu must be 'merit', 'geometric', 'balance' or a number > 0, not {shown(mu)}")
     if isinstance(mu, str) == ("--no-homotopy" in row.supported):
         wanted = "'merit' or 'geometric'" if "--no-homotopy" not in row.supported else "a number > 0"
         raise ValueError(f"mu of solver {row.number} ({row.name}) must be {wanted}, not {mu!r}")
@@ -199,8 +251,8 @@ def _check_mu(settings: Settings) -> None:
 def _with_kernel(
     data: Dataset, solver: int | str, kernel: str, changed: dict[str, Any], also: tuple[str, ...]
 ) -> Settings:
-    if kernel not in KERNEL_NUMBERS:
-        raise ValueError(f"kernel must be None or one of {sorted(KERNEL_NUMBERS)}, not {kernel!r}")
+    if text("kernel", kernel) not in KERNEL_NUMBERS:
+        raise ValueError(f"kernel must be None or one of {sorted(KERNEL_NUMBERS)}, not {shown(kernel)}")
     s = dict(changed)
     for name in LINEAR_KEYWORDS:
         if s.pop(name, None) is not None and name != "regularize_bias":
@@ -215,13 +267,11 @@ def _with_kernel(
         s["gap"] = _gap_of(theta, s)
     if isinstance(gamma, str):
         if gamma != "auto":
-            raise ValueError(f"gamma must be 'auto' or a number >= 0, not {gamma!r}")
+            raise ValueError(f"gamma must be 'auto' or a number >= 0, not {shown(gamma)}")
         gamma = 0.0
-    if "shrinking" in s:
-        s["shrinking"] = int(s["shrinking"])
     settings = Settings.of_kernel(
-        **{**s, "probability": int(s.get("probability", False))}, solver=row.number, kernel_type=KERNEL_NUMBERS[kernel],
-        gamma=real("gamma", gamma),
+        **s, solver=row.number, kernel_type=KERNEL_NUMBERS[kernel],
+        gamma=gamma,
     )  # fmt: skip
     if weights is not None:
         settings = settings.replace(class_weights=class_weights(weights, data, row))
@@ -242,8 +292,8 @@ def _row(solver: int | str, find: Any) -> Solver:
     key = solver
     if not isinstance(solver, str):
         if not is_whole(solver):
-            raise TypeError(f"solver must be a number or a name of the registry, not {solver!r}")
-        key = int(solver)
+            raise TypeError(f"solver must be a number or a name of the registry, not {shown(solver)}")
+        key = whole("solver", solver, 0)
     row = find(key)
     if row is None:
         known = registry.in_words(registry.KERNEL_SOLVERS)
@@ -277,13 +327,13 @@ def class_weights(given: Any, data: Dataset, row: Solver) -> tuple[tuple[int, fl
         raise ValueError(f"class_weight is for classification, not for solver {row.number} ({row.name})")
     if isinstance(given, str):
         if given != "balanced":
-            raise ValueError(f"class_weight must be a dict, 'balanced' or None, not {given!r}")
+            raise ValueError(f"class_weight must be a dict, 'balanced' or None, not {shown(given)}")
         return balanced_weights(data.labels)
     if not isinstance(given, Mapping):
-        raise TypeError(f"class_weight must be a dict, 'balanced' or None, not {given!r}")
+        raise TypeError(f"class_weight must be a dict, 'balanced' or None, not {shown(given)}")
     pairs = []
     for label, factor in given.items():
         if not is_whole(label):
-            raise ValueError(f"class_weight: labels are whole numbers, not {label!r}")
-        pairs.append((int(label), real("class_weight", factor)))
+            raise ValueError(f"class_weight: labels are whole numbers, not {shown(label)}")
+        pairs.append((whole("class_weight: a label", label), real("class_weight", factor)))
     return tuple(pairs)

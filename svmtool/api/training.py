@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from svmtool.api import arrays
+from svmtool.api.models import model_of
 from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
-from svmtool.api.settings import check_names, settings_of
+from svmtool.api.settings import check_names, flag, settings_of, shown
 from svmtool.data.dataset import Dataset
 from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED, Settings, check_feasible, kernel_of
@@ -136,7 +137,7 @@ def fit(
         present = {"sample_weight": sample_weight is not None, "init": init is not None}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, given, also)
-        check_labels(data, settings, one_class, y is None)
+        check_labels(data, settings, flag("one_class", one_class), y is None)
         if settings.problem.kernel is not None:
             return _fit_kernel(data, settings, _report(callback), run, began)
         return _fit_linear(data, settings, init, _report(callback), run, began)
@@ -146,6 +147,8 @@ def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[...
     """A function that solvers call with keywords, from any thread."""
     if callback is None:
         return None
+    if not callable(callback):
+        raise TypeError(f"callback must be a function, not {shown(callback)}")
     lock = threading.Lock()
 
     def report(**record: Any) -> None:
@@ -166,10 +169,15 @@ def check_labels(data: Dataset, settings: Settings, one_class: bool, missing: bo
             arrays.refuse_one_class(data.labels[data.factors > 0.0])
 
 
+def _start(init: Any) -> LinearModel:
+    found = init.model if isinstance(init, Fit) else init
+    if not isinstance(found, LinearModel):
+        raise TypeError(f"init must be a Fit or a model of a linear solver, not {shown(init)}")
+    return model_of(found)
+
+
 def _fit_linear(data: Dataset, settings: Settings, init: Any, report: Any, run: RunContext, began: float) -> Fit:
-    start = init.model if isinstance(init, Fit) else init
-    if start is not None and not isinstance(start, LinearModel):
-        raise TypeError(f"init must be a Fit or a model of a linear solver, not {type(start).__name__}")
+    start = None if init is None else _start(init)
     done = train_on_used(data, settings, report, start, run.stop)
     warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
     return Fit(

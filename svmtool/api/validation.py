@@ -10,7 +10,7 @@ import numpy as np
 
 from svmtool.api import arrays
 from svmtool.api.run import RunContext
-from svmtool.api.settings import check_names, settings_of
+from svmtool.api.settings import check_names, flag, settings_of, shown, text, whole
 from svmtool.api.training import CLASSIFIES, check_labels, kernel_rows
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import Classes
@@ -122,6 +122,8 @@ def cross_validate(
     """
     check_names(keywords, ("kernel", "sample_weight", "threads", "folds", "stratified", "metrics"))
     wanted = _named(metrics)
+    folds, stratified = whole("folds", folds), flag("stratified", stratified)
+    one_class = flag("one_class", one_class)
     data = arrays.dataset(X, y, sample_weight)
     with RunContext(threads, keywords.get("max_seconds")) as run:
         present = {"sample_weight": sample_weight is not None, "stratified": stratified}
@@ -145,9 +147,14 @@ def cross_validate(
 
 def _named(given: Any) -> dict[str, Metric]:
     """The requested metrics, by name."""
-    if given is None or isinstance(given, Mapping):
-        return dict(given or {})
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        _named(list(given.values()))
+        return {text("metrics: a name", name): metric for name, metric in given.items()}
     some = [given] if isinstance(given, str) or callable(given) else given
+    if not isinstance(some, (list, tuple)) or not all(isinstance(m, str) or callable(m) for m in some):
+        raise TypeError(f"metrics must be a name, a function, or a list or dict of them, not {shown(given)}")
     return {m if isinstance(m, str) else getattr(m, "__name__", repr(m)): m for m in some}
 
 
@@ -290,6 +297,12 @@ def search_C(
     (True, True)
     """
     check_names(keywords, ("sample_weight", "threads", "folds", "stratified", "score", "callback"))
+    folds, stratified = whole("folds", folds), flag("stratified", stratified)
+    one_class = flag("one_class", one_class)
+    if score is not None:
+        text("score", score)
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function, not {shown(callback)}")
     data = arrays.dataset(X, y, sample_weight)
     with RunContext(threads, keywords.get("max_seconds")) as run:
         also = ("search", *(("sample_weight",) if sample_weight is not None else ()))

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.api.arrays import as_csr, floats
+from svmtool.api.settings import real
 from svmtool.compat.errors import as_os_errors, as_value_errors
 from svmtool.compat.inputs import as_dicts
 from svmtool.compiled.buffers import Buffer
@@ -97,9 +99,13 @@ def evaluations(ty: Any, pv: Any, useScipy: bool = True) -> tuple[float, float, 
     ValueError
         For lengths that differ.
     """
-    if len(ty) != len(pv):
+    truth, predicted = floats(ty, "ty"), floats(pv, "pv")
+    if truth.ndim != 1 or predicted.ndim != 1:
+        raise ValueError("ty and pv must have one dimension")
+    if len(truth) != len(predicted):
         raise ValueError("len(ty) must be equal to len(pv)")
-    return _measures(np.asarray(ty, np.float64), np.asarray(pv, np.float64))
+    with np.errstate(all="ignore"):  # squares of large values become infinite
+        return _measures(truth, predicted)
 
 
 def evaluations_scipy(ty: Any, pv: Any) -> tuple[float, float, float]:
@@ -144,7 +150,7 @@ def csr_find_scale_param(x: Any, lower: float = -1, upper: float = 1) -> dict[st
     ValueError
         Where lower is not below upper.
     """
-    csr = _csr(x)
+    csr, lower, upper = _csr(x), real("lower", lower), real("upper", upper)
     if not lower < upper:
         raise ValueError(f"lower = {lower} must be below upper = {upper}")
     d = csr.shape[1]
@@ -197,7 +203,8 @@ def csr_scale(x: Any, scale_param: dict[str, np.ndarray]) -> Any:
 def _csr(x: Any) -> Any:
     if not hasattr(x, "tocsr"):
         raise TypeError(f"x must be a scipy sparse matrix, not {type(x).__name__}")
-    return x.tocsr()
+    csr = as_csr(x)
+    return csr if csr.dtype == np.float64 else type(csr)((floats(csr.data, "x"), csr.indices, csr.indptr), csr.shape)
 
 
 def _warn(text: str) -> None:

@@ -40,10 +40,11 @@ def dataset(y: Any, x: Any, serial: bool = False) -> Dataset:
         For values that are not finite numbers, indices out of range, and lengths that differ.
     """
     if hasattr(x, "tocsr"):
-        rows = _table(np.asarray(x.toarray(), np.float64), True) if serial else arrays.dataset(x)
+        arrays.refuse_unsound(x, "x")
+        rows = _table(arrays.floats(x.toarray(), "x"), True) if serial else arrays.dataset(x)
     elif isinstance(x, np.ndarray) and x.ndim == 2:
-        rows = _table(np.asarray(x, np.float64), serial)
-    elif isinstance(x, (list, tuple, np.ndarray)):
+        rows = _table(arrays.floats(x, "x"), serial)
+    elif isinstance(x, (list, tuple)) or (isinstance(x, np.ndarray) and x.ndim):
         rows = _of_sequence(x, serial)
     else:
         raise TypeError(f"type of x: {type(x)} is not supported!")
@@ -60,8 +61,10 @@ def labels_of(y: Any) -> np.ndarray:
     if not isinstance(y, (list, tuple, np.ndarray)):
         raise TypeError(f"type of y: {type(y)} is not supported!")
     try:
-        labels = np.ascontiguousarray(y, np.float64)
-    except (TypeError, ValueError):
+        labels = arrays.floats(y, "y")
+    except (TypeError, ValueError) as e:
+        if arrays.TOO_LARGE in str(e):
+            raise
         raise TypeError("y holds a label that is not a number") from None
     if labels.ndim != 1:
         raise ValueError(f"y has {labels.ndim} dimensions, it must have 1")

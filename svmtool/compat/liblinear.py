@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.api.models import model_of
 from svmtool.api.run import RunContext
+from svmtool.api.settings import flag, real, whole
 from svmtool.compat import options
 from svmtool.compat.errors import as_value_errors
 from svmtool.compat.inputs import as_dicts, dataset
@@ -92,15 +94,15 @@ class parameter(Parameters):
 
     def settings(self) -> Settings:
         """Return the settings that the attributes mean now."""
-        return super().settings().replace(regularize_bias=bool(self.regularize_bias))
+        return super().settings().replace(regularize_bias=flag("regularize_bias", self.regularize_bias))
 
     def request(self) -> Request:
         """Return what the attributes request besides the settings."""
         request = super().request()
-        start = {"-c": self.flag_C_specified, "-p": self.flag_p_specified}  # where the search begins
+        start = {"-c": self._flag("flag_C_specified"), "-p": self._flag("flag_p_specified")}  # where the search begins
         given = [name for name in request.given if name not in start] + [name for name, known in start.items() if known]
-        auto = request.auto and self.solver_type == self._parsed.problem.solver
-        return request._replace(given=tuple(given), find_C=bool(self.flag_find_parameters), auto=auto)
+        auto = request.auto and whole("solver_type", self.solver_type) == self._parsed.problem.solver
+        return request._replace(given=tuple(given), find_C=self._flag("flag_find_parameters"), auto=auto)
 
 
 class problem:
@@ -129,7 +131,7 @@ class problem:
 
     def __init__(self, y: Any, x: Any, bias: float = -1):
         self.rows: Dataset = dataset(y, x)
-        self.bias = float(bias)
+        self.bias = real("bias", bias)
 
     @property
     def l(self) -> int:  # noqa: E743
@@ -154,7 +156,7 @@ class problem:
 
     def set_bias(self, bias: float) -> None:
         """Change the bias."""
-        self.bias = float(bias)
+        self.bias = real("bias", bias)
 
     def copy(self) -> problem:
         """Return a problem on the same rows."""
@@ -257,7 +259,7 @@ class model:
         Raises TypeError, as LIBLINEAR does, where the model gives no probabilities.
         """
         with RunContext(None), as_value_errors():
-            values = self.stored.decision_values(rows)
+            values = model_of(self.stored).decision_values(rows)
             labels = self.stored.labels_from(values)
         if not probability:
             return labels, values[:, :1] if self.nr_class == 2 else values

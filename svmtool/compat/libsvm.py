@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.api.models import model_of
 from svmtool.api.run import RunContext
 from svmtool.compat import options
 from svmtool.compat.errors import as_value_errors
@@ -252,7 +253,7 @@ class svm_model:
         Decision values: one for each pair of classes; of a model with one class the number 1.  A regression has no
         probabilities: with `probability` its lists are empty.  Raises ValueError where the model gives none.
         """
-        m = self.stored
+        m = model_of(self.stored)
         if probability and not m.gives_probabilities:
             raise ValueError(NO_KERNEL_PROBABILITIES)
         with RunContext(None), as_value_errors():

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
+
+from svmtool.api.settings import flag, real, shown, whole
 from svmtool.compat.output import print_null
 from svmtool.params import PART_OF, Request, Settings
 
@@ -47,16 +50,37 @@ class Parameters:
 
     def settings(self) -> Settings:
         """Return the settings that the attributes mean now."""
-        changed = {field: getattr(self, name) for name, field in self.NAMES.items()}
-        if self.eps != self._parsed_eps:
-            changed["eps"] = self.eps
-        weights = tuple(zip(map(int, self.weight_label), map(float, self.weight), strict=False))
-        return self._parsed.replace(class_weights=weights[: self.nr_weight], **changed)
+        changed: dict[str, Any] = {}
+        for name, field in self.NAMES.items():
+            value, parsed = getattr(self, name), _field(self._parsed, field)
+            if isinstance(parsed, float):
+                changed[field] = real(name, value)
+            else:
+                changed[field] = type(parsed)(whole(name, int(value) if value is True or value is False else value))
+        eps = real("eps", self.eps)
+        if eps != self._parsed_eps:
+            changed["eps"] = eps
+        labels = [whole("weight_label", label) for label in _listed("weight_label", self.weight_label)]
+        factors = [real("weight", factor) for factor in _listed("weight", self.weight)]
+        weights = tuple(zip(labels, factors, strict=False))
+        return self._parsed.replace(class_weights=weights[: whole("nr_weight", self.nr_weight)], **changed)
 
     def request(self) -> Request:
         """Return what the attributes request besides the settings."""
-        folds = int(self.nr_fold) if getattr(self, self.VALIDATES) else None
+        folds = whole("nr_fold", self.nr_fold) if self._flag(self.VALIDATES) else None
+        if self.print_func is not None and not callable(self.print_func):
+            raise TypeError(f"print_func must be a function or None, not {shown(self.print_func)}")
         return self._request._replace(folds=folds, quiet=self.print_func is print_null)
+
+    def _flag(self, name: str) -> bool:
+        return flag(name, getattr(self, name))
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    """The elements of a list, a tuple or an array; TypeError for anything else."""
+    if not isinstance(values, (list, tuple, np.ndarray)) or np.ndim(values) != 1:
+        raise TypeError(f"{name} must be a list, not {shown(values)}")
+    return list(values)
 
 
 def _field(settings: Settings, name: str) -> Any:

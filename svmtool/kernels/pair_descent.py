@@ -195,8 +195,8 @@ class WholeDescent:
 
 
 def rows_in_memory(m: int, cache_mb: float) -> int:
-    """Kernel rows of m variables for which WholeDescent has memory."""
-    return int(max(WHOLE_MEMORY_SHARE * cache_mb, MIN_ROWS_MB) * MIB / (4 * max(m, 1)))
+    """Kernel rows of m variables, at most all, for which WholeDescent has memory."""
+    return int(min(max(WHOLE_MEMORY_SHARE * cache_mb, MIN_ROWS_MB) * MIB / (4 * max(m, 1)), m))
 
 
 def _buffer(size: int) -> np.ndarray:

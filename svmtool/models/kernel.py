@@ -110,6 +110,14 @@ class KernelModel(Model):
         """The model prepared for prediction."""
         return KernelScores(self)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        vars(self).pop("scores", None)  # prepared for other values
+        super().__setattr__(name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without `scores`, which hold memory of this process; for pickle and copy."""
+        return {name: value for name, value in vars(self).items() if name != "scores"}
+
     def decision_values(self, table) -> np.ndarray:
         """Decision values f8 (n, columns) of a Dataset.
 

@@ -45,7 +45,7 @@ def scale_of(square_norms: np.ndarray, cost: np.ndarray, k: float) -> float:
 
 def scale_of_sums(squares: float, total: float, k: float) -> float:
     """MIN_VALUE_SHARE M from sum c |x|^2 and sum c."""
-    return MIN_VALUE_SHARE * 0.5 * k * k * squares / total if total > 0.0 else 0.0
+    return MIN_VALUE_SHARE * 0.5 * k * k * (squares / total) if total > 0.0 else 0.0
 
 
 def gap_of(primal: float, dual: float, scale: float) -> float:

@@ -19,7 +19,7 @@ from svmtool.certify.linear import worst
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.formats.adaptable.row_log import hashes_of
 from svmtool.objectives.normal_equations import equations_of
-from svmtool.sklearn.base import POSITIVE, CertifiedEstimator
+from svmtool.sklearn.base import POSITIVE, CertifiedEstimator, LinearDecisions
 from svmtool.training.adapting.adaptable import rounding, solution
 from svmtool.training.inputs import refuse_overflow
 
@@ -39,7 +39,7 @@ class _Rows:
         self.known: list[Any] = []
 
 
-class AdaptableLSSVC(LinearClassifierMixin, CertifiedEstimator):
+class AdaptableLSSVC(LinearDecisions, LinearClassifierMixin, CertifiedEstimator):
     """Least-squares SVM that learns (`partial_fit`) and unlearns (`forget`) rows exactly.
 
     After any sequence of both, the model is that of one `fit` on the rows that remain, up to round-off.  What is kept

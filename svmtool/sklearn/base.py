@@ -6,8 +6,10 @@ Parameters that every estimator has, with the meaning that they have in scikit-l
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any
 
@@ -20,8 +22,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from svmtool import api
-from svmtool.api.arrays import TOO_LARGE
-from svmtool.api.settings import in_keywords, real
+from svmtool.api.arrays import TOO_LARGE, floats, refuse_unsound, refuse_weights
+from svmtool.api.settings import in_keywords, real, shown
 from svmtool.certify.linear import Certificate
 from svmtool.sklearn.versions import validate_data
 
@@ -52,6 +54,16 @@ COMMON_CONSTRAINTS: dict[str, list] = {
 def inside_offset(rho: float) -> float:
     """Return the offset for rho: lowered by more than round-off, so that rows on the boundary are inside."""
     return rho - BOUNDARY * abs(rho)
+
+
+@contextlib.contextmanager
+def numbers_in_range() -> Iterator[None]:
+    """Whole numbers beyond floats in scikit-learn's conversions are a ValueError; what becomes infinite it refuses."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except OverflowError:
+        raise ValueError(f"Input contains {TOO_LARGE}.") from None
 
 
 def warn(sentence: str, category: type[Warning]) -> None:
@@ -96,10 +108,12 @@ class CertifiedEstimator(BaseEstimator):
         simple = all(kind in SIMPLE for _, kind, _ in values)  # others, such as a callable kernel, are not kept alive
         if simple and (type(self), *values) in self._valid:
             return
+        for name, kind, value in values:  # scikit-learn's checks take numbers of numpy, and their range, for granted
+            if issubclass(kind, Real) and kind is not bool:
+                real(name, value)
+                if not issubclass(kind, (int, float, np.number)):
+                    raise TypeError(f"{name} must be a number of Python or numpy, not {shown(value)}")
         super()._validate_params()
-        for name, kind, value in values:
-            if issubclass(kind, int):
-                real(name, value)  # its range is checked
         if simple:
             if len(self._valid) >= MAX_VALID:
                 self._valid.clear()
@@ -129,24 +143,18 @@ class CertifiedEstimator(BaseEstimator):
         """X (and y) as `validate_data` returns them: CSR or C-contiguous float64."""
         if options.get("reset", True):
             self._complete = False
+        for name, values in (("X", X), ("y", y)):
+            refuse_unsound(values, name)
         checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "accept_large_sparse": True, **options}
-        try:
+        with numbers_in_range():
             return validate_data(self, X, y, **checks)
-        except OverflowError:
-            raise ValueError(f"Input contains {TOO_LARGE}.") from None
 
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         """sample_weight as f8[n], checked; None where all are 1."""
         if sample_weight is None:
             return None
-        try:
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        except OverflowError:
-            raise ValueError(f"Input sample_weight contains {TOO_LARGE}.") from None
-        if not np.all(weights >= 0.0):
-            raise ValueError("Negative values in data passed to `sample_weight`")
-        if not np.any(weights > 0.0):
-            raise ValueError("Invalid input - all samples have zero or negative weights.")
+        weights = _check_sample_weight(floats(sample_weight, "sample_weight"), X, dtype=np.float64)
+        refuse_weights(weights)
         return weights
 
     def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> api.Fit:
@@ -189,6 +197,27 @@ class CertifiedEstimator(BaseEstimator):
             f"{self.gap_:.3g} of its minimum. {advice[:1].upper()}{advice[1:]}",
             ConvergenceWarning,
         )
+
+
+class LinearDecisions:
+    """Before scikit-learn's class for linear classifiers: checks rows that it would convert unchecked."""
+
+    def decision_function(self, X):
+        """Compute the signed distance of rows to the planes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The values; of two classes one, positive for `classes_[1]`.
+        """
+        refuse_unsound(X, "X")
+        with numbers_in_range():
+            return super().decision_function(X)  # type: ignore[misc]
 
 
 class ClassifierTraining(CertifiedEstimator):

@@ -85,9 +85,12 @@ class KernelTraining(CertifiedEstimator):
         if self.gamma == "scale":
             n, d = X.shape
             share = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
-            mean = float(share @ np.asarray(X.sum(axis=1)).ravel()) / d
-            squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.square(X - mean).sum(axis=1)
-            variance = float(share @ np.asarray(squares).ravel()) / d - (mean**2 if sp.issparse(X) else 0.0)
+            with np.errstate(all="ignore"):
+                mean = float(share @ np.asarray(X.sum(axis=1)).ravel()) / d
+                squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.square(X - mean).sum(axis=1)
+                variance = float(share @ np.asarray(squares).ravel()) / d - (mean * mean if sp.issparse(X) else 0.0)
+            if not np.isfinite(variance):
+                raise ValueError("gamma='scale': the variance of X overflows: scale the features")
             return 1.0 / (X.shape[1] * variance) if variance != 0.0 else 1.0
         return 1.0 / X.shape[1] if self.gamma == "auto" else float(self.gamma)
 

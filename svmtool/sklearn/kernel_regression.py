@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 
+from svmtool.api.arrays import floats
 from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE, SHARE
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 
@@ -42,7 +43,7 @@ class _KernelRegressor(RegressorMixin, KernelTraining):
     def _fit_values(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Any:
         X, y = self._data(X, y, y_numeric=True)
         weights = self._weights(sample_weight, X)
-        self._train(X, np.asarray(y, np.float64), weights, eps=self.tol, **options)
+        self._train(X, floats(y, "y"), weights, eps=self.tol, **options)
         self._store(X)
         self.n_support_ = np.array([len(self.support_)], np.int32)
         self.dual_coef_ = np.array(self._model.coef).reshape(1, -1)

@@ -15,7 +15,7 @@ from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils._param_validation import Hidden, Interval, Options, StrOptions
 
 from svmtool import api
-from svmtool.sklearn.base import COMMON_CONSTRAINTS, POSITIVE, CertifiedEstimator, ClassifierTraining
+from svmtool.sklearn.base import COMMON_CONSTRAINTS, POSITIVE, CertifiedEstimator, ClassifierTraining, LinearDecisions
 from svmtool.sklearn.probabilities import ProbabilityMixin
 
 LOGISTIC, SQUARED_HINGE, HINGE, CRAMMER_SINGER, L1_SQUARED_HINGE, L1_LOGISTIC = 0, 2, 3, 4, 5, 6  # solvers' numbers
@@ -78,7 +78,9 @@ class LinearTraining(CertifiedEstimator):
             self._model = api.loads(self._model)
 
 
-class LinearClassifier(ProbabilityMixin, LinearClassifierMixin, SparseCoefMixin, ClassifierTraining, LinearTraining):
+class LinearClassifier(
+    ProbabilityMixin, LinearDecisions, LinearClassifierMixin, SparseCoefMixin, ClassifierTraining, LinearTraining
+):  # fmt: skip
     """Linear classifiers: two classes have one weight vector, more have one for each class against the rest."""
 
     _problem: Callable[[], dict[str, Any]]  # the solver and its keywords, as `api.fit` takes them

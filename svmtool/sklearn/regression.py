@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.linear_model._base import LinearModel
 from sklearn.utils._param_validation import Hidden, StrOptions
 
-from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE
+from svmtool.api.arrays import floats, refuse_unsound
+from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE, numbers_in_range
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining
 
 SVR_SQUARED, SVR_TUBE = 11, 13  # numbers of the solvers in the registry
@@ -117,13 +120,18 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
         weights = self._weights(sample_weight, X)
         number = SVR_TUBE if self.loss == "epsilon_insensitive" else SVR_SQUARED
         done = self._run(
-            X, np.asarray(y, np.float64), weights, solver=number, C=self.C, p=self.epsilon, gap=self.tol,
+            X, floats(y, "y"), weights, solver=number, C=self.C, p=self.epsilon, gap=self.tol,
             init=self._start(), **self._bias(False),
         )  # fmt: skip
         W, b = self._read_fit(done)
         self.coef_, self.intercept_ = W[0], b if self.fit_intercept else 0.0
         self._complete = True
         return self
+
+    def _decision_function(self, X: Any) -> np.ndarray:
+        refuse_unsound(X, "X")  # scikit-learn would convert it unchecked
+        with numbers_in_range():
+            return super()._decision_function(X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -20,15 +20,18 @@ from svmtool.numbers import distinct
 PIECE_VALUES = 1 << 21  # values scanned at a time, since rows may be on disk
 MANY_FEATURES, FEATURES_PER_VALUE = 1 << 20, 4  # above both, and per value of the data, the features are restricted
 MAX_COPIED_VALUES = 1 << 22  # values of rows on disk whose indices may be examined in memory
+MAX_DIGITS, MAX_COST = 290, 1e300  # decimal digits that sums may have at most; costs count as at most this
 MAX_START_WEIGHT = 1e100  # weights of an initial model: their squares must stay numbers
 
 
 def refuse_overflow(
-    table: Dataset, C: float, class_weights: tuple[tuple[int, float], ...], largest: float = 1.0, labels: float = 1.0
-) -> None:
+    table: Dataset, C: float, class_weights: tuple[tuple[int, float], ...], largest: float = 1.0, labels: float = 1.0,
+    shares: bool = False,
+) -> None:  # fmt: skip
     """SvmtoolError if sums of squares would overflow.
 
-    largest: of |values| that the table does not hold; labels: the largest |label| in the problem.
+    largest: of |values| that the table does not hold; labels: the largest |label| in the problem; shares: see
+    `refuse_range`.
     """
     largest = max(largest, table.largest or 1.0, 1.0)
     for at in range(0, len(table.values) if table.largest is None else 0, PIECE_VALUES):
@@ -36,27 +39,45 @@ def refuse_overflow(
         largest = max(float(some.max()), -float(some.min()), largest)
         if table.mapped is not None:
             table.mapped.check()
-    refuse_range(len(table), C, class_weights, table.weights, largest, labels)
+    refuse_range(len(table), C, class_weights, table.weights, largest, labels, shares)
 
 
 def refuse_range(
     n: int, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None, largest: float,
-    labels: float,
+    labels: float, shares: bool = False,
 ) -> None:  # fmt: skip
-    """Raise SvmtoolError if sums of squares of numbers up to `largest` over n rows would overflow."""
+    """Raise SvmtoolError if sums of squares of numbers up to `largest` over n rows would overflow.
+
+    shares: the dual variables of a one-class problem sum to a share of the weights, whose squares count.
+    """
+    cost = largest_cost(1.0, (), row_weights) if shares else largest_cost(C, class_weights, row_weights)
+    digits = 2 * math.log10(max(largest, labels)) + math.log10(n + 1)
+    digits += 2 * (math.log10(cost) + math.log10(n + 1)) if shares else math.log10(cost)
+    if digits > MAX_DIGITS:
+        also = f" and labels up to {labels:g}" if labels > largest else ""
+        smaller = weights_named("scale the features (svm-scale) or choose a smaller -c", row_weights)
+        raise RowsError(
+            f"feature values up to {largest:g}{also} at a cost of {cost:g} overflow when squared and summed: {smaller}"
+        )
+
+
+def largest_cost(
+    C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None
+) -> float:  # fmt: skip
+    """The largest cost of a row: C, the factor of its class and its weight; from 1 to MAX_COST."""
     factors: dict[int, float] = {}
     for label, factor in class_weights:
         factors[label] = factors.get(label, 1.0) * factor
     cost = C * max(factors.values(), default=1.0)
     if row_weights is not None:
         cost *= float(row_weights.max(initial=1.0))
-    digits = 2 * math.log10(max(largest, labels)) + math.log10(n + 1)
-    if digits + math.log10(min(max(cost, 1.0), 1e300)) > 290:
-        also = f" and labels up to {labels:g}" if labels > largest else ""
-        raise RowsError(
-            f"feature values up to {largest:g}{also} at a cost of {cost:g} overflow when squared and summed: "
-            "scale the features (svm-scale) or choose a smaller -c"
-        )
+    return min(max(cost, 1.0), MAX_COST)
+
+
+def weights_named(advice: str, row_weights: np.ndarray | None) -> str:
+    """Advice against an overflow that also names the largest weight of a row, if it is above 1."""
+    largest = 1.0 if row_weights is None else float(row_weights.max(initial=1.0))
+    return advice if largest <= 1.0 else f"{advice}, or smaller --weights: the largest is {largest:g}"
 
 
 def used_features(table: Dataset) -> np.ndarray | None:

@@ -28,6 +28,13 @@ def test_refusals(argv, data, sentence, svm_train, tmp_path):
     assert err.count("\n") == 1 and (tmp_path / "m").read_text() == "as it was"
 
 
+@pytest.mark.parametrize("argv", ["-s 21", "-s 2", "-s 3", "-s 40"])
+def test_weights_that_overflow_are_named(argv, svm_train, tmp_path):
+    (tmp_path / "w").write_text("1\n1e300\n")
+    status, out, err = svm_train(*argv.split(), "--weights", "w", "d", "m", data="1 1:1e30\n-1 1:-1\n")
+    assert (status, out) == (1, "") and "or smaller --weights: the largest is 1e+300" in err and err.count("\n") == 1
+
+
 @pytest.mark.parametrize("solver", ["1", "2"])
 def test_a_cost_that_the_problem_does_not_have(solver, svm_train, tmp_path):
     """nu-SVC and the one-class SVM have none: any is taken, as by LIBSVM, and changes nothing."""

@@ -97,3 +97,17 @@ def test_uninitialised_memory_is_not_read(kernel):
         WholeDescent(state, 10.0).run(1e-4)
         answers.append(state.a)
     assert np.array_equal(answers[0], answers[1]) and np.array_equal(answers[0], answers[2])
+
+
+@pytest.mark.parametrize("cut", [64, 128])
+@pytest.mark.parametrize("F", [np.inf, -np.inf, np.nan, 1e301, -1e301])
+def test_steps_end_without_a_candidate(F, cut):
+    """No place is searched beyond the arrays, whatever the sums have become."""
+    n, rng = 128, np.random.default_rng(1)
+    K = np.eye(n, dtype=np.float32)
+    for some in (slice(None), rng.random(n) < 0.5):
+        part = pair_descent._Subproblem(
+            K, cut, np.where(np.arange(n) < 64, 1.0, -1.0), np.ones(n), np.full(n, 0.5), np.zeros(n)
+        )
+        part.F[some] = F
+        assert part.descend(1e-3, 1000) <= 1000

@@ -6,9 +6,11 @@ import shlex
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from conftest import REPOSITORY
 
+from svmtool.certify.linear import Certificate
 from svmtool.cli import console
 from svmtool.conversion import delimited
 from svmtool.errors import ModelError
@@ -16,15 +18,17 @@ from svmtool.formats.models import text
 from svmtool.formats.svmlight import slow_line
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
-from stress import fuzz, fuzz_commands, fuzz_convert, fuzz_files, pool  # noqa: E402
+from stress import fuzz, fuzz_commands, fuzz_convert, fuzz_files, fuzz_python, pool  # noqa: E402
 from stress.report import Report  # noqa: E402
 
-MORE = [("inputs", 3000), ("convert", 3000), ("rows", 12), ("kills", 4), ("interrupts", 4), ("disks", 4)]
+MORE = [("inputs", 3000), ("python", 4000), ("convert", 3000), ("rows", 12), ("kills", 4), ("interrupts", 4)]
+MORE += [("disks", 4)]
 
 
 @pytest.mark.parametrize(
     ("kind", "number"),
-    [("inputs", 500), ("rows", 4), ("convert", 100), ("lines", 40), ("kills", 1), ("interrupts", 1), ("disks", 1)]
+    [("inputs", 500), ("python", 150), ("rows", 4), ("convert", 100), ("lines", 40)]
+    + [("kills", 1), ("interrupts", 1), ("disks", 1)]
     + [pytest.param(*more, marks=pytest.mark.exhaustive) for more in MORE],
 )
 def test_fuzzing_finds_no_breach(kind, number, tmp_path, monkeypatch):
@@ -84,6 +88,27 @@ def test_a_batch_whose_process_is_lost_leaves_its_file():
     assert "Segmentation" in breach.words and "--again data.gz" in breach.command
     [breach] = fuzz.of_loss(pool.Done(("lines", 1, 7, 1), None, "hang", "", {}, files, 1.0)).breaches
     assert breach.law == "no hang" and "--lines 1 --seed 1 --first 7" in breach.command
+    lost = pool.Done(("python", 1, 50, 50), None, "Segmentation fault", "", {"number": 73}, {}, 1.0)
+    [breach] = fuzz.of_loss(lost).breaches
+    assert breach.law == "no crash" and "--python 1 --seed 1 --first 73" in breach.command
+
+
+def test_unchecked_python_arguments_are_found(tmp_path, monkeypatch):
+    """The laws can fail: errors and warnings of numpy, other errors, and results that are no predictions."""
+    faults = {
+        "no raw error": lambda *_: np.isnan("a"),
+        "no other error": lambda *_: int(np.inf),
+        "no raw warning": lambda *_: np.float64(1e300) * 1e300,
+        "no false result": lambda *_: fuzz_python.check_answers(np.zeros((2, 2, 2)), 2),
+    }
+    for law, face in faults.items():
+        monkeypatch.setattr(fuzz_python, "FACES", {"face": face})
+        name, ending, found, _ = fuzz_python.attempt(1, 0, str(tmp_path))
+        assert (name, ending, found) == ("face", "breach", law)
+    wrong = Certificate(1.0, 2.0, 0.0)
+    wrong.gap = 0.0
+    with pytest.raises(fuzz_python.Unsound, match="above the primal"):
+        fuzz_python.check_values(wrong, True)
 
 
 def test_a_broken_file_is_found(tmp_path):

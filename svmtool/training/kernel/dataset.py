@@ -14,10 +14,9 @@ from svmtool.kernels.problems import AnyProblem, CSvc, LeastSquaresSvc, NuSvc, P
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import POLYNOMIAL, PRECOMPUTED, Settings, kernel_of
 from svmtool.tolerances import DENSE_BELOW, MIB
-from svmtool.training.inputs import on_used, used_features
+from svmtool.training.inputs import MAX_DIGITS, largest_cost, on_used, used_features, weights_named
 
 SYMMETRY_RTOL = 1e-6  # relative difference of two kernel values that should be equal: text is rounded
-MAX_DIGITS = 290  # decimal digits that sums may have at most
 NUMBER_BYTES = 16  # bytes that a number of a pair's rows takes: its value, its index, and its value in single precision
 NO_SERIAL = "Wrong input format: first column must be 0:sample_serial_number"
 BAD_SERIAL = "Wrong input format: sample_serial_number out of range"
@@ -126,17 +125,14 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
         inner = product + math.log10(kernel.gamma) if kernel.gamma > 0 else 0.0
         digits = kernel.degree * (max(inner, math.log10(abs(kernel.coef0) + 1.0)) + math.log10(2.0))
     s, row = settings.problem, settings.row
-    cost = max(s.C, 1.0) * max((factor for _, factor in s.class_weights if factor > 1.0), default=1.0)
-    if data.weights is not None:
-        cost *= float(data.weights.max(initial=1.0))
-    if row.word in MODELS_WITHOUT_COST:
-        cost = 1.0
+    own = (1.0, ()) if row.word in MODELS_WITHOUT_COST else (max(s.C, 1.0), s.class_weights)
+    cost = largest_cost(*own, data.weights)
     labels = float(np.abs(table.labels).max(initial=1.0)) if row.kind == "regression" else 1.0
     total = max(digits, product, math.log10(labels)) + 2 * (math.log10(cost) + math.log10(len(table) + 1))
     if total > MAX_DIGITS:
         raise RowsError(
             f"feature values up to {largest:g} at a cost of {cost:g} overflow in the kernel: "
-            "scale the features (svm-scale) or choose a smaller -c, -g or -d"
+            + weights_named("scale the features (svm-scale) or choose a smaller -c, -g or -d", data.weights)
         )
 
 

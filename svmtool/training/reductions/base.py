@@ -98,7 +98,7 @@ class Reduction(ABC):
         self.n_features = table.n_features
         self.row_weights = table.factors
         largest_label = self._largest_label(table.labels)
-        refuse_overflow(table, p.C, p.class_weights, p.bias, largest_label)
+        refuse_overflow(table, p.C, p.class_weights, p.bias, largest_label, self.solver.kind == "one-class")
         self._read_labels(table.labels)
         below = min(DENSE_BELOW, len(table.labels)) if _systems_of_rows(self.solver) else DENSE_BELOW
         self.rows = table.rows(p.bias, below)

@@ -139,8 +139,10 @@ def pair_descent(
         if not violation > tolerance or steps >= max_steps:
             return steps
         i = begin + column
-        while F[i] + rising[i] != m:
+        while i < end and F[i] + rising[i] != m:
             i += LANES
+        if i >= end:  # no candidate has the value m: sums are no numbers any more
+            return steps
         at_i = place[i]
         if at_i == NOT_STORED:
             wanted[0] = i
@@ -150,8 +152,10 @@ def pair_descent(
         if not best[column] > 0.0:
             return steps
         j = begin + column
-        while gain[j] != best[column]:
+        while j < end and gain[j] != best[column]:
             j += LANES
+        if j >= end:
+            return steps
         at_j = place[j]
         if at_j == NOT_STORED:
             wanted[0] = j
