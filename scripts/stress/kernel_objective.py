@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stress.models import Model
-from stress.objective import Value
+from stress.objective import HARD_MARGIN, Value
 from stress.rows import EPS, Rows
 
 MAX_DIFFERENCES = 100_000_000  # numbers; takes a fraction of a second
@@ -30,13 +30,14 @@ class Problem(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """Kernel values f8 (n, n), and bounds of their errors."""
+    """Kernel values f8 (n, n), bounds of their errors, and the factor of rounding in rbf's exponents."""
 
     K: np.ndarray
     off: np.ndarray
+    reach: float = 1.0
 
     def of(self, some: np.ndarray) -> Matrix:
-        return Matrix(self.K[np.ix_(some, some)], self.off[np.ix_(some, some)])
+        return Matrix(self.K[np.ix_(some, some)], self.off[np.ix_(some, some)], self.reach)
 
     def decide(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """K coef and a bound of its round-off."""
@@ -57,7 +58,8 @@ def matrix(rows: Rows, model: Model) -> Matrix:
         apart, off = _distances(X, products, most)
         apart, off = number["gamma"] * apart, number["gamma"] * off
         K = np.exp(-apart)
-        return Matrix(K, np.exp(-np.maximum(apart - off, 0.0)) - np.exp(-(apart + off)) + EPS * (1 + apart) * K)
+        errors = np.exp(-np.maximum(apart - off, 0.0)) - np.exp(-(apart + off)) + EPS * (1 + apart) * K
+        return Matrix(K, errors, 1.0 + number["gamma"] * float(np.sum(X * X, axis=1).max(initial=0.0)))
     inner = number["gamma"] * products + number["coef0"]
     off = EPS * most * (number["gamma"] * sizes + abs(number["coef0"]))
     if kind == "sigmoid":
@@ -157,14 +159,12 @@ def _size(M: Matrix, total: float) -> float:
 
 
 def _hard(problem: Problem, M: Matrix, coef, rho: float, labels) -> Value:
-    """The best multiple of sum a_i f(x_i), sum a_i = 1."""
-    f, off = M.decide(coef)
-    square, apart = _square(M, coef)
-    square, lead, most = 2 * square, max(float(f.min(initial=np.inf)), 0.0), float(off.max(initial=0.0))
-    if square <= 0.0:
-        return Value(0.0, 0.0, 0.0)
-    best = lead / square  # a product, because a power of 1e200 raises an error
-    return Value(-0.5 * lead * best, (lead + most) * most / square + best * best * apart, 0.0)
+    """1/2 |w|^2 - rho; rho is smaller than the least w.f(x_i) by HARD_MARGIN, and by the kernel's round-off."""
+    _, off = M.decide(coef)
+    half, apart = _square(M, coef)
+    most = HARD_MARGIN * M.reach * float(np.sqrt(2 * max(half, 0.0) * np.mean(np.diag(M.K))))
+    most += float(off.max(initial=0.0))
+    return Value(half - rho, apart + most + EPS * (len(coef) + 8) * (half + abs(rho)), 0.0)
 
 
 def _regression(problem: Problem, M: Matrix, coef, rho: float, t) -> Value:

@@ -16,6 +16,9 @@ from stress.models import Model
 from stress.rows import EPS, Rows
 
 
+HARD_MARGIN = 1e-12  # of |w| |phi(x)|: round-off by which -s 80 lowers rho
+
+
 class Value(NamedTuple):
     """P at the weights, a bound of its round-off, and P at w = 0.
 
@@ -183,12 +186,10 @@ def _one_class(problem: Problem, rows: Rows, model: Model) -> list[Value]:
 
 
 def _hard(problem: Problem, rows: Rows, model: Model) -> list[Value]:
-    """w = sum a_i x_i with sum a_i = 1; P = -1/2 lead^2 / |w|^2 at its best multiple, where lead = min w.x_i."""
-    w = model.W[:, 0]
-    z, apart = rows.products(w)
-    lead, square = max(float(np.asarray(z, float).min(initial=np.inf)), 0.0), float(w @ w)
-    if square == 0.0 or not rows.n:
-        return [Value(0.0, 0.0, 0.0)]
-    off = float(apart.max(initial=0.0))
-    value = 0.5 * lead * (lead / square)
-    return [Value(-value, (lead + off) * (off / square) + 2 * EPS * (len(w) + 8) * value, 0.0)]
+    """1/2 |w|^2 - rho; rho is smaller than the least w.x_i by HARD_MARGIN."""
+    w, rho = model.W[:, 0], float(model.rho[0])
+    _, apart = rows.products(w)
+    square = float(w @ w)
+    size = float(np.sum(rows.values**2)) / max(rows.n, 1)
+    off = float(apart.max(initial=0.0)) + HARD_MARGIN * float(np.sqrt(square * size))
+    return [Value(0.5 * square - rho, off + EPS * (len(w) + 8) * (square + abs(rho)), 0.0)]

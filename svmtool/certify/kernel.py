@@ -94,7 +94,8 @@ def certificate_of(
     if isinstance(problem, LeastSquaresSvc):
         return _least_squares(problem, alpha, gradient, rho, apart)
     if isinstance(problem, HardOneClass):
-        return certify_hard(gradient, alpha, problem.size, apart)
+        at_rho = problem.options.boundary == "rho"
+        return certify_hard(gradient, alpha, problem.size, apart, rho, at_rho, problem.rounding)
     value = 0.5 * float(alpha @ (gradient + problem.p))
     s = gradient - (r + problem.y * rho)
     violation = np.where(

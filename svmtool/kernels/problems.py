@@ -19,7 +19,7 @@ from svmtool.data.row_storage import Rows
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.models.kernel_functions import RBF, Kernel
 from svmtool.objectives import one_class
-from svmtool.objectives.one_class import ORIGIN_IN_HULL, is_zero
+from svmtool.objectives.one_class import ORIGIN_IN_HULL
 from svmtool.params import NO_OPTIONS
 from svmtool.tolerances import MIN_POSITIVE, SUM_ROUNDOFF
 
@@ -257,23 +257,28 @@ class OneClass(KernelProblem):
 class HardOneClass(KernelProblem):
     """One-class SVM without slack: min 1/2 a'Ka, a_i >= 0, sum a = 1; see objectives/one_class.py.
 
-    size: mean of K(x_i, x_i).
+    size: mean of K(x_i, x_i).  rounding: relative round-off of sums of K; the exponents of rbf are differences.
     """
 
     def __init__(self, points: Points):
         n = points.n
         super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.full(n, np.inf), filled(1.0, 1.0, n))
-        self.size = float(np.mean(self.diagonal()))
+        self.size, self.rounding = float(np.mean(self.diagonal())), one_class.SCORE_RTOL
+        if self.kernel.kind == RBF:
+            self.rounding *= 1.0 + self.kernel.gamma * float(np.max(self.rows.square_norms(), initial=0.0))
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
-        found = super().decision_function(result)
-        if result.status.converged and is_zero(float(np.min(result.gradient)), result.rho, self.size):
-            return found._replace(warning=ORIGIN_IN_HULL)
-        return found
+        """See KernelProblem: the plane that is certified."""
+        coef, rho, plane, warning = result.alpha, result.rho, result.plane, ""
+        if plane is not None:
+            coef, rho = plane.multiple * coef, plane.rho
+            warning = "" if plane.multiple > 0.0 or not result.status.converged else ORIGIN_IN_HULL
+        return DecisionFunction(coef, rho, result.objective, 1.0, 0, self.report(coef, result), warning)
 
     def report(self, coef: np.ndarray, result: KernelResult) -> str:
-        """The statement about all rows after a run by samples."""
-        return f"{result.status.advice}\n" if result.status.name == "sample" else ""
+        """The statement about all rows after a run by samples, and how many training rows are outside."""
+        said = f"{result.status.advice}\n" if result.status.name == "sample" else ""
+        return said if result.plane is None else said + result.plane.line()
 
 
 class Svr(KernelProblem):

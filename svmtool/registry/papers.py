@@ -34,7 +34,7 @@ THETA = 0.1
 THETA_RULE = f"no row has w.{{0}} < (1 - theta) rho, theta = --theta (default {THETA:g}), certified"
 SAMPLE_RULE = f"no row of a sample of --sample rows (default 3000) has w.{{0}} < (1 - theta) rho (default {THETA:g}); "
 SAMPLE_RULE += "not certified: m rows miss a share eps of violating rows with probability at most exp(-m eps)"
-NOVELTY_OPTIONS = frozenset({"--theta", "--max-seconds", "--max-iter", "--seed", "--solver-log", "--plot"})
+NOVELTY_OPTIONS = frozenset({"--theta", "--boundary", "--max-seconds", "--max-iter", "--seed", "--solver-log", "--plot"})
 NOVELTY = "min over w, rho of  1/2 |w|^2 - rho,  w.{0} >= rho for all i"
 GAP_RULE = "certified relative duality gap (P - D)/P <= --gap (default {})"
 
@@ -256,7 +256,7 @@ FOSVM1_KERNEL = kernel_row(
     eps_default=None,
     gap_default=gap_of_theta(THETA),
     stopping=THETA_RULE.format("f(x_i)"),
-    supported=(KERNEL_OPTIONS | {"--theta"}) - {"-h", "-e"},
+    supported=(KERNEL_OPTIONS | {"--theta", "--boundary"}) - {"-h", "-e"},
     paper=FOSVM1,
 )  # fmt: skip
 
@@ -297,6 +297,6 @@ KERNEL_ROWS = (
     FOSVM1_KERNEL._replace(
         **SAMPLED_FOSVM,
         stopping=SAMPLE_RULE.format("f(x_i)"),
-        supported=(KERNEL_OPTIONS | {"--theta", "--sample"}) - {"-h", "-e", "--gap"},
+        supported=(KERNEL_OPTIONS | {"--theta", "--boundary", "--sample"}) - {"-h", "-e", "--gap"},
     ),
 )  # fmt: skip

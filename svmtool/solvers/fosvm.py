@@ -26,19 +26,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool.certify.one_class import certify_hard_linear
 from svmtool.kernels.row_scores import LinearRowScores
-from svmtool.objectives.one_class import is_zero
 from svmtool.objectives.task import Task
 from svmtool.solvers.shared.base import OPTIMAL, Monitor, Result, Rule
-from svmtool.solvers.shared.cutting_planes import DEFAULT_SAMPLE, CuttingPlanes, Sample
+from svmtool.solvers.shared.cutting_planes import DEFAULT_SAMPLE, CuttingPlanes, Sample, least_inside
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
 from svmtool.solvers.shared.cutting_planes import plan as plan
 from svmtool.solvers.shared.cutting_planes import plan_sampled as plan_sampled
 
 
 def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, seed: int, method: str) -> Result:
-    """Solve to the monitor's gap; `start` is not used.  Result.w is w and rho."""
+    """Solve to the monitor's gap; `start` is not used.  Result.w is w and the least w.x inside."""
     n = task.rows.n
     if n == 0:
         monitor.step(0.0, 0.0, 0.0, active=0)
@@ -49,8 +47,5 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     status = run.run()
     alpha = np.zeros(n)
     alpha[run.chosen] = run.subproblem.alpha
-    w = np.append(task.rows.transpose_product(alpha), run.stored_rho)
-    near = is_zero(-np.inf, run.subproblem.rho, rows.size)  # saves the product that gives the least value
-    if near and status.converged and certify_hard_linear(task.rows, alpha).primal == 0.0:
-        w[:] = 0.0
+    w = np.append(task.rows.transpose_product(alpha), least_inside(status, run.subproblem.rho, monitor))
     return Result(w, status, monitor.iterations - 1, monitor.history, alpha)

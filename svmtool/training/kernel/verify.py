@@ -20,6 +20,7 @@ import numpy as np
 
 from svmtool.certify import kernel as certifier
 from svmtool.certify.linear import Certificate
+from svmtool.certify.one_class import HardCertificate
 from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, relative
 from svmtool.kernels.results import DecisionFunction, KernelResult, feasible_sums
 from svmtool.kernels.rows import exact_sum
@@ -158,6 +159,8 @@ def certified(
         if found.primal > certifier.value_at_zero(problem)[0]:
             found = _with_best_constants(problem, result, found)
     result.primal = found.primal
+    if isinstance(found, HardCertificate) and found.plane is not None:
+        result.plane = found.plane._replace(estimated=bool(found.sampled))
     return problem.decision_function(result), found
 
 
