@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stress.models import Model
-from stress.objective import HARD_MARGIN, Value
+from stress.objective import Value
 from stress.rows import EPS, Rows
 
 MAX_DIFFERENCES = 100_000_000  # numbers; takes a fraction of a second
@@ -30,14 +30,13 @@ class Problem(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """Kernel values f8 (n, n), bounds of their errors, and the factor of rounding in rbf's exponents."""
+    """Kernel values f8 (n, n), and bounds of their errors."""
 
     K: np.ndarray
     off: np.ndarray
-    reach: float = 1.0
 
     def of(self, some: np.ndarray) -> Matrix:
-        return Matrix(self.K[np.ix_(some, some)], self.off[np.ix_(some, some)], self.reach)
+        return Matrix(self.K[np.ix_(some, some)], self.off[np.ix_(some, some)])
 
     def decide(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """K coef and a bound of its round-off."""
@@ -58,8 +57,7 @@ def matrix(rows: Rows, model: Model) -> Matrix:
         apart, off = _distances(X, products, most)
         apart, off = number["gamma"] * apart, number["gamma"] * off
         K = np.exp(-apart)
-        errors = np.exp(-np.maximum(apart - off, 0.0)) - np.exp(-(apart + off)) + EPS * (1 + apart) * K
-        return Matrix(K, errors, 1.0 + number["gamma"] * float(np.sum(X * X, axis=1).max(initial=0.0)))
+        return Matrix(K, np.exp(-np.maximum(apart - off, 0.0)) - np.exp(-(apart + off)) + EPS * (1 + apart) * K)
     inner = number["gamma"] * products + number["coef0"]
     off = EPS * most * (number["gamma"] * sizes + abs(number["coef0"]))
     if kind == "sigmoid":
@@ -159,12 +157,10 @@ def _size(M: Matrix, total: float) -> float:
 
 
 def _hard(problem: Problem, M: Matrix, coef, rho: float, labels) -> Value:
-    """1/2 |w|^2 - rho; rho is smaller than the least w.f(x_i) by HARD_MARGIN, and by the kernel's round-off."""
+    """1/2 |w|^2 - rho at the model's rho, which all rows reach, or after samples nearly all."""
     _, off = M.decide(coef)
     half, apart = _square(M, coef)
-    most = HARD_MARGIN * M.reach * float(np.sqrt(2 * max(half, 0.0) * np.mean(np.diag(M.K))))
-    most += float(off.max(initial=0.0))
-    return Value(half - rho, apart + most + EPS * (len(coef) + 8) * (half + abs(rho)), 0.0)
+    return Value(half - rho, apart + float(off.max(initial=0.0)) + EPS * (len(coef) + 8) * (half + abs(rho)), 0.0)
 
 
 def _regression(problem: Problem, M: Matrix, coef, rho: float, t) -> Value:

@@ -176,6 +176,12 @@ def best_constant(problem: KernelProblem, p: np.ndarray) -> tuple[float, float, 
     return 0.0 - value - float(p[below] @ upper[below]), level, 0.0
 
 
+def best_tube(problem: KernelProblem, gradient: np.ndarray, rho: float) -> float:
+    """nu-SVR: the r of the least primal value with the w of `gradient` (Qa + p, f8[m]) and this rho."""
+    level, _ = _filled(gradient - problem.y * rho, problem.upper, float(np.sum(problem.start)))
+    return level
+
+
 def _filled(cost: np.ndarray, upper: np.ndarray, total: float) -> tuple[float, float]:
     """The multiplier and the value of  min cost'a,  0 <= a <= upper,  sum a = total."""
     order = np.argsort(cost, kind="stable")

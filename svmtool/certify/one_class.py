@@ -117,19 +117,18 @@ def certify_hard(
     z, apart = z / total, apart / total
     square = float(alpha @ z) / total + apart
     lead = least_score(z) - apart
-    zero = is_zero(lead, square, size)
-    ahead = 0.0 if zero else max(lead, least / total, 0.0)
-    found = _hard_certificate(ahead, square, size)
-    used = alpha > 0.0
-    violation = np.where(used, np.abs(z - square), square - z)
-    found.violation = float(np.max(violation, where=used | (z >= ahead), initial=0.0)) + apart
+    zero, used = is_zero(lead, square, size), alpha > 0.0
     margin = rounding * float(np.sqrt(max(square, 0.0) * size))  # rows on the plane are inside in any order of sums
+    ahead = 0.0 if zero else max(lead, least / total) - margin
+    found = _hard_certificate(ahead, square, size)
+    violation = np.where(used, np.abs(z - square), square - z)
+    found.violation = float(np.max(violation, where=used | (z > ahead), initial=0.0)) + apart
     multiple = ahead / square if found.primal < 0.0 else 0.0
-    beyond = outside = int(np.count_nonzero(~(multiple * (z - ahead + margin) > 0.0)))
+    beyond = outside = int(np.count_nonzero(~(multiple * (z - ahead) > 0.0)))
     if at_rho and not zero:
-        multiple, ahead = 1.0, least_score(z[used])
-        outside = int(np.count_nonzero(~(z > ahead - margin)))
-    found.plane = Plane(multiple / total, multiple * (ahead - margin), outside, len(z), beyond)
+        multiple, ahead = 1.0, least_score(z[used]) - margin
+        outside = int(np.count_nonzero(~(z > ahead)))
+    found.plane = Plane(multiple / total, multiple * ahead, outside, len(z), beyond)
     return found
 
 

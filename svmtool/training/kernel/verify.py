@@ -21,7 +21,7 @@ import numpy as np
 from svmtool.certify import kernel as certifier
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import HardCertificate
-from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, relative
+from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, NuSvr, relative
 from svmtool.kernels.results import DecisionFunction, KernelResult, feasible_sums
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared import base
@@ -156,6 +156,11 @@ def certified(
         else:
             found = certifier.certificate_of(problem, result.alpha, exact, result.rho, result.r)
             found.seen = exact, 0.0
+        if isinstance(problem, NuSvr) and found.seen is not None:  # the model holds w and rho, which determine r
+            (gradient, apart), sampled = found.seen, found.sampled
+            result.r = certifier.best_tube(problem, gradient, result.rho)
+            found = certifier.certificate_of(problem, result.alpha, gradient, result.rho, result.r, 1.0, apart)
+            found.sampled, found.seen = sampled, (gradient, apart)
         if found.primal > certifier.value_at_zero(problem)[0]:
             found = _with_best_constants(problem, result, found)
     result.primal = found.primal
