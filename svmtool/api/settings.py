@@ -14,7 +14,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
 from svmtool.errors import SvmtoolError
 from svmtool.params import Settings, check_kernel_after_reading
-from svmtool.registry.row import Solver, gap_of_theta
+from svmtool.registry.row import BOUNDARIES, Solver, gap_of_theta
 
 KERNEL_NUMBERS = {
     "linear": params.LINEAR, "poly": params.POLYNOMIAL, "polynomial": params.POLYNOMIAL,
@@ -137,6 +137,8 @@ def _checked(name: str, value: Any) -> Any:
         if value < least:
             raise ValueError(f"{name} == {value}, must be >= {least}.")
         return int(value)
+    if name == "boundary" and value not in BOUNDARIES:
+        raise ValueError(f"boundary must be {' or '.join(map(repr, BOUNDARIES))}, not {value!r}")
     if name == "mu" and not isinstance(value, str):
         return real(name, value)
     if name in REALS:

@@ -8,7 +8,8 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.data.row_storage import Rows
-from svmtool.objectives.one_class import MIN_VALUE_SHARE, SCORE_RTOL, gap_of, is_zero, least_score, scale_of
+from svmtool.objectives.one_class import MIN_VALUE_SHARE, gap_of, is_zero, least_score, scale_of
+from svmtool.tolerances import EPS
 
 
 class OneClassCertifier:
@@ -101,13 +102,14 @@ class HardCertificate(Certificate):
 
 def certify_hard(
     z: np.ndarray, alpha: np.ndarray, size: float, apart: float = 0.0, least: float = 0.0, at_rho: bool = False,
-    rounding: float = SCORE_RTOL,
+    rounding: float = 0.0,
 ) -> HardCertificate:  # fmt: skip
     """Certify alpha f8[n] >= 0, without slack, by z = K alpha f8[n], exact to within `apart`.
 
-    z and `least` are divided by the sum of alpha.  least > 0: rows with a smaller z are left out; the certificate is
-    that of the problem over the others, among which are those with alpha_i > 0.  at_rho: the plane has the rho that
-    rows with alpha_i > 0 reach, and not the one that is certified.  rounding: SCORE_RTOL of z.
+    z and `least` are divided by the sum of alpha.  least > 0: rows with a smaller z are left out unless alpha_i > 0; the
+    certificate is that of the problem over the others.  at_rho: the plane has the rho that
+    rows with alpha_i > 0 reach, and not the one that is certified.  rounding: bound of the round-off of z / |v| in any
+    order of sums; the plane's rho is smaller by that, so that the rows on it are inside.
 
     violation: the largest of rho - z_i, and of |z_i - rho| where alpha_i > 0.
     """
@@ -118,17 +120,17 @@ def certify_hard(
     square = float(alpha @ z) / total + apart
     lead = least_score(z) - apart
     zero, used = is_zero(lead, square, size), alpha > 0.0
-    margin = rounding * float(np.sqrt(max(square, 0.0) * size))  # rows on the plane are inside in any order of sums
-    ahead = 0.0 if zero else max(lead, least / total) - margin
+    margin = rounding * float(np.sqrt(max(square, 0.0)))
+    ahead = 0.0 if zero else max(lead, min(least / total, least_score(z[used]) - apart), 0.0)
     found = _hard_certificate(ahead, square, size)
     violation = np.where(used, np.abs(z - square), square - z)
-    found.violation = float(np.max(violation, where=used | (z > ahead), initial=0.0)) + apart
+    found.violation = float(np.max(violation, where=used | (z >= ahead), initial=0.0)) + apart
     multiple = ahead / square if found.primal < 0.0 else 0.0
-    beyond = outside = int(np.count_nonzero(~(multiple * (z - ahead) > 0.0)))
+    beyond = outside = int(np.count_nonzero(~(multiple * (z - ahead + margin) > 0.0)))
     if at_rho and not zero:
-        multiple, ahead = 1.0, least_score(z[used]) - margin
-        outside = int(np.count_nonzero(~(z > ahead)))
-    found.plane = Plane(multiple / total, multiple * ahead, outside, len(z), beyond)
+        multiple, ahead = 1.0, least_score(z[used])
+        outside = int(np.count_nonzero(~(z - ahead + margin > 0.0)))
+    found.plane = Plane(multiple / total, multiple * (ahead - margin), outside, len(z), beyond)
     return found
 
 
@@ -143,5 +145,6 @@ def certify_hard_linear(rows: Rows, alpha: np.ndarray, least: float = 0.0, at_rh
     """Certify alpha f8[n] of a linear problem without slack; see certify_hard."""
     z = np.empty(rows.n)
     rows.margins(rows.transpose_product(alpha), np.ones(rows.n), z)
-    size = float(np.mean(rows.square_norms())) if rows.n else 0.0
-    return certify_hard(z, alpha, size, least=least, at_rho=at_rho)
+    squares = rows.square_norms() if rows.n else np.zeros(1)
+    rounding = EPS * (rows.d + 1) * float(np.sqrt(np.max(squares)))
+    return certify_hard(z, alpha, float(np.mean(squares)), 0.0, least, at_rho, rounding)

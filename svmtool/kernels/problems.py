@@ -19,9 +19,9 @@ from svmtool.data.row_storage import Rows
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.models.kernel_functions import RBF, Kernel
 from svmtool.objectives import one_class
-from svmtool.objectives.one_class import ORIGIN_IN_HULL
+from svmtool.objectives.one_class import ORIGIN_IN_HULL, is_zero
 from svmtool.params import NO_OPTIONS
-from svmtool.tolerances import MIN_POSITIVE, SUM_ROUNDOFF
+from svmtool.tolerances import EPS, MIN_POSITIVE, SUM_ROUNDOFF
 
 
 class Points(NamedTuple):
@@ -257,22 +257,25 @@ class OneClass(KernelProblem):
 class HardOneClass(KernelProblem):
     """One-class SVM without slack: min 1/2 a'Ka, a_i >= 0, sum a = 1; see objectives/one_class.py.
 
-    size: mean of K(x_i, x_i).  rounding: relative round-off of sums of K; the exponents of rbf are differences.
+    size: mean of K(x_i, x_i).  rounding: bound of the round-off of one term of w.phi(x_i) / |w|.
     """
 
     def __init__(self, points: Points):
         n = points.n
         super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.full(n, np.inf), filled(1.0, 1.0, n))
-        self.size, self.rounding = float(np.mean(self.diagonal())), one_class.SCORE_RTOL
-        if self.kernel.kind == RBF:
-            self.rounding *= 1.0 + self.kernel.gamma * float(np.max(self.rows.square_norms(), initial=0.0))
+        values = self.diagonal()
+        self.size, self.rounding = float(np.mean(values)), EPS * float(np.sqrt(max(np.max(values), 0.0)))
+        if self.kernel.kind == RBF:  # the exponent is a difference: |x|^2 + |z|^2 - 2 x.z
+            self.rounding *= 1.0 + 4.0 * self.kernel.gamma * float(np.max(self.rows.square_norms()))
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
-        """See KernelProblem: the plane that is certified."""
-        coef, rho, plane, warning = result.alpha, result.rho, result.plane, ""
-        if plane is not None:
-            coef, rho = plane.multiple * coef, plane.rho
-            warning = "" if plane.multiple > 0.0 or not result.status.converged else ORIGIN_IN_HULL
+        """See KernelProblem; that of the certified plane, where the certifier has run."""
+        coef, rho, plane = result.alpha, result.rho, result.plane
+        if plane is None:
+            zero = is_zero(float(np.min(result.gradient)), rho, self.size)
+        else:
+            coef, rho, zero = plane.multiple * coef, plane.rho, plane.multiple == 0.0
+        warning = ORIGIN_IN_HULL if zero and result.status.converged else ""
         return DecisionFunction(coef, rho, result.objective, 1.0, 0, self.report(coef, result), warning)
 
     def report(self, coef: np.ndarray, result: KernelResult) -> str:

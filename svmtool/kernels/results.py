@@ -14,8 +14,8 @@ class KernelResult(SolverResult):
     """Result of a solver for a KernelProblem or a LeastSquaresSvc.
 
     alpha      dual point, f8[m]
-    rho, r     multipliers of the equalities, see kernels/problems.py; without slack rho is the least value of w.phi(x_i)
-               of the rows that the plane is for, 0 for all rows
+    rho, r     multipliers of the equalities, see kernels/problems.py; without slack rho is the w.phi(x) that the
+               stopping rule bounds
     objective  1/2 a'Qa + p'a
     gap        relative gap according to the solver
     gradient   Qa + p of ALL variables, f8[m]

@@ -29,7 +29,7 @@ from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Progre
 from svmtool.solvers.shared.cutting_planes import DEFAULT_SAMPLE, NOT_SEMIDEFINITE, CuttingPlanes, Sample
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
 from svmtool.solvers.shared.cutting_planes import plan as plan
-from svmtool.solvers.shared.cutting_planes import boundary, least_inside
+from svmtool.solvers.shared.cutting_planes import boundary
 from svmtool.solvers.shared.cutting_planes import plan_sampled as plan_sampled
 from svmtool.tolerances import MIB, ROUNDOFF_GAP
 
@@ -66,7 +66,7 @@ def solve(
             z = _guessed(len(alpha), run.chosen, run.subproblem.z, rho)
             gap = hard_gap(least_score(z), rho, problem.size)
             count = monitor.iterations - 1
-            return KernelResult(alpha, 0.0, 0.0, 0.5 * rho, gap, count, monitor.end(), z)
+            return KernelResult(alpha, boundary(rho, monitor), 0.0, 0.5 * rho, gap, count, monitor.end(), z)
         if result.status not in (PRECISION, COSTLY):
             return result
         why = "they are expected to cost less" if result.status is COSTLY else "SMO steps make no more progress"
@@ -91,8 +91,8 @@ def solve(
     if before is not None and monitor.ended() and before.gap < gap:  # a limit came before A was solved
         before.status, before.iterations = status, monitor.iterations - 1
         return before
-    least = least_inside(status, rho, monitor)
-    return KernelResult(alpha, least, 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
+    bound, count = boundary(rho, monitor), monitor.iterations - 1
+    return KernelResult(alpha, bound, 0.0, 0.5 * rho, gap, count, status, z)
 
 
 def _guessed(n: int, known: np.ndarray, z: np.ndarray, rho: float) -> np.ndarray:
@@ -140,8 +140,8 @@ def _decompose(problem: HardOneClass, monitor: Monitor, sample: Sample | None, a
             status = monitor.end()
     rho = float(alpha @ z)
     gap = hard_gap(least_score(z), rho, problem.size)
-    least = least_inside(status, rho, monitor)
-    return KernelResult(alpha, least, 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
+    bound, count = boundary(rho, monitor), monitor.iterations - 1
+    return KernelResult(alpha, bound, 0.0, 0.5 * rho, gap, count, status, z)
 
 
 def _descend(

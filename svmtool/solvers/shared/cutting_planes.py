@@ -45,11 +45,6 @@ def boundary(rho: float, monitor: Monitor) -> float:
     return (1.0 - theta_of_gap(monitor.gap or 0.0)) * rho
 
 
-def least_inside(status: Status, rho: float, monitor: Monitor) -> float:
-    """The w.phi(x) from which on rows are inside by the rule that ended the run; 0: all rows are."""
-    return boundary(rho, monitor) if status.name == "sample" else 0.0
-
-
 class Sample:
     """Draws m rows at a time from those outside A."""
 

@@ -150,11 +150,14 @@ def certified(
             result.rho, result.r = problem.without_losses(exact)
     if not _finite(result.alpha, result.rho, result.r):
         return problem.decision_function(result), Certificate(np.nan, np.nan, np.nan)
+    rho = result.rho
+    if isinstance(problem, HardOneClass) and result.status.name != "sample":
+        rho = 0.0  # the certificate is that of all rows
     with np.errstate(all="ignore"):  # the gap is not finite if any value is not
         if exact is None:
-            found = certifier.certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late, target)
+            found = certifier.certify(problem, result.alpha, result.gradient, rho, result.r, 1.0, late, target)
         else:
-            found = certifier.certificate_of(problem, result.alpha, exact, result.rho, result.r)
+            found = certifier.certificate_of(problem, result.alpha, exact, rho, result.r)
             found.seen = exact, 0.0
         if isinstance(problem, NuSvr) and found.seen is not None:  # the model holds w and rho, which determine r
             (gradient, apart), sampled = found.seen, found.sampled

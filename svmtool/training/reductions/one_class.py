@@ -97,7 +97,8 @@ class HardOneClass(OneClass):
     def finish(self, result: Result) -> None:
         """See Reduction: w and rho become those of the plane that is certified."""
         at_rho = self.settings.run.options.boundary == "rho"
-        self._certified = result.alpha, certify_hard_linear(self.rows, result.alpha, result.w[-1], at_rho)
+        least = float(result.w[-1]) if result.status.name == "sample" else 0.0  # otherwise all rows are inside
+        self._certified = result.alpha, certify_hard_linear(self.rows, result.alpha, least, at_rho)
         plane = self._certified[1].plane
         if plane is not None:
             result.w = np.append(plane.multiple * result.w[:-1], plane.rho)
