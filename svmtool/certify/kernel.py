@@ -95,8 +95,7 @@ def certificate_of(
         return _least_squares(problem, alpha, gradient, rho, apart)
     if isinstance(problem, HardOneClass):
         at_rho = problem.options.boundary == "rho"
-        rounding = problem.rounding * (np.count_nonzero(alpha) + 1)
-        return certify_hard(gradient, alpha, problem.size, apart, rho, at_rho, rounding)
+        return certify_hard(gradient, alpha, problem.size, apart, rho, at_rho, problem.rounding(alpha))
     value = 0.5 * float(alpha @ (gradient + problem.p))
     s = gradient - (r + problem.y * rho)
     violation = np.where(

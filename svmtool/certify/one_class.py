@@ -107,9 +107,9 @@ def certify_hard(
     """Certify alpha f8[n] >= 0, without slack, by z = K alpha f8[n], exact to within `apart`.
 
     z and `least` are divided by the sum of alpha.  least > 0: rows with a smaller z are left out unless alpha_i > 0; the
-    certificate is that of the problem over the others.  at_rho: the plane has the rho that
-    rows with alpha_i > 0 reach, and not the one that is certified.  rounding: bound of the round-off of z / |v| in any
-    order of sums; the plane's rho is smaller by that, so that the rows on it are inside.
+    certificate is that of the problem over the others.  at_rho: the plane has the rho that rows with alpha_i > 0 reach,
+    and not the one that is certified.  rounding: bound of the round-off of z / |v| in any order of sums; the plane's rho
+    is smaller by that, so that the rows on it are inside, and P is that of this rho.  The gap neglects it.
 
     violation: the largest of rho - z_i, and of |z_i - rho| where alpha_i > 0.
     """
@@ -121,11 +121,14 @@ def certify_hard(
     lead = least_score(z) - apart
     zero, used = is_zero(lead, square, size), alpha > 0.0
     margin = rounding * float(np.sqrt(max(square, 0.0)))
-    ahead = 0.0 if zero else max(lead, min(least / total, least_score(z[used]) - apart), 0.0)
+    ahead = max(lead, min(least / total, least_score(z[used]) - apart))
+    if zero or not ahead > 2.0 * margin:
+        ahead = 0.0  # w = 0 is no worse than what round-off leaves
     found = _hard_certificate(ahead, square, size)
     violation = np.where(used, np.abs(z - square), square - z)
     found.violation = float(np.max(violation, where=used | (z >= ahead), initial=0.0)) + apart
     multiple = ahead / square if found.primal < 0.0 else 0.0
+    found.primal += multiple * margin
     beyond = outside = int(np.count_nonzero(~(multiple * (z - ahead + margin) > 0.0)))
     if at_rho and not zero:
         multiple, ahead = 1.0, least_score(z[used])

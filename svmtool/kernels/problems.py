@@ -17,7 +17,7 @@ import numpy as np
 
 from svmtool.data.row_storage import Rows
 from svmtool.kernels.results import DecisionFunction, KernelResult
-from svmtool.models.kernel_functions import RBF, Kernel
+from svmtool.models.kernel_functions import MAX_DOUBLE_EXPONENT, RBF, Kernel
 from svmtool.objectives import one_class
 from svmtool.objectives.one_class import ORIGIN_IN_HULL, is_zero
 from svmtool.params import NO_OPTIONS
@@ -257,16 +257,23 @@ class OneClass(KernelProblem):
 class HardOneClass(KernelProblem):
     """One-class SVM without slack: min 1/2 a'Ka, a_i >= 0, sum a = 1; see objectives/one_class.py.
 
-    size: mean of K(x_i, x_i).  rounding: bound of the round-off of one term of w.phi(x_i) / |w|.
+    size: mean of K(x_i, x_i).
     """
 
     def __init__(self, points: Points):
         n = points.n
         super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.full(n, np.inf), filled(1.0, 1.0, n))
-        values = self.diagonal()
-        self.size, self.rounding = float(np.mean(values)), EPS * float(np.sqrt(max(np.max(values), 0.0)))
-        if self.kernel.kind == RBF:  # the exponent is a difference: |x|^2 + |z|^2 - 2 x.z
-            self.rounding *= 1.0 + 4.0 * self.kernel.gamma * float(np.max(self.rows.square_norms()))
+        self.size = float(np.mean(self.diagonal()))
+
+    def rounding(self, alpha: np.ndarray) -> float:
+        """A bound of the round-off of w.phi(x_i) / |w| in any order of sums: of a sum, and of rbf's exponents.
+
+        These are computed as |x|^2 + |z|^2 - 2 x.z as far as that is accurate enough (Kernel.near).
+        """
+        terms = np.count_nonzero(alpha) + 1.0
+        if self.kernel.kind == RBF:
+            terms += min(4.0 * self.kernel.gamma * float(np.max(self.rows.square_norms())), 2.0 * MAX_DOUBLE_EXPONENT)
+        return EPS * terms * float(np.sqrt(max(np.max(self.diagonal()), 0.0)))
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
         """See KernelProblem; that of the certified plane, where the certifier has run."""
