@@ -74,7 +74,7 @@ class Plane(NamedTuple):
     """The plane that a model holds: `multiple` times alpha, and rho; rows with larger values are inside.
 
     outside, n  training rows that are not inside, of n
-    beyond      rows that the certificate leaves out
+    beyond      training rows that the certificate leaves out
     estimated   whether the decision values of most rows are the solver's own
     """
 
@@ -106,10 +106,10 @@ def certify_hard(
 ) -> HardCertificate:  # fmt: skip
     """Certify alpha f8[n] >= 0, without slack, by z = K alpha f8[n], exact to within `apart`.
 
-    z and `least` are divided by the sum of alpha.  least > 0: rows with a smaller z are left out unless alpha_i > 0; the
-    certificate is that of the problem over the others.  at_rho: the plane has the rho that rows with alpha_i > 0 reach,
-    and not the one that is certified.  rounding: bound of the round-off of z / |v| in any order of sums; the plane's rho
-    is smaller by that, so that the rows on it are inside, and P is that of this rho.  The gap neglects it.
+    All three are divided by the sum of alpha.  least > 0: rows with a smaller z are left out unless alpha_i > 0, and
+    the certificate is that of the problem over the others.  at_rho: the plane has the rho that rows with alpha_i > 0
+    reach, and not the one that is certified.  rounding: bound of the round-off of z / |v| in any order of sums; rho is
+    smaller by that, so that rows on the plane are inside, and P is that of this rho.  The gap neglects it.
 
     violation: the largest of rho - z_i, and of |z_i - rho| where alpha_i > 0.
     """

@@ -34,9 +34,11 @@ THETA = 0.1
 THETA_RULE = f"no row has w.{{0}} < (1 - theta) rho, theta = --theta (default {THETA:g}), certified"
 SAMPLE_RULE = f"no row of a sample of --sample rows (default 3000) has w.{{0}} < (1 - theta) rho (default {THETA:g}); "
 SAMPLE_RULE += "not certified: m rows miss a share eps of violating rows with probability at most exp(-m eps)"
-BOUNDARY = "none; rho is that of the rows chosen, and the boundary in the model is {}, or rho itself with --boundary rho"
+BOUNDARY = "none; rho is that of the rows chosen; the model's boundary is {}, or with --boundary rho it is rho"
 REACHED = "the one that all rows reach, at least (1 - theta) rho"
-NOVELTY_OPTIONS = frozenset({"--theta", "--boundary", "--max-seconds", "--max-iter", "--seed", "--solver-log", "--plot"})
+NOVELTY_OPTIONS = frozenset(
+    {"--theta", "--boundary", "--max-seconds", "--max-iter", "--seed", "--solver-log", "--plot"}
+)  # fmt: skip
 NOVELTY = "min over w, rho of  1/2 |w|^2 - rho,  w.{0} >= rho for all i"
 GAP_RULE = "certified relative duality gap (P - D)/P <= --gap (default {})"
 

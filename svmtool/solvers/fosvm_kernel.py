@@ -4,9 +4,10 @@ Differs from the paper in 1 to 4 there, and in:
  5. z is computed again in double precision if a row that joined because of single precision is not the worst one.
  6. An A of more than EXACT_ROWS rows is not solved exactly: any feasible alpha has its gap.  The dual over all rows,
     that of C-SVC without upper bounds, is decomposed: a working set has half of the last one, the rows with the least
-    w.phi(x_i) and those of A with the largest, and is solved by SMO steps.  With samples this is done over a part of the rows, which doubles until a sample of the others has no row
-    beyond theta; if most rows of a part are support vectors, all rows are used.  If decomposition stalls, or takes far
-    longer than an exact solution (MAX_PAIR_WORK), A is solved exactly.
+    w.phi(x_i) and those of A with the largest, and is solved by SMO steps.  With samples this is done over a part of
+    the rows, which doubles until a sample of the others has no row beyond theta; if most rows of a part are support
+    vectors, all rows are used.  If decomposition stalls, or takes far longer than an exact solution (MAX_PAIR_WORK), A
+    is solved exactly.
 Memory: the cache (kernel rows of A; rows that do not fit are computed each round; beyond EXACT_ROWS also the block of a
 working set), 4 vectors of n; for an exact solution the kernel matrix of A and its factor.
 """
@@ -26,10 +27,9 @@ from svmtool.limits import EndedError
 from svmtool.objectives.one_class import least_score
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Progress, Rule, Status
-from svmtool.solvers.shared.cutting_planes import DEFAULT_SAMPLE, NOT_SEMIDEFINITE, CuttingPlanes, Sample
+from svmtool.solvers.shared.cutting_planes import DEFAULT_SAMPLE, NOT_SEMIDEFINITE, CuttingPlanes, Sample, boundary
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
 from svmtool.solvers.shared.cutting_planes import plan as plan
-from svmtool.solvers.shared.cutting_planes import boundary
 from svmtool.solvers.shared.cutting_planes import plan_sampled as plan_sampled
 from svmtool.tolerances import MIB, ROUNDOFF_GAP
 

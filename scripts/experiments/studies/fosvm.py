@@ -1,8 +1,9 @@
 """FOSVM: novelty by cutting planes beside the one-class SVM, RBF kernel, one class normal and the others thinned.
 
 Every tool uses the gamma, and the theta or nu, with the largest area under the ROC curve on one half of the test rows;
-the other half measures it.  Training rows rejected are those outside: the boundary of FOSVM is the one that its stopping
-rule bounds, and for comparison the paper's rho (--boundary rho), which has the same ROC curve.  SVDD is the same problem as the one-class SVM where K(x, x) is constant.
+the other half measures it.  Training rows rejected are those outside: the boundary of FOSVM is the one that its
+stopping rule bounds, and for comparison the paper's rho (--boundary rho), which has the same ROC curve.  SVDD is the
+same problem as the one-class SVM where K(x, x) is constant.
 """
 
 from __future__ import annotations
