@@ -93,7 +93,7 @@ def detection(outcomes: list[Outcome]) -> Finding:
     ]  # fmt: skip
     words += [
         f"{name} leaves {_range([row[1 + NAMES.index(name)] for row in rejected])} of the training rows outside, with "
-        f"the paper's rho {_range([row[1 + k] for row in by_rho])}"
+        f"the paper's rho {_range([row[1 + k] for row in by_rho])}, for the same ROC curve"
         for k, name in enumerate(good)
     ]  # fmt: skip
     checks = [c for name in good for c in good[name]] + [r > 1.0 for name in good for r in faster[name]]
@@ -111,9 +111,10 @@ def detection(outcomes: list[Outcome]) -> Finding:
 
 
 def _range(shares: list[Any]) -> str:
-    """The smallest and the largest of some shares."""
-    known = [share for share in shares if not isinstance(share, str)]
-    return f"{min(known, default=math.nan):.3g} to {max(known, default=math.nan):.3g}"
+    """The smallest and the largest of some shares, in words."""
+    known = [share for share in shares if not isinstance(share, str)] or [math.nan]
+    low, high = min(known), max(known)
+    return f"a share of {low:.3g}" if low == high else f"shares of {low:.3g} to {high:.3g}"
 
 
 def growth(outcomes: list[Outcome]) -> Finding:

@@ -206,7 +206,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
         "gap", "T", _theta, "stop when no row is below the plane by more than this share of rho (default 0.1)"
     ),
     "--boundary": LongOption(
-        "boundary", "B", _boundary, "boundary in the model: theta (default): that of the stopping rule; rho: the paper's"
+        "boundary", "B", _boundary, "the model's boundary: theta (default): that of the stopping rule; rho: the paper's"
     ),
     "--sample": LongOption("sample", "M", _whole(1), "rows drawn in each round (default 3000)"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
