@@ -79,7 +79,7 @@ def detection(outcomes: list[Outcome]) -> Finding:
         data = f"{group['-s 80'].cell.data.name}, {known['rows']:,} rows"
         for table, what in ((areas, "auc"), (times, "seconds"), (rejected, "rejected")):
             table.append([data, *(step[what] if step else "none" for step in best.values())])
-        by_rho.append([data, *(best[name]["rejected_by_rho"] if best[name] else "none" for name in good)])
+        by_rho.append([data, *((best[name] or {}).get("rejected_by_rho", "none") for name in good)])
         peer = best[OCSVM]
         for name in good:
             if peer and (own := best[name]):

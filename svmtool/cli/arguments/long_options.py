@@ -130,7 +130,7 @@ def _score(name: str, text: str) -> str:
 
 def _boundary(name: str, text: str) -> str:
     if text not in BOUNDARIES:
-        raise SvmtoolError(f"ERROR: {name} {clipped(text)}: must be {' or '.join(BOUNDARIES)}")
+        raise SvmtoolError(f"ERROR: {name} {clipped(text)}: must be theta or rho")
     return text
 
 
