@@ -112,7 +112,9 @@ def detection(outcomes: list[Outcome]) -> Finding:
 
 def _range(shares: list[Any]) -> str:
     """The smallest and the largest of some shares, in words."""
-    known = [share for share in shares if not isinstance(share, str)] or [math.nan]
+    known = [share for share in shares if not isinstance(share, str)]
+    if not known:
+        return "unknown shares"
     low, high = min(known), max(known)
     return f"a share of {low:.3g}" if low == high else f"shares of {low:.3g} to {high:.3g}"
 
