@@ -121,7 +121,7 @@ SIDE_BY_SIDE = {
     "lssvm": "least squares: training alone, s, and accuracy on other rows",
     "lssvm-dims": "training alone, s, by number of features",
     "spark": "training on Spark, rows cached: s, and relative distance from the optimum",
-    "fosvm": "novelty: training alone, s, share rejected, area under the ROC curve",
+    "fosvm": "novelty: training alone, s, share rejected (--boundary rho), area under the ROC curve",
 }
 FOSVM_TOOLS = {"80": "-s 80", "81": "-s 81", "2": "LIBSVM -s 2"}
 

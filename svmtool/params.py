@@ -66,6 +66,7 @@ class Options(Record):
     homotopy     False with --no-homotopy
     passes       --passes: passes of FALSVM over the rows
     sample       --sample: rows that a round of FOSVM2 draws
+    boundary     --boundary: theta, or rho for the plane as the paper prints it
     sgd_rows     --sgd-rows: rows of the largest gradients that a step of -s 73 uses
     paper_form   --paper-form: ALFPGM with sets of pairs by second order, solved by augmented Lagrangian
     pairs        --pairs: half the size of a working set
@@ -78,6 +79,7 @@ class Options(Record):
     homotopy: bool = True
     passes: int = 1
     sample: int | None = None
+    boundary: str = "theta"
     sgd_rows: int | None = None
     paper_form: bool = False
     pairs: int | None = None

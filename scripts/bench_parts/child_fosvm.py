@@ -6,7 +6,7 @@ Its argument is a JSON object: {"path": data file, "normal": label, and one of
 "model": file, of LIBSVM's -> {rejected, valid, test}
 "sizes": [..], "gamma": .. -> [{solver, rows, seconds, rounds}, ..]
 The normal rows are split at random 8 : 1 : 1 into training, validation and test; the last two get their thinned
-others.  valid, test: areas under the ROC curve.
+others.  valid, test: areas under the ROC curve.  rejected: with --boundary rho, a share that LIBSVM's nu can have.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Split:
 
 def fit(table, solver: int, gamma: float, limit: float | None = None) -> tuple:
     """Train; returns the training and its time."""
-    settings = Settings.of_kernel(solver=solver, gamma=gamma, max_seconds=limit)
+    settings = Settings.of_kernel(solver=solver, gamma=gamma, max_seconds=limit, boundary="rho")
     data = kernel_set(table, settings.replace(gap=settings.row.gap_default), "rows")
     start = time.perf_counter()
     done = single(data, Fitting(settings))

@@ -1,7 +1,7 @@
 """-s 80 and -s 81 compared with LIBSVM's -s 2 by the paper's protocol: one class is normal, the others are thinned.
 
-At each gamma LIBSVM's nu is the share of training rows that -s 80 rejects; each of the three then uses its best
-gamma on the validation rows.
+At each gamma LIBSVM's nu is the share of training rows that -s 80 rejects with --boundary rho; each of the three then
+uses its best gamma on the validation rows.
 """
 
 from __future__ import annotations

@@ -157,14 +157,10 @@ def _size(M: Matrix, total: float) -> float:
 
 
 def _hard(problem: Problem, M: Matrix, coef, rho: float, labels) -> Value:
-    """The best multiple of sum a_i f(x_i), sum a_i = 1."""
-    f, off = M.decide(coef)
-    square, apart = _square(M, coef)
-    square, lead, most = 2 * square, max(float(f.min(initial=np.inf)), 0.0), float(off.max(initial=0.0))
-    if square <= 0.0:
-        return Value(0.0, 0.0, 0.0)
-    best = lead / square  # a product, because a power of 1e200 raises an error
-    return Value(-0.5 * lead * best, (lead + most) * most / square + best * best * apart, 0.0)
+    """1/2 |w|^2 - rho at the model's rho, which all rows reach, or after samples nearly all."""
+    _, off = M.decide(coef)
+    half, apart = _square(M, coef)
+    return Value(half - rho, apart + float(off.max(initial=0.0)) + EPS * (len(coef) + 8) * (half + abs(rho)), 0.0)
 
 
 def _regression(problem: Problem, M: Matrix, coef, rho: float, t) -> Value:

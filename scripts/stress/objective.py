@@ -183,12 +183,9 @@ def _one_class(problem: Problem, rows: Rows, model: Model) -> list[Value]:
 
 
 def _hard(problem: Problem, rows: Rows, model: Model) -> list[Value]:
-    """w = sum a_i x_i with sum a_i = 1; P = -1/2 lead^2 / |w|^2 at its best multiple, where lead = min w.x_i."""
-    w = model.W[:, 0]
-    z, apart = rows.products(w)
-    lead, square = max(float(np.asarray(z, float).min(initial=np.inf)), 0.0), float(w @ w)
-    if square == 0.0 or not rows.n:
-        return [Value(0.0, 0.0, 0.0)]
-    off = float(apart.max(initial=0.0))
-    value = 0.5 * lead * (lead / square)
-    return [Value(-value, (lead + off) * (off / square) + 2 * EPS * (len(w) + 8) * value, 0.0)]
+    """1/2 |w|^2 - rho at the model's rho, which all rows reach, or after samples nearly all."""
+    w, rho = model.W[:, 0], float(model.rho[0])
+    _, apart = rows.products(w)
+    square = float(w @ w)
+    off = float(apart.max(initial=0.0)) + EPS * (len(w) + 8) * (square + abs(rho))
+    return [Value(0.5 * square - rho, off, 0.0)]

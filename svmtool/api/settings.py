@@ -17,7 +17,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.params import Settings, check_kernel_after_reading
-from svmtool.registry.row import Solver, gap_of_theta
+from svmtool.registry.row import BOUNDARIES, Solver, gap_of_theta
 
 KERNEL_NUMBERS = {
     "linear": params.LINEAR, "poly": params.POLYNOMIAL, "polynomial": params.POLYNOMIAL,
@@ -193,6 +193,8 @@ def _checked(name: str, value: Any) -> Any:
         return whole(name, value, COUNT_KEYWORDS[name])
     if name in FLAGS:
         return flag(name, value)
+    if name == "boundary" and text(name, value) not in BOUNDARIES:
+        raise ValueError(f"boundary must be {' or '.join(map(repr, BOUNDARIES))}, not {shown(value)}")
     if name in REALS or (name in ("mu", "gamma") and not isinstance(value, str)):
         value = real(name, value)
         if name in POSITIVE_KEYWORDS and not 0 < value < float("inf"):

@@ -96,7 +96,7 @@ def fit(
         Whether classifiers accept rows of a single class, as LIBLINEAR and LIBSVM do.
     **options
         Options of single solvers by their names in `svm-train --help`: mu, inner_steps, homotopy, passes, sample, loo,
-        theta, paper_form, pairs, sgd_rows and others.
+        theta, boundary, paper_form, pairs, sgd_rows and others.
 
     Returns
     -------

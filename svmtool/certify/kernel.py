@@ -94,7 +94,8 @@ def certificate_of(
     if isinstance(problem, LeastSquaresSvc):
         return _least_squares(problem, alpha, gradient, rho, apart)
     if isinstance(problem, HardOneClass):
-        return certify_hard(gradient, alpha, problem.size, apart)
+        at_rho = problem.options.boundary == "rho"
+        return certify_hard(gradient, alpha, problem.size, apart, rho, at_rho, problem.rounding(alpha))
     value = 0.5 * float(alpha @ (gradient + problem.p))
     s = gradient - (r + problem.y * rho)
     violation = np.where(
@@ -173,6 +174,12 @@ def best_constant(problem: KernelProblem, p: np.ndarray) -> tuple[float, float, 
     total = float(y @ start) + float(np.sum(upper[below]))
     level, value = _filled(y * p, upper, total)
     return 0.0 - value - float(p[below] @ upper[below]), level, 0.0
+
+
+def best_tube(problem: KernelProblem, gradient: np.ndarray, rho: float) -> float:
+    """nu-SVR: the r of the least primal value with the w of `gradient` (Qa + p, f8[m]) and this rho."""
+    level, _ = _filled(gradient - problem.y * rho, problem.upper, float(np.sum(problem.start)))
+    return level
 
 
 def _filled(cost: np.ndarray, upper: np.ndarray, total: float) -> tuple[float, float]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.data.row_storage import Rows
-from svmtool.objectives.one_class import MIN_VALUE_SHARE, gap_of, least_score, scale_of
+from svmtool.objectives.one_class import MIN_VALUE_SHARE, gap_of, is_zero, least_score, scale_of
+from svmtool.tolerances import EPS
 
 
 class OneClassCertifier:
@@ -67,32 +70,84 @@ def hard_gap(lead: float, square: float, size: float) -> float:
     return _hard_certificate(lead, square, size).gap
 
 
-def certify_hard(z: np.ndarray, alpha: np.ndarray, size: float, apart: float = 0.0) -> Certificate:
+class Plane(NamedTuple):
+    """The plane that a model holds: `multiple` times alpha, and rho; rows with larger values are inside.
+
+    outside, n  training rows that are not inside, of n
+    beyond      training rows that the certificate leaves out
+    estimated   whether the decision values of most rows are the solver's own
+    """
+
+    multiple: float
+    rho: float
+    outside: int
+    n: int
+    beyond: int
+    estimated: bool = False
+
+    def line(self) -> str:
+        """What a training prints about its rows."""
+        found = f"Training rows outside: {self.outside} of {self.n} ({100.0 * self.outside / self.n:.3g} %)"
+        found += ", estimated" if self.estimated else ""
+        if self.outside != self.beyond:
+            return f"{found}, by --boundary rho; outside the boundary that is certified: {self.beyond}\n"
+        return f"{found}; the certificate is that of the others\n" if self.beyond else f"{found}\n"
+
+
+class HardCertificate(Certificate):
+    """The certificate of a problem without slack, and the plane that it speaks of."""
+
+    plane: Plane | None = None
+
+
+def certify_hard(
+    z: np.ndarray, alpha: np.ndarray, size: float, apart: float = 0.0, least: float = 0.0, at_rho: bool = False,
+    rounding: float = 0.0,
+) -> HardCertificate:  # fmt: skip
     """Certify alpha f8[n] >= 0, without slack, by z = K alpha f8[n], exact to within `apart`.
 
-    Both are divided by the sum of alpha.
+    All three are divided by the sum of alpha.  least > 0: rows with a smaller z are left out unless alpha_i > 0, and
+    the certificate is that of the problem over the others.  at_rho: the plane has the rho that rows with alpha_i > 0
+    reach, and not the one that is certified.  rounding: bound of the round-off of z / |v| in any order of sums; rho is
+    smaller by that, so that rows on the plane are inside, and P is that of this rho.  The gap neglects it.
 
     violation: the largest of rho - z_i, and of |z_i - rho| where alpha_i > 0.
     """
     total = float(np.sum(alpha))
     if total <= 0.0:
-        return Certificate(0.0, 0.0, 0.0)
-    z = z / total
-    square = float(alpha @ z) / total
-    found = _hard_certificate(least_score(z) - apart / total, square + apart / total, size)
-    found.violation = float(np.max(np.where(alpha > 0.0, np.abs(z - square), square - z), initial=0.0))
+        return HardCertificate(0.0, 0.0, 0.0)
+    z, apart = z / total, apart / total
+    square = float(alpha @ z) / total + apart
+    lead = least_score(z) - apart
+    zero, used = is_zero(lead, square, size), alpha > 0.0
+    margin = rounding * float(np.sqrt(max(square, 0.0)))
+    ahead = max(lead, min(least / total, least_score(z[used]) - apart))
+    if zero or not ahead > 2.0 * margin:
+        ahead = 0.0  # w = 0 is no worse than what round-off leaves
+    found = _hard_certificate(ahead, square, size)
+    violation = np.where(used, np.abs(z - square), square - z)
+    found.violation = float(np.max(violation, where=used | (z >= ahead), initial=0.0)) + apart
+    multiple = ahead / square if found.primal < 0.0 else 0.0
+    found.primal += multiple * margin
+    beyond = outside = int(np.count_nonzero(~(multiple * (z - ahead + margin) > 0.0)))
+    if at_rho and not zero:
+        multiple, ahead = 1.0, least_score(z[used])
+        outside = int(np.count_nonzero(~(z - ahead + margin > 0.0)))
+    found.plane = Plane(multiple / total, multiple * (ahead - margin), outside, len(z), beyond)
     return found
 
 
-def _hard_certificate(lead: float, square: float, size: float) -> Certificate:
+def _hard_certificate(lead: float, square: float, size: float) -> HardCertificate:
     ahead = max(lead, 0.0)
-    found = Certificate(-0.5 * ahead * (ahead / square) if square > 0.0 else 0.0, -0.5 * max(square, 0.0), 0.0)
+    found = HardCertificate(-0.5 * ahead * (ahead / square) if square > 0.0 else 0.0, -0.5 * max(square, 0.0), 0.0)
     found.gap = gap_of(found.primal, found.dual, 0.5 * MIN_VALUE_SHARE * size)
     return found
 
 
-def certify_hard_linear(rows: Rows, alpha: np.ndarray) -> Certificate:
-    """Certify alpha f8[n] of a linear problem without slack."""
+def certify_hard_linear(rows: Rows, alpha: np.ndarray, least: float = 0.0, at_rho: bool = False) -> HardCertificate:
+    """Certify alpha f8[n] of a linear problem without slack; see certify_hard."""
     z = np.empty(rows.n)
     rows.margins(rows.transpose_product(alpha), np.ones(rows.n), z)
-    return certify_hard(z, alpha, float(np.mean(rows.square_norms())) if rows.n else 0.0)
+    squares = rows.square_norms() if rows.n else np.zeros(1)
+    rounding = EPS * (rows.d + 1) * float(np.sqrt(np.max(squares)))
+    return certify_hard(z, alpha, float(np.mean(squares)), 0.0, least, at_rho, rounding)

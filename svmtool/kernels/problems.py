@@ -17,11 +17,11 @@ import numpy as np
 
 from svmtool.data.row_storage import Rows
 from svmtool.kernels.results import DecisionFunction, KernelResult
-from svmtool.models.kernel_functions import RBF, Kernel
+from svmtool.models.kernel_functions import MAX_DOUBLE_EXPONENT, RBF, Kernel
 from svmtool.objectives import one_class
 from svmtool.objectives.one_class import ORIGIN_IN_HULL, is_zero
 from svmtool.params import NO_OPTIONS
-from svmtool.tolerances import MIN_POSITIVE, SUM_ROUNDOFF
+from svmtool.tolerances import EPS, MIN_POSITIVE, SUM_ROUNDOFF
 
 
 class Points(NamedTuple):
@@ -265,15 +265,30 @@ class HardOneClass(KernelProblem):
         super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), np.full(n, np.inf), filled(1.0, 1.0, n))
         self.size = float(np.mean(self.diagonal()))
 
+    def rounding(self, alpha: np.ndarray) -> float:
+        """A bound of the round-off of w.phi(x_i) / |w| in any order of sums: of a sum, and of rbf's exponents.
+
+        These are computed as |x|^2 + |z|^2 - 2 x.z as far as that is accurate enough (Kernel.near).
+        """
+        terms = np.count_nonzero(alpha) + 1.0
+        if self.kernel.kind == RBF:
+            terms += min(4.0 * self.kernel.gamma * float(np.max(self.rows.square_norms())), 2.0 * MAX_DOUBLE_EXPONENT)
+        return EPS * terms * float(np.sqrt(max(np.max(self.diagonal()), 0.0)))
+
     def decision_function(self, result: KernelResult) -> DecisionFunction:
-        found = super().decision_function(result)
-        if result.status.converged and is_zero(float(np.min(result.gradient)), result.rho, self.size):
-            return found._replace(warning=ORIGIN_IN_HULL)
-        return found
+        """See KernelProblem; that of the certified plane, where the certifier has run."""
+        coef, rho, plane = result.alpha, result.rho, result.plane
+        if plane is None:
+            zero = is_zero(float(np.min(result.gradient)), rho, self.size)
+        else:
+            coef, rho, zero = plane.multiple * coef, plane.rho, plane.multiple == 0.0
+        warning = ORIGIN_IN_HULL if zero and result.status.converged else ""
+        return DecisionFunction(coef, rho, result.objective, 1.0, 0, self.report(coef, result), warning)
 
     def report(self, coef: np.ndarray, result: KernelResult) -> str:
-        """The statement about all rows after a run by samples."""
-        return f"{result.status.advice}\n" if result.status.name == "sample" else ""
+        """The statement about all rows after a run by samples, and how many training rows are outside."""
+        said = f"{result.status.advice}\n" if result.status.name == "sample" else ""
+        return said if result.plane is None else said + result.plane.line()
 
 
 class Svr(KernelProblem):

@@ -14,16 +14,18 @@ class KernelResult(SolverResult):
     """Result of a solver for a KernelProblem or a LeastSquaresSvc.
 
     alpha      dual point, f8[m]
-    rho, r     multipliers of the equalities, see kernels/problems.py
+    rho, r     multipliers of the equalities, see kernels/problems.py; without slack rho is the w.phi(x) that the
+               stopping rule bounds
     objective  1/2 a'Qa + p'a
     gap        relative gap according to the solver
     gradient   Qa + p of ALL variables, f8[m]
     primal     primal value found by the certifier, once it has run
     replaced   whether rho and r are not the solver's, because with those P was above P(0)
+    plane      without slack, the plane that the certifier found (certify/one_class.py)
     """
 
     alpha: np.ndarray
-    primal, replaced = -np.inf, False
+    primal, replaced, plane = -np.inf, False, None
 
     def __init__(
         self, alpha: np.ndarray, rho: float, r: float, objective: float, gap: float, iterations: int, status: Any,

@@ -19,7 +19,9 @@ The hard one-class SVM allows no loss:
 
 The best multiple of v, with its largest feasible rho, is s v with s = max(lead, 0) / |v|^2, lead = min_i v.phi(x_i);
 there P = -1/2 max(lead, 0)^2 / |v|^2.  If the origin is in the convex hull of the rows, w = 0 is optimal.  M is half
-the mean of K(x, x).  With the paper's theta, lead = (1 - theta) |v|^2, the gap is (1 - theta)^-2 - 1.
+the mean of K(x, x).  With the paper's theta, lead = (1 - theta) |v|^2, the gap is (1 - theta)^-2 - 1.  The model holds
+this multiple and this rho.  For a larger lead they are a point of the problem over the rows that reach it, and D holds
+there too if these are all rows with a_i > 0.
 """
 
 from __future__ import annotations

@@ -34,7 +34,11 @@ THETA = 0.1
 THETA_RULE = f"no row has w.{{0}} < (1 - theta) rho, theta = --theta (default {THETA:g}), certified"
 SAMPLE_RULE = f"no row of a sample of --sample rows (default 3000) has w.{{0}} < (1 - theta) rho (default {THETA:g}); "
 SAMPLE_RULE += "not certified: m rows miss a share eps of violating rows with probability at most exp(-m eps)"
-NOVELTY_OPTIONS = frozenset({"--theta", "--max-seconds", "--max-iter", "--seed", "--solver-log", "--plot"})
+BOUNDARY = "none; rho is that of the rows chosen; the model's boundary is {}, or with --boundary rho it is rho"
+REACHED = "the one that all rows reach, at least (1 - theta) rho"
+NOVELTY_OPTIONS = frozenset(
+    {"--theta", "--boundary", "--max-seconds", "--max-iter", "--seed", "--solver-log", "--plot"}
+)  # fmt: skip
 NOVELTY = "min over w, rho of  1/2 |w|^2 - rho,  w.{0} >= rho for all i"
 GAP_RULE = "certified relative duality gap (P - D)/P <= --gap (default {})"
 
@@ -60,7 +64,7 @@ FOSVM1_ROW = Solver(
     loss="hinge",
     kind="hard one-class",
     space="dual",
-    bias="none; the model file holds rho",
+    bias=BOUNDARY.format(REACHED),
     gap_default=gap_of_theta(THETA),
     stopping=THETA_RULE.format("x_i"),
     supported=NOVELTY_OPTIONS | {"--gap"},
@@ -70,6 +74,7 @@ SAMPLED_FOSVM: dict[str, Any] = {  # of rows 81, beside those of 80
     "number": 81,
     "name": "fosvm-sample",
     "plan": "plan_sampled",
+    "bias": BOUNDARY.format("(1 - theta) rho, or, if larger, the one that all rows reach"),
     "help": "one-class SVM without slack by cutting planes from samples of the rows",
     "paper": FOSVM2,
 }
@@ -251,12 +256,12 @@ FOSVM1_KERNEL = kernel_row(
     "hinge", "hard one-class",
 )._replace(
     module="svmtool.solvers.fosvm_kernel",
-    bias="none",
+    bias=BOUNDARY.format(REACHED),
     free_bias=False,
     eps_default=None,
     gap_default=gap_of_theta(THETA),
     stopping=THETA_RULE.format("f(x_i)"),
-    supported=(KERNEL_OPTIONS | {"--theta"}) - {"-h", "-e"},
+    supported=(KERNEL_OPTIONS | {"--theta", "--boundary"}) - {"-h", "-e"},
     paper=FOSVM1,
 )  # fmt: skip
 
@@ -297,6 +302,6 @@ KERNEL_ROWS = (
     FOSVM1_KERNEL._replace(
         **SAMPLED_FOSVM,
         stopping=SAMPLE_RULE.format("f(x_i)"),
-        supported=(KERNEL_OPTIONS | {"--theta", "--sample"}) - {"-h", "-e", "--gap"},
+        supported=(KERNEL_OPTIONS | {"--theta", "--boundary", "--sample"}) - {"-h", "-e", "--gap"},
     ),
 )  # fmt: skip

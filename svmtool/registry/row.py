@@ -77,6 +77,7 @@ ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computation
 ALM += "ICML 2014: "
 SPARK = frozenset({"--spark"})  # of solvers that need only sums over the rows
 ON_DISK = frozenset({"--memory", "--scratch", "--no-cache"})  # of solvers that make no copy of the rows
+BOUNDARIES = ("theta", "rho")  # values of --boundary
 # Names of --score; training/validation/scores.py computes them
 SCORE_NAMES = (
     "accuracy", "balanced-accuracy", "f1", "auc", "average-precision", "log-loss", "mse", "mae", "r2",

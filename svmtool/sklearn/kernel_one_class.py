@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import OutlierMixin, _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
+from svmtool.registry.row import BOUNDARIES
 from svmtool.sklearn.base import SHARE, inside_offset
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 
@@ -187,9 +188,9 @@ class OneClassSVM(_KernelOneClass):
 
 
 class FastOneClassSVM(_KernelOneClass):
-    """One-class SVM without slack by cutting planes (FOSVM): all rows lie inside, up to a share theta of the distance.
+    """One-class SVM without slack by cutting planes (FOSVM): all training rows are inside.
 
-    Minimises 1/2 |w|^2 - rho subject to w.f(x_i) >= rho.
+    Minimises 1/2 |w|^2 - rho subject to w.f(x_i) >= rho, by the solution of few rows.
 
     Parameters
     ----------
@@ -202,9 +203,12 @@ class FastOneClassSVM(_KernelOneClass):
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     theta : float, default=0.1
-        Accuracy: the fit ends when no row has w.f(x) < (1 - theta) rho.
+        Accuracy: the fit ends when no row has w.f(x) < (1 - theta) rho, with the rho of the rows chosen.
     sample : int or None, default=None
-        Search for violating rows in samples of this size, without a certificate; None: in all rows.
+        Search for violating rows in samples of this size; rows that they miss can be outside.  None: in all rows.
+    boundary : {"theta", "rho"}, default="theta"
+        "theta": the offset is the largest that all training rows reach, after samples at least (1 - theta) rho; "rho":
+        it is the rho of the rows chosen, which other rows miss by a share of up to theta.
     cache_size : float, default=200
         Memory for kernel values, in MB.
     verbose : bool or int, default=False
@@ -268,16 +272,18 @@ class FastOneClassSVM(_KernelOneClass):
         **KERNEL_CONSTRAINTS,
         "theta": [Interval(Real, 0.0, 1.0, closed="neither")],
         "sample": [None, Interval(Integral, 1, None, closed="left")],
+        "boundary": [StrOptions(set(BOUNDARIES))],
     }
     for _name in ("shrinking", "tol"):
         _parameter_constraints.pop(_name)
 
     def __init__(
-        self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, theta=0.1, sample=None, cache_size=200,
-        verbose=False, random_state=None, max_iter=-1, n_jobs=None, max_seconds=None,
+        self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, theta=0.1, sample=None, boundary="theta",
+        cache_size=200, verbose=False, random_state=None, max_iter=-1, n_jobs=None, max_seconds=None,
     ):  # fmt: skip
         self.kernel, self.degree, self.gamma, self.coef0, self.theta = kernel, degree, gamma, coef0, theta
-        self.sample, self.cache_size, self.verbose, self.random_state = sample, cache_size, verbose, random_state
+        self.sample, self.boundary, self.cache_size = sample, boundary, cache_size
+        self.verbose, self.random_state = verbose, random_state
         self.max_iter, self.n_jobs, self.max_seconds = max_iter, n_jobs, max_seconds
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -296,7 +302,7 @@ class FastOneClassSVM(_KernelOneClass):
         self
             The fitted estimator.
         """
-        options: dict[str, Any] = {"solver": FOSVM}
+        options: dict[str, Any] = {"solver": FOSVM, "boundary": self.boundary}
         if self.sample is not None:
-            options = {"solver": FOSVM_SAMPLE, "sample": int(self.sample)}
+            options |= {"solver": FOSVM_SAMPLE, "sample": int(self.sample)}
         return self._fit_rows_alone(X, None, theta=float(self.theta), **options)

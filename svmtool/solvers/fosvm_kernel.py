@@ -4,10 +4,10 @@ Differs from the paper in 1 to 4 there, and in:
  5. z is computed again in double precision if a row that joined because of single precision is not the worst one.
  6. An A of more than EXACT_ROWS rows is not solved exactly: any feasible alpha has its gap.  The dual over all rows,
     that of C-SVC without upper bounds, is decomposed: a working set has half of the last one, the rows with the least
-    w.phi(x_i) and those of A with the largest, and is solved by SMO steps.  The stored rho is the one that all of A
-    satisfy.  With samples this is done over a part of the rows, which doubles until a sample of the others has no row
-    beyond theta; if most rows of a part are support vectors, all rows are used.  If decomposition stalls, or takes far
-    longer than an exact solution (MAX_PAIR_WORK), A is solved exactly.
+    w.phi(x_i) and those of A with the largest, and is solved by SMO steps.  With samples this is done over a part of
+    the rows, which doubles until a sample of the others has no row beyond theta; if most rows of a part are support
+    vectors, all rows are used.  If decomposition stalls, or takes far longer than an exact solution (MAX_PAIR_WORK), A
+    is solved exactly.
 Memory: the cache (kernel rows of A; rows that do not fit are computed each round; beyond EXACT_ROWS also the block of a
 working set), 4 vectors of n; for an exact solution the kernel matrix of A and its factor.
 """
@@ -27,7 +27,7 @@ from svmtool.limits import EndedError
 from svmtool.objectives.one_class import least_score
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Progress, Rule, Status
-from svmtool.solvers.shared.cutting_planes import DEFAULT_SAMPLE, NOT_SEMIDEFINITE, RHO_MARGIN, CuttingPlanes, Sample
+from svmtool.solvers.shared.cutting_planes import DEFAULT_SAMPLE, NOT_SEMIDEFINITE, CuttingPlanes, Sample, boundary
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
 from svmtool.solvers.shared.cutting_planes import plan as plan
 from svmtool.solvers.shared.cutting_planes import plan_sampled as plan_sampled
@@ -66,7 +66,7 @@ def solve(
             z = _guessed(len(alpha), run.chosen, run.subproblem.z, rho)
             gap = hard_gap(least_score(z), rho, problem.size)
             count = monitor.iterations - 1
-            return KernelResult(alpha, run.stored_rho, 0.0, 0.5 * rho, gap, count, monitor.end(), z)
+            return KernelResult(alpha, boundary(rho, monitor), 0.0, 0.5 * rho, gap, count, monitor.end(), z)
         if result.status not in (PRECISION, COSTLY):
             return result
         why = "they are expected to cost less" if result.status is COSTLY else "SMO steps make no more progress"
@@ -91,7 +91,8 @@ def solve(
     if before is not None and monitor.ended() and before.gap < gap:  # a limit came before A was solved
         before.status, before.iterations = status, monitor.iterations - 1
         return before
-    return KernelResult(alpha, rho * (1.0 - RHO_MARGIN), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
+    bound, count = boundary(rho, monitor), monitor.iterations - 1
+    return KernelResult(alpha, bound, 0.0, 0.5 * rho, gap, count, status, z)
 
 
 def _guessed(n: int, known: np.ndarray, z: np.ndarray, rho: float) -> np.ndarray:
@@ -139,8 +140,8 @@ def _decompose(problem: HardOneClass, monitor: Monitor, sample: Sample | None, a
             status = monitor.end()
     rho = float(alpha @ z)
     gap = hard_gap(least_score(z), rho, problem.size)
-    inside = least_score(z[alpha > 0.0])  # the rho that all rows of A satisfy: their values are only nearly equal
-    return KernelResult(alpha, inside * (1.0 - RHO_MARGIN), 0.0, 0.5 * rho, gap, monitor.iterations - 1, status, z)
+    bound, count = boundary(rho, monitor), monitor.iterations - 1
+    return KernelResult(alpha, bound, 0.0, 0.5 * rho, gap, count, status, z)
 
 
 def _descend(
@@ -150,7 +151,6 @@ def _descend(
     state = Decomposition(problem, capacity_for_rows(problem.n, cache_mb), start)
     sets, subproblem = ViolatingSets(WORKING_SET_SIZE), PairDescent()
     moved, progress = True, Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
-    theta = 1.0 - (1.0 + (monitor.gap or 0.0)) ** -0.5
     target_gap = monitor.gap or 0.0
     while True:
         violation, _, _ = state.certify()
@@ -176,7 +176,7 @@ def _descend(
                 status = COSTLY
             if status is None:
                 chosen = sets.choose(state)
-                tolerance = max(TOLERANCE_SHARE * theta * rho, SET_VIOLATION_SHARE * violation)
+                tolerance = max(TOLERANCE_SHARE * (rho - boundary(rho, monitor)), SET_VIOLATION_SHARE * violation)
                 moved = state.change(chosen, subproblem(state, chosen, tolerance))
         except EndedError:
             status, state.f = monitor.end(), f

@@ -167,6 +167,7 @@ def _notes(settings: Settings, certificate: Certificate, results: list[Result]) 
     if "-n" in row.supported:
         asked += f" -n {s.nu:.17g}"
     asked += "" if gap is None else f" {row.gap_option(gap)}"
+    asked += "" if settings.run.options.boundary == "theta" else f" --boundary {settings.run.options.boundary}"
     return (
         f"# svmtool {__version__}: -s {row.number} ({row.name}){asked}",
         f"# {certificate.line()}",

@@ -29,8 +29,15 @@ def in_turn():
         yield pytest.param(*values, marks=[*marks, *[pytest.mark.exhaustive] * left_out])
 
 
+def skip_outliers(estimator, name: str) -> None:
+    """Skip checks that want outliers among the training rows, which a problem without slack does not have."""
+    if getattr(estimator, "boundary", "") == "theta" and name.startswith("check_outliers"):
+        pytest.skip("no training row is outside")
+
+
 @pytest.mark.parametrize(GRID.args[0], list(in_turn()), ids=GRID.kwargs["ids"])
 def test_sklearn_checks(estimator, check):
+    skip_outliers(estimator, getattr(check, "func", check).__name__)
     check(estimator)
 
 
@@ -46,11 +53,13 @@ def test_sklearn_checks(estimator, check):
         estimators.SVC(probability="isotonic", decision_function_shape="ovo"),
         estimators.LinearSVR(loss="squared_epsilon_insensitive"),
         estimators.FastOneClassSVM(kernel="linear", sample=50),
+        estimators.FastOneClassSVM(boundary="rho"),
     ]
 )
 @pytest.mark.exhaustive
 def test_sklearn_checks_with_parameters(estimator, check):
     name = getattr(check, "func", check).__name__
+    skip_outliers(estimator, name)
     if getattr(estimator, "probability", False) in (True, "sigmoid", "isotonic"):
         if name.startswith("check_sample_weight"):
             pytest.skip("calibration has folds of rows: two rows can lie in two folds, a row of weight 2 cannot")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from kernel_suite import KERNELS, NU, random_data, text
+from naming import case_of
 
+import svmtool
 from svmtool import registry
 from svmtool.data.dense import DenseRows
 from svmtool.formats.models import kernel
@@ -102,3 +106,20 @@ def test_a_bound_follows_from_feasible_points_alone():
         assert verify._bound(problem, other, word) == -np.inf
     problem.kernel = Kernel(3, 1.0, 3, 1.0)
     assert verify._bound(problem, good, word) == -np.inf
+
+
+def test_the_certificate_of_nu_svr_is_that_of_the_best_tube():
+    """The model holds w and rho only; P is their least value over all tubes, also where a loose rule ends the run."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X, nu, C = rng.uniform(0.0, 1.0, (50, 3)), float(rng.uniform(0.1, 1.0)), 10.0 ** float(rng.uniform(-1.0, 2.0))
+        y, weights = X @ rng.standard_normal(3) + 0.2 * rng.standard_normal(50), rng.uniform(0.2, 3.0, 50)
+        for cost, eps in itertools.product((None, weights), (0.5, 1e-3)):
+            with case_of(seed, cost is None, eps):
+                done = svmtool.fit(X, y, 4, kernel="rbf", gamma=1.0, nu=nu, C=C, eps=eps, sample_weight=cost)
+                K = np.exp(-np.sum((X[:, None] - X[None]) ** 2, axis=2))
+                c = np.zeros(50)
+                c[done.support] = done.model.coef[0]
+                miss, cost = np.abs(y - K @ c + done.model.rho[0]), C * (np.ones(50) if cost is None else cost)
+                losses = [nu * np.sum(cost) * e + cost @ np.maximum(miss - e, 0.0) for e in (*miss.tolist(), 0.0)]
+                assert done.certificate.primal == pytest.approx(0.5 * float(c @ K @ c) + min(losses), rel=1e-9)

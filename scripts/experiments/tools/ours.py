@@ -79,5 +79,9 @@ def _kernel(problem: Problem, number: int, step: float | None, settings: dict) -
         "gap": done.certificate.gap, "converged": bool(status and status.converged),
         "iterations": sum(s.result.iterations for s in done.solved),
     }  # fmt: skip
+    if "--boundary" in asked.row.supported:
+        by_rho = asked.replace(boundary="rho")
+        [other] = trainer(by_rho)(kernel_set(table_of(problem.X, problem.y), by_rho, "rows"), Fitting(by_rho)).solved
+        facts["rejected_by_rho"] = other.result.plane.outside / len(problem.y)
     return Fitted(seconds, kernel=(support, sign * model.coef[0], -sign * float(model.rho[0]), model.kernel.gamma),
                   facts=facts)  # fmt: skip

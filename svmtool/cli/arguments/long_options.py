@@ -8,7 +8,7 @@ from collections.abc import Callable
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.integers import parse_integer
 from svmtool.records import Record
-from svmtool.registry.row import SCORE_NAMES, gap_of_theta
+from svmtool.registry.row import BOUNDARIES, SCORE_NAMES, gap_of_theta
 from svmtool.tolerances import MB
 
 MAX_VALUES = 100_000  # of --grid
@@ -128,6 +128,12 @@ def _score(name: str, text: str) -> str:
     return text
 
 
+def _boundary(name: str, text: str) -> str:
+    if text not in BOUNDARIES:
+        raise SvmtoolError(f"ERROR: {name} {clipped(text)}: must be theta or rho")
+    return text
+
+
 def _zero_or_one(name: str, text: str) -> bool:
     if text not in ("0", "1"):
         raise SvmtoolError(f"ERROR: {name} {text}: must be 0 or 1")
@@ -198,6 +204,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     ),
     "--theta": LongOption(
         "gap", "T", _theta, "stop when no row is below the plane by more than this share of rho (default 0.1)"
+    ),
+    "--boundary": LongOption(
+        "boundary", "B", _boundary, "the model's boundary: theta (default): that of the stopping rule; rho: the paper's"
     ),
     "--sample": LongOption("sample", "M", _whole(1), "rows drawn in each round (default 3000)"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),

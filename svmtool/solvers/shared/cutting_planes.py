@@ -11,13 +11,13 @@ from svmtool.kernels.row_scores import RowScores
 from svmtool.limits import EndedError
 from svmtool.linalg.minimum_norm_point import MinimumNormPoint
 from svmtool.objectives.one_class import least_score
+from svmtool.registry.row import theta_of_gap
 from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Plan, Rule, Status
 from svmtool.tolerances import ROUNDOFF_GAP
 
 DEFAULT_SAMPLE = 3000  # rows in a sample: with 95% one of them is among the furthest 0.1%
 FURTHEST_SHARE = 0.001  # of the rows: the eps for which a run by samples gives the probability
 JOINING_DIVISOR = 8  # the number of A's rows divided by this, at least 1, joins next
-RHO_MARGIN = 1e-6  # share of rho by which the stored rho is smaller
 FIRST_ROWS = 2  # rows that A begins with
 NOT_SEMIDEFINITE = Status("indefinite", False, "the precomputed kernel is not positive semidefinite")
 # The methods of FOSVM, with a kernel too.
@@ -38,6 +38,11 @@ def plan_sampled(problem: Any, rule: Rule, start: np.ndarray | None = None) -> P
     if problem.n - FIRST_ROWS <= m:
         return Plan("all", f"the rows fit into one sample of {m}")
     return Plan("sample", f"more rows than a sample of {m}")
+
+
+def boundary(rho: float, monitor: Monitor) -> float:
+    """(1 - theta) rho: the w.phi(x) that the stopping rule bounds."""
+    return (1.0 - theta_of_gap(monitor.gap or 0.0)) * rho
 
 
 class Sample:
@@ -76,11 +81,6 @@ class CuttingPlanes:
         chosen = np.append(self.chosen, some)
         self.subproblem.join(self.rows.inner(some, chosen))  # a limit may end this: A stays as it is then
         self.chosen = chosen
-
-    @property
-    def stored_rho(self) -> float:
-        """The model's rho: rows on the hyperplane are inside, in whatever order their values are summed."""
-        return self.subproblem.rho * (1.0 - RHO_MARGIN)
 
     def run(self, max_rows: float = np.inf) -> Status | None:
         """Add rows until the gap is reached; returns why it ended, None where A would exceed `max_rows`."""
@@ -143,6 +143,5 @@ class CuttingPlanes:
         count = min(max(1, len(self.chosen) // JOINING_DIVISOR), len(z))
         places = np.argpartition(z, count - 1)[:count]
         places = places[np.lexsort((places, z[places]))]
-        theta = self.subproblem.rho / (1.0 + (self.monitor.gap or 0.0)) ** 0.5
-        count = max(int(np.count_nonzero(z[places] < theta)), 1)
+        count = max(int(np.count_nonzero(z[places] < boundary(self.subproblem.rho, self.monitor))), 1)
         return places[:count][z[places[:count]] < np.inf]

@@ -20,7 +20,8 @@ import numpy as np
 
 from svmtool.certify import kernel as certifier
 from svmtool.certify.linear import Certificate
-from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, relative
+from svmtool.certify.one_class import HardCertificate
+from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, NuSvr, relative
 from svmtool.kernels.results import DecisionFunction, KernelResult, feasible_sums
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared import base
@@ -149,15 +150,25 @@ def certified(
             result.rho, result.r = problem.without_losses(exact)
     if not _finite(result.alpha, result.rho, result.r):
         return problem.decision_function(result), Certificate(np.nan, np.nan, np.nan)
+    rho = result.rho
+    if isinstance(problem, HardOneClass) and result.status.name != "sample":
+        rho = 0.0  # the certificate is that of all rows
     with np.errstate(all="ignore"):  # the gap is not finite if any value is not
         if exact is None:
-            found = certifier.certify(problem, result.alpha, result.gradient, result.rho, result.r, 1.0, late, target)
+            found = certifier.certify(problem, result.alpha, result.gradient, rho, result.r, 1.0, late, target)
         else:
-            found = certifier.certificate_of(problem, result.alpha, exact, result.rho, result.r)
+            found = certifier.certificate_of(problem, result.alpha, exact, rho, result.r)
             found.seen = exact, 0.0
+        if isinstance(problem, NuSvr) and found.seen is not None:  # the model holds w and rho, which determine r
+            (gradient, apart), sampled = found.seen, found.sampled
+            result.r = certifier.best_tube(problem, gradient, result.rho)
+            found = certifier.certificate_of(problem, result.alpha, gradient, result.rho, result.r, 1.0, apart)
+            found.sampled, found.seen = sampled, (gradient, apart)
         if found.primal > certifier.value_at_zero(problem)[0]:
             found = _with_best_constants(problem, result, found)
     result.primal = found.primal
+    if isinstance(found, HardCertificate) and found.plane is not None:
+        result.plane = found.plane._replace(estimated=bool(found.sampled))
     return problem.decision_function(result), found
 
 

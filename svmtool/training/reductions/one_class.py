@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.certify.linear import Certificate
-from svmtool.certify.one_class import OneClassCertifier, certify_hard_linear
+from svmtool.certify.one_class import HardCertificate, OneClassCertifier, certify_hard_linear
 from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
+from svmtool.limits import StopFlag
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.one_class import ORIGIN_IN_HULL
 from svmtool.objectives.task import Task
@@ -83,6 +84,7 @@ class HardOneClass(OneClass):
 
     sparse_only = False
     _among = False
+    _certified: tuple[np.ndarray | None, HardCertificate] = None, HardCertificate(0.0, 0.0, 0.0)  # alpha, certificate
 
     def task(self, k: int) -> Task:
         t = super().task(k)
@@ -93,7 +95,14 @@ class HardOneClass(OneClass):
         return Rule()
 
     def finish(self, result: Result) -> None:
-        self._among = self.rows.n > 0 and not np.any(result.w)
+        """See Reduction: w and rho become those of the plane that is certified."""
+        at_rho = self.settings.run.options.boundary == "rho"
+        least = float(result.w[-1]) if result.status.name == "sample" else 0.0  # otherwise all rows are inside
+        self._certified = result.alpha, certify_hard_linear(self.rows, result.alpha, least, at_rho)
+        plane = self._certified[1].plane
+        if plane is not None:
+            result.w = np.append(plane.multiple * result.w[:-1], plane.rho)
+            self._among = plane.multiple == 0.0 and result.status.converged
 
     def warnings(self) -> list[str]:
         """See Reduction; also a warning if no plane separates the rows from the origin."""
@@ -101,12 +110,19 @@ class HardOneClass(OneClass):
         return [*found, f"WARNING: w = 0: {ORIGIN_IN_HULL}"] if self._among else found
 
     def summary(self, results: list[Result]) -> str:
-        """The result of a sampling solver for all rows."""
-        [result] = results
-        return f"{result.status.advice}\n" if result.status.name == "sample" else ""
+        """The statement about all rows after a run by samples, and how many training rows are outside."""
+        [result], plane = results, self._certified[1].plane
+        said = f"{result.status.advice}\n" if result.status.name == "sample" else ""
+        return said if plane is None else said + plane.line()
 
     def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
+        if alpha is None and result.alpha is self._certified[0]:
+            return self._certified[1]
         return certify_hard_linear(self.rows, result.alpha if alpha is None else alpha)
+
+    def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
+        """See Reduction; without a dual point nothing is certified, and the solver's first round gives one."""
+        return None
 
     def primal(self, k: int, w: np.ndarray) -> float:
         """See Reduction; infeasible planes have no primal value, so results are not compared."""
