@@ -40,7 +40,7 @@ test-oldest:  ## run the tests in a copy with the oldest versions that pyproject
 	rm -rf .venv-oldest && mkdir .venv-oldest
 	git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --target-directory .venv-oldest
 	sed -n 's/^\(dependencies\|test\) = //p' pyproject.toml | grep -o '[a-z-]*>=[0-9.]*' | sed 's/>=/==/' > .venv-oldest/oldest.txt
-	PIP_CONSTRAINT=$(CURDIR)/.venv-oldest/oldest.txt $(MAKE) -C .venv-oldest test PYTHON=$(OLDEST_PYTHON)
+	cd .venv-oldest && env -u MAKEFLAGS -u MAKELEVEL PIP_CONSTRAINT="$$PWD/oldest.txt" $(MAKE) test PYTHON=$(OLDEST_PYTHON)
 
 test-spark: $(SPARK_ENV)/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17; PYSPARK=3.5
 	$(SPARK_ENV)/bin/python -m pytest -q tests/distributed tests/repository/test_docs.py
