@@ -7,12 +7,16 @@ PIP = $(BIN)/pip install --quiet --disable-pip-version-check
 # The loops are compiled before, so that their progress can be seen; so the build uses the packages in .venv.
 EDITABLE = --no-build-isolation --config-settings editable_mode=compat --editable
 WHEEL_ENV = .venv-wheel
+OLDEST_PYTHON ?= python3.10
+# OpenBLAS kernels of other processors that this one can run
+KERNELS ?= Nehalem Prescott Sandybridge $(if $(shell grep -m1 -w avx2 /proc/cpuinfo),Haswell Zen) \
+  $(if $(shell grep -m1 -w avx512vl /proc/cpuinfo),SkylakeX)
 # Tests with rewritten assertions are kept as bytecode: otherwise each worker rewrites all of them in each run.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n auto --dist worksteal
 # What the installed package is made from: a change installs it again, with its loops compiled.
 SOURCES = pyproject.toml setup.py svmtool/tolerances.py $(wildcard svmtool/compiled/*.py svmtool/compiled/loops/*/*.py)
 
-.PHONY: help setup demo test test-all test-spark stress fuzz bench experiments docs lint wheel sdist clean
+.PHONY: help setup demo test test-all test-kernels test-oldest test-spark stress fuzz bench experiments docs lint wheel sdist clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -28,6 +32,15 @@ test: .venv/tools  ## run the tests
 
 test-all: .venv/tools  ## run all tests, including the exhaustive grids
 	$(PYTEST) -m ""
+
+test-kernels: .venv/tools  ## run the tests with the BLAS kernels of each processor that this one can play; KERNELS="Haswell Zen"
+	for kernel in $(KERNELS); do echo "OPENBLAS_CORETYPE=$$kernel"; OPENBLAS_CORETYPE=$$kernel $(PYTEST) || exit 1; done
+
+test-oldest:  ## run the tests in a copy with the oldest versions that pyproject.toml allows; OLDEST_PYTHON=python3.10
+	rm -rf .venv-oldest && mkdir .venv-oldest
+	git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --target-directory .venv-oldest
+	sed -n 's/^\(dependencies\|test\) = //p' pyproject.toml | grep -o '[a-z-]*>=[0-9.]*' | sed 's/>=/==/' > .venv-oldest/oldest.txt
+	cd .venv-oldest && env -u MAKEFLAGS -u MAKELEVEL PIP_CONSTRAINT="$$PWD/oldest.txt" $(MAKE) test PYTHON=$(OLDEST_PYTHON)
 
 test-spark: $(SPARK_ENV)/installed  ## run the tests of --spark, with pyspark (some 500 MB); needs Java 17; PYSPARK=3.5
 	$(SPARK_ENV)/bin/python -m pytest -q tests/distributed tests/repository/test_docs.py
@@ -63,7 +76,7 @@ sdist: $(WHEEL_ENV)/installed  ## build the source archive in dist/
 	PYTHONPATH=. $(WHEEL_ENV)/bin/python scripts/wheel.py --sdist-only
 
 clean:  ## remove what was built: .venv, compiled loops, dist, results
-	rm -rf .venv .venv-peers .venv-docs .venv-spark* $(WHEEL_ENV) build dist results *.egg-info svmtool/compiled/loops-*
+	rm -rf .venv .venv-peers .venv-docs .venv-spark* $(WHEEL_ENV) .venv-oldest build dist results *.egg-info svmtool/compiled/loops-*
 
 .venv/installed: $(SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null || \
@@ -72,7 +85,7 @@ clean:  ## remove what was built: .venv, compiled loops, dist, results
 	  { echo "$(PYTHON) cannot make virtual environments: sudo apt install python3-venv"; exit 1; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	@echo "Installing numpy, scipy and numba into .venv, then compiling the inner loops: about a minute, once."
-	$(PIP) 'setuptools>=77' numpy scipy numba
+	$(PIP) 'setuptools>=77.0.3' numpy scipy numba
 	SVMTOOL_LOOPS=build $(BIN)/python -m svmtool.compiled.build --if-needed > /dev/null
 	$(PIP) $(EDITABLE) .
 	@$(BIN)/python -m compileall -q svmtool

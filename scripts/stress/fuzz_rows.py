@@ -150,7 +150,7 @@ def entry(rng: np.random.Generator, rows: Path, forge: bool = False) -> None:
     array = np.fromfile(rows / name, arrays.ARRAYS[name])
     value = NASTY[int(rng.integers(19))]
     with np.errstate(all="ignore"):
-        array[int(rng.integers(len(array)))] = value
+        array[int(rng.integers(len(array)))] = np.array(value).astype(array.dtype)
     array.tofile(rows / name)
     if forge:
         header = json.loads((rows / arrays.HEADER).read_text())

@@ -8,7 +8,7 @@ from svmtool import limits
 from svmtool.compiled.loops.cd import pair_loops
 from svmtool.data.csr import CsrRows
 from svmtool.linalg.systems import Factored, mirror, solve_positive
-from svmtool.objectives.one_class import best_rho, gap_of, scale_of
+from svmtool.objectives.one_class import MIN_VALUE_SHARE, best_rho, gap_of, is_zero, scale_of
 
 FREE_RTOL = 1e-6  # rows whose products are so close to rho may be free (0 < alpha_i < c_i)
 GRAM_RIDGE = 1e-12  # keeps the inner products of dependent rows positive definite
@@ -153,11 +153,12 @@ class OneClassDescent:
     def answer(self) -> tuple[float, np.ndarray, float]:
         """P, the best multiple of w and the best rho for it; after evaluate().
 
-        P(t w) = t^2 |w|^2 / 2 - t (sum of the k smallest): with t = 1 it may even be above P(0) = 0.
+        P(t w) = t^2 |w|^2 / 2 - t (sum of the k smallest): with t = 1 it may even be above P(0) = 0.  A sum of rows
+        that is round-off is 0 (t = 0).
         """
         rho, smallest = best_rho(self.z, self.cost, self.k)
         square, lead = float(self.w @ self.w), max(smallest, 0.0)
-        t = lead / square if square > 0.0 else 1.0
+        t = 0.0 if is_zero(lead, square, 2.0 * self.scale / MIN_VALUE_SHARE) else lead / square
         return -0.5 * t * lead, self.w * t, rho * t if np.isfinite(rho) else rho
 
     def value(self, w: np.ndarray) -> tuple[float, np.ndarray, float]:

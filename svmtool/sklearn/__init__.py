@@ -6,7 +6,7 @@
 (['b'], True)
 
 Every fitted estimator has a certificate of its accuracy: `gap_`, `certificate_`, `objective_`, `converged_`.
-Needs scikit-learn 1.3 or newer: pip install "svmtool[sklearn]".
+Needs scikit-learn 1.6 or newer: pip install "svmtool[sklearn]".
 """
 
 try:

@@ -109,7 +109,7 @@ def test_sparse_rows_are_not_copied(number):
 def test_long_indices_give_the_same_bits(row):
     """Small data, for fused loops, and larger ones, for blocks; predictions, and cross-validation, which takes rows."""
     for n, d in ((60, 8), (3000, 40)):
-        narrow = sparse.random_array((n, d), density=0.3, format="csr", rng=np.random.default_rng(n))
+        narrow = sparse_rows(n, d)
         scores = narrow @ RNG.normal(size=d)
         y = np.where(scores > np.median(scores), 1.0, -1.0)
         wide = with_long_indices(narrow)
@@ -121,12 +121,17 @@ def test_long_indices_give_the_same_bits(row):
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "rbf", "sigmoid"])
 def test_long_indices_give_the_same_bits_with_kernels(kernel):
     for d in (8, 3000):
-        narrow = sparse.random_array((80, d), density=0.2, format="csr", rng=np.random.default_rng(d))
+        narrow = sparse_rows(80, d)
         sums = narrow.sum(axis=1)
         y = np.where(sums > np.median(sums), 1.0, -1.0)
         first, second = (api.fit(X, y, 0, kernel=kernel) for X in (narrow, with_long_indices(narrow)))
         assert np.array_equal(first.model.coef, second.model.coef)
         assert np.array_equal(api.predict(first.model, narrow), api.predict(first.model, with_long_indices(narrow)))
+
+
+def sparse_rows(n: int, d: int):
+    rng = np.random.default_rng(n + d)
+    return sparse.csr_array(np.where(rng.random((n, d)) < 0.25, rng.random((n, d)), 0.0))
 
 
 def with_long_indices(X):

@@ -56,7 +56,7 @@ def test_linear_svc(data, options, sparse):
     X, y = data()
     given = sp.csr_matrix(X) if sparse else X
     a = ours.LinearSVC(**EXACT, **options).fit(given, y)
-    b = svm.LinearSVC(**{"dual": True, **options}, tol=1e-9, max_iter=1000000, random_state=0).fit(X, y)
+    b = svm.LinearSVC(**{"dual": True, **options}, tol=1e-9, max_iter=1000000).fit(X, y)
     assert a.coef_.shape == b.coef_.shape and np.shape(a.intercept_) == np.shape(b.intercept_)
     assert (a.classes_ == b.classes_).all() and a.gap_ <= 1e-8
     same(a.coef_, b.coef_)
@@ -65,6 +65,7 @@ def test_linear_svc(data, options, sparse):
     assert (a.predict(given) == b.predict(X)).mean() > 0.99
 
 
+@pytest.mark.filterwarnings("ignore:Liblinear failed to converge")  # at such a tolerance, by rounding
 def test_crammer_singer():
     X, y = iris()
     a = ours.LinearSVC(multi_class="crammer_singer", max_iter=None, **EXACT).fit(X, y)

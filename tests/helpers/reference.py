@@ -180,14 +180,19 @@ def pair_measures(X, upper, alpha, w, active):
     return low, high, -0.5 * max(square - wrong, 0.0) ** 2 / square if square > 0 else 0.0, square
 
 
-def pair_round(X, upper, alpha, w, active):
-    """One round of pairs, most violating first; changes alpha and w, returns the rows not shrunk, ascending."""
-    z = X @ w
-    low, high, _, _ = pair_measures(X, upper, alpha, w, active)
+def pair_round(X, upper, alpha, w, active, z):
+    """One round of pairs, most violating first; changes alpha and w, returns the rows not shrunk, ascending.
+
+    And whether these pairs are certain, because no two scores z = X w at their ends are the same up to rounding.
+    """
+    low = min((z[i] for i in active if alpha[i] < upper[i]), default=np.inf)
+    high = max((z[i] for i in active if alpha[i] > 0), default=-np.inf)
     active = [i for i in active if not (alpha[i] >= upper[i] and z[i] < low) and not (alpha[i] <= 0 and z[i] > high)]
     up = sorted((i for i in active if alpha[i] < upper[i] and z[i] < high), key=lambda i: z[i])
     down = sorted((i for i in active if alpha[i] > 0 and z[i] > low), key=lambda i: -z[i])
-    for i, j in list(zip(up, down, strict=False))[: max(len(active) // 10, 1)]:
+    count = max(len(active) // 10, 1)
+    ends = np.concatenate([np.diff(z[rows[: count + 1]]) for rows in (up, down) if rows] or [np.zeros(0)])
+    for i, j in list(zip(up, down, strict=False))[:count]:
         pull, apart = float((X[j] - X[i]) @ w), X[i] - X[j]
         lowest, highest = max(-alpha[i], alpha[j] - upper[j]), min(upper[i] - alpha[i], alpha[j])
         bend = max(float(apart @ apart), 1e-15 * float(X[i] @ X[i] + X[j] @ X[j]))
@@ -195,7 +200,7 @@ def pair_round(X, upper, alpha, w, active):
         alpha[i] = np.clip(alpha[i] + t, 0.0, upper[i])
         alpha[j] = np.clip(alpha[j] - t, 0.0, upper[j])
         w += t * apart
-    return active
+    return active, bool(np.all(np.abs(ends) > 1e-12 * np.abs(z).max()))
 
 
 def smoothed(xi, beta, p, sigma, cap):

@@ -8,7 +8,7 @@ from reference import csr_of
 from svmtool import registry
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.objectives.l1.interior import L1Interior
+from svmtool.objectives.l1.interior import STEP_PASSES, L1Interior
 from svmtool.objectives.l1.objective import L1SquaredHinge
 from svmtool.objectives.task import Task
 from svmtool.solvers.l1 import model, proximal_newton
@@ -123,16 +123,37 @@ def test_interior_point_applies_to_squared_hinge():
     assert not L1Interior.possible(proximal_newton.of_task(Task(rows_of(X, "csr"), y, cost, target=np.zeros(20))))
 
 
+def low_rank(seed: int, n: int = 100, d: int = 450):
+    """Dense features of rank 60 and a little more; one row in twenty of the first class."""
+    rng = np.random.default_rng(seed)
+    product = rng.normal(size=(n, 60)) @ rng.normal(size=(60, d)) / np.sqrt(60.0)
+    return np.tanh(1.5 * product + 0.2 * rng.normal(size=(n, d))), np.where(np.arange(n) % 20 == 0, 1.0, -1.0)
+
+
 def test_a_model_takes_no_longer_than_a_run(monkeypatch):
     """Faces of more weights than rows lose them one by one: 475 systems where no model is left as it is."""
     systems, plain = [], model.solve_positive
     monkeypatch.setattr(model, "solve_positive", lambda *a: systems.append(1) or plain(*a))
-    rng = np.random.default_rng(5)
-    low_rank = rng.normal(size=(100, 60)) @ rng.normal(size=(60, 450)) / np.sqrt(60.0)
-    X, y = np.tanh(1.5 * low_rank + 0.2 * rng.normal(size=(100, 450))), np.where(np.arange(100) % 20 == 0, 1.0, -1.0)
+    X, y = low_rank(5)
     result = solve_l1(Task(rows_of(X, "dense"), y, np.full(100, 1e6)), Monitor(gap=1e-5), Rule())
     assert result.status is base.GAP
     assert len(systems) < 250
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr free bias"])
+@pytest.mark.parametrize("cost", [1e6, 1e9, 1e12])
+def test_last_bits_cost_no_steps(cost, kind):
+    """The start is far above the optimum: rounding of its sums exceeds the solution of the first systems."""
+    for seed in range(2):
+        X, y = low_rank(seed)
+        steps = []
+        for k in range(3):  # whatever a machine rounds, these are rounded differently
+            other = X * (1.0 + 1e-15 * np.random.default_rng(k).uniform(-1.0, 1.0, X.shape))
+            objective = L1SquaredHinge(rows_of(other, kind), y, np.full(100, cost), kind.endswith("free bias"))
+            path = L1Interior(objective)
+            check_course(path, objective, other, y, objective.cost, most=25, gap=1e-8, tolerance=1e-12)
+            steps.append(path.work)
+        assert max(steps) - min(steps) <= 2 * STEP_PASSES, (seed, steps)
 
 
 def test_interior_point_runs_when_other_methods_stall():

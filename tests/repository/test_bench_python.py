@@ -117,7 +117,7 @@ def test_pairs_are_measured_kept_and_not_measured_again(tmp_path, data, monkeypa
     python.python(ctx)
     (found,) = ctx.report.sections[0]["rows"]
     assert found["runs"]["ours"]["ended"] == "yes" and "LinearSVC" in found["runs"]
-    assert found["minimum"]["dual"] <= found["minimum"]["primal"]
+    assert found["minimum"]["dual"] <= found["minimum"]["primal"] * (1 + 1e-12)
     again = context(tmp_path, folder, peer_python=sys.executable)
     python.python(again)
     assert again.report.sections[0]["rows"] == [] and len(again.report.sections[0]["bars"]) == 3

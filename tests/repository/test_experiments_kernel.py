@@ -32,7 +32,7 @@ def runner(tmp_path):
 @pytest.mark.parametrize(("density", "size"), [(1.0, 7), (1.0, 1 << 18), (0.05, 100)])
 def test_kernel_values_agree_with_a_loop_over_pairs(density, size):
     rng = np.random.default_rng(2)
-    X, S = (scipy.sparse.random(n, 30, density, "csr", rng=rng) for n in (11, 6))
+    X, S = (scipy.sparse.csr_matrix(np.where(rng.random((n, 30)) < density, rng.random((n, 30)), 0.0)) for n in (11, 6))
     a = rng.normal(size=6)
     pairs = [[np.sum((x - s) ** 2) for s in S.toarray()] for x in X.toarray()]
     assert certify.kernel_values(S, a, 0.7, X, size) == pytest.approx(np.exp(-0.7 * np.array(pairs)) @ a, rel=1e-12)
@@ -68,7 +68,8 @@ def test_kernel_cells_tell_of_training_rows_and_certified_optima(runner):
     ours = runner.run(Cell("ours", "kernel -s 60", SMALL, "hinge", settings, (None, 4), "pairs"))
     assert ours.ended == "done" and ours.words == ""
     first, second = ours.steps
-    assert first["rows"] == 80 and first["gap"] <= 1e-6 and 0 < first["support"] <= 80
+    assert first["rows"] == 80 and 0 < first["support"] <= 80
+    assert first["gap"] * first["objective"] <= 1e-6 * 80 * 10.0, "-e bounds the violation of each row, whose cost is C"
     assert second["objective"] == pytest.approx(first["objective"], rel=1e-5)
     assert round(80 * first["training_error"], 9).is_integer() and first["training_error"] < 0.2
 

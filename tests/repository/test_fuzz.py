@@ -62,11 +62,11 @@ def test_faulty_reader_is_found_and_its_file_kept(tmp_path, monkeypatch, capsys)
     report = Report(tmp_path / "breaches")
     tally = fuzz.attempt(lambda *_, **__: None, str(tmp_path / "work"), "inputs", 27, 0, 400)
     [text, *_] = report.add(tally)
-    assert "SvmtoolError or success" in text and "4300 digits" in text
+    assert "SvmtoolError or success" in text and "4300" in text
     command = shlex.split((tmp_path / "breaches" / "1" / "command").read_text())
     kind, name = command[command.index("--again") + 1 :]
     assert fuzz.again(kind, str(tmp_path / "breaches" / "1" / name)) == 1
-    assert "4300 digits" in capsys.readouterr().out
+    assert "4300" in capsys.readouterr().out
     again = subprocess.run(command, cwd=tmp_path / "breaches" / "1", capture_output=True, text=True, timeout=300)
     assert (again.returncode, again.stdout) == (0, "refused\n")  # there int() is in its place
 

@@ -66,7 +66,7 @@ def test_optimum_of_a_general_purpose_solver(row):
         method="SLSQP",
         options={"maxiter": 1000, "ftol": 1e-14},
     )
-    assert found.success
+    # whether its last line search succeeds depends on rounding: its value, an upper bound of the minimum, decides
     assert Solved(row, p).f == pytest.approx(p.value(found.x[: d * k]), rel=1e-6)
 
 

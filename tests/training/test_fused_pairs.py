@@ -332,10 +332,14 @@ def test_limits_on_rows_and_memory_choose_the_pairs():
 
 
 def test_a_direct_solution_comes_before_many_rounds_of_few_variables():
-    """nu-SVC on rows that leave no margin: pairs of variables get nowhere, and a round costs more than its steps."""
-    rng = np.random.default_rng(3)
-    X = np.column_stack((np.repeat((1.0, -1.0), 7), np.round(rng.uniform(-1, -0.7, 14), 2)))
-    points = KernelSet(table_of(X), Kernel(2, 0.5)).points()
-    problem = NuSvc(points, np.repeat((1.0, -1.0), 7)[rng.permutation(14)], 0.1)
-    result = run(registry.solver_of(alfpgm), problem, Monitor(1e-6))
-    assert result.iterations < 250 and abs(result.objective) < 1e-9
+    """nu-SVC on rows that leave no margin: pairs of variables get nowhere, and a round costs more than its steps.
+
+    Pairs alone have not ended after 1,600 rounds; round-off decides how many of 19 to 274 there are.
+    """
+    for seed in (3, 7, 8):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack((np.repeat((1.0, -1.0), 7), np.round(rng.uniform(-1, -0.7, 14), 2)))
+        points = KernelSet(table_of(X), Kernel(2, 0.5)).points()
+        problem = NuSvc(points, np.repeat((1.0, -1.0), 7)[rng.permutation(14)], 0.1)
+        result = run(registry.solver_of(alfpgm), problem, Monitor(1e-6))
+        assert result.iterations < 1000 and abs(result.objective) < 1e-9, seed
