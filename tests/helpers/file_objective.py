@@ -1,0 +1,222 @@
+"""P of a model file from its text and the data's alone, in 80 digits: no rounding hides a difference, and nothing is
+shared with what trains, certifies or writes.
+
+`P(case, data, text)` sums the objective values of all problems of a model by their plain formulas, and what an error of
+each decision value of ROUNDING times its size and rho's changes: no sum in double precision is closer.
+"""
+
+from __future__ import annotations
+
+import decimal
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import NamedTuple
+
+from conftest import REPOSITORY
+
+sys.path.insert(0, str(REPOSITORY / "scripts"))
+
+from stress import models
+from svmtool.registry import Solver
+
+DIGITS = 80
+ROUNDING = Decimal(2) ** -49  # eight units in the last place
+LARGE = 10**5  # exp of more needs exponents that Decimal lacks
+ZERO, ONE, HALF = Decimal(0), Decimal(1), Decimal("0.5")
+
+Row = dict[int, Decimal]
+
+
+class Case(NamedTuple):
+    """A row of the registry and the parameters of its problem."""
+
+    row: Solver
+    C: float = 1.0
+    p: float = 0.1
+    nu: float = 0.5
+    power: float = 2.0
+
+
+class Value(NamedTuple):
+    """P, and its change by rounding of decision values."""
+
+    value: Decimal
+    rounding: Decimal
+
+
+def exact(token: str | float) -> Decimal:
+    """A number as a double, exactly."""
+    return Decimal(float(token))
+
+
+def pairs_of(words: list[str]) -> Row:
+    """The values that are not 0."""
+    return {int(j): exact(value) for j, value in (word.split(":") for word in words) if float(value) != 0.0}
+
+
+def dot(x: Row, z: Row) -> Decimal:
+    return sum((value * z[j] for j, value in x.items() if j in z), ZERO)
+
+
+def P(case: Case, data: str, text: str) -> Value:
+    """The sums over the problems of the model with this text, on the rows of the text `data`."""
+    with decimal.localcontext() as context:
+        context.prec, context.Emax, context.Emin = DIGITS, decimal.MAX_EMAX, decimal.MIN_EMIN
+        model = models.parse(text)
+        rows = [(exact(label), pairs_of(pairs)) for label, *pairs in map(str.split, data.splitlines())]
+        found = list((_of_kernel if model.kernel else _of_weights)(case, rows, model))
+        return Value(sum((v.value for v in found), ZERO), sum((v.rounding for v in found), ZERO))
+
+
+def loss(case: Case, xi: Decimal) -> Decimal:
+    above = max(xi, ZERO)
+    match case.row.loss:
+        case "hinge" | "tube":
+            return above
+        case "squared hinge":
+            return above * above
+        case "Lp hinge":
+            return above ** exact(case.power) if above else ZERO
+        case "modified Huber":
+            return 2 * (xi - 1) if xi > 2 else HALF * above * above
+        case "logistic":
+            return xi if xi > LARGE else (ONE + max(xi, Decimal(-LARGE)).exp()).ln()
+        case "least squares":
+            return xi * xi
+    raise ValueError(case.row.loss)
+
+
+def losses(case: Case, each: list[tuple[Decimal, Decimal]], size: Decimal, off: Decimal = ZERO) -> Value:
+    """size, known within `off`, plus C times the sum of l(xi); each: xi, and the size of the numbers that it sums."""
+    C, rise = exact(case.C), off + ROUNDING * abs(size)
+    for xi, reach in each:
+        rise += C * max(abs(loss(case, xi + d) - loss(case, xi)) for d in (reach * ROUNDING, -reach * ROUNDING))
+    return Value(size + C * sum((loss(case, xi) for xi, _ in each), ZERO), rise)
+
+
+def _tube(case: Case, rows: list[tuple[Decimal, Decimal, Decimal]]) -> list[tuple[Decimal, Decimal]]:
+    """The slacks of a regression, two for each target, value and size of the value's terms."""
+    return [(s * (t - f) - exact(case.p), size + abs(t)) for t, f, size in rows for s in (1, -1)]
+
+
+def _of_weights(case: Case, rows, model: models.Model) -> Iterator[Value]:
+    """P of each problem of a linear model."""
+    words = [line.split() for line in model.body]
+    W = [{j: exact(line[k]) for j, line in enumerate(words, 1)} for k in range(len(words[0]))]
+    last, kind, bias = len(words), case.row.kind, exact(model.header["bias"][0])
+    if bias >= 0:
+        rows = [(t, {**x, last: bias}) for t, x in rows]
+    labels = [exact(label) for label in model.header.get("label", ())]
+    z = [[dot(x, w) for w in W] for _, x in rows]
+    free = last if case.row.free_bias and bias >= 0 else 0
+    kept = [[v for j, v in w.items() if j != free] for w in W]
+    sizes = [sum(map(abs, w)) if case.row.regulariser == "|w|_1" else HALF * sum(v * v for v in w) for w in kept]
+    if kind == "classification":
+        target = ZERO if case.row.loss == "logistic" else ONE
+        for k, size in enumerate(sizes):
+            signs = [1 if t == labels[k] else -1 for t, _ in rows]
+            yield losses(case, [(target - y * f[k], abs(f[k])) for y, f in zip(signs, z, strict=True)], size)
+    elif kind == "regression":
+        yield losses(case, _tube(case, [(t, f[0], abs(f[0])) for (t, _), f in zip(rows, z, strict=True)]), sizes[0])
+    elif kind == "all classes":
+        some = [(f, labels.index(t)) for (t, _), f in zip(rows, z, strict=True)]
+        lost = [(max(f[m] - f[own] + (m != own) for m in range(len(f))), max(map(abs, f))) for f, own in some]
+        yield losses(case, lost, sum(sizes))
+    elif kind == "ordinal":  # the columns are (s - 1) w, the weights of the bias -(b_1 + .. + b_{s-1})
+        ranks = sorted({t for t, _ in rows})
+        w = {j: W[1][j] - W[0][j] for j in W[0] if j != last}
+        b = [W[k][last] - W[k + 1][last] for k in range(len(W) - 1)]
+        each = [
+            (ONE - (1 if ranks.index(t) > s else -1) * (dot(x, w) - b[s]), abs(dot(x, w)) + abs(W[-1][last]))
+            for t, x in rows for s in range(len(b))
+        ]  # fmt: skip
+        yield losses(case, each, HALF * sum(v * v for v in [*w.values(), *b]))
+    else:
+        f = [f[0] for f in z]
+        yield _outliers(case, f, list(map(abs, f)), 2 * sizes[0], ZERO, exact(model.header["rho"][0]))
+
+
+def _outliers(
+    case: Case, f: list[Decimal], sizes: list[Decimal], square: Decimal, off: Decimal, rho: Decimal
+) -> Value:
+    """P of one class from w.x_i, their sizes, and |w|^2, known within `off`; hard: of the best multiple and rho."""
+    if case.row.kind == "hard one-class":
+        lead = max(min(f), ZERO)
+        if not lead or not square:
+            return Value(ZERO, ZERO)
+        value = HALF * lead * lead / square
+        return Value(-value, value * (ROUNDING * max(sizes) / lead + off / square + ROUNDING))
+    k = exact(case.nu) * len(f)
+    above = sum((max(rho - value, ZERO) for value in f), ZERO)
+    rounding = ROUNDING * sum((size + abs(rho) for size in sizes), k * abs(rho))
+    return Value(HALF * square + above - k * rho, rounding + off)
+
+
+def _kernel(header: dict) -> Callable[[Row, Row], Decimal]:
+    number = {key: exact(header[key][0]) for key in ("gamma", "coef0") if key in header}
+
+    def rbf(x: Row, z: Row) -> Decimal:
+        apart = sum(((x.get(j, ZERO) - z.get(j, ZERO)) ** 2 for j in {**x, **z}), ZERO)
+        power = -number["gamma"] * apart
+        return power.exp() if power > -LARGE else ZERO
+
+    def sigmoid(x: Row, z: Row) -> Decimal:
+        u = number["gamma"] * dot(x, z) + number["coef0"]
+        e = (2 * max(min(u, Decimal(200)), Decimal(-200))).exp()
+        return (e - 1) / (e + 1)
+
+    return {
+        "linear": dot, "rbf": rbf, "sigmoid": sigmoid, "precomputed": lambda x, z: x.get(int(z[0]), ZERO),
+        "polynomial": lambda x, z: (number["gamma"] * dot(x, z) + number["coef0"]) ** int(header["degree"][0]),
+    }[header["kernel_type"][0]]  # fmt: skip
+
+
+def _of_kernel(case: Case, rows, model: models.Model) -> Iterator[Value]:
+    """P of each problem of a kernel model: of each pair of classes, or one."""
+    K, rhos = _kernel(model.header), [exact(r) for r in model.header["rho"]]
+    columns = max(1, int(model.header["nr_class"][0]) - 1)
+    support = [([exact(c) for c in words[:columns]], pairs_of(words[columns:])) for words in map(str.split, model.body)]
+    if case.row.kind != "classification":
+        yield _of_problem(case, K, [(c[0], z) for c, z in support], rhos[0], rows)
+        return
+    labels = [exact(label) for label in model.header["label"]]
+    ends = list(itertools.accumulate(map(int, model.header["nr_sv"]), initial=0))
+    for k, (i, j) in enumerate(itertools.combinations(range(len(labels)), 2)):
+        some = [(c[j - 1], z) for c, z in support[ends[i] : ends[i + 1]]]
+        some += [(c[i], z) for c, z in support[ends[j] : ends[j + 1]]]
+        pair = [(1 if t == labels[i] else -1, x) for t, x in rows if t in (labels[i], labels[j])]
+        yield _of_problem(case, K, some, rhos[k], pair)
+
+
+def _of_problem(case: Case, K: Callable, support, rho: Decimal, rows) -> Value:
+    """P of one problem; rows: signs or targets, and rows.
+
+    Of a linear kernel the coefficients have the weights that are certified to the last bit, unless they are quotients.
+    """
+    every = [[c * K(x, z) for c, z in support if c] for _, x in rows]
+    values = [sum(terms, ZERO) for terms in every]
+    sizes = [abs(sum(t)) if K is dot and case.row.word != "nu_svc" else sum(map(abs, t)) for t in every]
+    # support vectors are rows; a precomputed kernel names them by serial number, at index 0
+    name = (lambda x: x[0]) if any(0 in x for _, x in rows) else (lambda x: tuple(sorted(x.items())))
+    at = {name(x): f for (_, x), f in zip(rows, values, strict=True)}
+    terms = [c * at[name(z)] for c, z in support if c]
+    reach = {name(x): size for (_, x), size in zip(rows, sizes, strict=True)}
+    square, off = sum(terms, ZERO), ROUNDING * sum((abs(c) * reach[name(z)] for c, z in support if c), ZERO)
+    if case.row.kind in ("one-class", "hard one-class"):
+        return _outliers(case, values, sizes, square, off, rho)
+    f = [(t, value - rho, size + abs(rho)) for (t, _), value, size in zip(rows, values, sizes, strict=True)]
+    if case.row.word == "nu_svr":  # its tube is not in the model: the best
+        miss, C, k = [abs(t - value) for t, value, _ in f], exact(case.C), exact(case.nu) * len(f)
+        tube = min(k * e + sum((max(m - e, ZERO) for m in miss), ZERO) for e in [ZERO, *miss])
+        return Value(HALF * square + C * tube, off + C * ROUNDING * sum(size + abs(t) for t, _, size in f))
+    if case.row.kind == "regression":
+        return losses(case, _tube(case, f), HALF * square, off)
+    each = [(ONE - y * value, size + 1) for y, value, size in f]
+    if case.row.word == "nu_svc":  # all is divided by the margin, with which the coefficients sum to nu n
+        lead = sum(abs(c) for c, _ in support)
+        q = exact(case.nu) * len(f) / lead
+        found = losses(case, each, ZERO)
+        return Value(HALF * square - lead + found.value / q, found.rounding / q + off + ROUNDING * lead)
+    return losses(case, each, HALF * square + (ZERO if case.row.free_bias else HALF * rho * rho), off)
