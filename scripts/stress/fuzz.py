@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stress import fuzz_commands, fuzz_files, fuzz_rows, pool
+from stress import fuzz_commands, fuzz_files, fuzz_models, fuzz_rows, pool
 from stress.pool import Done
 from stress.report import Breach, Report, Tally
 
@@ -28,8 +28,10 @@ KINDS = {
     "disks": "commands on a disk that is full",
     "kills": "commands killed",
     "interrupts": "commands interrupted by Ctrl-C",
+    "models-out": "models, trained and mutated, through predict, inspect, export and report",
     "inputs": "mutated files through the readers",
 }
+BATCHES = {"inputs": fuzz_files.BATCH, "models-out": fuzz_models.BATCH}  # trials of a job
 SECONDS = 5.0 * fuzz_commands.ENDS  # limit of a trial, more than its commands take
 
 Job = tuple[str, int, int, int]  # kind, seed, number, and inputs in it
@@ -45,6 +47,12 @@ def attempt(announce: Callable[..., None], folder: str, kind: str, seed: int, nu
         for (name, ending), count in counts.items():
             tally.endings[f"{kind}: {name}", ending] += count
         tally.breaches += [_of_file(breach) for breach in found]
+    elif kind == "models-out":
+        counts, broken = fuzz_models.attempt(seed, number, folder, inputs)
+        for (name, ending), count in counts.items():
+            tally.endings[f"{kind}: {name}", ending] += count
+        again = _repeat(kind, seed, number, inputs)
+        tally.breaches += [Breach(b.law, b.command, kind, b.words, again, {"model": b.model}) for b in broken]
     elif kind == "rows":
         words = fuzz_rows.run(fuzz_rows.draw(np.random.default_rng([seed, number])), _empty(folder))
         tally.endings[kind, "breach" if words else "held"] += 1
@@ -68,8 +76,8 @@ def _of_file(found: fuzz_files.Found) -> Breach:
     return Breach(found.law, found.kind, "inputs", found.words, command, {name: found.content})
 
 
-def _repeat(kind: str, seed: int, number: int) -> str:
-    options = ["--fuzz", f"--{kind}", "1", "--seed", str(seed), "--first", str(number)]
+def _repeat(kind: str, seed: int, number: int, trials: int = 1) -> str:
+    options = ["--fuzz", f"--{kind}", str(trials), "--seed", str(seed), "--first", str(number)]
     return shlex.join([sys.executable, str(HERE), *options])
 
 
@@ -88,7 +96,7 @@ def _stage(folder: str) -> fuzz_commands.Stage:
 def of_loss(done: Done) -> Tally:
     """The breach of a trial that was killed or ended its worker, with its input if there is one."""
     tally = Tally()
-    kind, seed, number, _ = done.job
+    kind, seed, number, trials = done.job
     law, words = ("no hang", "no end") if done.lost == "hang" else ("no crash", f"the process ended: {done.lost}")
     tally.endings[kind, "breach"] += 1
     for name, content in done.files.items():
@@ -96,7 +104,7 @@ def of_loss(done: Done) -> Tally:
             if kind == "inputs" and name == fuzz_files.INPUT + of + known.suffix:
                 tally.breaches.append(_of_file(fuzz_files.Found(law, of, words, content)))
     if not tally.breaches:
-        tally.breaches.append(Breach(law, "?", kind, words, _repeat(kind, seed, number), {}))
+        tally.breaches.append(Breach(law, "?", kind, words, _repeat(kind, seed, number, trials), {}))
     return tally
 
 
@@ -118,7 +126,7 @@ def run(
 
 
 def _jobs(kind: str, seed: int, first: int, wanted: float) -> Iterator[Job]:
-    number, batch = first, fuzz_files.BATCH if kind == "inputs" else 1
+    number, batch = first, BATCHES.get(kind, 1)
     while wanted > 0:
         size = batch if wanted > batch else int(wanted)
         yield kind, seed, number, size

@@ -167,7 +167,8 @@ def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
                     raise ValueError
             except ValueError:
                 seen = token[:40].decode("latin-1")
-                raise DataError(number, file, seen, f"coefficient {m + 1} of {columns} is not a finite number") from None
+                reason = f"coefficient {m + 1} of {columns} is not a finite number"
+                raise DataError(number, file, seen, reason) from None
             line = rest
         label, indices, values = parse_line(line, number, file, tiny=True, first_index=0)
         return ([*first, label] if first else label), indices, values

@@ -207,7 +207,8 @@ class Scanner:
 
     def _refuse_infinite(self, value: float, wanted: str, token: str) -> None:
         if value - value != 0:
-            raise ModelError(f"{self.failure}: line {self.text.line()}: {wanted} is {clipped(token)}, which is not finite")
+            line = self.text.line()
+            raise ModelError(f"{self.failure}: line {line}: {wanted} is {clipped(token)}, which is not finite")
 
     def reals(self, wanted: str, count: int) -> Buffer:
         """Read `count` finite numbers by the compiled parser, whose numbers are; memory is touched only for numbers

@@ -140,8 +140,8 @@ def put_whole(out, p, n):
 
 @helper
 def put_number(out, p, x, digits):
-    """Print x at out[p] as %.{digits}g, digits 6, 17 or WHOLE; returns the position after it, or -1 if the rounding is not
-    decided.
+    """Print x at out[p] as %.{digits}g, digits 6, 17 or WHOLE; returns the position after it, or -1 if the rounding is
+    not decided.
 
     NUMBER_SPACE bytes must be free; some after the number are overwritten.
     """

@@ -9,14 +9,9 @@ from __future__ import annotations
 
 import decimal
 import itertools
-import sys
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import NamedTuple
-
-from conftest import REPOSITORY
-
-sys.path.insert(0, str(REPOSITORY / "scripts"))
 
 from stress import models
 from svmtool.registry import Solver
@@ -37,6 +32,7 @@ class Case(NamedTuple):
     p: float = 0.1
     nu: float = 0.5
     power: float = 2.0
+    free: bool = True  # where the row has a free bias: -B makes it a feature
 
 
 class Value(NamedTuple):
@@ -110,37 +106,39 @@ def _of_weights(case: Case, rows, model: models.Model) -> Iterator[Value]:
         rows = [(t, {**x, last: bias}) for t, x in rows]
     labels = [exact(label) for label in model.header.get("label", ())]
     z = [[dot(x, w) for w in W] for _, x in rows]
-    free = last if case.row.free_bias and bias >= 0 else 0
+    reach = [[sum((abs(x[j] * v) for j, v in w.items() if j in x), ZERO) for w in W] for _, x in rows]
+    free = last if case.row.free_bias and case.free and bias >= 0 else 0
     kept = [[v for j, v in w.items() if j != free] for w in W]
     sizes = [sum(map(abs, w)) if case.row.regulariser == "|w|_1" else HALF * sum(v * v for v in w) for w in kept]
     if kind == "classification":
         target = ZERO if case.row.loss == "logistic" else ONE
         for k, size in enumerate(sizes):
             signs = [1 if t == labels[k] else -1 for t, _ in rows]
-            yield losses(case, [(target - y * f[k], abs(f[k])) for y, f in zip(signs, z, strict=True)], size)
+            each = [(target - y * f[k], r[k]) for y, f, r in zip(signs, z, reach, strict=True)]
+            yield losses(case, each, size)
     elif kind == "regression":
-        yield losses(case, _tube(case, [(t, f[0], abs(f[0])) for (t, _), f in zip(rows, z, strict=True)]), sizes[0])
+        some = [(t, f[0], r[0]) for (t, _), f, r in zip(rows, z, reach, strict=True)]
+        yield losses(case, _tube(case, some), sizes[0])
     elif kind == "all classes":
-        some = [(f, labels.index(t)) for (t, _), f in zip(rows, z, strict=True)]
-        lost = [(max(f[m] - f[own] + (m != own) for m in range(len(f))), max(map(abs, f))) for f, own in some]
+        some = [(f, labels.index(t), max(r)) for (t, _), f, r in zip(rows, z, reach, strict=True)]
+        lost = [(max(f[m] - f[own] + (m != own) for m in range(len(f))), r) for f, own, r in some]
         yield losses(case, lost, sum(sizes))
     elif kind == "ordinal":  # the columns are (s - 1) w, the weights of the bias -(b_1 + .. + b_{s-1})
-        ranks = sorted({t for t, _ in rows})
-        w = {j: W[1][j] - W[0][j] for j in W[0] if j != last}
-        b = [W[k][last] - W[k + 1][last] for k in range(len(W) - 1)]
+        ranks = sorted({t for t, _ in rows})  # of two the higher is the first label, with one column
+        steps = [W[0]] if len(ranks) == 2 else [{j: v[j] - u[j] for j in u} for u, v in itertools.pairwise(W)]
+        w = {j: v for j, v in (steps or W)[0].items() if j != last}
+        b = [-step[last] for step in steps]
         each = [
-            (ONE - (1 if ranks.index(t) > s else -1) * (dot(x, w) - b[s]), abs(dot(x, w)) + abs(W[-1][last]))
-            for t, x in rows for s in range(len(b))
+            (ONE - (1 if ranks.index(t) > s else -1) * (dot(x, w) - b[s]), max(r))
+            for (t, x), r in zip(rows, reach, strict=True) for s in range(len(b))
         ]  # fmt: skip
         yield losses(case, each, HALF * sum(v * v for v in [*w.values(), *b]))
     else:
         f = [f[0] for f in z]
-        yield _outliers(case, f, list(map(abs, f)), 2 * sizes[0], ZERO, exact(model.header["rho"][0]))
+        yield _outliers(case, f, [r[0] for r in reach], 2 * sizes[0], ZERO, exact(model.header["rho"][0]))
 
 
-def _outliers(
-    case: Case, f: list[Decimal], sizes: list[Decimal], square: Decimal, off: Decimal, rho: Decimal
-) -> Value:
+def _outliers(case: Case, f: list[Decimal], sizes: list[Decimal], square: Decimal, off: Decimal, rho: Decimal) -> Value:
     """P of one class from w.x_i, their sizes, and |w|^2, known within `off`; hard: of the best multiple and rho."""
     if case.row.kind == "hard one-class":
         lead = max(min(f), ZERO)
@@ -193,11 +191,13 @@ def _of_kernel(case: Case, rows, model: models.Model) -> Iterator[Value]:
 def _of_problem(case: Case, K: Callable, support, rho: Decimal, rows) -> Value:
     """P of one problem; rows: signs or targets, and rows.
 
-    Of a linear kernel the coefficients have the weights that are certified to the last bit, unless they are quotients.
+    The weights of a linear kernel are sums in twice the precision, of coefficients that are exact unless divided.
     """
     every = [[c * K(x, z) for c, z in support if c] for _, x in rows]
     values = [sum(terms, ZERO) for terms in every]
-    sizes = [abs(sum(t)) if K is dot and case.row.word != "nu_svc" else sum(map(abs, t)) for t in every]
+    sizes = [sum(map(abs, terms), ZERO) for terms in every]
+    if K is dot and case.row.word != "nu_svc":
+        sizes = [abs(value) + ROUNDING * size for value, size in zip(values, sizes, strict=True)]
     # support vectors are rows; a precomputed kernel names them by serial number, at index 0
     name = (lambda x: x[0]) if any(0 in x for _, x in rows) else (lambda x: tuple(sorted(x.items())))
     at = {name(x): f for (_, x), f in zip(rows, values, strict=True)}
@@ -217,6 +217,6 @@ def _of_problem(case: Case, K: Callable, support, rho: Decimal, rows) -> Value:
     if case.row.word == "nu_svc":  # all is divided by the margin, with which the coefficients sum to nu n
         lead = sum(abs(c) for c, _ in support)
         q = exact(case.nu) * len(f) / lead
-        found = losses(case, each, ZERO)
+        found = losses(case._replace(C=1.0), each, ZERO)
         return Value(HALF * square - lead + found.value / q, found.rounding / q + off + ROUNDING * lead)
     return losses(case, each, HALF * square + (ZERO if case.row.free_bias else HALF * rho * rho), off)
