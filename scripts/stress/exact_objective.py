@@ -19,6 +19,7 @@ from svmtool.registry import Solver
 DIGITS = 80
 ROUNDING = Decimal(2) ** -49  # eight units in the last place
 LARGE = 10**5  # exp of more needs exponents that Decimal lacks
+SMALL = Decimal("1e-15")  # of tanh: the next term of its series is below 1e-59 of it
 ZERO, ONE, HALF = Decimal(0), Decimal(1), Decimal("0.5")
 
 Row = dict[int, Decimal]
@@ -162,6 +163,8 @@ def _kernel(header: dict) -> Callable[[Row, Row], Decimal]:
 
     def sigmoid(x: Row, z: Row) -> Decimal:
         u = number["gamma"] * dot(x, z) + number["coef0"]
+        if abs(u) < SMALL:
+            return u - u**3 / 3
         e = (2 * max(min(u, Decimal(200)), Decimal(-200))).exp()
         return (e - 1) / (e + 1)
 
@@ -193,17 +196,23 @@ def _of_problem(case: Case, K: Callable, support, rho: Decimal, rows) -> Value:
 
     The weights of a linear kernel are sums in twice the precision, of coefficients that are exact unless divided.
     """
-    every = [[c * K(x, z) for c, z in support if c] for _, x in rows]
-    values = [sum(terms, ZERO) for terms in every]
-    sizes = [sum(map(abs, terms), ZERO) for terms in every]
-    if K is dot and case.row.word != "nu_svc":
-        sizes = [abs(value) + ROUNDING * size for value, size in zip(values, sizes, strict=True)]
-    # support vectors are rows; a precomputed kernel names them by serial number, at index 0
-    name = (lambda x: x[0]) if any(0 in x for _, x in rows) else (lambda x: tuple(sorted(x.items())))
-    at = {name(x): f for (_, x), f in zip(rows, values, strict=True)}
-    terms = [c * at[name(z)] for c, z in support if c]
-    reach = {name(x): size for (_, x), size in zip(rows, sizes, strict=True)}
-    square, off = sum(terms, ZERO), ROUNDING * sum((abs(c) * reach[name(z)] for c, z in support if c), ZERO)
+    support, linear = [(c, z) for c, z in support if c], K is dot and case.row.word != "nu_svc"
+
+    def value(x: Row) -> tuple[Decimal, Decimal]:
+        """w.x, and the size that its round-off is relative to."""
+        terms = [c * K(x, z) for c, z in support]
+        total, size = sum(terms, ZERO), sum(map(abs, terms), ZERO)
+        return total, abs(total) + ROUNDING * size if linear else size
+
+    known = [value(x) for _, x in rows]
+    values, sizes = [v for v, _ in known], [size for _, size in known]
+    if any(0 in x for _, x in rows):  # a precomputed kernel names support vectors by serial number, at index 0
+        serial = {x[0]: found for (_, x), found in zip(rows, known, strict=True)}
+        own = [(c, *serial[z[0]]) for c, z in support]
+    else:
+        rows_at = {tuple(sorted(x.items())): found for (_, x), found in zip(rows, known, strict=True)}
+        own = [(c, *(rows_at.get(tuple(sorted(z.items()))) or value(z))) for c, z in support]
+    square, off = sum((c * v for c, v, _ in own), ZERO), ROUNDING * sum((abs(c) * size for c, _, size in own), ZERO)
     if case.row.kind in ("one-class", "hard one-class"):
         return _outliers(case, values, sizes, square, off, rho)
     f = [(t, value - rho, size + abs(rho)) for (t, _), value, size in zip(rows, values, sizes, strict=True)]

@@ -279,6 +279,19 @@ def test_compressed_models_are_read(tmp_path):
     assert kernel_model.read(str(path)).total_sv == 2
 
 
+def test_libsvm_reads_values_of_more_than_eight_digits(libsvm_programs, svm_train, command):
+    """Coordinates in metres with millimetres, of which eight digits keep the decimetres."""
+    rng = np.random.default_rng(1)
+    X = np.array([448200.0, 5411900.0]) + rng.uniform(-40, 40, (120, 2)).round(3)
+    y = np.where(rng.normal(0, 4, 120) + X.sum(axis=1) > 5860100.0, 1, -1)
+    data = "".join(f"{t} 1:{a:.3f} 2:{b:.3f}\n" for t, (a, b) in zip(y, X, strict=True))
+    assert svm_train("-q", "-t", 2, "-g", 10, "-c", 10, "d", "m", data=data)[0] == 0
+    assert command("predict", "d", "m", "ours").returncode == 0
+    done = subprocess.run([libsvm_programs["svm-predict"], "d", "m", "theirs"], capture_output=True, check=True)
+    assert Path("ours").read_bytes() == Path("theirs").read_bytes()
+    assert float(done.stdout.split()[2].rstrip(b"%")) > 95.0
+
+
 @pytest.mark.parametrize("svm_type", range(5))
 @pytest.mark.parametrize("kernel", range(5))
 @pytest.mark.parametrize("probabilities", [0, 1])

@@ -10,19 +10,19 @@ import pytest
 from conftest import REPOSITORY
 
 from svmtool.errors import ModelError
-from svmtool.formats.models import text
+from svmtool.formats.models import kernel, text
 from svmtool.formats.svmlight import slow_line
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
-from stress import fuzz, fuzz_commands, fuzz_files, pool  # noqa: E402
+from stress import fuzz, fuzz_commands, fuzz_files, fuzz_models, pool  # noqa: E402
 from stress.report import Report  # noqa: E402
 
-MORE = [("inputs", 3000), ("rows", 12), ("kills", 4), ("interrupts", 4), ("disks", 4)]
+MORE = [("inputs", 3000), ("models-out", 2000), ("rows", 12), ("kills", 4), ("interrupts", 4), ("disks", 4)]
 
 
 @pytest.mark.parametrize(
     ("kind", "number"),
-    [("inputs", 500), ("rows", 4), ("lines", 40), ("kills", 1), ("interrupts", 1), ("disks", 1)]
+    [("inputs", 500), ("models-out", 100), ("rows", 4), ("lines", 40), ("kills", 1), ("interrupts", 1), ("disks", 1)]
     + [pytest.param(*more, marks=pytest.mark.exhaustive) for more in MORE],
 )
 def test_fuzzing_finds_no_breach(kind, number, tmp_path, monkeypatch):
@@ -63,6 +63,12 @@ def test_faulty_reader_is_found_and_its_file_kept(tmp_path, monkeypatch, capsys)
     assert "4300 digits" in capsys.readouterr().out
     again = subprocess.run(command, cwd=tmp_path / "breaches" / "1", capture_output=True, text=True, timeout=300)
     assert (again.returncode, again.stdout) == (0, "refused\n")  # there int() is in its place
+
+
+def test_a_model_with_too_few_digits_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel, "WHOLE", 6)
+    found = [breach for k in range(6) for breach in fuzz_models.attempt(3, k, str(tmp_path), 30)[1]]
+    assert {breach.law for breach in found} == {"the certificate is about the file"}
 
 
 def test_a_batch_whose_process_is_lost_leaves_its_file():
