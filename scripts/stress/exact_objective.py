@@ -224,7 +224,9 @@ def _of_problem(case: Case, K: Callable, support, rho: Decimal, rows) -> Value:
         return losses(case, _tube(case, f), HALF * square, off)
     each = [(ONE - y * value, size + 1) for y, value, size in f]
     if case.row.word == "nu_svc":  # all is divided by the margin, with which the coefficients sum to nu n
-        lead = sum(abs(c) for c, _ in support)
+        lead = sum((abs(c) for c, _ in support), ZERO)
+        if not lead:  # w = 0, and no margin
+            return Value(ZERO, ZERO)
         q = exact(case.nu) * len(f) / lead
         found = losses(case._replace(C=1.0), each, ZERO)
         return Value(HALF * square - lead + found.value / q, found.rounding / q + off + ROUNDING * lead)

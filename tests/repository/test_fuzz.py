@@ -67,7 +67,8 @@ def test_faulty_reader_is_found_and_its_file_kept(tmp_path, monkeypatch, capsys)
 
 def test_a_model_with_too_few_digits_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(kernel, "WHOLE", 6)
-    found = [breach for k in range(6) for breach in fuzz_models.attempt(3, k, str(tmp_path), 30)[1]]
+    monkeypatch.setattr(fuzz_models, "TRAINED_SHARE", 1.0)
+    found = fuzz_models.attempt(3, 0, str(tmp_path), 80)[1]
     assert {breach.law for breach in found} == {"the certificate is about the file"}
 
 
