@@ -153,34 +153,53 @@ def _outliers(case: Case, f: list[Decimal], sizes: list[Decimal], square: Decima
     return Value(HALF * square + above - k * rho, rounding + off)
 
 
-def _kernel(header: dict) -> Callable[[Row, Row], Decimal]:
+Kernel = Callable[[Row, Row], tuple[Decimal, Decimal]]
+
+
+def _kernel(header: dict) -> Kernel:
+    """K(x, z), and the size that its round-off in double precision is relative to."""
     number = {key: exact(header[key][0]) for key in ("gamma", "coef0") if key in header}
 
-    def rbf(x: Row, z: Row) -> Decimal:
-        apart = sum(((x.get(j, ZERO) - z.get(j, ZERO)) ** 2 for j in {**x, **z}), ZERO)
-        power = -number["gamma"] * apart
-        return power.exp() if power > -LARGE else ZERO
+    def linear(x: Row, z: Row) -> tuple[Decimal, Decimal]:
+        return dot(x, z), sum((abs(value * z[j]) for j, value in x.items() if j in z), ZERO)
 
-    def sigmoid(x: Row, z: Row) -> Decimal:
-        u = number["gamma"] * dot(x, z) + number["coef0"]
+    def rbf(x: Row, z: Row) -> tuple[Decimal, Decimal]:
+        power = number["gamma"] * sum(((x.get(j, ZERO) - z.get(j, ZERO)) ** 2 for j in {**x, **z}), ZERO)
+        value = (-power).exp() if power < LARGE else ZERO
+        return value, value * (1 + power)
+
+    def of_product(g: Callable[[Decimal], Decimal]) -> Kernel:
+        def value(x: Row, z: Row) -> tuple[Decimal, Decimal]:
+            product, size = (number["gamma"] * v for v in linear(x, z))
+            u, off = product + number["coef0"], ROUNDING * (size + abs(number["coef0"]))
+            return g(u), abs(g(u)) + max(abs(g(u + off) - g(u)), abs(g(u - off) - g(u))) / ROUNDING
+
+        return value
+
+    def tanh(u: Decimal) -> Decimal:
         if abs(u) < SMALL:
             return u - u**3 / 3
         e = (2 * max(min(u, Decimal(200)), Decimal(-200))).exp()
         return (e - 1) / (e + 1)
 
+    def given(x: Row, z: Row) -> tuple[Decimal, Decimal]:
+        value = x.get(int(z[0]), ZERO)
+        return value, abs(value)
+
     return {
-        "linear": dot, "rbf": rbf, "sigmoid": sigmoid, "precomputed": lambda x, z: x.get(int(z[0]), ZERO),
-        "polynomial": lambda x, z: (number["gamma"] * dot(x, z) + number["coef0"]) ** int(header["degree"][0]),
+        "linear": linear, "rbf": rbf, "sigmoid": of_product(tanh), "precomputed": given,
+        "polynomial": of_product(lambda u: u ** int(header["degree"][0])),
     }[header["kernel_type"][0]]  # fmt: skip
 
 
 def _of_kernel(case: Case, rows, model: models.Model) -> Iterator[Value]:
     """P of each problem of a kernel model: of each pair of classes, or one."""
     K, rhos = _kernel(model.header), [exact(r) for r in model.header["rho"]]
+    linear = model.header["kernel_type"][0] == "linear"
     columns = max(1, int(model.header["nr_class"][0]) - 1)
     support = [([exact(c) for c in words[:columns]], pairs_of(words[columns:])) for words in map(str.split, model.body)]
     if case.row.kind != "classification":
-        yield _of_problem(case, K, [(c[0], z) for c, z in support], rhos[0], rows)
+        yield _of_problem(case, K, linear, [(c[0], z) for c, z in support], rhos[0], rows)
         return
     labels = [exact(label) for label in model.header["label"]]
     ends = list(itertools.accumulate(map(int, model.header["nr_sv"]), initial=0))
@@ -188,21 +207,21 @@ def _of_kernel(case: Case, rows, model: models.Model) -> Iterator[Value]:
         some = [(c[j - 1], z) for c, z in support[ends[i] : ends[i + 1]]]
         some += [(c[i], z) for c, z in support[ends[j] : ends[j + 1]]]
         pair = [(1 if t == labels[i] else -1, x) for t, x in rows if t in (labels[i], labels[j])]
-        yield _of_problem(case, K, some, rhos[k], pair)
+        yield _of_problem(case, K, linear, some, rhos[k], pair)
 
 
-def _of_problem(case: Case, K: Callable, support, rho: Decimal, rows) -> Value:
-    """P of one problem; rows: signs or targets, and rows.
+def _of_problem(case: Case, K: Kernel, linear: bool, support, rho: Decimal, rows) -> Value:
+    """P of one problem; rows: signs or targets, and rows; linear: whether the kernel is.
 
     The weights of a linear kernel are sums in twice the precision, of coefficients that are exact unless divided.
     """
-    support, linear = [(c, z) for c, z in support if c], K is dot and case.row.word != "nu_svc"
+    support, twice = [(c, z) for c, z in support if c], linear and case.row.word != "nu_svc"
 
     def value(x: Row) -> tuple[Decimal, Decimal]:
         """w.x, and the size that its round-off is relative to."""
-        terms = [c * K(x, z) for c, z in support]
-        total, size = sum(terms, ZERO), sum(map(abs, terms), ZERO)
-        return total, abs(total) + ROUNDING * size if linear else size
+        terms = [(c, *K(x, z)) for c, z in support]
+        total, size = sum((c * v for c, v, _ in terms), ZERO), sum((abs(c) * s for c, _, s in terms), ZERO)
+        return total, abs(total) + ROUNDING * size if twice else size
 
     known = [value(x) for _, x in rows]
     values, sizes = [v for v, _ in known], [size for _, size in known]
