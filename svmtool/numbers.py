@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # options are parsed without numpy
 
 _PLAIN = frozenset(b"0123456789+-.eE")
 _SPACE = b" \t\n\r\v\f"
+WHOLE = 8  # as a number of digits: the fewest, but at least 8, from which the same double is read
 _STEP = 8192  # numbers printed by one call of the loop
 
 
@@ -85,9 +86,11 @@ def format_rows(values: np.ndarray, digits: int, between: bytes = b" ", end: byt
 
 
 def format_one(x: float, digits: int) -> str:
-    """Print x as C's %.{digits}g, a negative nan as `-nan`."""
+    """Print x as C's %.{digits}g, a negative nan as `-nan`; digits may be WHOLE."""
     if x != x:
         return "-nan" if math.copysign(1.0, x) < 0 else "nan"
+    if digits == WHOLE:
+        digits = next(n for n in range(WHOLE, 18) if float(f"{x:.{n}g}") == x)
     return f"{x:.{digits}g}"
 
 

@@ -100,7 +100,7 @@ def run_trials(chosen: argparse.Namespace, plan: trial.Plan, report: Report) -> 
 
 
 def run_fuzz(chosen: argparse.Namespace, plan: trial.Plan, report: Report) -> None:
-    numbers = {kind: getattr(chosen, kind) for kind in fuzz.KINDS}
+    numbers = {kind: getattr(chosen, kind.replace("-", "_")) for kind in fuzz.KINDS}
     named = any(number is not None for number in numbers.values())
     wanted = {kind: float(number or 0) if named else math.inf for kind, number in numbers.items()}
     minutes = chosen.minutes or (math.inf if named else 10.0)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stress import fuzz_commands, fuzz_convert, fuzz_files, fuzz_python, fuzz_rows, pool
+from stress import fuzz_commands, fuzz_convert, fuzz_files, fuzz_models, fuzz_python, fuzz_rows, pool
 from stress.pool import Done
 from stress.report import Breach, Report, Tally
 
@@ -29,11 +29,14 @@ KINDS = {
     "kills": "commands killed",
     "interrupts": "commands interrupted by Ctrl-C",
     "convert": "tables, whole and damaged, through svmtool convert and back",
+    "models-out": "models, trained and mutated, through predict, inspect, export and report",
     "inputs": "mutated files through the readers",
     "python": "hostile arguments to the Python interface",
 }
 # inputs or tries of a job; other kinds have one
-BATCHES = {"inputs": fuzz_files.BATCH, "convert": fuzz_convert.BATCH, "python": 50}
+BATCHES = {
+    "inputs": fuzz_files.BATCH, "convert": fuzz_convert.BATCH, "models-out": fuzz_models.BATCH, "python": 50,
+}  # fmt: skip
 SECONDS = 5.0 * fuzz_commands.ENDS  # limit of a trial, more than its commands take
 
 Job = tuple[str, int, int, int]  # kind, seed, number, and inputs in it
@@ -62,6 +65,12 @@ def attempt(announce: Callable[..., None], folder: str, kind: str, seed: int, nu
             tally.endings[f"{kind}: {face}", ending] += 1
             if ending == "breach":
                 tally.breaches.append(Breach(law, face, kind, words, _repeat(kind, seed, own), {}))
+    elif kind == "models-out":
+        counts, broken = fuzz_models.attempt(seed, number, folder, inputs)
+        for (name, ending), count in counts.items():
+            tally.endings[f"{kind}: {name}", ending] += count
+        again = _repeat(kind, seed, number, inputs)
+        tally.breaches += [Breach(b.law, b.command, kind, b.words, again, {"model": b.model}) for b in broken]
     elif kind == "rows":
         words = fuzz_rows.run(fuzz_rows.draw(np.random.default_rng([seed, number])), _empty(folder))
         tally.endings[kind, "breach" if words else "held"] += 1

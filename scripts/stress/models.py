@@ -16,6 +16,7 @@ CERTIFICATE = re.compile(
     rf"(?:Certified|Estimated) relative gap = ({NUMBER}) \(primal ({NUMBER}), dual ({NUMBER}), KKT violation ({NUMBER})"
 )
 SHOWN_GAP, SHOWN = 0.006, 1e-8  # precision of a printed gap, and of other printed numbers
+Pairs = tuple[tuple[int, float], ...]  # index and value of each feature of a row
 LISTS = ("label", "rho", "nr_sv", "probA", "probB", "prob_density_marks")
 
 
@@ -79,49 +80,54 @@ class Model(NamedTuple):
     def coefficients(self, rows: Rows) -> np.ndarray | None:
         """f8 (max(1, classes - 1), n) of a kernel model: coefficients of all training rows.
 
-        Support vectors are in the order of the rows, class after class, with eight digits.  None if these do not
-        determine the rows.
+        Support vectors are in the order of the rows, class after class; LIBSVM's have eight digits.  None if these do
+        not determine the rows.
         """
         columns = max(1, int(self.header["nr_class"][0]) - 1)
         coef = np.zeros((columns, rows.n))
-        texts = _rounded(rows)
+        places, support = _pairs(rows), [_pairs_of(line.split()[columns:]) for line in self.body]
+        if not set(support) <= set(places):
+            places = _pairs(rows._replace(values=np.array([float(f"{v:.8g}") for v in rows.values.tolist()])))
         groups, counts = [np.arange(rows.n)], [len(self.body)]
         if self.labels:
             groups = [np.flatnonzero(rows.labels == label) for label in self.labels]
             counts = [int(count) for count in self.header["nr_sv"]]
-        lines = iter(self.body)
+        lines = iter(zip(self.body, support, strict=True))
         for group, count in zip(groups, counts, strict=True):
             at, taken = 0, Counter()
-            for line in islice(lines, count):
-                numbers = line.split()
-                pairs = " ".join(numbers[columns:])
-                while texts[group[at]] != pairs:
+            for line, pairs in islice(lines, count):
+                while places[group[at]] != pairs:
                     at += 1
-                coef[:, group[at]] = [float(t) for t in numbers[:columns]]
+                coef[:, group[at]] = [float(t) for t in line.split()[:columns]]
                 at += 1
                 taken[pairs] += 1
-            if not _are_distinguishable(rows, group, texts, taken):
+            if not _are_distinguishable(rows, group, places, taken):
                 return None
         return coef
 
 
-def _are_distinguishable(rows: Rows, group: np.ndarray, texts: list[str], taken: Counter[str]) -> bool:
-    """Whether rows of `group` with equal text are equal, or all or none of them are `taken`."""
-    alike: dict[str, list[int]] = {}
+def _are_distinguishable(rows: Rows, group: np.ndarray, places: list[Pairs], taken: Counter[Pairs]) -> bool:
+    """Whether rows of `group` with equal pairs are equal, or all or none of them are `taken`."""
+    alike: dict[Pairs, list[int]] = {}
     for i in group.tolist():
-        if texts[i] in taken:
-            alike.setdefault(texts[i], []).append(i)
-    for text, some in alike.items():
+        if places[i] in taken:
+            alike.setdefault(places[i], []).append(i)
+    for pairs, some in alike.items():
         exact = {rows.values[rows.indptr[i] : rows.indptr[i + 1]].tobytes() for i in some}
-        if len(exact) > 1 and taken[text] < len(some):
+        if len(exact) > 1 and taken[pairs] < len(some):
             return False
     return True
 
 
-def _rounded(rows: Rows) -> list[str]:
-    """The pairs of each row as printed in a model."""
-    pairs = [f"{j + 1}:{v:.8g}" for j, v in zip(rows.indices.tolist(), rows.values.tolist(), strict=True)]
-    return [" ".join(pairs[a:b]) for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)]
+def _pairs(rows: Rows) -> list[Pairs]:
+    """The pairs of each row."""
+    pairs = list(zip((rows.indices + 1).tolist(), rows.values.tolist(), strict=True))
+    return [tuple(pairs[a:b]) for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)]
+
+
+def _pairs_of(words: list[str]) -> Pairs:
+    """The pairs of a support vector."""
+    return tuple((int(j), float(value)) for j, value in (word.split(":") for word in words))
 
 
 def parse(text: str) -> Model:

@@ -79,7 +79,7 @@ def dumps(model: Any) -> str:
     Returns
     -------
     str
-        The text.  Support vectors have all their digits, where files of LIBSVM have 8.
+        The text.
 
     Examples
     --------
@@ -90,8 +90,7 @@ def dumps(model: Any) -> str:
     """
     found = model_of(model)
     with RunContext(1):
-        pieces = kernel.text_of(found, 17) if isinstance(found, KernelModel) else linear.text_of(found)
-        return b"".join(pieces).decode()
+        return b"".join((kernel if isinstance(found, KernelModel) else linear).text_of(found)).decode()
 
 
 def loads(text: str | bytes) -> Model:

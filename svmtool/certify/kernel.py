@@ -29,7 +29,7 @@ import numpy as np
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import certify_hard
 from svmtool.data.row_storage import draw_rows
-from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc
+from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc, NuSvr
 from svmtool.kernels.results import KernelResult, feasible_sums, gap_of
 from svmtool.kernels.rows import exact_sum
 from svmtool.objectives.one_class import MIN_VALUE_SHARE
@@ -105,10 +105,8 @@ def certificate_of(
     error = 0.5 * apart * float(np.sum(np.abs(alpha)))  # of the value, in the unfavourable direction
     primal = error - value + gap_of(problem, alpha, gradient, rho, r, apart, problem.losses)
     at_zero = -np.inf if np.any(problem.start) else 0.0  # the dual value of a = 0 if that is feasible
-    sums = feasible_sums(problem, alpha)
-    if not sums:  # no dual point
-        primal += float((r + problem.y * rho) @ (alpha - problem.start))
-    dual = max(-value - error, at_zero) if sums else at_zero
+    primal += float((r + problem.y * rho) @ (alpha - problem.start))  # round-off of the sums times a large rho counts
+    dual = max(-value - error, at_zero) if feasible_sums(problem, alpha) else at_zero
     certificate = Certificate(primal * scale, dual * scale, float(violation.max(initial=0.0)) + apart)
     certificate.gap = problem.relative(primal, dual)
     return certificate

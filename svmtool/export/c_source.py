@@ -221,6 +221,17 @@ def refuse_unusable(model: LinearModel | KernelModel) -> None:
         raise ModelError("the support vectors have a feature of index 0, and exported models count from 1")
 
 
+def offsets_of(model: LinearModel) -> np.ndarray:
+    """What the bias and rho of a linear model add to its decision values, f8[columns]; ModelError beyond the range."""
+    with np.errstate(over="ignore"):
+        offsets = model.W[model.n_features] * model.bias if model.bias >= 0 else np.zeros(model.columns)
+    if model.kind == "one-class":
+        offsets = offsets - (model.rho or 0.0)
+    if not np.all(np.isfinite(offsets)):
+        raise ModelError("the bias times its weight is beyond the range of double precision")
+    return offsets
+
+
 def _sizes(features: int, values: int, model: LinearModel | KernelModel, marks: dict[str, str]) -> str:
     P = marks["P"]
     numbers = {"FEATURES": features, "VALUES": max(1, values), "CLASSES": model.nr_class}
@@ -235,11 +246,8 @@ def _labels(model: LinearModel | KernelModel) -> Iterator[str]:
 def _linear(model: LinearModel, marks: dict[str, str]) -> Iterator[str]:
     yield _sizes(model.n_features, model.columns, model, marks)
     yield from _labels(model)
-    offsets = model.W[model.n_features] * model.bias if model.bias >= 0 else np.zeros(model.columns)
-    if model.kind == "one-class":
-        offsets = offsets - (model.rho or 0.0)
     yield from _array("double", "weights", model.W[: model.n_features].ravel())
-    yield from _array("double", "offsets", offsets)
+    yield from _array("double", "offsets", offsets_of(model))
     yield LINEAR_CODE.format(**marks)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.data.dataset import Dataset
 from svmtool.errors import ModelError, SvmtoolError
-from svmtool.export.c_source import refuse_unusable
+from svmtool.export.c_source import offsets_of, refuse_unusable
 from svmtool.models.kernel import KernelModel
 from svmtool.models.kernel_functions import NAMES
 from svmtool.models.linear import LinearModel
@@ -20,6 +21,8 @@ ML = "ai.onnx.ml"
 OPSETS = (("", 15), (ML, 3))
 IR_VERSION = 8
 FLOAT, INT64 = 1, 7  # TensorProto's numbers
+MAX_SINGLE = float(np.finfo(np.float32).max)
+MAX_CHECKED = 1000  # support vectors whose decision values are compared
 MAX_GRAPH_NUMBERS = 400_000_000  # a message of protobuf holds 2 GB
 ONNX_KERNELS = {"linear": "LINEAR", "polynomial": "POLY", "rbf": "RBF", "sigmoid": "SIGMOID"}
 
@@ -58,9 +61,7 @@ Node = tuple[str, list[str], list[str], str, dict[str, Any]]
 def _linear(model: LinearModel) -> tuple[list[Node], int, int]:
     """Nodes, number of features, number of scores; the scores of two classes are -f and f, the second label's first."""
     W = model.W[: model.n_features].T
-    offsets = model.W[model.n_features] * model.bias if model.bias >= 0 else np.zeros(model.columns)
-    if model.kind == "one-class":
-        offsets = offsets - (model.rho or 0.0)
+    offsets = offsets_of(model)
     labels = (1, -1) if model.labels is None else model.labels
     if model.kind == "regression":
         node = ("LinearRegressor", ["x"], ["label"], ML, {"coefficients": _floats(W), "intercepts": _floats(offsets)})
@@ -87,7 +88,7 @@ def _kernel(model: KernelModel) -> tuple[list[Node], int, int]:
     vectors[np.repeat(np.arange(model.total_sv), np.diff(model.indptr)), model.indices] = model.values
     shared = {
         "coefficients": _floats(model.coef), "kernel_type": ONNX_KERNELS[NAMES[kernel.kind]],
-        "kernel_params": [float(kernel.gamma), float(kernel.coef0), float(kernel.degree)],
+        "kernel_params": _floats([kernel.gamma, kernel.coef0, float(kernel.degree)]),
         "support_vectors": _floats(vectors), "rho": _floats(-model.rho), "post_transform": "NONE",
     }  # fmt: skip
     if model.kind == "classification":
@@ -113,5 +114,36 @@ def _kernel(model: KernelModel) -> tuple[list[Node], int, int]:
     return nodes, features, 1
 
 
-def _floats(numbers: np.ndarray) -> list[float]:
-    return np.asarray(numbers, np.float64).ravel().tolist()
+def _floats(numbers: np.ndarray | list[float]) -> list[float]:
+    """Numbers that the graph will hold in single precision; ModelError for those beyond it."""
+    found = np.asarray(numbers, np.float64).ravel()
+    if float(np.abs(found).max(initial=0.0)) > MAX_SINGLE:
+        raise ModelError("the model has numbers beyond single precision, which ONNX has: use --c or --json")
+    return found.tolist()
+
+
+def single_precision_error(model: KernelModel) -> float:
+    """The largest change of a decision value if model and rows are rounded to single precision.
+
+    The rows are the first support vectors, up to MAX_CHECKED of them.
+    """
+
+    def single(numbers: np.ndarray | float) -> np.ndarray:
+        return np.asarray(numbers).astype(np.float32).astype(np.float64)
+
+    kernel = model.kernel
+    kernel = kernel._replace(gamma=float(single(kernel.gamma)), coef0=float(single(kernel.coef0)))
+    rounded = KernelModel(
+        model.svm_type, kernel, model.labels, model.nr_class, single(model.rho), single(model.coef), model.nr_sv,
+        model.indptr, model.indices, single(model.values),
+    )  # fmt: skip
+    count = min(model.total_sv, MAX_CHECKED)
+    end, width = int(model.indptr[count]), int(model.indices.max(initial=-1)) + 1
+    with np.errstate(all="ignore"):
+        f, g = (
+            some.decision_values(
+                Dataset(np.zeros(count), model.indptr[: count + 1], model.indices[:end], some.values[:end], width)
+            )
+            for some in (model, rounded)
+        )
+        return float(np.max(np.abs(f - g), initial=0.0))

@@ -18,7 +18,7 @@ from svmtool.registry.row import Solver
 from svmtool.tolerances import MB
 
 Fact = tuple[str, str]
-COMMAND = re.compile(r"# svmtool (\S+): -s (\d+) \(([^)]*)\) ?(.*)")
+COMMAND = re.compile(r"# svmtool (\S+): -s (\d{1,3}) \(([^)]*)\) ?(.*)")
 CERTIFICATE = re.compile(r"# (Certified|Estimated) relative gap = (.*)")  # Certificate.line
 STOPPED = "# Stopped: "
 SHOWN = 12  # classes named in one line

@@ -94,7 +94,7 @@ def test_ranges_read_in_pieces(text, tmp_path, monkeypatch):
      + "e-400 \n3\t\n# note 1\n# note 2\n"),
     (linear, LINEAR.replace("2000000000", "3") + "1 2\n\n3"),
     (kernel, KERNEL.replace("2000000000", "3").replace("1000000000 1000000000", "2 1")
-     + "1 1:1 7:2.5 \n-0.5 1:3\t\n" + "-0.5 2:" + "0" * 300 + "1\n# note\nno note\n# another\n"),
+     + "1 1:1 7:2.5 \n-0.5 1:3\t\n" + "-0.5 2:" + "0" * 300 + "1\n# note\n \n# another\n"),
     (kernel, KERNEL.replace("2000000000", "2").replace("1000000000 1000000000", "1 1") + "1 1:1\n-1 1:2"),
 ])  # fmt: skip
 def test_models_read_in_windows(module, text, tmp_path, monkeypatch):

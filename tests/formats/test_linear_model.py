@@ -53,10 +53,9 @@ def test_notes_stand_behind_the_weights_and_come_back(tmp_path):
     path = str(tmp_path / "m")
     linear.write(path, LinearModel("L2R_LR", (1, -1), 1, -1.0, [[0.5]], notes=notes))
     assert Path(path).read_text().endswith("w\n0.5 \n# svmtool\n# gap 1e-7: certified\n")
-    assert linear.read(path).notes == notes
     with open(path, "a") as f:
-        f.write("foreign text\n")
-    assert linear.read(path).notes == notes
+        f.write(" \r\n\n# more")
+    assert linear.read(path).notes == (*notes, "# more")
 
 
 @pytest.mark.parametrize("note", ["no hash", "# two\nlines"])
@@ -82,9 +81,9 @@ def test_any_weights_come_back_bit_for_bit(data, tmp_path_factory):
 
 
 def test_words_in_any_order_on_one_line_with_crlf(tmp_path):
-    text = "bias 1e0\r\nnr_feature +1 nr_class 2 label\t+7\n-1 solver_type L2R_LR w 0x1p-1\r\ninf junk 7"
+    text = "bias 1e0\r\nnr_feature +1 nr_class 2 label\t+7\n-1 solver_type L2R_LR w 0x1p-1\r\n1e-320"
     model = linear.read(save(tmp_path, text))
-    assert (model.labels, model.bias, model.W.tolist()) == ((7, -1), 1.0, [[0.5], [np.inf]])
+    assert (model.labels, model.bias, model.W.tolist()) == ((7, -1), 1.0, [[0.5], [1e-320]])
 
 
 def test_the_last_of_repeated_keys_wins(tmp_path):
@@ -123,8 +122,24 @@ FAULTS = {
     "no rho": (GOOD.replace("L2R_LR", "ONECLASS_SVM"), "ERROR: the one-class model has no rho"),
     "nan for rho": (
         GOOD.replace("L2R_LR", "ONECLASS_SVM").replace("w\n", "rho -nan\nw\n"),
-        "ERROR: fscanf failed to read the model: line 6: rho is nan",
+        "ERROR: fscanf failed to read the model: line 6: rho is -nan, which is not finite",
     ),
+    "infinite rho that is not of one-class": (
+        GOOD.replace("w\n", "rho inf\nw\n"), "ERROR: fscanf failed to read the model: line 6: rho is inf, which"
+    ),
+    "infinite bias": (GOOD.replace("bias -1", "bias -inf"), "ERROR: fscanf failed to read the model: line 5: bias"),
+    **{
+        f"weight {word}": (
+            GOOD.replace("-0.25", word),
+            f"ERROR: fscanf failed to read the model: line 8: number 2 of 2 weights is {word}, which is not finite",
+        )
+        for word in ("nan", "-inf", "1e400", "0x1p99999")
+    },
+    "a weight too many": (GOOD + "1 \n", "ERROR: line 9: '1' follows the model"),
+    "a weight after the notes": (GOOD + "# note\n1 \n", "ERROR: line 10: '1' follows the model"),
+    "two columns for two classes": (GOOD.replace("0.5 ", "0.5 1 "), "ERROR: line 8: '-0.25' follows the model"),
+    "other text": (GOOD + "foreign text\n", "ERROR: line 9: 'foreign' follows the model"),
+    "NUL": (GOOD + "\0", "ERROR: line 9: '\\x00' follows the model"),
     "nan for the bias": (GOOD.replace("bias -1", "bias nan"), "ERROR: fscanf failed to read the model: line 5: bias"),
     "regression of three": (GOOD.replace("L2R_LR", "L2R_L2LOSS_SVR").replace("class 2", "class 3"), "ERROR:"),
     "negative features": (GOOD.replace("nr_feature 2", "nr_feature -1"), "ERROR: nr_feature or nr_class"),

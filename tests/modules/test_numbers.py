@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svmtool import numbers
+from svmtool.formats.svmlight.table import rows_text
 
 rng = np.random.default_rng(5)
 
@@ -49,6 +50,20 @@ GROUPS = {
 @pytest.mark.parametrize("group", GROUPS)
 def test_prints_like_c(group, digits):
     assert printed(GROUPS[group], digits) == expected(GROUPS[group], digits)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_as_many_digits_as_the_number_has(group):
+    """8 where these give the number back, as in LIBSVM's models, else the fewest that do."""
+    values = np.asarray(GROUPS[group], float)
+    values = values[np.isfinite(values)]
+    n = len(values)
+    text = b"".join(rows_text(np.zeros((1, n)), np.arange(n + 1), np.zeros(n, np.int32), values, numbers.WHOLE))
+    found = [line.split(":")[1].strip() for line in text.decode().splitlines()]
+    assert found == [
+        next(t for k in range(8, 18) if float(t := f"{x:.{k}g}") == x) for x in values.tolist()
+    ]
+    assert np.array([float(t) for t in found]).tobytes() == values.tobytes()
 
 
 @settings(deadline=None, max_examples=400)

@@ -14,20 +14,20 @@ from svmtool.certify.linear import Certificate
 from svmtool.cli import console
 from svmtool.conversion import delimited
 from svmtool.errors import ModelError
-from svmtool.formats.models import text
+from svmtool.formats.models import kernel, text
 from svmtool.formats.svmlight import slow_line
 
 sys.path.insert(0, str(REPOSITORY / "scripts"))
-from stress import fuzz, fuzz_commands, fuzz_convert, fuzz_files, fuzz_python, pool  # noqa: E402
+from stress import fuzz, fuzz_commands, fuzz_convert, fuzz_files, fuzz_models, fuzz_python, pool  # noqa: E402
 from stress.report import Report  # noqa: E402
 
-MORE = [("inputs", 3000), ("python", 4000), ("convert", 3000), ("rows", 12), ("kills", 4), ("interrupts", 4)]
-MORE += [("disks", 4)]
+MORE = [("inputs", 3000), ("python", 4000), ("convert", 3000), ("models-out", 2000), ("rows", 12), ("kills", 4)]
+MORE += [("interrupts", 4), ("disks", 4)]
 
 
 @pytest.mark.parametrize(
     ("kind", "number"),
-    [("inputs", 500), ("python", 150), ("rows", 4), ("convert", 100), ("lines", 40)]
+    [("inputs", 500), ("python", 150), ("rows", 4), ("convert", 100), ("models-out", 100), ("lines", 40)]
     + [("kills", 1), ("interrupts", 1), ("disks", 1)]
     + [pytest.param(*more, marks=pytest.mark.exhaustive) for more in MORE],
 )
@@ -78,6 +78,13 @@ def test_a_faulty_conversion_is_found(tmp_path, monkeypatch):
         monkeypatch.setattr(module, "visible", str)
     _, found = fuzz_convert.attempt(4, 0, str(tmp_path), tries=80)
     assert {"the same rows after the way back", "no control characters"} <= {breach.law for breach in found}
+
+
+def test_a_model_with_too_few_digits_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernel, "WHOLE", 6)
+    monkeypatch.setattr(fuzz_models, "TRAINED_SHARE", 1.0)
+    found = fuzz_models.attempt(3, 0, str(tmp_path), 80)[1]
+    assert {breach.law for breach in found} == {"the certificate is about the file"}
 
 
 def test_a_batch_whose_process_is_lost_leaves_its_file():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import lzma
+import re
 import shutil
 import subprocess
 
@@ -16,15 +17,18 @@ from svmtool import api
 from svmtool.errors import ModelError, SvmtoolError
 from svmtool.export.c_source import c_source
 from svmtool.export.json_text import json_text
-from svmtool.export.onnx_graph import onnx_bytes
+from svmtool.export.onnx_graph import _floats, onnx_bytes, single_precision_error
 from svmtool.formats.models import read
 from svmtool.formats.names import Names
+from svmtool.formats.svmlight import table
+from svmtool.models.linear import LinearModel
 
 CLASSIFIERS = [
     ["-s", "1"], ["-s", "3", "-B", "1"], ["-s", "4"], ["-s", "0"], ["-t", "0", "-c", "0.1"],
     ["-t", "1", "-d", "2", "-r", "1"], ["-t", "2"],
     ["-t", "3", "-g", "0.0003", "-c", "100"], ["-s", "1", "-t", "2", "-n", "0.1"],
 ]  # fmt: skip
+ARRAYS = re.compile(r"static const double (\w+)\[\] = \{([^}]*)\}")
 OTHERS = [
     ["-s", "11"],
     ["-s", "13", "-B", "1"],
@@ -161,6 +165,52 @@ def test_json_holds_the_model_to_the_bit(svm_train, data, several, options):
     np.testing.assert_array_equal(vectors["values"], model.values)
     np.testing.assert_array_equal(np.array(vectors["indices"]) - 1, model.indices)
     np.testing.assert_array_equal(vectors["starts"], model.indptr)
+
+
+DIGITS = "1 1:448238.5471 2:1e-300 3:0.1\n-1 1:448211.2049 2:-0 3:0.2999999999999999889\n1 1:1764150123.25 3:7\n"
+
+
+@pytest.mark.parametrize("options", ["-s 2 -B 1", "-s 4", "-s 21", "-t 0", "-t 2"])
+def test_c_and_json_have_the_same_doubles(svm_train, tmp_path, options):
+    """Of data with 1 to 19 digits."""
+    assert svm_train("-q", *options.split(), "d", "m", data=DIGITS)[0] == 0
+    model = read("m")
+    source, content = "".join(c_source(model, "")), json.loads(json_text(model, Names()))
+    arrays = {name: np.array(body.split(",")[:-1], float) for name, body in ARRAYS.findall(source)}
+    if content["kind"] == "linear":
+        W = model.W[: model.n_features]
+        np.testing.assert_array_equal(arrays["weights"], W.ravel())
+        np.testing.assert_array_equal(content["weights"], W)
+        return
+    for name, theirs, numbers in (("values", content["support_vectors"]["values"], model.values),
+                                  ("coefficients", content["coefficients"], model.coef)):  # fmt: skip
+        np.testing.assert_array_equal(arrays[name], numbers.ravel())
+        np.testing.assert_array_equal(theirs, numbers)
+    assert set(model.values.tolist()) <= set(table.read("d").values.tolist())
+
+
+def test_a_bias_beyond_the_range_is_refused(tmp_path):
+    model = LinearModel("L2R_LR", (1, -1), 1, 1e200, [[1.0], [1e200]])
+    with pytest.raises(ModelError, match="beyond the range of double precision"):
+        list(c_source(model, ""))
+
+
+def test_what_single_precision_costs(svm_train):
+    """Whole numbers lose nothing but coefficients; of coordinates in metres the millimetres are lost."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(-40, 40, (40, 2)), np.where(np.arange(40) % 2, 1, -1)
+    errors = []
+    for Z in X, X / 1000 + [448200.0, 5411900.0]:
+        model = api.fit(Z, y, kernel="rbf", gamma=10.0).model
+        before = api.decision_values(model, Z)
+        model.values = model.values.astype(np.float32).astype(float)
+        model.__dict__.pop("scores", None)
+        apart = np.abs(api.decision_values(model, Z.astype(np.float32).astype(float)) - before).max()
+        errors.append(single_precision_error(api.fit(Z, y, kernel="rbf", gamma=10.0).model))
+        assert errors[-1] == pytest.approx(apart, rel=0.01, abs=1e-6)
+    assert errors[0] < 1e-6 and errors[1] > 0.01
+    with pytest.raises(ModelError, match="beyond single precision"):
+        _floats(np.array([1.0, -1e39]))
 
 
 def run_onnx(graph: bytes, x: np.ndarray) -> list[np.ndarray]:

@@ -8,6 +8,7 @@ import re
 import click
 
 from svmtool.cli import checks
+from svmtool.cli.console import stderr_line
 from svmtool.cli.umbrella import FILE, names_option
 from svmtool.errors import SvmtoolError, visible
 
@@ -29,6 +30,7 @@ def command(model: str, form: str | None, output: str, prefix: str, names: str |
     from svmtool.formats.models import read
     from svmtool.formats.output import replacing
     from svmtool.inspection.facts import facts
+    from svmtool.models.kernel import KernelModel
 
     if form is None:
         raise SvmtoolError("svmtool export: choose one of --c, --onnx and --json")
@@ -51,9 +53,13 @@ def command(model: str, form: str | None, output: str, prefix: str, names: str |
 
         pieces = iter([json_text(found, called).encode() + b"\n"])
     else:
-        from svmtool.export.onnx_graph import onnx_bytes
+        from svmtool.export.onnx_graph import onnx_bytes, single_precision_error
 
         pieces = iter([onnx_bytes(found, about)])
+        if isinstance(found, KernelModel):
+            error = single_precision_error(found)
+            words = "single precision changes decision values of the support vectors by up to"
+            stderr_line(f"{output}: {words} {error:.2g}")
     with replacing(output) as file:
         for piece in pieces:
             file.write(piece)

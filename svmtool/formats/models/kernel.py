@@ -1,14 +1,18 @@
-"""Reads and writes LIBSVM's model files, byte for byte as LIBSVM 3.37.
+"""Reads and writes LIBSVM's model files, byte for byte as LIBSVM 3.37 where 8 digits of a value are the value.
 
     svm_type WORD / kernel_type WORD / [degree D] / [gamma G] / [coef0 R] / nr_class K / total_sv N / rho R ... /
     [label L ...] / [probA A ...] / [probB B ...] / [prob_density_marks M ...] / [nr_sv N ...] / SV
     one line for each support vector: its coefficients, each `%.17g` and a blank, then its pairs `%d:%.8g` and a blank
 
+LIBSVM cuts values to 8 digits, so that its file is another model than it has trained.  Here a value that 8 digits do
+not give back has as many as do, up to 17, which LIBSVM reads: the certificate holds for the file.
+
 svmtool's notes follow the support vectors in lines that start with `#`, which LIBSVM ignores.
 
 Rejected here, though not by LIBSVM: what leaves its memory uninitialised or makes it read beyond the end (a missing
 key, a list before `nr_class`, fewer lines than support vectors), contradictory counts, coefficients and pairs that are
-no numbers or out of order, numbers beyond 32 bits, and nan for the rho of a one-class model.
+no numbers or out of order, numbers that are not finite or beyond 32 bits, a negative degree, and anything after the
+support vectors but notes.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from svmtool.formats.svmlight.table import RawTable, joined_raw, parse_text, row
 from svmtool.models.kernel import CLASSIFIER_TYPES, DENSITY_MARKS, SVM_TYPES, KernelModel
 from svmtool.models.kernel_functions import NAMES, PRECOMPUTED, RBF, WITH_COEF0, WITH_DEGREE, WITH_GAMMA, Kernel
 from svmtool.models.linear import NO_CLASSES, OVERFLOWN
-from svmtool.numbers import format_one, parse_number
+from svmtool.numbers import WHOLE, format_one, parse_number
 
 TOO_SHORT = "ERROR: fscanf failed to read model"
 KERNELS_WITH = {"degree": WITH_DEGREE, "gamma": WITH_GAMMA, "coef0": WITH_COEF0}  # the kernels that use a parameter
@@ -45,6 +49,7 @@ def parse(text: ModelText) -> KernelModel:
         kernel = Kernel(kind, **{key: fields[key] for key, kinds in KERNELS_WITH.items() if kind in kinds})
         if kernel.kind == PRECOMPUTED:
             _check_serials(rows)
+        notes = text.notes()
     except NotText:
         raise
     except ModelError as e:
@@ -56,7 +61,7 @@ def parse(text: ModelText) -> KernelModel:
     return KernelModel(
         fields["svm_type"], kernel, fields.get("label"), fields["nr_class"], fields["rho"], coef, fields.get("nr_sv"),
         rows.indptr, rows.indices, rows.values, fields.get("probA"), fields.get("probB"),
-        fields.get("prob_density_marks"), text.notes(),
+        fields.get("prob_density_marks"), notes,
     )  # fmt: skip
 
 
@@ -102,9 +107,6 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
                 fields[key] = scan.integers(key, k)
             elif pairs >= 2**31:
                 raise ModelError(f"ERROR: nr_class: {k} classes have more pairs than fit into 32 bits")
-            elif key == "rho" and pairs == 1 and fields.get("svm_type") == "one_class":
-                fields[key] = Buffer("f8", 1)
-                fields[key].items[0] = scan.threshold(key)
             else:
                 fields[key] = scan.reals(f"numbers after {key}", pairs)
         elif key == "prob_density_marks":
@@ -133,11 +135,9 @@ def _check(fields: dict[str, Any]) -> None:
     k, n = fields["nr_class"], fields["total_sv"]
     if k < 0 or n < 0:
         raise ModelError("ERROR: nr_class or total_sv of the model is negative")
-    for key in ("gamma", "coef0"):
-        if fields.get(key, 0.0) - fields.get(key, 0.0) != 0:
-            raise ModelError(f"ERROR: {key} of the model is not finite")
-    if kind == RBF and fields["gamma"] < 0:
-        raise ModelError("ERROR: gamma of the model is negative")
+    for key, kinds in (("gamma", (RBF,)), ("degree", WITH_DEGREE)):
+        if kind in kinds and fields[key] < 0:
+            raise ModelError(f"ERROR: {key} of the model is negative")
     if not classes:
         fields.pop("label", None), fields.pop("nr_sv", None)
         if k != 2:
@@ -163,11 +163,14 @@ def _support_vectors(text: ModelText, count: int, columns: int) -> RawTable:
             token, _, rest = line.lstrip(BLANKS).replace(b"\t", b" ").partition(b" ")
             try:
                 first.append(parse_number(token))
+                if first[m] - first[m] != 0:
+                    raise ValueError
             except ValueError:
                 seen = token[:40].decode("latin-1")
-                raise DataError(number, file, seen, f"coefficient {m + 1} of {columns} is not a number") from None
+                reason = f"coefficient {m + 1} of {columns} is not a finite number"
+                raise DataError(number, file, seen, reason) from None
             line = rest
-        label, indices, values = parse_line(line, number, file, first_index=0)
+        label, indices, values = parse_line(line, number, file, tiny=True, first_index=0)
         return ([*first, label] if first else label), indices, values
 
     parts, done = [], 0
@@ -240,13 +243,10 @@ def write(path: str, model: KernelModel) -> None:
     write_text(path, text_of(model))
 
 
-def text_of(model: KernelModel, digits: int = 8) -> Iterator[bytes]:
-    """The text of a KernelModel of numpy arrays, in pieces; digits: of the support vectors' values, 8 in files.
-
-    ModelError where it holds a number that is not finite.
-    """
+def text_of(model: KernelModel) -> Iterator[bytes]:
+    """The text of a KernelModel of numpy arrays, in pieces; ModelError where it holds a number that is not finite."""
     _refuse_overflow(model)
-    digits = 17 if model.kernel.kind == PRECOMPUTED else digits  # serial numbers need all digits
+    digits = 17 if model.kernel.kind == PRECOMPUTED else WHOLE  # serial numbers have no exponent
     front = model.coef.reshape(model.coef_rows, model.total_sv)
     rows = rows_text(front, model.indptr, model.indices, model.values, digits)
     return chain([header_text(model).encode()], rows, [notes_text(model.notes)])

@@ -6,8 +6,9 @@
 svmtool's notes follow the weights in lines that start with `#`, which LIBLINEAR never reads.
 
 Rejected here, though not by LIBLINEAR: what leaves its memory uninitialised (a missing key, `label` before `nr_class`,
-a classifier without labels, one-class without rho), nan for bias, nan for rho if there are features, a negative
-nr_feature, numbers beyond 32 bits, and regression with nr_class other than 2.
+a classifier without labels, one-class without rho), numbers that are not finite (other than the rho of one-class: inf,
+and nan without features), anything after the weights but notes, a negative nr_feature, numbers beyond 32 bits, and
+regression with nr_class other than 2.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ def _read_header(scan: Scanner) -> dict[str, Any]:
         elif key in ("nr_class", "nr_feature"):
             fields[key] = scan.integer(key)
         elif key in ("bias", "rho"):
-            rowless = key == "rho" and fields.get("nr_feature") == 0  # LIBLINEAR's rho of no rows is nan
-            fields[key] = scan.real(key) if rowless else scan.threshold(key)
+            limit = key == "rho" and fields.get("solver_type") == linear.ONE_CLASS_WORD  # see _finite
+            fields[key] = scan.real(key, ("inf", "nan")[: limit + (fields.get("nr_feature") == 0)] if limit else ())
         elif key == "label":
             if "nr_class" not in fields:
                 raise ModelError("ERROR: label is before nr_class in the model")
@@ -83,11 +84,12 @@ def parse(text: ModelText) -> LinearModel:
         fields = _read_header(scan)
         word, labels, features, bias = (fields.get(key) for key in ("solver_type", "label", "nr_feature", "bias"))
         W = scan.reals("weights", weight_rows(features, bias) * weight_columns(word, fields["nr_class"]))
+        notes = text.notes()
     except NotText:
         raise
     except ModelError as e:
         raise ModelError(f"{e}\ncan't open model file {text.path}") from None
-    return LinearModel(word, labels, features, bias, W, fields.get("rho"), text.notes())
+    return LinearModel(word, labels, features, bias, W, fields.get("rho"), notes)
 
 
 def read(path: str) -> LinearModel:

@@ -138,11 +138,25 @@ class ModelText:
         return bytes(self.buffer.items[self.at : self.stop])
 
     def notes(self) -> tuple[str, ...]:
-        """The lines after the model that start with `#`, within the next MAX_NOTES_BYTES bytes."""
+        """The lines after the model, which start with `#`, within the next MAX_NOTES_BYTES bytes.
+
+        ModelError for any other text there: the model has more numbers than its header says.
+        """
         while self.stop - self.at < MAX_NOTES_BYTES and self.more(MAX_NOTES_BYTES):
             pass
         lines = bytes(self.buffer.items[self.at : min(self.stop, self.at + MAX_NOTES_BYTES)]).split(b"\n")
+        for k, line in enumerate(lines):
+            if line.strip() and not line.startswith(b"#"):
+                raise ModelError(
+                    f"ERROR: line {self.line() + k}: {shown(line.split()[0])} follows the model: the header and what "
+                    "it announces must be all of it, apart from lines that start with '#'"
+                )
         return tuple(line.rstrip(b"\r").decode("utf-8", "replace") for line in lines if line.startswith(b"#"))
+
+
+def shown(token: bytes) -> str:
+    """A token in messages."""
+    return repr(token[:40].decode("latin-1"))
 
 
 class Scanner:
@@ -161,7 +175,7 @@ class Scanner:
         token = text.token()
         length = length_of(token)
         if length == 0:
-            seen = repr(token[:40].decode("latin-1")) if token else "the end of the file"
+            seen = shown(token) if token else "the end of the file"
             raise ModelError(f"{self.failure}: {wanted} expected, found {seen}")
         text.at += length
         return token[:length].decode("latin-1")
@@ -183,11 +197,22 @@ class Scanner:
             raise ModelError(f"ERROR: {wanted}: {count} classes exceed the limit of {MAX_CLASSES}")
         return tuple(self.integer(wanted) for _ in range(count))
 
-    def real(self, wanted: str) -> float:
-        return parse_number(self._read_token(number_length, wanted))
+    def real(self, wanted: str, allowed: tuple[str, ...] = ()) -> float:
+        """Read a finite number; allowed: `inf` and `nan` where the format has them."""
+        token = self._read_token(number_length, wanted)
+        value = parse_number(token)
+        if str(abs(value)) not in allowed:
+            self._refuse_infinite(value, wanted, token)
+        return value
+
+    def _refuse_infinite(self, value: float, wanted: str, token: str) -> None:
+        if value - value != 0:
+            line = self.text.line()
+            raise ModelError(f"{self.failure}: line {line}: {wanted} is {clipped(token)}, which is not finite")
 
     def reals(self, wanted: str, count: int) -> Buffer:
-        """Read `count` numbers by the compiled parser; memory is touched only for numbers that exist and are not 0."""
+        """Read `count` finite numbers by the compiled parser, whose numbers are; memory is touched only for numbers
+        that exist and are not 0."""
         from svmtool.compiled.loops.text.decision_loops import parse_reals
 
         self._require(wanted, count)
@@ -204,8 +229,9 @@ class Scanner:
             try:
                 numbers.items[k] = parse_number(token)
             except ValueError:
-                seen = repr(token[:40].decode("latin-1")) if token else "the end of the file"
+                seen = shown(token) if token else "the end of the file"
                 raise ModelError(f"{self.failure}: {count} {wanted} expected, number {k + 1} is {seen}") from None
+            self._refuse_infinite(numbers.items[k], f"number {k + 1} of {count} {wanted}", token.decode("latin-1"))
             text.at, state.items[1] = text.at + len(token), k + 1
         return numbers
 
@@ -214,13 +240,6 @@ class Scanner:
         left = self.text.bytes_left()
         if left is not None and 2 * count - 1 > left:
             raise ModelError(f"{self.failure}: {count} {wanted} expected, the file is too short")
-
-    def threshold(self, wanted: str) -> float:
-        """Read a number that decision values are compared with; ModelError for nan, which would decide nothing."""
-        value = self.real(wanted)
-        if value != value:
-            raise ModelError(f"{self.failure}: line {self.text.line()}: {wanted} is nan")
-        return value
 
 
 def write_text(path: str, pieces: Iterable[bytes]) -> None:

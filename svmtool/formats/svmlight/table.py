@@ -308,7 +308,7 @@ def rows_text(
 
     front : f8 (k, rows), C order: the numbers before each row's pairs, printed as C's %.17g
     indices : i4, from 0 on (-1 becomes 0)
-    digits : of the values; 17 keeps every bit
+    digits : of the values, 17 or WHOLE; both keep every bit
     """
     from svmtool.compiled.loops.text.number_loops import DONE, UNDECIDED, support_text
 

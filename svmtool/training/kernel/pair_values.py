@@ -24,7 +24,6 @@ from svmtool.kernels.problems import KernelProblem, Norms, Points
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.kernels.tiles import Double, apart, tiles_of
 from svmtool.models.kernel import KernelModel
-from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, Kernel
 from svmtool.numbers import distinct
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.dataset import ClassPairs
@@ -263,9 +262,8 @@ class _Scores:
         self.used, self.number = len(support), np.repeat(np.arange(batch.count), batch.sizes)
         self.at_once = max(MIN_CHECKED_ROWS, CHECKED_VALUES // max(self.used, len(batch.pairs)))
         vectors = points.rows.take(support).as_csr()
-        kernel = Kernel(POLYNOMIAL, 1.0, 1, 0.0) if points.kernel.kind == LINEAR else points.kernel  # no weights
         self.scores = KernelModel(
-            "c_svc", kernel, tuple(range(batch.count)), batch.count, np.zeros(len(batch.pairs)),
+            "c_svc", points.kernel, tuple(range(batch.count)), batch.count, np.zeros(len(batch.pairs)),
             np.ascontiguousarray(coef[:, support]),
             tuple(np.bincount(self.number[support], minlength=batch.count).tolist()),
             vectors.indptr, vectors.indices, vectors.values,

@@ -1,5 +1,7 @@
 """Numbers printed as C's %g and %.17g do, digit for digit, and the support vectors of a kernel model.
 
+A support vector's value has 8 digits as in LIBSVM, or as many more as it takes to read the same double again.
+
 x = w 2^e with the topmost bit of the word w set.  With 10^k such that x 10^k has the required digits before the point,
 the product of w and the 128 leading bits of 5^k gives these digits and at least 70 bits of the fraction, with an error
 below two units in the last bit.  If this does not decide the rounding, the caller prints the number with Python.
@@ -16,17 +18,19 @@ if _library is None:
         POWERS,
         below,
         bits_of_float,
+        float_of_bits,
         high_product,
         leading_zeros,
         shift_right,
         store8,
         trailing_zeros,
     )  # fmt: skip
-    from svmtool.compiled.loops.text.text_loops import ASCII_ZEROS, BLANK, COLON, MINUS, NEWLINE, PLUS, POINT
+    from svmtool.compiled.loops.text.text_loops import ASCII_ZEROS, BLANK, COLON, MINUS, NEWLINE, PLUS, POINT, scaled
 
 NUMBER_SPACE = 48  # free bytes needed in the buffer for a number: at most 24, and whole words are stored
 FEATURE_SPACE = 128  # the same for a label or a feature
 DIGIT_ZERO, LETTER_E = 48, 101
+WHOLE = 8  # as a number of digits: at least 8, and so many more that the same double is read
 SIGN_OFF = 0x7FFFFFFFFFFFFFFF
 MANTISSA = (1 << 52) - 1
 WORD_INF = 0x666E69  # "inf" from the lowest byte on
@@ -99,6 +103,33 @@ def decimal(bits, digits):
 
 
 @helper
+def shortest(bits):
+    """`decimal` with the fewest digits, at least 8, that give the same positive double, and their number.
+
+    A double has at most one decimal of up to 15 digits, which its 15 digits with trailing zeros are.
+    """
+    x = float_of_bits(bits)
+    d = decade = digits = 0
+    for digits in (8, 15, 16, 17):
+        d, decade = decimal(bits, digits)
+        if d < 0:
+            break
+        value, decided = scaled(d, decade - digits + 1)
+        if not decided:
+            d = -1
+            break
+        if value == x:
+            break
+    if digits == 15:
+        end = d
+        while end % 10 == 0:
+            end = end // 10
+            digits -= 1
+        d = end
+    return d, decade, digits
+
+
+@helper
 def put_whole(out, p, n):
     """Print an integer 0 <= n < 10^8 as %d; returns the position after it.  NUMBER_SPACE bytes must be free."""
     word = digit_bytes(n)
@@ -109,8 +140,8 @@ def put_whole(out, p, n):
 
 @helper
 def put_number(out, p, x, digits):
-    """Print x at out[p] as %.{digits}g, digits 6, 8 or 17; returns the position after it, or -1 if the rounding is not
-    decided.
+    """Print x at out[p] as %.{digits}g, digits 6, 17 or WHOLE; returns the position after it, or -1 if the rounding is
+    not decided.
 
     NUMBER_SPACE bytes must be free; some after the number are overwritten.
     """
@@ -128,7 +159,10 @@ def put_number(out, p, x, digits):
     whole = int(abs(x)) if bits < 0x43E0000000000000 else -1  # below 2^63
     if 0 < whole < 1000000 and whole == abs(x):
         return put_whole(out, p, whole)
-    d, decade = decimal(bits, digits)
+    if digits == WHOLE:
+        d, decade, digits = shortest(bits)
+    else:
+        d, decade = decimal(bits, digits)
     if d < 0:
         return -1
     d *= INT_TENS[17 - digits]
@@ -229,7 +263,8 @@ def format_values(values, out, between, end, state, stop, per_row, digits):
 
 @loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8)")
 def support_text(out, coef, indptr, indices, values, state, columns, digits):
-    """Print each support vector's coefficients as %.17g and its pairs as `%d:%.{digits}g`, each followed by a blank.
+    """Print each support vector's coefficients as %.17g and its pairs as `%d:%.{digits}g`, each followed by a blank;
+    digits 17 or WHOLE.
 
     coef is (columns, support vectors).  state: row, next coefficient or pair in it, position in out (0 for an empty
     out).  Returns DONE, FULL, or UNSETTLED at a number for slower code.

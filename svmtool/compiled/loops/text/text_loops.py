@@ -65,6 +65,8 @@ def scaled(m, q):
 
     Not decided: results that are not normal doubles, and rare cases for which 128 bits do not suffice.
     """
+    if 0 < m < MAX_EXACT_INTEGER and -22 <= q <= 22:
+        return (m / TENS[-q] if q < 0 else m * TENS[q]), True
     if q < -342 or q > 308:
         return 0.0, False
     zeros = leading_zeros(m)
@@ -143,8 +145,6 @@ def long_number(text, p):
         power += -exponent if negative else exponent
     if m == 0:
         return 0.0, p, True
-    if not cut and 0 < m < MAX_EXACT_INTEGER and -22 <= power <= 22:
-        return (m / TENS[-power] if power < 0 else m * TENS[power]), p, True
     value, decided = scaled(m, power)
     if cut and decided:
         next_value, decided = scaled(m + 1, power)

@@ -1,0 +1,155 @@
+"""A certificate is about the file that was written: P of the file, recomputed by an independent reader in 80 digits
+(scripts/stress/exact_objective.py), is the P of its certificate, for all rows of the registry and any data."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from decimal import Decimal
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pytest
+from conftest import REPOSITORY
+from naming import case_of
+from sampling import pairs_in_turn
+
+from svmtool import api, registry
+from svmtool.models.kernel import KernelModel
+
+sys.path.insert(0, str(REPOSITORY / "scripts"))
+from stress.exact_objective import Case, P  # noqa: E402
+
+N = 16
+SECONDS = 0.3  # of a run: what it has then is certified
+RTOL = Decimal("1e-9")
+PRINTED = Decimal("5e-9")  # nine digits
+LEAST = Decimal(np.finfo(float).tiny)  # below it doubles have fewer digits
+SHAPES = {
+    "metres": lambda rng: np.c_[448200 + rng.uniform(-40, 40, N), 5411900 + rng.uniform(-40, 40, N)].round(3),
+    "seconds": lambda rng: 1764150000.0 + rng.integers(0, 600, (N, 1)),
+    "identifiers": lambda rng: rng.integers(10**14, 10**15, (N, 2)).astype(float),
+    "whole": lambda rng: rng.integers(-5, 6, (N, 3)).astype(float),
+    "mixed": lambda rng: rng.normal(size=(N, 3)) * [1e-10, 1.0, 1e10],
+    "negative zeros": lambda rng: np.where(rng.random((N, 3)) < 0.4, -0.0, rng.normal(size=(N, 3)).round(2)),
+    **{
+        f"{k} digits": lambda rng, k=k: np.vectorize(lambda x: float(f"{x:.{k}g}"))(3 + rng.normal(size=(N, 3)))
+        for k in (1, 3, 6, 8, 9, 10, 12, 15, 16, 17)
+    },
+    **{
+        f"1e{e}": lambda rng, e=e: rng.normal(size=(N, 3)) * 10.0**e
+        for e in (-300, -150, -40, -9, 9, 40, 100, 140, 300)
+    },
+}
+KERNELS = ("linear", "rbf", "polynomial", "sigmoid")
+ROWS = [*((row, "") for row in registry.SOLVERS), *((row, k) for row in registry.KERNEL_SOLVERS for k in KERNELS)]
+ROWS = {f"{row.name}{'-' * bool(kernel)}{kernel}": (row, kernel) for row, kernel in ROWS}
+
+
+def data_of(row: registry.Solver, shape: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of the shape, and labels or targets that follow their first feature."""
+    rng = np.random.default_rng(crc32(f"{row.name} {shape}".encode()))
+    X = SHAPES[shape](rng)
+    t = X[:, 0] / np.abs(X[:, 0]).max()
+    t = (t - t.mean()) / (np.abs(t - t.mean()).max() or 1.0) + 0.3 * rng.normal(size=N)
+    if row.kind == "regression":
+        return X, t.round(3)
+    several = row.kind in ("all classes", "ordinal") or rng.random() < 0.3
+    return X, np.digitize(t, [-0.3, 0.4]) * 2.0 - 1 if several else np.where(t > 0, 1.0, -1.0)
+
+
+def text_of(X: np.ndarray, y: np.ndarray, first: int = 1) -> str:
+    """The rows as a data file, zeros included; first: the first index."""
+    rows = zip(y.tolist(), X.tolist(), strict=True)
+    return "".join(f"{t!r} " + " ".join(f"{j}:{v!r}" for j, v in enumerate(x, first)) + "\n" for t, x in rows)
+
+
+def fitted(row: registry.Solver, kernel: str, X: np.ndarray, y: np.ndarray, **more) -> api.Fit | None:
+    """None where the data are refused or have no solution, which is said."""
+    with np.errstate(all="ignore"):
+        gamma = min(1.0 / np.var(X[:, 0]), 1e300)
+    parameters = {"kernel": kernel, "gamma": gamma} if kernel else {}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            done = api.fit(X, y, solver=row.number, max_seconds=SECONDS, **parameters, **more)
+        except ValueError as e:
+            assert re.search("overflow|beyond|range|infeasible|has none", str(e)), e
+            return None
+    without = row.word == "nu_svc" and done.certificate.primal >= 0.0
+    return None if without or any("finds no margin" in str(w.message) for w in said) else done
+
+
+def check(case: Case, data: str, text: str, primal: float, rtol: Decimal = RTOL) -> None:
+    value, rounding = P(case, data, text)
+    apart = abs(value - Decimal(primal))
+    words = f"P = {value:.12g} of the file, {primal:.12g} certified (rounding {rounding:.2g})"
+    assert apart <= rtol * abs(value) + rounding + LEAST, words
+
+
+@pytest.mark.parametrize(("name", "shape"), pairs_in_turn(list(ROWS), list(SHAPES), 2))
+def test_the_file_has_the_certified_value(name, shape, tmp_path):
+    row, kernel = ROWS[name]
+    X, y = data_of(row, shape)
+    done = fitted(row, kernel, X, y)
+    if done is None or not np.isfinite(done.certificate.primal):
+        return
+    try:
+        api.save_model(done, tmp_path / "m")
+    except ValueError as e:
+        assert "overflowed" in str(e)
+        return
+    text = (tmp_path / "m").read_text()
+    check(Case(row), text_of(X, y), text, done.certificate.primal)
+    check(Case(row), text_of(X, y), text, float(re.search(r"primal ([^,]+),", text)[1]), PRINTED)
+    back = api.load_model(tmp_path / "m")
+    api.save_model(back, tmp_path / "again")
+    assert (tmp_path / "again").read_text() == text == api.dumps(done)
+    if isinstance(back, KernelModel):
+        assert back.values.tobytes() == done.model.values.tobytes() and back.rho.tobytes() == done.model.rho.tobytes()
+
+
+OPTIONS = {
+    "as it is": (), "without notes": ("--plain-model",), "probabilities": ("-b", 1), "cost": ("-c", 7.3),
+    "bias": ("-B", 1), "nu": ("-n", 0.3), "tube": ("-p", 0.05),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "shape"), pairs_in_turn(list(ROWS), ["metres", "12 digits"], 1))
+def test_the_command_and_its_options(name, shape, svm_train):
+    """-b 1 adds sigmoids, --plain-model leaves out the notes: the same weights and the same P."""
+    row, kernel = ROWS[name]
+    X, y = data_of(row, shape)
+    data, seen = text_of(X, y), {}
+    for what, options in OPTIONS.items():
+        option = str(next(iter(options), ""))
+        if option and option != "--plain-model" and option not in registry.supported_options(row):
+            continue
+        if what == "probabilities" and (row.kind not in ("classification", "all classes") or len(set(y)) > 2):
+            continue
+        argv = ["-s", row.number, *options, "--max-seconds", SECONDS]
+        argv += ["-t", KERNELS.index(kernel), "-g", 1e-3] if kernel else []
+        status, out, err = svm_train(*argv, "d", "m", data=data)
+        if status == 1 or "finds no margin" in err:
+            continue
+        with case_of(what):
+            field = {"-c": "C", "-n": "nu", "-p": "p"}.get(option)
+            case = Case(row, free=what != "bias")._replace(**({field: options[1]} if field else {}))
+            text, primal = Path("m").read_text(), float(re.search(r"primal ([^,]+),", out)[1])
+            check(case, data, text, primal, PRINTED)
+            if "not converged" not in err:  # a limit may end two runs at different steps
+                seen[what] = [line for line in text.splitlines() if not line.startswith("#")]
+    assert seen.get("without notes") in (None, seen.get("as it is"))
+
+
+def test_a_precomputed_kernel():
+    X, y = np.random.default_rng(1).normal(size=(N, 3)), np.where(np.arange(N) % 2, 1.0, -1.0)
+    K = X @ X.T + np.eye(N)
+    for row in registry.KERNEL_SOLVERS:
+        with case_of(row.name), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            done = api.fit(K, y, solver=row.number, kernel="precomputed", max_seconds=1)
+            data = text_of(np.column_stack((np.arange(1.0, N + 1), K)), y, 0)
+            check(Case(row), data, api.dumps(done), done.certificate.primal)
