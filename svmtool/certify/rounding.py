@@ -40,7 +40,8 @@ class Products:
         else:
             z = np.empty(rows.n)
             rows.margins(w, y, z)
-        return z, rest, self._share(rows.longest) * float(np.sqrt(w @ w)) * rows.lengths
+        terms = min(rows.longest, int(np.count_nonzero(w)))
+        return z, rest, self._share(terms) * float(np.sqrt(w @ w)) * rows.lengths
 
     def slacks(
         self, w: np.ndarray, y: np.ndarray, target: np.ndarray | float, lost: np.ndarray | float = 0.0
@@ -68,7 +69,9 @@ class Products:
         return float(np.sum(terms)), growth(len(b)) * float(np.sum(np.abs(terms)))
 
     def _share(self, k: int) -> float:
-        return growth(k) ** 2 if self.twofold else growth(k)
+        if not self.twofold:
+            return growth(k)
+        return growth(k) ** 2 if k > 1 else 0.0  # a product alone is exact
 
 
 def sum_of(parts: list[np.ndarray | float]) -> np.ndarray:

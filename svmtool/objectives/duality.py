@@ -31,7 +31,7 @@ def balanced(a: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Multipliers a >= 0, those of the sign with the larger sum scaled down, so that sum a_i y_i is 0 exactly."""
     positive = y > 0.0
     a = a * np.where(positive, *balancing(float(np.sum(a[positive])), float(np.sum(a[~positive]))))
-    a = _on_grid(a, np.floor)
+    a = on_grid(a, np.floor)
     rest = float(a @ y)
     side = positive if rest > 0.0 else ~positive
     part = a[side]
@@ -45,18 +45,17 @@ def shifted(a: np.ndarray, y: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray,
     if not total > 0.0:
         return a, 0.0
     shift = float(a @ y) / total
-    a = _on_grid(a - shift * cost * y, np.rint)
+    a = on_grid(a - shift * cost * y, np.rint)
     last = int(np.argmax(np.abs(a)))
     a[last] -= y[last] * float(a @ y)
     return a, shift
 
 
-def _on_grid(a: np.ndarray, rounded: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    """Multiples of a power of 2 so large that no sum of them rounds."""
-    total = float(np.sum(np.abs(a)))
-    if not 0.0 < total < np.inf:
-        return a
-    step = math.ldexp(1.0, max(math.frexp(total)[1] - MANTISSA_BITS + 1, MIN_EXPONENT))
+def on_grid(a: np.ndarray, rounded: Callable[[np.ndarray], np.ndarray], axis: int | None = None) -> np.ndarray:
+    """Multiples of a power of 2 so large that no sum of them rounds, over all of them or along an axis."""
+    total = np.sum(np.abs(a), axis=axis, keepdims=True)
+    total = np.where(np.isfinite(total), total, 1.0)
+    step = np.ldexp(1.0, np.maximum(np.frexp(total)[1] - MANTISSA_BITS + 1, MIN_EXPONENT))
     return rounded(a / step) * step
 
 

@@ -39,7 +39,7 @@ class OneClass(Reduction):
 
     def _certifier(self, k: int) -> OneClassCertifier:
         t = self.task(k)
-        return OneClassCertifier(t.rows, t.cost, t.nu)
+        return OneClassCertifier(t.rows, t.cost, t.nu, self.settings.target)
 
     def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
         w = result.w
@@ -106,7 +106,7 @@ class HardOneClass(OneClass):
         return f"{result.status.advice}\n" if result.status.name == "sample" else ""
 
     def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
-        return certify_hard_linear(self.rows, result.alpha if alpha is None else alpha)
+        return certify_hard_linear(self.rows, result.alpha if alpha is None else alpha, self.settings.target)
 
     def primal(self, k: int, w: np.ndarray) -> float:
         """See Reduction; infeasible planes have no primal value, so results are not compared."""
