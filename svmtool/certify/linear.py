@@ -114,7 +114,8 @@ class Certifier:
 
     def _certify(self, w: np.ndarray, alpha: np.ndarray | None, products: Products) -> Certificate:
         xi, apart = products.slacks(w, self.y, self.target, self.target_lost)
-        primal, off = self._primal(w, xi), self._primal_off(w, xi, apart)
+        primal, regular = self._primal(w, xi), self._regular(w)
+        off = growth(len(w)) * regular + loss_off(self.loss, self.cost, xi, apart)
         best = None
         candidates = [] if alpha is None else [alpha]
         if alpha is None or self.loss.degree != 1.0:  # at a breakpoint of a loss its slope is not determined
@@ -151,15 +152,6 @@ class Certifier:
     def _regular(self, w: np.ndarray) -> float:
         inner = w[: self.rows.n_features] if self.free_bias else w
         return float(np.sum(np.abs(inner))) if self.l1 else 0.5 * float(inner @ inner)
-
-    def _primal_off(self, w: np.ndarray, xi: np.ndarray, apart: np.ndarray) -> float:
-        """A bound of the rounding of P, from that of the slacks, f8[n]."""
-        wide = xi + apart if self.loss.floor == 0.0 else np.abs(xi) + apart
-        with np.errstate(over="ignore", invalid="ignore"):
-            loss = float(self.cost @ self.loss.value(wide))
-            return growth(len(w)) * self._regular(w) + growth(len(xi)) * loss + loss - float(
-                self.cost @ self.loss.value(xi)
-            )
 
     def _slack(self, w: np.ndarray) -> np.ndarray:
         z = np.zeros(self.rows.n)
@@ -212,6 +204,14 @@ def sharp(certified: Callable[[bool], Certificate], gap: float | None) -> Certif
     """
     found = certified(False)
     return certified(True) if found.vague(gap) else found
+
+
+def loss_off(loss: Loss, cost: np.ndarray, xi: np.ndarray, apart: np.ndarray) -> float:
+    """A bound of the rounding of a sum of losses, from that of the slacks, f8[n]."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = float(cost @ loss.value(xi))
+        wide = float(cost @ loss.value(xi + apart if loss.floor == 0.0 else np.abs(xi) + apart))
+        return growth(len(xi)) * wide + wide - value
 
 
 def conjugates(loss: Loss, cost: np.ndarray, b: np.ndarray) -> tuple[float, float]:
