@@ -23,6 +23,7 @@ from svmtool.objectives.duality import balanced, best_factor, shifted
 from svmtool.objectives.losses import Loss
 from svmtool.tolerances import EPS, ROUNDOFF_GAP
 
+NO_NUMBER = "rounding or overflow leaves no digit"
 ROUNDOFF_SHARE = 1e-6  # of a shift: smaller remainders of a dual point are round-off, which a multiple would enlarge
 VAGUE_SHARE, VAGUE_GAP = 1e-3, ROUNDOFF_GAP  # rounding decides nothing up to this share of the gap, or of one asked for
 VAGUE_RTOL = 1e-10  # of P, which is printed with nine digits
@@ -77,10 +78,14 @@ class Certificate:
     def line(self) -> str:
         """The last line of a training run."""
         sampled = f"; {self.sampled}" if self.sampled else ""
-        values = f"(primal {self.primal:.9g}, dual {_below(self.dual)}, KKT violation {self.violation:.3g}{sampled})"
-        if not np.isfinite(self.gap):
-            return f"Not certified: {self.why_not or 'the values overflow'} {values}"
-        return f"{self.kind} relative gap = {self.gap:.3g} {values}"
+        gap = f"{self.gap:.3g}" if np.isfinite(self.gap) else f"none: {self.why_not or NO_NUMBER}"
+        values = f"primal {self.primal:.9g}, dual {_below(self.dual)}, KKT violation {self.violation:.3g}{sampled}"
+        return f"{self.kind} relative gap = {gap} ({values})"
+
+    def short(self) -> str:
+        """`certified relative gap 0.1`, or why there is none."""
+        gap = f"{self.gap:.2g}" if np.isfinite(self.gap) else f"none: {self.why_not or NO_NUMBER}"
+        return f"{self.kind.lower()} relative gap {gap}"
 
 
 def _below(x: float) -> str:
@@ -301,7 +306,8 @@ def worst(parts: list[Certificate]) -> Certificate:
     whole = Certificate(
         sum(p.primal for p in parts), sum(p.dual for p in parts), max((p.violation for p in parts), default=0.0)
     )
-    whole.gap = max((p.gap for p in parts), default=0.0)
+    last = max(parts, key=lambda p: (math.isnan(p.gap), p.gap), default=whole)
+    whole.gap, whole.why_not = last.gap if parts else 0.0, last.why_not
     sampled = [p.sampled for p in parts if p.sampled]
     if sampled:
         whole.sampled = (
