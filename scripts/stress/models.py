@@ -13,7 +13,7 @@ from stress.rows import Rows
 
 NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf|nan)"
 CERTIFICATE = re.compile(
-    rf"(?:Certified|Estimated) relative gap = ({NUMBER}) \(primal ({NUMBER}), dual ({NUMBER}), KKT violation ({NUMBER})"
+    rf"(?:Certified|Estimated) relative gap = ({NUMBER}|none: [^(]*) \(primal ({NUMBER}), dual ({NUMBER}), KKT violation ({NUMBER})"
 )
 SHOWN_GAP, SHOWN = 0.006, 1e-8  # precision of a printed gap, and of other printed numbers
 LISTS = ("label", "rho", "nr_sv", "probA", "probB", "prob_density_marks")
@@ -68,7 +68,8 @@ class Model(NamedTuple):
     @property
     def certificate(self) -> Certificate | None:
         hits = [hit for note in self.notes if (hit := CERTIFICATE.search(note))]
-        return Certificate(*map(float, hits[0].groups())) if hits else None
+        numbers = [np.inf if text.startswith("none") else float(text) for text in hits[0].groups()] if hits else []
+        return Certificate(*numbers) if hits else None
 
     def not_finite(self) -> list[str]:
         """The words of the model that should be finite numbers and are not."""

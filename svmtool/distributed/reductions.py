@@ -52,7 +52,7 @@ class DistributedReduction(Reduction):
         largest = max([1.0, self.bias, *(part["largest"] for part in facts)])
         self._largest = max((part["label"] for part in facts), default=0.0)
         labels = self._largest_label(np.array([self._largest]))
-        refuse_range(n, s.C, s.class_weights, self.ranks.weights, largest, labels)
+        refuse_range(n, s.C, s.class_weights, self.ranks.weights, largest, labels, self.cost_degree)
         self._read_labels(np.zeros(0))
         self.rows = DistributedRows(self.ranks, n, self.n_features, nnz, self.bias, self._set_layout())
 

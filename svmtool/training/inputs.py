@@ -24,11 +24,13 @@ MAX_START_WEIGHT = 1e100  # weights of an initial model: their squares must stay
 
 
 def refuse_overflow(
-    table: Dataset, C: float, class_weights: tuple[tuple[int, float], ...], largest: float = 1.0, labels: float = 1.0
-) -> None:
+    table: Dataset, C: float, class_weights: tuple[tuple[int, float], ...], largest: float = 1.0, labels: float = 1.0,
+    degree: int = 1,
+) -> None:  # fmt: skip
     """SvmtoolError if sums of squares would overflow.
 
-    largest: of |values| that the table does not hold; labels: the largest |label| in the problem.
+    largest: of |values| that the table does not hold; labels: the largest |label| in the problem; degree: see
+    refuse_range.
     """
     largest = max(largest, table.largest or 1.0, 1.0)
     for at in range(0, len(table.values) if table.largest is None else 0, PIECE_VALUES):
@@ -36,26 +38,29 @@ def refuse_overflow(
         largest = max(float(some.max()), -float(some.min()), largest)
         if table.mapped is not None:
             table.mapped.check()
-    refuse_range(len(table), C, class_weights, table.weights, largest, labels)
+    refuse_range(len(table), C, class_weights, table.weights, largest, labels, degree)
 
 
 def refuse_range(
     n: int, C: float, class_weights: tuple[tuple[int, float], ...], row_weights: np.ndarray | None, largest: float,
-    labels: float,
+    labels: float, degree: int = 1,
 ) -> None:  # fmt: skip
-    """Raise SvmtoolError if sums of squares of numbers up to `largest` over n rows would overflow."""
+    """Raise SvmtoolError if sums of squares of numbers up to `largest` over n rows would overflow.
+
+    degree: 2 where the minimum grows with the square of the costs, the weights of the rows.
+    """
     factors: dict[int, float] = {}
     for label, factor in class_weights:
         factors[label] = factors.get(label, 1.0) * factor
     cost = C * max(factors.values(), default=1.0)
     if row_weights is not None:
         cost *= float(row_weights.max(initial=1.0))
-    digits = 2 * math.log10(max(largest, labels)) + math.log10(n + 1)
-    if digits + math.log10(min(max(cost, 1.0), 1e300)) > 290:
+    digits = 2 * math.log10(max(largest, labels)) + degree * math.log10(n + 1)
+    if digits + degree * math.log10(min(max(cost, 1.0), 1e300)) > 290:
         also = f" and labels up to {labels:g}" if labels > largest else ""
         raise RowsError(
             f"feature values up to {largest:g}{also} at a cost of {cost:g} overflow when squared and summed: "
-            "scale the features (svm-scale) or choose a smaller -c"
+            f"scale the features (svm-scale) or choose {'a smaller -c' if degree == 1 else 'smaller --weights'}"
         )
 
 

@@ -87,6 +87,7 @@ class Reduction(ABC):
     untrained = "the model has no classes"
     solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
     robust = False  # whether the solver is itself as robust as the method that results fall back to
+    cost_degree = 1  # of the minimum in the costs
     any_start = False  # whether LIBLINEAR's rule alone may end a run where it starts, as in its search for C
 
     def __init__(self, table: Dataset, settings: Settings):
@@ -98,7 +99,7 @@ class Reduction(ABC):
         self.n_features = table.n_features
         self.row_weights = table.factors
         largest_label = self._largest_label(table.labels)
-        refuse_overflow(table, p.C, p.class_weights, p.bias, largest_label)
+        refuse_overflow(table, p.C, p.class_weights, p.bias, largest_label, self.cost_degree)
         self._read_labels(table.labels)
         below = min(DENSE_BELOW, len(table.labels)) if _systems_of_rows(self.solver) else DENSE_BELOW
         self.rows = table.rows(p.bias, below)

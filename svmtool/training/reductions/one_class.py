@@ -23,7 +23,7 @@ from svmtool.training.reductions.base import Reduction
 class OneClass(Reduction):
     """One problem; see Reduction."""
 
-    untrained, robust = "the model predicts -1", True
+    untrained, robust, cost_degree = "the model predicts -1", True, 2
     sparse_only = True  # dense rows are converted: the solver reads single rows
 
     def __init__(self, table, settings: Settings):
