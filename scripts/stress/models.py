@@ -13,7 +13,8 @@ from stress.rows import Rows
 
 NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf|nan)"
 CERTIFICATE = re.compile(
-    rf"(?:Certified|Estimated) relative gap = ({NUMBER}|none: [^(]*) \(primal ({NUMBER}), dual ({NUMBER}), KKT violation ({NUMBER})"
+    rf"(?:Certified|Estimated) relative gap = ({NUMBER}|none: [^(]*) "
+    rf"\(primal ({NUMBER}), dual ({NUMBER}), KKT violation ({NUMBER})"
 )
 SHOWN_GAP, SHOWN = 0.006, 1e-8  # precision of a printed gap, and of other printed numbers
 LISTS = ("label", "rho", "nr_sv", "probA", "probB", "prob_density_marks")

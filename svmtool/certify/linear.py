@@ -233,8 +233,8 @@ def value_of_multiple(
 ) -> tuple[float, float]:  # fmt: skip
     """D at the best feasible multiple of a dual point a, and a bound of its rounding.
 
-    linear: sum_i target_i a_i.  v: sum_i a_i y_i x_i, length d.  conjugates(s): the sum of C_i l*(s a_i / C_i).  Each has
-    a bound of its rounding, v of the 2-norm.  largest: max |a_i| / C_i.
+    linear: sum_i target_i a_i.  v: sum_i a_i y_i x_i, length d.  conjugates(s): the sum of C_i l*(s a_i / C_i).  Each
+    has a bound of its rounding, v of the 2-norm.  largest: max |a_i| / C_i.
     """
     if not largest > 0.0:
         return 0.0, 0.0

@@ -1,8 +1,8 @@
 """Products with the rows and bounds of their rounding, for certifiers.
 
 A sum of k terms in double precision is off by less than `growth(k)` times the sum of their absolute values.  That of a
-product x.w is at most |x| |w|, and of the vector sum_i u_i x_i at most sum_i |u_i| |x_i|: these need only the lengths of
-the rows.  Where this bound is too wide for a certificate, the products are computed in twice the precision.
+product x.w is at most |x| |w|, and of the vector sum_i u_i x_i at most sum_i |u_i| |x_i|: these need only the lengths
+of the rows.  Where this bound is too wide for a certificate, the products are computed in twice the precision.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ class BlockCertifier:
     def product(self, up: float, down: float, shift: float) -> tuple[np.ndarray, np.ndarray]:
         """Set a = `up` or `down` times the candidate, less cost y shift.
 
-        Returns sum a y x, and five sums: of target a and of the conjugates, each with a bound of its rounding, and of |a|
-        |x|.
+        Returns sum a y x, and five sums: of target a and of the conjugates, each with a bound of its rounding, and
+        of |a| |x|.
         """
         a, cost = self.candidate, self.cost
         self._at_zero = a <= 0 if self.loss.floor == 0.0 else np.zeros(len(a), np.bool_)

@@ -171,12 +171,15 @@ def test_multipliers_meet_a_sum_exactly():
         np.testing.assert_allclose(on_grid(a, np.floor), a, rtol=0, atol=n * 2.0**-51 * a.sum())
 
 
-@pytest.mark.parametrize(("solver", "kernel"), [(3, "linear"), (3, "rbf"), (4, "rbf"), (13, None), (11, None), (12, None)])
+@pytest.mark.parametrize(
+    ("solver", "kernel"), [(3, "linear"), (3, "rbf"), (4, "rbf"), (13, None), (11, None), (12, None)]
+)
 def test_a_minimum_of_0_is_reached(solver, kernel):
     """A tube that holds all targets, or equal targets of nu-SVR: w = 0 with P = D = 0 is a converged run."""
     for seed in range(30):
         rng = np.random.default_rng(seed)
-        X, y = rng.normal(size=(6, 2)), np.round(rng.normal(size=6) * 10.0 ** rng.integers(-3, 4), 3) + 1000.0 * (seed % 2)
+        X, scale = rng.normal(size=(6, 2)), 10.0 ** rng.integers(-3, 4)
+        y = np.round(rng.normal(size=6) * scale, 3) + 1000.0 * (seed % 2)
         if solver == 4:
             given: dict = {"nu": 0.5}
             y[:] = y[0]

@@ -114,7 +114,7 @@ class Exact(NamedTuple):
         if not used:
             return None
         xi = self.slacks(w)
-        g = [ZERO if not self.regular[j] else (w[j].copy_sign(w[j]) if not self.l1 else ONE.copy_sign(w[j])) for j in used]
+        g = [(ONE.copy_sign(w[j]) if self.l1 else w[j]) if self.regular[j] else ZERO for j in used]
         H = [[ONE if i == j and self.regular[i] and not self.l1 else ZERO for j in used] for i in used]
         for x, y, c, s in zip(self.rows.tolist(), self.y, self.cost.tolist(), xi, strict=True):
             z = [Decimal(x[j]) for j in used]
