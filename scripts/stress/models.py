@@ -13,7 +13,8 @@ from stress.rows import Rows
 
 NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf|nan)"
 CERTIFICATE = re.compile(
-    rf"(?:Certified|Estimated) relative gap = ({NUMBER}) \(primal ({NUMBER}), dual ({NUMBER}), KKT violation ({NUMBER})"
+    rf"(?:Certified|Estimated) relative gap = ({NUMBER}|none: [^(]*) "
+    rf"\(primal ({NUMBER}), dual ({NUMBER}), KKT violation ({NUMBER})"
 )
 SHOWN_GAP, SHOWN = 0.006, 1e-8  # precision of a printed gap, and of other printed numbers
 Pairs = tuple[tuple[int, float], ...]  # index and value of each feature of a row
@@ -69,7 +70,8 @@ class Model(NamedTuple):
     @property
     def certificate(self) -> Certificate | None:
         hits = [hit for note in self.notes if (hit := CERTIFICATE.search(note))]
-        return Certificate(*map(float, hits[0].groups())) if hits else None
+        numbers = [np.inf if text.startswith("none") else float(text) for text in hits[0].groups()] if hits else []
+        return Certificate(*numbers) if hits else None
 
     def not_finite(self) -> list[str]:
         """The words of the model that should be finite numbers and are not."""

@@ -28,8 +28,9 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import certify_hard
+from svmtool.certify.rounding import growth
 from svmtool.data.row_storage import draw_rows
-from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc, NuSvr
+from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc
 from svmtool.kernels.results import KernelResult, feasible_sums, gap_of
 from svmtool.kernels.rows import exact_sum
 from svmtool.objectives.one_class import MIN_VALUE_SHARE
@@ -103,12 +104,17 @@ def certificate_of(
     )
     violation[problem.upper <= 0.0] = 0.0
     error = 0.5 * apart * float(np.sum(np.abs(alpha)))  # of the value, in the unfavourable direction
-    primal = error - value + gap_of(problem, alpha, gradient, rho, r, apart, problem.losses)
-    at_zero = -np.inf if np.any(problem.start) else 0.0  # the dual value of a = 0 if that is feasible
+    gap = gap_of(problem, alpha, gradient, rho, r, apart, problem.losses)
+    off = growth(len(alpha)) * (0.5 * float(np.abs(alpha) @ (np.abs(gradient) + np.abs(problem.p))) + gap)
+    primal = error - value + gap
     primal += float((r + problem.y * rho) @ (alpha - problem.start))  # round-off of the sums times a large rho counts
-    dual = max(-value - error, at_zero) if feasible_sums(problem, alpha) else at_zero
+    squares = problem.floor == 0.0 and problem.kernel.positive  # P is a sum of squares and losses
+    least = 0.0 if squares or not np.any(problem.start) else -np.inf  # or a = 0 is feasible, whose dual value is 0
+    dual = max(-value - error - off, least) if feasible_sums(problem, alpha) else least
+    if squares:
+        primal = max(primal, 0.0)
     certificate = Certificate(primal * scale, dual * scale, float(violation.max(initial=0.0)) + apart)
-    certificate.gap = problem.relative(primal, dual)
+    certificate.gap = problem.relative(primal + off, dual)
     return certificate
 
 
@@ -164,34 +170,33 @@ def best_constant(problem: KernelProblem, p: np.ndarray) -> tuple[float, float, 
     """
     y, upper, start = problem.y, problem.upper, problem.start
     if problem.two_sums:
-        (plus, first), (minus, second) = (
-            _filled(p[side], upper[side], float(np.sum(start[side]))) for side in (y > 0, y < 0)
-        )
-        return 0.0 - first - second, 0.5 * (plus - minus), 0.5 * (plus + minus)
-    below = y < 0  # there u - a is filled
-    total = float(y @ start) + float(np.sum(upper[below]))
-    level, value = _filled(y * p, upper, total)
-    return 0.0 - value - float(p[below] @ upper[below]), level, 0.0
+        plus, minus = (_multiplier(p[side], upper[side], float(np.sum(start[side]))) for side in (y > 0, y < 0))
+        rho, r = 0.5 * (plus - minus), 0.5 * (plus + minus)
+    else:  # where y < 0 u - a is filled
+        rho, r = _multiplier(y * p, upper, float(y @ start) + float(np.sum(upper[y < 0]))), 0.0
+    # the primal value, whose terms are not below 0 where start is 0; -p'a is a difference of large numbers
+    s = p - (r + y * rho)
+    value = float(np.sum(np.multiply(upper, -s, where=s < 0.0, out=np.zeros(len(s)))))
+    return value - float(start @ (r + y * rho)), rho, r
 
 
 def best_tube(problem: KernelProblem, gradient: np.ndarray, rho: float) -> float:
     """nu-SVR: the r of the least primal value with the w of `gradient` (Qa + p, f8[m]) and this rho."""
-    level, _ = _filled(gradient - problem.y * rho, problem.upper, float(np.sum(problem.start)))
-    return level
+    return _multiplier(gradient - problem.y * rho, problem.upper, float(np.sum(problem.start)))
 
 
-def _filled(cost: np.ndarray, upper: np.ndarray, total: float) -> tuple[float, float]:
-    """The multiplier and the value of  min cost'a,  0 <= a <= upper,  sum a = total."""
+def _multiplier(cost: np.ndarray, upper: np.ndarray, total: float) -> float:
+    """The multiplier of  min cost'a,  0 <= a <= upper,  sum a = total."""
     order = np.argsort(cost, kind="stable")
     order = order[upper[order] > 0.0]
     if not len(order):
-        return 0.0, 0.0
+        return 0.0
     cost, upper = cost[order], upper[order]
     a = np.clip(total - (np.cumsum(upper) - upper), 0.0, upper)
     used = np.flatnonzero(a > 0.0)
     last = int(used[-1]) if len(used) else 0
     after = min(last + 1, len(cost) - 1) if len(used) and a[last] >= upper[last] else last
-    return 0.5 * float(cost[last] + cost[after]), float(cost @ a)
+    return 0.5 * float(cost[last] + cost[after])
 
 
 def zero(problem: AnyProblem, status: Any) -> KernelResult:

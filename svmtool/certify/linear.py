@@ -12,32 +12,63 @@ sum_i a_i y_i = 0, which is reached by scaling down the rows of the sign with th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
+from svmtool.certify.rounding import FEW, UNIT, Products, growth
 from svmtool.data.row_storage import Rows
-from svmtool.objectives.duality import balanced, best_multiple, relative_gap
+from svmtool.objectives.duality import balanced, best_factor, shifted
 from svmtool.objectives.losses import Loss
-from svmtool.tolerances import EPS
+from svmtool.tolerances import EPS, ROUNDOFF_GAP
 
+NO_NUMBER = "rounding or overflow leaves no digit"
 ROUNDOFF_SHARE = 1e-6  # of a shift: smaller remainders of a dual point are round-off, which a multiple would enlarge
-MIN_MULTIPLIER = 1e-20  # multipliers per unit of cost that count as zero, because their powers would underflow
+VAGUE_SHARE, VAGUE_GAP = 1e-3, ROUNDOFF_GAP  # rounding decides nothing up to this share of the gap, or of one asked for
+VAGUE_RTOL = 1e-10  # of P, which is printed with nine digits
 
 
 class Certificate:
     """primal, dual: values; gap: (primal - dual) / primal; violation: largest KKT violation of the dual point.
 
+    off: bounds of the rounding of P and D.  dual is D less its bound, and the gap counts both: it is never smaller than
+    rounding allows.  size: what the gap is relative to, where that is not primal.
+
+    why_not: why there is no gap, which is infinite or nan then: a run without one has not converged.
     sampled: a statement for the user if part of it rests on a sample, else empty.
     seen: for a kernel problem, the gradient (f8[m]) used and its largest error.
     """
 
-    sampled = ""
+    sampled = why_not = ""
     seen: tuple[np.ndarray, float] | None = None
 
-    def __init__(self, primal: float, dual: float, violation: float):
-        self.primal, self.dual, self.violation = primal, dual, violation
-        self.gap = relative_gap(primal, dual)
+    def __init__(
+        self, primal: float, dual: float, violation: float, off: tuple[float, float] = (0.0, 0.0),
+        size: float | None = None,
+    ):  # fmt: skip
+        self.primal, self.dual, self.violation, self.off = primal, dual - off[1], violation, off
+        self.size = primal if size is None else size
+        excess = primal - self.dual + off[0]
+        if excess < 0.0:
+            self.gap, self.why_not = np.inf, "the dual value is above the primal one, an error of svmtool"
+        elif excess == 0.0:
+            self.gap = 0.0
+        else:  # nan stays nan
+            self.gap = excess / self.size if self.size > 0.0 else excess * np.inf
+
+    def vague(self, gap: float | None) -> bool:
+        """Whether rounding has a share that matters of P, or of the gap, given the gap that was asked for."""
+        least, off = VAGUE_GAP if gap is None else gap, self.off[0]
+        return off > VAGUE_RTOL * self.size or sum(self.off) > VAGUE_SHARE * max(
+            self.primal - self.dual, least * self.size
+        )
+
+    def bounded_by(self, other: Certificate) -> Certificate:
+        """This one, with the dual value of the other if that is larger: a lower bound is valid for any weights."""
+        if not other.dual > self.dual:
+            return self
+        return Certificate(self.primal, other.dual, self.violation, (self.off[0], 0.0), self.size)
 
     @property
     def kind(self) -> str:
@@ -47,43 +78,60 @@ class Certificate:
     def line(self) -> str:
         """The last line of a training run."""
         sampled = f"; {self.sampled}" if self.sampled else ""
-        return (
-            f"{self.kind} relative gap = {self.gap:.3g} (primal {self.primal:.9g}, dual {self.dual:.9g}, "
-            f"KKT violation {self.violation:.3g}{sampled})"
-        )
+        gap = f"{self.gap:.3g}" if np.isfinite(self.gap) else f"none: {self.why_not or NO_NUMBER}"
+        values = f"primal {self.primal:.9g}, dual {_below(self.dual)}, KKT violation {self.violation:.3g}{sampled}"
+        return f"{self.kind} relative gap = {gap} ({values})"
+
+    def short(self) -> str:
+        """`certified relative gap 0.1`, or why there is none."""
+        gap = f"{self.gap:.2g}" if np.isfinite(self.gap) else f"none: {self.why_not or NO_NUMBER}"
+        return f"{self.kind.lower()} relative gap {gap}"
+
+
+def _below(x: float) -> str:
+    """x in nine digits, rounded down: a bound must stay one."""
+    text = f"{x:.9g}"
+    if float(text) > x > -np.inf:
+        text = f"{x - 0.5 * 10.0 ** (math.floor(math.log10(abs(x))) - 8):.9g}"
+    return text
 
 
 class Certifier:
     """Certifies weights for one problem: rows, loss, signs y (+-1), cost, targets (f8[n] each; None: 1), free bias.
 
-    l1: whether the regulariser is |w|_1.
+    l1: whether the regulariser is |w|_1.  gap: the one that was asked for, if any.
     """
 
     def __init__(
         self, rows: Rows, loss: Loss, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
-        target: np.ndarray | None = None, l1: bool = False,
+        target: np.ndarray | None = None, l1: bool = False, gap: float | None = None,
     ):  # fmt: skip
-        self.l1 = l1
+        self.l1, self.gap = l1, gap
         self.rows, self.loss, self.y, self.free_bias = rows, loss, y, free_bias
         self.cost = np.maximum(cost, 0.0)
         self.all_used = bool(np.all(cost > 0))
         self.target = 1.0 if target is None else target
+        self.target_lost: np.ndarray | float = 0.0  # rounding errors of the targets, where they are known
 
     def certify(self, w: np.ndarray, alpha: np.ndarray | None = None) -> Certificate:
         """Certify w (length d); alpha (length n, >= 0) is a further dual point to use."""
-        xi = self._slack(w)
-        primal = self._primal(w, xi)
+        return sharp(lambda twofold: self._certify(w, alpha, Products(self.rows, twofold)), self.gap)
+
+    def _certify(self, w: np.ndarray, alpha: np.ndarray | None, products: Products) -> Certificate:
+        xi, apart = products.slacks(w, self.y, self.target, self.target_lost)
+        primal, regular = self._primal(w, xi), self._regular(w)
+        off = growth(len(w)) * regular + loss_off(self.loss, self.cost, xi, apart)
         best = None
         candidates = [] if alpha is None else [alpha]
         if alpha is None or self.loss.degree != 1.0:  # at a breakpoint of a loss its slope is not determined
             candidates.insert(0, self.cost * self.loss.slope(xi))
         for candidate in candidates:
             with np.errstate(over="ignore", invalid="ignore"):
-                dual, violation = self._dual_value(candidate, xi)
-            if not dual >= 0.0:  # overflow: a = 0 is a dual point of value 0
-                dual = 0.0
-            if best is None or dual > best.dual:
-                best = Certificate(primal, dual, violation)
+                dual, less, violation = self._dual_value(candidate, xi, products)
+            if not dual - less >= 0.0:  # overflow, or nothing but rounding: a = 0 is a dual point of value 0
+                dual = less = min(less, max(dual, 0.0)) if np.isfinite(dual) else 0.0
+            if best is None or dual - less > best.dual:
+                best = Certificate(primal, dual, violation, (off, less))
         return best
 
     def primal(self, w: np.ndarray) -> float:
@@ -104,9 +152,11 @@ class Certifier:
         return self.cost * self.loss.slope(self._slack(w))
 
     def _primal(self, w: np.ndarray, xi: np.ndarray) -> float:
+        return self._regular(w) + float(self.cost @ self.loss.value(xi))
+
+    def _regular(self, w: np.ndarray) -> float:
         inner = w[: self.rows.n_features] if self.free_bias else w
-        regular = float(np.sum(np.abs(inner))) if self.l1 else 0.5 * float(inner @ inner)
-        return regular + float(self.cost @ self.loss.value(xi))
+        return float(np.sum(np.abs(inner))) if self.l1 else 0.5 * float(inner @ inner)
 
     def _slack(self, w: np.ndarray) -> np.ndarray:
         z = np.zeros(self.rows.n)
@@ -114,8 +164,8 @@ class Certifier:
             self.rows.margins(w, self.y, z)
         return np.subtract(self.target, z, out=z)
 
-    def _dual_value(self, a: np.ndarray, xi: np.ndarray) -> tuple[float, float]:
-        """D at the best multiple of `a` (made feasible), and the largest KKT violation of `a` itself.
+    def _dual_value(self, a: np.ndarray, xi: np.ndarray, products: Products) -> tuple[float, float, float]:
+        """D at the best multiple of `a` (made feasible), a bound of its rounding, and the largest KKT violation of `a`.
 
         xi: the slacks at the primal point w; with |w|_1 a dual point does not determine them.
         """
@@ -130,17 +180,17 @@ class Certifier:
         if self.free_bias and self.loss.floor == 0.0:
             a = balanced(a, y)
         elif self.free_bias:
-            total = float(np.sum(cost))
-            shift = float(a @ y) / total if total > 0.0 else 0.0
-            a = a - shift * cost * y
-        v = self.rows.transpose_product(a * y)
+            a, shift = shifted(a, y, cost)
+        v, apart = products.sums(a * y)
         if self.free_bias:
             v[-1] = 0.0
         b = a / cost if self.all_used else np.divide(a, cost, out=np.zeros_like(a), where=cost > 0)
-        largest, linear = float(np.abs(b).max(initial=0.0)), float(np.sum(self.target * a))
+        largest = float(np.abs(b).max(initial=0.0))
         largest = 0.0 if largest <= ROUNDOFF_SHARE * abs(shift) else largest
-        dual = value_of_multiple(
-            self.loss, linear, v, largest, lambda s: float(cost @ self.loss.conjugate(s * b)), self.l1
+        linear, linear_off = products.dot(self.target, a)
+        linear += float(np.sum(self.target_lost * a))
+        dual, off = value_of_multiple(
+            self.loss, (linear, linear_off), (v, apart), largest, lambda s: conjugates(self.loss, cost, s * b), self.l1
         )
         g = self.loss.conjugate_slope(b) - (xi if self.l1 else self._slack(v))
         if self.free_bias:
@@ -149,27 +199,75 @@ class Certifier:
         if not self.all_used:
             violation = violation[cost > 0]
         largest = float(violation.max(initial=0.0))
-        return dual, largest if largest >= 0.0 else np.inf
+        return dual, off, largest if largest >= 0.0 else np.inf
+
+
+def sharp(certified: Callable[[bool], Certificate], gap: float | None) -> Certificate:
+    """The certificate that `certified` gives, computed in twice the precision (True) where it is vague otherwise.
+
+    gap: the one that was asked for, if any.
+    """
+    found = certified(False)
+    return certified(True) if found.vague(gap) else found
+
+
+def loss_off(loss: Loss, cost: np.ndarray, xi: np.ndarray, apart: np.ndarray) -> float:
+    """A bound of the rounding of a sum of losses, from that of the slacks, f8[n]."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = float(cost @ loss.value(xi))
+        wide = float(cost @ loss.value(xi + apart if loss.floor == 0.0 else np.abs(xi) + apart))
+        return growth(len(xi)) * wide + wide - value
+
+
+def conjugates(loss: Loss, cost: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """sum_i C_i l*(b_i) and a bound of its rounding, that of b included."""
+    terms = loss.conjugate(b)
+    size = float(cost @ np.abs(terms))
+    moved = float(cost @ np.abs(b * loss.conjugate_slope(b))) if loss.degree is None else loss.degree * size
+    return float(cost @ terms), growth(len(b)) * size + FEW * UNIT * moved
 
 
 def value_of_multiple(
-    loss: Loss, linear: float, v: np.ndarray, largest: float, conjugates: Callable[[float], float], l1: bool
-) -> float:
-    """D at the best feasible multiple of a dual point a.
+    loss: Loss, linear: tuple[float, float], v: tuple[np.ndarray, float], largest: float,
+    conjugates: Callable[[float], tuple[float, float]], l1: bool,
+) -> tuple[float, float]:  # fmt: skip
+    """D at the best feasible multiple of a dual point a, and a bound of its rounding.
 
-    linear: sum_i target_i a_i.  v: sum_i a_i y_i x_i, length d.  largest: max |a_i| / C_i.  conjugates(s): the sum of
-    C_i l*(s a_i / C_i).
+    linear: sum_i target_i a_i.  v: sum_i a_i y_i x_i, length d.  conjugates(s): the sum of C_i l*(s a_i / C_i).  Each
+    has a bound of its rounding, v of the 2-norm.  largest: max |a_i| / C_i.
     """
-    if not largest > MIN_MULTIPLIER:
-        return 0.0
-    limit, square = loss.cap / largest, float(v @ v)
-    if l1:
-        square, steepest = 0.0, float(np.abs(v).max(initial=0.0))
-        limit = min(limit, 1.0 / steepest if steepest > 0 else np.inf)
-    if loss.degree is None:
-        s = min(1.0, limit)
-        return s * linear - 0.5 * s * s * square - conjugates(s)
-    return best_multiple(linear, square, conjugates(1.0), loss.degree, limit)
+    if not largest > 0.0:
+        return 0.0, 0.0
+    # multiples of a / largest, whose conjugates do not underflow
+    unit = 1.0 if loss.degree is None else 1.0 / largest
+    slope, slope_off = unit * linear[0], unit * linear[1]
+    v, apart = unit * v[0], unit * v[1]
+    whole = conjugates(unit)
+    limit = loss.cap / (unit * largest) * (1.0 - FEW * UNIT)
+    square = square_off = 0.0
+    if not l1:
+        square = float(v @ v)
+        square_off = 2.0 * math.sqrt(square) * apart + apart * apart + growth(len(v)) * square
+
+    def at(steepest: float) -> tuple[float, float]:
+        top = min(limit, 1.0 / steepest if steepest > 0.0 else np.inf)
+        if loss.degree is None:
+            s = min(1.0, top)
+            conjugate, conjugate_off = whole if s == 1.0 else conjugates(s)
+        else:
+            s = best_factor(slope, square, whole[0], loss.degree, top)
+            power = s**loss.degree if s and whole[0] else 0.0
+            conjugate = power * whole[0]
+            conjugate_off = power * whole[1] + (loss.degree + FEW) * UNIT * conjugate
+        size = s * abs(slope) + 0.5 * s * s * square + abs(conjugate)
+        off = s * slope_off + 0.5 * s * s * square_off + conjugate_off + FEW * UNIT * size
+        return s * slope - 0.5 * s * s * square - conjugate, off
+
+    if not l1:
+        return at(0.0)
+    steepest = float(np.abs(v).max(initial=0.0))
+    (value, _), (sure, off) = at(steepest), at(steepest + apart)  # all |v_j| <= 1 in spite of rounding
+    return max(value, sure), off + max(value - sure, 0.0)
 
 
 def violations(g: np.ndarray, at_zero: np.ndarray, at_cap: np.ndarray) -> np.ndarray:
@@ -208,7 +306,8 @@ def worst(parts: list[Certificate]) -> Certificate:
     whole = Certificate(
         sum(p.primal for p in parts), sum(p.dual for p in parts), max((p.violation for p in parts), default=0.0)
     )
-    whole.gap = max((p.gap for p in parts), default=0.0)
+    last = max(parts, key=lambda p: (math.isnan(p.gap), p.gap), default=whole)
+    whole.gap, whole.why_not = last.gap if parts else 0.0, last.why_not
     sampled = [p.sampled for p in parts if p.sampled]
     if sampled:
         whole.sampled = (

@@ -2,49 +2,70 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from svmtool.certify.linear import Certificate
+from svmtool.certify.linear import Certificate, sharp
+from svmtool.certify.rounding import FEW, UNIT, Products, growth
 from svmtool.data.row_storage import Rows
-from svmtool.objectives.one_class import MIN_VALUE_SHARE, gap_of, is_zero, least_score, scale_of
+from svmtool.objectives.one_class import MIN_VALUE_SHARE, is_zero, least_score, scale_of
 from svmtool.tolerances import EPS
 
 
 class OneClassCertifier:
-    """Certifies (w, rho) of a linear problem with slack; shares no code with the solver."""
+    """Certifies (w, rho) of a linear problem with slack; shares no code with the solver.
 
-    def __init__(self, rows: Rows, cost: np.ndarray, nu: float):
-        self.rows, self.cost, self.nu = rows, cost, nu
+    gap: the one that was asked for, if any.
+    """
+
+    def __init__(self, rows: Rows, cost: np.ndarray, nu: float, gap: float | None = None):
+        self.rows, self.cost, self.nu, self.gap = rows, cost, nu, gap
 
     def certify(self, w: np.ndarray, rho: float, alpha: np.ndarray) -> Certificate:
         """Certify w (length d) and rho; alpha (f8[n], within its bounds) is made to sum to k.
 
         For an infinite rho the limit of P is used, which is finite for k = 0 and k = sum c only.
         """
+        return sharp(lambda twofold: self._certify(w, rho, alpha, Products(self.rows, twofold)), self.gap)
+
+    def _certify(self, w: np.ndarray, rho: float, alpha: np.ndarray, products: Products) -> Certificate:
         cost = self.cost
-        k, primal = self.nu * float(np.sum(cost)), self.primal(w, rho)
+        k, (primal, off) = self.nu * float(np.sum(cost)), self._primal(w, rho, products)
         within = np.clip(alpha, 0.0, cost)
-        v = self.rows.transpose_product(_summing_to(within, cost, k))
-        whole = Certificate(primal, 0.0 - 0.5 * float(v @ v), self._violation(v, within))
-        whole.gap = gap_of(primal, whole.dual, scale_of(self.rows.square_norms(), cost, k))
-        return whole
+        a = _summing_to(within, cost, k)
+        v, apart = products.sums(a)
+        square, missed = float(v @ v), abs(math.fsum(a.tolist()) - k) + growth(len(a)) * k
+        # of v, of the sum of squares, and of the sum of a: by a multiple of a, or at the cost rho
+        less = apart * (math.sqrt(square) + 0.5 * apart) + 0.5 * growth(len(v)) * square
+        less += missed * ((2.0 * square / k if k > 0.0 else 0.0) + (abs(rho) if np.isfinite(rho) else 0.0))
+        size = max(-primal, scale_of(self.rows.square_norms(), cost, k))
+        return Certificate(primal, 0.0 - 0.5 * square, self._violation(v, within), (off, less), size)
 
     def primal(self, w: np.ndarray, rho: float) -> float:
         """P(w, rho), or its limit if rho is infinite."""
+        return self._primal(w, rho, Products(self.rows))[0]
+
+    def _primal(self, w: np.ndarray, rho: float, products: Products) -> tuple[float, float]:
+        """P and a bound of its rounding."""
         cost, n = self.cost, self.rows.n
         total = float(np.sum(cost))
-        k = self.nu * total
-        z = np.empty(n)
-        self.rows.margins(w, np.ones(n), z)
+        k, ones, square = self.nu * total, np.ones(n), 0.5 * float(w @ w)
         if np.isfinite(rho):
-            loss = float(cost @ np.maximum(rho - z, 0.0)) - k * rho
-        elif (rho < 0 and k == 0.0) or (rho > 0 and k == total) or n == 0:
-            loss = -float(cost @ z) if k > 0.0 else 0.0
-        else:
-            loss = np.inf
-        return 0.5 * float(w @ w) + loss
+            xi, apart = products.slacks(w, ones, rho)
+            loss, off = products.dot(cost, np.maximum(xi, 0.0))
+            off += float(cost @ (np.maximum(xi + apart, 0.0) - np.maximum(xi, 0.0)))
+            sum_k, lost_k = products.dot(self.nu, cost)
+            off += lost_k * abs(rho) + growth(len(w)) * square + FEW * UNIT * (loss + abs(k * rho))
+            return square + loss - sum_k * rho, off
+        if (rho < 0 and k == 0.0) or (rho > 0 and k == total) or n == 0:
+            if k == 0.0 or n == 0:
+                return square, growth(len(w)) * square
+            z, rest, apart = products.margins(w, ones)
+            loss, off = products.dot(cost, z + rest)
+            return square - loss, off + float(cost @ apart) + growth(len(w)) * square
+        return np.inf, 0.0
 
     def _violation(self, v: np.ndarray, a: np.ndarray) -> float:
         """The largest violation by a pair of rows, LIBLINEAR's measure."""
@@ -138,16 +159,17 @@ def certify_hard(
 
 
 def _hard_certificate(lead: float, square: float, size: float) -> HardCertificate:
-    ahead = max(lead, 0.0)
-    found = HardCertificate(-0.5 * ahead * (ahead / square) if square > 0.0 else 0.0, -0.5 * max(square, 0.0), 0.0)
-    found.gap = gap_of(found.primal, found.dual, 0.5 * MIN_VALUE_SHARE * size)
-    return found
+    ahead = min(max(lead, 0.0), max(square, 0.0))  # the least value is at most the mean, but for rounding
+    primal = -0.5 * ahead * (ahead / square) if square > 0.0 else 0.0
+    return HardCertificate(primal, -0.5 * max(square, 0.0), 0.0, size=max(-primal, 0.5 * MIN_VALUE_SHARE * size))
 
 
 def certify_hard_linear(rows: Rows, alpha: np.ndarray, least: float = 0.0, at_rho: bool = False) -> HardCertificate:
     """Certify alpha f8[n] of a linear problem without slack; see certify_hard."""
-    z = np.empty(rows.n)
-    rows.margins(rows.transpose_product(alpha), np.ones(rows.n), z)
-    squares = rows.square_norms() if rows.n else np.zeros(1)
+    products, squares = Products(rows), rows.square_norms() if rows.n else np.zeros(1)
+    v, missed = products.sums(alpha)
+    z, _, off = products.margins(v, np.ones(rows.n))
+    apart = off + missed * rows.lengths + growth(rows.n) * np.abs(z)
     rounding = EPS * (rows.d + 1) * float(np.sqrt(np.max(squares)))
-    return certify_hard(z, alpha, float(np.mean(squares)), 0.0, least, at_rho, rounding)
+    size, apart = float(np.mean(squares)), float(apart.max(initial=0.0))
+    return certify_hard(z, alpha, size, apart, least, at_rho, rounding)

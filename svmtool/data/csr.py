@@ -13,9 +13,11 @@ import numpy as np
 
 from svmtool import limits
 from svmtool.compiled.loops.rows import row_loops as loops
+from svmtool.compiled.loops.rows import twofold_loops
 from svmtool.compiled.threads import run_blocks
 from svmtool.data import row_storage
 from svmtool.data.row_storage import Rows
+from svmtool.data.twofold import twofold_dot
 
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
@@ -62,6 +64,24 @@ class CsrRows(Rows):
         if self.bias >= 0:
             g[-1] = self.bias * float(np.sum(u))
         return g
+
+    def twofold_margins(self, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        z, rest = np.empty(self.n), np.empty(self.n)
+        call = twofold_loops.csr_twofold_margins.bind(*self.csr_arrays, w, y, z, rest)
+        self.for_each_block(lambda lo, hi: call(self.bias, lo, hi))
+        return z, rest
+
+    def twofold_sums(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        g, rest = np.zeros(self.d), np.zeros(self.d)
+        for piece in self.pieces(0, self.n):
+            twofold_loops.csr_twofold_sums(*self.csr_arrays, u, g, rest, *piece)
+        if self.bias >= 0:
+            g[-1], rest[-1] = twofold_dot(self.bias, u)
+        return g, rest
+
+    @cached_property
+    def longest(self) -> int:
+        return int(np.diff(self.indptr).max(initial=0)) + 1
 
     def cut(self, n_blocks: int) -> list[tuple[int, int]]:
         """Cut the rows into up to n_blocks blocks of about equal work."""

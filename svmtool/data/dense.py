@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from svmtool.compiled.threads import run_blocks
 from svmtool.data import row_storage
 from svmtool.data.csr import CsrRows
 from svmtool.data.row_storage import Rows
+from svmtool.data.twofold import two_sum
 
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
@@ -53,6 +55,25 @@ class DenseRows(Rows):
         if self.bias >= 0:
             g[-1] = self.bias * float(np.sum(u))
         return g
+
+    def twofold_margins(self, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        parts = [rows.twofold_margins(w, y[lo:hi]) for lo, hi, rows in self._sparse_parts()]
+        z, rest = (np.concatenate(part) for part in zip(*parts, strict=True)) if parts else np.empty((2, 0))
+        return z, rest
+
+    def twofold_sums(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        g, rest = np.zeros(self.d), np.zeros(self.d)
+        for lo, hi, rows in self._sparse_parts():
+            more, error = rows.twofold_sums(u[lo:hi])
+            g, lost = two_sum(g, more)
+            rest += lost + error
+        return g, rest
+
+    def _sparse_parts(self) -> Iterator[tuple[int, int, CsrRows]]:
+        """A block of rows at a time in CSR form."""
+        for block in self.blocks:
+            for lo, hi in self.pieces(*block):
+                yield lo, hi, DenseRows(self.X[lo:hi], self.bias).as_csr()
 
     def class_sums(self, u: np.ndarray, number: np.ndarray, k: int) -> np.ndarray:
         m, classes = self.n_features, np.arange(k)[:, None]

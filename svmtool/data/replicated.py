@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool.data.row_storage import Rows, draw_rows
+from svmtool.data.twofold import two_sum, twofold_dot
 
 
 class RepeatedRows(Rows):
@@ -45,6 +46,22 @@ class RepeatedRows(Rows):
 
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
         return self.base.transpose_product(self.copies(u).sum(axis=0))
+
+    def twofold_margins(self, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        z, rest = (np.tile(part, self.k) for part in self.base.twofold_margins(w, self._ones))
+        return y * z, y * rest
+
+    def twofold_sums(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        g, rest = np.zeros(self.base.d), np.zeros(self.base.d)
+        for copy in self.copies(u):
+            more, error = self.base.twofold_sums(np.ascontiguousarray(copy))
+            g, lost = two_sum(g, more)
+            rest += lost + error
+        return g, rest
+
+    @property
+    def longest(self) -> int:
+        return self.base.longest + 1
 
     def sums_by_side(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
         part = np.where(y > 0.0, u, 0.0)
@@ -105,6 +122,17 @@ class OrdinalRows(RepeatedRows):
         m, out = self.base.d, self.copies(z)
         np.subtract(self.products(w[:m]), w[m:, None], out=out)
         out *= self.copies(y)
+
+    def twofold_margins(self, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        m = self.base.d
+        z, rest = super().twofold_margins(w[:m], np.ones(self.n))
+        z, lost = two_sum(z, -np.repeat(w[m:], self.base.n))
+        return y * z, y * (rest + lost)
+
+    def twofold_sums(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        g, rest = super().twofold_sums(u)
+        more = np.array([twofold_dot(-1.0, copy) for copy in self.copies(u)]).reshape(-1, 2)
+        return np.append(g, more[:, 0]), np.append(rest, more[:, 1])
 
     def transpose_product(self, u: np.ndarray) -> np.ndarray:
         return np.append(super().transpose_product(u), -self.copies(u).sum(axis=1))

@@ -7,6 +7,7 @@ pieces, with a check of the memory after each (mapped_arrays.py).  The layouts a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,6 +54,12 @@ class Rows:
 
         def transpose_product(self, u: np.ndarray) -> np.ndarray:
             """Return sum_i u_i x_i, length d."""
+
+        def twofold_margins(self, w: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            """Return z and its error, f8[n] each: their sum is y_i x_i.w in twice the precision.  Slow."""
+
+        def twofold_sums(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            """Return sum_i u_i x_i and its error, length d, as `twofold_margins` does."""
 
         def hinge(self, w: np.ndarray, y: np.ndarray, target: np.ndarray, cost: np.ndarray) -> float:
             """Return sum_i C_i max(0, target_i - y_i x_i.w); where the rows offer coordinate descent."""
@@ -195,6 +202,16 @@ class Rows:
             self.without_bias().margins(M[: self.n_features, -1].copy(), np.ones(self.n), edge)
             forms += self.bias * (2.0 * edge + self.bias * M[-1, -1])
         return forms
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """|x_i| with the bias feature, f8[n]."""
+        return np.sqrt(self.square_norms())
+
+    @property
+    def longest(self) -> int:
+        """At least the number of terms of each product x_i.w."""
+        return self.d
 
     def draw(self, group: int, seed: int) -> np.ndarray:
         """Draw one random row of each group of `group` rows, i8: a sample to start from."""

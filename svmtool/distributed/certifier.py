@@ -13,11 +13,14 @@ import numpy as np
 from svmtool.certify.linear import (
     ROUNDOFF_SHARE,
     Certificate,
+    conjugates,
+    loss_off,
     multiplier_between,
     multiplier_bounds,
     value_of_multiple,
     violations,
 )
+from svmtool.certify.rounding import Products, growth
 from svmtool.data.row_storage import Rows
 from svmtool.objectives.duality import balancing
 from svmtool.objectives.losses import Loss
@@ -39,36 +42,43 @@ class BlockCertifier:
         self.rows.margins(w, self.y, z)
         return self.target - z
 
-    def primal(self, loss: Loss, w: np.ndarray) -> float:
-        """The sum of losses at w."""
-        self.loss, self._xi = loss, self._slack(w)
-        return float(self.cost @ loss.value(self._xi))
+    def primal(self, loss: Loss, w: np.ndarray) -> np.ndarray:
+        """The sum of losses at w, and a bound of its rounding."""
+        self.loss, products = loss, Products(self.rows, bool(np.count_nonzero(w) <= 1))  # a bias alone: exact
+        self._xi, apart = products.slacks(w, self.y, self.target)
+        value = float(self.cost @ loss.value(self._xi))
+        return np.array([value, loss_off(loss, self.cost, self._xi, apart)])
 
     def slopes(self) -> None:
         """Set the candidate dual point to a_i = C_i l'(xi_i)."""
         self.candidate = self.cost * self.loss.slope(self._xi)
 
     def sides(self) -> np.ndarray:
-        """Sums of the candidate over the rows of each sign, and of the costs."""
+        """Sums of the candidate over the rows of each sign, and of the costs, and the number of rows."""
         a = self.candidate
-        return np.array([float(np.sum(a[self.y > 0])), float(np.sum(a[self.y < 0])), float(np.sum(self.cost))])
+        return np.array([np.sum(a[self.y > 0]), np.sum(a[self.y < 0]), np.sum(self.cost), len(a)])
 
     def product(self, up: float, down: float, shift: float) -> tuple[np.ndarray, np.ndarray]:
-        """Set a = `up` or `down` times the candidate, less cost y shift; returns sum a y x, [target a, conjugates]."""
+        """Set a = `up` or `down` times the candidate, less cost y shift.
+
+        Returns sum a y x, and five sums: of target a and of the conjugates, each with a bound of its rounding, and
+        of |a| |x|.
+        """
         a, cost = self.candidate, self.cost
         self._at_zero = a <= 0 if self.loss.floor == 0.0 else np.zeros(len(a), np.bool_)
         self._at_cap = a >= cost * self.loss.cap if self.loss.cap < np.inf else np.zeros(len(a), np.bool_)
         self._a = a = a * np.where(self.y > 0, up, down) - self.cost * self.y * shift
-        conjugates = float(cost @ self.loss.conjugate(a / cost))
-        return self.rows.transpose_product(a * self.y), np.array([float(self.target @ a), conjugates])
+        sizes = float(np.abs(a) @ self.rows.lengths)
+        sums = *Products(self.rows).dot(self.target, a), *conjugates(self.loss, cost, a / cost), sizes
+        return self.rows.transpose_product(a * self.y), np.array(sums)
 
     def largest(self) -> float:
         """max |a_i| / C_i of this block."""
         return float(np.abs(self._a / self.cost).max(initial=0.0))
 
-    def conjugates(self, s: float) -> float:
-        """The sum of conjugates at s a."""
-        return float(self.cost @ self.loss.conjugate(s * self._a / self.cost))
+    def conjugates(self, s: float) -> np.ndarray:
+        """The sum of conjugates at s a, and a bound of its rounding."""
+        return np.array(conjugates(self.loss, self.cost, s * self._a / self.cost))
 
     def free(self, v: np.ndarray | None) -> np.ndarray:
         """Sum of y times the KKT violations of the free rows, and their number; v: sum a y x, None for |w|_1.
@@ -92,21 +102,24 @@ def certify(ranks: Collective, loss: Loss, w: np.ndarray, free_bias: bool, kept:
     """Certify w (length d); kept: whether the blocks hold a dual point to try as well; l1: see Certifier."""
     inner = w[:-1] if free_bias else w
     regular = float(np.sum(np.abs(inner))) if l1 else 0.5 * float(inner @ inner)
-    primal = regular + ranks.sum("certifier", "primal", loss, w)
+    value, off = ranks.sum("certifier", "primal", loss, w).tolist()
+    primal, off = regular + value, off + growth(len(w)) * regular
     # at a breakpoint of the loss the slope does not determine a_i
     best, candidates = None, [("certifier", "slopes")] * (not kept or loss.degree != 1.0) + [("certify_kept",)] * kept
     for candidate in candidates:
         ranks.defer(*candidate)
-        dual, violation = _dual_value(ranks, loss, free_bias, l1)
-        if best is None or dual > best.dual:
-            best = Certificate(primal, dual, violation)
+        dual, less, violation = _dual_value(ranks, loss, abs(float(w[-1])) if free_bias else None, l1)
+        less = min(less, max(dual, 0.0))  # a = 0 has the value 0
+        if best is None or dual - less > best.dual:
+            best = Certificate(primal, dual, violation, (off, less))
     assert best is not None
     return best
 
 
-def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tuple[float, float]:
-    """See Certifier._dual_value."""
-    up, down, cost = ranks.sum("certifier", "sides").tolist()
+def _dual_value(ranks: Collective, loss: Loss, bias: float | None, l1: bool) -> tuple[float, float, float]:
+    """See Certifier._dual_value.  bias: the size of a free one, at which the rounding of sum a y counts, else None."""
+    free_bias = bias is not None
+    up, down, cost, rows = ranks.sum("certifier", "sides").tolist()
     factors: tuple[float, ...] = 1.0, 1.0, 0.0
     if free_bias and loss.floor == 0.0 and up != down:  # sum a y = 0 by a multiple of either side, as a must be >= 0
         factors = *balancing(up, down), 0.0
@@ -115,17 +128,19 @@ def _dual_value(ranks: Collective, loss: Loss, free_bias: bool, l1: bool) -> tup
     v, sums = ranks.sum("certifier", "product", *factors)
     if free_bias:
         v[-1] = 0.0
-    linear, whole = sums.tolist()
+    linear, linear_off, *whole, sizes = sums.tolist()
+    linear_off += growth(int(rows)) * bias * (up + down) if free_bias else 0.0
     largest = max(ranks.gather("certifier", "largest"), default=0.0)
     largest = 0.0 if largest <= ROUNDOFF_SHARE * abs(factors[2]) else largest
 
-    def conjugates(s: float) -> float:
-        return whole if s == 1.0 else ranks.sum("certifier", "conjugates", s)
+    def conjugates_at(s: float) -> tuple[float, float]:
+        return tuple(whole if s == 1.0 else ranks.sum("certifier", "conjugates", s).tolist())
 
-    dual = value_of_multiple(loss, linear, v, largest, conjugates, l1)
+    of_v = v, growth(int(rows)) * sizes
+    dual, less = value_of_multiple(loss, (linear, linear_off), of_v, largest, conjugates_at, l1)
     total, free = ranks.sum("certifier", "free", None if l1 else v).tolist()
-    bias = total / free if free_bias and free else 0.0
+    multiplier = total / free if free_bias and free else 0.0
     if free_bias and not free:
         low, high = zip(*ranks.gather("certifier", "bounds"), strict=True)
-        bias = multiplier_between(max(low), min(high))
-    return dual, max(ranks.gather("certifier", "violation", bias), default=0.0)
+        multiplier = multiplier_between(max(low), min(high))
+    return dual, less, max(ranks.gather("certifier", "violation", multiplier), default=0.0)

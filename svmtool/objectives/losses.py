@@ -123,7 +123,8 @@ class LogisticLoss(Loss):
         return np.exp(-np.logaddexp(0.0, -xi))
 
     def conjugate(self, b):
-        return _times_log(b) + _times_log(1.0 - b)
+        less = np.minimum(b, 1.0 - b)  # the other's logarithm has no digits of its own where this is small
+        return _times_log(less) + (1.0 - less) * np.log1p(-less)
 
     def conjugate_slope(self, b):
         b = np.clip(b, 1e-300, 1.0 - 1e-16)

@@ -83,8 +83,7 @@ def exit_status(row: Solver, request: Request, done: Any, model_path: str, inter
         return CTRL_C
     if not status.converged:
         text = advice(status, row)
-        found = done.certificate
-        console.warn(f"WARNING: not converged: {text} ({found.kind.lower()} relative gap {found.gap:.2g})")
+        console.warn(f"WARNING: not converged: {text} ({done.certificate.short()})")
     elif (vague := vague_gap(done.results)) and not request.quiet:
         console.warn(
             f"WARNING: the stopping rule of -e holds, but the optimum may lie up to {100.0 * vague:.2g} % lower "

@@ -107,8 +107,7 @@ def _polished(problems: Any, k: int, result: Result, certificate: Certificate, m
     if again.primal > certificate.primal:
         w, again = result.w, problems.certify(k, result, alpha)
     result.w = w
-    if certificate.dual > again.dual:
-        again = Certificate(again.primal, certificate.dual, certificate.violation)
+    again = again.bounded_by(certificate)
     if again.gap < certificate.gap:
         _note(result, again.primal, again.dual)
     return again
@@ -140,12 +139,11 @@ def _solved_anew(
         of_other = problems.certify(k, other)
         if of_other.primal <= certificate.primal:
             other.iterations, other.history = result.iterations, result.history
-            if certificate.dual > of_other.dual:  # keep the larger lower bound
-                of_other = Certificate(of_other.primal, certificate.dual, of_other.violation)
+            of_other = of_other.bounded_by(certificate)
             _note(other, of_other.primal, of_other.dual)
             result, certificate = other, of_other
-        elif of_other.dual > certificate.dual:  # lower bounds are valid for any weights
-            certificate = Certificate(certificate.primal, of_other.dual, certificate.violation)
+        elif of_other.dual > certificate.dual:
+            certificate = certificate.bounded_by(of_other)
             _note(result, certificate.primal, certificate.dual)
     if certificate.gap <= target:
         result.status = base.GAP if asked is not None else base.TAKEN_OVER

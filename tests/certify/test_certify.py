@@ -69,7 +69,8 @@ def test_no_dual_value_is_above_the_optimum(bias, loss):
             found = certify(p, w, alpha)
             assert found.dual <= best * (1 + 1e-12)
             assert found.primal >= best * (1 - 1e-12)
-            assert found.gap == relative_gap(found.primal, found.dual)
+            plain = relative_gap(found.primal, found.dual)
+            assert plain <= found.gap <= plain * (1 + 1e-9) + 1e-13  # it counts the rounding of P
 
 
 def test_rows_of_cost_0_carry_no_multiplier():
@@ -273,7 +274,7 @@ def test_empty_and_featureless_problems():
     assert (found.primal, found.dual, found.gap, found.violation) == (0.0, 0.0, 0.0, 0.0)
     blank = Problem(np.zeros((4, 0)), np.array([1.0, -1, 1, 1]), np.full(4, 2.0))
     found = certify(blank, np.zeros(0))
-    assert (found.primal, found.dual, found.gap) == (8.0, pytest.approx(8.0), pytest.approx(0.0, abs=1e-15))
+    assert (found.primal, found.dual, found.gap) == (8.0, pytest.approx(8.0), pytest.approx(0.0, abs=1e-14))
 
 
 def test_worst_of_several():

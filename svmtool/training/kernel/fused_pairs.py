@@ -29,7 +29,14 @@ from svmtool.tolerances import ROUNDOFF_GAP
 from svmtool.training.kernel.dataset import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved
 from svmtool.training.kernel.pair_values import Batch
-from svmtool.training.kernel.verify import PRINTED_FACTOR, STATIONARY_RTOL, acceptable, proven_indefinite, verify
+from svmtool.training.kernel.verify import (
+    NO_MEANING,
+    PRINTED_FACTOR,
+    STATIONARY_RTOL,
+    acceptable,
+    proven_indefinite,
+    verify,
+)
 
 MIN_CLASSES = 3  # at least
 NO_BY_LIMIT = 1 << 30  # without --max-iter
@@ -164,6 +171,7 @@ class Hinges(Batch):
         function = problem.decision_function(result)
         certificate.primal, certificate.dual = function.scaled(certificate.primal), function.scaled(certificate.dual)
         certificate.gap = result.certified_gap = np.inf
+        certificate.why_not = NO_MEANING
         return Solved(function, result, certificate)
 
     def _indefinite(self, k: int) -> bool:

@@ -30,6 +30,7 @@ from svmtool.tolerances import SLOW_MIN_GAP, SUM_RTOL
 
 STATIONARY_RTOL = 0.1  # relative difference of the values up to which a point counts as stationary, for any kernel
 SAMPLE_FACTOR = 2.0  # factor of CONFIRMED: a certificate from a sample adds up to half of the gap, and single precision
+NO_MEANING = "the kernel matrix is not positive definite, so that primal values have no meaning"
 PRINTED_FACTOR = 1.0005  # factor of the requested gap within its three printed digits
 
 
@@ -74,7 +75,7 @@ def _verify(
             if better and acceptable(problem, second, second_certificate):
                 result, function, certificate, sound = second, second_function, second_certificate, True
     if proven_indefinite(problem, certificate):
-        certificate.gap = np.inf
+        certificate.gap, certificate.why_not = np.inf, NO_MEANING
         result.status = INDEFINITE if result.status.converged else result.status
         return function, result, certificate
     if not sound:

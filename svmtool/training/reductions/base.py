@@ -214,8 +214,8 @@ class Reduction(ABC):
                 found[k] = self._certifier(k).certify_untouched(result.history[-1]["objective"])
             else:
                 result, found[k] = verify.verified(self, k, result, self._monitor(None, share), began)
-            if known is not None and known.dual > found[k].dual:
-                found[k] = Certificate(found[k].primal, known.dual, known.violation)
+            if known is not None:
+                found[k] = found[k].bounded_by(known)
             result.certified_gap = found[k].gap
             return result
 
@@ -305,7 +305,8 @@ class Reduction(ABC):
 
     def _certifier(self, k: int) -> Certifier:
         t = self.task(k)
-        return Certifier(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target, self.solver.regulariser == "|w|_1")
+        l1 = self.solver.regulariser == "|w|_1"
+        return Certifier(t.rows, self.loss, t.y, t.cost, t.free_bias, t.target, l1, self.settings.target)
 
     def _start_of(self, k: int, start: np.ndarray | None) -> np.ndarray | None:
         """Column k of a warm start as a result's weights."""

@@ -68,7 +68,7 @@ class CrammerSinger(Reduction):
         return W, np.outer(alpha * self.classes.signs(0), (1.0, -1.0))
 
     def _certifier(self, k: int) -> CrammerSingerCertifier:
-        return CrammerSingerCertifier(self.rows, self.classes.number, self.k, self.cost)
+        return CrammerSingerCertifier(self.rows, self.classes.number, self.k, self.cost, self.settings.target)
 
     def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
         return self._certifier(k).certify(self.weights([result]), result.alpha if alpha is None else alpha)

@@ -40,7 +40,7 @@ class OneClass(Reduction):
 
     def _certifier(self, k: int) -> OneClassCertifier:
         t = self.task(k)
-        return OneClassCertifier(t.rows, t.cost, t.nu)
+        return OneClassCertifier(t.rows, t.cost, t.nu, self.settings.target)
 
     def certify(self, k: int, result: Result, alpha: np.ndarray | None = None) -> Certificate:
         w = result.w

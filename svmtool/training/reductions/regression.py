@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool.certify.linear import Certifier
 from svmtool.data.replicated import RepeatedRows
+from svmtool.data.twofold import two_sum
 from svmtool.errors import SvmtoolError
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
@@ -40,6 +42,11 @@ class Regression(Reduction):
         cost = problem.C * self.row_weights
         signs, targets = np.repeat((1.0, -1.0), n), np.concatenate((t - eps, -t - eps))
         return Task(RepeatedRows(self.rows, 2), signs, np.tile(cost, 2), free_bias, targets, self.loss.power)
+
+    def _certifier(self, k: int) -> Certifier:
+        found, t = super()._certifier(k), self.targets
+        _, found.target_lost = two_sum(np.concatenate((t, -t)), -self.settings.problem.p)
+        return found
 
     def rule(self, k: int) -> Rule:
         if self.eps is None:
