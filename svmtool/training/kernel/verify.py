@@ -76,7 +76,7 @@ def _verify(
         certificate.gap = np.inf
         result.status = INDEFINITE if result.status.converged else result.status
         return function, result, certificate
-    if not sound:
+    if not (sound or _keeps(problem, result, certificate)):
         function, result, certificate = _smaller(problem, result)
     if certificate.dual < known:
         certificate.dual = min(known, certificate.primal)
@@ -103,6 +103,15 @@ def _smaller(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunctio
             return function, smaller, certificate
     result = certifier.zero(problem, status)
     return problem.decision_function(result), result, certifier.certified_zero(problem)
+
+
+def _keeps(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> bool:
+    """Whether a result worse than w = 0 stays: where a = 0 is not in the dual problem, as for all nu types.
+
+    There decision values have the right signs long before the margin pays for the losses.
+    """
+    without = isinstance(problem, KernelProblem) and bool(np.any(problem.start))
+    return without and _finite(result.alpha, result.rho, result.r, certificate.primal, certificate.dual)
 
 
 def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> float:
