@@ -34,11 +34,9 @@ class Decomposition:
     `use_double`, except for the linear kernel.
     """
 
-    def __init__(
-        self, problem: KernelProblem, cache_mb: float, start: np.ndarray | None = None, dtype: type = np.float32
-    ):
+    def __init__(self, problem: KernelProblem, cache_mb: float, start: np.ndarray | None = None):
         self.problem, self.a = problem, (problem.start if start is None else start).copy()
-        self.rows, self.cache_mb = rows_of(problem, cache_mb, dtype), cache_mb
+        self.rows, self.cache_mb = rows_of(problem, cache_mb), cache_mb
         self.signs = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(self.a), bool)]
         self.known = np.zeros(self.rows.n), np.zeros(self.rows.n)  # coefficients, and f in double precision for them
         self.stepped = 0.0

@@ -146,7 +146,7 @@ class WholeDescent:
         self.count = 0  # rows computed
         self.diagonal = state.rows.diagonal[self.points].astype(self.dtype)
         self.work = 0.0  # cost so far, in values of kernel rows
-        self.hard = False  # whether steps of fewer variables are cheaper from now on
+        self.full = self.hard = False  # whether the last call ended because memory was full, or of its limit of steps
 
     @staticmethod
     def fits(problem: KernelProblem, cache_mb: float, size: int = 4) -> bool:
@@ -159,7 +159,9 @@ class WholeDescent:
         state, p = self.state, self.state.problem
         self.a, self.F = state.a[self.filled], state.F[self.filled]
         steps, taken = Steps(self, self.diagonal), 0
-        remaining = max(FIRST_STEPS_EACH * min(len(p.y), MAX_SET_SIZE), CALL_VALUES // self.l)
+        remaining = FIRST_STEPS_EACH * min(len(p.y), MAX_SET_SIZE)
+        if not state.single:
+            remaining = max(remaining, CALL_VALUES // self.l)
         while True:
             taken += steps(self.buffer, self.places, tolerance, remaining - taken)
             wanted = int(steps.wanted[0])
@@ -167,7 +169,7 @@ class WholeDescent:
                 break
             self._compute(wanted, self.F + steps.rising, self.F + steps.falling)
         self.work += float(taken) * self.l + PAIR_CALL_COST
-        self.hard = wanted >= 0 or (taken >= remaining and self.l > MAX_INNER_SET_SIZE)
+        self.full, self.hard = wanted >= 0, taken >= remaining
         return state.follow(self.a[self.place], self.F[self.place])
 
     def _compute(self, wanted: int, rising: np.ndarray, falling: np.ndarray) -> None:

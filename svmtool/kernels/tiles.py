@@ -140,26 +140,30 @@ class SparseProducts(SingleSparse):
 
 
 class Double(Tiles):
-    """Any kernel between dense or sparse rows, by products in double precision; blocks of rows are made dense."""
+    """Any kernel between dense or sparse rows, by products in double precision.
+
+    sparse: whether products are of sparse rows; else blocks of rows are made dense.
+    """
 
     width, height = 512, 128
 
-    def __init__(self, rows: CsrRows | DenseRows, norms: np.ndarray, kernel: Kernel, dtype: type = np.float32):
-        self.rows, self.norms, self.kernel, self.n, self.dtype = rows, norms, kernel, rows.n, dtype
+    def __init__(
+        self, rows: CsrRows | DenseRows, norms: np.ndarray, kernel: Kernel, dtype: type = np.float32, sparse: bool = False
+    ):
+        self.rows, self.norms, self.kernel, self.n, self.dtype, self.sparse = rows, norms, kernel, rows.n, dtype, sparse
 
     def width_for(self, m: int) -> int:
         """As many columns as always, because they are made dense."""
         return self.width
 
     def take(self, chosen: np.ndarray) -> Double:
-        return Double(self.rows.take(chosen), self.norms[chosen], self.kernel, self.dtype)
+        return Double(self.rows.take(chosen), self.norms[chosen], self.kernel, self.dtype, self.sparse)
 
     def part(self, lo: int, hi: int) -> Double:
         return self.take(np.arange(lo, hi))
 
     def fill(self, targets: Double, lo: int, hi: int, P: np.ndarray) -> None:
-        with np.errstate(invalid="ignore"):  # as above
-            products = dense(targets.rows, 0, targets.n) @ dense(self.rows, lo, hi).T
+        products = self._products(targets.rows, lo, hi)
         if self.kernel.kind == RBF and P.itemsize == 4:
             pairs = self.kernel.near(products, targets.norms, self.norms[lo:hi])
             loops.rbf_tile_of_double(products, targets.norms, self.norms, P, self.kernel.gamma, *P.shape, lo)
@@ -169,6 +173,15 @@ class Double(Tiles):
         self.kernel.finish(products, targets.norms, self.norms[lo:hi], apart(targets.rows, self.rows, lo))
         with np.errstate(over="ignore"):  # values beyond single precision become infinite: solvers end and report it
             P[:] = products
+
+    def _products(self, left: CsrRows | DenseRows, lo: int, hi: int) -> np.ndarray:
+        """x_i.x_j between other rows and the rows lo .. hi-1, f8."""
+        if self.sparse:
+            right, P = self.rows.take(np.arange(lo, hi)).csr_arrays, np.empty((left.n, hi - lo))
+            row_loops.csr_products(*left.csr_arrays, *right, np.zeros(left.n_features), P, hi - lo, 0, 0, left.n)
+            return P
+        with np.errstate(invalid="ignore"):  # as above
+            return dense(left, 0, left.n) @ dense(self.rows, lo, hi).T
 
     def diagonal(self) -> np.ndarray:
         squares = self.norms[:, None].copy()
@@ -226,10 +239,10 @@ def tiles_of(
     if rows is None:
         return Given(matrix, np.arange(len(matrix)), dtype)
     norms, m = rows.square_norms(), rows.n_features
-    double = Double(rows, norms, kernel, dtype)
+    sparse = isinstance(rows, CsrRows) and m > MAX_DENSE_FEATURES and rows.nnz * NONZERO_COST < rows.n * m
+    double = Double(rows, norms, kernel, dtype, sparse and dtype is np.float64)
     if dtype is np.float64:
         return double
-    sparse = isinstance(rows, CsrRows) and m > MAX_DENSE_FEATURES and rows.nnz * NONZERO_COST < rows.n * m
     if sparse and kernel.kind == LINEAR and MIN_SINGLE_NORM < float(norms.max(initial=0.0)) < MAX_SINGLE_NORM:
         starts, columns, values = rows.narrow_arrays
         return SparseProducts(starts, columns, values.astype(np.float32), norms, m, 0.0)

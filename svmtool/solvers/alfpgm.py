@@ -27,6 +27,7 @@ from svmtool.certify.kernel import max_allowed_primal, value_at_zero
 from svmtool.kernels import direct
 from svmtool.kernels.decomposition import Decomposition, PairSets, ViolatingSets
 from svmtool.kernels.pair_descent import (
+    MAX_INNER_SET_SIZE,
     MAX_WHOLE_VARIABLES,
     NEGLIGIBLE_ERROR,
     TOLERANCE_SHARE,
@@ -104,8 +105,7 @@ class _Run:
 
     def __init__(self, problem: KernelProblem, monitor: Monitor, eps: float, start: np.ndarray | None, method: str):
         self.problem, self.monitor, self.eps, self.method = problem, monitor, eps, method
-        dtype = np.float64 if method in ("whole", "direct") else np.float32
-        self.state = Decomposition(problem, capacity_for_rows(len(problem.y), problem.cache_mb), start, dtype)
+        self.state = Decomposition(problem, capacity_for_rows(len(problem.y), problem.cache_mb), start)
         self.steps = _Steps(self.state, method, eps)
         self.progress = Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
         self.moved, self.misled, self.idle, self.at_minimum = True, 0, 0, False
@@ -143,7 +143,7 @@ class _Run:
         if state.exact or not state.single or not state.rows.own_suffice:
             self._keep(violation > eps and state.error_of_steps() > MISLEADING_ERROR * violation)
         status = monitor.step(primal, dual, self.relative, violation=violation)
-        if self.misled > 1 and status is None and state.single and self.method != "paper":
+        if status is None and state.single and (self.misled > 1 or self.steps.hard) and self.method != "paper":
             self._use_double()
             return None
         stalls = self.progress.stalls(gap, dual, violation if state.exact else None) and not self.eps > 0.0
@@ -189,7 +189,8 @@ class _Run:
     def _use_double(self) -> None:
         """Continue from the best point with kernel values in double precision."""
         self.misled, self.moved = 0, True
-        self.monitor.uses(METHODS["double"], "errors of single precision are as large as the violation")
+        why = "many steps" if self.steps.hard else "errors of single precision as large as the violation"
+        self.monitor.uses(METHODS["double"], why)
         self.state.use_double()
         if self.lowest[0] < self.state.value():
             self.state.go_to(self.lowest[1])
@@ -236,20 +237,22 @@ class _Run:
 class _Steps:
     """The steps of a run to violations of eps: among all variables, later or at once within working sets.
 
-    work: kernel values used so far; the paper's subproblems do not count them.
+    work: kernel values used so far; the paper's subproblems do not count them.  hard: whether steps in single precision
+    among all variables have read each kernel value many times, so that values in double precision cost less than steps.
     """
 
     def __init__(self, state: Decomposition, method: str, eps: float, work: float = 0.0):
         o, cache_mb = state.problem.options, state.problem.cache_mb
-        self.state, self.eps, self.whole, self.work = state, eps, None, work
+        self.state, self.eps, self.whole, self.work, self.hard = state, eps, None, work, False
         if method == "paper":
             self.sets = PairSets(o.pairs or 50, o.delta_alpha, o.min_alpha_opt, o.max_alpha_opt, o.min_alpha_check)
             self.subproblem, self.pairs = augmented_lagrangian, None
             return
         self.sets = ViolatingSets(2 * (o.pairs or 1024))
         self.subproblem = self.pairs = PairDescent()
-        size = np.dtype(state.rows.tiles.dtype).itemsize
-        if method == "whole" or (method == "direct" and WholeDescent.fits(state.problem, cache_mb, size)):
+        self.fits_double = WholeDescent.fits(state.problem, cache_mb, 8)
+        fits = WholeDescent.fits(state.problem, cache_mb) if state.single else self.fits_double
+        if method in ("whole", "direct") and fits:
             self.whole = WholeDescent(state, cache_mb)
 
     def take(self, violation: float, cost: float) -> bool:
@@ -258,7 +261,9 @@ class _Steps:
         before = by.work if by else 0.0
         if whole is not None:
             moved = whole.run(max(WHOLE_EPS_SHARE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
-            if whole.hard or not moved:
+            self.hard = whole.hard and self.fits_double
+            large = whole.hard and len(state.a) > MAX_INNER_SET_SIZE  # there steps within sets are cheaper
+            if not moved or whole.full or (large and not (state.single and self.hard)):
                 self.whole, moved = None, True
         else:
             chosen = self.sets.choose(state)
