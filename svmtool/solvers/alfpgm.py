@@ -143,11 +143,13 @@ class _Run:
         if state.exact or not state.single or not state.rows.own_suffice:
             self._keep(violation > eps and state.error_of_steps() > MISLEADING_ERROR * violation)
         status = monitor.step(primal, dual, self.relative, violation=violation)
-        if status is None and state.single and (self.misled > 1 or self.steps.hard) and self.method != "paper":
+        stalls = self.progress.stalls(gap, dual, violation if state.exact else None)
+        stalls = stalls and (self.eps == 0.0 or state.single)  # to the rule of -e as long as LIBSVM
+        still = stalls or self.at_minimum or self.idle >= base.STALL_ROUNDS or (state.exact and not self.moved)
+        uncertain = state.single and self.method != "paper" and not violation <= self.eps
+        if status is None and uncertain and (self.steps.hard or self.misled > 1 or still):
             self._use_double()
             return None
-        stalls = self.progress.stalls(gap, dual, violation if state.exact else None) and not self.eps > 0.0
-        still = stalls or self.at_minimum or self.idle >= base.STALL_ROUNDS or (state.exact and not self.moved)
         if status is None and violation <= self.eps:
             status = self._by_rule()
         if status is None and self._goes_directly(still, violation):
@@ -189,8 +191,9 @@ class _Run:
     def _use_double(self) -> None:
         """Continue from the best point with kernel values in double precision."""
         self.misled, self.moved = 0, True
-        why = "many steps" if self.steps.hard else "errors of single precision as large as the violation"
+        why = "many steps" if self.steps.hard else "no more progress in single precision"
         self.monitor.uses(METHODS["double"], why)
+        self.idle, self.progress = 0, Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
         self.state.use_double()
         if self.lowest[0] < self.state.value():
             self.state.go_to(self.lowest[1])
