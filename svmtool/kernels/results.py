@@ -20,9 +20,11 @@ class KernelResult(SolverResult):
     gradient   Qa + p of ALL variables, f8[m]
     primal     primal value found by the certifier, once it has run
     replaced   whether rho and r are not the solver's, because with those P was above P(0)
+    dual_point a result of the same run with a larger dual value, if there is one
     """
 
     alpha: np.ndarray
+    dual_point: KernelResult | None = None
     primal, replaced = -np.inf, False
 
     def __init__(

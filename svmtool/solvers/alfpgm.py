@@ -109,9 +109,9 @@ class _Run:
         self.steps = _Steps(self.state, method, eps)
         self.progress = Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
         self.moved, self.misled, self.idle, self.at_minimum = True, 0, 0, False
-        self.keeping = self.ruled = False  # whether the rule of -e has held: the run goes on to polish its certificate
-        self.least: KernelResult | None = None  # the result with the smallest gap, where rounds are kept
-        self.lowest: tuple[float, np.ndarray] = np.inf, self.state.a  # the least exact value, and its point
+        self.ruled = False  # whether the rule of -e has held: the run goes on to polish its certificate
+        self.least: KernelResult | None = None  # the result with the smallest primal value
+        self.lowest: tuple[float, np.ndarray] = np.inf, self.state.a  # the least value of the programme, and its point
         self.at_zero = value_at_zero(problem)[0]
         self.allowed = max_allowed_primal(problem) if problem.kernel.positive else -np.inf
         self.slower: direct.Slower | None = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0)
@@ -168,11 +168,14 @@ class _Run:
         return self._best(self.monitor.end())
 
     def _best(self, status: Status) -> KernelResult:
-        """The present result, or a kept one with a smaller gap."""
-        status = RULE if self.ruled else status
-        found, count = self.least, self.monitor.iterations - 1
-        if found is None or not found.gap < self.relative:  # round-off makes the gaps of rounds differ
-            return self.state.result(self.value, self.gap, self.rho, self.r, count, status)
+        """The present result, or an earlier one with a smaller primal value where nothing else decides between them."""
+        status, found, count = RULE if self.ruled else status, self.least, self.monitor.iterations - 1
+        present = self.state.result(self.value, self.gap, self.rho, self.r, count, status)
+        if found is None or not found.primal < self.gap - self.value or (status.converged and not self.ruled):
+            return present
+        if self.value < found.objective:
+            found.dual_point = present
+        found.gap = self.problem.relative(found.primal, -min(self.value, found.objective))
         found.iterations = count
         found.status = OPTIMAL if status is PRECISION and found.gap <= ROUNDOFF_GAP else status
         return found
@@ -184,9 +187,9 @@ class _Run:
         self.idle = 0 if self.value < least - base.VALUE_RTOL * min(abs(least), abs(self.value)) else self.idle + 1
         if self.value < least:
             self.lowest = self.value, self.state.a.copy()
-        if self.keeping and (self.least is None or self.relative < self.least.gap):
+        if self.least is None or self.gap - self.value < self.least.primal:
             self.least = self.state.result(self.value, self.gap, self.rho, self.r, 0, None)
-            self.least.alpha = self.least.alpha.copy()
+            self.least.alpha, self.least.primal = self.least.alpha.copy(), self.gap - self.value
 
     def _use_double(self) -> None:
         """Continue from the best point with kernel values in double precision."""
@@ -208,7 +211,7 @@ class _Run:
             return OPTIMAL
         if self.relative <= SLOW_MIN_GAP or self.method == "paper" or not self.problem.kernel.positive:
             return RULE
-        self.ruled = self.keeping = True
+        self.ruled, self.least = True, None
         self.eps = self.steps.eps = 0.0
         self.max_work = 2.0 * self.steps.work
         self.progress = Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
@@ -231,10 +234,10 @@ class _Run:
         self.steps.work += self.slower.cost
         self.slower, self.moved = None, True
         self.progress = Progress(AFTER_DIRECT, base.STALL_ROUNDS)
-        self.keeping, self.at_minimum = direct.go_to_minimum(self.state)
-        if self.keeping:
+        changed, self.at_minimum = direct.go_to_minimum(self.state)
+        if changed:
             self.monitor.uses(METHODS["direct"], why)
-        return self.keeping
+        return changed
 
 
 class _Steps:

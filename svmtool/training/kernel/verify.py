@@ -61,6 +61,8 @@ def _verify(
     short = result.status in claimed and not certificate.gap <= close
     poor = result.replaced and not certificate.gap <= base.CONFIRMED_GAP
     known = _bound(problem, result, certificate)
+    if result.dual_point is not None:
+        known = max(known, _bound(problem, result.dual_point, certified(problem, result.dual_point)[1]))
     if not ended and (short or poor or result.status is base.PRECISION or not sound):
         second = other()
         if second is not None:
@@ -88,7 +90,7 @@ def _verify(
     wanted = {"optimal": min(close, base.CONFIRMED_GAP), "gap": close, "taken over": SAMPLE_FACTOR * base.CONFIRMED_GAP}
     allowed = wanted.get(name, SLOW_MIN_GAP if result.replaced else np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
-        result.status = base.PRECISION
+        result.status = base.POOR if result.status is base.RULE else base.PRECISION
     return function, result, certificate
 
 
@@ -106,12 +108,12 @@ def _smaller(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunctio
 
 
 def _keeps(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> bool:
-    """Whether a result worse than w = 0 stays: where a = 0 is not in the dual problem, as for all nu types.
+    """Whether a result by the rule of -e stays though w = 0 is better: where a = 0 is no dual point, as for nu types.
 
     There decision values have the right signs long before the margin pays for the losses.
     """
     without = isinstance(problem, KernelProblem) and bool(np.any(problem.start))
-    return without and _finite(result.alpha, result.rho, result.r, certificate.primal, certificate.dual)
+    return result.status is base.RULE and without and _finite(result.alpha, result.rho, result.r, certificate.primal, certificate.dual)
 
 
 def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> float:
