@@ -6,8 +6,8 @@ A loop is a function over 1-D C-contiguous arrays and scalars, arrays first:
     def dot(a, b, n): ...
 
 Types: u1 i4 u4 i8 u8 f4 f8, with [] for an array; the result is void or a scalar.  A signed array is accepted for an
-unsigned argument.  An argument `u4|u8[]` takes arrays of both sizes: the loop is compiled for each.  numba lets
-negative indices count from the end, which costs a test at each access and prevents vectorisation; indices and bounds
+unsigned argument.  Arguments `u4|u8[]` take arrays of both sizes, one size a call: the loop is compiled for each.
+numba lets negative indices count from the end, which costs a test at each access and prevents vectorisation; indices and bounds
 that are declared unsigned avoid it.  A loop allocates nothing, raises nothing and calls only other loops and functions
 marked `@helper` (numba infers the types of these calls).  Loop names are unique in the package.
 
@@ -81,7 +81,7 @@ class Loop:
         self.function, self.fast, self.signature = function, fast, signature
         self.name = function.__name__ + size
         self.__doc__ = function.__doc__
-        self.result, _, inside = signature.replace("|i8", "").replace("|u8", "").partition("(")
+        self.result, _, inside = signature.replace("|i8", "").replace("|u8", "").replace("|f8", "").partition("(")
         self.arguments = [a.strip() for a in inside.removesuffix(")").split(",")]
         self.both = signature[: signature.find("|")].count(",") if "|" in signature else -1  # takes 4 and 8 bytes
         self.n_arrays = sum(a.endswith("[]") for a in self.arguments)
@@ -131,7 +131,7 @@ class Loop:
     @functools.cached_property
     def wide(self) -> Loop:
         """The same loop with 8 bytes for each entry of the argument that takes both sizes."""
-        signature = self.signature.replace("i4|", "").replace("u4|", "")
+        signature = self.signature.replace("i4|", "").replace("u4|", "").replace("f4|", "")
         return Loop(self.function, signature, self.fast, "_wide")
 
     def __call__(self, *args):

@@ -17,7 +17,7 @@ import numpy as np
 from svmtool.compiled.loops.kernel.working_set_loops import MIN_CURVATURE
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.results import KernelResult, gap_of
-from svmtool.kernels.rows import exact_sum, rows_of
+from svmtool.kernels.rows import exact_sum, rounding_of, rows_of
 from svmtool.limits import EndedError
 
 MAX_FREE_SHARE = 0.75  # sets grow if more than this share of their size is free, ...
@@ -30,15 +30,16 @@ class Decomposition:
     """A point a, its decision values f on all rows, and quantities derived from them.
 
     start: feasible point to begin at, f8[m]; None: problem.start.
-    exact: whether f was computed in double precision.  Later changes use kernel values in single precision, except for
-    the linear kernel.
+    exact: whether f was computed in double precision.  Later changes use kernel values in single precision, until
+    `use_double`, except for the linear kernel.
     """
 
     def __init__(self, problem: KernelProblem, cache_mb: float, start: np.ndarray | None = None):
         self.problem, self.a = problem, (problem.start if start is None else start).copy()
-        self.rows = rows_of(problem, cache_mb)
+        self.rows, self.cache_mb = rows_of(problem, cache_mb), cache_mb
         self.signs = [problem.y > 0, problem.y < 0] if problem.two_sums else [np.ones(len(self.a), bool)]
         self.known = np.zeros(self.rows.n), np.zeros(self.rows.n)  # coefficients, and f in double precision for them
+        self.stepped = 0.0
         self.sizes = np.abs(self.rows.diagonal)
         self.size = float(self.sizes.max(initial=0.0)) ** 0.5
         self.refresh()
@@ -54,6 +55,20 @@ class Decomposition:
     def error(self) -> float:
         """An estimate of the largest error of f; independent round-off errors add up as squares."""
         return self.rows.rounding * self.size * self.drift**0.5
+
+    def error_of_steps(self) -> float:
+        """An estimate of the largest error of F within the steps that led to the present point."""
+        return rounding_of(self.rows.tiles) * self.size * self.stepped**0.5
+
+    @property
+    def single(self) -> bool:
+        """Whether steps use kernel values in single precision."""
+        return self.rows.tiles.dtype is np.float32
+
+    def use_double(self) -> None:
+        """From now on use kernel values in double precision."""
+        self.rows = rows_of(self.problem, self.cache_mb, np.float64)
+        self.refresh()
 
     def certify(self) -> tuple[float, float, float]:
         """Return the largest violation, rho and r.
@@ -108,22 +123,29 @@ class Decomposition:
         except EndedError:
             self.a[chosen] = before
             raise
-        self.exact = False
-        self.drift += float((c * c) @ self.sizes[rows])
+        self._moved(float((c * c) @ self.sizes[rows]))
         return True
 
     def follow(self, new: np.ndarray, F: np.ndarray) -> bool:
-        """Set a = new, with its F in single precision; return whether anything changed."""
-        if not self.rows.single_suffices:
+        """Set a = new, with the F of its steps; return whether anything changed."""
+        if not self.rows.own_suffice:
             return self.change(np.arange(len(new)), new)
         p, step = self.problem, new - self.a
         if not np.any(step) or not np.all(np.isfinite(new)):
             return False
-        self.a, self.exact = new, False
+        self.a = new
         self.f[p.row] = -p.y * p.p - F
         c = np.bincount(p.row, p.y * step, self.rows.n)
-        self.drift += float((c * c) @ self.sizes)
+        self._moved(float((c * c) @ self.sizes))
         return True
+
+    def _moved(self, drift: float) -> None:
+        """Account for the round-off of a change."""
+        if self.exact or not self.rows.own_suffice:
+            self.stepped = 0.0
+        self.exact = False
+        self.drift += drift
+        self.stepped += drift
 
     def go_to(self, a: np.ndarray) -> None:
         """Set another feasible point and compute f in double precision."""

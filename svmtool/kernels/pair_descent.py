@@ -22,7 +22,7 @@ VIOLATION_SHARE = 0.1  # a subproblem is solved to this share of the violation a
 TOLERANCE_SHARE = 0.5  # ... but to no less than this share of the tolerance
 NEGLIGIBLE_ERROR = 0.1  # share of the tolerance up to which errors of f do not matter
 STALL_SETS = 50  # sets within a working set without a smaller violation: round-off of f accumulates there
-FIRST_STEPS_EACH = 10  # steps for each variable among all of the working set, before they continue ...
+FIRST_STEPS_EACH = 10  # steps for each variable among all of a large working set, before they continue ...
 INNER_SET_SIZE = 256  # ... within sets of this many variables, whose block of the kernel matrix takes 256 KB, ...
 MAX_INNER_SET_SIZE = 1024  # ... or up to this many if many are free: 4 MB
 # Steps choose among all of up to MAX_WHOLE_VARIABLES variables if memory holds MIN_STORED_ROWS rows: on nine sets of
@@ -35,6 +35,7 @@ MIN_ROWS_MB = 2.0  # that small problems may take whatever -m says
 MIN_CALL_VALUES = 1 << 15  # kernel values that a call computes at least; it computes at least one row ...
 STORED_ROWS_PER_NEW_ROW = 4  # ... for each this many that are stored, or that a tile has
 PAIR_CALL_COST = 5e5  # fixed cost of a call, in values of kernel rows
+CALL_VALUES = 1 << 22  # kernel values that a call of steps among all variables may read: some hundredths of a second
 
 _thread = threading.local()  # .buffer: see _buffer
 
@@ -52,16 +53,17 @@ class PairDescent:
     """
 
     def __init__(self):
-        self.buffer = np.empty(0, np.float32)
+        self.buffer = np.empty(0, np.float32)  # of the type of the kernel values
         self.work = 0.0  # cost so far, in values of kernel rows
 
     def __call__(self, state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
         """Return new values f8 of the chosen variables, with a violation of at most `tolerance` among them."""
         p = state.problem
         place, filled, cut = in_lanes(chosen, state.signs[0])
-        if self.buffer.size < len(filled) ** 2:
-            self.buffer = np.empty(0, np.float32)  # freed before a larger one is allocated
-            self.buffer = large_array(len(filled) ** 2)
+        dtype = state.rows.tiles.dtype
+        if self.buffer.size < len(filled) ** 2 or self.buffer.dtype != dtype:
+            self.buffer = np.empty(0, dtype)  # freed before a larger one is allocated
+            self.buffer = large_array(len(filled) ** 2, dtype)
         K = self.buffer[: len(filled) ** 2].reshape(len(filled), -1)
         state.rows.block(p.row[filled], K)
         part = _Subproblem(K, cut, p.y[filled], np.zeros(len(filled)), state.a[filled], state.F[filled])
@@ -109,14 +111,14 @@ class Steps:
         l = len(part.a)  # noqa: E741  # the paper's letter
         part.a[part.upper <= 0.0] = 0.0
         self.part, self.diagonal, self.wanted = part, diagonal, np.empty(1, np.int64)
-        self.single = np.empty(l, np.float32), np.empty(LANES, np.float32)
+        self.gains = np.empty(l, diagonal.dtype), np.empty(LANES, diagonal.dtype)
         self.rising, self.falling, self.lanes = np.empty(l), np.empty(l), np.empty((2, 2 * LANES))
 
     def __call__(self, K: np.ndarray, places: np.ndarray, tolerance: float, max_steps: int) -> int:
         """Make at most `max_steps` steps to `tolerance`; return their number.  wanted[0]: the missing kernel row."""
         p = self.part
         return loops.pair_descent(
-            K, self.diagonal, *self.single, p.y, p.a, p.upper, p.F, self.rising, self.falling, *self.lanes, places,
+            K, self.diagonal, *self.gains, p.y, p.a, p.upper, p.F, self.rising, self.falling, *self.lanes, places,
             self.wanted, len(p.a), p.cut, tolerance, max_steps,
         )  # fmt: skip
 
@@ -136,27 +138,30 @@ class WholeDescent:
         self.upper[self.place] = p.upper
         self.points = p.row[self.filled]
         self.columns = state.rows.tiles.take(self.points)
-        self.max_rows = min(state.rows.n, rows_in_memory(self.l, cache_mb))
-        self.buffer = _buffer(self.l * self.max_rows)
+        self.dtype = np.dtype(self.columns.dtype)
+        self.max_rows = min(state.rows.n, rows_in_memory(self.l, cache_mb, self.dtype.itemsize))
+        self.buffer = _buffer(self.l * self.max_rows, self.dtype)
         self.buffer[: self.l] = 0.0  # the first step has length 0 along a row that is not computed yet
         self.places = np.full(self.l, NOT_STORED)
         self.count = 0  # rows computed
-        self.diagonal = state.rows.diagonal[self.points].astype(np.float32)
+        self.diagonal = state.rows.diagonal[self.points].astype(self.dtype)
         self.work = 0.0  # cost so far, in values of kernel rows
-        self.hard = False  # whether steps of fewer variables are cheaper from now on
+        self.full = self.hard = False  # whether the last call ended because memory was full, or of its limit of steps
 
     @staticmethod
-    def fits(problem: KernelProblem, cache_mb: float) -> bool:
-        """Whether the problem is small enough, and memory holds enough kernel rows."""
+    def fits(problem: KernelProblem, cache_mb: float, size: int = 4) -> bool:
+        """Whether the problem is small enough, and memory holds enough kernel rows of `size` bytes a value."""
         m = len(problem.y)
-        return m <= MAX_WHOLE_VARIABLES and rows_in_memory(m, cache_mb) >= min(MIN_STORED_ROWS, problem.n)
+        return m <= MAX_WHOLE_VARIABLES and rows_in_memory(m, cache_mb, size) >= min(MIN_STORED_ROWS, problem.n)
 
     def run(self, tolerance: float) -> bool:
-        """Step to a violation of `tolerance`, with a limit of steps for each variable; return whether a changed."""
+        """Step to a violation of `tolerance`, with a limit of steps in all; return whether a changed."""
         state, p = self.state, self.state.problem
         self.a, self.F = state.a[self.filled], state.F[self.filled]
-        steps, remaining = Steps(self, self.diagonal), FIRST_STEPS_EACH * min(len(p.y), MAX_SET_SIZE)
-        taken = 0
+        steps, taken = Steps(self, self.diagonal), 0
+        remaining = FIRST_STEPS_EACH * min(len(p.y), MAX_SET_SIZE)
+        if not state.single:
+            remaining = max(remaining, CALL_VALUES // self.l)
         while True:
             taken += steps(self.buffer, self.places, tolerance, remaining - taken)
             wanted = int(steps.wanted[0])
@@ -164,7 +169,7 @@ class WholeDescent:
                 break
             self._compute(wanted, self.F + steps.rising, self.F + steps.falling)
         self.work += float(taken) * self.l + PAIR_CALL_COST
-        self.hard = wanted >= 0 or taken >= remaining
+        self.full, self.hard = wanted >= 0, taken >= remaining
         return state.follow(self.a[self.place], self.F[self.place])
 
     def _compute(self, wanted: int, rising: np.ndarray, falling: np.ndarray) -> None:
@@ -183,7 +188,7 @@ class WholeDescent:
         targets, width = self.state.rows.tiles.take(points), self.columns.width_for(len(points))
         for lo in range(0, l, width):
             hi = min(lo + width, l)
-            tile = P if hi - lo == l else np.empty((len(points), hi - lo), np.float32)
+            tile = P if hi - lo == l else np.empty((len(points), hi - lo), self.dtype)
             self.columns.fill(targets, lo, hi, tile)
             if tile is not P:
                 P[:, lo:hi] = tile
@@ -194,17 +199,17 @@ class WholeDescent:
         self.count += len(points)
 
 
-def rows_in_memory(m: int, cache_mb: float) -> int:
-    """Kernel rows of m variables, at most all, for which WholeDescent has memory."""
-    return int(min(max(WHOLE_MEMORY_SHARE * cache_mb, MIN_ROWS_MB) * MIB / (4 * max(m, 1)), m))
+def rows_in_memory(m: int, cache_mb: float, size: int = 4) -> int:
+    """Kernel rows of m variables, at most all, of `size` bytes a value, for which WholeDescent has memory."""
+    return int(min(max(WHOLE_MEMORY_SHARE * cache_mb, MIN_ROWS_MB) * MIB / (size * max(m, 1)), m))
 
 
-def _buffer(size: int) -> np.ndarray:
-    """f4[size], reused by the thread's next problem: fresh memory costs more than kernel values."""
-    if getattr(_thread, "buffer", np.empty(0)).size < size:
+def _buffer(size: int, dtype: np.dtype) -> np.ndarray:
+    """An array of `size`, reused by the thread's next problem: fresh memory costs more than kernel values."""
+    if getattr(_thread, "buffer", np.empty(0, np.int8)).nbytes < size * dtype.itemsize:
         _thread.buffer = np.empty(0, np.float32)  # freed before a larger one is allocated
-        _thread.buffer = large_array(size)
-    return _thread.buffer
+        _thread.buffer = large_array(size, dtype)
+    return _thread.buffer.view(dtype)
 
 
 def _largest(values: np.ndarray, count: int) -> np.ndarray:

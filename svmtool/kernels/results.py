@@ -22,10 +22,12 @@ class KernelResult(SolverResult):
     primal     primal value found by the certifier, once it has run
     replaced   whether rho and r are not the solver's, because with those P was above P(0)
     plane      without slack, the plane that the certifier found (certify/one_class.py)
+    dual_point a result of the same run with a larger dual value, if there is one
     """
 
     alpha: np.ndarray
     primal, replaced, plane = -np.inf, False, None
+    dual_point: KernelResult | None = None
 
     def __init__(
         self, alpha: np.ndarray, rho: float, r: float, objective: float, gap: float, iterations: int, status: Any,

@@ -22,25 +22,28 @@ from svmtool.tolerances import MIB
 
 FULL_ROWS_SHARE = 0.5  # blocks of this share of all rows are taken from full, cached rows: these cost little more
 BATCH_ROWS = 4096  # support vectors, and rows of a dense matrix, that `exact_sum` converts at a time
-SINGLE_ROUNDOFF = 5e-7  # several times the error of a kernel value in single precision, relative to sqrt(K_ii K_jj)
+SINGLE_ROUNDOFF, DOUBLE_ROUNDOFF = 5e-7, 1e-15  # several times the error of a value, relative to sqrt(K_ii K_jj)
 
 
 class KernelRows:
-    """Rows K(x_i, .), f4[n] each, computed on demand; the last used are cached in at most `cache_mb` MiB.
+    """Rows K(x_i, .), [n] each, computed on demand; the last used are cached in at most `cache_mb` MiB.
+
+    In single precision, or in double with tiles of that type.
 
     Methods check for the end of the run between tiles (limits.check); their outputs and the cache are invalid after
     EndedError.
 
-    rounding: error of `add` for c_k = 1, relative to sqrt(K_ii K_jj).  single_suffices: whether sums updated in single
-    precision are as accurate as those of `add`.
+    rounding: error of `add` for c_k = 1, relative to sqrt(K_ii K_jj).  own_suffice: whether sums updated with values of
+    the tiles are as accurate as those of `add`.
     """
 
-    rounding, single_suffices = SINGLE_ROUNDOFF, True
+    own_suffice = True
 
     def __init__(self, tiles: Tiles, cache_mb: float):
         self.tiles, self.n = tiles, tiles.n
-        self.capacity = int(min(self.n, cache_mb * MIB / (4 * max(self.n, 1))))
-        self.store = large_array(self.capacity * self.n)
+        self.rounding = rounding_of(tiles)
+        self.capacity = int(min(self.n, cache_mb * MIB / (np.dtype(tiles.dtype).itemsize * max(self.n, 1))))
+        self.store = large_array(self.capacity * self.n, tiles.dtype)
         self.slot = np.full(self.n, -1)  # slot of each row in the cache, -1: none
         self.owner = np.full(self.capacity, -1)
         self.used = np.zeros(self.capacity, np.int64)  # clock of the last use of each slot
@@ -52,15 +55,15 @@ class KernelRows:
         return self.tiles.diagonal()
 
     def values(self, chosen: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return f4 (chosen, columns): K between two sets of rows (i8)."""
+        """Return K (chosen, columns): K between two sets of rows (i8)."""
         targets, others = self.tiles.take(chosen), self.tiles.take(columns)
         width = self.tiles.width
-        out = np.empty((len(chosen), len(columns)), np.float32)
+        out = np.empty((len(chosen), len(columns)), self.tiles.dtype)
 
         def work(b: int) -> None:
             limits.check()
             lo, hi = b * width, min((b + 1) * width, len(columns))
-            P = np.empty((len(chosen), hi - lo), np.float32)
+            P = np.empty((len(chosen), hi - lo), self.tiles.dtype)
             others.fill(targets, lo, hi, P)
             out[:, lo:hi] = P
 
@@ -68,7 +71,7 @@ class KernelRows:
         return out
 
     def block(self, chosen: np.ndarray, out: np.ndarray) -> None:
-        """Fill out f4 (m, m) with K among the rows `chosen` (i8[m])."""
+        """Fill out (m, m), of the tiles' type, with K among the rows `chosen` (i8[m])."""
         if FULL_ROWS_SHARE * self.n <= len(chosen) and self.n <= self.capacity:
             return self._stored_block(chosen, out)
         targets = self.tiles.take(chosen)
@@ -77,7 +80,7 @@ class KernelRows:
 
         def work(b: int) -> None:  # columns lo .. hi-1 of the upper triangle, and their mirror image
             lo, hi = b * width, min((b + 1) * width, m)
-            P = np.empty((min(height, m), hi - lo), np.float32)
+            P = np.empty((min(height, m), hi - lo), self.tiles.dtype)
             for first in range(0, hi, height):
                 limits.check()
                 part = parts[first // height]
@@ -118,7 +121,7 @@ class KernelRows:
         def work(b: int) -> None:
             lo, hi = b * width, min((b + 1) * width, n)
             loops.add_stored(self.store, kept_slots, c_kept, f, n, lo, hi)
-            P = np.empty((min(height, len(missing)), hi - lo), np.float32)
+            P = np.empty((min(height, len(missing)), hi - lo), self.tiles.dtype)
             for (first, last), part in zip(groups, parts, strict=True):
                 limits.check()
                 tile = P[: last - first]
@@ -147,11 +150,11 @@ class KernelRows:
 class LinearRows(KernelRows):
     """Rows of the linear kernel: sums are products with w = sum_k c_k x_k in double precision; nothing is cached."""
 
-    rounding, single_suffices = 1e-15, False
+    own_suffice = False
 
     def __init__(self, tiles: Tiles, rows: CsrRows | DenseRows):
         super().__init__(tiles, 0.0)
-        self.points, self.ones = rows, np.ones(self.n)
+        self.points, self.ones, self.rounding = rows, np.ones(self.n), DOUBLE_ROUNDOFF
 
     def add(self, chosen: np.ndarray, c: np.ndarray, f: np.ndarray, keep: np.ndarray) -> None:
         """As KernelRows; keep is ignored."""
@@ -162,22 +165,27 @@ class LinearRows(KernelRows):
         f += z
 
 
-def rows_of(problem: KernelProblem, cache_mb: float) -> KernelRows:
-    """The rows of a problem's kernel matrix."""
-    tiles = tiles_of(problem.rows, problem.kernel, problem.matrix)
+def rounding_of(tiles: Tiles) -> float:
+    """A bound of the error of the tiles' values, relative to sqrt(K_ii K_jj)."""
+    return SINGLE_ROUNDOFF if tiles.dtype is np.float32 else DOUBLE_ROUNDOFF
+
+
+def rows_of(problem: KernelProblem, cache_mb: float, dtype: type = np.float32) -> KernelRows:
+    """The rows of a problem's kernel matrix, in single or double precision."""
+    tiles = tiles_of(problem.rows, problem.kernel, problem.matrix, dtype)
     linear = problem.kernel.kind == LINEAR and problem.rows is not None
     return LinearRows(tiles, problem.rows) if linear else KernelRows(tiles, cache_mb)
 
 
-def large_array(size: int) -> np.ndarray:
-    """Return f4[size] whose pages are allocated on the first write, large ones if the system has them."""
-    memory = mmap.mmap(-1, max(4 * size, 1))
+def large_array(size: int, dtype: type = np.float32) -> np.ndarray:
+    """Return an array of `size` whose pages are allocated on the first write, large ones if the system has them."""
+    memory = mmap.mmap(-1, max(np.dtype(dtype).itemsize * size, 1))
     if hasattr(mmap, "MADV_HUGEPAGE"):
         try:
             memory.madvise(mmap.MADV_HUGEPAGE)
         except OSError:  # a system without large pages
             pass
-    return np.frombuffer(memory, np.float32, size)
+    return np.frombuffer(memory, dtype, size)
 
 
 def exact_sum(

@@ -1,4 +1,4 @@
-"""Tiles of kernel values between two sets of rows in single precision, by the fastest accurate method.
+"""Tiles of kernel values between two sets of rows, in single precision by the fastest accurate method.
 
 BLAS computes products of dense rows, a compiled loop those of sparse rows; for RBF they become kernel values in the
 same tile.  In single precision the exponent of RBF has an error of about 2^-24 gamma |x - c|^2, c the mean by which
@@ -33,6 +33,7 @@ class Tiles(ABC):
     """Rows of one set, as targets of products or as the columns of tiles.  n rows."""
 
     n: int
+    dtype: type = np.float32  # of the values
     width, height = 1024, 128  # columns and targets of a tile, which fits the second-level cache
 
     def width_for(self, m: int) -> int:
@@ -49,7 +50,7 @@ class Tiles(ABC):
 
     @abstractmethod
     def fill(self, targets: Tiles, lo: int, hi: int, P: np.ndarray) -> None:
-        """P f4 (targets.n, hi - lo), C order: kernel values between the targets and rows lo .. hi-1."""
+        """P (targets.n, hi - lo) of `dtype`, C order: kernel values between the targets and rows lo .. hi-1."""
 
     def diagonal(self) -> np.ndarray:
         """K(x_i, x_i), f8[n]; RBF's is 1."""
@@ -139,35 +140,48 @@ class SparseProducts(SingleSparse):
 
 
 class Double(Tiles):
-    """Any kernel between dense or sparse rows, by products in double precision; blocks of rows are made dense."""
+    """Any kernel between dense or sparse rows, by products in double precision.
+
+    sparse: whether products are of sparse rows; else blocks of rows are made dense.
+    """
 
     width, height = 512, 128
 
-    def __init__(self, rows: CsrRows | DenseRows, norms: np.ndarray, kernel: Kernel):
-        self.rows, self.norms, self.kernel, self.n = rows, norms, kernel, rows.n
+    def __init__(
+        self, rows: CsrRows | DenseRows, norms: np.ndarray, kernel: Kernel, dtype: type = np.float32, sparse: bool = False
+    ):
+        self.rows, self.norms, self.kernel, self.n, self.dtype, self.sparse = rows, norms, kernel, rows.n, dtype, sparse
 
     def width_for(self, m: int) -> int:
         """As many columns as always, because they are made dense."""
         return self.width
 
     def take(self, chosen: np.ndarray) -> Double:
-        return Double(self.rows.take(chosen), self.norms[chosen], self.kernel)
+        return Double(self.rows.take(chosen), self.norms[chosen], self.kernel, self.dtype, self.sparse)
 
     def part(self, lo: int, hi: int) -> Double:
         return self.take(np.arange(lo, hi))
 
     def fill(self, targets: Double, lo: int, hi: int, P: np.ndarray) -> None:
-        with np.errstate(invalid="ignore"):  # as above
-            products = dense(targets.rows, 0, targets.n) @ dense(self.rows, lo, hi).T
-        if self.kernel.kind == RBF:
+        products = self._products(targets.rows, lo, hi)
+        if self.kernel.kind == RBF and P.itemsize == 4:
             pairs = self.kernel.near(products, targets.norms, self.norms[lo:hi])
             loops.rbf_tile_of_double(products, targets.norms, self.norms, P, self.kernel.gamma, *P.shape, lo)
             if pairs:
                 self.kernel.set_near(P, pairs, apart(targets.rows, self.rows, lo))
             return
-        self.kernel.finish(products, targets.norms, self.norms[lo:hi])
+        self.kernel.finish(products, targets.norms, self.norms[lo:hi], apart(targets.rows, self.rows, lo))
         with np.errstate(over="ignore"):  # values beyond single precision become infinite: solvers end and report it
             P[:] = products
+
+    def _products(self, left: CsrRows | DenseRows, lo: int, hi: int) -> np.ndarray:
+        """x_i.x_j between other rows and the rows lo .. hi-1, f8."""
+        if self.sparse:
+            right, P = self.rows.take(np.arange(lo, hi)).csr_arrays, np.empty((left.n, hi - lo))
+            row_loops.csr_products(*left.csr_arrays, *right, np.zeros(left.n_features), P, hi - lo, 0, 0, left.n)
+            return P
+        with np.errstate(invalid="ignore"):  # as above
+            return dense(left, 0, left.n) @ dense(self.rows, lo, hi).T
 
     def diagonal(self) -> np.ndarray:
         squares = self.norms[:, None].copy()
@@ -178,11 +192,11 @@ class Double(Tiles):
 class Given(Tiles):
     """A precomputed kernel: its values f8, the row and the column of each of these rows."""
 
-    def __init__(self, matrix: np.ndarray, own: np.ndarray):
-        self.matrix, self.own, self.n = matrix, own, len(own)
+    def __init__(self, matrix: np.ndarray, own: np.ndarray, dtype: type = np.float32):
+        self.matrix, self.own, self.n, self.dtype = matrix, own, len(own), dtype
 
     def take(self, chosen: np.ndarray | slice) -> Given:
-        return Given(self.matrix, self.own[chosen])
+        return Given(self.matrix, self.own[chosen], self.dtype)
 
     def fill(self, targets: Given, lo: int, hi: int, P: np.ndarray) -> None:
         P[:] = self.matrix[np.ix_(targets.own, self.own[lo:hi])]
@@ -218,13 +232,17 @@ def apart(
     return squares
 
 
-def tiles_of(rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarray | None = None) -> Tiles:
-    """Return the tiles for kernel values among the rows, or those of `matrix`."""
+def tiles_of(
+    rows: CsrRows | DenseRows | None, kernel: Kernel, matrix: np.ndarray | None = None, dtype: type = np.float32
+) -> Tiles:
+    """Return the tiles for kernel values among the rows, or those of `matrix`, in single or double precision."""
     if rows is None:
-        return Given(matrix, np.arange(len(matrix)))
+        return Given(matrix, np.arange(len(matrix)), dtype)
     norms, m = rows.square_norms(), rows.n_features
-    double = Double(rows, norms, kernel)
     sparse = isinstance(rows, CsrRows) and m > MAX_DENSE_FEATURES and rows.nnz * NONZERO_COST < rows.n * m
+    double = Double(rows, norms, kernel, dtype, sparse and dtype is np.float64)
+    if dtype is np.float64:
+        return double
     if sparse and kernel.kind == LINEAR and MIN_SINGLE_NORM < float(norms.max(initial=0.0)) < MAX_SINGLE_NORM:
         starts, columns, values = rows.narrow_arrays
         return SparseProducts(starts, columns, values.astype(np.float32), norms, m, 0.0)

@@ -30,12 +30,6 @@ POSITIVE = Interval(Real, 0.0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 SHARE = Interval(Real, 0.0, 1.0, closed="right")
 
-# Problems with at most this many values are solved to about round-off for any `tol`: it costs little, and a weight of 2
-# is then the same as a repeated row, to all digits.  scikit-learn checks that with 810 values.
-SMALL = 1024
-EXACT = {"gap": 1e-15, "eps": 1e-10}
-HINGE_SOLVERS, HINGE_GAP = (3, 13), 1e-12  # solvers of piecewise linear losses: round-off keeps their gaps above 1e-15
-
 MAX_VALID = 1000  # combinations of parameters that are remembered as valid, ...
 SIMPLE = frozenset({bool, int, float, str, type(None), np.float64, np.int64})  # ... of values of these types alone
 
@@ -159,22 +153,17 @@ class CertifiedEstimator(BaseEstimator):
     def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> api.Fit:
         """Train, set the attributes of the certificate, and warn where the run did not converge."""
         options.setdefault("max_iter", self._limit())
-        asked = dict(options)
-        if X.size <= SMALL:
-            exact = {**EXACT, "gap": HINGE_GAP} if options["solver"] in HINGE_SOLVERS else EXACT
-            options.update({name: min(value, options[name]) for name, value in exact.items() if name in options})
         done = api.fit(
             X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),
             max_seconds=self.max_seconds, callback=print if self.verbose > 1 else None, one_class=True, **options,
         )  # fmt: skip
         found = done.certificate
-        converged = done.converged or found.gap <= asked.get("gap", -1.0) or found.violation <= asked.get("eps", -1.0)
-        self._certify(found, converged)
+        self._certify(found, done.converged)
         if self.verbose:
             print(found.line())
         for sentence in done.warnings:
             warn(in_keywords(sentence.removeprefix("WARNING: ")), UserWarning)
-        if not converged:
+        if not done.converged:
             looser = f" or {'theta' if hasattr(self, 'theta') else 'tol'}" if done.status.early else ""
             self._warn(f"{in_keywords(done.status.advice)}{looser}.")
         return done

@@ -27,6 +27,7 @@ from svmtool.certify.kernel import max_allowed_primal, value_at_zero
 from svmtool.kernels import direct
 from svmtool.kernels.decomposition import Decomposition, PairSets, ViolatingSets
 from svmtool.kernels.pair_descent import (
+    MAX_INNER_SET_SIZE,
     MAX_WHOLE_VARIABLES,
     NEGLIGIBLE_ERROR,
     TOLERANCE_SHARE,
@@ -40,8 +41,8 @@ from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor, Plan, Progress, Rule
-from svmtool.tolerances import ROUNDOFF_GAP
+from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, STEPS, Monitor, Plan, Progress, Rule, Status
+from svmtool.tolerances import ROUNDOFF_GAP, SLOW_MIN_GAP
 
 PENALTY = 0.1  # the paper's penalty
 EIGENVALUE_STEPS, EIGENVALUE_MARGIN = 10, 1.1  # power iteration: steps, and a factor for the error of its eigenvalue
@@ -62,6 +63,7 @@ METHODS = {
     "whole": "SMO steps over all variables",
     "sets": "SMO steps within working sets",
     "direct": "SMO steps from a direct solution",
+    "double": "SMO steps with kernel values in double precision",
     "paper": "the paper's working sets, by augmented Lagrangian and fast projected gradient",
 }
 
@@ -88,102 +90,194 @@ def solve(
 
     ValueError where `method` is `direct` and there is no direct solution of the problem.
     """
-    eps = rule.dual.width if rule.dual else 0.0
-    state = Decomposition(problem, capacity_for_rows(len(problem.y), problem.cache_mb), start)
-    steps, moved, progress = _Steps(state, method, eps), True, Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
-    polishing, least = False, None  # after a direct solution; the result with the smallest gap since then
-    at_zero = value_at_zero(problem)[0]
-    allowed = max_allowed_primal(problem) if problem.kernel.positive else -np.inf
-    slower, at_minimum = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0), False
-    if method == "direct" and slower.cost == np.inf:
-        raise ValueError("no direct solution: it needs finite costs, and few variables or a linear kernel")
-    if method == "paper" or slower.cost == np.inf:
-        slower = None
-    m, max_work = len(problem.y), np.inf
-    if not problem.kernel.positive:
-        max_work = m * max(LIBSVM_STEPS, LIBSVM_STEPS_EACH * m)
+    run = _Run(problem, monitor, rule.dual.width if rule.dual else 0.0, start, method)
     while True:
-        violation, rho, r = state.certify()
-        value, gap = state.value_and_gap(rho, r)
-        relative = problem.relative(gap - value, -value)
-        if monitor.gap is not None and at_zero <= gap - value <= allowed:
-            # as good as w = 0 to within round-off, and the dual value shows that nothing is better
-            relative = min(relative, problem.relative(at_zero, -value))
-        close = monitor.gap is not None and relative <= monitor.gap  # as certified: in double precision
-        done = violation <= eps or close
         try:
-            doubtful = close or state.error() > (NEGLIGIBLE_ERROR * eps if done else MISLEADING_ERROR * violation)
-            if not state.exact and (not moved or doubtful):
-                state.refresh()
-                moved = True
-                continue
-            better = least is None or relative < least.gap
-            if polishing and better and (state.exact or not state.rows.single_suffices):
-                least = state.result(value, gap, rho, r, 0, None)
-                least.alpha = least.alpha.copy()
-            status = monitor.step(gap - value, -value, relative, violation=violation)
-            still = progress.stalls(gap, -value, violation if state.exact else None) or at_minimum
-            still = still or (state.exact and not moved)
-            if violation <= eps and status is not GAP:
-                status = RULE if eps > 0.0 else OPTIMAL
-            elif status is None and slower and (
-                still or method == "direct" or slower.shown(steps.work, violation if eps > 0.0 else relative)
-            ):
-                why = "no more progress" if still else "it is cheaper than the SMO steps done and those still expected"
-                slower, moved, still, progress = None, True, False, Progress(AFTER_DIRECT, base.STALL_ROUNDS)
-                polishing, at_minimum = direct.go_to_minimum(state)
-                if polishing:
-                    monitor.uses(METHODS["direct"], why)
-                    continue
-            if status is None and still:
-                if least is not None and least.gap < relative:  # round-off makes the gaps of rounds differ
-                    least.iterations = monitor.iterations - 1
-                    least.status = OPTIMAL if least.gap <= ROUNDOFF_GAP else PRECISION
-                    return least
-                status = OPTIMAL if relative <= ROUNDOFF_GAP else PRECISION
-            if status is None and steps.work > max_work:
-                status = STEPS
-            if status is not None:
-                return state.result(value, gap, rho, r, monitor.iterations - 1, status)
-            moved = steps.take(violation, ROUND_COST * m if slower else 0.0)
+            result = run.advance()
         except EndedError:
-            return state.result(value, gap, rho, r, monitor.iterations - 1, monitor.end())
+            result = run.ended()
+        if result is not None:
+            return result
+
+
+class _Run:
+    """A run: rounds of steps, and what ends them."""
+
+    def __init__(self, problem: KernelProblem, monitor: Monitor, eps: float, start: np.ndarray | None, method: str):
+        self.problem, self.monitor, self.eps, self.method = problem, monitor, eps, method
+        self.state = Decomposition(problem, capacity_for_rows(len(problem.y), problem.cache_mb), start)
+        self.steps = _Steps(self.state, method, eps)
+        self.progress = Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
+        self.moved, self.misled, self.idle, self.at_minimum = True, 0, 0, False
+        self.ruled = False  # whether the rule of -e has held: the run goes on to polish its certificate
+        self.least: KernelResult | None = None  # the result with the smallest primal value
+        self.lowest: tuple[float, np.ndarray] = np.inf, self.state.a  # the least value of the programme, and its point
+        self.at_zero = value_at_zero(problem)[0]
+        self.allowed = max_allowed_primal(problem) if problem.kernel.positive else -np.inf
+        self.slower: direct.Slower | None = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0)
+        if method == "direct" and self.slower.cost == np.inf:
+            raise ValueError("no direct solution: it needs finite costs, and few variables or a linear kernel")
+        if method == "paper" or self.slower.cost == np.inf:
+            self.slower = None
+        m = len(problem.y)
+        limited = eps > 0.0 or not problem.kernel.positive
+        self.max_work = m * max(LIBSVM_STEPS, LIBSVM_STEPS_EACH * m) if limited else np.inf
+
+    def advance(self) -> KernelResult | None:
+        """Examine the present point, then make a round of steps; returns the result at the end of the run."""
+        state, eps, monitor = self.state, self.eps, self.monitor
+        violation, self.rho, self.r = state.certify()
+        self.value, gap = state.value_and_gap(self.rho, self.r)
+        self.gap, primal, dual = gap, gap - self.value, -self.value
+        self.relative = self.problem.relative(primal, dual)
+        if monitor.gap is not None and self.at_zero <= primal <= self.allowed:
+            # as good as w = 0 to within round-off, and the dual value shows that nothing is better
+            self.relative = min(self.relative, self.problem.relative(self.at_zero, dual))
+        close = monitor.gap is not None and self.relative <= monitor.gap  # as certified: in double precision
+        done = violation <= eps or close
+        doubtful = close or state.error() > (NEGLIGIBLE_ERROR * eps if done else MISLEADING_ERROR * violation)
+        if not state.exact and (not self.moved or doubtful):
+            state.refresh()
+            self.moved = True
+            return None
+        if state.exact or not state.single or not state.rows.own_suffice:
+            self._keep(violation > eps and state.error_of_steps() > MISLEADING_ERROR * violation)
+        status = monitor.step(primal, dual, self.relative, violation=violation)
+        stalls = self.progress.stalls(gap, dual, violation if state.exact else None)
+        stalls = stalls and (self.eps == 0.0 or state.single)  # to the rule of -e as long as LIBSVM
+        still = stalls or self.at_minimum or self.idle >= base.STALL_ROUNDS or (state.exact and not self.moved)
+        uncertain = state.single and self.method != "paper" and not violation <= self.eps
+        if status is None and uncertain and (self.steps.hard or self.misled > 1 or still):
+            self._use_double()
+            return None
+        if status is None and violation <= self.eps:
+            status = self._by_rule()
+        if status is None and self._goes_directly(still, violation):
+            return None
+        if status is None and still:
+            status = OPTIMAL if self.relative <= ROUNDOFF_GAP else PRECISION
+        if status is None and self.steps.work > self.max_work:
+            status = STEPS
+        if status is not None:
+            return self._best(status)
+        self.moved = self.steps.take(violation, ROUND_COST * len(self.problem.y) if self.slower else 0.0)
+        return None
+
+    def ended(self) -> KernelResult:
+        """The result after a limit within a round."""
+        return self._best(self.monitor.end())
+
+    def _best(self, status: Status) -> KernelResult:
+        """The present result, or an earlier one with a smaller primal value where nothing else decides between them."""
+        status, found, count = RULE if self.ruled else status, self.least, self.monitor.iterations - 1
+        present = self.state.result(self.value, self.gap, self.rho, self.r, count, status)
+        if found is None or not found.primal < self.gap - self.value or (status.converged and not self.ruled):
+            return present
+        if self.value < found.objective:
+            found.dual_point = present
+        found.gap = self.problem.relative(found.primal, -min(self.value, found.objective))
+        found.iterations = count
+        found.status = OPTIMAL if status is PRECISION and found.gap <= ROUNDOFF_GAP else status
+        return found
+
+    def _keep(self, misled: bool) -> None:
+        """Count the rounds in a row that round-off misled, and those without a smaller value; keep what is best."""
+        self.misled = self.misled + 1 if misled else 0
+        least = self.lowest[0]
+        self.idle = 0 if self.value < least - base.VALUE_RTOL * min(abs(least), abs(self.value)) else self.idle + 1
+        if self.value < least:
+            self.lowest = self.value, self.state.a.copy()
+        if self.least is None or self.gap - self.value < self.least.primal:
+            self.least = self.state.result(self.value, self.gap, self.rho, self.r, 0, None)
+            self.least.alpha, self.least.primal = self.least.alpha.copy(), self.gap - self.value
+
+    def _use_double(self) -> None:
+        """Continue from the best point with kernel values in double precision."""
+        self.misled, self.moved = 0, True
+        why = "many steps" if self.steps.hard else "no more progress in single precision"
+        self.monitor.uses(METHODS["double"], why)
+        self.idle, self.progress = 0, Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
+        self.state.use_double()
+        if self.lowest[0] < self.state.value():
+            self.state.go_to(self.lowest[1])
+        self.steps = _Steps(self.state, self.method, self.steps.eps, self.steps.work)
+
+    def _by_rule(self) -> Status | None:
+        """The status where the rule holds; None if the run goes on to polish a poor certificate.
+
+        Polishing takes at most as long as the run so far.
+        """
+        if self.eps == 0.0:
+            return OPTIMAL
+        if self.relative <= SLOW_MIN_GAP or self.method == "paper" or not self.problem.kernel.positive:
+            return RULE
+        self.ruled, self.least = True, None
+        self.eps = self.steps.eps = 0.0
+        self.max_work = 2.0 * self.steps.work
+        self.progress = Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
+        self._keep(False)
+        return None
+
+    def _goes_directly(self, still: bool, violation: float) -> bool:
+        """Take the direct solution where that is expected to be faster; whether it has changed the point."""
+        if self.slower is None:
+            return False
+        work, why = self.steps.work, "it is cheaper than the SMO steps done and those still expected"
+        if self.ruled:
+            wanted, why = work + self.slower.cost <= self.max_work, "the rule of -e holds with a poor certificate"
+        else:
+            wanted = self.method == "direct" or self.slower.shown(work, violation if self.eps > 0.0 else self.relative)
+        if still and not wanted:
+            wanted, why = not self.ruled, "no more progress"
+        if not wanted:
+            return False
+        self.steps.work += self.slower.cost
+        self.slower, self.moved = None, True
+        self.progress = Progress(AFTER_DIRECT, base.STALL_ROUNDS)
+        changed, self.at_minimum = direct.go_to_minimum(self.state)
+        if changed:
+            self.monitor.uses(METHODS["direct"], why)
+        return changed
 
 
 class _Steps:
-    """The steps of a run to violations of eps: among all variables, later or at once within working sets."""
+    """The steps of a run to violations of eps: among all variables, later or at once within working sets.
 
-    def __init__(self, state: Decomposition, method: str, eps: float):
+    work: kernel values used so far; the paper's subproblems do not count them.  hard: whether steps in single precision
+    among all variables have read each kernel value many times, so that values in double precision cost less than steps.
+    """
+
+    def __init__(self, state: Decomposition, method: str, eps: float, work: float = 0.0):
         o, cache_mb = state.problem.options, state.problem.cache_mb
-        self.state, self.eps, self.whole = state, eps, None
+        self.state, self.eps, self.whole, self.work, self.hard = state, eps, None, work, False
         if method == "paper":
             self.sets = PairSets(o.pairs or 50, o.delta_alpha, o.min_alpha_opt, o.max_alpha_opt, o.min_alpha_check)
             self.subproblem, self.pairs = augmented_lagrangian, None
             return
         self.sets = ViolatingSets(2 * (o.pairs or 1024))
         self.subproblem = self.pairs = PairDescent()
-        if method == "whole" or (method == "direct" and WholeDescent.fits(state.problem, cache_mb)):
+        self.fits_double = WholeDescent.fits(state.problem, cache_mb, 8)
+        fits = WholeDescent.fits(state.problem, cache_mb) if state.single else self.fits_double
+        if method in ("whole", "direct") and fits:
             self.whole = WholeDescent(state, cache_mb)
-
-    @property
-    def work(self) -> float:
-        """Kernel values used so far; the paper's subproblems do not count them."""
-        counted = self.whole or self.pairs
-        return counted.work if counted else 0.0
 
     def take(self, violation: float, cost: float) -> bool:
         """Take the steps of a round; return whether any variable has moved.  cost: of a round besides its steps."""
-        state, eps, whole = self.state, self.eps, self.whole
+        state, eps, whole, by = self.state, self.eps, self.whole, self.whole or self.pairs
+        before = by.work if by else 0.0
         if whole is not None:
             moved = whole.run(max(WHOLE_EPS_SHARE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
-            if whole.hard or not moved:
-                self.pairs.work, self.whole, moved = whole.work, None, True
-            return moved
-        chosen = self.sets.choose(state)
-        if cost:
-            self.pairs.work += cost
-        tolerance = max(TOLERANCE_SHARE * eps, VIOLATION_SHARE * violation)
-        return state.change(chosen, self.subproblem(state, chosen, tolerance))
+            self.hard = whole.hard and self.fits_double
+            large = whole.hard and len(state.a) > MAX_INNER_SET_SIZE  # there steps within sets are cheaper
+            if not moved or whole.full or (large and not (state.single and self.hard)):
+                self.whole, moved = None, True
+        else:
+            chosen = self.sets.choose(state)
+            tolerance = max(TOLERANCE_SHARE * eps, VIOLATION_SHARE * violation)
+            moved = state.change(chosen, self.subproblem(state, chosen, tolerance))
+            self.work += cost
+        self.work += by.work - before if by else 0.0
+        return moved
 
 
 def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:

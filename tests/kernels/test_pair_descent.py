@@ -72,7 +72,7 @@ def test_sets_continue_without_space_for_more_rows(kernel):
     state.certify()
     whole = WholeDescent(state, 0.03)
     whole.run(1e-6)
-    assert whole.hard and 300 < whole.count == whole.max_rows < np.count_nonzero(best.alpha)
+    assert whole.full and 300 < whole.count == whole.max_rows < np.count_nonzero(best.alpha)
     found = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-6, 0.03, method="whole")
     assert found.status is RULE
     assert found.objective == pytest.approx(best.objective, rel=1e-6)
@@ -91,7 +91,7 @@ def test_uninitialised_memory_is_not_read(kernel):
     """Results do not depend on uninitialised memory, nan and inf included."""
     answers = []
     for junk in (0.0, np.nan, np.inf):
-        pair_descent._buffer(1 << 18)[:] = junk  # the thread's next problem takes this memory
+        pair_descent._buffer(1 << 18, np.dtype(np.float32))[:] = junk  # the thread's next problem takes this memory
         state = Decomposition(problem_of(kernel), 10.0)
         state.certify()
         WholeDescent(state, 10.0).run(1e-4)

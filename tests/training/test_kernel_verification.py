@@ -23,7 +23,7 @@ from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers import alfpgm, nesvm_kernel
-from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, RULE, STEPS, Monitor, Progress
+from svmtool.solvers.shared.base import GAP, OPTIMAL, POOR, PRECISION, RULE, STEPS, Monitor, Progress
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.verify import acceptable, verify
 
@@ -137,7 +137,7 @@ def test_no_wrong_answer_leaves_as_converged(row, which):
         assert certificate.gap <= 2e-3, "another method took over"
         assert row.module != "svmtool.solvers.fosvm_kernel"
     else:
-        assert result.status is PRECISION
+        assert result.status in (PRECISION, POOR)
 
 
 @pytest.mark.parametrize(
@@ -297,9 +297,9 @@ def test_no_worse_than_w_0_grants_rounding_of_rows_of_the_usual_size_alone():
         assert acceptable(problem, result, Certificate(share * scale, -share * scale, 0.0)) is kept
 
 
-@pytest.mark.parametrize("coef0, ends", [(-1.0, True), (1.0, False)])
-def test_pairs_on_an_indefinite_kernel_end_after_libsvms_number_of_steps(coef0, ends, monkeypatch):
-    """Their steps need not come to an end: cubes of raw values took minutes."""
+@pytest.mark.parametrize("coef0", [-1.0, 1.0])
+def test_steps_to_the_rule_of_e_end_after_libsvms_number_of_them(coef0, monkeypatch):
+    """On an indefinite kernel they need not come to an end: cubes of raw values took minutes."""
 
     class Costly(PairDescent):
         def __call__(self, state, chosen, tolerance):
@@ -311,7 +311,7 @@ def test_pairs_on_an_indefinite_kernel_end_after_libsvms_number_of_steps(coef0, 
     X = np.floor(np.exp(rng.normal(size=(60, 8)) * 2.0))
     problem = NuSvr(Points(Kernel(1, 1 / 8, 3, coef0), DenseRows(X), None), rng.integers(0, 20, 60) * 1.0, 1.0, 0.9)
     found = run(registry.solver_of(alfpgm), problem, Monitor(), 0.01, method="sets")
-    assert (found.status is STEPS) is ends and found.status in (STEPS, RULE) and np.any(found.alpha)
+    assert found.status is STEPS and np.any(found.alpha)
     assert "LIBSVM's limit on the work" in STEPS.advice
 
 

@@ -41,6 +41,7 @@ class Status:
 
 OPTIMAL = Status("optimal", True, "the exact minimiser, to within round-off")
 RULE = Status("rule", True, "the stopping rule of -e holds")
+POOR = Status("poor", False, "the stopping rule of -e ended the run too early: lower -e or use --gap")
 GAP = Status("gap", True, "the relative gap is at most the requested one")
 PRECISION = Status("precision", False, "rounding stops further progress: scale the features (svm-scale) or lower -c")
 ITERATIONS = Status("iterations", False, "iteration limit reached: raise --max-iter", early=True)

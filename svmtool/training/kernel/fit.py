@@ -123,8 +123,7 @@ class Fitting:
         sound = registry.find_kernel(SOUND_SOLVER)
 
         def other() -> KernelResult | None:
-            same = s.row.module == sound.module  # with -e it continues to a gap
-            if isinstance(problem, HardOneClass) or (same and s.target is not None):
+            if isinstance(problem, HardOneClass) or s.row.module == sound.module:
                 return None
             if isinstance(problem, LeastSquaresSvc):
                 return self._run(kernel_least_squares.directly, problem, s.target, 0.0, label, stop)

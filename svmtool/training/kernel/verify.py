@@ -63,6 +63,8 @@ def _verify(
     short = result.status in claimed and not certificate.gap <= close
     poor = result.replaced and not certificate.gap <= base.CONFIRMED_GAP
     known = _bound(problem, result, certificate)
+    if result.dual_point is not None:
+        known = max(known, _bound(problem, result.dual_point, certified(problem, result.dual_point)[1]))
     if not ended and (short or poor or result.status is base.PRECISION or not sound):
         second = other()
         if second is not None:
@@ -78,7 +80,7 @@ def _verify(
         certificate.gap, certificate.why_not = np.inf, NO_MEANING
         result.status = INDEFINITE if result.status.converged else result.status
         return function, result, certificate
-    if not sound:
+    if not (sound or _keeps(problem, result, certificate)):
         function, result, certificate = _smaller(problem, result)
     if certificate.dual < known:
         certificate.dual = min(known, certificate.primal)
@@ -90,7 +92,7 @@ def _verify(
     wanted = {"optimal": min(close, base.CONFIRMED_GAP), "gap": close, "taken over": SAMPLE_FACTOR * base.CONFIRMED_GAP}
     allowed = wanted.get(name, SLOW_MIN_GAP if result.replaced else np.inf)
     if result.status.converged and not (gap <= allowed and gap < np.inf):
-        result.status = base.PRECISION
+        result.status = base.POOR if result.status is base.RULE else base.PRECISION
     return function, result, certificate
 
 
@@ -105,6 +107,15 @@ def _smaller(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunctio
             return function, smaller, certificate
     result = certifier.zero(problem, status)
     return problem.decision_function(result), result, certifier.certified_zero(problem)
+
+
+def _keeps(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> bool:
+    """Whether a result by the rule of -e stays though w = 0 is better: where a = 0 is no dual point, as for nu types.
+
+    There decision values have the right signs long before the margin pays for the losses.
+    """
+    without = isinstance(problem, KernelProblem) and bool(np.any(problem.start))
+    return result.status is base.RULE and without and _finite(result.alpha, result.rho, result.r, certificate.primal, certificate.dual)
 
 
 def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> float:

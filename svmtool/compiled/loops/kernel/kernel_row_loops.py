@@ -137,7 +137,7 @@ def dots_with_rows(store, v, sums, n, lo, hi):
         sums[k] = s
 
 
-@loop("void(f4[], u8[], f8[], f8[], u8, u8, u8)", fast=True)
+@loop("void(f4|f8[], u8[], f8[], f8[], u8, u8, u8)", fast=True)
 def add_stored(store, slots, c, f, n, lo, hi):
     """f[j] += sum_k c_k store[slots[k], j] for j in lo .. hi-1, rows of length n."""
     m = len(slots)

@@ -9,7 +9,7 @@ with the larger violation; otherwise cut = l.  Both parts are padded to multiple
 extremes are found by lane, which is vectorised, and then among the lanes.
 """
 
-from numpy import float32, uint64
+from numpy import uint64
 
 from svmtool.compiled import helper, loop
 
@@ -69,14 +69,15 @@ def smallest(by_lane):
 @helper(fast=True)
 def gains_of_partners(F, K, at_i, diagonal, falling, own, m, gain, best, begin, end):
     """gain_t = b^2 / (K_ii + K_tt - 2 K_it) with b = m - F_t where b > 0, else 0; best: the largest, by lane."""
+    real = gain.dtype.type  # the precision of K
     for lane in range(LANES):
-        best[lane] = float32(-1.0)
-    two = float32(2.0)
+        best[lane] = real(-1.0)
+    two = real(2.0)
     for b in range(begin, end, LANES):
         for lane in range(LANES):
             t = b + lane
-            step = float32(max(m - (F[t] + falling[t]), 0.0))
-            curve = max(own + diagonal[t] - two * K[at_i + t], float32(MIN_CURVATURE))
+            step = real(max(m - (F[t] + falling[t]), 0.0))
+            curve = max(own + diagonal[t] - two * K[at_i + t], real(MIN_CURVATURE))
             g = step * step / curve
             gain[t] = g
             best[lane] = g if g > best[lane] else best[lane]
@@ -99,18 +100,18 @@ def step_pair(i, j, d, y, a, upper, rising, falling):
     return d
 
 
-@loop("i8(f4[], f4[], f4[], f4[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[], u8, u8, f8, i8)")
+@loop("i8(f4|f8[], f4|f8[], f4|f8[], f4|f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[], u8, u8, f8, i8)")
 def pair_descent(
     K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance,  # noqa: E741
     max_steps,
 ):  # fmt: skip
     """Steps in pairs until max F - min F <= tolerance for both signs, or `max_steps` steps; returns their number.
 
-    K f4: row t of l values begins at place[t], or is NOT_STORED; if that is needed, wanted[0] = t and the steps end,
-    else wanted[0] = -1.  diagonal f4[l]: K_tt.
+    K f4 or f8, and diagonal, gain and best like it: row t of l values begins at place[t], or is NOT_STORED; if that is needed, wanted[0] = t and the steps end,
+    else wanted[0] = -1.  diagonal [l]: K_tt.
     y, a (updated), upper f8[l]; F = -y (Q a + chi), updated; l and cut multiples of LANES.
-    gain f4[l], best f4[LANES], high, low f8[2 LANES]: scratch; rising, falling f8[l]: 0 for variables that can
-    increase, and decrease, else -EXCLUDED and EXCLUDED.  Called from other loops K, diagonal, gain and best may be f8.
+    gain [l], best [LANES], high, low f8[2 LANES]: scratch; rising, falling f8[l]: 0 for variables that can
+    increase, and decrease, else -EXCLUDED and EXCLUDED.
     """
     for t in range(l):
         bar(t, y, a, upper, rising, falling)
@@ -148,7 +149,7 @@ def pair_descent(
             wanted[0] = i
             return steps
         gains_of_partners(F, K, at_i, diagonal, falling, diagonal[i], m, gain, best, begin, end)
-        column = lane_of_largest(best, float32(0.0))
+        column = lane_of_largest(best, gain.dtype.type(0.0))
         if not best[column] > 0.0:
             return steps
         j = begin + column
