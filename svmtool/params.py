@@ -71,7 +71,7 @@ class Options(Record):
     paper_form   --paper-form: ALFPGM with sets of pairs by second order, solved by augmented Lagrangian
     pairs        --pairs: half the size of a working set
     delta_alpha, min_alpha_opt, max_alpha_opt, min_alpha_check
-                 limits of the search for pairs of --paper-form: see kernels.decomposition.PairSets
+                 limits of the search for pairs of --paper-form: see kernels.paper_sets.PairSets
     """
 
     mu: str | float | None = None

@@ -140,13 +140,9 @@ def _of_weights(case: Case, rows, model: models.Model) -> Iterator[Value]:
 
 
 def _outliers(case: Case, f: list[Decimal], sizes: list[Decimal], square: Decimal, off: Decimal, rho: Decimal) -> Value:
-    """P of one class from w.x_i, their sizes, and |w|^2, known within `off`; hard: of the best multiple and rho."""
+    """P of one class from w.x_i, their sizes, and |w|^2, known within `off`; hard: without losses."""
     if case.row.kind == "hard one-class":
-        lead = max(min(f), ZERO)
-        if not lead or not square:
-            return Value(ZERO, ZERO)
-        value = HALF * lead * lead / square
-        return Value(-value, value * (ROUNDING * max(sizes) / lead + off / square + ROUNDING))
+        return Value(HALF * square - rho, off + ROUNDING * abs(rho))
     k = exact(case.nu) * len(f)
     above = sum((max(rho - value, ZERO) for value in f), ZERO)
     rounding = ROUNDING * sum((size + abs(rho) for size in sizes), k * abs(rho))

@@ -28,7 +28,7 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import certify_hard
-from svmtool.certify.rounding import growth
+from svmtool.certify.rounding import UNIT, growth
 from svmtool.data.row_storage import draw_rows
 from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc
 from svmtool.kernels.results import KernelResult, feasible_sums, gap_of
@@ -97,17 +97,21 @@ def certificate_of(
     if isinstance(problem, HardOneClass):
         at_rho = problem.options.boundary == "rho"
         return certify_hard(gradient, alpha, problem.size, apart, rho, at_rho, problem.rounding(alpha))
-    value = 0.5 * float(alpha @ (gradient + problem.p))
-    s = gradient - (r + problem.y * rho)
+    multipliers = r + problem.y * rho
+    s = gradient - multipliers
+    missed = float(multipliers @ (alpha - problem.start))  # round-off of the sums; it counts where rho is large
+    centred = float(multipliers @ problem.start)
+    value = 0.5 * (float(alpha @ (s + problem.p)) + centred + missed)  # 1/2 a'(gradient + p) with smaller terms
     violation = np.where(
         alpha <= 0.0, np.maximum(-s, 0.0), np.where(alpha >= problem.upper, np.maximum(s, 0.0), abs(s))
     )
     violation[problem.upper <= 0.0] = 0.0
     error = 0.5 * apart * float(np.sum(np.abs(alpha)))  # of the value, in the unfavourable direction
     gap = gap_of(problem, alpha, gradient, rho, r, apart, problem.losses)
-    off = growth(len(alpha)) * (0.5 * float(np.abs(alpha) @ (np.abs(gradient) + np.abs(problem.p))) + gap)
-    primal = error - value + gap
-    primal += float((r + problem.y * rho) @ (alpha - problem.start))  # round-off of the sums times a large rho counts
+    sizes = np.abs(alpha)
+    off = growth(len(alpha)) * (0.5 * (float(sizes @ (np.abs(s) + np.abs(problem.p))) + abs(centred)) + gap)
+    off += UNIT * float(sizes @ np.abs(gradient)) + abs(missed)
+    primal = error - value + gap + missed
     squares = problem.floor == 0.0 and problem.kernel.positive  # P is a sum of squares and losses
     least = 0.0 if squares or not np.any(problem.start) else -np.inf  # or a = 0 is feasible, whose dual value is 0
     dual = max(-value - error - off, least) if feasible_sums(problem, alpha) else least

@@ -56,6 +56,8 @@ class Certificate:
             self.gap = 0.0
         else:  # nan stays nan
             self.gap = excess / self.size if self.size > 0.0 else excess * np.inf
+            if self.dual >= 0.0 and size is None and self.gap > 1.0 and np.isfinite(self.gap):
+                self.gap = 1.0  # with a dual value of 0 or more: rounding alone is beyond
 
     def vague(self, gap: float | None) -> bool:
         """Whether rounding has a share that matters of P, or of the gap, given the gap that was asked for."""

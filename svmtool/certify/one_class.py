@@ -164,12 +164,23 @@ def _hard_certificate(lead: float, square: float, size: float) -> HardCertificat
     return HardCertificate(primal, -0.5 * max(square, 0.0), 0.0, size=max(-primal, 0.5 * MIN_VALUE_SHARE * size))
 
 
-def certify_hard_linear(rows: Rows, alpha: np.ndarray, least: float = 0.0, at_rho: bool = False) -> HardCertificate:
-    """Certify alpha f8[n] of a linear problem without slack; see certify_hard."""
-    products, squares = Products(rows), rows.square_norms() if rows.n else np.zeros(1)
-    v, missed = products.sums(alpha)
-    z, _, off = products.margins(v, np.ones(rows.n))
-    apart = off + missed * rows.lengths + growth(rows.n) * np.abs(z)
+def certify_hard_linear(
+    rows: Rows, alpha: np.ndarray, least: float = 0.0, at_rho: bool = False, gap: float | None = None
+) -> HardCertificate:
+    """Certify alpha f8[n] of a linear problem without slack; see certify_hard.  gap: the one that was asked for."""
+    squares = rows.square_norms() if rows.n else np.zeros(1)
     rounding = EPS * (rows.d + 1) * float(np.sqrt(np.max(squares)))
-    size, apart = float(np.mean(squares)), float(apart.max(initial=0.0))
-    return certify_hard(z, alpha, size, apart, least, at_rho, rounding)
+
+    def certified(twofold: bool) -> HardCertificate:
+        products = Products(rows, twofold)
+        v, missed = products.sums(alpha)
+        z, rest, off = products.margins(v, np.ones(rows.n))
+        z, apart = z + rest, off + missed * rows.lengths + growth(rows.n) * np.abs(z)
+        plain, found = (
+            certify_hard(z, alpha, float(np.mean(squares)), by, least, at_rho, rounding)
+            for by in (0.0, float(apart.max(initial=0.0)))
+        )
+        found.off = found.primal - plain.primal, plain.dual - found.dual
+        return found
+
+    return sharp(certified, gap)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.compiled.loops.kernel.working_set_loops import MIN_CURVATURE
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.results import KernelResult, gap_of
 from svmtool.kernels.rows import exact_sum, rounding_of, rows_of
@@ -216,74 +215,6 @@ class ViolatingSets:
         order = np.concatenate([np.arange(len(c)) for c in chosen])
         self.newest = np.concatenate(chosen)[np.argsort(order, kind="stable")]
         return np.concatenate([self.newest, kept])
-
-
-class PairSets:
-    """pWSS: `pairs` pairs by second order, no variable twice; the paper's MinMaxLimiter and minAlphaCheck.
-
-    i = argmax F over rising variables, j = argmax over falling ones with F_j < F_i of (F_i - F_j)^2 / (K_ii + K_jj -
-    2 K_ij), its equations (14) and (15).  A variable leaves the search if it changes by less than `delta_alpha` between
-    visits, if it is at a bound after `min_opt` visits, or if it has been chosen `max_opt` times.  All return when the
-    remaining ones are optimal.  j is searched for among the `check` smallest F.
-    """
-
-    def __init__(self, pairs: int, delta_alpha: float, min_opt: float, max_opt: float, check: int | None):
-        self.pairs, self.check = pairs, check
-        self.delta_alpha, self.min_opt, self.max_opt = delta_alpha, min_opt, max_opt
-        self.visits: np.ndarray | None = None
-
-    def choose(self, state: Decomposition) -> np.ndarray:
-        """The next set, i8; empty if nothing violates optimality."""
-        if self.visits is None:
-            self._readmit(len(state.F))
-        else:
-            self._limit(state)
-        found = self._pairs(state)
-        if not found:
-            self._readmit(len(state.F))
-            found = self._pairs(state)
-        self.chosen = np.array(found, np.int64)
-        self.before = state.a[self.chosen]
-        self.visits[self.chosen] += 1
-        return self.chosen
-
-    def _readmit(self, m: int) -> None:
-        self.visits, self.open = np.zeros(m, np.int64), np.ones(m, bool)
-        self.chosen = np.empty(0, np.int64)
-        self.before = np.empty(0)
-
-    def _limit(self, state: Decomposition) -> None:
-        """MinMaxLimiter, for the variables of the last set."""
-        a, visits = state.a[self.chosen], self.visits[self.chosen]
-        still = np.abs(a - self.before) < self.delta_alpha
-        at_bound = ~state.free[self.chosen] & (visits >= self.min_opt)
-        self.open[self.chosen[still | at_bound | (visits >= self.max_opt)]] = False
-
-    def _pairs(self, state: Decomposition) -> list[int]:
-        found: list[int] = []
-        row, quota = state.problem.row, self.pairs // len(state.signs) or 1
-        for side in state.signs:
-            up = largest(np.where(state.rising & side & self.open, state.F, -np.inf), 2 * quota)
-            low = np.flatnonzero(state.falling & side & self.open)
-            low = low[largest(-state.F[low], self.check or len(low))]
-            if not len(up) or not len(low):
-                continue
-            K = state.rows.values(row[up], row[low])
-            curve = state.rows.diagonal[row[up]][:, None] + state.rows.diagonal[row[low]] - 2.0 * K
-            curve[curve <= 0.0] = MIN_CURVATURE
-            taken: set[int] = set()
-            remaining = state.F[low].copy()
-            for k, i in enumerate(up):
-                if len(taken) >= 2 * quota or int(i) in taken:
-                    continue
-                b = state.F[i] - remaining
-                j = int(np.argmax(np.where(b > 0.0, b, 0.0) ** 2 / curve[k]))
-                if not b[j] > 0.0:
-                    break
-                taken |= {int(i), int(low[j])}
-                remaining[(low == i) | (low == low[j])] = np.inf
-            found += sorted(taken)
-        return found
 
 
 def largest(values: np.ndarray, count: int) -> np.ndarray:

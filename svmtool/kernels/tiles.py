@@ -148,8 +148,9 @@ class Double(Tiles):
     width, height = 512, 128
 
     def __init__(
-        self, rows: CsrRows | DenseRows, norms: np.ndarray, kernel: Kernel, dtype: type = np.float32, sparse: bool = False
-    ):
+        self, rows: CsrRows | DenseRows, norms: np.ndarray, kernel: Kernel, dtype: type = np.float32,
+        sparse: bool = False,
+    ):  # fmt: skip
         self.rows, self.norms, self.kernel, self.n, self.dtype, self.sparse = rows, norms, kernel, rows.n, dtype, sparse
 
     def width_for(self, m: int) -> int:

@@ -8,7 +8,7 @@ kernel matrix whose variables have changed.  The problem is in kernels/decomposi
 Differs from the paper in:
  1. Sets are large (p = 1024), half of a set is the newest half of the last one, and the subproblem is solved by steps
     of pairs (SMO) on its l x l block of the matrix.  --paper-form selects the paper's method: p pairs by second order
-    (pWSS, kernels/decomposition.py), solved by augmented Lagrangian and fast projected gradient (Algorithm 2).
+    (pWSS), solved by augmented Lagrangian and fast projected gradient (Algorithm 2): kernels/paper_sets.py.
  2. Small problems have no sets: steps choose among all variables (METHODS, `plan`).
  3. f is computed again in double precision where single precision could hide a violation.
  4. If pairs have cost more than a direct solution (kernels/direct.py) and are expected to cost as much again, they
@@ -22,10 +22,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmtool import limits
 from svmtool.certify.kernel import max_allowed_primal, value_at_zero
 from svmtool.kernels import direct
-from svmtool.kernels.decomposition import Decomposition, PairSets, ViolatingSets
+from svmtool.kernels.decomposition import Decomposition, ViolatingSets
 from svmtool.kernels.pair_descent import (
     MAX_INNER_SET_SIZE,
     MAX_WHOLE_VARIABLES,
@@ -37,6 +36,7 @@ from svmtool.kernels.pair_descent import (
     capacity_for_rows,
     rows_in_memory,
 )
+from svmtool.kernels.paper_sets import PairSets, augmented_lagrangian
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
@@ -44,9 +44,6 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, STEPS, Monitor, Plan, Progress, Rule, Status
 from svmtool.tolerances import ROUNDOFF_GAP, SLOW_MIN_GAP
 
-PENALTY = 0.1  # the paper's penalty
-EIGENVALUE_STEPS, EIGENVALUE_MARGIN = 10, 1.1  # power iteration: steps, and a factor for the error of its eigenvalue
-MAX_MULTIPLIER_STEPS, MAX_GRADIENT_STEPS = 200, 2000  # of a subproblem, and of each multiplier step
 WHOLE_EPS_SHARE = 0.9  # steps among all variables end at this share of eps, which leaves room for round-off
 MISLEADING_ERROR = 0.5  # share of the violation from which errors of f mislead steps
 AFTER_DIRECT = 8  # rounds before the first check of progress after a direct solution, where only round-off is left
@@ -278,75 +275,3 @@ class _Steps:
             self.work += cost
         self.work += by.work - before if by else 0.0
         return moved
-
-
-def augmented_lagrangian(state: Decomposition, chosen: np.ndarray, tolerance: float) -> np.ndarray:
-    """Algorithm 2: the subproblem (3) by augmented Lagrangian and fast projected gradient, the paper's letters.
-
-    g(a) = E a - E a_before with a row of E for each fixed sum; L_mu = 1/2 a'Qa + chi'a - lam'g + mu/2 |g|^2  (7).
-    Returns new values f8 with max(nu, |g|) <= tolerance (10), (11), then corrected to the fixed sums.
-    """
-    p = state.problem
-    y, upper, before = p.y[chosen], p.upper[chosen], state.a[chosen]
-    K = state.rows.values(p.row[chosen], p.row[chosen]).astype(np.float64)
-    Q = y[:, None] * (0.5 * (K + K.T)) * y
-    chi = -y * state.F[chosen] - Q @ before
-    E = np.stack([np.where(system[chosen], y if len(state.signs) == 1 else 1.0, 0.0) for system in state.signs])
-    fixed = E @ before
-    L = EIGENVALUE_MARGIN * _largest_eigenvalue(Q) + PENALTY * len(chosen)  # (16)
-    a, used = before.copy(), E * ((before > 0) & (before < upper))
-    lam = (used @ (Q @ a + chi)) / np.maximum(np.sum(used * used, axis=1), 1.0)  # slopes of these are 0 on average
-    for _ in range(MAX_MULTIPLIER_STEPS):
-        v, t = a.copy(), 1.0
-        for _ in range(MAX_GRADIENT_STEPS):
-            limits.check()
-            step = np.clip(v - (Q @ v + chi - E.T @ (lam - PENALTY * (E @ v - fixed))) / L, 0.0, upper)
-            slope = Q @ step + chi - E.T @ (lam - PENALTY * (E @ step - fixed))
-            if float(np.sum((step - v) * (a - step))) > 0.0:  # momentum uphill is reset
-                t = 1.0
-            after = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
-            v = step + (t - 1.0) / after * (step - a)
-            a, t = step, after
-            nu = np.where(a >= upper, np.maximum(slope, 0.0), np.abs(slope))
-            nu[a <= 0.0] = np.maximum(-slope[a <= 0.0], 0.0)
-            if nu.max(initial=0.0) < 0.5 * tolerance:
-                break
-        g = E @ a - fixed
-        lam -= PENALTY * g  # (9)
-        if np.abs(g).max(initial=0.0) <= tolerance:
-            break
-    for constraint, total in zip(E, fixed, strict=True):
-        a = _with_sum(a, upper, constraint, total)
-    return a
-
-
-def _largest_eigenvalue(Q: np.ndarray) -> float:
-    v = np.ones(len(Q))
-    size = 0.0
-    for _ in range(EIGENVALUE_STEPS):
-        v = Q @ v
-        size = float(np.linalg.norm(v))
-        if size == 0.0:
-            break
-        v /= size
-    return max(size, float(np.diag(Q).max(initial=0.0)), 1e-12)
-
-
-def _with_sum(a: np.ndarray, upper: np.ndarray, e: np.ndarray, total: float) -> np.ndarray:
-    """The point of the box with e'a = total nearest to a: clip(a + s e), s by bisection between its ends."""
-    reach = float(np.max(upper, initial=0.0)) + float(np.max(np.abs(a), initial=0.0)) + 1.0
-    low, high = -reach, reach
-    for _ in range(200):
-        s = 0.5 * (low + high)
-        if float(e @ np.clip(a + s * e, 0.0, upper)) < total:
-            low = s
-        else:
-            high = s
-        if not low < 0.5 * (low + high) < high:
-            break
-    new = np.clip(a + high * e, 0.0, upper)
-    rest = total - float(e @ new)  # the round-off goes to a variable that can take it
-    free = np.flatnonzero((e != 0.0) & (new + e * rest >= 0.0) & (new + e * rest <= upper))
-    if len(free):
-        new[free[0]] += e[free[0]] * rest
-    return new

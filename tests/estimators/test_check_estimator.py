@@ -8,12 +8,15 @@ import pytest
 
 pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
 
+from sklearn.base import clone  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 import svmtool.sklearn as estimators  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")
 
+
+NEAR = 1e-15  # tol at which the sums of a repeated row and of its weight agree
 
 GRID = parametrize_with_checks([getattr(estimators, name)() for name in estimators.__all__]).mark
 
@@ -35,10 +38,18 @@ def skip_outliers(estimator, name: str) -> None:
         pytest.skip("no training row is outside")
 
 
+def run(estimator, check):
+    """Check it; that a weight of 2 is a repeated row, to nine digits, of runs that end nearer to the optimum."""
+    name = getattr(check, "func", check).__name__
+    if name.startswith("check_sample_weight_equivalence") and hasattr(estimator, "tol"):
+        estimator = clone(estimator).set_params(tol=NEAR)
+    check(estimator)
+
+
 @pytest.mark.parametrize(GRID.args[0], list(in_turn()), ids=GRID.kwargs["ids"])
 def test_sklearn_checks(estimator, check):
     skip_outliers(estimator, getattr(check, "func", check).__name__)
-    check(estimator)
+    run(estimator, check)
 
 
 @parametrize_with_checks(
@@ -66,5 +77,5 @@ def test_sklearn_checks_with_parameters(estimator, check):
         if name == "check_classifiers_train":
             pytest.skip("predict follows decision values, as scikit-learn's SVC does, not calibrated probabilities")
     if type(estimator).__name__ == "LogisticRegression" and name.startswith("check_sample_weight_equivalence"):
-        pytest.skip("a gap of 1e-15 places the weights to 1e-8 or so; the check compares to 1e-9")
-    check(estimator)
+        pytest.skip("the smallest gap places the weights to 1e-8 or so; the check compares to 1e-9")
+    run(estimator, check)

@@ -11,7 +11,8 @@ from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
-from svmtool.kernels.decomposition import PairSets, ViolatingSets
+from svmtool.kernels.decomposition import ViolatingSets
+from svmtool.kernels.paper_sets import PairSets
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, RBF, SIGMOID, Kernel
 from svmtool.solvers import alfpgm

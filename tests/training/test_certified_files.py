@@ -103,7 +103,7 @@ def test_the_file_has_the_certified_value(name, shape, tmp_path):
         return
     text = (tmp_path / "m").read_text()
     check(Case(row), text_of(X, y), text, done.certificate.primal)
-    check(Case(row), text_of(X, y), text, float(re.search(r"primal ([^,]+),", text)[1]), PRINTED)
+    check(Case(row), text_of(X, y), text, float(re.search(r"\(primal ([^,]+),", text)[1]), PRINTED)
     back = api.load_model(tmp_path / "m")
     api.save_model(back, tmp_path / "again")
     assert (tmp_path / "again").read_text() == text == api.dumps(done)

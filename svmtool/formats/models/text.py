@@ -140,18 +140,31 @@ class ModelText:
     def notes(self) -> tuple[str, ...]:
         """The lines after the model, which start with `#`, within the next MAX_NOTES_BYTES bytes.
 
-        ModelError for any other text there: the model has more numbers than its header says.
+        ModelError where a number follows the model: it has more of them than its header says.  Other text is ignored,
+        as in LIBLINEAR and LIBSVM.
         """
         while self.stop - self.at < MAX_NOTES_BYTES and self.more(MAX_NOTES_BYTES):
             pass
         lines = bytes(self.buffer.items[self.at : min(self.stop, self.at + MAX_NOTES_BYTES)]).split(b"\n")
         for k, line in enumerate(lines):
-            if line.strip() and not line.startswith(b"#"):
+            token = b"" if line.startswith(b"#") else line.lstrip()[:MAX_WORD_BYTES].partition(b" ")[0].strip()
+            if is_number(token):
                 raise ModelError(
-                    f"ERROR: line {self.line() + k}: {shown(line.split()[0])} follows the model: the header and what "
-                    "it announces must be all of it, apart from lines that start with '#'"
+                    f"ERROR: line {self.line() + k}: {shown(token)} follows the model, which has more numbers than its "
+                    "header says"
                 )
+            if token:
+                break
         return tuple(line.rstrip(b"\r").decode("utf-8", "replace") for line in lines if line.startswith(b"#"))
+
+
+def is_number(token: bytes) -> bool:
+    """Whether a token is a number, finite or not."""
+    try:
+        float(token)
+    except ValueError:
+        return False
+    return True
 
 
 def shown(token: bytes) -> str:

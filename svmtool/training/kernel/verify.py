@@ -115,7 +115,8 @@ def _keeps(problem: AnyProblem, result: KernelResult, certificate: Certificate) 
     There decision values have the right signs long before the margin pays for the losses.
     """
     without = isinstance(problem, KernelProblem) and bool(np.any(problem.start))
-    return result.status is base.RULE and without and _finite(result.alpha, result.rho, result.r, certificate.primal, certificate.dual)
+    numbers = result.rho, result.r, certificate.primal, certificate.dual
+    return result.status is base.RULE and without and _finite(result.alpha, *numbers)
 
 
 def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> float:

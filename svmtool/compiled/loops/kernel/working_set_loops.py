@@ -100,15 +100,18 @@ def step_pair(i, j, d, y, a, upper, rising, falling):
     return d
 
 
-@loop("i8(f4|f8[], f4|f8[], f4|f8[], f4|f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[], u8, u8, f8, i8)")
+@loop(
+    "i8(f4|f8[], f4|f8[], f4|f8[], f4|f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[],"
+    "u8, u8, f8, i8)"
+)
 def pair_descent(
     K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance,  # noqa: E741
     max_steps,
 ):  # fmt: skip
     """Steps in pairs until max F - min F <= tolerance for both signs, or `max_steps` steps; returns their number.
 
-    K f4 or f8, and diagonal, gain and best like it: row t of l values begins at place[t], or is NOT_STORED; if that is needed, wanted[0] = t and the steps end,
-    else wanted[0] = -1.  diagonal [l]: K_tt.
+    K, diagonal, gain and best are all f4 or all f8.  K: row t of l values begins at place[t], or is NOT_STORED; if that
+    is needed, wanted[0] = t and the steps end, else wanted[0] = -1.  diagonal [l]: K_tt.
     y, a (updated), upper f8[l]; F = -y (Q a + chi), updated; l and cut multiples of LANES.
     gain [l], best [LANES], high, low f8[2 LANES]: scratch; rising, falling f8[l]: 0 for variables that can
     increase, and decrease, else -EXCLUDED and EXCLUDED.
