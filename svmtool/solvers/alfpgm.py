@@ -178,15 +178,17 @@ class _Run:
         return found
 
     def _keep(self, misled: bool) -> None:
-        """Count the rounds in a row that round-off misled, and those without a smaller value; keep what is best."""
+        """Count the rounds in a row that round-off misled, and those without a better value; keep what is best."""
         self.misled = self.misled + 1 if misled else 0
-        least = self.lowest[0]
-        self.idle = 0 if self.value < least - base.VALUE_RTOL * min(abs(least), abs(self.value)) else self.idle + 1
+        least, primal = self.lowest[0], self.gap - self.value
+        lower = self.value < least - base.VALUE_RTOL * min(abs(least), abs(self.value))
+        nearer = self.least is None or primal < self.least.primal
+        self.idle = 0 if lower or nearer else self.idle + 1
         if self.value < least:
             self.lowest = self.value, self.state.a.copy()
-        if self.least is None or self.gap - self.value < self.least.primal:
+        if nearer:
             self.least = self.state.result(self.value, self.gap, self.rho, self.r, 0, None)
-            self.least.alpha, self.least.primal = self.least.alpha.copy(), self.gap - self.value
+            self.least.alpha, self.least.primal = self.least.alpha.copy(), primal
 
     def _use_double(self) -> None:
         """Continue from the best point with kernel values in double precision."""

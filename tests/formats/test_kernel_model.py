@@ -197,7 +197,6 @@ FAULTS = {
         GOOD.replace("rbf", "polynomial\ndegree -1\ncoef0 0"), "ERROR: degree of the model is negative"
     ),
     "another vector": (GOOD + "-1 1:5 \n", "ERROR: line 12: '-1' follows the model"),
-    "other text": (GOOD + "# note\nanything 1:2\n3\n", "ERROR: line 13: 'anything' follows the model"),
     "second coefficient nan": (
         NINE + "1 nan 1 1 1 1 1 1 1:1 \n-1 1 1 1 1 1 1 1 2:2 \n",
         EARLY + "support vector 1: token 'nan': coefficient 2 of 8 is not a finite number",
