@@ -13,6 +13,7 @@ from svmtool.records import Record
 KERNEL_NAMES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")  # by number of -t
 LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED = range(5)
 NEEDS_GAMMA = (POLYNOMIAL, RBF, SIGMOID)
+HARD_ROWS = (0, 3)  # numbers of kernel rows that take C = inf
 
 
 class KernelChoice(Record):
@@ -283,7 +284,9 @@ def check_kernel_after_reading(settings: Settings) -> None:
             raise SvmtoolError(f"ERROR: {sentence}")
     if row.kind == "hard one-class":
         _check_positive_kernel(row, kernel)
-    _check_finite(settings, ("-m", run.cache_mb), ("-g", kernel.gamma), ("-r", kernel.coef0))
+    hard = s.C == float("inf") and row.number in HARD_ROWS
+    finite = settings.replace(C=1.0) if hard else settings
+    _check_finite(finite, ("-m", run.cache_mb), ("-g", kernel.gamma), ("-r", kernel.coef0))
 
 
 def _check_positive_kernel(row: registry.Solver, kernel: KernelChoice) -> None:

@@ -27,6 +27,7 @@ from svmtool.api.settings import in_keywords, real, shown
 from svmtool.certify.linear import Certificate
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
+COST = Interval(Real, 0.0, None, closed="right")  # inf: no errors
 NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 SHARE = Interval(Real, 0.0, 1.0, closed="right")
 

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool import api
-from svmtool.sklearn.base import POSITIVE, SHARE, ClassifierTraining, warn
+from svmtool.sklearn.base import COST, SHARE, ClassifierTraining, warn
 from svmtool.sklearn.class_order import sorted_classes
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 from svmtool.sklearn.probabilities import ProbabilityMixin, method_of
@@ -157,7 +157,8 @@ class SVC(_KernelClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely; inf: no
+        training row may be on the wrong side of its margin.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
     degree : int, default=3
@@ -243,7 +244,7 @@ class SVC(_KernelClassifier):
     (True, True)
     """
 
-    _parameter_constraints: dict = {**CLASSIFIER_CONSTRAINTS, "C": [POSITIVE]}
+    _parameter_constraints: dict = {**CLASSIFIER_CONSTRAINTS, "C": [COST]}
 
     def __init__(
         self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability=False, tol=1e-3,

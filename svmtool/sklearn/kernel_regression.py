@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 
 from svmtool.api.arrays import floats
-from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE, SHARE
+from svmtool.sklearn.base import COST, NOT_NEGATIVE, POSITIVE, SHARE
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 
 EPSILON_SVR, NU_SVR = 3, 4  # LIBSVM's numbers
@@ -84,7 +84,8 @@ class SVR(_KernelRegressor):
     tol : float, default=1e-3
         Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
     C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely; inf: no
+        target may be outside the tube.
     epsilon : float, default=0.1
         Half the width of the tube in which errors cost nothing.
     shrinking : bool, default=True
@@ -143,7 +144,7 @@ class SVR(_KernelRegressor):
     True
     """
 
-    _parameter_constraints: dict = {**KERNEL_CONSTRAINTS, "C": [POSITIVE], "epsilon": [NOT_NEGATIVE]}
+    _parameter_constraints: dict = {**KERNEL_CONSTRAINTS, "C": [COST], "epsilon": [NOT_NEGATIVE]}
     _parameter_constraints.pop("random_state")
 
     def __init__(

@@ -125,7 +125,8 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
         inner = product + math.log10(kernel.gamma) if kernel.gamma > 0 else 0.0
         digits = kernel.degree * (max(inner, math.log10(abs(kernel.coef0) + 1.0)) + math.log10(2.0))
     s, row = settings.problem, settings.row
-    own = (1.0, ()) if row.word in MODELS_WITHOUT_COST else (max(s.C, 1.0), s.class_weights)
+    without = row.word in MODELS_WITHOUT_COST or s.C == math.inf
+    own = (1.0, ()) if without else (max(s.C, 1.0), s.class_weights)
     cost = largest_cost(*own, data.weights)
     labels = float(np.abs(table.labels).max(initial=1.0)) if row.kind == "regression" else 1.0
     total = max(digits, product, math.log10(labels)) + 2 * (math.log10(cost) + math.log10(len(table) + 1))

@@ -203,6 +203,12 @@ class Fitting:
                 for at in group:
                     work(at)
 
+    def with_cost(self, C: float) -> Fitting:
+        """The same Fitting with another C."""
+        inner = Fitting(self.settings.replace(C=C), self.report, self.stop, self.together)
+        inner.started = self.started
+        return inner
+
     def within(self, **changes) -> Fitting:
         """A Fitting with changed settings for a run within this one: no reports, the same stop."""
         inner = Fitting(self.settings.replace(**changes), None, self.stop, self.together)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -9,10 +12,16 @@ import numpy as np
 from svmtool.kernels.problems import AnyProblem, EpsilonSvr, HardOneClass, KernelProblem, NuSvr, OneClass
 from svmtool.models.kernel import KernelModel
 from svmtool.params import Settings
+from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet
 from svmtool.training.kernel.fit import Fitting, KernelTraining, Solved
 from svmtool.training.validation.folds import GlibcRand
 
+# C = inf: the first cost, its growth and the largest, in units of the kernel's size.  Beyond, margins are round-off.
+FIRST_HARD_COST, HARD_GROWTH, MAX_HARD_COST = 1e3, 1e3, 1e12
+INSEPARABLE = Status(
+    "inseparable", False, "at C = inf no error is allowed, but the rows need some: choose a finite -c"
+)
 MAX_NAMED_PAIRS = 5  # pairs of classes that a warning names
 ONE_CLASS_WARNING = "WARNING: training data in only one class. See README for details.\n"
 
@@ -22,7 +31,32 @@ def trainer(settings: Settings) -> Callable[..., KernelTraining]:
 
     rand: draws the folds of -b 1, in LIBSVM's order.
     """
-    return one_vs_one if settings.row.kind == "classification" else single
+    train = one_vs_one if settings.row.kind == "classification" else single
+    return functools.partial(without_errors, train) if settings.problem.C == math.inf else train
+
+
+def without_errors(
+    train: Callable[..., KernelTraining], data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None
+) -> KernelTraining:
+    """Train for C = inf: at larger and larger C, until no coefficient is at its bound.  Then larger C change nothing.
+
+    The certificate is of the problem with that C.  If there is none up to MAX_HARD_COST times the kernel's size, the
+    result is that of the last one, with the status INSEPARABLE.
+    """
+    labels = data.labels if fitting.settings.row.kind == "regression" else np.ones(1)
+    size, step = HardOneClass(data.points()).size, FIRST_HARD_COST
+    spread = float(np.abs(labels - np.median(labels)).max(initial=0.0)) or 1.0
+    while True:
+        inner = fitting.with_cost(step * spread / size if size > 0.0 else step)
+        done = train(data, inner, None if rand is None else copy.deepcopy(rand))
+        if fitting.stop.ended() or not any(s.function.bounded for s in done.solved):
+            return done
+        if step >= MAX_HARD_COST:
+            for one in done.solved:
+                if one.function.bounded and one.result.status.converged:
+                    one.result.status = INSEPARABLE
+            return done
+        step *= HARD_GROWTH
 
 
 def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
