@@ -16,7 +16,7 @@ from svmtool.registry import Solver
 MATES = 2  # further rows of the registry for the same problem
 MAX_KERNEL_ROWS = 400
 MAX_KERNEL_CLASSES = 15  # in most cases, because there is a problem for each pair
-COSTS = [10.0**k for k in range(-6, 7)]
+COSTS = [10.0**k for k in range(-6, 9)]
 BIASES = ("0", "1", "1", "1", "10", "0.001")
 FACTORS = ("0", "1e-6", "0.1", "5", "100", "1e4")
 EPS = ("0.5", "0.1", "0.01", "0.001", "1e-5", "1e-8")
@@ -121,6 +121,11 @@ def _problem_options(rng: Generator, rows: Rows, chosen: list[Solver]) -> tuple[
             text = drawn[rng.integers(len(drawn))]
             argv += [option, text]
             fields[field] = float(text)
+    if chosen[0].word == "nu_svc" and "nu" in fields and rng.random() < 0.5:  # nu at its limit
+        counts = np.unique(rows.labels, return_counts=True)[1]
+        if len(counts) == 2:
+            fields["nu"] = 2.0 * int(counts.min()) / rows.n
+            argv[argv.index("-n") + 1] = repr(fields["nu"])
     return argv, fields
 
 

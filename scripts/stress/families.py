@@ -87,6 +87,32 @@ def _classes(rng: Generator, number: np.ndarray, k: int) -> np.ndarray:
     return np.where(number == 0, 1.0, -1.0) if k == 2 else number.astype(float)
 
 
+SMALL = "small-kernels"
+
+
+@family
+def small_kernels(rng):
+    """Few features, repeated rows, overlapping classes; targets that are smooth, whole, constant or cubes."""
+    n, d = size(rng, 10, 400), int(rng.choice([1, 1, 2, 3, 8, 20]))
+    kind, X = int(rng.integers(6)), rng.normal(size=(n, d))
+    if kind == 1:
+        X = rng.uniform(0, 10, (n, d))
+    elif kind == 2:
+        X = np.arange(1.0, n + 1.0)[:, None] * np.ones(d)
+    elif kind == 3:
+        X = X[rng.integers(0, max(2, n // 5), n)]
+    elif kind == 4:
+        X = X * 10.0 ** rng.integers(-1, 3, d)
+    y = signs(rng, X, float(rng.choice([0.0, 0.3, 1.5, 5.0])))
+    if kind == 5:  # the rows of one class several times
+        X, y = (np.repeat(a, np.where(y > 0, 4, 1), axis=0) for a in (X, y))
+    z = X @ rng.normal(size=d)
+    z = z / max(float(np.std(z)), 1e-300)
+    noise = float(rng.choice([0.0, 0.1])) * rng.normal(size=len(z))
+    shapes = [np.sin(3 * z) + noise, z + noise, np.round(3 * z), np.full(len(z), 4.0), z**3, 1000 * np.sin(z) + noise]
+    return Sample(of_dense(X, y), shapes[rng.integers(len(shapes))])
+
+
 @family
 def one_hot(rng):
     """One-hot codes of some factors: few columns, many rows, many of them equal."""

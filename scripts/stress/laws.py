@@ -13,6 +13,7 @@ from stress.cases import Case, Run
 from stress.commands import Ended
 from stress.models import SHOWN, SHOWN_GAP, Model
 from stress.objective import Value
+from svmtool.tolerances import SLOW_MIN_GAP
 
 REPORTED_GAP = 1e-2  # from this gap on a converged run must print a warning on stderr
 WORSE = 1e-9  # relative tolerance of the guarantee P(w) <= P(0)
@@ -23,6 +24,8 @@ ENDS, FINITE, CERTIFIED = "ends well", "finite model", "finite certificate"
 ZERO, START, PRIMAL = "no worse than w = 0", "no worse than the start", "primal as certified"
 REPORTED, REACHED, SAME, DUAL = "reports a wide gap", "requested gap", "same problem", "dual bound holds"
 THREADS, TIME, LIMIT = "same for 1 and 2 threads", "time beside the peer", "--max-seconds"
+BESIDE, SOON = "no worse than LIBSVM at its own rule", "five times LIBSVM's time at most"
+SOON_FACTOR, SOON_EXTRA = 5.0, 0.2  # of times, and seconds more, by which times of small runs vary
 HANG, CRASH = "comes to an end", "does not crash"
 CHECKED = "can be checked"  # of the stress test itself: its sums took too long
 
@@ -183,6 +186,19 @@ def bound_holds(law: str, seen: Certified, other: float, rounding: float, whose:
     words = f"{whose} has P = {other:.9g}, below the dual value {certificate.dual:.9g} certified"
     mine = f"P = {seen.value:.9g}, gap {certificate.gap:.3g}, rounding {seen.rounding + rounding:.2g}"
     return Check(law, f"{words} ({mine})")
+
+
+def beside(seen: Certified, theirs: list[Value], seconds: float) -> list[Check]:
+    """Both laws of a run to LIBSVM's own rule: theirs: P of LIBSVM's model; seconds: its time.
+
+    Both runs stop within the rule's tolerance of the minimum; ours polishes gaps above SLOW_MIN_GAP.
+    """
+    other, rounding = sum(v.value for v in theirs), sum(v.rounding for v in theirs)
+    holds = not np.isfinite(other) or seen.value <= other + SLOW_MIN_GAP * abs(other) + 2 * (seen.rounding + rounding)
+    words = "" if holds else f"P = {seen.value:.9g}, {other:.9g} of LIBSVM's model"
+    late = seen.ended.seconds > SOON_FACTOR * seconds + SOON_EXTRA
+    slow = f"took {seen.ended.seconds:.2f} s, LIBSVM {seconds:.2f} s" if late else ""
+    return [Check(BESIDE, words), Check(SOON, slow)]
 
 
 def same_for_threads(one: Ended, two: Ended) -> Check:
