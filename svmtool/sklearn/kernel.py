@@ -157,8 +157,7 @@ class SVC(_KernelClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely; inf: no
-        training row may be on the wrong side of its margin.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel; "precomputed": X holds its values; a callable returns the values of the rows of two arrays.
     degree : int, default=3

@@ -84,8 +84,7 @@ class SVR(_KernelRegressor):
     tol : float, default=1e-3
         Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
     C : float, default=1.0
-        Weight of the loss relative to the regulariser; larger values follow the training rows more closely; inf: no
-        target may be outside the tube.
+        Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     epsilon : float, default=0.1
         Half the width of the tube in which errors cost nothing.
     shrinking : bool, default=True
