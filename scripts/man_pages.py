@@ -66,7 +66,7 @@ def kernel_sections() -> list[tuple[str, Rows]]:
 
 def svmtool_page() -> str:
     """The page of svmtool with the arguments and options of each subcommand."""
-    context = click.Context(umbrella, info_name="svmtool")
+    context = click.Context(umbrella, info_name="svmtool", **umbrella.context_settings)
     commands: Rows = list(PASSED_ON.items())
     sections: list[tuple[str, Rows]] = []
     for name in umbrella.list_commands(context):
