@@ -41,7 +41,7 @@ def number(rng: np.random.Generator) -> Any:
         lambda: np.float32(0.5), lambda: np.float16(2), lambda: np.longdouble("1e4000"), lambda: np.int8(3),
         lambda: np.array(1.0), lambda: np.array([1.0]), lambda: np.array([1, 2]), list, dict, set, Odd, lambda: 1j,
         lambda: Fraction(1, 3), lambda: Fraction(10**400), lambda: Decimal("0.5"), lambda: Decimal("sNaN"),
-        lambda: Decimal("1e400"), lambda: len, lambda: np.datetime64("2020-01-01"), lambda: np.str_("1"), lambda: int,
+        lambda: Decimal("1e400"), lambda: len, lambda: np.datetime64("2020-01-01"), lambda: np.str_("1"), lambda: str,
         lambda: {1: 2.0}, lambda: {"a": 1}, lambda: {1: None}, lambda: {1: np.nan}, lambda: {10**400: 1},
         lambda: (1, 2), lambda: {0: 1e300, 1: 1e300}, lambda: np.array("a"), lambda: np.ma.masked_all(3),
         lambda: "balanced",

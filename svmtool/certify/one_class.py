@@ -130,7 +130,7 @@ def certify_hard(
     All three are divided by the sum of alpha.  least > 0: rows with a smaller z are left out unless alpha_i > 0, and
     the certificate is that of the problem over the others.  at_rho: the plane has the rho that rows with alpha_i > 0
     reach, and not the one that is certified.  rounding: bound of the round-off of z / |v| in any order of sums; rho is
-    smaller by that, so that rows on the plane are inside, and P is that of this rho.  The gap neglects it.
+    smaller by that, so that rows on the plane are inside, and P and the gap are those of this rho.
 
     violation: the largest of rho - z_i, and of |z_i - rho| where alpha_i > 0.
     """
@@ -149,7 +149,9 @@ def certify_hard(
     violation = np.where(used, np.abs(z - square), square - z)
     found.violation = float(np.max(violation, where=used | (z >= ahead), initial=0.0)) + apart
     multiple = ahead / square if found.primal < 0.0 else 0.0
-    found.primal += multiple * margin
+    if multiple * margin > 0.0:
+        found.primal += multiple * margin
+        found.gap = (found.primal - found.dual) / found.size
     beyond = outside = int(np.count_nonzero(~(multiple * (z - ahead + margin) > 0.0)))
     if at_rho and not zero:
         multiple, ahead = 1.0, least_score(z[used])

@@ -10,12 +10,16 @@ Differs from the paper in:
     of pairs (SMO) on its l x l block of the matrix.  --paper-form selects the paper's method: p pairs by second order
     (pWSS), solved by augmented Lagrangian and fast projected gradient (Algorithm 2): kernels/paper_sets.py.
  2. Small problems have no sets: steps choose among all variables (METHODS, `plan`).
- 3. f is computed again in double precision where single precision could hide a violation.
+ 3. f is computed again in double precision where single precision could hide a violation.  Kernel values are in double
+    precision once steps among all variables have cost more than these values do, or single precision makes no progress.
  4. If pairs have cost more than a direct solution (kernels/direct.py) and are expected to cost as much again, they
-    continue from that.
- 5. Of several classes, pairs of few rows are solved many in one call, by the same steps
+    continue from that where its value is lower.
+ 5. A run to -e that ends with a certified gap above SLOW_MIN_GAP goes on for at most as much work again; the result is
+    the one of these points with the smallest primal value.
+ 6. Of several classes, pairs of few rows are solved many in one call, by the same steps
     (training/kernel/fused_pairs.py).
-Stops when: the KKT conditions hold over all variables to -e, or the certified gap is reached.
+Stops when: the KKT conditions hold over all variables to -e, or the certified gap is reached; at LIBSVM's limit of
+steps with -e, or where the kernel may be indefinite.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Verifies the result of a kernel solver: two rules that hold for every solver.
 
 1. No result is worse than w = 0.  If the certifier finds that one is, or is not finite, a second method takes over:
-   decomposition by pairs or a direct solution.  If that fails too the result is a multiple of the first one or w = 0,
-   with a status that is not converged.
+   decomposition by pairs or a direct solution, unless it is theirs.  If that fails too the result is a multiple of the
+   first one or w = 0, with a status that is not converged.
    If round-off ends a run, the second method's result is used if its gap is smaller.
+   Exception: a result by the rule of -e, of a type for which a = 0 is no dual point, stays, not converged (_keeps).
    Exception: a dual value above the primal value of w = 0 proves that the kernel matrix is not positive semidefinite.
    Then primal values have no meaning, and the result stays, as in LIBSVM, with a warning and without a gap.
    If no bound limits the sums of a nu type, rho and r are replaced by better ones (KernelProblem.without_losses).

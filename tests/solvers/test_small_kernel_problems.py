@@ -1,0 +1,118 @@
+"""Small kernel problems on which a plain method is right: large C, nearly singular kernels, overlapping classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kernel_suite import run
+from naming import case_of
+
+from svmtool import api, registry
+from svmtool.data.dense import DenseRows
+from svmtool.kernels.interior import kernel_matrix
+from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
+from svmtool.models.kernel_functions import RBF, Kernel
+from svmtool.solvers import alfpgm
+from svmtool.solvers.shared.base import Monitor
+
+EPS, STEPS = 1e-3, 20000
+TYPES = ["c-svc", "nu-svc", "one-class", "epsilon-svr", "nu-svr"]
+
+
+def twin(problem) -> tuple[float, float]:
+    """1/2 a'Qa + p'a after LIBSVM's steps in plain numpy, and the violation that they end at.
+
+    Pairs by second order (WSS 2), all in double precision, to LIBSVM's rule or for STEPS steps.
+    """
+    K, y, upper, a = kernel_matrix(problem.points), problem.y, problem.upper, problem.start.copy()
+    Q = y[:, None] * K[np.ix_(problem.row, problem.row)] * y
+    gradient, curve = Q @ a + problem.p, np.diag(Q)
+    sides = [y > 0, y < 0] if problem.two_sums else [np.ones(len(y), bool)]
+    violation = np.inf
+    for _ in range(STEPS):
+        F = -y * gradient
+        up, low = np.where(y > 0, a < upper, a > 0), np.where(y > 0, a > 0, a < upper)
+        ranges = [np.max(F[up & s], initial=-np.inf) - np.min(F[low & s], initial=np.inf) for s in sides]
+        side = sides[int(np.argmax(ranges))]
+        violation = max(ranges)
+        if not violation > EPS:
+            break
+        i = int(np.argmax(np.where(up & side, F, -np.inf)))
+        b = np.where(low & side, F[i] - F, 0.0)
+        bend = np.maximum(curve[i] + curve - 2.0 * y[i] * y * Q[i], 1e-12)
+        j = int(np.argmax(np.where(b > 0, b * b / bend, -1.0)))
+        d = min(b[j] / bend[j], upper[i] - a[i] if y[i] > 0 else a[i], a[j] if y[j] > 0 else upper[j] - a[j])
+        a[i], a[j] = a[i] + y[i] * d, a[j] - y[j] * d
+        gradient += d * (y[i] * Q[i] - y[j] * Q[j])
+    return float(0.5 * a @ (gradient + problem.p)), violation
+
+
+def small(rng, kind: str):
+    n, d = int(rng.integers(10, 45)), int(rng.integers(1, 3))
+    X = rng.uniform(0, 10, (n, d)) if rng.random() < 0.5 else rng.normal(size=(n, d))
+    X = X[rng.integers(0, n, n)] if rng.random() < 0.3 else X
+    z, C = X[:, 0], 10.0 ** rng.integers(-2, 8)
+    y = np.where(z - np.median(z) + rng.choice([0.0, 1.5]) * rng.normal(size=n) > 0, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    t = [np.sin(z), z**3, np.round(z), np.full(n, 4.0)][rng.integers(4)]
+    points = Points(Kernel(RBF, float(rng.choice([0.05, 0.5, 1.0]))), DenseRows(X), None)
+    nu = float(rng.choice([0.1, 0.3, 0.9])) if kind != "nu-svc" else 2.0 * float(rng.choice([0.2, 0.7, 1.0])) * min(
+        np.mean(y > 0), np.mean(y < 0)
+    )  # fmt: skip
+    if kind == "c-svc":
+        return CSvc(points, y, np.full(n, C))
+    if kind == "nu-svc":
+        return NuSvc(points, y, nu)
+    if kind == "one-class":
+        return OneClass(points, nu)
+    return EpsilonSvr(points, t, C, float(rng.choice([0.0, 1e-4, 0.1]))) if kind[0] == "e" else NuSvr(points, t, C, nu)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_no_run_is_worse_than_plain_steps_to_the_same_rule(kind):
+    """The value is at most theirs, to within what the rule leaves: the violation times the coefficients that move."""
+    rng = np.random.default_rng(TYPES.index(kind))
+    for trial in range(8):
+        problem = small(rng, kind)
+        value, violation = twin(problem)
+        found = run(registry.solver_of(alfpgm), problem, Monitor(), EPS)
+        with case_of(kind, trial, len(problem.y), found.status):
+            gradient = problem.gradient(
+                found.alpha, kernel_matrix(problem.points) @ np.bincount(problem.row, problem.y * found.alpha)
+            )
+            mine = float(0.5 * found.alpha @ (gradient + problem.p))
+            rounding = 1e-20 + 1e-13 * float(found.alpha @ (np.abs(gradient) + np.abs(problem.p)))
+            left = max(violation, EPS) * float(np.sum(np.minimum(found.alpha, problem.upper)))
+            assert mine <= value + min(left, 1e-2 * abs(value)) + 1e-9 * (abs(value) + problem.floor) + rounding
+
+
+@pytest.mark.parametrize("number", [3, 4])
+@pytest.mark.parametrize("C", [1e4, 1e6, 1e8])
+def test_a_sine_is_fitted_at_any_large_cost(number, C):
+    x = np.random.default_rng(7).uniform(0, 10, 80)
+    more = {"p": 1e-4} if number == 3 else {"nu": 0.5}
+    found = api.fit(x[:, None], np.sin(x), solver=number, kernel="rbf", gamma=1.0, C=C, **more)
+    assert np.mean((api.predict(found, x[:, None]) - np.sin(x)) ** 2) < 1e-6
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e5])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_without_errors_each_row_is_at_its_margin_or_beyond(kernel, scale):
+    rng = np.random.default_rng(0)
+    X = scale * rng.normal(size=(80, 3))
+    y, gamma = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1.0, -1.0), scale**-2
+    found = api.fit(X, y, solver=0, kernel=kernel, gamma=gamma, C=np.inf)
+    margins = y * api.decision_values(found, X).ravel() * (1.0 if found.model.labels[0] > 0 else -1.0)
+    assert found.converged and found.certificate.gap < 1e-2 and margins.min() > 1.0 - 1e-2
+    targets = np.sin(X[:, 0] / scale)
+    tube = api.fit(X, targets, solver=3, kernel="rbf", gamma=gamma, C=np.inf, p=0.05)
+    assert tube.converged and np.abs(api.predict(tube, X) - targets).max() < 0.05 + 1e-2
+
+
+def test_without_errors_rows_that_need_some_do_not_converge():
+    X, y = np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([1.0, -1.0, 1.0, -1.0])
+    found = api.fit(X, y, solver=0, kernel="linear", C=np.inf)
+    assert not found.converged and "C = inf" in found.status.advice
+    for number in (4, 50):
+        with pytest.raises(ValueError, match="inf"):
+            api.fit(X, y, solver=number, kernel="rbf", C=np.inf)
