@@ -185,6 +185,8 @@ def _round_trip(rng: random.Random, one_hot: bool) -> None:
     kind = rng.choice(kinds)
     back = f"back.{kind}"
     if _convert("out", back, *named):
+        if kind != "npz" and "choose .npz, which is sparse" in _last:
+            return
         raise Breach("the way back", _last, f"convert out {back}")
     if kind != "npz":
         named = [*(named or ["--label", "label"]), *(["--header"] if kind != "parquet" else [])]
