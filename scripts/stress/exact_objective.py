@@ -19,6 +19,7 @@ from svmtool.registry import Solver
 DIGITS = 80
 ROUNDING = Decimal(2) ** -49  # eight units in the last place
 LARGE = 10**5  # exp of more needs exponents that Decimal lacks
+TINY = Decimal("1e-30")  # below, 1 + e has no digits of its own
 SMALL = Decimal("1e-15")  # of tanh: the next term of its series is below 1e-59 of it
 ZERO, ONE, HALF = Decimal(0), Decimal(1), Decimal("0.5")
 
@@ -79,7 +80,8 @@ def loss(case: Case, xi: Decimal) -> Decimal:
         case "modified Huber":
             return 2 * (xi - 1) if xi > 2 else HALF * above * above
         case "logistic":
-            return xi if xi > LARGE else (ONE + max(xi, Decimal(-LARGE)).exp()).ln()
+            e = max(min(xi, Decimal(LARGE)), Decimal(-LARGE)).exp()
+            return xi if xi > LARGE else (ONE + e).ln() if e > TINY else e - e * e / 2
         case "least squares":
             return xi * xi
     raise ValueError(case.row.loss)

@@ -47,7 +47,11 @@ def _against(truth: np.ndarray, predicted: np.ndarray) -> tuple[str, str]:
 
 def _histogram(truth: np.ndarray, predicted: np.ndarray) -> tuple[str, str]:
     residuals = predicted - truth
-    counts, edges = np.histogram(residuals, bins=min(HISTOGRAM_BINS, max(5, int(np.sqrt(len(residuals))))))
+    bins = min(HISTOGRAM_BINS, max(5, int(np.sqrt(len(residuals)))))
+    low, high = float(residuals.min(initial=np.inf)), float(residuals.max(initial=-np.inf))
+    around = max(0.5, abs(low))  # where the residuals differ by round-off alone
+    narrow = not high - low > bins * np.spacing(max(abs(low), abs(high)))
+    counts, edges = np.histogram(residuals, bins, (low - around, low + around) if narrow else (low, high))
     chart = Plane(
         "Residuals",
         "predicted minus true value",

@@ -15,6 +15,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats.models import read
 from svmtool.formats.names import Names
 from svmtool.formats.svmlight import table
+from svmtool.report import regression
 from svmtool.report.classes import Classes, ranked
 from svmtool.report.curves import Curve, calibration, precision_recall, roc, thinned
 from svmtool.report.report import report
@@ -238,3 +239,11 @@ def test_errors(made, tmp_path, command):
         assert not (tmp_path / "report.html").exists()
     assert command("report", "m", "d").returncode == 0
     check((tmp_path / "report.html").read_text())
+
+
+def test_residuals_that_differ_by_rounding_alone_have_a_histogram():
+    truth = np.full(30, 1e9)
+    for predicted in (truth, truth + 3.0 + np.arange(30) % 2 * np.spacing(1e9), truth * 1e300):
+        with np.errstate(all="ignore"):
+            svg, _ = regression._histogram(truth, predicted)
+        assert svg.startswith("<svg") and "30 rows" in svg
