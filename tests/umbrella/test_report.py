@@ -246,4 +246,4 @@ def test_residuals_that_differ_by_rounding_alone_have_a_histogram():
     for predicted in (truth, truth + 3.0 + np.arange(30) % 2 * np.spacing(1e9), truth * 1e280):
         with np.errstate(all="ignore"):
             svg, _ = regression._histogram(truth, predicted)
-        assert svg.startswith("<svg") and "30 rows" in svg
+        assert sum(map(int, re.findall(r"(\d+) rows", svg))) == 30
