@@ -78,8 +78,9 @@ def svmtool_page() -> str:
         usage = " ".join([name, *command.collect_usage_pieces(inner)])
         about = " ".join(inspect.cleandoc(command.help or "").replace("\b", "").split("\n\n")[0].split())
         commands.append((usage, about))
-        records = [found for p in command.get_params(inner) if (found := p.get_help_record(inner)) is not None]
+        records = [found for p in command.params if (found := p.get_help_record(inner)) is not None]
         options = [(flag, " ".join(text.split())) for flag, text in records if text]
+        options.append((", ".join(context.help_option_names), "Show this message and exit."))
         sections.append((f"OPTIONS OF {name.upper()}", options))
     about = " ".join((umbrella.help or "").split())
     return page(
