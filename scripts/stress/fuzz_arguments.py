@@ -1,4 +1,4 @@
-"""Hostile arguments of Python functions: numbers that are none, arrays of odd types, damaged sparse matrices.
+"""Hostile arguments of Python functions: invalid numbers, arrays of odd types, damaged sparse matrices.
 
 Each function takes a numpy Generator; what it returns depends on its state alone.
 """
