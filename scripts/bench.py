@@ -41,7 +41,7 @@ from bench_parts import (  # noqa: E402
     spark,
 )
 from bench_parts.context import Context  # noqa: E402
-from bench_parts.measure import REPOSITORY, CommandFailed, Report  # noqa: E402
+from bench_parts.measure import REPOSITORY, CommandFailed, NoSetsError, Report  # noqa: E402
 from svmtool.compiled import ahead_of_time  # noqa: E402
 
 PARTS = {
@@ -159,6 +159,9 @@ def main() -> int:
             report.show(f"\ninterrupted in part {name}: the results so far follow")
             interrupted = True
             break
+        except NoSetsError:
+            report.show(f"part {name} is left out: none of its data sets is there")
+            report.bar(f"part {name}", float("nan"), "<=", 0.0)
         except CommandFailed as e:
             report.show(str(e))
             report.bar(f"part {name} runs to its end", 1.0, "<=", 0.0)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench_parts.measure import Report, environment
+from bench_parts.measure import NoSetsError, Report, environment
 
 
 class Context:
@@ -56,10 +56,13 @@ class Context:
         return None
 
     def sets(self, names) -> list[tuple[str, str]]:
-        """(name, path) of available sets; files of the command line replace the list."""
+        """(name, path) of available sets; files of the command line replace the list; NoSetsError for none."""
         if self.files:
             return [(f.name, str(f)) for f in self.files]
-        return [(name, path) for name in names if (path := self.find(name)) is not None]
+        found = [(name, path) for name in names if (path := self.find(name)) is not None]
+        if not found:
+            raise NoSetsError
+        return found
 
     def all_sets(self, tests: bool = False) -> list[str]:
         """Names of every training set in the data folders; tests: also of the sets for tests, which end in .t."""

@@ -24,6 +24,10 @@ class CommandFailed(RuntimeError):
         self.status = status
 
 
+class NoSetsError(RuntimeError):
+    """None of the data sets that a part measures is in the data folders."""
+
+
 class OverTimeError(CommandFailed):
     """A command was ended by the time limit."""
 

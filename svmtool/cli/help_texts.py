@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from svmtool import registry
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.params import KERNEL_NAMES, PRECOMPUTED, Settings
-from svmtool.registry import liblinear, libsvm
+from svmtool.registry import liblinear
+from svmtool.registry import libsvm as libsvm_rows
 
-USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
+ARGUMENTS = "[options] training_set_file [model_file]"
 MAX_USED = (
     "--probability", "--weights", "--gap", "--max-seconds", "--memory", "--threads", "--strict", "--explain",
     "--help-all",
@@ -83,66 +84,90 @@ def kernel_option_rows() -> list[tuple[str, str]]:
     return [(f"{flag} {value}".strip(), text) for flag, value, text in LIBSVM_OPTIONS]
 
 
-def long_option_rows() -> list[tuple[str, str]]:
-    """(flag with its value, meaning) for svmtool's long options."""
+def long_option_rows(libsvm: bool = False) -> list[tuple[str, str]]:
+    """(flag with its value, meaning) for svmtool's long options; libsvm: those that libsvm-train has."""
     rows = []
     for name, option in LONG_OPTIONS.items():
+        if libsvm and not _with_kernels(name):
+            continue
         letter = f"-{option.letter}, " if option.letter else ""
-        about_run = option.setting != ""
-        rows.append((f"{letter}{name} {option.metavar}".strip(), option.help + (_only(name) if about_run else "")))
+        text = option.help + (_only(name, libsvm) if option.setting else "")  # without a setting: of the command
+        rows.append((f"{letter}{name} {option.metavar}".strip(), text))
     return rows
 
 
-def _only(option: str) -> str:
+def _with_kernels(name: str) -> bool:
+    """Whether a long option is about the command, or supported with a kernel."""
+    return not LONG_OPTIONS[name].setting or registry.anywhere(name, registry.KERNEL_SOLVERS)
+
+
+def _only(option: str, libsvm: bool = False) -> str:
     """` (-s 2 or 40 only)`, ` (not -s 43)` or ` (with kernels only)` for an option that not every solver supports."""
-    rows = registry.supporting(option[:2] if option.startswith("-w") else option)
-    if not rows:
-        rows = [row for row in registry.KERNEL_SOLVERS if option in registry.supported_options(row)]
-        return f" (with kernels, -s {registry.in_words(rows)} only)"
-    others = [row for row in registry.SOLVERS if row not in rows]
+    option = option[:2] if option.startswith("-w") else option
+    able = [row for row in registry.KERNEL_SOLVERS if option in registry.supported_options(row)]
+    rows, known = able, registry.KERNEL_SOLVERS
+    if not libsvm:
+        rows, known = registry.supporting(option), registry.SOLVERS
+        if not rows:
+            return f" (with kernels, -s {registry.in_words(able)} only)"
+    others = [row for row in known if row not in rows]
     if len(others) < len(rows):
         return f" (not -s {registry.in_words(others)})" if others else ""
     return f" (-s {registry.in_words(rows)} only)"
 
 
-def usage() -> str:
-    """The text printed for an invalid command line.  The first line is LIBLINEAR's."""
-    lines = [USAGE_LINE]
-    parts = (
-        ("solvers", solver_rows(registry.SOLVERS)),
-        ("options", option_rows()),
-        ("with a kernel (-t, -g, -d or -r is given)", solver_rows(registry.KERNEL_SOLVERS)),
-        ("options with a kernel", kernel_option_rows()),
-    )
+def usage(libsvm: bool = False) -> str:
+    """The text printed for a line without arguments; libsvm: of libsvm-train.  The first line is the original's."""
+    lines = [f"Usage: {'svm-train' if libsvm else 'train'} {ARGUMENTS}"]
+    linear = (("solvers", solver_rows(registry.SOLVERS)), ("options", option_rows()))
+    kernel = (("solvers", solver_rows(registry.KERNEL_SOLVERS)), ("options", kernel_option_rows()))
+    given = " with a kernel (-t, -g, -d or -r is given)"
+    parts = kernel if libsvm else (*linear, *((f"{title}{given}", rows) for title, rows in kernel))
     for title, rows in parts:
         lines.append(f"{title}:")
         lines += [f"  {left:<20} {right}" for left, right in rows]
-    lines.append("svm-train --help lists the long options; -q : quiet mode (no outputs)")
+    lines.append(f"{program(libsvm)} --help lists the long options; -q : quiet mode (no outputs)")
     return "\n".join(lines) + "\n"
 
 
-def help_text() -> str:
-    """The text of --help: what most users need, at most 60 lines of 100 columns."""
+def help_text(libsvm: bool = False) -> str:
+    """The text of --help: what most users need, at most 60 lines of 100 columns; libsvm: of libsvm-train."""
     lines = [
-        "Usage: svm-train [options] training_set_file [model_file]",
+        f"Usage: {program(libsvm)} {ARGUMENTS}",
         "",
         "Trains a support vector machine on a LIBSVM text file (may be compressed; - is",
         "standard input) and certifies the gap between its objective and the minimum.",
         "The model is DATA.model in the current directory unless it is named.",
     ]
     flags = {name: option for name, option in LONG_OPTIONS.items() if name in MAX_USED}
-    parts = (
+    linear = (
         ("Linear solvers (-s)", [(f"{r.number} {r.name}", _shorter(r.help)) for r in liblinear.ROWS]),
         ("Options, before the data file", [(f"{o} {v}".strip(), text) for o, v, text in LIBLINEAR_OPTIONS]),
-        ("Solvers with a kernel (-s with -t, -g, -d or -r)", [(f"{r.number} {r.name}", r.help) for r in libsvm.ROWS]),
-        ("Options with a kernel", [(f"{o} {v}", text) for o, v, text in LIBSVM_OPTIONS if o in KERNEL_FLAGS]),
-        ("More options", [(f"{name} {option.metavar}".strip(), option.help) for name, option in flags.items()]),
     )
-    for title, rows in parts:
+    solvers = [(f"{r.number} {r.name}", r.help) for r in libsvm_rows.ROWS]
+    kernel = (
+        ("Solvers with a kernel (-s with -t, -g, -d or -r)", solvers),
+        ("Options with a kernel", [(f"{o} {v}", text) for o, v, text in LIBSVM_OPTIONS if o in KERNEL_FLAGS]),
+    )
+    if libsvm:
+        flags = {name: option for name, option in flags.items() if _with_kernels(name) and not option.letter}
+        kernel = (
+            ("Solvers (-s)", solvers),
+            ("Options, before the data file", [(f"{o} {v}".strip(), text) for o, v, text in LIBSVM_OPTIONS]),
+        )
+    more = ("More options", [(f"{name} {option.metavar}".strip(), option.help) for name, option in flags.items()])
+    for title, rows in (*(() if libsvm else linear), *kernel, more):
         lines += ["", f"{title}:", *(f"  {left:<17} {text}" for left, text in rows)]
-        if rows is parts[0][1]:
+        if rows is linear[0][1]:
             lines.append(f"  {'30 to 81, auto':<17} solvers from five papers (--help-all); auto: chosen by the data")
+    if libsvm:
+        lines += ["", "svm-train --help lists the linear solvers, which are LIBLINEAR's."]
     return "\n".join(lines) + "\n"
+
+
+def program(libsvm: bool) -> str:
+    """The name of the command that reads LIBSVM's line alone, or of the one that reads both."""
+    return "libsvm-train" if libsvm else "svm-train"
 
 
 def _shorter(text: str) -> str:
@@ -152,28 +177,34 @@ def _shorter(text: str) -> str:
     return text
 
 
-def whole_help() -> str:
-    """The text of --help-all, formatted by click."""
+def whole_help(libsvm: bool = False) -> str:
+    """The text of --help-all, formatted by click; libsvm: of libsvm-train."""
     import click
 
     page = click.HelpFormatter(max_width=100)
-    page.write_usage("svm-train", "[options] training_set_file [model_file]")
+    page.write_usage(program(libsvm), ARGUMENTS)
     page.write_paragraph()
+    kinds = "one with a kernel, as LIBSVM does" if libsvm else (
+        "a linear one, whose model LIBLINEAR's predict reads, or one with a kernel, as LIBSVM does"
+    )
     page.write_text(
         "Trains a support vector machine from a LIBSVM text file (- for standard input; plain or compressed by gzip, "
-        "bzip2, xz or zstd): a "
-        "linear one, whose model LIBLINEAR's predict reads, or one with a kernel, as LIBSVM does. The model "
-        "file defaults to the data file's base name + .model in the current directory."
+        f"bzip2, xz or zstd): {kinds}. The model file defaults to the data file's base name + .model in the current "
+        "directory."
     )
-    page.write_paragraph()
-    page.write_text(ABOUT_KERNELS)
-    for title, rows in (
+    linear = (
         ("Solvers", solver_rows(registry.SOLVERS)),
         ("Options of LIBLINEAR, before the data file", option_rows()),
+    )
+    kernel = (
         ("Solvers with a kernel", solver_rows(registry.KERNEL_SOLVERS)),
         ("Options of LIBSVM, with a kernel", kernel_option_rows()),
-        ("Long options of svmtool, before the data file", long_option_rows()),
-    ):
+    )
+    more = ("Long options of svmtool, before the data file", long_option_rows(libsvm))
+    if not libsvm:
+        page.write_paragraph()
+        page.write_text(ABOUT_KERNELS)
+    for title, rows in (*(() if libsvm else linear), *kernel, more):
         with page.section(title):
             page.write_dl(rows)
     page.write_paragraph()
@@ -199,6 +230,8 @@ def explain(settings: Settings) -> str:
         if row.number < 30:
             own = sorted(name for name in LONG_OPTIONS if registry.anywhere(name, registry.KERNEL_SOLVERS))
             options = [*(flag for flag, _, _ in LIBSVM_OPTIONS), *own]
+    of_kind = {"classification": f"three or more: {classes}", "all classes": "one problem for all of them"}
+    how_many = [("classes", of_kind[row.kind])] if row.kind in of_kind else []
     if "-c" not in supported:
         cost = "none: every row must satisfy its constraint"
     stops = row.stopping + (f"; here -e {stop.eps:g}" if stop.eps is not None else "")
@@ -211,7 +244,7 @@ def explain(settings: Settings) -> str:
             ("problem", row.objective),
             *about,
             ("costs", cost),
-            ("classes", f"three or more: {classes}"),
+            *how_many,
             ("bias", row.bias),
             ("stops when", stops),
             ("model file", f"{kind} {row.word}"),

@@ -11,8 +11,8 @@ from svmtool.cli.console import Console
 from svmtool.errors import SvmtoolError, named
 from svmtool.formats import adaptable
 
-USAGE_LINE = "Usage: train [options] training_set_file [model_file]"
-BRIEF = f"{USAGE_LINE}\nsvm-train --help lists the options\n"
+BRIEF = "Usage: train [options] training_set_file [model_file]\nsvm-train --help lists the options\n"
+BRIEF_LIBSVM = "Usage: svm-train [options] training_set_file [model_file]\nlibsvm-train --help lists the options\n"
 
 
 def main(argv: list[str], libsvm: bool = False) -> int:
@@ -26,18 +26,18 @@ def main(argv: list[str], libsvm: bool = False) -> int:
         command = options.parse(argv, libsvm)
         console.quiet = command.request.quiet
         console.warn(*command.notes)
-        return run(command, console)
+        return run(command, console, libsvm)
 
     def usage() -> str:
         from svmtool.cli import help_texts
 
-        return help_texts.usage()
+        return help_texts.usage(libsvm)
 
-    return console.run(work, usage, BRIEF)
+    return console.run(work, usage, BRIEF_LIBSVM if libsvm else BRIEF)
 
 
-def run(command: options.Command, console: Console) -> int:
-    """Run a parsed command line; returns the exit status."""
+def run(command: options.Command, console: Console, libsvm: bool = False) -> int:
+    """Run a parsed command line; returns the exit status.  libsvm: as of `main`."""
     if command.action == "train":
         return train(command, console)
     if command.action == "adapt":
@@ -50,16 +50,16 @@ def run(command: options.Command, console: Console) -> int:
     from svmtool.cli import help_texts
 
     if command.action == "explain":
-        console.out(help_texts.explain(command.settings))
-        if command.data:
-            console.out(help_texts.facts(("method", text) for text in _methods(command, console)))
+        settings, found = _methods(command, console) if command.data else (command.settings, [])
+        console.out(help_texts.explain(settings) + help_texts.facts(found))
     else:
-        console.out(help_texts.help_text() if command.action == "help" else help_texts.whole_help())
+        text = help_texts.help_text if command.action == "help" else help_texts.whole_help
+        console.out(text(libsvm))
     return 0
 
 
-def _methods(command: options.Command, console: Console) -> list[str]:
-    """The methods with which training on the command's data file would begin, with the reasons."""
+def _methods(command: options.Command, console: Console) -> Any:
+    """The settings and the facts that `methods` of the command's pipeline finds in its data file."""
     data = _reading(command, console)
     gc.enable()
     if command.settings.problem.kernel is not None:

@@ -175,14 +175,23 @@ def _notes(settings: Settings, certificate: Certificate, results: list[Result]) 
     )
 
 
-def methods(settings: Settings, request: Request, data: Reading) -> list[str]:
-    """--explain: a line for each distinct plan of the problems of a data file; SvmtoolError as in training."""
+def methods(settings: Settings, request: Request, data: Reading) -> tuple[Settings, list[tuple[str, str]]]:
+    """--explain: the settings with the solver of -s auto, and facts: why it, and the methods of the problems.
+
+    SvmtoolError as in training.
+    """
     if request.spark is not None:  # the workers of --spark hold the rows
-        return []
-    table = data.table()
+        return settings, []
+    table, found = data.table(), []
+    if request.auto:
+        from svmtool.training import auto_select
+
+        settings, line = auto_select.select(settings, request.given, table)
+        found.append(("chosen", line.removeprefix("-s auto: ").rstrip()))
     check_after_reading(settings)
     table = weighted(table, request.weights)
     used = None if "--add" in settings.row.supported else used_features(table)
     problems = problems_of(table if used is None else on_used(table, used), settings)
     problems.prepare()
-    return registry.planned(problems.method, (problems.plan(k) for k in range(problems.count)))
+    planned = registry.planned(problems.method, (problems.plan(k) for k in range(problems.count)))
+    return settings, [*found, *(("method", text) for text in planned)]

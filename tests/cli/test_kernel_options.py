@@ -9,7 +9,7 @@ from svmtool import params, registry
 from svmtool.cli import help_texts as texts
 from svmtool.cli.arguments import linear as options
 from svmtool.cli.arguments.linear import parse
-from svmtool.cli.train import BRIEF, main
+from svmtool.cli.train import BRIEF, BRIEF_LIBSVM, main
 from svmtool.errors import SvmtoolError, UsageError
 from svmtool.models import kernel_functions
 from svmtool.params import Settings
@@ -208,3 +208,26 @@ def test_numbers_and_names_are_unique():
             assert row.objective.startswith(("min over w, b of", "min over w, rho of"))
         else:
             assert row.name not in linear.values()
+
+
+LINEAR_NAMES = [row.name for row in registry.SOLVERS if not registry.find_kernel(row.name) and row.name != "one-class"]
+
+
+@pytest.mark.parametrize("line", ["", "--help", "--help-all"])
+def test_libsvm_train_shows_its_own_solvers_and_options(line, capsys):
+    assert main(line.split(), libsvm=True) == (0 if line else 1)
+    own = capsys.readouterr().out
+    assert main(line.split()) == (0 if line else 1)
+    both = capsys.readouterr().out
+    assert own.startswith(f"Usage: {'libsvm-train' if line else 'svm-train'} [options] training_set_file ")
+    for name in LINEAR_NAMES:
+        assert name not in own.split() and (name in both or line == "--help")
+    for name in (row.name for row in registry.libsvm.ROWS):
+        assert name in own and name in both
+    assert "-R" not in own.split() and "(default 1)" not in own.partition("\n  -t")[0], "the default of LIBLINEAR's -s"
+
+
+def test_usage_of_libsvm_train_after_an_error(capsys):
+    assert main(["-v", "1"], libsvm=True) == 1
+    out, err = capsys.readouterr()
+    assert out == BRIEF_LIBSVM and out.startswith("Usage: svm-train ") and "libsvm-train --help" in out and err

@@ -6,11 +6,13 @@ import math
 
 import pytest
 from command_fields import changed_fields
+from conftest import REPOSITORY
 from hypothesis import given
 from hypothesis import strategies as st
 
 from svmtool import registry
-from svmtool.cli.arguments.linear import parse
+from svmtool.cli.arguments import scan
+from svmtool.cli.arguments.linear import _CHOOSES_KERNEL, LIBLINEAR_SEARCHES, parse
 from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.cli.arguments.scan import atoi
 from svmtool.cli.train import main
@@ -102,6 +104,10 @@ def test_files(line, data, model):
 def test_empty_argument_is_a_file_name():
     assert parse([""]).data == ""
 
+NO_SEARCH = "Warm-start parameter search only available for -s 0, -s 2 and -s 11\nhere also for " + ", ".join(
+    f"-s {row.number}" for row in registry.supporting("-C") if row.number >= 30
+)
+
 
 @pytest.mark.parametrize(
     "line, sentence",
@@ -125,9 +131,10 @@ def test_empty_argument_is_a_file_name():
         ("-v x d", "n-fold cross validation: n must >= 2"),
         ("-v 1 -z d", "n-fold cross validation: n must >= 2"),
         ("-z 1 -v 1 d", "unknown option: -z"),
-        ("-C -s 1 d", "Warm-start parameter search only available for -s 0, -s 2 and -s 11"),
-        ("-C -s 7 d", "Warm-start parameter search only available for -s 0, -s 2 and -s 11"),
-        ("-C -s 8 d", "Warm-start parameter search only available for -s 0, -s 2 and -s 11"),
+        ("-C -s 1 d", f"{NO_SEARCH}; --grid compares values of C with -s 1"),
+        ("-C -s 7 d", f"{NO_SEARCH}; --grid compares values of C with -s 7"),
+        ("-C -s 8 d", NO_SEARCH),
+        ("-C -s 21 d", NO_SEARCH),
     ],
 )
 def test_usage_is_shown(line, sentence, capsys):
@@ -276,3 +283,16 @@ def test_any_arguments_are_read_or_refused(argv):
     except SvmtoolError:
         return
     assert command.action in ("train", *(name[2:] for name in LONG_OPTIONS))
+
+
+def test_the_page_for_users_of_liblinear_names_every_option_that_differs():
+    page = (REPOSITORY / "docs" / "from-liblinear.md").read_text()
+    table = page.partition("## Options that differ")[2].partition("\n## ")[0]
+    rows = {line.split("|")[1]: line for line in table.splitlines() if line.startswith("| `")}
+    letters = {*scan.Scan.reals, *scan.VALUELESS, *scan.Scan.long_letters, *_CHOOSES_KERNEL}
+    for letter in letters - set("scpneBRwvCq"):  # LIBLINEAR's own
+        assert any(f"`-{letter}" in options for options in rows), letter
+    for option, known in (("-C", LIBLINEAR_SEARCHES), ("-R", (0, 2, 5, 6, 11))):
+        row = next(line for options, line in rows.items() if options == f" `{option}` ")
+        more = [r.number for r in registry.supporting(option) if r.number not in known]
+        assert row.rpartition(" also ")[2] == ", ".join(f"`{'-s ' * (k == more[0])}{k}`" for k in more) + " |"

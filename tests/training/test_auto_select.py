@@ -99,9 +99,25 @@ def test_validation_and_search(data, svm_train):
     assert svm_train("-s", "auto", "-q", "-v", "3", data)[1].startswith("Cross Validation")
 
 
+def test_explain_says_what_would_be_chosen(data, svm_train):
+    for options in ([], ["-c", "3"], ["--loss-power", "1.5"], ["-B", "1"]):
+        status, explained, sentence = svm_train("--explain", "-s", "auto", *options, data)
+        assert (status, sentence) == (0, "")
+        line = svm_train("-s", "auto", *options, data)[1].partition("\n")[0]
+        number, name = line.split()[3], line.split()[4].strip("():")
+        assert explained.startswith(f"solver       -s {number}, {name}: ")
+        facts = dict((line[:13].rstrip(), line[13:]) for line in explained.splitlines())
+        assert facts["chosen"] == line.removeprefix("-s auto: ") and facts["method"]
+        assert svm_train("--explain", "-s", number, *options, data)[1] == explained.replace(
+            f"chosen       {facts['chosen']}\n", ""
+        )
+
+
 def test_refusals(data, svm_train):
     status, _, sentence = svm_train("-s", "auto", "--explain")
-    assert status == 1 and "--explain needs a solver" in sentence
+    assert status == 1 and "needs the data file" in sentence
+    status, _, sentence = svm_train("-s", "auto", "--explain", "--spark", "local", data)
+    assert status == 1 and "cannot be combined with -s auto" in sentence
     status, _, sentence = svm_train("-s", "auto", "-n", "0.2", data)
     assert status == 1 and "supports -n: choose -s" in sentence
     status, out, _ = svm_train("-s", "auto", "-s", "1", "-c", "2", data)

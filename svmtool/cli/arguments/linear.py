@@ -18,6 +18,8 @@ from svmtool.params import Request, Settings
 
 _CHOOSES_KERNEL = "tgdr"
 
+LIBLINEAR_SEARCHES = (0, 2, 11)  # its solvers that -C works with
+
 # Options that apply when a trained model is changed; all others concern training from scratch
 _ADAPTING = frozenset(
     {"-s", "-c", "-B", "-w", "-q", "--threads", "--weights", "--initial-model", "--add", "--remove"}
@@ -67,8 +69,10 @@ def parse(argv: list[str], libsvm: bool = False) -> Command:
             settings = settings.with_default_bias()
         _check_solver(settings, request)
     if found.action == "explain":
-        if request.auto:
-            raise SvmtoolError("ERROR: --explain needs a solver's number or name: -s auto chooses from the data")
+        if request.spark is not None:
+            _check_spark(request)
+        if request.auto and not files:
+            raise SvmtoolError("ERROR: --explain -s auto needs the data file, from which the solver is chosen")
         return Command("explain", settings, request, files[0] if files else "", notes=notes)
     if adapts:
         if request.spark is not None:
@@ -87,8 +91,12 @@ def _choose_for_search(settings: Settings, request: Request) -> tuple[Settings, 
     if "-s" not in request.given:
         return settings.replace(solver=2), ("Solver not specified. Using -s 2",)
     ours = [row.number for row in registry.supporting("-C")]
-    if settings.problem.solver not in (0, 2, 11) and settings.problem.solver not in ours:
-        raise UsageError("Warm-start parameter search only available for -s 0, -s 2 and -s 11")
+    if settings.problem.solver not in {*LIBLINEAR_SEARCHES, *ours}:
+        more = ", ".join(f"-s {number}" for number in ours if number not in LIBLINEAR_SEARCHES)
+        row = next((row for row in registry.supporting("--grid") if row.number == settings.problem.solver), None)
+        grid = "" if row is None else f"; --grid compares values of C with -s {row.number}"
+        sentence = "Warm-start parameter search only available for -s 0, -s 2 and -s 11"  # LIBLINEAR's
+        raise UsageError(f"{sentence}\nhere also for {more}{grid}")
     return settings, ()
 
 

@@ -83,14 +83,16 @@ def notes(s: Settings, done: KernelTraining) -> tuple[str, ...]:
     )
 
 
-def methods(settings: Settings, request: Request, data: Reading) -> list[str]:
-    """Return a line of --explain for each method with which problems begin; SvmtoolError as in training."""
+def methods(settings: Settings, request: Request, data: Reading) -> tuple[Settings, list[tuple[str, str]]]:
+    """--explain: the settings, and a fact for each method with which problems begin; SvmtoolError as in training."""
     with np.errstate(all="ignore"):
         rows, fitting = checked(settings, data), Fitting(settings)
         if settings.row.kind == "classification":
-            return _of_pairs(ClassPairs(rows, settings), fitting)
-        plan = _plan(problem_of(rows, settings), settings, settings.run.cache_mb)
-        return registry.planned(settings.row, [plan])
+            found = _of_pairs(ClassPairs(rows, settings), fitting)
+        else:
+            plan = _plan(problem_of(rows, settings), settings, settings.run.cache_mb)
+            found = registry.planned(settings.row, [plan])
+    return settings, [("method", text) for text in found]
 
 
 def _plan(problem: AnyProblem, settings: Settings, cache_mb: float) -> Plan:
