@@ -34,8 +34,6 @@ SHARE = Interval(Real, 0.0, 1.0, closed="right")
 MAX_VALID = 1000  # combinations of parameters that are remembered as valid, ...
 SIMPLE = frozenset({bool, int, float, str, type(None), np.float64, np.int64})  # ... of values of these types alone
 
-BOUNDARY = 2.0**-30  # share of the offset by which rows that are support vectors may miss it
-
 COMMON_CONSTRAINTS: dict[str, list] = {
     "tol": [POSITIVE],
     "verbose": ["verbose"],
@@ -43,11 +41,6 @@ COMMON_CONSTRAINTS: dict[str, list] = {
     "n_jobs": [None, Integral],
     "max_seconds": [None, POSITIVE],
 }
-
-
-def inside_offset(rho: float) -> float:
-    """Return the offset for rho: lowered by more than round-off, so that rows on the boundary are inside."""
-    return rho - BOUNDARY * abs(rho)
 
 
 @contextlib.contextmanager
