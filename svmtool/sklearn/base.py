@@ -25,11 +25,14 @@ from svmtool import api
 from svmtool.api.arrays import TOO_LARGE, floats, refuse_unsound, refuse_weights
 from svmtool.api.settings import in_keywords, real, shown
 from svmtool.certify.linear import Certificate
+from svmtool.training.notices import Notice
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 COST = Interval(Real, 0.0, None, closed="right")  # inf: no errors
 NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 SHARE = Interval(Real, 0.0, 1.0, closed="right")
+
+ADVICE = {"gap": "lower tol"}  # of kinds of notices, where it is another than the commands'
 
 MAX_VALID = 1000  # combinations of parameters that are remembered as valid, ...
 SIMPLE = frozenset({bool, int, float, str, type(None), np.float64, np.int64})  # ... of values of these types alone
@@ -82,7 +85,7 @@ class CertifiedEstimator(BaseEstimator):
     objective_ : float
         The primal value P.
     converged_ : bool
-        Whether the run met its stopping rule.
+        Whether the run met its stopping rule, with a gap of at most 0.01: what `svm-train --strict` accepts.
     """
 
     _complete = False
@@ -155,12 +158,15 @@ class CertifiedEstimator(BaseEstimator):
         self._certify(found, done.converged)
         if self.verbose:
             print(found.line())
-        for sentence in done.warnings:
-            warn(in_keywords(sentence.removeprefix("WARNING: ")), UserWarning)
-        if not done.converged:
-            looser = f" or {'theta' if hasattr(self, 'theta') else 'tol'}" if done.status.early else ""
-            self._warn(f"{in_keywords(done.status.advice)}{looser}.")
+        for notice in done.notices:
+            self._show(notice)
         return done
+
+    def _show(self, notice: Notice) -> None:
+        """Warn of a notice, in the estimator's parameters: a ConvergenceWarning if the run has not converged."""
+        text = notice._replace(advice=ADVICE.get(notice.kind, notice.advice)).sentence.replace("-e or --gap", "-e")
+        text = in_keywords(text.replace("-e ", "--tol ").replace("--gap ", "--tol "))
+        warn(f"{type(self).__name__}: {text}", UserWarning if notice.converged else ConvergenceWarning)
 
     def _limit(self) -> int | None:
         """The limit on iterations; None: no limit."""
@@ -171,14 +177,6 @@ class CertifiedEstimator(BaseEstimator):
         values = {name: float(getattr(found, name)) for name in ("primal", "dual", "gap", "violation")}
         self.certificate_ = Bunch(**values, sampled=found.sampled)
         self.gap_, self.objective_, self.converged_ = values["gap"], values["primal"], bool(converged)
-
-    def _warn(self, advice: str) -> None:
-        certified = "estimated" if self.certificate_.sampled else "certified"
-        warn(
-            f"{type(self).__name__} did not converge: the objective is {certified} to be within a relative gap of "
-            f"{self.gap_:.3g} of its minimum. {advice[:1].upper()}{advice[1:]}",
-            ConvergenceWarning,
-        )
 
 
 class LinearDecisions:

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from naming import case_of
 
-import svmtool
-from svmtool.sklearn import LinearOneClassSVM, OneClassSVM
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
+
+import scipy.sparse as sp  # noqa: E402
+from naming import case_of  # noqa: E402
+
+import svmtool  # noqa: E402
+from svmtool.sklearn import LinearOneClassSVM, OneClassSVM  # noqa: E402
 
 KERNELS = [None, {"kernel": "linear"}, {"kernel": "rbf", "gamma": 0.3}, {"kernel": "poly", "gamma": 0.2, "coef0": 1.0}]
 SHARES = 1e-3, 0.1, 0.25, 1.0 - 1e-6

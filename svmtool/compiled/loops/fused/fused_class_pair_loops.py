@@ -234,16 +234,16 @@ def class_pairs(
         min over a of  1/2 a'Qa + p sum(a),  0 <= a <= cost;   y'a = 0, or with nu > 0 either sign's sum s
 
     with s = max(nu (n + m) / 2, 1), until the largest violation is <= eps (eps = 0: never), the relative gap is <=
-    `gap` (gap < 0: never), or for max_rounds.  If the primal value is above its limit when the violation is <= eps,
-    the run continues until the gap is <= `poor_gap`.  If the gap is above `polished_gap` then, it continues for at most
-    as many steps again and `polish` / l, and the point of the smallest gap is the solution.  With nu (n + m) / 2 < 1 no a reaches its bound: then rho and r
-    are those of the nearest rows, as in KernelProblem.without_losses.  own (n, n): K of class i; cross (n, width): K
-    between i and the others, side by side.  Other class q has m = sizes[q] rows from columns[q] on, its K (m, m) at
-    others[starts[q]], and limits[4 q ..]: costs of a row of i and of q, the least value that gaps are relative to (0:
-    the primal value), the limit of the primal value.  Returns how many problems are done, after about `max_work` steps
-    times variables.  For these a (others, n) and a_others[width] receive the solutions, F and F_others -y (Qa + p),
-    computed from a at the end, and out (others, FIELDS) the results.  work: 9 l + 6 LANES + l l numbers; places: l,
-    with l = n + m + 2 LANES of the largest; wanted: 1.
+    `gap` (gap < 0: never), or for max_rounds.  If the primal value is above its limit when the violation is <= eps, the
+    run continues until the gap is <= `poor_gap`.  If the gap is above `polished_gap` then, it continues for at most as
+    many steps again and `polish` / l, and the point of the smallest gap is the solution.  With nu (n + m) / 2 < 1 no a
+    reaches its bound: then rho and r are those of the nearest rows, as in KernelProblem.without_losses.  own (n, n): K
+    of class i; cross (n, width): K between i and the others, side by side.  Other class q has m = sizes[q] rows from
+    columns[q] on, its K (m, m) at others[starts[q]], and limits[4 q ..]: costs of a row of i and of q, the least value
+    that gaps are relative to (0: the primal value), the limit of the primal value.  Returns how many problems are done,
+    after about `max_work` steps times variables.  For these a (others, n) and a_others[width] receive the solutions, F
+    and F_others -y (Qa + p), computed from a at the end, and out (others, FIELDS) the results.  work: 9 l + 6 LANES + l
+    l numbers; places: l, with l = n + m + 2 LANES of the largest; wanted: 1.
     """
     spent = 0
     for q in range(uint64(first), len(sizes)):
