@@ -153,17 +153,11 @@ class KernelProblem(_Problem):
         return products[:, 0]
 
     def score_terms(self, alpha: np.ndarray) -> float:
-        """Roundings of a decision value, in any order of sums: of its sum, and of a kernel value.
-
-        Those of rbf are computed as |x|^2 + |z|^2 - 2 x.z as far as that is accurate enough (Kernel.near).
-        """
-        terms = np.count_nonzero(alpha) + 1.0
-        if self.rows is None:
-            return terms
-        if self.kernel.kind == RBF:
-            exponent = 4.0 * self.kernel.gamma * float(np.max(self.rows.square_norms(), initial=0.0))
-            return terms + min(exponent, 2.0 * MAX_DOUBLE_EXPONENT)
-        return terms + self.rows.d * max(self.kernel.degree if self.kernel.kind == POLYNOMIAL else 1, 1)
+        """Roundings of a decision value: of its sum in any order, and of x.z, or of rbf's exponent (Kernel.near)."""
+        terms, k = np.count_nonzero(alpha) + 1.0, self.kernel
+        if self.rows is not None and k.kind == RBF:
+            return terms + min(4.0 * k.gamma * float(np.max(self.rows.square_norms())), 2.0 * MAX_DOUBLE_EXPONENT)
+        return terms + (0 if self.rows is None else self.rows.d * (max(k.degree, 1) if k.kind == POLYNOMIAL else 1))
 
     def _floor_of(self, total: float) -> float:
         """MIN_VALUE_SHARE of one_class.py times -D for rows in one direction whose a sum to `total`.
@@ -263,16 +257,15 @@ class OneClass(KernelProblem):
         super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), upper, start)
         self.floor, self.total = self._floor_of(total), total
 
-    def boundary(self, alpha: np.ndarray, z: np.ndarray, apart: float) -> float:
-        """The rho of the model, see objectives/one_class.py; z = K alpha f8[n], exact to within `apart`."""
-        sizes = np.sqrt(np.abs(self.diagonal()))
+    def plane(self, alpha: np.ndarray, z: np.ndarray, apart: float) -> tuple[float, bool]:
+        """The model's rho (objectives/one_class.py), and whether w is 0 up to round-off; z = K alpha to within apart."""
+        diagonal = np.abs(self.diagonal())
+        _, smallest = one_class.best_rho(z, self.losses, self.total)
+        if is_zero(smallest, float(alpha @ z), float(np.mean(diagonal)) * self.total**2):
+            return 0.0, True
+        sizes = np.sqrt(diagonal)
         rounding = EPS * self.score_terms(alpha) * float(alpha @ sizes) * sizes
-        return one_class.boundary(z, apart + rounding, self.losses, self.total)
-
-    def is_zero(self, alpha: np.ndarray, z: np.ndarray) -> bool:
-        """Whether w is 0 up to round-off, which would decide about rows; z = K alpha, f8[n]."""
-        size = float(np.mean(np.abs(self.diagonal()))) * self.total**2
-        return is_zero(one_class.best_rho(z, self.losses, self.total)[1], float(alpha @ z), size)
+        return one_class.boundary(z, apart + rounding, self.losses, self.total), False
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
         """See KernelProblem; of w = 0 without support vectors."""

@@ -180,8 +180,7 @@ def certified(
             found.sampled, found.seen = sampled, (gradient, apart)
         if isinstance(problem, OneClass):
             (gradient, apart), sampled = found.seen, found.sampled
-            result.zero = problem.is_zero(result.alpha, gradient)
-            result.rho = 0.0 if result.zero else problem.boundary(result.alpha, gradient, apart)
+            result.rho, result.zero = problem.plane(result.alpha, gradient, apart)
             found = certifier.certificate_of(problem, result.alpha, gradient, result.rho, 0.0, 1.0, apart)
             found.sampled, found.seen = sampled, (gradient, apart)
             if result.zero:
