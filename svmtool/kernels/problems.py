@@ -258,7 +258,7 @@ class OneClass(KernelProblem):
         self.floor, self.total = self._floor_of(total), total
 
     def plane(self, alpha: np.ndarray, z: np.ndarray, apart: float) -> tuple[float, bool]:
-        """The model's rho (objectives/one_class.py), and whether w is 0 up to round-off; z = K alpha to within apart."""
+        """The model's rho (objectives/one_class.py) and whether w is 0 up to round-off; z = K alpha to within apart."""
         diagonal = np.abs(self.diagonal())
         _, smallest = one_class.best_rho(z, self.losses, self.total)
         if is_zero(smallest, float(alpha @ z), float(np.mean(diagonal)) * self.total**2):
