@@ -7,6 +7,7 @@ Parameters that every estimator has, with the meaning that they have in scikit-l
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 SHARE = Interval(Real, 0.0, 1.0, closed="right")
 
 ADVICE = {"gap": "lower tol"}  # of kinds of notices, where it is another than the commands'
+RULES = re.compile(r"(?<![\w-])(?:-e|--gap|--theta)\b(?: or (?:--gap|--theta)\b)*")  # tol, or theta
 
 MAX_VALID = 1000  # combinations of parameters that are remembered as valid, ...
 SIMPLE = frozenset({bool, int, float, str, type(None), np.float64, np.int64})  # ... of values of these types alone
@@ -164,8 +166,8 @@ class CertifiedEstimator(BaseEstimator):
 
     def _show(self, notice: Notice) -> None:
         """Warn of a notice, in the estimator's parameters: a ConvergenceWarning if the run has not converged."""
-        text = notice._replace(advice=ADVICE.get(notice.kind, notice.advice)).sentence.replace("-e or --gap", "-e")
-        text = in_keywords(text.replace("-e ", "--tol ").replace("--gap ", "--tol "))
+        text = notice._replace(advice=ADVICE.get(notice.kind, notice.advice)).sentence
+        text = in_keywords(RULES.sub("theta" if hasattr(self, "theta") else "tol", text))
         warn(f"{type(self).__name__}: {text}", UserWarning if notice.converged else ConvergenceWarning)
 
     def _limit(self) -> int | None:
