@@ -32,6 +32,7 @@ from svmtool.distributed.train import trained
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED, Settings
+from svmtool.training.notices import notices
 
 __all__ = ["fit", "predict"]
 
@@ -129,9 +130,8 @@ def fit(
             arrays.refuse_one_class(arrays.labels(done.model.labels, len(done.model.labels or ())))
     for result in done.results:
         result.alpha = None  # the executors had the dual variables
-    warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
     return Fit(
-        model=done.model, certificate=done.certificate, warnings=tuple(warnings), _row=settings.row,
+        model=done.model, certificate=done.certificate, notices=notices(settings.row, done), _row=settings.row,
         _results=done.results, seconds=time.perf_counter() - began,
     )  # fmt: skip
 

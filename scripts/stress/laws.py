@@ -107,7 +107,7 @@ def how_it_ended(run: Run, ended: Ended) -> str:
     noise = re.search(r"\w*Warning: .*", err)
     if noise:
         return f"a warning of a library on stderr: {noise[0]}"
-    strict = "--strict" in run.argv and "not converged" in err
+    strict = "--strict" in run.argv and re.search("not converged|may lie up to|no probabilities|no leave-one-out", err)
     if ended.status != (2 if strict else 0) and ended.status != 1:
         return f"exit status {ended.status}"
     if ended.status != 1:

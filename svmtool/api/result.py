@@ -12,7 +12,8 @@ from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import RULE, Status
-from svmtool.training.outcome import advice, liblinear_log, worst_status
+from svmtool.training.notices import Notice, advice, converged
+from svmtool.training.outcome import liblinear_log, worst_status
 
 
 class Fit:
@@ -27,21 +28,21 @@ class Fit:
         largest gap and violation.  Computed from the weights, not reported by the solver.
     loo_score : float or None
         With `loo=True` the leave-one-out accuracy.
-    warnings : tuple of str
-        What the commands print as warnings.
+    notices : list of Notice
+        What the user must know besides, in the commands' words; see training/notices.py.
     seconds : float
         Duration of the whole call.
     """
 
     __slots__ = (
-        "model", "certificate", "loo_score", "warnings", "seconds", "_row", "_results", "_kept", "_n", "_support",
+        "model", "certificate", "loo_score", "notices", "seconds", "_row", "_results", "_kept", "_n", "_support",
         "_text",
     )  # fmt: skip
 
     model: LinearModel | KernelModel
     certificate: Certificate
     loo_score: float | None
-    warnings: tuple[str, ...]
+    notices: list[Notice]
     seconds: float
     _row: Solver
     _results: list[Any]
@@ -70,12 +71,19 @@ class Fit:
 
     @property
     def converged(self) -> bool:
-        """Whether every problem met its stopping rule."""
-        return self.status.converged
+        """Whether `svm-train --strict` accepts the run: rule, gap and what was asked for besides."""
+        return converged(self.notices)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the commands print as warnings, with keywords."""
+        return tuple(in_keywords(notice.sentence) for notice in self.notices)
 
     @property
     def message(self) -> str:
         """Why the run ended, and what to do about it."""
+        if self.status.converged and not self.converged:
+            return in_keywords("; ".join(notice.sentence for notice in self.notices if not notice.converged))
         return in_keywords(advice(self.status, self._row))
 
     @property

@@ -79,7 +79,7 @@ def in_keywords(text: str) -> str:
             return _KEYWORD_OF.get(option) or option[2:].replace("-", "_")
         return _KEYWORD_OF.get(option, option)
 
-    return _OPTION.sub(keyword, text.removeprefix("ERROR: "))
+    return _OPTION.sub(keyword, text.removeprefix("ERROR: ").replace("-b 1", "--probability"))
 
 
 def check_names(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:

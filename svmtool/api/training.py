@@ -21,6 +21,7 @@ from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overfl
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.pipeline import notes
 from svmtool.training.kernel.train import trainer
+from svmtool.training.notices import notices as notices_of
 from svmtool.training.pipeline import train_on_used
 from svmtool.training.validation.folds import GlibcRand
 
@@ -179,9 +180,8 @@ def _start(init: Any) -> LinearModel:
 def _fit_linear(data: Dataset, settings: Settings, init: Any, report: Any, run: RunContext, began: float) -> Fit:
     start = None if init is None else _start(init)
     done = train_on_used(data, settings, report, start, run.stop)
-    warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
     return Fit(
-        model=done.model, certificate=done.certificate, warnings=tuple(warnings), _row=settings.row,
+        model=done.model, certificate=done.certificate, notices=notices_of(settings.row, done), _row=settings.row,
         _results=done.results, _kept=data.used(), _n=len(data), loo_score=done.leave_one_out,
         seconds=time.perf_counter() - began,
     )  # fmt: skip
@@ -206,9 +206,8 @@ def _fit_kernel(data: Dataset, s: Settings, report: Any, run: RunContext, began:
     rows, kept = kernel_rows(data, s)
     done = trainer(s)(rows, Fitting(s, report, run.stop), GlibcRand(s.run.seed))
     done.model.notes = notes(s, done)
-    warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
     support = done.support if kept is None else kept[done.support]
     return Fit(
-        model=done.model, certificate=done.certificate, warnings=tuple(warnings), _row=s.row, _results=done.results,
-        _n=len(data), _support=support, _text=done.text, seconds=time.perf_counter() - began,
+        model=done.model, certificate=done.certificate, notices=notices_of(s.row, done), _row=s.row,
+        _results=done.results, _n=len(data), _support=support, _text=done.text, seconds=time.perf_counter() - began,
     )  # fmt: skip

@@ -239,12 +239,17 @@ def best_multiple(problem: AnyProblem, result: KernelResult) -> KernelResult | N
 
 def certified_zero(problem: AnyProblem) -> Certificate:
     """The certificate of w = 0, almost without computation; its dual value: a lower bound of that of problem.start."""
-    value, _, _ = value_at_zero(problem)
-    dual, start = 0.0, problem.start
-    if not isinstance(problem, LeastSquaresSvc):
+    value, rho, _ = value_at_zero(problem)
+    dual, violation, start = 0.0, np.inf, problem.start
+    if isinstance(problem, LeastSquaresSvc):
+        violation = float(np.abs(1.0 + problem.y * rho).max(initial=0.0))
+    else:
+        if not np.any(start):  # a = 0 is a dual point, and its gradient is p
+            s = problem.y * rho - problem.p
+            violation = float(np.max(s, where=problem.upper > 0.0, initial=0.0))
         coef = problem.coefficients(start)
         size = float(np.abs(coef) @ np.sqrt(np.abs(problem.diagonal()))) if np.any(coef) else 0.0
         dual = -0.5 * size * size - float(problem.p @ start)
-    found = Certificate(value, dual, 0.0)
+    found = Certificate(value, dual, violation)
     found.gap = problem.relative(value, dual)
     return found

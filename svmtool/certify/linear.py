@@ -30,7 +30,8 @@ VAGUE_RTOL = 1e-10  # of P, which is printed with nine digits
 
 
 class Certificate:
-    """primal, dual: values; gap: (primal - dual) / primal; violation: largest KKT violation of the dual point.
+    """primal, dual: values; gap: (primal - dual) / primal; violation: largest KKT violation of the dual point,
+    inf where none was computed.
 
     off: bounds of the rounding of P and D.  dual is D less its bound, and the gap counts both: it is never smaller than
     rounding allows.  size: what the gap is relative to, where that is not primal.

@@ -17,6 +17,7 @@ import numpy as np
 
 from svmtool import registry
 from svmtool.certify.linear import Certificate
+from svmtool.certify.rounding import Products
 from svmtool.data.csr import CsrRows
 from svmtool.data.row_storage import Rows
 from svmtool.distributed.collective import Collective
@@ -24,7 +25,7 @@ from svmtool.distributed.objective import DistributedTask
 from svmtool.distributed.reductions import DistributedReduction
 from svmtool.limits import StopFlag, until
 from svmtool.models.linear import LinearModel
-from svmtool.objectives.one_class import gap_of, scale_of_sums
+from svmtool.objectives.one_class import below, gap_of, lowest_on, scale_of_sums
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Monitor, Result, Rule
 from svmtool.training.reductions.one_class import OneClass
@@ -98,6 +99,11 @@ class OneClassBlockCertifier:
             float(np.max(z, where=a > 0.0, initial=-np.inf)),
             float(np.max(-z, where=a < self.cost, initial=-np.inf)),
         )
+
+    def lowest_on(self, w: np.ndarray, rho: float) -> float:
+        """`lowest_on` of this block's rows."""
+        z, rest, apart = Products(self.rows).margins(w, np.ones(self.rows.n))
+        return lowest_on((z + rest)[: self.n], apart[: self.n], rho)
 
     def start_search(self, w: np.ndarray) -> tuple[float, float]:
         """Start the search for rho over all rows; returns max -x_i.w and max x_i.w of this block."""
@@ -193,7 +199,9 @@ class DistributedOneClass(DistributedReduction, OneClass):
             monitor = self._monitor(report, stop)
             value = -0.5 * float(w[:-1] @ w[:-1])
             monitor.step(value, value, gap_of(value, value, 0.0), violation=0.0, active=0)
-            return Result(w, base.OPTIMAL, 1, monitor.history)
+            result = Result(w, base.OPTIMAL, 1, monitor.history)
+            self._look(result)
+            return result
         mean = self.ranks.sum("certifier", "product", 0.0, fills / total)
         T = T_START * float(mean @ mean) / fills
         if not T > 0.0:
@@ -220,7 +228,11 @@ class DistributedOneClass(DistributedReduction, OneClass):
         w[-1] = 0.0
         w[-1], smallest = best_rho(self.ranks, w, fills)
         square, lead = float(w[:-1] @ w[:-1]), max(smallest, 0.0)
-        result.w = w * (lead / square if square > 0.0 else 1.0)  # the best multiple
+        result.w = w = w * (lead / square if square > 0.0 else 1.0)  # the best multiple
+        if np.any(w[:-1]):
+            rho, v = float(w[-1]), np.append(w[:-1], 0.0)
+            w[-1] = below(rho, min(self.ranks.gather("certifier", "lowest_on", v, rho)))
+        self._look(result)
         return result
 
     def certify(self, k: int, result: Result) -> Certificate:

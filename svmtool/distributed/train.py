@@ -172,11 +172,11 @@ class DistributedFolds(Folds):
         warnings: dict[str, None] = {}
         for k in range(self.count):
             problems = self.problems(k, settings)
-            warnings.update(dict.fromkeys(problems.warnings()))
             problems.any_start = warm is not None
             start = None if warm is None else warm[k]
             results, _ = problems.fit_and_certify(start, stop=shares.next())
             W = problems.weights(results)
+            warnings.update(dict.fromkeys(problems.warnings()))
             ends.append(TIME if any(r.status is TIME for r in results) else worst_status(results))
             moved |= start is not None and float(np.sqrt(np.sum((W - start) ** 2))) > UNCHANGED_NORM
             if warm is not None:

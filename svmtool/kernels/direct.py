@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import limits
-from svmtool.coordinate.hinge import still_needed
+from svmtool.coordinate.hinge import STARTUP_VISITS, still_needed
 from svmtool.data.replicated import RepeatedRows
 from svmtool.errors import SvmtoolError
 from svmtool.kernels import interior
@@ -34,7 +34,7 @@ from svmtool.kernels.decomposition import Decomposition
 from svmtool.kernels.problems import KernelProblem, Svr
 from svmtool.kernels.results import feasible_sums
 from svmtool.limits import EndedError
-from svmtool.linalg.systems import restore_sum
+from svmtool.linalg.systems import VISIT_NS, restore_sum
 from svmtool.models.kernel_functions import LINEAR
 from svmtool.objectives import power_interior
 from svmtool.objectives.duality import relative_gap
@@ -52,6 +52,7 @@ METHODS = {
 VARIABLE_NS = 450.0  # nanoseconds of a step for a variable without its row: 430 to 520, three sets of 32,000 to 93,000
 STEP_NS = 5e5  # nanoseconds of a step besides
 VALUE_NS = 3.0  # nanoseconds that SMO steps take for a value of a kernel row: 2.2 to 4.4 on six sets
+START_VALUES = STARTUP_VISITS * VISIT_NS / VALUE_NS  # values for which they take as long as the program's start
 TARGET_GAP = 1e-14  # interior-point steps end at this gap
 RISING_GAP = 1e-9  # after a gap of at most this a larger one is round-off
 MAX_FACE_STEPS = 500

@@ -17,9 +17,9 @@ import numpy as np
 
 from svmtool.data.row_storage import Rows
 from svmtool.kernels.results import DecisionFunction, KernelResult
-from svmtool.models.kernel_functions import MAX_DOUBLE_EXPONENT, RBF, Kernel
+from svmtool.models.kernel_functions import MAX_DOUBLE_EXPONENT, POLYNOMIAL, RBF, Kernel
 from svmtool.objectives import one_class
-from svmtool.objectives.one_class import ORIGIN_IN_HULL, is_zero
+from svmtool.objectives.one_class import ORIGIN_IN_HULL, ORIGIN_IN_REDUCED_HULL, is_zero
 from svmtool.params import NO_OPTIONS
 from svmtool.tolerances import EPS, MIN_POSITIVE, SUM_ROUNDOFF
 
@@ -152,6 +152,13 @@ class KernelProblem(_Problem):
         self.kernel.finish(products, squares, np.zeros(1))
         return products[:, 0]
 
+    def score_terms(self, alpha: np.ndarray) -> float:
+        """Roundings of a decision value: of its sum in any order, and of x.z, or of rbf's exponent (Kernel.near)."""
+        terms, k = np.count_nonzero(alpha) + 1.0, self.kernel
+        if self.rows is not None and k.kind == RBF:
+            return terms + min(4.0 * k.gamma * float(np.max(self.rows.square_norms())), 2.0 * MAX_DOUBLE_EXPONENT)
+        return terms + (0 if self.rows is None else self.rows.d * (max(k.degree, 1) if k.kind == POLYNOMIAL else 1))
+
     def _floor_of(self, total: float) -> float:
         """MIN_VALUE_SHARE of one_class.py times -D for rows in one direction whose a sum to `total`.
 
@@ -248,10 +255,24 @@ class OneClass(KernelProblem):
         total, self.shrunk, upper = _share(nu, n, weights)
         start = filled(total, 1.0 if weights is None else weights, n)
         super().__init__(points, np.arange(n), np.ones(n), np.zeros(n), upper, start)
-        self.floor = self._floor_of(total)
+        self.floor, self.total = self._floor_of(total), total
+
+    def plane(self, alpha: np.ndarray, z: np.ndarray, apart: float) -> tuple[float, bool]:
+        """The model's rho (objectives/one_class.py) and whether w is 0 up to round-off; z = K alpha to within apart."""
+        diagonal = np.abs(self.diagonal())
+        _, smallest = one_class.best_rho(z, self.losses, self.total)
+        if is_zero(smallest, float(alpha @ z), float(np.mean(diagonal)) * self.total**2):
+            return 0.0, True
+        sizes = np.sqrt(diagonal)
+        rounding = EPS * self.score_terms(alpha) * float(alpha @ sizes) * sizes
+        return one_class.boundary(z, apart + rounding, self.losses, self.total), False
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
-        return self._function(self.shrunk * result.alpha, result, self.shrunk, self.upper, "")
+        """See KernelProblem; of w = 0 without support vectors."""
+        found = self._function(self.shrunk * result.alpha, result, self.shrunk, self.upper, "")
+        if not result.zero:
+            return found
+        return found._replace(coef=np.zeros(self.n), rho=0.0, warning=f"w = 0: {ORIGIN_IN_REDUCED_HULL}")
 
 
 class HardOneClass(KernelProblem):
@@ -266,14 +287,8 @@ class HardOneClass(KernelProblem):
         self.size = float(np.mean(self.diagonal()))
 
     def rounding(self, alpha: np.ndarray) -> float:
-        """A bound of the round-off of w.phi(x_i) / |w| in any order of sums: of a sum, and of rbf's exponents.
-
-        These are computed as |x|^2 + |z|^2 - 2 x.z as far as that is accurate enough (Kernel.near).
-        """
-        terms = np.count_nonzero(alpha) + 1.0
-        if self.kernel.kind == RBF:
-            terms += min(4.0 * self.kernel.gamma * float(np.max(self.rows.square_norms())), 2.0 * MAX_DOUBLE_EXPONENT)
-        return EPS * terms * float(np.sqrt(max(np.max(self.diagonal()), 0.0)))
+        """A bound of the round-off of w.phi(x_i) / |w|."""
+        return EPS * self.score_terms(alpha) * float(np.sqrt(max(np.max(self.diagonal()), 0.0)))
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
         """See KernelProblem; that of the certified plane, where the certifier has run."""

@@ -20,13 +20,14 @@ class KernelResult(SolverResult):
     gap        relative gap according to the solver
     gradient   Qa + p of ALL variables, f8[m]
     primal     primal value found by the certifier, once it has run
+    zero       one-class, whether w is 0 up to round-off
     replaced   whether rho and r are not the solver's, because with those P was above P(0)
     plane      without slack, the plane that the certifier found (certify/one_class.py)
     dual_point a result of the same run with a larger dual value, if there is one
     """
 
     alpha: np.ndarray
-    primal, replaced, plane = -np.inf, False, None
+    primal, replaced, zero, plane = -np.inf, False, False, None
     dual_point: KernelResult | None = None
 
     def __init__(

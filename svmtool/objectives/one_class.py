@@ -5,7 +5,9 @@
 
 D(a) <= min P for each feasible a.  For given w the best rho is the k-th smallest w.x_i, with row i counted c_i times;
 there P = 1/2 |w|^2 - (sum of the k smallest).  min P <= P(0) = 0, with equality where the origin is in the reduced
-convex hull of the rows, {v}; then no error is small relative to it.  Gaps are therefore
+convex hull of the rows, {v}; then no error is small relative to it.  A row is inside if w.x > rho, and a model's rho is
+the best one less the round-off of the scores next to it: rows on the boundary are inside, and at most k counts of rows
+are outside.  With w = 0 all rows are outside.  Gaps are
 
     (P - D) / max(-P, MIN_VALUE_SHARE M),   M = k^2 / 2 times the mean of |x_i|^2
 
@@ -37,6 +39,9 @@ SCORE_RTOL = 1e-12  # relative round-off of v.phi(x_i), as share of |v| times th
 ORIGIN_IN_HULL = (
     "the origin is in the convex hull of the rows: without slack no plane separates them from it, and all decision "
     "values are equal"
+)
+ORIGIN_IN_REDUCED_HULL = (
+    "with this -n the origin is in the reduced convex hull of the rows: all decision values are 0, and all rows outside"
 )
 
 
@@ -75,6 +80,23 @@ def best_rho(z: np.ndarray, cost: np.ndarray, k: float) -> tuple[float, float]:
     below = int(np.searchsorted(z, low))  # rows with smaller scores
     rest = k - (float(filled[below - 1]) if below else 0.0)
     return 0.5 * (low + high), float(cost[order[:below]] @ z[:below]) + rest * low
+
+
+def boundary(z: np.ndarray, apart: np.ndarray, cost: np.ndarray, k: float) -> float:
+    """The rho of a model with w other than 0, see the module; apart: a bound of the round-off of z, f8[n]."""
+    rho, _ = best_rho(z, cost, k)
+    return below(rho, lowest_on(z, apart, rho)) if np.isfinite(rho) else rho
+
+
+def lowest_on(z: np.ndarray, apart: np.ndarray, rho: float) -> float:
+    """The smallest score in any order of sums of the rows that may be on the boundary; inf without any."""
+    low = z - 2.0 * apart
+    return float(np.min(low, where=(low <= rho) & (z + 2.0 * apart >= rho), initial=np.inf))
+
+
+def below(rho: float, lowest: float) -> float:
+    """rho, lowered until `lowest` is inside."""
+    return float(np.nextafter(min(rho, lowest), -np.inf)) if lowest < np.inf else rho
 
 
 def least_score(z: np.ndarray) -> float:

@@ -13,6 +13,7 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from svmtool import registry
 from svmtool.api.arrays import dataset
 from svmtool.api.run import RunContext
 from svmtool.certify.linear import worst
@@ -22,8 +23,9 @@ from svmtool.objectives.normal_equations import equations_of
 from svmtool.sklearn.base import POSITIVE, CertifiedEstimator, LinearDecisions
 from svmtool.training.adapting.adaptable import rounding, solution
 from svmtool.training.inputs import refuse_overflow
+from svmtool.training.notices import converged, of_sums
 
-ACCURATE = 1e-8  # error of the weights by round-off in the sums, relative, above which a fit has not converged
+ADAPTABLE = 71  # number of the solver in the registry
 
 
 class _Rows:
@@ -247,15 +249,12 @@ class AdaptableLSSVC(LinearDecisions, LinearClassifierMixin, CertifiedEstimator)
             W, b = W[1:], b[1:]
         self.coef_, self.intercept_ = W, b
         found = worst(results)
-        accurate = worst_rounding <= ACCURATE and bool(np.all(np.isfinite(W)))
-        self._certify(found, accurate)
+        notices = of_sums(registry.find(ADAPTABLE), found, worst_rounding)
+        self._certify(found, converged(notices))
         if self.verbose:
             print(found.line())
-        if not self.converged_:
-            self._warn(
-                f"round-off in sums over rows added and removed may have changed the weights by a relative "
-                f"{worst_rounding:.1g}: fit again."
-            )
+        for notice in notices:
+            self._show(notice)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")

@@ -7,6 +7,7 @@ Parameters that every estimator has, with the meaning that they have in scikit-l
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -25,16 +26,18 @@ from svmtool import api
 from svmtool.api.arrays import TOO_LARGE, floats, refuse_unsound, refuse_weights
 from svmtool.api.settings import in_keywords, real, shown
 from svmtool.certify.linear import Certificate
+from svmtool.training.notices import Notice
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 COST = Interval(Real, 0.0, None, closed="right")  # inf: no errors
 NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 SHARE = Interval(Real, 0.0, 1.0, closed="right")
 
+ADVICE = {"gap": "lower tol"}  # of kinds of notices, where it is another than the commands'
+RULES = re.compile(r"(?<![\w-])(?:-e|--gap|--theta)\b(?: or (?:--gap|--theta)\b)*")  # tol, or theta
+
 MAX_VALID = 1000  # combinations of parameters that are remembered as valid, ...
 SIMPLE = frozenset({bool, int, float, str, type(None), np.float64, np.int64})  # ... of values of these types alone
-
-BOUNDARY = 2.0**-30  # share of the offset by which rows that are support vectors may miss it
 
 COMMON_CONSTRAINTS: dict[str, list] = {
     "tol": [POSITIVE],
@@ -43,11 +46,6 @@ COMMON_CONSTRAINTS: dict[str, list] = {
     "n_jobs": [None, Integral],
     "max_seconds": [None, POSITIVE],
 }
-
-
-def inside_offset(rho: float) -> float:
-    """Return the offset for rho: lowered by more than round-off, so that rows on the boundary are inside."""
-    return rho - BOUNDARY * abs(rho)
 
 
 @contextlib.contextmanager
@@ -89,7 +87,7 @@ class CertifiedEstimator(BaseEstimator):
     objective_ : float
         The primal value P.
     converged_ : bool
-        Whether the run met its stopping rule.
+        Whether the run met its stopping rule, with a gap of at most 0.01: what `svm-train --strict` accepts.
     """
 
     _complete = False
@@ -162,12 +160,15 @@ class CertifiedEstimator(BaseEstimator):
         self._certify(found, done.converged)
         if self.verbose:
             print(found.line())
-        for sentence in done.warnings:
-            warn(in_keywords(sentence.removeprefix("WARNING: ")), UserWarning)
-        if not done.converged:
-            looser = f" or {'theta' if hasattr(self, 'theta') else 'tol'}" if done.status.early else ""
-            self._warn(f"{in_keywords(done.status.advice)}{looser}.")
+        for notice in done.notices:
+            self._show(notice)
         return done
+
+    def _show(self, notice: Notice) -> None:
+        """Warn of a notice, in the estimator's parameters: a ConvergenceWarning if the run has not converged."""
+        text = notice._replace(advice=ADVICE.get(notice.kind, notice.advice)).sentence
+        text = in_keywords(RULES.sub("theta" if hasattr(self, "theta") else "tol", text))
+        warn(f"{type(self).__name__}: {text}", UserWarning if notice.converged else ConvergenceWarning)
 
     def _limit(self) -> int | None:
         """The limit on iterations; None: no limit."""
@@ -178,14 +179,6 @@ class CertifiedEstimator(BaseEstimator):
         values = {name: float(getattr(found, name)) for name in ("primal", "dual", "gap", "violation")}
         self.certificate_ = Bunch(**values, sampled=found.sampled)
         self.gap_, self.objective_, self.converged_ = values["gap"], values["primal"], bool(converged)
-
-    def _warn(self, advice: str) -> None:
-        certified = "estimated" if self.certificate_.sampled else "certified"
-        warn(
-            f"{type(self).__name__} did not converge: the objective is {certified} to be within a relative gap of "
-            f"{self.gap_:.3g} of its minimum. {advice[:1].upper()}{advice[1:]}",
-            ConvergenceWarning,
-        )
 
 
 class LinearDecisions:

@@ -10,7 +10,7 @@ from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from svmtool.registry.row import BOUNDARIES
-from svmtool.sklearn.base import SHARE, inside_offset
+from svmtool.sklearn.base import SHARE
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 
 ONE_CLASS, FOSVM, FOSVM_SAMPLE = 2, 80, 81  # LIBSVM's number, and the registry's
@@ -26,7 +26,7 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         self._store(X)
         self.n_support_ = np.array([len(self.support_)], np.int32)
         self.dual_coef_ = np.array(self._model.coef).reshape(1, -1)
-        self.offset_ = inside_offset(float(np.asarray(self._model.rho)[0]))
+        self.offset_ = float(np.asarray(self._model.rho)[0])
         self.intercept_ = np.array([-self.offset_])
         self.fit_status_ = 0 if self.converged_ else 1
         self._complete = True
@@ -43,9 +43,9 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Positive inside, 0 on the boundary: `score_samples` less `offset_`.
+            `score_samples` less `offset_`, positive inside.
         """
-        return self.score_samples(X) - self.offset_
+        return self._decisions(X)[:, 0]  # as svm-predict has them: adding and subtracting rho would round
 
     def score_samples(self, X):
         """Compute the decision values without the offset.
@@ -60,10 +60,10 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         ndarray of shape (n_samples,)
             The value w.f(x) of each row.
         """
-        return self._decisions(X)[:, 0] + float(np.asarray(self._model.rho)[0])
+        return self._decisions(X)[:, 0] + self.offset_
 
     def predict(self, X):
-        """Tell rows inside from rows outside; the boundary is inside.
+        """Tell rows inside from rows outside, as `svm-predict` does.
 
         Parameters
         ----------
@@ -75,13 +75,13 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         ndarray of shape (n_samples,)
             1 for rows inside, -1 for rows outside.
         """
-        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+        return np.where(self.decision_function(X) > 0.0, 1, -1)
 
 
 class OneClassSVM(_KernelOneClass):
     """One-class SVM for novelty detection, with scikit-learn's interface.
 
-    Rows on the boundary are inside: `predict` gives 1 where the decision function is 0.
+    Rows on the boundary are inside: `offset_` is lower than their scores by the round-off of these.
 
     Parameters
     ----------

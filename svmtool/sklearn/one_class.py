@@ -7,7 +7,7 @@ from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from svmtool.sklearn.base import SHARE, inside_offset
+from svmtool.sklearn.base import SHARE
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining
 
 LINEAR_ONE_CLASS = 21  # number of the solver in the registry
@@ -104,7 +104,7 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         weights = self._weights(sample_weight, X)
         done = self._run(X, None, weights, solver=LINEAR_ONE_CLASS, nu=self.nu, gap=self.tol, init=self._start())
         W, _ = self._read_fit(done)
-        self.coef_, self.offset_ = W, np.array([inside_offset(done.model.rho)])
+        self.coef_, self.offset_ = W, np.array([done.model.rho])
         self._complete = True
         return self
 
@@ -136,12 +136,12 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Positive inside, 0 on the boundary: `score_samples` less `offset_`.
+            `score_samples` less `offset_`, positive inside.
         """
         return self.score_samples(X) - self.offset_
 
     def predict(self, X):
-        """Tell rows inside from rows outside; the boundary is inside.
+        """Tell rows inside from rows outside, as `svm-predict` does.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         ndarray of shape (n_samples,)
             1 for rows inside, -1 for rows outside.
         """
-        return np.where(self.decision_function(X) >= 0.0, 1, -1)
+        return np.where(self.decision_function(X) > 0.0, 1, -1)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

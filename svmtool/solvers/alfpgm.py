@@ -14,8 +14,8 @@ Differs from the paper in:
     precision once steps among all variables have cost more than these values do, or single precision makes no progress.
  4. If pairs have cost more than a direct solution (kernels/direct.py) and are expected to cost as much again, they
     continue from that where its value is lower.
- 5. A run to -e that ends with a certified gap above SLOW_MIN_GAP goes on for at most as much work again; the result is
-    the one of these points with the smallest primal value.
+ 5. A run to -e that ends with a certified gap above SLOW_MIN_GAP goes on for at most as much work again, the program's
+    start included; the result is the one of these points with the smallest primal value.
  6. Of several classes, pairs of few rows are solved many in one call, by the same steps
     (training/kernel/fused_pairs.py).
 Stops when: the KKT conditions hold over all variables to -e, or the certified gap is reached; at LIBSVM's limit of
@@ -208,7 +208,7 @@ class _Run:
     def _by_rule(self) -> Status | None:
         """The status where the rule holds; None if the run goes on to polish a poor certificate.
 
-        Polishing takes at most as long as the run so far.
+        Polishing takes at most as long as the run so far, the program's start included.
         """
         if self.eps == 0.0:
             return OPTIMAL
@@ -216,7 +216,7 @@ class _Run:
             return RULE
         self.ruled, self.least = True, None
         self.eps = self.steps.eps = 0.0
-        self.max_work = 2.0 * self.steps.work
+        self.max_work = 2.0 * self.steps.work + direct.START_VALUES
         self.progress = Progress(base.FIRST_CHECK_ROUNDS, base.STALL_ROUNDS)
         self._keep(False)
         return None

@@ -12,9 +12,9 @@ import numpy as np
 from svmtool.limits import StopFlag
 from svmtool.params import Request
 from svmtool.registry.row import Solver
-from svmtool.solvers.shared.base import INTERRUPTED, RULE, Result, Status
+from svmtool.solvers.shared.base import INTERRUPTED, Result, Status
+from svmtool.training.notices import advice, converged, notices
 
-WARNING_GAP = 1e-2  # certified gap above which a run ended by the rule of -e prints a warning
 NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
 
 
@@ -59,41 +59,13 @@ def worst_status(results: list) -> Status | None:
     return order[0] if order else None
 
 
-def advice(status: Status, row: Solver) -> str:
-    """Why a run ended, and which options of the solver help."""
-    rules = [option for option in ("-e", "--gap", "--theta") if option in row.supported]
-    return f"{status.advice} or loosen {' or '.join(rules)}" if status.early and rules else status.advice
-
-
-def vague_gap(results: list) -> float:
-    """The largest certified gap of results ended by the rule of -e, if above WARNING_GAP; else 0."""
-    return max((r.certified_gap for r in results if r.status is RULE and r.certified_gap > WARNING_GAP), default=0.0)
-
-
 def exit_status(row: Solver, request: Request, done: Any, model_path: str, interrupted: bool, console: Any) -> int:
-    """Print warnings about a run that did not end normally; returns the exit status."""
-    status = done.status
-    if done.lacking:
-        whole = done.lacking.startswith("WARNING")  # LIBSVM's own sentence
-        console.warn(done.lacking if whole else f"WARNING: {model_path} holds no probabilities (-b 1): {done.lacking}")
-    if status is None:
-        return 0
-    if status is INTERRUPTED:
-        console.warn(f"interrupted: {model_path} holds the best model so far, {done.certificate.line().lower()}")
+    """Print the notices of a finished run; returns the exit status."""
+    found = notices(row, done, model_path)
+    console.warn(*(notice.line for notice in found))
+    if done.status is INTERRUPTED or (done.lacking and interrupted):
         return CTRL_C
-    if not status.converged:
-        text = advice(status, row)
-        console.warn(f"WARNING: not converged: {text} ({done.certificate.short()})")
-    elif (vague := vague_gap(done.results)) and not request.quiet:
-        console.warn(
-            f"WARNING: the stopping rule of -e holds, but the optimum may lie up to {100.0 * vague:.2g} % lower "
-            f"(certified relative gap {vague:.2g}): use --gap 1e-3 to continue"
-        )
-    if done.lacking and interrupted:
-        return CTRL_C
-    if request.strict and (done.lacking or not status.converged or vague_gap(done.results)):
-        return NOT_CONVERGED
-    return 0
+    return NOT_CONVERGED if request.strict and not converged(found) else 0
 
 
 def report_folds(open_ends: Sequence[Status], count: int, row: Solver, strict: bool, console: Any) -> int:

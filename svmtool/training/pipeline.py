@@ -21,7 +21,8 @@ from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result
 from svmtool.training import intent
 from svmtool.training.inputs import on_used, restricted, used_features, with_all_features
-from svmtool.training.outcome import advice, exit_status, interruptible, liblinear_log, recording, worst_status
+from svmtool.training.notices import advice
+from svmtool.training.outcome import exit_status, interruptible, liblinear_log, recording, worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
 
 
@@ -29,12 +30,12 @@ class Training:
     """The result of a training.
 
     model, certificate, warnings; results: one for each problem; summary: lines about the training rows; lacking: why
-    the model has no probabilities with -b 1, else empty; sums: the ClassStatistics of an adaptable model's state, else
-    None; leave_one_out: the accuracy that --loo asks for, else None; status: the worst of all problems, see
-    `worst_status`.
+    the model has no probabilities with -b 1, else empty; no_leave_one_out: the same of --loo; sums: the ClassStatistics
+    of an adaptable model's state, else None; leave_one_out: the accuracy that --loo asks for, else None; status: the
+    worst of all problems, see `worst_status`.
     """
 
-    lacking = ""
+    lacking = no_leave_one_out = ""
     leave_one_out: float | None = None
 
     def __init__(self, problems: Reduction, results: list[Result], certificate: Certificate):
@@ -91,7 +92,7 @@ def fitted(
             done.leave_one_out = problems.leave_one_out(done.model)
     except EndedError:
         why = INTERRUPTED if stop.set else TIME
-        done.warnings.append(f"WARNING: no leave-one-out accuracy (--loo): {why.advice}")
+        done.no_leave_one_out = why.advice
     return done
 
 
@@ -145,8 +146,8 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
 
 
 def show(done: Training, settings: Settings, input_warnings: list[str], console: Any) -> None:
-    """Print summary, warnings and certificate of a training, and `input_warnings` about its input."""
-    console.warn(*done.warnings, *input_warnings)
+    """Print summary and certificate of a training, and `input_warnings` about its input."""
+    console.warn(*input_warnings)
     for result in done.results:
         console.solver(liblinear_log(settings.row, result))
     console.solver(done.certificate.line() + "\n" + done.summary)

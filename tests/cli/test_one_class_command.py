@@ -120,7 +120,8 @@ def check_odd(row, name, options, svm_train) -> None:
         assert m.rho == 0.0 and err == "WARNING: the training file has no rows: the model predicts -1\n"
         assert "nSV = 0\nrho = -nan\n" in out
         return
-    assert err == "" and "nan" not in out and not np.isnan(m.rho)
+    assert err.startswith("WARNING: w = 0: ") == (not np.any(m.W) and options != ["-n", 0])
+    assert err.count("\n") == bool(err) and "nan" not in out and not np.isnan(m.rho)
     assert np.isfinite(m.rho) or options == ["-n", 0]
     assert float(re.search(r"Certified relative gap = (\S+)", out)[1]) <= 1e-6
 

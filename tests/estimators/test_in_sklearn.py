@@ -79,7 +79,7 @@ def test_meta_estimators():
 
 def test_warnings_and_errors():
     X, y = load_breast_cancer(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match="LinearSVC did not converge.*relative gap of"):
+    with pytest.warns(ConvergenceWarning, match="LinearSVC: not converged: .*relative gap "):
         model = ours.LinearSVC(loss="hinge", C=100.0, max_iter=2).fit(X, y)
     assert not model.converged_ and model.gap_ > model.tol
     with pytest.raises(ValueError, match="2 classes"):

@@ -147,7 +147,7 @@ def test_no_wrong_answer_leaves_as_converged(row, which):
 def test_a_minimum_near_that_of_zero_keeps_its_support_vectors(options, svm_train):
     """-D within the gap of P(0) = 0 ends no run whose own P is above: the laws would leave w = 0, a useless model."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 3))
+    X = rng.normal(size=(80, 3)) + (0.95 if "-s 2" in options else 0.0)
     K = np.column_stack((np.arange(1.0, 81.0), X @ X.T))
     rows, first = (K, 0) if "-t 4" in options else (X, 1)
     labels = np.where(X[:, 0] + rng.normal(size=80) > 0.0, 1, -1) if "-s 1" in options else np.ones(80, int)

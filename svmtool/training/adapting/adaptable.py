@@ -33,10 +33,10 @@ from svmtool.params import Settings
 from svmtool.solvers.shared.base import INTERRUPTED
 from svmtool.tolerances import EPS
 from svmtool.training.inputs import refuse_overflow
+from svmtool.training.notices import of_sums
 
 INVERSE_GOLDEN_RATIO = 0.6180339887498949
 PROBE_DIRECTIONS = 3  # random directions in which rounding is taken to have moved the matrix
-MAX_ERROR = 1e-8  # relative round-off error of the weights above which the user is warned
 MAX_LABELS = 2  # of adaptable models of FALSVM, see falsvm.py
 ADDED = np.uint64(0x9E3779B97F4A7C14)  # distinguishes the log entry of a row added by FALSVM from that of a row seen
 
@@ -201,11 +201,7 @@ class Adaptable:
             f"# {self.counted}: {sums.n}, by sums over rows added and removed",
         )
         error = max((rounding(p, w, sums) for p, (w, _) in zip(problems, solved, strict=True)), default=0.0)
-        if error > MAX_ERROR:
-            self.console.warn(
-                f"WARNING: rounding in sums over rows added and removed may have changed the weights by a relative "
-                f"{error:.1g}: train again if that matters"
-            )
+        self.console.warn(*(notice.line for notice in of_sums(row, certificate, error)))
         return LinearModel(row.word, tuple(labels), sums.m, bias, W, notes=notes), certificate
 
     def solve_and_write(self) -> None:

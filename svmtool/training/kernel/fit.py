@@ -65,6 +65,11 @@ class KernelTraining(NamedTuple):
     support: np.ndarray | None = None
 
     @property
+    def no_leave_one_out(self) -> str:
+        """Empty: no kernel has --loo."""
+        return ""
+
+    @property
     def certificate(self) -> Certificate:
         """The certificate of all problems: sums of the values, the worst gap and violation."""
         return worst([s.certificate for s in self.solved])

@@ -20,12 +20,13 @@ from svmtool.certify.linear import Certificate
 from svmtool.compiled.loops.fused import fused_class_pair_loops as loops
 from svmtool.kernels import direct, interior
 from svmtool.kernels.decomposition import Decomposition
+from svmtool.kernels.direct import START_VALUES
 from svmtool.kernels.problems import KernelProblem, Points, relative
 from svmtool.kernels.results import KernelResult
 from svmtool.params import tolerance
 from svmtool.solvers.shared.base import CONFIRMED_GAP, GAP, ITERATIONS, OPTIMAL, RULE, TAKEN_OVER
 from svmtool.solvers.shared.kernel_least_squares import INDEFINITE
-from svmtool.tolerances import ROUNDOFF_GAP
+from svmtool.tolerances import ROUNDOFF_GAP, SLOW_MIN_GAP
 from svmtool.training.kernel.dataset import ClassPairs
 from svmtool.training.kernel.fit import Fitting, Solved
 from svmtool.training.kernel.pair_values import Batch
@@ -92,15 +93,20 @@ class Hinges(Batch):
         out = np.zeros((len(some), loops.PAIR_FIELDS))
         call = loops.class_pairs.bind(
             own[i], cross, others, sizes, columns, starts, bounds, a, a_others, F, F_others, out,
-            np.empty(side * side + 8 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
+            np.empty(side * side + 9 * side + 6 * int(loops.LANES)), np.empty(side, np.int64), np.empty(1, np.int64),
         )  # fmt: skip
         gap = -1.0 if self.s.target is None else self.s.target
         max_iter = self.s.stopping.max_iter
         max_rounds = NO_BY_LIMIT if max_iter is None else min(max_iter, NO_BY_LIMIT)
-        poor_gap = CONFIRMED_GAP if self.points.kernel.positive else np.inf  # else the optimum may be worse than w = 0
+        # of an indefinite kernel the optimum may be worse than w = 0
+        poor_gap, polished_gap = (CONFIRMED_GAP, SLOW_MIN_GAP) if self.points.kernel.positive else (np.inf, np.inf)
+        polish = START_VALUES / len(self.pairs)
         p, done = (0.0 if self.nu else -1.0), 0
         while done < len(some) and not stop.ended():
-            done = call(n, width, p, self.nu, tolerance(self.s), gap, poor_gap, max_rounds, done, CALL_WORK)
+            done = call(
+                n, width, p, self.nu, tolerance(self.s), gap, poor_gap, polished_gap, polish, max_rounds, done,
+                CALL_WORK,
+            )  # fmt: skip
         mine = slice(self.ends[i], self.ends[i + 1])
         for q, j in enumerate(some[:done]):
             theirs, there = slice(self.ends[j], self.ends[j + 1]), slice(columns[q], columns[q] + sizes[q])

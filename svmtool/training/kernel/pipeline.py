@@ -21,7 +21,8 @@ from svmtool.training import intent
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel.fit import Fitting, KernelTraining, rule_of, shares_of
 from svmtool.training.kernel.train import problem_of, trainer
-from svmtool.training.outcome import advice, exit_status, interruptible, recording
+from svmtool.training.notices import advice
+from svmtool.training.outcome import exit_status, interruptible, recording
 from svmtool.training.validation.folds import GlibcRand
 
 
@@ -41,7 +42,6 @@ def run(s: Settings, request: Request, data: Reading, model_path: str, console: 
     del rows
     with recording(request, s.target) as report, interruptible(stop), doing("training"):
         done = trainer(s)(sets.pop(), Fitting(s, report, stop), rand)
-    console.warn(*done.warnings)
     console.solver(done.text + done.certificate.line() + "\n")
     done.model.notes = () if request.plain_model else notes(s, done)
     kernel.write(model_path, done.model)

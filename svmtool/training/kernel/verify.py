@@ -22,7 +22,7 @@ import numpy as np
 from svmtool.certify import kernel as certifier
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import HardCertificate
-from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, NuSvr, relative
+from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, NuSvr, OneClass, relative
 from svmtool.kernels.results import DecisionFunction, KernelResult, feasible_sums
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared import base
@@ -178,6 +178,13 @@ def certified(
             result.r = certifier.best_tube(problem, gradient, result.rho)
             found = certifier.certificate_of(problem, result.alpha, gradient, result.rho, result.r, 1.0, apart)
             found.sampled, found.seen = sampled, (gradient, apart)
+        if isinstance(problem, OneClass):
+            (gradient, apart), sampled = found.seen, found.sampled
+            result.rho, result.zero = problem.plane(result.alpha, gradient, apart)
+            found = certifier.certificate_of(problem, result.alpha, gradient, result.rho, 0.0, 1.0, apart)
+            found.sampled, found.seen = sampled, (gradient, apart)
+            if result.zero:
+                found.primal, found.gap = 0.0, problem.relative(0.0, found.dual)
         if found.primal > certifier.value_at_zero(problem)[0]:
             found = _with_best_constants(problem, result, found)
     result.primal = found.primal

@@ -10,11 +10,12 @@ import numpy as np
 
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import HardCertificate, OneClassCertifier, certify_hard_linear
+from svmtool.certify.rounding import Products
 from svmtool.data.dense import DenseRows
 from svmtool.errors import SvmtoolError
 from svmtool.limits import StopFlag
 from svmtool.models.linear import LinearModel
-from svmtool.objectives.one_class import ORIGIN_IN_HULL
+from svmtool.objectives.one_class import ORIGIN_IN_HULL, ORIGIN_IN_REDUCED_HULL, boundary
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Result, Rule
@@ -26,6 +27,7 @@ class OneClass(Reduction):
 
     untrained, robust = "the model predicts -1", True
     sparse_only = True  # dense rows are converted: the solver reads single rows
+    hull, _zero = ORIGIN_IN_REDUCED_HULL, False
 
     def __init__(self, table, settings: Settings):
         super().__init__(table, settings)
@@ -37,6 +39,19 @@ class OneClass(Reduction):
 
     def task(self, k: int) -> Task:
         return Task(self.rows, np.ones(self.rows.n), self.row_weights, nu=self.settings.problem.nu)
+
+    def finish(self, result: Result) -> None:
+        """See Reduction: rho becomes the boundary of objectives/one_class.py."""
+        w, t = np.ascontiguousarray(result.w[:-1]), self.task(0)
+        self._look(result)
+        if np.any(w) and np.all(np.isfinite(w)):
+            z, rest, apart = Products(t.rows).margins(w, np.ones(t.rows.n))
+            result.w[-1] = boundary(z + rest, apart, t.cost, t.nu * float(np.sum(t.cost)))
+
+    def _look(self, result: Result) -> None:
+        """Remember whether w = 0 is the solution."""
+        some = bool(self.rows.n) and self.settings.problem.nu > 0.0
+        self._zero = some and result.status.converged and not np.any(result.w[:-1])
 
     def _certifier(self, k: int) -> OneClassCertifier:
         t = self.task(k)
@@ -71,19 +86,16 @@ class OneClass(Reduction):
             raise SvmtoolError(f"the initial model is of {model.word}: a one-class SVM starts from a one-class model")
         return np.vstack([self._start_with(model.W, model), [[model.rho]]])
 
-    def summary(self, results: list[Result]) -> str:
-        """A note if no plane separates the rows from the origin."""
-        if not self.rows.n or self.settings.problem.nu == 0.0 or np.any(results[0].w[:-1]):
-            return ""
-        hull = "the origin is in the reduced convex hull of the rows"
-        return f"w = 0: with this -n {hull}, and all decision values are equal\n"
+    def warnings(self) -> list[str]:
+        """See Reduction; also a warning if no plane separates the rows from the origin."""
+        found = super().warnings()
+        return [*found, f"WARNING: w = 0: {self.hull}"] if self._zero else found
 
 
 class HardOneClass(OneClass):
     """One problem without slack, hence without costs and --weights; see OneClass."""
 
-    sparse_only = False
-    _among = False
+    sparse_only, hull = False, ORIGIN_IN_HULL
     _certified: tuple[np.ndarray | None, HardCertificate] = None, HardCertificate(0.0, 0.0, 0.0)  # alpha, certificate
 
     def task(self, k: int) -> Task:
@@ -102,12 +114,7 @@ class HardOneClass(OneClass):
         plane = self._certified[1].plane
         if plane is not None:
             result.w = np.append(plane.multiple * result.w[:-1], plane.rho)
-            self._among = plane.multiple == 0.0 and result.status.converged
-
-    def warnings(self) -> list[str]:
-        """See Reduction; also a warning if no plane separates the rows from the origin."""
-        found = super().warnings()
-        return [*found, f"WARNING: w = 0: {ORIGIN_IN_HULL}"] if self._among else found
+            self._zero = plane.multiple == 0.0 and result.status.converged
 
     def summary(self, results: list[Result]) -> str:
         """The statement about all rows after a run by samples, and how many training rows are outside."""

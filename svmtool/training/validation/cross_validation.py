@@ -65,11 +65,10 @@ class Folds:
         def one(k: int, share: StopFlag) -> bool:
             inside, outside = draws.fold_rows(self.order, self.starts, k, self.table.mapped is not None)
             problems = problems_of(self.table.take(inside), settings)
-            warnings[k] = problems.warnings()
             problems.any_start = searches
             start = warm[k] if warm is not None else None
             results = problems.fit(start if so_far[k] is None else so_far[k], stop=share, verified=not searches)
-            W = problems.weights(results)
+            W, warnings[k] = problems.weights(results), problems.warnings()
             late = any(r.status is TIME for r in results)
             ends[k] = TIME if late else worst_status(results)
             if late and stop.may_resume(share):

@@ -15,7 +15,8 @@ from svmtool.params import Request, Settings
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import TIME
 from svmtool.training import plots
-from svmtool.training.outcome import NOT_CONVERGED, advice, interruptible, report_folds
+from svmtool.training.notices import advice
+from svmtool.training.outcome import NOT_CONVERGED, interruptible, report_folds
 from svmtool.training.plots import Curve, Plot
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.scores import (

@@ -114,8 +114,8 @@ def certify(F, a, y, upper, l, p, rho, r, floor, out, at):  # noqa: E741
 
 @helper
 def solve_pair(
-    own, cross, others, n, width, column, at, m, limits, p, total, reached, eps, gap, poor_gap, max_rounds, work, K,
-    place, wanted, out, to,
+    own, cross, others, n, width, column, at, m, limits, p, total, reached, eps, gap, poor_gap, polished_gap, polish,
+    max_rounds, work, K, place, wanted, out, to,
 ):  # fmt: skip
     """Solve one pair, see class_pairs; returns steps times variables.  a, F and y remain in `work`."""
     cost, other_cost, floor, most_primal = limits[0], limits[1], limits[2], limits[3]
@@ -124,10 +124,10 @@ def solve_pair(
     cut = l if total == 0.0 else base
     a, F, y, upper = work[:l], work[l : 2 * l], work[2 * l : 3 * l], work[3 * l : 4 * l]
     rising, falling = work[4 * l : 5 * l], work[5 * l : 6 * l]
-    diagonal, gain = work[6 * l : 7 * l], work[7 * l : 8 * l]
-    best = work[8 * l : 8 * l + LANES]
-    high, low = work[8 * l + LANES : 8 * l + 3 * LANES], work[8 * l + 3 * LANES : 8 * l + 5 * LANES]
-    level = work[8 * l + 5 * LANES : 8 * l + 6 * LANES]
+    diagonal, gain, nearest_a = work[6 * l : 7 * l], work[7 * l : 8 * l], work[8 * l : 9 * l]
+    best = work[9 * l : 9 * l + LANES]
+    high, low = work[9 * l + LANES : 9 * l + 3 * LANES], work[9 * l + 3 * LANES : 9 * l + 5 * LANES]
+    level = work[9 * l + 5 * LANES : 9 * l + 6 * LANES]
     for t in range(l):
         first = t < n
         inside = first or (t >= base and t < base + m)
@@ -148,7 +148,8 @@ def solve_pair(
     why = UNSOLVED
     least = inf
     rounds = 0
-    poor = False
+    poor = ruled = ended = False
+    smallest = inf  # relative gap since the rule of -e holds, at nearest_a
     while True:
         for t in range(l):
             F[t] = -y[t] * p
@@ -172,16 +173,34 @@ def solve_pair(
         certify(F, a, y, upper, l, p, rho, r, floor, out, to)
         out[to + 6] = rho
         out[to + 7] = r
+        if ended:
+            break
+        good = out[to + 3] - out[to + 2] <= most_primal
         if out[to + 4] <= gap:
             why = BY_GAP
         elif violation <= eps:
-            good = out[to + 3] - out[to + 2] <= most_primal
             poor = poor or not good
             if good and (not poor or out[to + 4] <= poor_gap):
-                why = BY_RULE
+                if out[to + 4] <= polished_gap:
+                    why = BY_RULE
+                elif not ruled:
+                    ruled = True
+                    max_steps = min(max_steps, 2 * taken + int(polish / l))
         if why == UNSOLVED and rounds >= max_rounds:
             why = BY_LIMIT
-        if why != UNSOLVED or rounds >= MAX_ROUNDS or taken >= max_steps or not violation < least:
+        ended = why != UNSOLVED or rounds >= MAX_ROUNDS or taken >= max_steps or not violation < least
+        if ruled:
+            if good and not out[to + 4] >= smallest:
+                smallest = out[to + 4]
+                for t in range(l):
+                    nearest_a[t] = a[t]
+            if ended:
+                why = BY_RULE
+                if out[to + 4] > smallest:  # the values of the nearest point
+                    for t in range(l):
+                        a[t] = nearest_a[t]
+                    continue
+        if ended:
             break
         least = violation
         tolerance = PAIR_EPS_SHARE * eps if violation > eps > 0.0 else PAIR_VIOLATION_SHARE * violation
@@ -204,26 +223,27 @@ def solve_pair(
 
 @loop(
     "i8(f8[], f8[], f8[], u8[], u8[], u8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[],"
-    "u8, u8, f8, f8, f8, f8, f8, i8, i8, i8)"
+    "u8, u8, f8, f8, f8, f8, f8, f8, f8, i8, i8, i8)"
 )
 def class_pairs(
     own, cross, others, sizes, columns, starts, limits, a, a_others, F, F_others, out, work, places, wanted,
-    n, width, p, nu, eps, gap, poor_gap, max_rounds, first, max_work,
+    n, width, p, nu, eps, gap, poor_gap, polished_gap, polish, max_rounds, first, max_work,
 ):  # fmt: skip
     """Solve the problems of class i (n rows, y = +1) with each of some other classes (y = -1), from `first` on:
 
         min over a of  1/2 a'Qa + p sum(a),  0 <= a <= cost;   y'a = 0, or with nu > 0 either sign's sum s
 
     with s = max(nu (n + m) / 2, 1), until the largest violation is <= eps (eps = 0: never), the relative gap is <=
-    `gap` (gap < 0: never), or for max_rounds.  If the primal value is above its limit when the violation is <= eps,
-    the run continues until the gap is <= `poor_gap`.  With nu (n + m) / 2 < 1 no a reaches its bound: then rho and r
-    are those of the nearest rows, as in KernelProblem.without_losses.  own (n, n): K of class i; cross (n, width): K
-    between i and the others, side by side.  Other class q has m = sizes[q] rows from columns[q] on, its K (m, m) at
-    others[starts[q]], and limits[4 q ..]: costs of a row of i and of q, the least value that gaps are relative to (0:
-    the primal value), the limit of the primal value.  Returns how many problems are done, after about `max_work` steps
-    times variables.  For these a (others, n) and a_others[width] receive the solutions, F and F_others -y (Qa + p),
-    computed from a at the end, and out (others, FIELDS) the results.  work: 8 l + 6 LANES + l l numbers; places: l,
-    with l = n + m + 2 LANES of the largest; wanted: 1.
+    `gap` (gap < 0: never), or for max_rounds.  If the primal value is above its limit when the violation is <= eps, the
+    run continues until the gap is <= `poor_gap`.  If the gap is above `polished_gap` then, it continues for at most as
+    many steps again and `polish` / l, and the point of the smallest gap is the solution.  With nu (n + m) / 2 < 1 no a
+    reaches its bound: then rho and r are those of the nearest rows, as in KernelProblem.without_losses.  own (n, n): K
+    of class i; cross (n, width): K between i and the others, side by side.  Other class q has m = sizes[q] rows from
+    columns[q] on, its K (m, m) at others[starts[q]], and limits[4 q ..]: costs of a row of i and of q, the least value
+    that gaps are relative to (0: the primal value), the limit of the primal value.  Returns how many problems are done,
+    after about `max_work` steps times variables.  For these a (others, n) and a_others[width] receive the solutions, F
+    and F_others -y (Qa + p), computed from a at the end, and out (others, FIELDS) the results.  work: 9 l + 6 LANES + l
+    l numbers; places: l, with l = n + m + 2 LANES of the largest; wanted: 1.
     """
     spent = 0
     for q in range(uint64(first), len(sizes)):
@@ -233,11 +253,11 @@ def class_pairs(
         column = columns[q]
         total = max(0.5 * nu * float(n + m), 1.0) if nu > 0.0 else 0.0
         side = n + m + LANES + LANES
-        K = work[8 * side + 6 * LANES :]
+        K = work[9 * side + 6 * LANES :]
         spent += solve_pair(
             own, cross, others, n, width, column, starts[q], m, limits[4 * q : 4 * q + 4], p, total,
-            not 0.5 * nu * float(n + m) < total, eps, gap, poor_gap, max_rounds, work, K, places, wanted,
-            out, q * PAIR_FIELDS,
+            not 0.5 * nu * float(n + m) < total, eps, gap, poor_gap, polished_gap, polish, max_rounds, work,
+            K, places, wanted, out, q * PAIR_FIELDS,
         )  # fmt: skip
         base = base_of(n, total)
         l = whole_lanes(base + m)  # noqa: E741

@@ -1,0 +1,107 @@
+"""Notices: what the user must know about a finished training besides its lines, and whether it has converged.
+
+`notices` makes the one list; faces show all of it and add nothing: svm-train, also with --spark, and the modules of
+`compat` print it on stderr, also with -q; `Fit.warnings` and the estimators' Python warnings hold it in keywords.
+`converged` is what --strict, `Fit.converged` and `converged_` mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svmtool.certify.linear import Certificate
+from svmtool.records import Record
+from svmtool.registry.row import Solver
+from svmtool.solvers.shared.base import CONFIRMED_GAP, INTERRUPTED, OPTIMAL, PRECISION, RULE, Status
+
+WARNING_GAP = 1e-2  # certified gap above which a run that the rule of -e has ended has not converged
+MAX_ROUNDING = 1e-8  # relative error of the weights by round-off in sums above which a model by sums has not converged
+WARNING = "WARNING: "
+
+# Kinds, and whether the run has converged all the same
+KINDS = {
+    "training": True,  # about the rows, or about what the model's decisions mean
+    "leave-one-out": False,  # what was asked for is missing
+    "probabilities": False,
+    "interrupted": False,
+    "status": False,  # the worst status
+    "gap": False,  # the rule of -e holds, and the certified gap is large
+    "rounding": False,  # of sums over rows added and removed
+}
+
+
+class Notice(Record):
+    """A sentence with the commands' options: `text`, and `advice` that differs in programs; kind: one of KINDS."""
+
+    kind: str
+    text: str
+    advice: str = ""
+
+    @property
+    def converged(self) -> bool:
+        """Whether the run has converged in spite of it."""
+        return KINDS[self.kind]
+
+    @property
+    def sentence(self) -> str:
+        """Text and advice."""
+        return f"{self.text}: {self.advice}" if self.advice else self.text
+
+    @property
+    def line(self) -> str:
+        """The line of the commands."""
+        return self.sentence if self.kind == "interrupted" else WARNING + self.sentence
+
+
+def notices(row: Solver, done: Any, name: str = "the model") -> list[Notice]:
+    """The notices of a Training or KernelTraining by the solver `row`; name: the model's in sentences."""
+    found = [Notice("training", text.removeprefix(WARNING)) for text in done.warnings]
+    if done.no_leave_one_out:
+        found.append(Notice("leave-one-out", f"no leave-one-out accuracy (--loo): {done.no_leave_one_out}"))
+    if done.lacking:
+        whole = done.lacking.startswith(WARNING)  # LIBSVM's own sentence
+        text = done.lacking.removeprefix(WARNING) if whole else f"{name} holds no probabilities (-b 1): {done.lacking}"
+        found.append(Notice("probabilities", text))
+    if done.status is INTERRUPTED:
+        text = f"interrupted: {name} holds the best model so far, {done.certificate.line().lower()}"
+        found.append(Notice("interrupted", text))
+    elif done.status is not None and not done.status.converged:
+        found.append(of_status(done.status, row, done.certificate))
+    elif vague := vague_gap(done.results):
+        text = "the stopping rule of -e holds, but the optimum may lie up to "
+        text += f"{100.0 * vague:.2g} % lower (certified relative gap {vague:.2g})"
+        found.append(Notice("gap", text, "use --gap 1e-3 to continue"))
+    return found
+
+
+def of_status(status: Status, row: Solver, certificate: Certificate) -> Notice:
+    """The notice of a status that is not converged."""
+    return Notice("status", f"not converged: {advice(status, row)} ({certificate.short()})")
+
+
+def of_sums(row: Solver, certificate: Certificate, rounding: float) -> list[Notice]:
+    """The notices of a model by sums over rows added and removed, whose weights are off by `rounding`, relative."""
+    found, status = [], OPTIMAL if certificate.gap <= CONFIRMED_GAP or not row.optimal else PRECISION
+    if not status.converged:
+        found.append(of_status(status, row, certificate))
+    if not rounding <= MAX_ROUNDING:
+        text = "rounding in sums over rows added and removed may have changed the weights by a relative "
+        found.append(Notice("rounding", f"{text}{rounding:.1g}", "train again if that matters"))
+    return found
+
+
+def converged(found: list[Notice]) -> bool:
+    """Whether a run with these notices has converged: --strict accepts it."""
+    return all(notice.converged for notice in found)
+
+
+def advice(status: Status, row: Solver) -> str:
+    """Why a run ended, and which options of the solver help."""
+    rules = [option for option in ("-e", "--gap", "--theta") if option in row.supported]
+    return f"{status.advice} or loosen {' or '.join(rules)}" if status.early and rules else status.advice
+
+
+def vague_gap(results: list) -> float:
+    """The largest certified gap of results ended by the rule of -e, if above WARNING_GAP; else 0."""
+    gaps = [r.certified_gap for r in results if r.status is RULE]
+    return max((gap for gap in gaps if not gap <= WARNING_GAP), default=0.0)

@@ -1,0 +1,184 @@
+"""Every kind of notice reaches every face that such a run has; all faces agree on whether the run has converged."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
+
+from naming import case_of  # noqa: E402
+from reference import table_of  # noqa: E402
+from sklearn.exceptions import ConvergenceWarning  # noqa: E402
+from spark_blocks import Here, cut, far  # noqa: E402
+
+import svmtool  # noqa: E402
+from svmtool import liblinearutil, registry, svmutil  # noqa: E402
+from svmtool.limits import StopFlag  # noqa: E402
+from svmtool.params import Request, Settings  # noqa: E402
+from svmtool.sklearn import (  # noqa: E402
+    LSSVC,
+    SVC,
+    SVR,
+    AdaptableLSSVC,
+    LinearOneClassSVM,
+    LinearSVC,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+)
+from svmtool.training import notices  # noqa: E402
+from svmtool.training.notices import KINDS  # noqa: E402
+from svmtool.training.outcome import exit_status  # noqa: E402
+from svmtool.training.pipeline import train  # noqa: E402
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3))
+Y = np.where(X[:, 0] + RNG.normal(size=40) > 0.0, 1, -1)
+CENTRED = np.array([[1.0, 2.0], [-1.0, -2.0], [2.0, -1.0], [-2.0, 1.0]])
+LATE = 1e-9  # seconds
+
+# kind, what its sentence says, rows, labels, the command's options, keywords of `fit`, an estimator
+CASES = [
+    ("training", "w = 0: ", CENTRED, np.ones(4), "-s 21", {"solver": 21}, LinearOneClassSVM()),
+    ("training", "w = 0: ", CENTRED, np.ones(4), "-s 2 -t 0", {"solver": 2, "kernel": "linear"},
+     OneClassSVM(kernel="linear")),
+    ("leave-one-out", "no leave-one-out accuracy", X, Y, f"-s 70 --loo --max-seconds {LATE}",
+     {"solver": 70, "loo": True, "max_seconds": LATE}, LSSVC(max_seconds=LATE)),
+    ("probabilities", "holds no probabilities", X[:1], Y[:1], "-s 3 -b 1",
+     {"solver": 3, "probability": True, "one_class": True}, None),
+    ("status", "not converged: iteration limit", X, Y, "-s 3 -c 100 --max-iter 1",
+     {"solver": 3, "C": 100, "max_iter": 1}, LinearSVC(loss="hinge", C=100, max_iter=1, tol=1e-12)),
+    ("status", "not converged: time limit", X, Y, f"-s 0 -t 2 -g 1 --max-seconds {LATE}",
+     {"solver": 0, "kernel": "rbf", "gamma": 1.0, "max_seconds": LATE}, SVC(max_seconds=LATE)),
+    ("gap", "the optimum may lie up to", X, Y, "-s 0 -t 3 -g 0.1 -e 1",
+     {"solver": 0, "kernel": "sigmoid", "gamma": 0.1, "eps": 1.0}, SVC(kernel="sigmoid", gamma=0.1, tol=1.0)),
+]  # fmt: skip
+OF_SUMS = ("rounding",)  # models that are changed
+OF_COMMANDS = ("interrupted",)  # Ctrl-C in Python leaves no result
+
+
+class Lines:
+    """A console that keeps what is said on stderr."""
+
+    quiet = True
+
+    def __init__(self):
+        self.said = []
+
+    def warn(self, *lines):
+        self.said += lines
+
+
+def text(rows, labels) -> str:
+    return "".join(
+        f"{t:g} " + " ".join(f"{j}:{v!r}" for j, v in enumerate(row, 1)) + "\n"
+        for t, row in zip(labels, rows.tolist(), strict=True)
+    )
+
+
+def caught(work, *arguments):
+    """The result of `work`, and the warnings that it raised."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        return work(*arguments), [(w.category, str(w.message)) for w in found]
+
+
+def test_no_kind_is_forgotten():
+    assert {kind for kind, *_ in CASES} | {*OF_SUMS, *OF_COMMANDS} == set(KINDS)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c[0]} {c[4]}")
+def test_every_face_shows_it(case, svm_train, capsys):
+    kind, says, rows, labels, options, keywords, estimator = case
+    converged = KINDS[kind]
+    for quiet in ([], ["-q"]):
+        status, _, err = svm_train(*quiet, "--strict", *options.split(), "d", "m", data=text(rows, labels))
+        assert status == (0 if converged else 2) and f"{says}" in err and err.startswith("WARNING: ")
+
+    done = svmtool.fit(rows, labels, **keywords)
+    assert any(says.replace("(-b 1)", "(probability)") in sentence for sentence in done.warnings)
+    assert done.converged == converged and (converged or "not converged" in repr(done))
+    assert not any(" -" in sentence for sentence in done.warnings), "options in place of keywords"
+
+    if estimator is not None:
+        y = () if "OneClass" in type(estimator).__name__ else (labels,)
+        _, found = caught(estimator.fit, rows, *y)
+        category = UserWarning if converged else ConvergenceWarning
+        assert any(what is category and says in sentence for what, sentence in found), found
+        assert estimator.converged_ == converged
+
+    if "kernel" in keywords:
+        svmutil.svm_train(labels.tolist(), rows, options + " -q")
+    elif kind != "leave-one-out":  # an option that the module refuses
+        liblinearutil.train(labels.tolist(), rows, options + " -q")
+    assert kind == "leave-one-out" or says in capsys.readouterr().err
+
+    row = registry.find(keywords["solver"])
+    if "--spark" in row.supported and not {"kernel", "loo", "probability"} & set(keywords):
+        there = far(Here(cut(text(rows, labels), 2)), Settings.of(**keywords).with_default_bias())
+        assert any(says in notice.sentence for notice in notices.notices(row, there))
+
+
+def test_ctrl_c_in_a_command():
+    console, stop = Lines(), StopFlag()
+    stop.set = True
+    done = train(table_of(X, Y), Settings.of(solver=3), stop=stop)
+    assert exit_status(registry.find(3), Request(), done, "m", True, console) == 130
+    assert [line.partition(":")[0] for line in console.said] == ["interrupted"] and not KINDS["interrupted"]
+
+
+def test_rounding_of_sums(command, tmp_path):
+    """Rows of 1e9 that came and went leave the round-off of their squares."""
+    far_rows = 1e9 * (1.0 + RNG.random((5, 3)))
+    (tmp_path / "near").write_text(text(X, Y))
+    (tmp_path / "far").write_text(text(far_rows, Y[:5]))
+    assert command("train", "-q", "-s", 71, "near", "m").returncode == 0
+    assert command("train", "-q", "-s", 71, "-i", "m", "--add", "far", "n").returncode == 0
+    removed = command("train", "-q", "-s", 71, "-i", "n", "--remove", "far", "o")
+    assert removed.returncode == 0 and b"rounding in sums" in removed.stderr
+    model = AdaptableLSSVC().fit(X, Y)
+    assert model.converged_
+    caught(model.partial_fit, far_rows, Y[:5])
+    _, found = caught(model.forget, far_rows, Y[:5])
+    assert any(what is ConvergenceWarning and "rounding in sums" in sentence for what, sentence in found)
+    assert not model.converged_
+
+
+def test_sums_that_round_off_has_ruined_are_not_converged():
+    for factor in (1.0, 1e14):
+        model, found = caught(AdaptableLSSVC().fit, X * factor, Y)
+        assert model.converged_ == (model.gap_ <= 1e-6) == (not found)
+    assert found
+
+
+def test_a_kernel_run_without_a_result_has_not_converged():
+    """Of thousands of rows too; the violation of no dual point is not 0."""
+    rows, labels = RNG.normal(size=(1500, 4)), RNG.integers(0, 12, 1500)
+    for make in (SVC, SVR, NuSVC, NuSVR, OneClassSVM):
+        for n in (200, 1500):
+            with case_of(make.__name__, n):
+                y = () if make is OneClassSVM else (labels[:n] if "C" in make.__name__[-1] else labels[:n] * 1.0,)
+                model, found = caught(make(max_seconds=LATE).fit, rows[:n], *y)
+                assert not model.converged_ and [what for what, _ in found] == [ConvergenceWarning]
+                assert model.certificate_.violation > 0.0
+
+
+def test_small_kernel_problems_reach_a_close_gap():
+    """Separable rows end the rule of -e far from the minimum: steps continue; what stays above 1e-2 is told."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        centres = 4.0 * rng.normal(size=(5, 10))
+        labels = np.arange(150) % 5
+        rows = centres[labels] + rng.normal(size=(150, 10))
+        for kernel in ("linear", "poly", "rbf"):
+            for make in (SVC, SVR):
+                for C in (1.0, 1e4):
+                    with case_of(seed, kernel, make.__name__, C):
+                        targets = labels if make is SVC else labels * 10.0**-seed
+                        fit = make(kernel=kernel, C=C, gamma=0.5).fit
+                        model, found = caught(fit, rows * 10.0 ** (seed - 1), targets)
+                        assert model.converged_ == (model.gap_ <= 1e-2) == (not found)
+                        assert model.gap_ <= 1e-2 or kernel == "poly"
