@@ -307,10 +307,6 @@ def _refuse_unsupported(row: Solver, names: list[str]) -> None:
     """ValueError for a keyword that would be ignored."""
     supported = registry.supported_options(row)
     for name in names:
-        if row.kernel and name == "sample_weight":
-            if row.kind == "hard one-class":
-                raise ValueError(f"solver {row.number} ({row.name}) has no sample_weight: its problem has no costs")
-            continue
         if row.kernel and name == "stratified":  # LIBSVM's folds are where there are classes
             continue
         option = OPTION_OF.get(name) or CHECKED.get(name)

@@ -16,8 +16,8 @@ from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, flag, settings_of, shown
 from svmtool.data.dataset import Dataset
 from svmtool.models.linear import LinearModel
-from svmtool.params import PRECOMPUTED, Settings, check_feasible, kernel_of
-from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
+from svmtool.params import PRECOMPUTED, Settings, kernel_of
+from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.pipeline import notes
 from svmtool.training.kernel.train import trainer
@@ -187,28 +187,20 @@ def _fit_linear(data: Dataset, settings: Settings, init: Any, report: Any, run: 
     )  # fmt: skip
 
 
-def kernel_rows(data: Dataset, s: Settings) -> tuple[KernelSet, np.ndarray | None]:
-    """The rows with their kernel, after LIBSVM's checks, and their indices (i8) if rows of weight 0 are left out."""
+def kernel_rows(data: Dataset, s: Settings) -> KernelSet:
+    """The rows with their kernel, after LIBSVM's checks."""
     if kernel_of(s).kernel_type == PRECOMPUTED:
         data = arrays.with_serials(data, training=True)
-    rows, kept = kernel_set(data, s, "X"), data.used()
-    if kept is not None:
-        rows = rows.take(kept)
-    refuse_overflow(rows, s)
-    if s.row.kind == "classification":
-        _, number = np.unique(np.trunc(rows.labels), return_inverse=True)
-        counts = np.bincount(number.reshape(-1), rows.weights)
-        check_feasible(s, counts.tolist())
-    return rows, kept
+    rows = kernel_set(data, s, "X")
+    refuse_unusable(rows, s)
+    return rows
 
 
 def _fit_kernel(data: Dataset, s: Settings, report: Any, run: RunContext, began: float) -> Fit:
-    rows, kept = kernel_rows(data, s)
-    done = trainer(s)(rows, Fitting(s, report, run.stop), GlibcRand(s.run.seed))
+    done = trainer(s)(kernel_rows(data, s), Fitting(s, report, run.stop), GlibcRand(s.run.seed))
     done.model.notes = notes(s, done)
     warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
-    support = done.support if kept is None else kept[done.support]
     return Fit(
         model=done.model, certificate=done.certificate, warnings=tuple(warnings), _row=s.row, _results=done.results,
-        _n=len(data), _support=support, _text=done.text, seconds=time.perf_counter() - began,
+        _n=len(data), _support=done.support, _text=done.text, seconds=time.perf_counter() - began,
     )  # fmt: skip

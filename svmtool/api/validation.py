@@ -221,9 +221,7 @@ def _gathered(n: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray 
 
 
 def _with_kernel(data: Dataset, s: Settings, count: int, run: RunContext, held: HeldOut) -> Validation:
-    if data.used() is not None:
-        raise ValueError("sample_weight must be above 0 in a cross-validation with a kernel: leave other rows out")
-    rows, _ = kernel_rows(data, s)
+    rows = kernel_rows(data, s)
     rand = GlibcRand(s.run.seed)
     folds = kernel_validation.Folds(rows, s.row.kind == "classification", count, rand)
     warnings, labels, parts = [*folds.warnings], _labels(data, s.row.kind), []

@@ -12,7 +12,7 @@ from svmtool.data.labels import Classes
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.kernels.problems import AnyProblem, CSvc, LeastSquaresSvc, NuSvc, Points
 from svmtool.models.kernel_functions import Kernel
-from svmtool.params import POLYNOMIAL, PRECOMPUTED, Settings, kernel_of
+from svmtool.params import POLYNOMIAL, PRECOMPUTED, Settings, check_feasible, kernel_of
 from svmtool.tolerances import DENSE_BELOW, MIB
 from svmtool.training.inputs import MAX_DIGITS, largest_cost, on_used, used_features, weights_named
 
@@ -28,7 +28,7 @@ class KernelSet:
     With a precomputed kernel a row holds its serial number, then all its kernel values: K(x_i, x_j) is the element of
     row i whose index is the serial number of row j.
 
-    The weights of the rows, if there are any, are > 0.
+    Rows of weight 0 or below take no part in a training: see `in_use`.
     """
 
     def __init__(self, table: Dataset, kernel: Kernel):
@@ -48,6 +48,11 @@ class KernelSet:
     def take(self, chosen: np.ndarray) -> KernelSet:
         """The rows `chosen` (i8), in that order."""
         return KernelSet(self.table.take(chosen), self.kernel)
+
+    def in_use(self) -> tuple[KernelSet, np.ndarray | None]:
+        """The rows of positive weight and their indices, i8; None: all rows."""
+        used = self.table.used()
+        return (self, None) if used is None else (self.take(used), used)
 
     def labelled(self, labels: np.ndarray) -> KernelSet:
         """The same rows with other labels, f8[n]."""
@@ -110,6 +115,15 @@ def _check_serials(table: Dataset, file: str) -> None:
 
 
 MODELS_WITHOUT_COST = ("nu_svc", "one_class")  # words of models whose problems have no -c and no class weights
+
+
+def refuse_unusable(data: KernelSet, settings: Settings) -> None:
+    """Raise SvmtoolError if kernel values would overflow, or -n is not feasible."""
+    refuse_overflow(data, settings)
+    if settings.row.word == "nu_svc":
+        data, _ = data.in_use()
+        classes = Classes(data.labels)
+        check_feasible(settings, np.bincount(classes.number, data.weights, len(classes.labels)).tolist())
 
 
 def refuse_overflow(data: KernelSet, settings: Settings) -> None:

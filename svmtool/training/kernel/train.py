@@ -63,6 +63,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     """Train a classifier; see `trainer`."""
     from svmtool.training.kernel import fused_pairs
 
+    data, used = data.in_use()
     pairs = ClassPairs(data, fitting.settings)
     del data
     solved = fused_pairs.solve(pairs, fitting)
@@ -100,7 +101,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     if len(doubtful) > MAX_NAMED_PAIRS:
         many = f"{len(doubtful) - MAX_NAMED_PAIRS} other pairs of classes, of {len(pairs.pairs)} in all"
         warnings.append(f"WARNING: {many}, have such a warning too")
-    return KernelTraining(model, solved, text, warnings, lacking, pairs.order[support])
+    return KernelTraining(model, solved, text, warnings, lacking, _numbers(used, pairs.order[support]))
 
 
 def _model(
@@ -135,6 +136,7 @@ def _model(
 def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
     """Train a regression or a one-class model; see `trainer`."""
     s = fitting.settings
+    data, used = data.in_use()
     fit = fitting.solve(problem_of(data, fitting.settings))
     support = np.flatnonzero(fit.function.coef)
     model = KernelModel(
@@ -155,7 +157,12 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
         except calibration.NotCalibratedError as e:
             lacking = str(e)
     warnings = [f"WARNING: {warning}"] if (warning := fit.function.warning) else []
-    return KernelTraining(model, [fit], text, warnings, lacking, support)
+    return KernelTraining(model, [fit], text, warnings, lacking, _numbers(used, support))
+
+
+def _numbers(used: np.ndarray | None, support: np.ndarray) -> np.ndarray:
+    """Numbers of rows among the rows in use (None: all) as numbers of the whole set."""
+    return support if used is None else used[support]
 
 
 def problem_of(data: KernelSet, settings: Settings) -> KernelProblem:
