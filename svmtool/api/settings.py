@@ -320,13 +320,13 @@ def _refuse_unsupported(row: Solver, names: list[str]) -> None:
 
 
 def class_weights(given: Any, data: Dataset, row: Solver) -> tuple[tuple[int, float], ...]:
-    """Pairs of label and factor of a dict, or of "balanced": n rows / (classes * rows of the class)."""
+    """Pairs of label and factor of a dict, or of "balanced": see `balanced_weights`."""
     if row.kind not in ("classification", "all classes", "ordinal"):
         raise ValueError(f"class_weight is for classification, not for solver {row.number} ({row.name})")
     if isinstance(given, str):
         if given != "balanced":
             raise ValueError(f"class_weight must be a dict, 'balanced' or None, not {shown(given)}")
-        return balanced_weights(data.labels)
+        return balanced_weights(data.labels, data.weights)
     if not isinstance(given, Mapping):
         raise TypeError(f"class_weight must be a dict, 'balanced' or None, not {shown(given)}")
     pairs = []

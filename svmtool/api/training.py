@@ -14,7 +14,7 @@ from svmtool.api.models import model_of
 from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, flag, settings_of, shown
-from svmtool.data.dataset import Dataset
+from svmtool.data.dataset import Dataset, left_out
 from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED, Settings, kernel_of
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_unusable
@@ -72,9 +72,11 @@ def fit(
     coef0 : float
         Of the polynomial and sigmoid kernels.
     sample_weight : array, (n,), optional
-        Factor of each row's cost, of one-class and nu problems the row's share; rows of weight 0 are ignored.
+        Factor of each row's cost, of one-class and nu problems the row's share; rows of weight 0 are ignored, those of
+        negative weight with a warning.
     class_weight : dict or "balanced", optional
-        Factor of the cost of each label's rows.
+        Factor of the cost of each label's rows; "balanced": n / (labels * rows of the label), where `sample_weight`
+        counts as repeated rows.
     init : Fit or LinearModel, optional
         Linear models: where to start.
     callback : callable, optional
@@ -133,14 +135,15 @@ def fit(
         "cache_mb": cache_mb, "shrinking": shrinking, **options,
     }  # fmt: skip
     data = arrays.dataset(X, y, sample_weight)
+    ignored = left_out(data.weights, "sample_weight")
     with RunContext(threads, max_seconds) as run:
         present = {"sample_weight": sample_weight is not None, "init": init is not None}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, given, also)
         check_labels(data, settings, flag("one_class", one_class), y is None)
         if settings.problem.kernel is not None:
-            return _fit_kernel(data, settings, _report(callback), run, began)
-        return _fit_linear(data, settings, init, _report(callback), run, began)
+            return _fit_kernel(data, settings, _report(callback), run, began, ignored)
+        return _fit_linear(data, settings, init, _report(callback), run, began, ignored)
 
 
 def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[..., None] | None:
@@ -176,10 +179,12 @@ def _start(init: Any) -> LinearModel:
     return model_of(found)
 
 
-def _fit_linear(data: Dataset, settings: Settings, init: Any, report: Any, run: RunContext, began: float) -> Fit:
+def _fit_linear(
+    data: Dataset, settings: Settings, init: Any, report: Any, run: RunContext, began: float, warnings: list[str]
+) -> Fit:
     start = None if init is None else _start(init)
     done = train_on_used(data, settings, report, start, run.stop)
-    warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
+    warnings = [*warnings, *done.warnings, *([f"no probabilities: {done.lacking}"] if done.lacking else [])]
     return Fit(
         model=done.model, certificate=done.certificate, warnings=tuple(warnings), _row=settings.row,
         _results=done.results, _kept=data.used(), _n=len(data), loo_score=done.leave_one_out,
@@ -196,10 +201,12 @@ def kernel_rows(data: Dataset, s: Settings) -> KernelSet:
     return rows
 
 
-def _fit_kernel(data: Dataset, s: Settings, report: Any, run: RunContext, began: float) -> Fit:
+def _fit_kernel(
+    data: Dataset, s: Settings, report: Any, run: RunContext, began: float, warnings: list[str]
+) -> Fit:
     done = trainer(s)(kernel_rows(data, s), Fitting(s, report, run.stop), GlibcRand(s.run.seed))
     done.model.notes = notes(s, done)
-    warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
+    warnings = [*warnings, *done.warnings, *([f"no probabilities: {done.lacking}"] if done.lacking else [])]
     return Fit(
         model=done.model, certificate=done.certificate, warnings=tuple(warnings), _row=s.row, _results=done.results,
         _n=len(data), _support=done.support, _text=done.text, seconds=time.perf_counter() - began,
