@@ -107,7 +107,7 @@ def settings_of(
     ValueError, SvmtoolError, TypeError
         for invalid values, and for keywords that the solver does not have.
     """
-    changed = {k: _checked(k, v) for k, v in given.items() if not (k in DEFAULTS and _same(v, DEFAULTS[k]))}
+    changed = {k: _checked(k, v) for k, v in given.items() if not (k in DEFAULTS and same(v, DEFAULTS[k]))}
     if changed.get("eps") is not None and changed.get("gap") is not None:
         raise ValueError("eps and gap both decide when to stop: give one of them")
     if kernel is None:
@@ -179,7 +179,7 @@ def _scalar(value: Any) -> Any:
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
-def _same(a: Any, b: Any) -> bool:
+def same(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and a == b)
 
 

@@ -7,16 +7,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from svmtool.api import arrays
 from svmtool.api.models import model_of
 from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
-from svmtool.api.settings import check_names, flag, settings_of, shown
+from svmtool.api.settings import CHECKED, DEFAULTS, check_names, flag, same, settings_of, shown
 from svmtool.data.dataset import Dataset, left_out
 from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED, Settings, kernel_of
+from svmtool.training.intent import option_warnings
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.pipeline import notes
@@ -24,6 +23,7 @@ from svmtool.training.kernel.train import trainer
 from svmtool.training.pipeline import train_on_used
 from svmtool.training.validation.folds import GlibcRand
 
+COSTS = ("C", "p", "nu", "class_weight")  # keywords that all solvers accept, as all numbers of -s accept the options
 CLASSIFIES = ("classification", "all classes", "ordinal")  # kinds whose labels are classes
 
 
@@ -140,6 +140,7 @@ def fit(
         present = {"sample_weight": sample_weight is not None, "init": init is not None}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, given, also)
+        ignored += option_warnings(settings, tuple(CHECKED[k] for k in COSTS if not same(given[k], DEFAULTS[k])))
         check_labels(data, settings, flag("one_class", one_class), y is None)
         if settings.problem.kernel is not None:
             return _fit_kernel(data, settings, _report(callback), run, began, ignored)

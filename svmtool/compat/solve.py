@@ -17,6 +17,7 @@ from svmtool.formats.models import linear as model_file
 from svmtool.formats.svmlight.inputs import weighted
 from svmtool.params import Request, Settings, check_kernel_after_reading
 from svmtool.training.inputs import on_used, used_features
+from svmtool.training.intent import option_warnings
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting, KernelTraining
 from svmtool.training.kernel.pipeline import notes
@@ -60,6 +61,7 @@ class LinearRun:
                 settings, line = auto_select.select(settings, request.given, rows)
                 output.solver(line)
             params.check_after_reading(settings)
+            output.warn(*option_warnings(settings, request.given))
             self.settings = settings
             self.rows = weighted(rows, request.weights, output.warn)
             self.initial = model_file.read(request.initial_model) if request.initial_model else None
@@ -104,6 +106,7 @@ class KernelRun:
         self.settings, self.request, self.output = settings, request, output
         with as_value_errors():
             _refuse_no_rows(rows)
+            output.warn(*option_warnings(settings, request.given))
             rows = weighted(rows, request.weights, output.warn)
             self.data: KernelSet = kernel_set(rows, settings, "x")
             check_kernel_after_reading(settings)

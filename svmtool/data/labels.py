@@ -73,7 +73,7 @@ def balanced_weights(labels: np.ndarray, weights: np.ndarray | None = None) -> t
         sums = np.bincount(number.reshape(-1), None if weights is None else weights[used])
         factors = sums.sum() / (len(found) * sums)
     if not np.all(np.isfinite(factors)):
-        raise RowsError("the weights of the classes differ too much, or overflow in a sum: balanced factors do not exist")
+        raise RowsError("weights of classes that differ too much, or overflow in a sum, cannot be balanced")
     return tuple(zip(found.tolist(), factors.tolist(), strict=True))
 
 

@@ -30,7 +30,7 @@ from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training import intent
-from svmtool.training.calibration import FOLDS, NotCalibratedError, by_label, check, sigmoids
+from svmtool.training.calibration import FOLDS, NotCalibratedError, Sigmoids, by_label, check, sigmoids
 from svmtool.training.outcome import exit_status, interruptible, recording, worst_status
 from svmtool.training.pipeline import Training, fitted, show
 from svmtool.training.validation.cross_validation import UNCHANGED_NORM, Folds, checked_square
@@ -62,7 +62,9 @@ def trained(
             done = fitted(problems, start, report, stop)
             if settings.run.probability and not done.model.gives_probabilities:
                 try:
-                    done.model.notes += sigmoid_notes(calibrate(stage, settings, done.model.labels or (), stop))
+                    found = calibrate(stage, settings, done.model.labels or (), stop)
+                    done.model.notes += sigmoid_notes(found.pairs)
+                    done.warnings += found.warnings
                 except NotCalibratedError as e:
                     done.lacking = str(e)
             return done, stage, stop.set
@@ -191,7 +193,7 @@ class DistributedFolds(Folds):
 
 def calibrate(
     ranks: Collective, settings: Settings, labels: tuple[int, ...], stop: StopFlag
-) -> list[tuple[float, float]]:
+) -> Sigmoids:
     """Fit sigmoids, see training/calibration.py; afterwards the ranks still hold out rows."""
     try:
         folds = DistributedFolds(ranks, settings.replace(stratified=True), FOLDS, whole=False)

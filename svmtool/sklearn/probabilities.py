@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from svmtool.training.calibration import FOLDS, fit_sigmoid
+from svmtool.sklearn.base import warn
+from svmtool.training.calibration import FOLDS, doubts, fit_sigmoid
+from svmtool.training.validation.folds import fold_rows, stratified_folds
 
 
 def method_of(probability: bool | str) -> str | None:
@@ -63,31 +63,63 @@ class ProbabilityMixin:
     probability: bool | str
     classes_: np.ndarray
     decision_function: Callable[[Any], np.ndarray]
+    _seed: Callable[[], int | None]
 
     def _calibrate(self, X: Any, codes: np.ndarray, weights: np.ndarray | None) -> None:
-        """Fit one calibrator for each decision value; codes: class numbers."""
+        """Fit one calibrator for each decision value; codes: class numbers.
+
+        Warns of probabilities that mislead; where no row could be held out they are the shares of the classes.
+        """
         method = method_of(self.probability)
         if method is None:
             self.calibrators_ = None
             return
-        k, least = len(self.classes_), int(np.min(np.bincount(codes.astype(np.intp))))
-        if least < 2:
-            raise ValueError(f"probability={self.probability!r} needs at least 2 samples of each class")
-        values = np.zeros((len(codes), 1 if k == 2 else k))
-        pairwise = getattr(self, "kernel", None) == "precomputed"  # columns are training rows
-        seed = check_random_state(getattr(self, "random_state", None) or 0)
-        folds = StratifiedKFold(min(FOLDS, least), shuffle=True, random_state=seed)
-        for inside, outside in folds.split(values, codes):
-            part = clone(self).set_params(probability=False)
-            labels = self.classes_[codes[inside].astype(np.intp)]
-            columns = inside if pairwise else slice(None)
-            mine, others = X[inside][:, columns], X[outside][:, columns]
-            part.fit(mine, labels, None if weights is None else weights[inside])
-            values[outside] = part._class_scores(others).reshape(len(outside), -1)
         w = np.ones(len(codes)) if weights is None else weights
-        targets = [codes == 1.0] if k == 2 else [codes == j for j in range(k)]
-        make = CALIBRATORS[method]
-        self.calibrators_ = [make(f, of_class, w) for f, of_class in zip(values.T, targets, strict=True)]
+        used, k = np.flatnonzero(w), len(self.classes_)
+        codes, w = codes[used].astype(np.intp), w[used]
+        values = self._held_out(X, codes, weights, used)
+        self.calibrators_, seen = [], []
+        for f, j in zip(values.T, [1] if k == 2 else range(k), strict=True):
+            known = ~np.isnan(f)
+            some = known if known.any() else np.ones(len(f), bool)
+            self.calibrators_.append(CALIBRATORS[method](np.nan_to_num(f[some]), codes[some] == j, w[some]))
+            label = self.classes_[j]
+            classes = f"classes {self.classes_[0]} and {label}" if k == 2 else f"class {label}"
+            seen.append((getattr(self.calibrators_[-1], "A", 0.0), not known.all(), classes, label))
+        for sentence in doubts(seen):
+            warn(sentence.removeprefix("WARNING: "), UserWarning)
+
+    def _held_out(self, X: Any, codes: np.ndarray, weights: np.ndarray | None, used: np.ndarray) -> np.ndarray:
+        """Decision values f8 (n, 1 or classes) of the rows `used` of X, whose classes are `codes`.
+
+        Each by a model trained without its fold; nan where that lacks a class.
+        """
+        k = len(self.classes_)
+        values = np.full((len(codes), 1 if k == 2 else k), np.nan)
+        pairwise = getattr(self, "kernel", None) == "precomputed"  # columns are training rows
+        order, starts = stratified_folds(codes.astype(np.float64), FOLDS, self._seed())
+        for fold in range(len(starts) - 1):
+            inside, outside = fold_rows(order, starts, fold, ascending=True)
+            present = np.unique(codes[inside])
+            if len(present) < 2:
+                continue
+            part = clone(self).set_params(probability=False)
+            factors = getattr(self, "class_weight", None)
+            if isinstance(factors, dict):
+                known = self.classes_[present].tolist()
+                part.set_params(class_weight={label: v for label, v in factors.items() if label in known})
+            rows = used[inside]
+            columns = rows if pairwise else slice(None)
+            mine, others = X[rows][:, columns], X[used[outside]][:, columns]
+            part.fit(mine, self.classes_[codes[inside]], None if weights is None else weights[rows])
+            scores = part._class_scores(others).reshape(len(outside), -1)
+            if scores.shape[1] == 1 and k > 2:
+                scores = np.hstack((-scores, scores))
+            if scores.shape[1] == 1:
+                values[outside] = scores
+            else:
+                values[np.ix_(outside, present)] = scores
+        return values
 
     def _class_scores(self, X: Any) -> np.ndarray:
         """Decision values, one for each class; of two classes a vector, positive for `classes_[1]`."""

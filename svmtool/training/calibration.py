@@ -14,11 +14,15 @@ Differs from the paper:
 2. The Hessian's diagonal is increased by a relative amount, not by a constant.
 3. It stops when the Newton decrement is small relative to the value, not by the size of the gradient.
 4. Folds are stratified, as LIBSVM draws them for -v, so that every training part contains each class.
+
+A > 0 means that held-out rows of the class have the smaller decision values: on noise, or where a class has one row or
+two.  Such sigmoids are kept, as LIBSVM keeps them, and `doubts` makes the warning, with kernels too.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,14 +44,27 @@ SIGMOID_RIDGE = 1e-12  # relative increase of the Hessian's diagonal
 MIN_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
 
 
+MAX_NAMED = 5  # problems of which a warning is printed
+REVERSED = "are reversed: held-out rows of class {} have the smaller decision values, so that the most probable class "
+REVERSED += "is often not the predicted one"
+FEW = "a class has too few rows to hold some of them out"
+
+
+class Sigmoids(NamedTuple):
+    """(A, B) of the sigmoid of each two-class problem, and warnings about them."""
+
+    pairs: list[tuple[float, float]]
+    warnings: list[str]
+
+
 class NotCalibratedError(Exception):
     """Raised where sigmoids cannot be fitted; its text completes a warning."""
 
 
 def calibrate(
     table: Dataset, settings: Settings, labels: tuple[int, ...], stop: StopFlag | None = None
-) -> list[tuple[float, float]]:
-    """(A, B) for each two-class problem of a model with these labels, trained on the table with these settings.
+) -> Sigmoids:
+    """The sigmoids of a model with these labels, trained on the table with these settings.
 
     Folds use no warm start, which would depend on the held-out rows.  Raises NotCalibratedError if rows are too few or
     `stop` ends it; stop None: max_seconds is the limit.
@@ -78,29 +95,56 @@ def calibrate(
     return sigmoids(values, table.labels, table.factors, labels)
 
 
-def add_sigmoids(model: LinearModel, table: Dataset, settings: Settings, stop: StopFlag) -> str:
-    """Add sigmoids to a model trained on the table with these settings; returns why that is impossible, or ""."""
+def add_sigmoids(
+    model: LinearModel, table: Dataset, settings: Settings, stop: StopFlag
+) -> tuple[str, list[str]]:  # fmt: skip
+    """Add sigmoids to a model trained on the table with these settings.
+
+    Returns why that is impossible, or "", and warnings.
+    """
     try:
-        model.notes += sigmoid_notes(calibrate(table, settings, model.labels or (), stop))
+        found = calibrate(table, settings, model.labels or (), stop)
     except NotCalibratedError as e:
-        return str(e)
-    return ""
+        return str(e), []
+    model.notes += sigmoid_notes(found.pairs)
+    return "", found.warnings
 
 
-def sigmoids(
-    values: np.ndarray, truth: np.ndarray, weights: np.ndarray, labels: tuple[int, ...]
-) -> list[tuple[float, float]]:
-    """(A, B) of the sigmoid of each two-class problem, from held-out decision values.
+def doubts(found: list[tuple[float, bool, str, object]]) -> list[str]:
+    """The warnings about sigmoids whose probabilities mislead, of the first MAX_NAMED.
+
+    found: of each sigmoid A, whether a fold lacked one of its classes, its classes in words, and the class of which it
+    gives the probability.
+    """
+    sentences = []
+    for A, few, classes, label in found:
+        if A > 0.0:
+            sentences.append(f"WARNING: probabilities of {classes} {REVERSED.format(label)}{f'; {FEW}' if few else ''}")
+        elif few:
+            sentences.append(f"WARNING: probabilities of {classes} are rough: {FEW}")
+    return first_of(sentences, "sets of classes")
+
+
+def first_of(sentences: list[str], what: str) -> list[str]:
+    """The first MAX_NAMED warnings, and the number of the others; what: they are about."""
+    more = len(sentences) - MAX_NAMED
+    return sentences if more <= 0 else [*sentences[:MAX_NAMED], f"WARNING: {more} other {what} have such a warning too"]
+
+
+def sigmoids(values: np.ndarray, truth: np.ndarray, weights: np.ndarray, labels: tuple[int, ...]) -> Sigmoids:
+    """The sigmoid of each two-class problem, from held-out decision values.
 
     values: f8 (n, problems), nan where the fold's model lacks the class; truth, weights: of each row, f8[n].
     """
-    found = []
+    found, seen = [], []
     for label, column in zip(labels, values.T, strict=False):  # one column for two labels
         known = ~np.isnan(column)
         if not known.any():
             raise NotCalibratedError(f"class label {label} has too few rows to hold some of them out")
         found.append(fit_sigmoid(column[known], np.trunc(truth[known]) == label, weights[known]))
-    return found
+        classes = f"classes {labels[0]} and {labels[1]}" if len(labels) == 2 else f"class {label}"
+        seen.append((found[-1][0], not known.all(), classes, label))
+    return Sigmoids(found, doubts(seen))
 
 
 def check(stop: StopFlag) -> None:

@@ -62,7 +62,8 @@ def train(
         del problems
         from svmtool.training.calibration import add_sigmoids
 
-        done.lacking = add_sigmoids(done.model, kept, settings, stop)
+        done.lacking, more = add_sigmoids(done.model, kept, settings, stop)
+        done.warnings += more
     return done
 
 

@@ -93,8 +93,9 @@ def _choose_for_search(settings: Settings, request: Request) -> tuple[Settings, 
 
 
 def _likely_intent(settings: Settings, request: Request) -> list[str]:
-    """A warning where the line is probably LIBSVM's."""
-    if not {"-n", "-p"}.intersection(request.given) or request.auto:
+    """Warnings about options without effect, and where the line is probably LIBSVM's."""
+    row = next((r for r in registry.SOLVERS if r.number == settings.problem.solver), None)
+    if request.auto or row is None or not registry.without_effect(row).intersection(request.given):
         return []
     from svmtool.training import intent
 

@@ -13,6 +13,7 @@ from svmtool.errors import RowsError, SvmtoolError
 from svmtool.kernels.problems import AnyProblem, CSvc, LeastSquaresSvc, NuSvc, Points
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import POLYNOMIAL, PRECOMPUTED, Settings, check_feasible, kernel_of
+from svmtool.registry import WITHOUT_COST
 from svmtool.tolerances import DENSE_BELOW, MIB
 from svmtool.training.inputs import MAX_DIGITS, largest_cost, on_used, used_features, weights_named
 
@@ -114,9 +115,6 @@ def _check_serials(table: Dataset, file: str) -> None:
     refuse("Wrong input format", uneven.any(axis=1), "the kernel values are not symmetric: K(x,z) differs from K(z,x)")
 
 
-MODELS_WITHOUT_COST = ("nu_svc", "one_class")  # words of models whose problems have no -c and no class weights
-
-
 def refuse_unusable(data: KernelSet, settings: Settings) -> None:
     """Raise SvmtoolError if kernel values would overflow, or -n is not feasible."""
     refuse_overflow(data, settings)
@@ -139,7 +137,7 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
         inner = product + math.log10(kernel.gamma) if kernel.gamma > 0 else 0.0
         digits = kernel.degree * (max(inner, math.log10(abs(kernel.coef0) + 1.0)) + math.log10(2.0))
     s, row = settings.problem, settings.row
-    without = row.word in MODELS_WITHOUT_COST or s.C == math.inf
+    without = row.word in WITHOUT_COST or s.C == math.inf
     own = (1.0, ()) if without else (max(s.C, 1.0), s.class_weights)
     cost = largest_cost(*own, data.weights)
     labels = float(np.abs(table.labels).max(initial=1.0)) if row.kind == "regression" else 1.0
