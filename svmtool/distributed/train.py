@@ -14,7 +14,7 @@ import numpy as np
 
 from svmtool.activity import doing
 from svmtool.compiled import threads
-from svmtool.data.dataset import Dataset
+from svmtool.data.dataset import Dataset, left_out
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.frame import source_of
 from svmtool.distributed.one_class import DistributedOneClass
@@ -82,10 +82,12 @@ def rows_of(
     with contextlib.closing(BarrierStage(session, source)) as stage:
         check_after_reading(settings)
         send_weights(stage, request.weights, weights)
+        labels = np.empty(0)
         if settings.row.kind in intent.CLASSIFIERS:
             parts = stage.surviving(lambda: stage.gather("classes"))
             labels = np.array([label for found, _ in parts for label in found])
-            console.warn(*intent.label_warnings(settings, request.given, labels, source.name))
+        console.warn(*intent.warnings(settings, request.given, labels, source.name))
+        console.warn(*left_out(stage.weights, request.weights or "sample_weight"))
         yield stage
 
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool.sklearn.base import warn
-from svmtool.training.calibration import FOLDS, doubts, fit_sigmoid
-from svmtool.training.validation.folds import fold_rows, stratified_folds
+from svmtool.training.calibration import FOLDS, Seen, doubts, fit_sigmoid
 
 
 def method_of(probability: bool | str) -> str | None:
@@ -63,7 +64,6 @@ class ProbabilityMixin:
     probability: bool | str
     classes_: np.ndarray
     decision_function: Callable[[Any], np.ndarray]
-    _seed: Callable[[], int | None]
 
     def _calibrate(self, X: Any, codes: np.ndarray, weights: np.ndarray | None) -> None:
         """Fit one calibrator for each decision value; codes: class numbers.
@@ -82,43 +82,35 @@ class ProbabilityMixin:
         for f, j in zip(values.T, [1] if k == 2 else range(k), strict=True):
             known = ~np.isnan(f)
             some = known if known.any() else np.ones(len(f), bool)
-            self.calibrators_.append(CALIBRATORS[method](np.nan_to_num(f[some]), codes[some] == j, w[some]))
-            label = self.classes_[j]
-            classes = f"classes {self.classes_[0]} and {label}" if k == 2 else f"class {label}"
-            seen.append((getattr(self.calibrators_[-1], "A", 0.0), not known.all(), classes, label))
+            of_class = codes[some] == j
+            self.calibrators_.append(CALIBRATORS[method](np.nan_to_num(f[some]), of_class, w[some]))
+            A = getattr(self.calibrators_[-1], "A", 0.0)
+            seen.append(Seen(A, of_class, not known.all(), self.classes_[::-1] if k == 2 else self.classes_[[j]]))
         for sentence in doubts(seen):
             warn(sentence.removeprefix("WARNING: "), UserWarning)
 
     def _held_out(self, X: Any, codes: np.ndarray, weights: np.ndarray | None, used: np.ndarray) -> np.ndarray:
         """Decision values f8 (n, 1 or classes) of the rows `used` of X, whose classes are `codes`.
 
-        Each by a model trained without its fold; nan where that lacks a class.
+        Each by a model trained without its fold; nan for a row that is alone in its class, which every model needs.
         """
-        k = len(self.classes_)
+        k, counts = len(self.classes_), np.bincount(codes)
         values = np.full((len(codes), 1 if k == 2 else k), np.nan)
+        several = np.flatnonzero(counts[codes] > 1)
+        if not len(several):
+            return values
+        alone = np.flatnonzero(counts[codes] == 1)
         pairwise = getattr(self, "kernel", None) == "precomputed"  # columns are training rows
-        order, starts = stratified_folds(codes.astype(np.float64), FOLDS, self._seed())
-        for fold in range(len(starts) - 1):
-            inside, outside = fold_rows(order, starts, fold, ascending=True)
-            present = np.unique(codes[inside])
-            if len(present) < 2:
-                continue
-            part = clone(self).set_params(probability=False)
-            factors = getattr(self, "class_weight", None)
-            if isinstance(factors, dict):
-                known = self.classes_[present].tolist()
-                part.set_params(class_weight={label: v for label, v in factors.items() if label in known})
-            rows = used[inside]
+        seed = check_random_state(getattr(self, "random_state", None) or 0)
+        folds = StratifiedKFold(min(FOLDS, int(counts[counts > 1].min())), shuffle=True, random_state=seed)
+        for inside, outside in folds.split(several, codes[several]):
+            training, outside = np.sort(np.concatenate((several[inside], alone))), several[outside]
+            rows = used[training]
             columns = rows if pairwise else slice(None)
             mine, others = X[rows][:, columns], X[used[outside]][:, columns]
-            part.fit(mine, self.classes_[codes[inside]], None if weights is None else weights[rows])
-            scores = part._class_scores(others).reshape(len(outside), -1)
-            if scores.shape[1] == 1 and k > 2:
-                scores = np.hstack((-scores, scores))
-            if scores.shape[1] == 1:
-                values[outside] = scores
-            else:
-                values[np.ix_(outside, present)] = scores
+            part = clone(self).set_params(probability=False)
+            part.fit(mine, self.classes_[codes[training]], None if weights is None else weights[rows])
+            values[outside] = part._class_scores(others).reshape(len(outside), -1)
         return values
 
     def _class_scores(self, X: Any) -> np.ndarray:

@@ -22,6 +22,7 @@ two.  Such sigmoids are kept, as LIBSVM keeps them, and `doubts` makes the warni
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +56,24 @@ class Sigmoids(NamedTuple):
 
     pairs: list[tuple[float, float]]
     warnings: list[str]
+
+
+class Seen(NamedTuple):
+    """What a warning about a sigmoid needs.
+
+    A; whether rows with a held-out value are of the class, bool[m]; whether rows could not be held out because a class
+    has too few; the class of which the sigmoid gives the probability, and the other one of a pair.
+    """
+
+    A: float
+    of_class: np.ndarray
+    few: bool
+    classes: Sequence[object]
+
+    @property
+    def words(self) -> str:
+        """The classes in a sentence."""
+        return ("class " if len(self.classes) == 1 else "classes ") + " and ".join(map(str, self.classes))
 
 
 class NotCalibratedError(Exception):
@@ -110,19 +129,17 @@ def add_sigmoids(
     return "", found.warnings
 
 
-def doubts(found: list[tuple[float, bool, str, object]]) -> list[str]:
-    """The warnings about sigmoids whose probabilities mislead, of the first MAX_NAMED.
-
-    found: of each sigmoid A, whether a fold lacked one of its classes, its classes in words, and the class of which it
-    gives the probability.
-    """
-    sentences = []
-    for A, few, classes, label in found:
-        if A > 0.0:
-            sentences.append(f"WARNING: probabilities of {classes} {REVERSED.format(label)}{f'; {FEW}' if few else ''}")
-        elif few:
-            sentences.append(f"WARNING: probabilities of {classes} are rough: {FEW}")
-    return first_of(sentences, "sets of classes")
+def doubts(found: list[Seen]) -> list[str]:
+    """The warnings about sigmoids whose probabilities mislead."""
+    turned = [one for one in found if one.A > 0.0 and one.of_class.any() and not one.of_class.all()]
+    rough = [one.words for one in found if one.few and one not in turned]
+    sentences = [
+        f"WARNING: probabilities of {one.words} {REVERSED.format(one.classes[0])}{f'; {FEW}' if one.few else ''}"
+        for one in turned
+    ]
+    others = f" and {len(rough) - 1} others" if len(rough) > 1 else ""
+    last = [f"WARNING: probabilities of {rough[0]}{others} are rough: {FEW}"] if rough else []
+    return [*first_of(sentences, "sigmoids"), *last]
 
 
 def first_of(sentences: list[str], what: str) -> list[str]:
@@ -141,9 +158,9 @@ def sigmoids(values: np.ndarray, truth: np.ndarray, weights: np.ndarray, labels:
         known = ~np.isnan(column)
         if not known.any():
             raise NotCalibratedError(f"class label {label} has too few rows to hold some of them out")
-        found.append(fit_sigmoid(column[known], np.trunc(truth[known]) == label, weights[known]))
-        classes = f"classes {labels[0]} and {labels[1]}" if len(labels) == 2 else f"class {label}"
-        seen.append((found[-1][0], not known.all(), classes, label))
+        of_class = np.trunc(truth[known]) == label
+        found.append(fit_sigmoid(column[known], of_class, weights[known]))
+        seen.append(Seen(found[-1][0], of_class, not known.all(), labels if len(labels) == 2 else (label,)))
     return Sigmoids(found, doubts(seen))
 
 

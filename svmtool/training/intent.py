@@ -25,6 +25,11 @@ LIBSVM_PROBLEMS = {
 KERNELS_WITH = {"-g": NEEDS_GAMMA, "-d": (POLYNOMIAL,), "-r": (POLYNOMIAL, SIGMOID)}  # numbers of -t
 
 
+def warnings(settings: Settings, given: tuple[str, ...], labels: np.ndarray, path: str) -> list[str]:
+    """All warnings about the options `given` and labels f8[n] of the file `path`; RowsError as `label_warnings`."""
+    return [*option_warnings(settings, given), *label_warnings(settings, given, labels, path)]
+
+
 def option_warnings(settings: Settings, given: tuple[str, ...]) -> list[str]:
     """The warnings about options that -s or -t ignores, with LIBSVM's problem of this number if that uses them."""
     row, kernel = settings.row, settings.problem.kernel

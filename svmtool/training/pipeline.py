@@ -108,7 +108,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
         settings, line = auto_select.select(settings, request.given, table)
         console.solver(line)
     check_after_reading(settings)
-    console.warn(*intent.label_warnings(settings, request.given, table.labels, data.path))
+    console.warn(*intent.warnings(settings, request.given, table.labels, data.path))
     table = weighted(table, request.weights, console.warn)
     n_features, used = table.n_features, None if "--add" in settings.row.supported else used_features(table)
     if used is not None:

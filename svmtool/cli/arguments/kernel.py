@@ -69,21 +69,11 @@ def parse(argv: list[str]) -> Command:
         return Command(found.action, settings, request)
     files = argv[found.i :]
     _check(settings, request)
-    notes = (*found.notes, *_without_effect(settings, request))
     if found.action == "explain":
-        return Command("explain", settings, request, files[0] if files else "", notes=notes)
+        return Command("explain", settings, request, files[0] if files else "", notes=tuple(found.notes))
     if not files:
         raise scan.no_files(argv)
-    return scan.training(settings, request, files, notes)
-
-
-def _without_effect(settings: Settings, request: Request) -> list[str]:
-    """Warnings about options without effect."""
-    if registry.find_kernel(settings.problem.solver) is None:
-        return []
-    from svmtool.training import intent
-
-    return intent.option_warnings(settings, request.given)
+    return scan.training(settings, request, files, tuple(found.notes))
 
 
 def _check(settings: Settings, request: Request) -> None:

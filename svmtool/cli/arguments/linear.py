@@ -61,7 +61,7 @@ def parse(argv: list[str], libsvm: bool = False) -> Command:
     if not files and found.action == "train" and not adapts:
         raise scan.no_files(argv)
     settings, search_note = _choose_for_search(settings, request)
-    notes = (*found.notes, *search_note, *_likely_intent(settings, request))
+    notes = (*found.notes, *search_note)
     if not request.auto:
         if "-B" not in request.given:
             settings = settings.with_default_bias()
@@ -90,16 +90,6 @@ def _choose_for_search(settings: Settings, request: Request) -> tuple[Settings, 
     if settings.problem.solver not in (0, 2, 11) and settings.problem.solver not in ours:
         raise UsageError("Warm-start parameter search only available for -s 0, -s 2 and -s 11")
     return settings, ()
-
-
-def _likely_intent(settings: Settings, request: Request) -> list[str]:
-    """Warnings about options without effect, and where the line is probably LIBSVM's."""
-    row = next((r for r in registry.SOLVERS if r.number == settings.problem.solver), None)
-    if request.auto or row is None or not registry.without_effect(row).intersection(request.given):
-        return []
-    from svmtool.training import intent
-
-    return intent.option_warnings(settings, request.given)
 
 
 def _check_solver(settings: Settings, request: Request) -> None:

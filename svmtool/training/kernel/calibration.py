@@ -47,9 +47,9 @@ def held_out(data: KernelSet, order: np.ndarray, starts: np.ndarray, fitting: Fi
 def pair_sigmoid(
     pair: KernelSet, costs: tuple[float, float], fitting: Fitting, train: Train, rand: GlibcRand
 ) -> tuple[float, float, str, bool]:
-    """Return A and B of a pair of classes, labelled +1 and -1, whose rows cost costs[0] and costs[1].
+    """Return A, B and LIBSVM's text of a pair of classes, labelled +1 and -1, whose rows cost costs[0] and costs[1].
 
-    Also LIBSVM's text, and whether a fold had rows of one class alone.
+    The last: whether a fold had rows of one class alone to train on.
     """
     n = len(pair)
     weights = ((1, costs[0]), (-1, costs[1]))

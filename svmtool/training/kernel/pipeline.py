@@ -63,7 +63,7 @@ def checked(
     params.check_kernel_after_reading(settings)
     rows = KernelSet(weighted(table, request.weights, warn), rows.kernel)
     refuse_unusable(rows, settings)
-    warnings = intent.label_warnings(settings, (), table.labels, data.path)
+    warnings = intent.warnings(settings, request.given, table.labels, data.path)
     if warn is not None:
         warn(*warnings)
     return rows

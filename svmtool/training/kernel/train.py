@@ -13,7 +13,7 @@ from svmtool.kernels.problems import AnyProblem, EpsilonSvr, HardOneClass, Kerne
 from svmtool.models.kernel import KernelModel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Status
-from svmtool.training.calibration import doubts, first_of
+from svmtool.training.calibration import Seen, doubts, first_of
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet
 from svmtool.training.kernel.fit import Fitting, KernelTraining, Solved
 from svmtool.training.validation.folds import GlibcRand
@@ -90,8 +90,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
                 A, B, inner, few = calibration.pair_sigmoid(pair, pairs.costs(k), fitting, one_vs_one, rand)
                 sigmoids.append((A, B))
                 texts[k] = inner + texts[k]
-                first, other = (pairs.classes.labels[c] for c in pairs.pairs[k])
-                seen.append((A, few, f"classes {first} and {other}", first))
+                seen.append(Seen(A, pair.labels > 0, few, [pairs.classes.labels[c] for c in pairs.pairs[k]]))
             doubtful = doubts(seen)
         except calibration.NotCalibratedError as e:
             sigmoids, lacking = None, str(e)
