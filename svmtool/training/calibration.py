@@ -71,6 +71,11 @@ class Seen(NamedTuple):
     classes: Sequence[object]
 
     @property
+    def turned(self) -> bool:
+        """Whether the rows held out, which are of the class and of others, contradict the decision values."""
+        return self.A > 0.0 and bool(self.of_class.any()) and not self.of_class.all()
+
+    @property
     def words(self) -> str:
         """The classes in a sentence."""
         return ("class " if len(self.classes) == 1 else "classes ") + " and ".join(map(str, self.classes))
@@ -131,8 +136,8 @@ def add_sigmoids(
 
 def doubts(found: list[Seen]) -> list[str]:
     """The warnings about sigmoids whose probabilities mislead."""
-    turned = [one for one in found if one.A > 0.0 and one.of_class.any() and not one.of_class.all()]
-    rough = [one.words for one in found if one.few and one not in turned]
+    turned = [one for one in found if one.turned]
+    rough = [one.words for one in found if one.few and not one.turned]
     sentences = [
         f"WARNING: probabilities of {one.words} {REVERSED.format(one.classes[0])}{f'; {FEW}' if one.few else ''}"
         for one in turned

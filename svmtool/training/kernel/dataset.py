@@ -51,8 +51,10 @@ class KernelSet:
         return KernelSet(self.table.take(chosen), self.kernel)
 
     def in_use(self) -> tuple[KernelSet, np.ndarray | None]:
-        """The rows of positive weight and their indices, i8; None: all rows."""
+        """The rows of positive weight and their indices, i8; None: all rows.  RowsError if there are none."""
         used = self.table.used()
+        if used is not None and not len(used):
+            raise RowsError("a fold leaves only rows of weight 0 or below to train on: choose fewer folds")
         return (self, None) if used is None else (self.take(used), used)
 
     def labelled(self, labels: np.ndarray) -> KernelSet:
