@@ -19,6 +19,8 @@ try:
 except ImportError:
     raise ImportError("svmtool.spark needs pyspark: pip install 'svmtool[spark]'") from None
 
+import numpy as np
+
 from svmtool import registry
 from svmtool.api import arrays
 from svmtool.api.files import dumps
@@ -26,6 +28,8 @@ from svmtool.api.prediction import model_of
 from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, settings_of
+from svmtool.data.dataset import left_out
+from svmtool.data.labels import balanced_weights
 from svmtool.distributed.frame import FEATURES, LABEL, Frame, FrameScorer, check_features
 from svmtool.distributed.session import Session, spark_errors
 from svmtool.distributed.train import trained
@@ -117,19 +121,20 @@ def fit(
         raise TypeError(f"init must be a Fit or a model of a linear solver, not {type(start).__name__}")
     with RunContext(1, interruptible=False), spark_errors("spark"):
         if isinstance(class_weight, str):
-            given["class_weight"] = _balanced(frame, label, class_weight)
+            given["class_weight"] = _balanced(frame, label, class_weight, sample_weight)
         settings = _settings(solver, given, sample_weight is not None, start is not None)
         session = _session(frame.sparkSession.sparkContext)
         labelled = "one-class" not in settings.row.kind
         source = Frame(session, frame, label, features, sample_weight, labelled=labelled)
         report = None if callback is None else (lambda **record: callback(record))
-        done, _, interrupted = trained(session, settings, source, start, report)
+        done, stage, interrupted = trained(session, settings, source, start, report)
         if interrupted:
             raise KeyboardInterrupt
         if settings.row.kind == "classification" and not one_class:
             arrays.refuse_one_class(arrays.labels(done.model.labels, len(done.model.labels or ())))
     for result in done.results:
         result.alpha = None  # the executors had the dual variables
+    done.warnings[:0] = left_out(stage.weights, "sample_weight")
     return Fit(
         model=done.model, certificate=done.certificate, notices=notices(settings.row, done), _row=settings.row,
         _results=done.results, seconds=time.perf_counter() - began,
@@ -149,15 +154,19 @@ def _settings(solver: int | str, given: dict[str, Any], weighted: bool, started:
     return settings
 
 
-def _balanced(frame: DataFrame, label: str, class_weight: str) -> dict[int, float]:
-    """Factors of the labels for class_weight="balanced": n rows / (classes * rows of the class)."""
+def _balanced(frame: DataFrame, label: str, class_weight: str, weight: str | None = None) -> dict[int, float]:
+    """Factors of the labels for class_weight="balanced": see `balanced_weights`; weight: the column of weights."""
     if class_weight != "balanced":
         raise ValueError(f"class_weight must be a dict, 'balanced' or None, not {class_weight!r}")
     if label not in frame.columns:
         raise ValueError(f"the data frame: no column {label}; the columns are {', '.join(frame.columns) or 'none'}")
-    counts = {row[0]: row[1] for row in frame.groupBy(label).count().collect() if row[0] is not None}
-    n = sum(counts.values())
-    return {int(value): n / (len(counts) * count) for value, count in counts.items()}
+    if weight in frame.columns:
+        counts = frame.filter(frame[weight] > 0).groupBy(label).sum(weight)
+    else:
+        counts = frame.groupBy(label).count()
+    found = [(row[0], row[1]) for row in counts.collect() if row[0] is not None]
+    labels, sums = (np.array(column, np.float64) for column in zip(*found, strict=True)) if found else ([], [])
+    return dict(balanced_weights(labels, sums)) if len(labels) else {}
 
 
 def predict(model: Any, frame: DataFrame, *, features: str = FEATURES) -> DataFrame:

@@ -32,7 +32,7 @@ def dataset(X: Any, y: Any = None, sample_weight: Any = None) -> Dataset:
     Raises
     ------
     ValueError
-        for values that are not finite numbers, shapes that do not agree, and weights that are negative or all 0.
+        for values that are not finite numbers, shapes that do not agree, and weights of which none is above 0.
     """
     if hasattr(X, "tocsr"):
         indptr, indices, values, n_features = _csr(X)
@@ -242,13 +242,11 @@ def _weights(sample_weight: Any, n: int) -> np.ndarray:
 
 
 def refuse_weights(weights: np.ndarray) -> None:
-    """ValueError if weights (f8[n], finite) are negative, all 0, or overflow in a sum."""
-    if len(weights) and weights.min() < 0.0:
-        raise ValueError("Negative values in data passed to `sample_weight`")
-    if len(weights) and not weights.any():
+    """ValueError if weights (f8[n], finite) are all 0 or negative, or if those above 0 overflow in a sum."""
+    if len(weights) and not (weights > 0.0).any():
         raise ValueError("Invalid input - all samples have zero or negative weights.")
     with np.errstate(over="ignore"):
-        total = weights.sum()
+        total = weights.sum(where=weights > 0.0)
     if total == np.inf:
         raise ValueError(f"the sum of sample_weight overflows: the largest weight is {weights.max():g}")
 

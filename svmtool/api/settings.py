@@ -107,7 +107,7 @@ def settings_of(
     ValueError, SvmtoolError, TypeError
         for invalid values, and for keywords that the solver does not have.
     """
-    changed = {k: _checked(k, v) for k, v in given.items() if not (k in DEFAULTS and _same(v, DEFAULTS[k]))}
+    changed = {k: _checked(k, v) for k, v in given.items() if not (k in DEFAULTS and same(v, DEFAULTS[k]))}
     if changed.get("eps") is not None and changed.get("gap") is not None:
         raise ValueError("eps and gap both decide when to stop: give one of them")
     if kernel is None:
@@ -179,7 +179,7 @@ def _scalar(value: Any) -> Any:
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
-def _same(a: Any, b: Any) -> bool:
+def same(a: Any, b: Any) -> bool:
     return a is b or (type(a) is type(b) and a == b)
 
 
@@ -307,10 +307,6 @@ def _refuse_unsupported(row: Solver, names: list[str]) -> None:
     """ValueError for a keyword that would be ignored."""
     supported = registry.supported_options(row)
     for name in names:
-        if row.kernel and name == "sample_weight":
-            if row.kind == "hard one-class":
-                raise ValueError(f"solver {row.number} ({row.name}) has no sample_weight: its problem has no costs")
-            continue
         if row.kernel and name == "stratified":  # LIBSVM's folds are where there are classes
             continue
         option = OPTION_OF.get(name) or CHECKED.get(name)
@@ -324,13 +320,13 @@ def _refuse_unsupported(row: Solver, names: list[str]) -> None:
 
 
 def class_weights(given: Any, data: Dataset, row: Solver) -> tuple[tuple[int, float], ...]:
-    """Pairs of label and factor of a dict, or of "balanced": n rows / (classes * rows of the class)."""
+    """Pairs of label and factor of a dict, or of "balanced": see `balanced_weights`."""
     if row.kind not in ("classification", "all classes", "ordinal"):
         raise ValueError(f"class_weight is for classification, not for solver {row.number} ({row.name})")
     if isinstance(given, str):
         if given != "balanced":
             raise ValueError(f"class_weight must be a dict, 'balanced' or None, not {shown(given)}")
-        return balanced_weights(data.labels)
+        return balanced_weights(data.labels, data.weights)
     if not isinstance(given, Mapping):
         raise TypeError(f"class_weight must be a dict, 'balanced' or None, not {shown(given)}")
     pairs = []

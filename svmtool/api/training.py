@@ -7,17 +7,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from svmtool.api import arrays
 from svmtool.api.models import model_of
 from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
-from svmtool.api.settings import check_names, flag, settings_of, shown
-from svmtool.data.dataset import Dataset
+from svmtool.api.settings import CHECKED, DEFAULTS, check_names, flag, same, settings_of, shown
+from svmtool.data.dataset import Dataset, left_out
 from svmtool.models.linear import LinearModel
-from svmtool.params import PRECOMPUTED, Settings, check_feasible, kernel_of
-from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
+from svmtool.params import PRECOMPUTED, Settings, kernel_of
+from svmtool.training.intent import option_warnings
+from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.pipeline import notes
 from svmtool.training.kernel.train import trainer
@@ -25,6 +24,7 @@ from svmtool.training.notices import notices as notices_of
 from svmtool.training.pipeline import train_on_used
 from svmtool.training.validation.folds import GlibcRand
 
+COSTS = ("C", "p", "nu", "class_weight")  # keywords that all solvers accept, as all numbers of -s accept the options
 CLASSIFIES = ("classification", "all classes", "ordinal")  # kinds whose labels are classes
 
 
@@ -73,9 +73,11 @@ def fit(
     coef0 : float
         Of the polynomial and sigmoid kernels.
     sample_weight : array, (n,), optional
-        Factor of each row's cost, of one-class and nu problems the row's share; rows of weight 0 are ignored.
+        Factor of each row's cost, of one-class and nu problems the row's share; rows of weight 0 are ignored, those of
+        negative weight with a warning.
     class_weight : dict or "balanced", optional
-        Factor of the cost of each label's rows.
+        Factor of the cost of each label's rows; "balanced": n / (labels * rows of the label), where `sample_weight`
+        counts as repeated rows.
     init : Fit or LinearModel, optional
         Linear models: where to start.
     callback : callable, optional
@@ -134,14 +136,16 @@ def fit(
         "cache_mb": cache_mb, "shrinking": shrinking, **options,
     }  # fmt: skip
     data = arrays.dataset(X, y, sample_weight)
+    ignored = left_out(data.weights, "sample_weight")
     with RunContext(threads, max_seconds) as run:
         present = {"sample_weight": sample_weight is not None, "init": init is not None}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, given, also)
+        ignored += option_warnings(settings, tuple(CHECKED[k] for k in COSTS if not same(given[k], DEFAULTS[k])))
         check_labels(data, settings, flag("one_class", one_class), y is None)
         if settings.problem.kernel is not None:
-            return _fit_kernel(data, settings, _report(callback), run, began)
-        return _fit_linear(data, settings, init, _report(callback), run, began)
+            return _fit_kernel(data, settings, _report(callback), run, began, ignored)
+        return _fit_linear(data, settings, init, _report(callback), run, began, ignored)
 
 
 def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[..., None] | None:
@@ -177,9 +181,12 @@ def _start(init: Any) -> LinearModel:
     return model_of(found)
 
 
-def _fit_linear(data: Dataset, settings: Settings, init: Any, report: Any, run: RunContext, began: float) -> Fit:
+def _fit_linear(
+    data: Dataset, settings: Settings, init: Any, report: Any, run: RunContext, began: float, warnings: list[str]
+) -> Fit:
     start = None if init is None else _start(init)
     done = train_on_used(data, settings, report, start, run.stop)
+    done.warnings[:0] = warnings
     return Fit(
         model=done.model, certificate=done.certificate, notices=notices_of(settings.row, done), _row=settings.row,
         _results=done.results, _kept=data.used(), _n=len(data), loo_score=done.leave_one_out,
@@ -187,27 +194,23 @@ def _fit_linear(data: Dataset, settings: Settings, init: Any, report: Any, run: 
     )  # fmt: skip
 
 
-def kernel_rows(data: Dataset, s: Settings) -> tuple[KernelSet, np.ndarray | None]:
-    """The rows with their kernel, after LIBSVM's checks, and their indices (i8) if rows of weight 0 are left out."""
+def kernel_rows(data: Dataset, s: Settings) -> KernelSet:
+    """The rows with their kernel, after LIBSVM's checks."""
     if kernel_of(s).kernel_type == PRECOMPUTED:
         data = arrays.with_serials(data, training=True)
-    rows, kept = kernel_set(data, s, "X"), data.used()
-    if kept is not None:
-        rows = rows.take(kept)
-    refuse_overflow(rows, s)
-    if s.row.kind == "classification":
-        _, number = np.unique(np.trunc(rows.labels), return_inverse=True)
-        counts = np.bincount(number.reshape(-1), rows.weights)
-        check_feasible(s, counts.tolist())
-    return rows, kept
+    rows = kernel_set(data, s, "X")
+    refuse_unusable(rows, s)
+    return rows
 
 
-def _fit_kernel(data: Dataset, s: Settings, report: Any, run: RunContext, began: float) -> Fit:
-    rows, kept = kernel_rows(data, s)
-    done = trainer(s)(rows, Fitting(s, report, run.stop), GlibcRand(s.run.seed))
+def _fit_kernel(
+    data: Dataset, s: Settings, report: Any, run: RunContext, began: float, warnings: list[str]
+) -> Fit:
+    done = trainer(s)(kernel_rows(data, s), Fitting(s, report, run.stop), GlibcRand(s.run.seed))
     done.model.notes = notes(s, done)
-    support = done.support if kept is None else kept[done.support]
+    done.warnings[:0] = warnings
     return Fit(
         model=done.model, certificate=done.certificate, notices=notices_of(s.row, done), _row=s.row,
-        _results=done.results, _n=len(data), _support=support, _text=done.text, seconds=time.perf_counter() - began,
+        _results=done.results, _n=len(data), _support=done.support, _text=done.text,
+        seconds=time.perf_counter() - began,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from svmtool.api import arrays
 from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, flag, settings_of, shown, text, whole
 from svmtool.api.training import CLASSIFIES, check_labels, kernel_rows
-from svmtool.data.dataset import Dataset
+from svmtool.data.dataset import Dataset, left_out
 from svmtool.data.labels import Classes
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
@@ -138,6 +138,7 @@ def cross_validate(
         else:
             found = _linear(data, settings.replace(stratified=stratified), folds, run, held)
     held.predictions = found.predictions
+    found = found._replace(warnings=(*left_out(data.weights, "sample_weight"), *found.warnings))
     values = {
         name: m.compute(held) if isinstance(m, Measure) else float(m(data.labels, found.predictions))
         for name, m in measures.items()
@@ -221,9 +222,7 @@ def _gathered(n: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray 
 
 
 def _with_kernel(data: Dataset, s: Settings, count: int, run: RunContext, held: HeldOut) -> Validation:
-    if data.used() is not None:
-        raise ValueError("sample_weight must be above 0 in a cross-validation with a kernel: leave other rows out")
-    rows, _ = kernel_rows(data, s)
+    rows = kernel_rows(data, s)
     rand = GlibcRand(s.run.seed)
     folds = kernel_validation.Folds(rows, s.row.kind == "classification", count, rand)
     warnings, labels, parts = [*folds.warnings], _labels(data, s.row.kind), []

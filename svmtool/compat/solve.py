@@ -12,13 +12,13 @@ from svmtool.api.run import RunContext
 from svmtool.compat.errors import as_value_errors
 from svmtool.compat.output import Output
 from svmtool.data.dataset import Dataset
-from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear as model_file
 from svmtool.formats.svmlight.inputs import weighted
-from svmtool.params import Request, Settings, check_feasible, check_kernel_after_reading
+from svmtool.params import Request, Settings, check_kernel_after_reading
 from svmtool.training.inputs import on_used, used_features
-from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
+from svmtool.training.intent import option_warnings
+from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting, KernelTraining
 from svmtool.training.kernel.pipeline import notes
 from svmtool.training.kernel.train import trainer
@@ -61,8 +61,9 @@ class LinearRun:
                 settings, line = auto_select.select(settings, request.given, rows)
                 output.solver(line)
             params.check_after_reading(settings)
+            output.warn(*option_warnings(settings, request.given))
             self.settings = settings
-            self.rows = weighted(rows, request.weights)
+            self.rows = weighted(rows, request.weights, output.warn)
             self.initial = model_file.read(request.initial_model) if request.initial_model else None
 
     def train(self) -> Training:
@@ -105,11 +106,11 @@ class KernelRun:
         self.settings, self.request, self.output = settings, request, output
         with as_value_errors():
             _refuse_no_rows(rows)
+            output.warn(*option_warnings(settings, request.given))
+            rows = weighted(rows, request.weights, output.warn)
             self.data: KernelSet = kernel_set(rows, settings, "x")
             check_kernel_after_reading(settings)
-            refuse_overflow(self.data, settings)
-            if settings.row.kind == "classification":
-                check_feasible(settings, Classes(rows.labels).counts.tolist())
+            refuse_unusable(self.data, settings)
         self.rand = GlibcRand(settings.run.seed)
 
     def train(self) -> KernelTraining:

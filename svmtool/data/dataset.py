@@ -11,9 +11,28 @@ from svmtool.compiled.loops.rows.array_loops import csr_of_dense
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows, dense_is_faster, from_csr
 from svmtool.data.row_storage import Rows
+from svmtool.errors import SvmtoolError
 
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
+
+def left_out(weights: np.ndarray | None, name: str) -> list[str]:
+    """The warning about rows that negative weights (f8[n], `name` in messages) leave out, as 0 does, if there are any.
+
+    Raises SvmtoolError if they leave out all.
+    """
+    if weights is None or not len(weights):
+        return []
+    if not np.any(weights > 0.0):
+        raise SvmtoolError(f"{name}: all weights are 0 or negative: they leave out every row")
+    negative = np.flatnonzero(weights < 0.0)
+    if not len(negative):
+        return []
+    first = f"the first is weight {negative[0] + 1}, {weights[negative[0]]:g}"
+    return [
+        f"WARNING: {name}: {len(negative)} of {len(weights)} weights are negative ({first}): their rows are left out"
+    ]
+
 
 def _nonzeros(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The values of X that are not zero, as CSR; X itself where there is no zero."""

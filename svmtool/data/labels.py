@@ -62,10 +62,19 @@ def cost_factors(labels: Sequence[int], class_weights: tuple[tuple[int, float], 
     return factor, missing
 
 
-def balanced_weights(labels: np.ndarray) -> tuple[tuple[int, float], ...]:
-    """(label, n / (classes * rows of the class)) of each class of the labels f8[n]: all classes cost the same."""
-    found, counts = np.unique(whole_labels(labels), return_counts=True)
-    return tuple(zip(found.tolist(), (len(labels) / (len(found) * counts)).tolist(), strict=True))
+def balanced_weights(labels: np.ndarray, weights: np.ndarray | None = None) -> tuple[tuple[int, float], ...]:
+    """(label, n / (classes * rows of the class)) of each class of the labels f8[n]: all classes cost the same.
+
+    With weights (f8[n]) their sums stand for numbers of rows, without the rows of weight 0 or below.
+    """
+    used = slice(None) if weights is None else np.flatnonzero(weights > 0.0)
+    found, number = np.unique(whole_labels(labels[used]), return_inverse=True)
+    with np.errstate(all="ignore"):
+        sums = np.bincount(number.reshape(-1), None if weights is None else weights[used])
+        factors = sums.sum() / (len(found) * sums)
+    if not np.all(np.isfinite(factors)):
+        raise RowsError("weights of classes that differ too much, or overflow in a sum, cannot be balanced")
+    return tuple(zip(found.tolist(), factors.tolist(), strict=True))
 
 
 class Classes:

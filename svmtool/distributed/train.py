@@ -14,7 +14,7 @@ import numpy as np
 
 from svmtool.activity import doing
 from svmtool.compiled import threads
-from svmtool.data.dataset import Dataset
+from svmtool.data.dataset import Dataset, left_out
 from svmtool.distributed.collective import Collective
 from svmtool.distributed.frame import source_of
 from svmtool.distributed.one_class import DistributedOneClass
@@ -30,7 +30,7 @@ from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training import intent
-from svmtool.training.calibration import FOLDS, NotCalibratedError, by_label, check, sigmoids
+from svmtool.training.calibration import FOLDS, NotCalibratedError, Sigmoids, by_label, check, sigmoids
 from svmtool.training.outcome import exit_status, interruptible, recording, worst_status
 from svmtool.training.pipeline import Training, fitted, show
 from svmtool.training.validation.cross_validation import UNCHANGED_NORM, Folds, checked_square
@@ -62,7 +62,9 @@ def trained(
             done = fitted(problems, start, report, stop)
             if settings.run.probability and not done.model.gives_probabilities:
                 try:
-                    done.model.notes += sigmoid_notes(calibrate(stage, settings, done.model.labels or (), stop))
+                    found = calibrate(stage, settings, done.model.labels or (), stop)
+                    done.model.notes += sigmoid_notes(found.pairs)
+                    done.warnings += found.warnings
                 except NotCalibratedError as e:
                     done.lacking = str(e)
             return done, stage, stop.set
@@ -80,10 +82,12 @@ def rows_of(
     with contextlib.closing(BarrierStage(session, source)) as stage:
         check_after_reading(settings)
         send_weights(stage, request.weights, weights)
+        labels = np.empty(0)
         if settings.row.kind in intent.CLASSIFIERS:
             parts = stage.surviving(lambda: stage.gather("classes"))
             labels = np.array([label for found, _ in parts for label in found])
-            console.warn(*intent.label_warnings(settings, request.given, labels, source.name))
+        console.warn(*intent.warnings(settings, request.given, labels, source.name))
+        console.warn(*left_out(stage.weights, request.weights or "sample_weight"))
         yield stage
 
 
@@ -191,7 +195,7 @@ class DistributedFolds(Folds):
 
 def calibrate(
     ranks: Collective, settings: Settings, labels: tuple[int, ...], stop: StopFlag
-) -> list[tuple[float, float]]:
+) -> Sigmoids:
     """Fit sigmoids, see training/calibration.py; afterwards the ranks still hold out rows."""
     try:
         folds = DistributedFolds(ranks, settings.replace(stratified=True), FOLDS, whole=False)

@@ -24,6 +24,7 @@ KIND_OPTIONS = {  # options of the training, independent of the solver; LIBLINEA
     **dict.fromkeys(("regression", "ordinal", "one-class"), COSTS),
     "hard one-class": frozenset(),
 }
+WITHOUT_COST = ("nu_svc", "one_class", "ONECLASS_SVM")  # words of models whose problems have no -c and no class weights
 
 
 def _rendered(rows: Iterable[Solver]) -> tuple[Solver, ...]:
@@ -74,6 +75,16 @@ def supporting(option: str) -> list[Solver]:
 def supported_options(row: Solver) -> frozenset[str]:
     """Return all options that a row supports."""
     return COMMON_OPTIONS | KIND_OPTIONS[row.kind] | row.supported
+
+
+def without_effect(row: Solver) -> frozenset[str]:
+    """Return the options that a row accepts, as LIBLINEAR and LIBSVM do, although its problem has no use for them."""
+    unused = {"-n", "-p"} - row.supported if row.number < 30 else set()
+    if row.word in WITHOUT_COST:
+        unused |= COSTS
+    if row.kind == "regression":
+        unused.add("-w")
+    return frozenset(unused)
 
 
 def anywhere(option: str, rows: Iterable[Solver]) -> bool:

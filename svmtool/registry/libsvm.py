@@ -9,7 +9,7 @@ ALFPGM += "J. Computer and Communications 10 (2022): decomposition with sets of 
 LIBSVM_PAPER = "Chang and Lin, LIBSVM: a Library for Support Vector Machines, ACM TIST 2 (2011) 27, Section 2"
 KERNEL_OPTIONS = frozenset(
     {"-t", "-d", "-g", "-r", "-m", "-e", "-h", "-b", "--probability", "--gap", "--max-seconds", "--max-iter", "--seed"}
-    | {"--solver-log", "--plot"}
+    | {"--weights", "--solver-log", "--plot"}
 )
 ALFPGM_OPTIONS = frozenset(
     {"--paper-form", "--pairs", "--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check"}

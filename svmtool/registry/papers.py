@@ -261,7 +261,7 @@ FOSVM1_KERNEL = kernel_row(
     eps_default=None,
     gap_default=gap_of_theta(THETA),
     stopping=THETA_RULE.format("f(x_i)"),
-    supported=(KERNEL_OPTIONS | {"--theta", "--boundary"}) - {"-h", "-e"},
+    supported=(KERNEL_OPTIONS | {"--theta", "--boundary"}) - {"-h", "-e", "--weights"},
     paper=FOSVM1,
 )  # fmt: skip
 
@@ -302,6 +302,6 @@ KERNEL_ROWS = (
     FOSVM1_KERNEL._replace(
         **SAMPLED_FOSVM,
         stopping=SAMPLE_RULE.format("f(x_i)"),
-        supported=(KERNEL_OPTIONS | {"--theta", "--boundary", "--sample"}) - {"-h", "-e", "--gap"},
+        supported=(FOSVM1_KERNEL.supported | {"--sample"}) - {"--gap"},
     ),
 )  # fmt: skip

@@ -26,6 +26,8 @@ from svmtool import api
 from svmtool.api.arrays import TOO_LARGE, floats, refuse_unsound, refuse_weights
 from svmtool.api.settings import in_keywords, real, shown
 from svmtool.certify.linear import Certificate
+from svmtool.data.dataset import left_out
+from svmtool.data.labels import balanced_weights
 from svmtool.training.notices import Notice
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
@@ -142,12 +144,14 @@ class CertifiedEstimator(BaseEstimator):
             return validate_data(self, X, y, **checks)
 
     def _weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
-        """sample_weight as f8[n], checked; None where all are 1."""
+        """sample_weight as f8[n], checked, negative ones as 0, with a warning; None where there are none."""
         if sample_weight is None:
             return None
         weights = _check_sample_weight(floats(sample_weight, "sample_weight"), X, dtype=np.float64)
         refuse_weights(weights)
-        return weights
+        for sentence in left_out(weights, "sample_weight"):
+            warn(sentence.removeprefix("WARNING: "), UserWarning)
+        return np.maximum(weights, 0.0)
 
     def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> api.Fit:
         """Train, set the attributes of the certificate, and warn where the run did not converge."""
@@ -205,6 +209,8 @@ class LinearDecisions:
 class ClassifierTraining(CertifiedEstimator):
     """Classes in any form, class weights and sample weights of the classifiers."""
 
+    _balances_rows = False  # whether class_weight="balanced" counts rows, not sample_weight
+
     def _encoded(self, y: np.ndarray) -> np.ndarray:
         """Set `classes_`; returns the number of each row's class, f8[n]."""
         # whole numbers are classes without scikit-learn's check, which takes longer than a small fit
@@ -230,7 +236,7 @@ class ClassifierTraining(CertifiedEstimator):
         weights = self._weights(sample_weight, X)
         used = None if weights is None or weights.all() else np.flatnonzero(weights)
         codes = self._encoded(y if used is None else y[used])
-        self.class_weight_ = self._class_factors(codes, weights if used is None else weights[used])
+        self.class_weight_ = self._class_factors(y, weights)
         if used is None:
             return X, codes, weights
         if not keep:
@@ -244,14 +250,16 @@ class ClassifierTraining(CertifiedEstimator):
         found = {k: float(factor) for k, factor in enumerate(self.class_weight_) if factor != 1.0}
         return found or None
 
-    def _class_factors(self, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        """The factor of each class, f8[classes]."""
+    def _class_factors(self, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """The factor of each of `classes_`, f8[classes]."""
         chosen, k = getattr(self, "class_weight", None), len(self.classes_)
         if chosen is None:
             return np.ones(k)
         if isinstance(chosen, str):  # "balanced"
-            counts = np.bincount(codes.astype(np.intp), weights, k)
-            return counts.sum() / (k * counts)
+            known = np.isin(y, self.classes_)
+            codes = np.searchsorted(self.classes_, y[known]).astype(np.float64)
+            counted = None if weights is None or self._balances_rows else weights[known]
+            return np.array([factor for _, factor in balanced_weights(codes, counted)])
         unknown = [label for label in chosen if label not in set(self.classes_.tolist())]
         if unknown and len(chosen) - len(unknown) < k:
             raise ValueError(f"The classes, {unknown}, are not in class_weight")

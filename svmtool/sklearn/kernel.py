@@ -24,6 +24,8 @@ FEASIBLE = 0.999  # share of the largest feasible nu: where nu is that, the bias
 class _KernelClassifier(ProbabilityMixin, ClassifierMixin, ClassifierTraining, KernelTraining):
     """Classification: one problem for each pair of classes, with classes in ascending order."""
 
+    _balances_rows = True  # as scikit-learn's SVC and NuSVC, unlike its LinearSVC and LogisticRegression
+
     _problem: Callable[[], dict[str, Any]]  # the solver and its keywords, as `api.fit` takes them
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -176,7 +178,7 @@ class SVC(_KernelClassifier):
     cache_size : float, default=200
         Memory for kernel values, in MB.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class).
+        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class), whatever `sample_weight` is.
     verbose : bool or int, default=False
         1 prints the certificate, 2 each iteration too.
     max_iter : int, default=-1
@@ -261,7 +263,7 @@ class SVC(_KernelClassifier):
 
 
 class NuSVC(_KernelClassifier):
-    """Nu-support vector classification, with scikit-learn's interface but for class_weight, which nu-SVC cannot have.
+    """Nu-support vector classification, with scikit-learn's interface.
 
     Several classes are fitted one against another, a problem for each pair.
 
@@ -287,6 +289,8 @@ class NuSVC(_KernelClassifier):
         Violation of the most violating pair of dual variables at which the fit ends; `gap_` is the gap that it gave.
     cache_size : float, default=200
         Memory for kernel values, in MB.
+    class_weight : dict, "balanced" or None, default=None
+        Accepted for compatibility, with a warning: nu-SVC has no costs that it could multiply.
     verbose : bool or int, default=False
         1 prints the certificate, 2 each iteration too.
     max_iter : int, default=-1
@@ -319,7 +323,7 @@ class NuSVC(_KernelClassifier):
     coef_ : ndarray of shape (n_pairs, n_features)
         Weights, with kernel="linear" only.
     class_weight_ : ndarray of shape (n_classes,)
-        Always 1.
+        Factor of each class, without effect.
     fit_status_ : int
         0 if the fit converged, else 1.
     shape_fit_ : tuple of int
@@ -354,16 +358,15 @@ class NuSVC(_KernelClassifier):
     """
 
     _parameter_constraints: dict = {**CLASSIFIER_CONSTRAINTS, "nu": [SHARE]}
-    _parameter_constraints.pop("class_weight")
 
     def __init__(
         self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability=False, tol=1e-3,
-        cache_size=200, verbose=False, max_iter=-1, decision_function_shape="ovr",
+        cache_size=200, class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr",
         break_ties=False, random_state=None, n_jobs=None, max_seconds=None,
     ):  # fmt: skip
         self.nu, self.kernel, self.degree, self.gamma, self.coef0 = nu, kernel, degree, gamma, coef0
         self.shrinking, self.probability, self.tol, self.cache_size = shrinking, probability, tol, cache_size
-        self.verbose, self.max_iter = verbose, max_iter
+        self.class_weight, self.verbose, self.max_iter = class_weight, verbose, max_iter
         self.decision_function_shape, self.break_ties = decision_function_shape, break_ties
         self.random_state, self.n_jobs, self.max_seconds = random_state, n_jobs, max_seconds
 
@@ -374,6 +377,8 @@ class NuSVC(_KernelClassifier):
         self, codes: np.ndarray, weights: np.ndarray | None, options: dict[str, Any]
     ) -> tuple[np.ndarray | None, dict[str, Any]]:
         """The weights of rows, and nu no larger than the classes allow."""
+        if self.class_weight is not None:
+            warn("class_weight has no effect: the problem of NuSVC has no costs", UserWarning)
         sizes = np.sort(np.bincount(codes.astype(np.intp), weights))
         max_nu = 2.0 * sizes[0] / (sizes[0] + sizes[-1])
         if self.nu <= max_nu:

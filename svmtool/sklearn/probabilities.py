@@ -13,7 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from svmtool.training.calibration import FOLDS, fit_sigmoid
+from svmtool.sklearn.base import warn
+from svmtool.training.calibration import FOLDS, Seen, doubts, fit_sigmoid
 
 
 def method_of(probability: bool | str) -> str | None:
@@ -65,29 +66,52 @@ class ProbabilityMixin:
     decision_function: Callable[[Any], np.ndarray]
 
     def _calibrate(self, X: Any, codes: np.ndarray, weights: np.ndarray | None) -> None:
-        """Fit one calibrator for each decision value; codes: class numbers."""
+        """Fit one calibrator for each decision value; codes: class numbers.
+
+        Warns of probabilities that mislead; where no row could be held out they are the shares of the classes.
+        """
         method = method_of(self.probability)
         if method is None:
             self.calibrators_ = None
             return
-        k, least = len(self.classes_), int(np.min(np.bincount(codes.astype(np.intp))))
-        if least < 2:
-            raise ValueError(f"probability={self.probability!r} needs at least 2 samples of each class")
-        values = np.zeros((len(codes), 1 if k == 2 else k))
+        w = np.ones(len(codes)) if weights is None else weights
+        used, k = np.flatnonzero(w), len(self.classes_)
+        codes, w = codes[used].astype(np.intp), w[used]
+        values = self._held_out(X, codes, weights, used)
+        self.calibrators_, seen = [], []
+        for f, j in zip(values.T, [1] if k == 2 else range(k), strict=True):
+            known = ~np.isnan(f)
+            some = known if known.any() else np.ones(len(f), bool)
+            of_class = codes[some] == j
+            self.calibrators_.append(CALIBRATORS[method](np.nan_to_num(f[some]), of_class, w[some]))
+            A = getattr(self.calibrators_[-1], "A", 0.0)
+            seen.append(Seen(A, of_class, not known.all(), self.classes_[::-1] if k == 2 else self.classes_[[j]]))
+        for sentence in doubts(seen):
+            warn(sentence.removeprefix("WARNING: "), UserWarning)
+
+    def _held_out(self, X: Any, codes: np.ndarray, weights: np.ndarray | None, used: np.ndarray) -> np.ndarray:
+        """Decision values f8 (n, 1 or classes) of the rows `used` of X, whose classes are `codes`.
+
+        Each by a model trained without its fold; nan for a row that is alone in its class, which every model needs.
+        """
+        k, counts = len(self.classes_), np.bincount(codes)
+        values = np.full((len(codes), 1 if k == 2 else k), np.nan)
+        several = np.flatnonzero(counts[codes] > 1)
+        if not len(several):
+            return values
+        alone = np.flatnonzero(counts[codes] == 1)
         pairwise = getattr(self, "kernel", None) == "precomputed"  # columns are training rows
         seed = check_random_state(getattr(self, "random_state", None) or 0)
-        folds = StratifiedKFold(min(FOLDS, least), shuffle=True, random_state=seed)
-        for inside, outside in folds.split(values, codes):
+        folds = StratifiedKFold(min(FOLDS, int(counts[counts > 1].min())), shuffle=True, random_state=seed)
+        for inside, outside in folds.split(several, codes[several]):
+            training, outside = np.sort(np.concatenate((several[inside], alone))), several[outside]
+            rows = used[training]
+            columns = rows if pairwise else slice(None)
+            mine, others = X[rows][:, columns], X[used[outside]][:, columns]
             part = clone(self).set_params(probability=False)
-            labels = self.classes_[codes[inside].astype(np.intp)]
-            columns = inside if pairwise else slice(None)
-            mine, others = X[inside][:, columns], X[outside][:, columns]
-            part.fit(mine, labels, None if weights is None else weights[inside])
+            part.fit(mine, self.classes_[codes[training]], None if weights is None else weights[rows])
             values[outside] = part._class_scores(others).reshape(len(outside), -1)
-        w = np.ones(len(codes)) if weights is None else weights
-        targets = [codes == 1.0] if k == 2 else [codes == j for j in range(k)]
-        make = CALIBRATORS[method]
-        self.calibrators_ = [make(f, of_class, w) for f, of_class in zip(values.T, targets, strict=True)]
+        return values
 
     def _class_scores(self, X: Any) -> np.ndarray:
         """Decision values, one for each class; of two classes a vector, positive for `classes_[1]`."""

@@ -14,11 +14,16 @@ Differs from the paper:
 2. The Hessian's diagonal is increased by a relative amount, not by a constant.
 3. It stops when the Newton decrement is small relative to the value, not by the size of the gradient.
 4. Folds are stratified, as LIBSVM draws them for -v, so that every training part contains each class.
+
+A > 0 means that held-out rows of the class have the smaller decision values: on noise, or where a class has one row or
+two.  Such sigmoids are kept, as LIBSVM keeps them, and `doubts` makes the warning, with kernels too.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,14 +45,50 @@ SIGMOID_RIDGE = 1e-12  # relative increase of the Hessian's diagonal
 MIN_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
 
 
+MAX_NAMED = 5  # problems of which a warning is printed
+REVERSED = "are reversed: held-out rows of class {} have the smaller decision values, so that the most probable class "
+REVERSED += "is often not the predicted one"
+FEW = "a class has too few rows to hold some of them out"
+
+
+class Sigmoids(NamedTuple):
+    """(A, B) of the sigmoid of each two-class problem, and warnings about them."""
+
+    pairs: list[tuple[float, float]]
+    warnings: list[str]
+
+
+class Seen(NamedTuple):
+    """What a warning about a sigmoid needs.
+
+    A; whether rows with a held-out value are of the class, bool[m]; whether rows could not be held out because a class
+    has too few; the class of which the sigmoid gives the probability, and the other one of a pair.
+    """
+
+    A: float
+    of_class: np.ndarray
+    few: bool
+    classes: Sequence[object]
+
+    @property
+    def turned(self) -> bool:
+        """Whether the rows held out, which are of the class and of others, contradict the decision values."""
+        return self.A > 0.0 and bool(self.of_class.any()) and not self.of_class.all()
+
+    @property
+    def words(self) -> str:
+        """The classes in a sentence."""
+        return ("class " if len(self.classes) == 1 else "classes ") + " and ".join(map(str, self.classes))
+
+
 class NotCalibratedError(Exception):
     """Raised where sigmoids cannot be fitted; its text completes a warning."""
 
 
 def calibrate(
     table: Dataset, settings: Settings, labels: tuple[int, ...], stop: StopFlag | None = None
-) -> list[tuple[float, float]]:
-    """(A, B) for each two-class problem of a model with these labels, trained on the table with these settings.
+) -> Sigmoids:
+    """The sigmoids of a model with these labels, trained on the table with these settings.
 
     Folds use no warm start, which would depend on the held-out rows.  Raises NotCalibratedError if rows are too few or
     `stop` ends it; stop None: max_seconds is the limit.
@@ -78,29 +119,54 @@ def calibrate(
     return sigmoids(values, table.labels, table.factors, labels)
 
 
-def add_sigmoids(model: LinearModel, table: Dataset, settings: Settings, stop: StopFlag) -> str:
-    """Add sigmoids to a model trained on the table with these settings; returns why that is impossible, or ""."""
+def add_sigmoids(
+    model: LinearModel, table: Dataset, settings: Settings, stop: StopFlag
+) -> tuple[str, list[str]]:  # fmt: skip
+    """Add sigmoids to a model trained on the table with these settings.
+
+    Returns why that is impossible, or "", and warnings.
+    """
     try:
-        model.notes += sigmoid_notes(calibrate(table, settings, model.labels or (), stop))
+        found = calibrate(table, settings, model.labels or (), stop)
     except NotCalibratedError as e:
-        return str(e)
-    return ""
+        return str(e), []
+    model.notes += sigmoid_notes(found.pairs)
+    return "", found.warnings
 
 
-def sigmoids(
-    values: np.ndarray, truth: np.ndarray, weights: np.ndarray, labels: tuple[int, ...]
-) -> list[tuple[float, float]]:
-    """(A, B) of the sigmoid of each two-class problem, from held-out decision values.
+def doubts(found: list[Seen]) -> list[str]:
+    """The warnings about sigmoids whose probabilities mislead."""
+    turned = [one for one in found if one.turned]
+    rough = [one.words for one in found if one.few and not one.turned]
+    sentences = [
+        f"WARNING: probabilities of {one.words} {REVERSED.format(one.classes[0])}{f'; {FEW}' if one.few else ''}"
+        for one in turned
+    ]
+    others = f" and {len(rough) - 1} others" if len(rough) > 1 else ""
+    last = [f"WARNING: probabilities of {rough[0]}{others} are rough: {FEW}"] if rough else []
+    return [*first_of(sentences, "sigmoids"), *last]
+
+
+def first_of(sentences: list[str], what: str) -> list[str]:
+    """The first MAX_NAMED warnings, and the number of the others; what: they are about."""
+    more = len(sentences) - MAX_NAMED
+    return sentences if more <= 0 else [*sentences[:MAX_NAMED], f"WARNING: {more} other {what} have such a warning too"]
+
+
+def sigmoids(values: np.ndarray, truth: np.ndarray, weights: np.ndarray, labels: tuple[int, ...]) -> Sigmoids:
+    """The sigmoid of each two-class problem, from held-out decision values.
 
     values: f8 (n, problems), nan where the fold's model lacks the class; truth, weights: of each row, f8[n].
     """
-    found = []
+    found, seen = [], []
     for label, column in zip(labels, values.T, strict=False):  # one column for two labels
         known = ~np.isnan(column)
         if not known.any():
             raise NotCalibratedError(f"class label {label} has too few rows to hold some of them out")
-        found.append(fit_sigmoid(column[known], np.trunc(truth[known]) == label, weights[known]))
-    return found
+        of_class = np.trunc(truth[known]) == label
+        found.append(fit_sigmoid(column[known], of_class, weights[known]))
+        seen.append(Seen(found[-1][0], of_class, not known.all(), labels if len(labels) == 2 else (label,)))
+    return Sigmoids(found, doubts(seen))
 
 
 def check(stop: StopFlag) -> None:

@@ -1,11 +1,15 @@
-"""Warnings about a classifier that was probably not meant: LIBSVM's number of -s, or labels that look like targets."""
+"""Warnings about options without effect, and a classifier that was probably not meant.
+
+That is LIBSVM's number of -s on a line of LIBLINEAR, or labels that look like targets.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from svmtool import registry
 from svmtool.errors import RowsError
-from svmtool.params import Settings
+from svmtool.params import KERNEL_NAMES, NEEDS_GAMMA, POLYNOMIAL, SIGMOID, Settings
 from svmtool.registry.row import CLASSIFIERS
 
 if TYPE_CHECKING:
@@ -18,22 +22,47 @@ LIBSVM_PROBLEMS = {
 }  # fmt: skip
 
 
+KERNELS_WITH = {"-g": NEEDS_GAMMA, "-d": (POLYNOMIAL,), "-r": (POLYNOMIAL, SIGMOID)}  # numbers of -t
+
+
+def warnings(settings: Settings, given: tuple[str, ...], labels: np.ndarray, path: str) -> list[str]:
+    """All warnings about the options `given` and labels f8[n] of the file `path`; RowsError as `label_warnings`."""
+    return [*option_warnings(settings, given), *label_warnings(settings, given, labels, path)]
+
+
 def option_warnings(settings: Settings, given: tuple[str, ...]) -> list[str]:
-    """The warning about an option that -s ignores but LIBSVM's problem of this number uses, if there is one."""
+    """The warnings about options that -s or -t ignores, with LIBSVM's problem of this number if that uses them."""
+    row, kernel = settings.row, settings.problem.kernel
+    found, given = [], tuple(dict.fromkeys(given))
+    if ignored := [option for option in given if option in registry.without_effect(row)]:
+        hint = f": use {_instead(settings)}" if _meant(settings, given) else ""
+        linear = "" if kernel is not None else ", linear"
+        found.append(f"WARNING: -s {row.number} ({row.name}{linear}) ignores {' and '.join(ignored)}{hint}")
+    if kernel is not None:
+        number = kernel.kernel_type
+        ignored = [option for option in given if number not in KERNELS_WITH.get(option, (number,))]
+        if ignored and number < len(KERNEL_NAMES):
+            found.append(f"WARNING: -t {number} ({KERNEL_NAMES[number]}) ignores {' and '.join(ignored)}")
+    return found
+
+
+def _meant(settings: Settings, given: tuple[str, ...]) -> bool:
+    """Whether the line is probably LIBSVM's: -s ignores an option that LIBSVM's problem of this number uses."""
     number = settings.problem.solver
     if settings.problem.kernel is not None or number not in LIBSVM_PROBLEMS:
-        return []
-    used = [option for option in LIBSVM_PROBLEMS[number][1] if option in given]
-    if not used:
-        return []
-    instead = _regression(settings) if number in (3, 4) else _libsvm(number)
-    return [f"WARNING: -s {number} ({settings.row.name}, linear) ignores {used[0]}: use {instead}"]
+        return False
+    return any(option in given for option in LIBSVM_PROBLEMS[number][1])
+
+
+def _instead(settings: Settings) -> str:
+    number = settings.problem.solver
+    return _regression(settings) if number in (3, 4) else _libsvm(number)
 
 
 def label_warnings(settings: Settings, given: tuple[str, ...], labels: np.ndarray, path: str) -> list[str]:
     """The warning about a classifier on labels f8[n] of the file `path` that look like targets, if there is one.
 
-    None where `option_warnings` has warned.  Raises RowsError for labels that would be merged.
+    None where `option_warnings` has named another solver.  Raises RowsError for labels that would be merged.
     """
     if settings.row.kind not in CLASSIFIERS:
         return []
@@ -50,7 +79,7 @@ def label_warnings(settings: Settings, given: tuple[str, ...], labels: np.ndarra
         whole = whole_labels(labels)
     except RowsError as e:
         raise RowsError(f"{e}, or {instead}") from None
-    if option_warnings(settings, given):
+    if _meant(settings, given):
         return []
     broken = labels[whole != labels]
     if len(broken):

@@ -63,7 +63,8 @@ def train(
         del problems
         from svmtool.training.calibration import add_sigmoids
 
-        done.lacking = add_sigmoids(done.model, kept, settings, stop)
+        done.lacking, more = add_sigmoids(done.model, kept, settings, stop)
+        done.warnings += more
     return done
 
 
@@ -108,14 +109,15 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
         settings, line = auto_select.select(settings, request.given, table)
         console.solver(line)
     check_after_reading(settings)
-    console.warn(*intent.label_warnings(settings, request.given, table.labels, data.path))
-    table = weighted(table, request.weights)
+    console.warn(*intent.warnings(settings, request.given, table.labels, data.path))
+    table = weighted(table, request.weights, console.warn)
     n_features, used = table.n_features, None if "--add" in settings.row.supported else used_features(table)
     if used is not None:
         table = on_used(table, used)
         initial = initial and restricted(initial, used)
     if request.balanced:
-        settings = settings.replace(class_weights=settings.problem.class_weights + balanced_weights(table.labels))
+        balanced = balanced_weights(table.labels, table.weights)
+        settings = settings.replace(class_weights=settings.problem.class_weights + balanced)
     if request.find_C or request.folds is not None or request.grid is not None:
         from svmtool.training.validation import report
 

@@ -56,7 +56,7 @@ def test_unknown_keywords_name_the_closest():
         ({"kernel": "rbf", "solver": 40}, ValueError, "unknown solver: 40: with a kernel use one of"),
         ({"kernel": "rbf", "gamma": "wide"}, ValueError, "gamma must be 'auto' or a number"),
         ({"kernel": "rbf", "solver": 1, "nu": 1.5}, ValueError, "nu > 1"),
-        ({"kernel": "rbf", "solver": 80, "sample_weight": np.ones(90)}, ValueError, "its problem has no costs"),
+        ({"kernel": "rbf", "solver": 80, "sample_weight": np.ones(90)}, ValueError, "has no sample_weight"),
         ({"kernel": "precomputed"}, ValueError, "Precomputed matrix must be a square matrix. Input is a 90x4 matrix."),
     ],
 )

@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from svmtool import api, liblinearutil, params, registry, svmutil
 
 LINES = "1 1:1 2:0.5\n-1 1:-1\n1 1:0.5\n-1 2:-1\n"
 REAL = "1.5 1:1\n-2.5 1:-1\n0 2:1\n"
@@ -90,4 +93,49 @@ def test_labels_that_would_be_merged_name_the_regression(svm_train):
 @pytest.mark.parametrize("argv", ["-s 11", "-s 13", "-s 21", "-t 2 -s 3", "-t 2 -s 4", "-t 2 -s 2", "-s auto"])
 def test_other_problems_take_any_labels(argv, svm_train):
     status, _, err = svm_train("-q", *argv.split(), "-c", 0.1, "d", "m", data=REAL)
-    assert status == 0 and "class" not in err
+    assert status == 0 and "makes each label a class" not in err
+
+
+ROWS = "".join(f"{k % 5 - 2 or 3} 1:{(k * 7) % 11 - 5} 2:{(k * k) % 13 - 6} 3:{k % 3}\n" for k in range(40))
+NUMBERS = [("", row) for row in registry.SOLVERS if row.number < 30]
+NUMBERS += [("-t 2", row) for row in registry.KERNEL_SOLVERS if row.number < 30]
+
+
+@pytest.mark.parametrize("kernel, row", NUMBERS, ids=lambda x: getattr(x, "name", x))
+def test_an_option_that_changes_no_model_is_named(kernel, row, svm_train, tmp_path):
+    """And no other: of those that LIBLINEAR and LIBSVM take for every number."""
+    asked = ("-q", "--plain-model", *kernel.split(), "-s", row.number)
+    assert svm_train(*asked, "d", "m", data=ROWS)[::2] == (0, "")
+    plain = (tmp_path / "m").read_bytes()
+    for option in ("-c 0.01", "-n 0.3", "-p 0.5", "-w3 0.1"):
+        status, _, err = svm_train(*asked, *option.split(), "d", "m")
+        ignored = f" ({row.name}{'' if kernel else ', linear'}) ignores {option[:2]}"
+        assert status == 0 and err.count("\n") == (ignored in err), option
+        assert ((tmp_path / "m").read_bytes() == plain) == (ignored in err), option
+    if kernel:
+        named = svm_train(*asked, *"-w3 2 -n 0.3 -p 0.5 -c 2".split(), "d", "m")[2]
+        assert named.count("\n") == bool(registry.without_effect(row)), "one line for all"
+
+
+@pytest.mark.parametrize("number, used", [(0, ""), (1, "gdr"), (2, "g"), (3, "gr")])
+def test_kernel_options_without_effect_are_named(number, used, svm_train, tmp_path):
+    asked = ("-q", "--plain-model", "-t", number)
+    svm_train(*asked, "d", "m", data=ROWS)
+    plain = (tmp_path / "m").read_text()
+    for option in ("-g 0.2", "-d 2", "-r 0.5"):
+        status, _, err = svm_train(*asked, *option.split(), "d", "m")
+        ignored = f"WARNING: -t {number} ({params.KERNEL_NAMES[number]}) ignores {option[:2]}\n"
+        assert status == 0 and (ignored in err) == ("ignores" in err) == (option[1] not in used)
+        assert ((tmp_path / "m").read_text() == plain) == (option[1] not in used)
+
+
+def test_python_names_options_without_effect(capsys):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    done = api.fit(X, y, 1, kernel="rbf", class_weight={1: 9.0}, C=2.0)
+    assert done.warnings == ("WARNING: -s 1 (nu_svc) ignores -c and -w",)
+    assert api.fit(X, y, 0, kernel="rbf", class_weight={1: 9.0}, C=2.0).warnings == ()
+    svmutil.svm_train(y.tolist(), X, "-s 1 -w1 9 -q")
+    assert capsys.readouterr().err == "WARNING: -s 1 (nu_svc) ignores -w\n"
+    liblinearutil.train(y.tolist(), X, "-s 11 -w1 9 -q")
+    assert capsys.readouterr().err == "WARNING: -s 11 (l2svr, linear) ignores -w\n"

@@ -75,10 +75,11 @@ def test_row_weights_class_weights_and_another_model(row, svm_train, tmp_path):
     (tmp_path / "weights").write_text("".join(f"{c:g}\n" for c in cost))
     text = text_of(np.vstack([p.X, -9.0 * np.ones(4)]), np.ones(41))
     asked = ("-q", "-s", row.number, "--gap", 1e-11, "--weights", "weights", "-w1", 7, "-w3", 2)
-    assert svm_train(*asked, "d", "m", data=text) == (0, "", "")
+    ignored = f"WARNING: -s {row.number} ({row.name}, linear) ignores -w\n"
+    assert svm_train(*asked, "d", "m", data=text) == (0, "", ignored)
     m = linear.read("m")
     assert p.value(m.W[:, 0], m.rho) == pytest.approx(optimum(p), rel=1e-8)
-    assert svm_train(*asked, "-i", "m", "d", "again") == (0, "", "")
+    assert svm_train(*asked, "-i", "m", "d", "again") == (0, "", ignored)
     m = linear.read("again")
     assert p.value(m.W[:, 0], m.rho) == pytest.approx(optimum(p), rel=1e-8)
 
@@ -113,6 +114,7 @@ def test_odd_data_end_well(row, turn, svm_train):
 
 def check_odd(row, name, options, svm_train) -> None:
     status, out, err = svm_train("-s", row.number, *options, "d", "m", data=ODD[name])
+    err = err.removeprefix(f"WARNING: -s {row.number} ({row.name}, linear) ignores -c\n")
     assert status == 0
     m = linear.read("m")
     assert np.all(np.isfinite(m.W))

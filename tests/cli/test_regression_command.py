@@ -70,7 +70,8 @@ def test_row_weights_and_class_weights(row, svm_train, tmp_path):
     (tmp_path / "weights").write_text("".join(f"{c:g}\n" for c in p.cost))
     text = text_of(p.X, p.t)
     asked = ("-q", "-s", row.number, "--gap", 1e-11)
-    assert svm_train(*asked, "--weights", "weights", "-w1", 7, "d", "m", data=text) == (0, "", "")
+    ignored = f"WARNING: -s {row.number} ({row.name}, linear) ignores -w\n"
+    assert svm_train(*asked, "--weights", "weights", "-w1", 7, "d", "m", data=text) == (0, "", ignored)
     assert p.value(linear.read("m").W[:, 0]) == pytest.approx(optimum(p), rel=1e-8)
     assert svm_train(*asked, "--weights", "weights", "-i", "m", "d", "again", data=text) == (0, "", "")
     assert p.value(linear.read("again").W[:, 0]) == pytest.approx(optimum(p), rel=1e-8)

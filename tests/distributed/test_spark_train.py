@@ -133,7 +133,7 @@ def test_the_command_gives_the_model_of_memory(number, spark_train, svm_train, d
     path = data / ("diabetes" if registry.find(number).kind == "regression" else "digits")
     asked = ("-s", number, "--gap", "1e-6", "-c", "0.01")
     status, out, err = spark_train(*asked, path, "far.model")
-    assert (status, err) == (0, "")
+    assert (status, err) == (0, "WARNING: -s 21 (one-class, linear) ignores -c\n" if number == 21 else "")
     assert "Certified relative gap" in out and "Spark: 2 partitions" in out
     assert svm_train(*asked, path, "near.model")[0] == 0
     far_model, near = (linear.read(f"{name}.model") for name in ("far", "near"))

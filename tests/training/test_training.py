@@ -141,17 +141,21 @@ def test_rows_of_weight_zero_or_below_leave_the_training_set(svm_train, here):
     weights = np.ones(30)
     weights[[7, 20]] = 0.0, -2.0
     (here / "w").write_text(" ".join(f"{w:g}" for w in weights))
-    assert svm_train("-q", "--gap", "1e-12", "-W", "w", "d", "m", data=text_of(X, y)) == (0, "", "")
+    assert svm_train("-q", "--gap", "1e-12", "-W", "w", "d", "m", data=text_of(X, y)) == (
+        0, "", "WARNING: w: 1 of 30 weights are negative (the first is weight 21, -2): their rows are left out\n"
+    )  # fmt: skip
     kept = weights > 0
     assert model().labels == (1, -1)
     np.testing.assert_allclose(model().W[:, 0], minimiser(Problem(X[kept], y[kept], weights[kept])), atol=1e-5)
 
 
-def test_all_rows_of_weight_zero(svm_train, here):
-    (here / "w").write_text("0 0")
-    status, _, err = svm_train("-W", "w", "d", "m", data="1 1:1\n-1 1:2\n")
-    assert status == 0 and err.startswith("WARNING: ") and err.count("\n") == 1
-    assert model().nr_class == 0
+@pytest.mark.parametrize("weights", ["0 0", "-1 -2", "0 -1"])
+@pytest.mark.parametrize("argv", ["-s 2", "-s 21", "-s 71", "-s 2 -v 2", "-t 2", "-t 2 -v 2", "--balanced"])
+def test_weights_that_leave_no_row(argv, weights, svm_train, here):
+    (here / "w").write_text(weights)
+    status, out, err = svm_train(*argv.split(), "-W", "w", "d", "m", data="1 1:1\n-1 1:2\n")
+    assert (status, out, err) == (1, "", "w: all weights are 0 or negative: they leave out every row\n")
+    assert not os.path.exists("m")
 
 
 @pytest.mark.parametrize("text", ["1", "1 1 1", "1 x", "1 nan", "1 inf", ""])

@@ -23,7 +23,7 @@ class _KernelScan(scan.Scan):
     reals = {"g": "gamma", "r": "coef0", "c": "C", "n": "nu", "p": "p", "m": "cache_mb", "e": "eps"}
     integers = {"t": "kernel_type", "d": "degree", "h": "shrinking", "b": "probability"}
     valueless = {"q": scan.VALUELESS["q"]}
-    long_letters: dict[str, str] = {}
+    long_letters = {"W": "--weights"}  # as in LIBSVM's edition with weights of rows
     elsewhere = "is for linear models: remove it, or remove -t, -g, -d and -r"
 
     def settings(self, values: dict[str, Any]) -> Settings:

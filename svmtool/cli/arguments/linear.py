@@ -63,7 +63,7 @@ def parse(argv: list[str], libsvm: bool = False) -> Command:
     if not files and found.action == "train" and not adapts:
         raise scan.no_files(argv)
     settings, search_note = _choose_for_search(settings, request)
-    notes = (*found.notes, *search_note, *_likely_intent(settings, request))
+    notes = (*found.notes, *search_note)
     if not request.auto:
         if "-B" not in request.given:
             settings = settings.with_default_bias()
@@ -98,15 +98,6 @@ def _choose_for_search(settings: Settings, request: Request) -> tuple[Settings, 
         sentence = "Warm-start parameter search only available for -s 0, -s 2 and -s 11"  # LIBLINEAR's
         raise UsageError(f"{sentence}\nhere also for {more}{grid}")
     return settings, ()
-
-
-def _likely_intent(settings: Settings, request: Request) -> list[str]:
-    """A warning where the line is probably LIBSVM's."""
-    if not {"-n", "-p"}.intersection(request.given) or request.auto:
-        return []
-    from svmtool.training import intent
-
-    return intent.option_warnings(settings, request.given)
 
 
 def _check_solver(settings: Settings, request: Request) -> None:

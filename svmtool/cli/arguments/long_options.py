@@ -181,7 +181,10 @@ LONG_OPTIONS: dict[str, LongOption] = {
         "score", "NAME", _score, f"with -C or --grid: choose by {', '.join(SCORE_NAMES[:-1])} or {SCORE_NAMES[-1]}"
     ),
     "--metrics": LongOption("metrics", "", None, "with -v: also print F1, AUC, log loss (-b 1) or R2 and others"),
-    "--balanced": LongOption("balanced", "", None, "multiply C for each class by rows / (classes * rows of the class)"),
+    "--balanced": LongOption(
+        "balanced", "", None,
+        "multiply C for each class by rows / (classes * rows of the class); --weights count as repeated rows",
+    ),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
     "--paper-form": LongOption("paper_form", "", None, "use the working sets and subproblems of the paper"),
     "--pairs": LongOption(

@@ -130,9 +130,17 @@ def arriving_rows(stopped: Callable[[], bool]) -> Iterator[RawTable | None]:
         yield table
 
 
-def weighted(table: Dataset, path: str | None) -> Dataset:
-    """The rows with the weights in a file, see `read_weights`; None: the table itself."""
-    return table.replace(weights=read_weights(path, len(table))) if path else table
+def weighted(table: Dataset, path: str | None, warn: Callable[[str], object] | None = None) -> Dataset:
+    """The rows with the weights in a file, see `read_weights`; None: the table itself; warn: of rows left out."""
+    if not path:
+        return table
+    from svmtool.data.dataset import left_out
+
+    table = table.replace(weights=read_weights(path, len(table)))
+    for sentence in left_out(table.weights, path):
+        if warn is not None:
+            warn(sentence)
+    return table
 
 
 def read_weights(path: str, rows: int) -> np.ndarray:

@@ -26,14 +26,14 @@ def run(settings: Settings, request: Request, added: Reading | None, model_path:
     kind = Adaptable if settings.row.optimal else FastAdaptable
     with contextlib.closing(kind(settings, request.initial_model, model_path, console, request.given)) as adaptable:
         if request.remove:
-            table = weighted(read(request.remove), request.weights)
+            table = weighted(read(request.remove), request.weights, console.warn)
             console.solver(f"Removed {adaptable.remove(request.remove, table)}\n")
         if request.add == "-":
             return add_stream(adaptable, request, console)
         if added is not None:
-            table = weighted(added.table(), request.weights)
+            table = weighted(added.table(), request.weights, console.warn)
             adaptable.check_file(added.path, table)
-            console.warn(*intent.label_warnings(settings, request.given, table.labels, added.path))
+            console.warn(*intent.warnings(settings, request.given, table.labels, added.path))
             console.solver(f"Added {adaptable.add(table)}\n")
         adaptable.solve_and_write()
         return 0
@@ -54,7 +54,7 @@ def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
         fault = adaptable.first_fault(table)
         if fault is None:
             if not taken:
-                console.warn(*intent.label_warnings(adaptable.settings, request.given, table.labels, "-"))
+                console.warn(*intent.warnings(adaptable.settings, request.given, table.labels, "-"))
             adaptable.add(table)
             taken += len(table)
             return

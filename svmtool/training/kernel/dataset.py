@@ -12,7 +12,8 @@ from svmtool.data.labels import Classes
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.kernels.problems import AnyProblem, CSvc, LeastSquaresSvc, NuSvc, Points
 from svmtool.models.kernel_functions import Kernel
-from svmtool.params import POLYNOMIAL, PRECOMPUTED, Settings, kernel_of
+from svmtool.params import POLYNOMIAL, PRECOMPUTED, Settings, check_feasible, kernel_of
+from svmtool.registry import WITHOUT_COST
 from svmtool.tolerances import DENSE_BELOW, MIB
 from svmtool.training.inputs import MAX_DIGITS, largest_cost, on_used, used_features, weights_named
 
@@ -28,7 +29,7 @@ class KernelSet:
     With a precomputed kernel a row holds its serial number, then all its kernel values: K(x_i, x_j) is the element of
     row i whose index is the serial number of row j.
 
-    The weights of the rows, if there are any, are > 0.
+    Rows of weight 0 or below take no part in a training: see `in_use`.
     """
 
     def __init__(self, table: Dataset, kernel: Kernel):
@@ -48,6 +49,13 @@ class KernelSet:
     def take(self, chosen: np.ndarray) -> KernelSet:
         """The rows `chosen` (i8), in that order."""
         return KernelSet(self.table.take(chosen), self.kernel)
+
+    def in_use(self) -> tuple[KernelSet, np.ndarray | None]:
+        """The rows of positive weight and their indices, i8; None: all rows.  RowsError if there are none."""
+        used = self.table.used()
+        if used is not None and not len(used):
+            raise RowsError("a fold leaves only rows of weight 0 or below to train on: choose fewer folds")
+        return (self, None) if used is None else (self.take(used), used)
 
     def labelled(self, labels: np.ndarray) -> KernelSet:
         """The same rows with other labels, f8[n]."""
@@ -109,7 +117,13 @@ def _check_serials(table: Dataset, file: str) -> None:
     refuse("Wrong input format", uneven.any(axis=1), "the kernel values are not symmetric: K(x,z) differs from K(z,x)")
 
 
-MODELS_WITHOUT_COST = ("nu_svc", "one_class")  # words of models whose problems have no -c and no class weights
+def refuse_unusable(data: KernelSet, settings: Settings) -> None:
+    """Raise SvmtoolError if kernel values would overflow, or -n is not feasible."""
+    refuse_overflow(data, settings)
+    if settings.row.word == "nu_svc":
+        data, _ = data.in_use()
+        classes = Classes(data.labels)
+        check_feasible(settings, np.bincount(classes.number, data.weights, len(classes.labels)).tolist())
 
 
 def refuse_overflow(data: KernelSet, settings: Settings) -> None:
@@ -125,7 +139,7 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
         inner = product + math.log10(kernel.gamma) if kernel.gamma > 0 else 0.0
         digits = kernel.degree * (max(inner, math.log10(abs(kernel.coef0) + 1.0)) + math.log10(2.0))
     s, row = settings.problem, settings.row
-    without = row.word in MODELS_WITHOUT_COST or s.C == math.inf
+    without = row.word in WITHOUT_COST or s.C == math.inf
     own = (1.0, ()) if without else (max(s.C, 1.0), s.class_weights)
     cost = largest_cost(*own, data.weights)
     labels = float(np.abs(table.labels).max(initial=1.0)) if row.kind == "regression" else 1.0

@@ -9,16 +9,16 @@ import numpy as np
 
 from svmtool import __version__, params, registry
 from svmtool.activity import doing
-from svmtool.data.labels import Classes, balanced_weights
+from svmtool.data.labels import balanced_weights
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel
-from svmtool.formats.svmlight.inputs import Reading
+from svmtool.formats.svmlight.inputs import Reading, weighted
 from svmtool.kernels.problems import AnyProblem
 from svmtool.limits import StopFlag
-from svmtool.params import KERNEL_NAMES, Request, Settings, check_feasible, kernel_of, tolerance
+from svmtool.params import KERNEL_NAMES, Request, Settings, kernel_of, tolerance
 from svmtool.solvers.shared.base import Plan
 from svmtool.training import intent
-from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_overflow
+from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting, KernelTraining, rule_of, shares_of
 from svmtool.training.kernel.train import problem_of, trainer
 from svmtool.training.notices import advice
@@ -28,9 +28,10 @@ from svmtool.training.validation.folds import GlibcRand
 
 def run(s: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
     """svm-train after its command line; returns the exit status."""
-    rows = checked(s, data, console.warn)
+    rows = checked(s, request, data, console.warn)
     if request.balanced:
-        s = s.replace(class_weights=s.problem.class_weights + balanced_weights(rows.labels))
+        balanced = balanced_weights(rows.labels, rows.weights)
+        s = s.replace(class_weights=s.problem.class_weights + balanced)
     stop = StopFlag(s.stopping.max_seconds)  # the time of the whole command starts here
     rand = GlibcRand(s.run.seed)
     if request.folds is not None:
@@ -48,19 +49,23 @@ def run(s: Settings, request: Request, data: Reading, model_path: str, console: 
     return exit_status(s.row, request, done, model_path, stop.set, console)
 
 
-def checked(settings: Settings, data: Reading, warn: Callable[[str], None] | None = None) -> KernelSet:
-    """The training set, after the checks in LIBSVM's order; SvmtoolError for the first fault; warn: of odd labels."""
+def checked(
+    settings: Settings, request: Request, data: Reading, warn: Callable[[str], None] | None = None
+) -> KernelSet:
+    """The training set, after the checks in LIBSVM's order; SvmtoolError for the first fault.
+
+    warn: of odd labels and of weights that leave rows out.
+    """
     table = data.table()
     if not len(table):
         raise SvmtoolError(f"{data.path} has no rows: there is nothing to train on")
     rows = kernel_set(table, settings, data.path)
     params.check_kernel_after_reading(settings)
-    refuse_overflow(rows, settings)
-    warnings = intent.label_warnings(settings, (), table.labels, data.path)
+    rows = KernelSet(weighted(table, request.weights, warn), rows.kernel)
+    refuse_unusable(rows, settings)
+    warnings = intent.warnings(settings, request.given, table.labels, data.path)
     if warn is not None:
         warn(*warnings)
-    if settings.row.kind == "classification":
-        check_feasible(settings, Classes(table.labels).counts.tolist())
     return rows
 
 
@@ -86,7 +91,7 @@ def notes(s: Settings, done: KernelTraining) -> tuple[str, ...]:
 def methods(settings: Settings, request: Request, data: Reading) -> tuple[Settings, list[tuple[str, str]]]:
     """--explain: the settings, and a fact for each method with which problems begin; SvmtoolError as in training."""
     with np.errstate(all="ignore"):
-        rows, fitting = checked(settings, data), Fitting(settings)
+        rows, fitting = checked(settings, request, data).in_use()[0], Fitting(settings)
         if settings.row.kind == "classification":
             found = _of_pairs(ClassPairs(rows, settings), fitting)
         else:

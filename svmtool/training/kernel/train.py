@@ -13,6 +13,7 @@ from svmtool.kernels.problems import AnyProblem, EpsilonSvr, HardOneClass, Kerne
 from svmtool.models.kernel import KernelModel
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Status
+from svmtool.training.calibration import Seen, doubts, first_of
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet
 from svmtool.training.kernel.fit import Fitting, KernelTraining, Solved
 from svmtool.training.validation.folds import GlibcRand
@@ -22,7 +23,6 @@ FIRST_HARD_COST, HARD_GROWTH, MAX_HARD_COST = 1e3, 1e3, 1e12
 INSEPARABLE = Status(
     "inseparable", False, "at C = inf no error is allowed, but the rows need some: choose a finite -c"
 )
-MAX_NAMED_PAIRS = 5  # pairs of classes that a warning names
 ONE_CLASS_WARNING = "WARNING: training data in only one class. See README for details.\n"
 
 
@@ -63,6 +63,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     """Train a classifier; see `trainer`."""
     from svmtool.training.kernel import fused_pairs
 
+    data, used = data.in_use()
     pairs = ClassPairs(data, fitting.settings)
     del data
     solved = fused_pairs.solve(pairs, fitting)
@@ -78,29 +79,29 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     others = fitting.solve_several(task, [sum(pairs.counts[k]) for k in unsolved], labels, pairs.row_mb)
     for k, done in zip(unsolved, others, strict=True):
         solved[k] = done
-    texts, sigmoids, lacking = [f.text() for f in solved], None, ""
+    texts, sigmoids, lacking, doubtful = [f.text() for f in solved], None, "", []
     if fitting.settings.run.probability and rand is not None:
         from svmtool.training.kernel import calibration
 
         try:
-            sigmoids = []
+            sigmoids, seen = [], []
             for k, (n, m) in enumerate(pairs.counts):
                 pair = pairs.data.take(pairs.rows(k)).labelled(np.repeat((1.0, -1.0), (n, m)))
-                A, B, inner = calibration.pair_sigmoid(pair, pairs.costs(k), fitting, one_vs_one, rand)
+                A, B, inner, few = calibration.pair_sigmoid(pair, pairs.costs(k), fitting, one_vs_one, rand)
                 sigmoids.append((A, B))
                 texts[k] = inner + texts[k]
+                seen.append(Seen(A, pair.labels > 0, few, [pairs.classes.labels[c] for c in pairs.pairs[k]]))
+            doubtful = doubts(seen)
         except calibration.NotCalibratedError as e:
             sigmoids, lacking = None, str(e)
     model, support = _model(pairs, solved, sigmoids)
     text = (ONE_CLASS_WARNING if not pairs.pairs else "") + "".join(texts) + f"Total nSV = {sum(model.nr_sv)}\n"
     warnings = [f"WARNING: class label {label} specified in weight is not found" for label in pairs.missing]
     names = pairs.classes.labels
-    doubtful = [(p, f.function.warning) for p, f in zip(pairs.pairs, solved, strict=True) if f.function.warning]
-    warnings += [f"WARNING: classes {names[i]} and {names[j]}: {text}" for (i, j), text in doubtful[:MAX_NAMED_PAIRS]]
-    if len(doubtful) > MAX_NAMED_PAIRS:
-        many = f"{len(doubtful) - MAX_NAMED_PAIRS} other pairs of classes, of {len(pairs.pairs)} in all"
-        warnings.append(f"WARNING: {many}, have such a warning too")
-    return KernelTraining(model, solved, text, warnings, lacking, pairs.order[support])
+    without = [(p, f.function.warning) for p, f in zip(pairs.pairs, solved, strict=True) if f.function.warning]
+    sentences = [f"WARNING: classes {names[i]} and {names[j]}: {text}" for (i, j), text in without]
+    warnings += [*first_of(sentences, f"pairs of classes, of {len(pairs.pairs)} in all,"), *doubtful]
+    return KernelTraining(model, solved, text, warnings, lacking, _numbers(used, pairs.order[support]))
 
 
 def _model(
@@ -135,6 +136,7 @@ def _model(
 def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> KernelTraining:
     """Train a regression or a one-class model; see `trainer`."""
     s = fitting.settings
+    data, used = data.in_use()
     fit = fitting.solve(problem_of(data, fitting.settings))
     support = np.flatnonzero(fit.function.coef)
     model = KernelModel(
@@ -147,7 +149,8 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
 
         try:
             if s.row.word == "one_class":
-                model.density_marks = calibration.density_marks(model.decision_values(data.table)[:, 0])
+                values = model.decision_values(data.table)[:, 0]
+                model.density_marks = calibration.density_marks(values, data.table.factors)
             else:
                 sigma, more = calibration.laplace_scale(data, fitting, single, rand)
                 model.probA = np.array([sigma])
@@ -155,7 +158,12 @@ def single(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None) -> 
         except calibration.NotCalibratedError as e:
             lacking = str(e)
     warnings = [f"WARNING: {warning}"] if (warning := fit.function.warning) else []
-    return KernelTraining(model, [fit], text, warnings, lacking, support)
+    return KernelTraining(model, [fit], text, warnings, lacking, _numbers(used, support))
+
+
+def _numbers(used: np.ndarray | None, support: np.ndarray) -> np.ndarray:
+    """Numbers of rows among the rows in use (None: all) as numbers of the whole set."""
+    return support if used is None else used[support]
 
 
 def problem_of(data: KernelSet, settings: Settings) -> KernelProblem:

@@ -81,8 +81,8 @@ class Folds:
             if calibrated and not model.gives_probabilities:
                 from svmtool.training.calibration import add_sigmoids
 
-                if why := add_sigmoids(model, self.table.take(inside), settings, share):
-                    warnings[k].append(f"WARNING: a fold has no probabilities (-b 1): {why}")
+                why, doubts = add_sigmoids(model, self.table.take(inside), settings, share)
+                warnings[k] += [f"WARNING: a fold has no probabilities (-b 1): {why}"] if why else doubts
             decisions = model.decision_values(self.table.take(outside))
             predictions[outside] = model.labels_from(decisions)
             if keep is not None:

@@ -1,0 +1,114 @@
+"""sample_weight in every option: balanced classes as scikit-learn counts them, probabilities, negative weights."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+import sklearn.linear_model
+import sklearn.svm
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.utils import compute_class_weight
+
+from svmtool import sklearn as ours
+
+CLASSIFIERS = [
+    ours.SVC, ours.NuSVC, ours.LinearSVC, ours.LogisticRegression, ours.LSSVC, ours.LpSVC, ours.LPSVC,
+]  # fmt: skip
+KERNEL = (ours.SVC, ours.NuSVC)
+
+
+def made(seed: int, n: int = 120, classes: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = np.argmax(X[:, :classes] + 0.7 * rng.normal(size=(n, classes)), axis=1)
+    return X, np.array(["no", "yes", "maybe"])[y], np.where(y == 0, 5.0, 1.0)
+
+
+@pytest.mark.parametrize("make", CLASSIFIERS)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_balanced_counts_what_scikit_learn_counts(make, classes):
+    """Its SVC and NuSVC count rows, its LinearSVC and LogisticRegression weights; so do those that it does not have."""
+    X, y, w = made(1, classes=classes)
+    w[::7] = 0.0
+    model = make(class_weight="balanced")
+    if make is ours.NuSVC:
+        model.set_params(nu=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y, sample_weight=w)
+        names = np.unique(y)
+        if make in KERNEL:
+            theirs = getattr(sklearn.svm, make.__name__)(class_weight="balanced")
+            theirs.set_params(**({"nu": 0.1} if make is ours.NuSVC else {}))
+            wanted = theirs.fit(X, y, sample_weight=w).class_weight_
+        elif "sample_weight" in inspect.signature(compute_class_weight).parameters:
+            wanted = compute_class_weight("balanced", classes=names, y=y, sample_weight=w)
+        else:
+            sums = np.array([w[y == name].sum() for name in names])
+            wanted = w.sum() / (len(names) * sums)
+    assert model.class_weight_ == pytest.approx(wanted)
+
+
+def test_balanced_models_are_scikit_learns():
+    X, y, w = made(2)
+    pairs = (
+        (sklearn.svm.SVC(class_weight="balanced", tol=1e-6, gamma=0.4),
+         ours.SVC(class_weight="balanced", tol=1e-6, gamma=0.4)),
+        (sklearn.linear_model.LogisticRegression(class_weight="balanced", tol=1e-10, max_iter=10000),
+         ours.LogisticRegression(class_weight="balanced", tol=1e-10)),
+    )  # fmt: skip
+    for theirs, mine in pairs:
+        if "sample_weight" not in inspect.signature(compute_class_weight).parameters and not isinstance(mine, ours.SVC):
+            continue  # older versions of its logistic regression count rows
+        for some in (None, w):
+            f, g = (model.fit(X, y, sample_weight=some).decision_function(X) for model in (theirs, mine))
+            assert f == pytest.approx(g, abs=1e-3)
+    # within a meta-estimator that hands the weights on
+    f, g = (OneVsRestClassifier(m(class_weight="balanced", gamma=0.4)).fit(X, y) for m in (sklearn.svm.SVC, ours.SVC))
+    assert np.mean(f.predict(X) == g.predict(X)) > 0.98
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("make", [m for m in CLASSIFIERS if m is not ours.LogisticRegression])
+def test_probabilities_count_weights(make, method):
+    """The mean probability of a class is its share of the weights, as it is with repeated rows."""
+    X, y, w = made(3, 200)
+    model = make(probability=method, **({"nu": 0.25} if make is ours.NuSVC else {}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        p, q = (model.fit(X, y, sample_weight=some).predict_proba(X)[:, 0] @ w / w.sum() for some in (w, None))
+    share = w[y == "no"].sum() / w.sum()
+    assert abs(p - share) < 0.05 < 0.1 < share - q, (p, q, share)
+
+
+@pytest.mark.parametrize("name", ours.__all__)
+def test_negative_weights_leave_rows_out(name):
+    """As with scikit-learn's estimators on LIBSVM and LIBLINEAR; here a warning says how many."""
+    make = getattr(ours, name)
+    if "sample_weight" not in inspect.signature(getattr(make, "fit", lambda: 0)).parameters:
+        pytest.skip("it takes no weights")
+    X, y, _ = made(4, 60)
+    y = X[:, 0] + 0.1 * X[:, 1] if name.endswith("SVR") else np.where(y == "yes", 1, 0)
+    w = np.ones(60)
+    w[::5] = -1.0
+    answers = []
+    for some in (w, np.maximum(w, 0.0)):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            answers.append(make().fit(X, y, sample_weight=some).predict(X))
+        told = [str(s.message) for s in seen if "12 of 60 weights are negative" in str(s.message)]
+        assert len(told) == (some is w)
+    assert np.array_equal(*answers)
+    for none in (np.zeros(60), -w * (w < 0) - 1.0):
+        with pytest.raises(ValueError, match="zero"):
+            make().fit(X, y, sample_weight=none)
+
+
+def test_nusvc_takes_class_weight():
+    X, y, _ = made(5)
+    with pytest.warns(UserWarning, match="class_weight has no effect"):
+        model = ours.NuSVC(nu=0.2, class_weight={"no": 4.0, "yes": 1.0}).fit(X, y)
+    assert np.array_equal(model.decision_function(X), ours.NuSVC(nu=0.2).fit(X, y).decision_function(X))

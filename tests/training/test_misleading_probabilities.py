@@ -1,0 +1,113 @@
+"""Warnings about probabilities that run against the decision values, in every face; a class of one row."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+from conftest import libsvm_program
+from naming import case_of
+from reference import text_of
+from sklearn.ensemble import BaggingClassifier
+
+from svmtool import api, liblinearutil, svmutil
+from svmtool.models.linear import sigmoids_of
+from svmtool.sklearn import SVC, LinearSVC, NuSVC
+from svmtool.training import calibration
+
+REVERSED = re.compile(r"probabilities of class(es)? .* are reversed: held-out rows of class \S+ have the smaller ")
+
+
+def noise(seed: int, n: int = 40, classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 3)).round(3), np.array([1.0, -1.0, 7.0])[np.arange(n) % classes]
+
+
+@pytest.mark.parametrize("kernel, solver", [("rbf", 0), ("linear", 0), ("rbf", 1), (None, 2), (None, 3)])
+def test_a_warning_for_each_rising_slope_and_no_other(kernel, solver):
+    turned = 0
+    for seed in range(12):
+        X, y = noise(seed, classes=2 + (solver != 1 and seed % 2))
+        X = X + 0.6 * y[:, None] * (seed % 3 == 0)
+        done = api.fit(X, y, solver, kernel=kernel, probability=True)
+        slopes = [A for A, _ in sigmoids_of(done.model)] if kernel is None else done.model.probA
+        assert sum(bool(REVERSED.search(text)) for text in done.warnings) == np.sum(np.array(slopes) > 0), seed
+        turned += np.any(np.array(slopes) > 0)
+    assert 0 < turned < 12
+
+
+def first_reversed() -> tuple[np.ndarray, np.ndarray]:
+    """Noise on which both the linear and the kernel model have a rising slope."""
+    for seed in range(100):
+        X, y = noise(seed)
+        both = [api.fit(X, y, solver, kernel=kernel, probability=True) for solver, kernel in ((2, None), (0, "rbf"))]
+        if all(any(map(REVERSED.search, done.warnings)) for done in both):
+            return X, y
+    raise AssertionError("no such noise")
+
+
+def test_every_face_warns(svm_train, tmp_path, capsys):
+    X, y = first_reversed()
+    for argv in (["-s", 2], ["-t", 2]):
+        status, _, err = svm_train("-q", "-b", 1, *argv, "d", "m", data=text_of(X, y))
+        assert status == 0 and REVERSED.search(err) and err.count("\n") == 1, argv
+        assert ("probA" in (tmp_path / "m").read_text()) == (argv[0] == "-t")
+    for estimator in (SVC(probability=True, gamma="auto"), LinearSVC(probability=True)):
+        with pytest.warns(UserWarning, match=REVERSED):
+            estimator.fit(X, y)
+    svmutil.svm_train(y.tolist(), X, "-q -b 1")
+    assert REVERSED.search(capsys.readouterr().err)
+    liblinearutil.train(y.tolist(), X, "-q -b 1 -s 2")
+    assert REVERSED.search(capsys.readouterr().err)
+
+
+def test_two_rows_keep_libsvms_lines(svm_train, tmp_path):
+    """LIBSVM's file, byte for byte, with a warning; a linear model has none, with a sentence."""
+    reference = libsvm_program("svm-train")
+    for data in ("1 2:1\n-1 1:1\n", "-1 2:1\n1 1:1\n", "3 1:1\n3 1:2\n4 1:3\n"):
+        argv = ("-q", "-b", 1, "-t", 0, "-c", 100)
+        status, out, err = svm_train(*argv, "--plain-model", "d", "m", data=data)
+        assert (status, out, err.count("\n")) == (0, "", 1) and calibration.FEW in err
+        subprocess.run([reference, *map(str, argv), "d", "theirs"], cwd=tmp_path, check=True, capture_output=True)
+        ours, theirs = ((tmp_path / name).read_text().split("SV\n")[0] for name in ("m", "theirs"))
+        numbers = [[float(v) for v in re.findall(r"prob[AB] (\S+)", text)] for text in (ours, theirs)]
+        assert numbers[0] == pytest.approx(numbers[1], abs=1e-4) and len(numbers[0]) == 2
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("make", [SVC, LinearSVC, NuSVC])
+def test_a_class_of_one_row_is_no_error(make, method):
+    """Probabilities that are rough, with a warning; with weights of 0 too, as baggings give them."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(30, 2))
+    for counts in ((29, 1), (1, 29), (14, 15, 1), (1, 1), (1, 1, 1)):
+        n, y = sum(counts), np.repeat(["a", "b", "c"][: len(counts)], counts)
+        if make is NuSVC and counts != (1, 1):
+            continue
+        for w in (None, np.ones(n)):
+            with case_of(make.__name__, method, counts):
+                with warnings.catch_warnings(record=True) as seen:
+                    warnings.simplefilter("always")
+                    model = make(probability=method).fit(X[:n], y, sample_weight=w)
+                p = model.predict_proba(X)
+                assert np.all(np.isfinite(p)) and p.sum(axis=1) == pytest.approx(1.0)
+                assert any(calibration.FEW in str(s.message) for s in seen)
+
+
+def test_baggings_end():
+    X, y = noise(0, 24)
+    y[y > 0], y[0] = -1.0, 1.0  # one row of a class: most bags have it several times, or not at all
+    X[1], y[1] = X[0] + 0.1, 1.0
+    for make in (SVC, LinearSVC):
+        for method in ("sigmoid", "isotonic"):
+            for seed in range(4):
+                bag = BaggingClassifier(make(probability=method), n_estimators=4, random_state=seed, bootstrap=True)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    try:
+                        assert bag.fit(X, y).predict_proba(X).shape == (24, 2)
+                    except ValueError as e:  # as scikit-learn's: a bag of one class
+                        assert "one class" in str(e)

@@ -1,0 +1,145 @@
+"""Weights of rows are the same as repeated rows: with kernels, in probabilities, in balanced class weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from naming import case_of
+from reference import text_of
+
+from svmtool import api, registry
+from svmtool.data.labels import balanced_weights
+from svmtool.errors import RowsError
+from svmtool.training.kernel.calibration import density_marks
+
+WEIGHED = [row for row in registry.KERNEL_SOLVERS if "--weights" in row.supported]
+
+
+def made(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, noisy labels 1 and -1, and weights 0 to 3."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)).round(3)
+    return X, np.where(X @ [1.0, -1.0, 0.5] + rng.normal(size=n) > 0, 1.0, -1.0), rng.integers(0, 4, n)
+
+
+@pytest.mark.parametrize("row", WEIGHED, ids=lambda row: row.name)
+def test_with_a_kernel_weights_are_repeated_rows(row):
+    """The same minimum, within both certified gaps, and the same decision values."""
+    for seed, kernel in enumerate(("rbf", "linear", "poly")):
+        X, y, w = made(seed)
+        y = y if row.kind == "classification" else y + X[:, 0]
+        X = X + 2.0 if row.kind == "one-class" else X  # not around the origin
+        asked = {"solver": row.number, "kernel": kernel, "gamma": 0.4, "gap": 1e-9, "one_class": True}
+        if "-n" in row.supported:
+            asked["nu"] = 0.6
+        with case_of(row.name, kernel):
+            one = api.fit(X, y, sample_weight=w, **asked)
+            many = api.fit(np.repeat(X, w, axis=0), np.repeat(y, w), **asked)
+            P, Q = one.certificate.primal, many.certificate.primal
+            if row.name != "nu_svc":  # which counts in its own margin
+                assert abs(P - Q) <= (one.certificate.gap + many.certificate.gap + 1e-12) * max(abs(P), abs(Q))
+            f, g = (api.decision_values(done, X) for done in (one, many))
+            assert f == pytest.approx(g, abs=1e-3 * np.abs(g).max())
+            assert np.all(w[one.support] > 0), "numbers of rows of the caller"
+
+
+@pytest.mark.parametrize("argv", ["-t 2 -g 0.4", "-t 0", "-s 1 -t 2 -n 0.3", "-s 2", "-s 3 -t 2", "-t 2 -b 1", "-s 0"])
+def test_commands_take_them(argv, svm_train, tmp_path):
+    """The command's model is that of `fit`, also after a cross-validation, where rows of weight 0 are predicted too."""
+    X, y, w = made(7, 120)
+    w = w - 1.0  # some negative ones
+    (tmp_path / "w").write_text("\n".join(map(str, w)))
+    status, _, err = svm_train("-q", *argv.split(), "--weights", "w", "d", "m", data=text_of(X, y))
+    line = f"WARNING: w: {np.sum(w < 0)} of 120 weights are negative (the first is weight {np.argmax(w < 0) + 1}, -1): "
+    assert (status, err) == (0, line + "their rows are left out\n")
+    given = dict(zip(argv.split()[::2], argv.split()[1::2], strict=True))
+    kernel = {"0": "linear", "2": "rbf"}.get(given.get("-t", ""))
+    asked = {"gamma": float(given["-g"])} if "-g" in given else {"nu": float(given["-n"])} if "-n" in given else {}
+    done = api.fit(X, y, int(given.get("-s", 0)), kernel=kernel, sample_weight=w, probability="-b" in given, **asked)
+    assert np.array_equal(api.decision_values(api.load_model(str(tmp_path / "m")), X), api.decision_values(done, X))
+    assert done.warnings == (line.replace("w: ", "sample_weight: ", 1) + "their rows are left out",)
+    status, out, err = svm_train("-q", *argv.split(), "-v", 4, "-W", "w", "d")
+    assert status == 0 and out.startswith("Cross Validation") and err.startswith(line)
+
+
+def test_explain_takes_them(svm_train, tmp_path):
+    (tmp_path / "w").write_text("1 0 2")
+    assert svm_train("--explain", "-t", 2, "--weights", "w", "d", data="1 1:1\n-1 1:2\n1 1:3\n")[::2] == (0, "")
+
+
+def test_a_fold_without_any_weight(svm_train, tmp_path):
+    (tmp_path / "w").write_text("0 1 0 0")
+    for argv in ("-t 2", "-s 3 -t 2", "-t 4"):
+        data = "".join(f"{1 - 2 * (k % 2)} 0:{k + 1} 1:1 2:1 3:1 4:1\n" for k in range(4))
+        data = data if argv == "-t 4" else "1 1:1\n-1 1:2\n1 1:3\n-1 1:4\n"
+        status, out, err = svm_train("-q", *argv.split(), "-v", 4, "-W", "w", "d", data=data)
+        assert (status, out) == (1, "") and "only rows of weight 0 or below" in err and err.count("\n") == 1, argv
+
+
+@pytest.mark.parametrize("kernel, solver", [(None, 2), (None, 3), (None, 4), ("rbf", 0), ("linear", 0), ("rbf", 1)])
+def test_probabilities_count_them(kernel, solver):
+    """The mean probability of a class is its share of the weights, as it is with repeated rows."""
+    for seed in range(3):
+        X, y, _ = made(seed, 200)
+        w = np.where(y > 0, 5, 1)
+        asked = {"kernel": kernel, "probability": True} | ({"nu": 0.25} if solver == 1 else {})
+        weighted, plain = (api.fit(X, y, solver, sample_weight=some, **asked) for some in (w, None))
+        share = w[y > 0].sum() / w.sum()
+        p, q = (np.average(api.probabilities(m, X)[:, m.model.labels.index(1)], weights=w) for m in (weighted, plain))
+        assert abs(p - share) < 0.05 < 0.1 < share - q, (seed, p, q, share)
+
+
+def test_error_widths_count_them():
+    """-b 1 of a regression: rows of weight 9 have small errors."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-2, 2, (150, 1))
+    w = np.where(np.arange(150) % 3 > 0, 9, 1)
+    y = np.sin(X[:, 0]) + rng.laplace(size=150) * np.where(w > 1, 0.05, 1.0)
+    asked = {"solver": 3, "kernel": "rbf", "p": 0.01, "probability": True}
+    one = api.fit(X, y, sample_weight=w, **asked).model.probA[0]
+    assert one == pytest.approx(api.fit(np.repeat(X, w, axis=0), np.repeat(y, w), **asked).model.probA[0], rel=0.25)
+    assert one < 0.6 * api.fit(X, y, **asked).model.probA[0]
+
+
+def test_density_marks_count_them():
+    rng = np.random.default_rng(4)
+    for _ in range(200):
+        values, w = rng.normal(size=rng.integers(10, 40)), rng.integers(1, 6, 40)
+        w = w[: len(values)]
+        values[:5], values[5:10] = -np.abs(values[:5]), np.abs(values[5:10])
+        marks = density_marks(values, w.astype(float))
+        assert np.array_equal(marks, density_marks(np.repeat(values, w), np.ones(w.sum())))
+        assert len(density_marks(values, w * 1e-9)) == 10 == len(density_marks(values, w * 1e30))
+
+
+def test_balanced_classes_count_them(svm_train, tmp_path):
+    X, y, w = made(7)
+    w = np.where(y > 0, 3 * w, w)
+    text = text_of(X, y)
+    (tmp_path / "w").write_text(" ".join(str(v if v else -1) for v in w))
+    (tmp_path / "many").write_text(text_of(np.repeat(X, w, axis=0), np.repeat(y, w)))
+    for argv in ("-s 2", "-s 4", "-t 2", "-s 2 -w1 3"):
+        asked = ("-q", *argv.split(), "--gap", 1e-9, "--balanced")
+        assert svm_train(*asked, "-W", "w", "d", "m", data=text)[0] == svm_train(*asked, "many", "n")[0] == 0
+        one, many = (api.decision_values(api.load_model(str(tmp_path / name)), X) for name in ("m", "n"))
+        assert one == pytest.approx(many, abs=1e-3), argv
+    for kernel in (None, "rbf"):
+        asked = {"solver": 2 if kernel is None else 0, "kernel": kernel, "class_weight": "balanced", "gap": 1e-9}
+        one = api.fit(X, y, sample_weight=w, **asked)
+        many = api.fit(np.repeat(X, w, axis=0), np.repeat(y, w), **asked)
+        assert api.decision_values(one, X) == pytest.approx(api.decision_values(many, X), abs=1e-3)
+
+
+def test_balanced_weights_of_extreme_sums():
+    assert balanced_weights(np.array([1.0, 1.0, 2.0]), np.array([1.0, -5.0, 3.0])) == ((1, 2.0), (2, 2 / 3))
+    for w in ([1e308, 1e308], [1e300, 1e-300]):
+        with pytest.raises(RowsError, match="cannot be balanced"):
+            balanced_weights(np.array([1.0, 2.0]), np.array(w))
+
+
+def test_kernel_cross_validation_takes_rows_of_weight_zero():
+    X, y, w = made(8)
+    found = api.cross_validate(X, y, 0, kernel="rbf", folds=4, sample_weight=w - 1)
+    assert np.isin(found.predictions, (1, -1)).all() and "weights are negative" in found.warnings[0]
+    same = api.cross_validate(X, y, 0, kernel="rbf", folds=4, sample_weight=np.maximum(w - 1, 0))
+    assert np.array_equal(found.predictions, same.predictions) and same.warnings == ()
