@@ -42,7 +42,7 @@ RAW = re.compile(
 )
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 NUMBERS = [row.number for row in registry.SOLVERS]
-KERNEL_NUMBERS = [row.number for row in registry.KERNEL_SOLVERS]
+KERNEL_NAMES = [row.name for row in registry.KERNEL_SOLVERS]
 
 Calls = Callable[[np.random.Generator, str], str]
 
@@ -157,7 +157,7 @@ def _keywords(rng: np.random.Generator) -> dict[str, Any]:
     given: dict[str, Any] = {"max_seconds": 1.0, "threads": 1}
     if rng.random() < 0.5:
         given["kernel"] = pick(rng, KERNELS) if rng.random() < 0.97 else hostile.number(rng)
-    numbers = KERNEL_NUMBERS if "kernel" in given else NUMBERS
+    numbers = KERNEL_NAMES if "kernel" in given else NUMBERS
     given["solver"] = pick(rng, numbers) if rng.random() < 0.95 else pick(rng, ("auto", hostile.number(rng)))
     for _ in range(pick(rng, (0, 0, 0, 1, 2))):
         given[pick(rng, [*DEFAULTS, *OPTION_OF, "threads", "one_class", "other"])] = hostile.number(rng)
@@ -204,11 +204,12 @@ def _model(rng: np.random.Generator) -> Any:
         X, y = own.normal(size=(12, 3)), own.integers(0, 2 + k % 2, 12)
         y[:3] = 0, 1, k % 2 + (k % 2 == 0)
         linear = ({"solver": s} for s in (2, 0, 4, 21, 11, 43))
-        kernels = ({"kernel": name, "solver": s} for name, s in zip((*KERNELS, "rbf"), (0, 0, 1, 0, 0, 2), strict=True))
+        problems = ("svc", "svc", "nu-svc", "svc", "svc", "one-class")
+        kernels = ({"kernel": name, "solver": s} for name, s in zip((*KERNELS, "rbf"), problems, strict=True))
         given = [*linear, *kernels][k]
         rows = X @ X.T if given.get("kernel") == "precomputed" else X
         _models[k] = svmtool.fit(
-            rows, y, **given, probability=given["solver"] not in (21, 11, 43, 2) or k == 0, threads=1
+            rows, y, **given, probability=given["solver"] not in (21, 11, 43, "one-class") or k == 0, threads=1
         )
     done = copy.deepcopy(_models[k])
     return done if rng.random() < 0.5 else done.model

@@ -15,7 +15,7 @@ from svmtool import params, registry
 from svmtool.api.arrays import TOO_LARGE
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
-from svmtool.errors import SvmtoolError, clipped
+from svmtool.errors import clipped
 from svmtool.params import Settings, check_kernel_after_reading
 from svmtool.registry.row import BOUNDARIES, Solver, gap_of_theta
 
@@ -23,6 +23,18 @@ KERNEL_NUMBERS = {
     "linear": params.LINEAR, "poly": params.POLYNOMIAL, "polynomial": params.POLYNOMIAL,
     "rbf": params.RBF, "sigmoid": params.SIGMOID, "precomputed": params.PRECOMPUTED,
 }  # fmt: skip
+
+
+
+class Default:
+    """The value of a keyword that was not given; one that was given counts, even if it is the same."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
 
 # Keywords and their defaults: of all runs, of linear models, and of models with a kernel.
 COMMON_KEYWORDS: dict[str, Any] = {
@@ -32,6 +44,12 @@ COMMON_KEYWORDS: dict[str, Any] = {
 LINEAR_KEYWORDS: dict[str, Any] = {"bias": None, "regularize_bias": True, "loss_power": 2.0}
 KERNEL: dict[str, Any] = {"gamma": "auto", "degree": 3, "coef0": 0.0, "cache_mb": 100.0, "shrinking": True}
 DEFAULTS = {**COMMON_KEYWORDS, **LINEAR_KEYWORDS, **KERNEL}
+NOT_GIVEN: dict[str, Any] = {name: None if value is None else Default(value) for name, value in DEFAULTS.items()}
+# The kernels that have a parameter.
+KERNELS_WITH = {
+    "gamma": ("poly", "polynomial", "rbf", "sigmoid"), "degree": ("poly", "polynomial"),
+    "coef0": ("poly", "polynomial", "sigmoid"),
+}  # fmt: skip
 
 # Keywords of single solvers, and those of `COMMON` and `LINEAR` that not every solver has: the option that a row of the
 # registry must support.
@@ -43,7 +61,7 @@ CHECKED = {
     "C": "-c", "p": "-p", "nu": "-n", "eps": "-e", "gap": "--gap", "class_weight": "-w", "max_iter": "--max-iter",
     "max_seconds": "--max-seconds", "seed": "--seed", "probability": "--probability", "bias": "-B",
     "regularize_bias": "-R", "loss_power": "--loss-power", "sample_weight": "--weights", "init": "--initial-model",
-    "stratified": "--stratified", "search": "-C",
+    "stratified": "--stratified", "search": "-C", "shrinking": "-h",
 }  # fmt: skip
 # Least values of whole numbers.
 COUNT_KEYWORDS = {
@@ -54,14 +72,14 @@ REALS = frozenset(
     {"C", "p", "nu", "eps", "gap", "max_seconds", "bias", "loss_power", "coef0", "cache_mb", "delta_alpha", "theta"}
 )
 FLAGS = frozenset({"regularize_bias", "probability", "shrinking", "homotopy", "paper_form", "loo"})
+REQUESTS = frozenset({"probability", "paper_form", "loo"})  # flags that ask for nothing where they are False
 # Keywords that have a value in every run: None is none of them.
 NEVER_NONE = frozenset(
     name for name, value in {**DEFAULTS, **params.NO_OPTIONS._asdict(), "loo": False}.items() if value is not None
 )
 LARGEST_WHOLE = 2**63 - 1  # what the commands and the loops take
 POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha"})
-# LIBLINEAR and LIBSVM accept these with each of their solvers, also where they have no effect.
-EVERYWHERE = frozenset({"-p", "-n", "-R"})
+PAPER_LIMITS = ("delta_alpha", "min_alpha_opt", "max_alpha_opt", "min_alpha_check")  # of paper_form
 
 _KEYWORD_OF = {option: name for name, option in CHECKED.items() if not option.startswith("--")} | {
     "-g": "gamma", "-r": "coef0", "-d": "degree", "-m": "cache_mb", "-s": "solver", "-t": "kernel", "-v": "folds",
@@ -92,14 +110,16 @@ def check_names(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
 
 
 def settings_of(
-    data: Dataset | None, solver: int | str, kernel: str | None, given: Mapping[str, Any], also: tuple[str, ...] = ()
-) -> Settings:
+    data: Dataset | None, solver: int | str | None, kernel: str | None, given: Mapping[str, Any],
+    also: tuple[str, ...] = (), default: int = 1,
+) -> Settings:  # fmt: skip
     """The settings of a run.
 
     Parameters
     ----------
     data : the rows; needed only for `solver="auto"` and `class_weight="balanced"`
-    given : keywords, those at their defaults included; their names are checked
+    solver : number or name; None: `default`, with a kernel C-SVC
+    given : keywords; None and `Default` are not given; their names are checked
     also : other names in `CHECKED` that the solver must support
 
     Raises
@@ -107,12 +127,21 @@ def settings_of(
     ValueError, SvmtoolError, TypeError
         for invalid values, and for keywords that the solver does not have.
     """
-    changed = {k: _checked(k, v) for k, v in given.items() if not (k in DEFAULTS and _same(v, DEFAULTS[k]))}
-    if changed.get("eps") is not None and changed.get("gap") is not None:
+    values = {k: _checked(k, v) for k, v in given.items() if not isinstance(v, Default)}
+    values = {k: v for k, v in values.items() if v is not None}
+    if "eps" in values and "gap" in values:
         raise ValueError("eps and gap both decide when to stop: give one of them")
+    for name in PAPER_LIMITS:
+        if name in values and not values.get("paper_form"):
+            raise ValueError(f"{name} needs paper_form=True")
     if kernel is None:
-        return _linear(data, solver, changed, also)
-    return _with_kernel(data, solver, kernel, changed, also)
+        return _linear(data, default if solver is None else solver, values, also)
+    return _with_kernel(data, "svc" if solver is None else solver, kernel, values, also)
+
+
+def _asked(values: Mapping[str, Any], also: tuple[str, ...]) -> list[str]:
+    """The names of what the solver must have."""
+    return [*(name for name, value in values.items() if name not in REQUESTS or value), *also]
 
 
 def shown(value: Any) -> str:
@@ -179,10 +208,6 @@ def _scalar(value: Any) -> Any:
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
-def _same(a: Any, b: Any) -> bool:
-    return a is b or (type(a) is type(b) and a == b)
-
-
 def _checked(name: str, value: Any) -> Any:
     """The value of a keyword in its type; TypeError or ValueError for an invalid one."""
     if value is None:
@@ -202,29 +227,29 @@ def _checked(name: str, value: Any) -> Any:
     return value
 
 
-def _linear(data: Dataset, solver: int | str, changed: dict[str, Any], also: tuple[str, ...]) -> Settings:
-    for name in changed:
+def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], also: tuple[str, ...]) -> Settings:
+    for name in values:
         if name in KERNEL:
             raise ValueError(f"{name} is for kernels: give kernel too, or leave it out")
-    s = dict(changed)
+    s = dict(values)
     weights, theta = s.pop("class_weight", None), s.pop("theta", None)
     if theta is not None:
         s["gap"] = _gap_of(theta, s)
     if not 1.0 <= s.get("loss_power", 2.0) <= 2.0:
         raise ValueError(f"loss_power == {s['loss_power']:g}, must be from 1 to 2.")
-    if s.get("bias") is None:
-        s.pop("bias", None)
-        if not s.get("regularize_bias", True):
-            s["bias"] = 1.0
+    if "bias" not in s and not s.get("regularize_bias", True):
+        s["bias"] = 1.0
     settings = Settings.of(**s)
-    names = [*changed, *also]
+    names = _asked(values, also)
     if isinstance(solver, str) and solver == "auto":
         from svmtool.training import auto_select
 
         options = [CHECKED.get(name) or OPTION_OF[name] for name in names]
+        assert data is not None
         settings, _ = auto_select.select(settings, [*options, *(["-B"] if "bias" in s else [])], data)
+        _refuse_unsupported(settings.row, names)
     else:
-        row = _row(solver, registry.find)
+        row = _row(solver)
         _refuse_unsupported(row, names)
         settings = settings.replace(solver=row.number)
         settings = settings if "bias" in s else settings.with_default_bias()
@@ -251,19 +276,19 @@ def _check_mu(settings: Settings) -> None:
 
 
 def _with_kernel(
-    data: Dataset, solver: int | str, kernel: str, changed: dict[str, Any], also: tuple[str, ...]
+    data: Dataset | None, solver: int | str, kernel: str, values: dict[str, Any], also: tuple[str, ...]
 ) -> Settings:
     if text("kernel", kernel) not in KERNEL_NUMBERS:
         raise ValueError(f"kernel must be None or one of {sorted(KERNEL_NUMBERS)}, not {shown(kernel)}")
-    s = dict(changed)
-    for name in LINEAR_KEYWORDS:
-        if s.pop(name, None) is not None and name != "regularize_bias":
-            raise ValueError(f"{name} is for linear models: remove it or kernel")
+    s = dict(values)
     for name in s:
-        if name in OPTION_OF and not registry.anywhere(OPTION_OF[name], registry.KERNEL_SOLVERS):
+        linear = name in OPTION_OF and not registry.anywhere(OPTION_OF[name], registry.KERNEL_SOLVERS)
+        if linear or name in LINEAR_KEYWORDS:
             raise ValueError(f"{name} is for linear models: remove it or kernel")
-    row = _row(solver, registry.find_kernel)
-    _refuse_unsupported(row, [name for name in (*s, *also)])
+        if kernel not in KERNELS_WITH.get(name, KERNEL_NUMBERS):
+            raise ValueError(f"kernel={kernel!r} has no {name}: it is for {' and '.join(KERNELS_WITH[name])}")
+    row = _kernel_row(solver, kernel)
+    _refuse_unsupported(row, _asked(values, also))
     weights, theta, gamma = s.pop("class_weight", None), s.pop("theta", None), s.pop("gamma", "auto")
     if theta is not None:
         s["gap"] = _gap_of(theta, s)
@@ -289,44 +314,91 @@ def _gap_of(theta: float, s: dict[str, Any]) -> float:
     return gap_of_theta(theta)
 
 
-def _row(solver: int | str, find: Any) -> Solver:
-    """The row of a number or a name."""
-    key = solver
+def _row(solver: int | str) -> Solver:
+    """The row of a linear solver's number or name."""
     if not isinstance(solver, str):
-        if not is_whole(solver):
-            raise TypeError(f"solver must be a number or a name of the registry, not {shown(solver)}")
-        key = whole("solver", solver, 0)
-    row = find(key)
+        return registry.find(_number(solver))
+    name = solver.replace("_", "-")
+    if name not in _NAMES and name in _KERNEL_NAMES:
+        raise ValueError(f"solver={solver!r} needs a kernel: give kernel too, such as kernel='rbf'")
+    return registry.find(_NAMES.get(name, solver))
+
+
+def _kernel_row(solver: int | str, kernel: str) -> Solver:
+    """The row of a number or a name with a kernel.
+
+    LIBLINEAR's and LIBSVM's numbers from 1 to 4 are different problems: these have names only.
+    """
+    known = f"with a kernel use {', '.join(sorted(_KERNEL_NAMES))}"
+    if isinstance(solver, str):
+        number = _KERNEL_NAMES.get(solver.replace("_", "-"))
+        if number is None:
+            raise ValueError(f"unknown solver: {shown(solver)}: {known}")
+    else:
+        number = _number(solver)
+    row = registry.find_kernel(number)
     if row is None:
-        known = registry.in_words(registry.KERNEL_SOLVERS)
-        raise SvmtoolError(f"unknown solver: {key}: with a kernel use one of {known}")
+        raise ValueError(f"unknown solver: {number}: {known}")
+    if number and number < 30 and not isinstance(solver, str):
+        name, linear = row.name.replace("_", "-"), registry.find(number)
+        raise ValueError(
+            f"solver={number} is {name} for LIBSVM and {linear.name}, a linear classifier, for LIBLINEAR: with "
+            f"kernel={kernel!r} give a name, solver={name!r} or solver='svc'"
+        )
     return row
+
+
+def _number(solver: Any) -> int:
+    if not is_whole(solver):
+        raise TypeError(f"solver must be a number or a name of the registry, not {shown(solver)}")
+    return whole("solver", solver, 0)
+
+
+# Names of solvers, with hyphens, and their numbers.
+_NAMES = {row.name: row.number for row in registry.SOLVERS}
+_KERNEL_NAMES = {"svc": 0, **{row.name.replace("_", "-"): row.number for row in registry.KERNEL_SOLVERS}}
 
 
 def _refuse_unsupported(row: Solver, names: list[str]) -> None:
     """ValueError for a keyword that would be ignored."""
-    supported = registry.supported_options(row)
+    supported = registry.supported_options(row) - registry.without_effect(row)
     for name in names:
         if row.kernel and name == "sample_weight":
             if row.kind == "hard one-class":
-                raise ValueError(f"solver {row.number} ({row.name}) has no sample_weight: its problem has no costs")
+                raise ValueError(f"{named(row)} has no sample_weight: its problem has no costs")
             continue
         if row.kernel and name == "stratified":  # LIBSVM's folds are where there are classes
             continue
         option = OPTION_OF.get(name) or CHECKED.get(name)
-        if option is None or option in supported or (row.number < 30 and option in EVERYWHERE):
+        if option is None or option in supported:
             continue
         if option == "--probability" and row.kernel and row.number < 30:
             continue
-        able = [] if row.kernel else registry.supporting(option)
-        hint = f": solver {registry.in_words(able)} has" if able else ""
-        raise ValueError(f"solver {row.number} ({row.name}) has no {name}{hint}")
+        raise ValueError(f"{named(row)} has no {name}{_hint(option, row)}")
+
+
+def named(row: Solver) -> str:
+    """A solver in a message; LIBSVM's problems by their names alone."""
+    if row.kernel and row.number < 30:
+        return f"solver {row.name.replace('_', '-')!r}"
+    return f"solver {row.number} ({row.name})"
+
+
+def _hint(option: str, row: Solver) -> str:
+    """Which solvers have an option that this one does not have; empty where most have it."""
+    if option in registry.COSTS:
+        return ""
+    if not row.kernel:
+        able = registry.supporting(option)
+        return f": solver {registry.in_words(able)} has" if able else ""
+    rows = [other for other in registry.KERNEL_SOLVERS if option in registry.supported_options(other)]
+    return ": " + ", ".join(map(named, rows)) + " has" if rows else ""
 
 
 def class_weights(given: Any, data: Dataset, row: Solver) -> tuple[tuple[int, float], ...]:
     """Pairs of label and factor of a dict, or of "balanced": n rows / (classes * rows of the class)."""
     if row.kind not in ("classification", "all classes", "ordinal"):
-        raise ValueError(f"class_weight is for classification, not for solver {row.number} ({row.name})")
+        raise ValueError(f"class_weight is for classification, not for {named(row)}")
     if isinstance(given, str):
         if given != "balanced":
             raise ValueError(f"class_weight must be a dict, 'balanced' or None, not {shown(given)}")

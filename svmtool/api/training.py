@@ -13,7 +13,7 @@ from svmtool.api import arrays
 from svmtool.api.models import model_of
 from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
-from svmtool.api.settings import check_names, flag, settings_of, shown
+from svmtool.api.settings import NOT_GIVEN, check_names, flag, settings_of, shown
 from svmtool.data.dataset import Dataset
 from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED, Settings, check_feasible, kernel_of
@@ -28,15 +28,20 @@ CLASSIFIES = ("classification", "all classes", "ordinal")  # kinds whose labels 
 
 
 def fit(
-    X: Any, y: Any = None, solver: int | str = 1, *, kernel: str | None = None, C: float = 1.0, p: float = 0.1,
-    nu: float = 0.5, eps: float | None = None, gap: float | None = None, bias: float | None = None,
-    regularize_bias: bool = True, loss_power: float = 2.0, gamma: float | str = "auto", degree: int = 3,
-    coef0: float = 0.0, sample_weight: Any = None, class_weight: Any = None, init: Any = None,
-    callback: Callable[[dict[str, Any]], object] | None = None, max_iter: int | None = None,
-    max_seconds: float | None = None, seed: int | None = None, threads: int | None = None, probability: bool = False,
-    cache_mb: float = 100.0, shrinking: bool = True, one_class: bool = False, **options: Any,
+    X: Any, y: Any = None, solver: int | str | None = None, *, kernel: str | None = None,
+    C: float = NOT_GIVEN["C"], p: float = NOT_GIVEN["p"], nu: float = NOT_GIVEN["nu"], eps: float | None = None,
+    gap: float | None = None, bias: float | None = None, regularize_bias: bool = NOT_GIVEN["regularize_bias"],
+    loss_power: float = NOT_GIVEN["loss_power"], gamma: float | str = NOT_GIVEN["gamma"],
+    degree: int = NOT_GIVEN["degree"], coef0: float = NOT_GIVEN["coef0"], sample_weight: Any = None,
+    class_weight: Any = None, init: Any = None, callback: Callable[[dict[str, Any]], object] | None = None,
+    max_iter: int | None = None, max_seconds: float | None = None, seed: int | None = None,
+    threads: int | None = None, probability: bool = NOT_GIVEN["probability"],
+    cache_mb: float = NOT_GIVEN["cache_mb"], shrinking: bool = NOT_GIVEN["shrinking"], one_class: bool = False,
+    **options: Any,
 ) -> Fit:  # fmt: skip
     """Train a model.
+
+    A keyword that the chosen problem does not have, such as C of nu-SVC, is an error, also with its default value.
 
     Parameters
     ----------
@@ -45,14 +50,17 @@ def fit(
         of many features are other than zero.  Anything else is converted; nothing is changed.
     y : array, (n,), optional
         Labels, which are whole numbers, or targets of a regression.  One-class problems need none.
-    solver : int or str
-        Number or name of a solver, as of `svm-train -s`; "auto" selects one.  With a kernel LIBSVM's numbers and names.
+    solver : int or str, optional
+        Number or name of a linear solver, as of `svm-train -s`, "auto" to select one, or None, which is 1.  With a
+        kernel "svc" (None, too), "nu-svc", "one-class", "epsilon-svr", "nu-svr", or a solver from 50 on that has
+        kernels.  The number 0 is "svc" there; 1 to 4, which LIBLINEAR and LIBSVM have for different problems, are
+        refused.  Names have hyphens or underscores.
     kernel : {None, "linear", "poly", "rbf", "sigmoid", "precomputed"}
         None: a linear model.  "precomputed": X holds the kernel's values, (n, n).
     C : float
-        Cost of a row.
+        Cost of a row; nu-SVC and one-class problems have none.
     p : float
-        Half the width of a regression's tube.
+        Half the width of a regression's tube; nu-SVR has none.
     nu : float
         Share of rows left out, of one-class and nu problems.
     eps : float, optional
@@ -66,11 +74,11 @@ def fit(
     loss_power : float
         Power of the hinge, 1 to 2, of solvers that have it.
     gamma : float or "auto"
-        Of the kernel; "auto": 1 / features.
+        Of the kernels "poly", "rbf" and "sigmoid"; "auto": 1 / features.
     degree : int
-        Of the polynomial kernel.
+        Of the kernel "poly".
     coef0 : float
-        Of the polynomial and sigmoid kernels.
+        Of the kernels "poly" and "sigmoid".
     sample_weight : array, (n,), optional
         Factor of each row's cost, of one-class and nu problems the row's share; rows of weight 0 are ignored.
     class_weight : dict or "balanced", optional

@@ -19,6 +19,7 @@ from svmtool.registry.row import Solver
 
 COMMON_OPTIONS = frozenset({"-s", "-v", "-q", "--threads", "--strict", "--metrics", "--plain-model"})
 COSTS = frozenset({"-c", "-w"})
+WEIGHTED_KINDS = ("classification", "all classes", "ordinal")  # whose labels are classes, with factors of their costs
 KIND_OPTIONS = {  # options of the training, independent of the solver; LIBLINEAR and LIBSVM take costs for all numbers
     **dict.fromkeys(("classification", "all classes"), COSTS | {"--probability", "--balanced"}),
     **dict.fromkeys(("regression", "ordinal", "one-class"), COSTS),
@@ -74,6 +75,11 @@ def supporting(option: str) -> list[Solver]:
 def supported_options(row: Solver) -> frozenset[str]:
     """Return all options that a row supports."""
     return COMMON_OPTIONS | KIND_OPTIONS[row.kind] | row.supported
+
+
+def without_effect(row: Solver) -> frozenset[str]:
+    """Return the options that a row accepts, as LIBLINEAR and LIBSVM do, although its problem does not have them."""
+    return COSTS if not row.costs else frozenset() if row.kind in WEIGHTED_KINDS else frozenset({"-w"})
 
 
 def anywhere(option: str, rows: Iterable[Solver]) -> bool:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmtool import api
 from svmtool.api.arrays import floats
+from svmtool.api.settings import KERNELS_WITH
 from svmtool.sklearn.base import (
     COMMON_CONSTRAINTS,
     NOT_NEGATIVE,
@@ -53,10 +54,9 @@ class KernelTraining(CertifiedEstimator):
                     f"Input is a {data.shape[0]}x{data.shape[1]} matrix."
                 )
         self.shape_fit_ = data.shape
-        done = self._run(
-            data, y, weights, kernel=kernel, gamma=self._gamma, degree=int(self.degree), coef0=float(self.coef0),
-            cache_mb=float(self.cache_size), shrinking=bool(self.shrinking), **options,
-        )  # fmt: skip
+        values = {"gamma": self._gamma, "degree": int(self.degree), "coef0": float(self.coef0)}
+        options |= {name: value for name, value in values.items() if kernel in KERNELS_WITH[name]}
+        done = self._run(data, y, weights, kernel=kernel, cache_mb=float(self.cache_size), **options)
         self._model, self.support_ = done.model, np.asarray(done.support, np.intp)
         self._set_n_iter(done)
         return done

@@ -13,8 +13,6 @@ from svmtool.registry.row import BOUNDARIES
 from svmtool.sklearn.base import SHARE, inside_offset
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 
-ONE_CLASS, FOSVM, FOSVM_SAMPLE = 2, 80, 81  # LIBSVM's number, and the registry's
-
 
 class _KernelOneClass(OutlierMixin, KernelTraining):
     """Novelty detection with a kernel."""
@@ -184,7 +182,7 @@ class OneClassSVM(_KernelOneClass):
         self
             The fitted estimator.
         """
-        return self._fit_rows_alone(X, sample_weight, solver=ONE_CLASS, nu=self.nu, eps=self.tol)
+        return self._fit_rows_alone(X, sample_weight, solver="one-class", nu=self.nu, eps=self.tol)
 
 
 class FastOneClassSVM(_KernelOneClass):
@@ -267,7 +265,6 @@ class FastOneClassSVM(_KernelOneClass):
     array([ 1, -1])
     """
 
-    shrinking = True
     _parameter_constraints: dict = {
         **KERNEL_CONSTRAINTS,
         "theta": [Interval(Real, 0.0, 1.0, closed="neither")],
@@ -302,7 +299,7 @@ class FastOneClassSVM(_KernelOneClass):
         self
             The fitted estimator.
         """
-        options: dict[str, Any] = {"solver": FOSVM, "boundary": self.boundary}
+        options: dict[str, Any] = {"solver": "fosvm", "boundary": self.boundary}
         if self.sample is not None:
-            options |= {"solver": FOSVM_SAMPLE, "sample": int(self.sample)}
+            options |= {"solver": "fosvm-sample", "sample": int(self.sample)}
         return self._fit_rows_alone(X, None, theta=float(self.theta), **options)

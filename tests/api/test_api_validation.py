@@ -19,7 +19,8 @@ T = X[:, 0] + 0.3 * RNG.normal(size=120)
     ("y", "keywords"),
     [
         (Y, {"solver": 2}), (Y3, {"solver": 2}), (Y3, {"solver": 4}), (T, {"solver": 11}), (Y3, {"solver": 43}),
-        (Y, {"solver": 0, "kernel": "rbf"}), (Y3, {"solver": 0, "kernel": "rbf"}), (T, {"solver": 3, "kernel": "rbf"}),
+        (Y, {"solver": 0, "kernel": "rbf"}), (Y3, {"solver": 0, "kernel": "rbf"}),
+        (T, {"solver": "epsilon-svr", "kernel": "rbf"}),
     ],
 )  # fmt: skip
 def test_each_row_is_predicted_by_the_model_without_its_fold(y, keywords):

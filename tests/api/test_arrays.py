@@ -193,7 +193,7 @@ def test_bad_weights(weight):
 def test_columns_of_labels_and_a_single_weight():
     assert api.dumps(api.fit(X, Y[:, None], 3, sample_weight=1.0)).split("\n#")[0] == WANTED.split("\n#")[0]
     assert api.fit([[1.0], [2.0]], [3, 3], one_class=True).model.labels == (3,)
-    assert api.fit(X, None, 21).model.kind == api.fit(X, solver=2, kernel="rbf").model.kind == "one-class"
+    assert api.fit(X, None, 21).model.kind == api.fit(X, solver="one-class", kernel="rbf").model.kind == "one-class"
 
 
 HUGE = 10**400  # a whole number that no float holds
