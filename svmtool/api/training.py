@@ -15,6 +15,7 @@ from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
 from svmtool.api.settings import NOT_GIVEN, check_names, flag, settings_of, shown
 from svmtool.data.dataset import Dataset
+from svmtool.data.labels import refuse_large
 from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED, Settings, check_feasible, kernel_of
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_overflow
@@ -145,7 +146,7 @@ def fit(
         present = {"sample_weight": sample_weight is not None, "init": init is not None}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, given, also)
-        check_labels(data, settings, flag("one_class", one_class), y is None)
+        check_labels(data, settings, flag("one_class", one_class), y)
         if settings.problem.kernel is not None:
             return _fit_kernel(data, settings, _report(callback), run, began)
         return _fit_linear(data, settings, init, _report(callback), run, began)
@@ -166,13 +167,16 @@ def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[...
     return report
 
 
-def check_labels(data: Dataset, settings: Settings, one_class: bool, missing: bool) -> None:
-    """ValueError where the labels of the rows with weight are not what the solver needs."""
+def check_labels(data: Dataset, settings: Settings, one_class: bool, y: Any) -> None:
+    """ValueError where the labels y of the rows with weight are not what the solver needs."""
     kind = settings.row.kind
-    if missing and "one-class" not in kind:
+    if y is None and "one-class" not in kind:
         raise ValueError("requires y to be passed, but the target y is None")
+    if kind == "ordinal":
+        arrays.refuse_other_order(y)
     if kind in CLASSIFIES:
         arrays.refuse_fractions(data.labels)
+        refuse_large(data.labels)
         if not one_class:
             arrays.refuse_one_class(data.labels[data.factors > 0.0])
 

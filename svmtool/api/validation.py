@@ -129,7 +129,7 @@ def cross_validate(
         present = {"sample_weight": sample_weight is not None, "stratified": stratified}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, keywords, also)
-        check_labels(data, settings, one_class, False)
+        check_labels(data, settings, one_class, y)
         measures = {name: metric if callable(metric) else _measure(metric, settings) for name, metric in wanted.items()}
         needs = max((m.needs for m in measures.values() if isinstance(m, Measure)), default=PREDICTIONS)
         held = HeldOut(data.labels, kind_of(settings), needs)
@@ -308,7 +308,7 @@ def search_C(
         also = ("search", *(("sample_weight",) if sample_weight is not None else ()))
         also = (*also, *(("stratified",) if stratified else ()))
         settings = settings_of(data, solver, None, keywords, also, default=2)
-        check_labels(data, settings, one_class, False)
+        check_labels(data, settings, one_class, y)
         settings = settings.replace(stratified=stratified)
         measure = _measure(score, settings)
         first_C = settings.problem.C if "C" in keywords else None

@@ -212,12 +212,14 @@ class LinearDecisions:
 class ClassifierTraining(CertifiedEstimator):
     """Classes in any form, class weights and sample weights of the classifiers."""
 
-    def _encoded(self, y: np.ndarray) -> np.ndarray:
-        """Set `classes_`; returns the number of each row's class, f8[n]."""
+    def _encoded(self, y: np.ndarray, categories: np.ndarray | None) -> np.ndarray:
+        """Set `classes_`; returns the number of each row's class, f8[n]; categories: the classes that y numbers."""
         # whole numbers are classes without scikit-learn's check, which takes longer than a small fit
         if y.dtype.kind not in "biu" and not (y.dtype.kind == "f" and np.array_equal(np.trunc(y), y)):
             check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
+        if categories is not None:
+            self.classes_ = categories[self.classes_]
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes in the data, but the data contains only "
@@ -226,17 +228,17 @@ class ClassifierTraining(CertifiedEstimator):
         return codes.astype(np.float64)
 
     def _checked(
-        self, X: Any, y: Any, sample_weight: Any, keep: bool = False
+        self, X: Any, y: Any, sample_weight: Any, keep: bool = False, categories: np.ndarray | None = None
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """X, class numbers and the weights of rows; sets `classes_` and `class_weight_`.
 
         Rows of weight zero are ignored, and a class with only such rows is not in `classes_`.  keep: they stay in X, as
-        number 0, and `api.fit` leaves them out.
+        number 0, and `api.fit` leaves them out.  categories: the classes, where y holds their numbers.
         """
         X, y = self._data(X, y)
         weights = self._weights(sample_weight, X)
         used = None if weights is None or weights.all() else np.flatnonzero(weights)
-        codes = self._encoded(y if used is None else y[used])
+        codes = self._encoded(y if used is None else y[used], categories)
         self.class_weight_ = self._class_factors(codes, weights if used is None else weights[used])
         if used is None:
             return X, codes, weights

@@ -216,3 +216,15 @@ HUGE = 10**400  # a whole number that no float holds
 def test_whole_numbers_beyond_floats(name, call):
     with pytest.raises(ValueError, match=rf"^{name} contains infinity or a value too large for dtype\('float64'\)\.$"):
         call()
+
+
+def test_labels_beyond_a_model_file_are_refused():
+    """Also those that float64 does not tell apart; targets may be any numbers."""
+    rows = [[1.0], [2.0], [3.0]]
+    for y in ([2**53, 2**53 + 1, 2**53], [2**31, 1, 1], np.array([-(2**31) - 1, 1, 1]), [2**63, 2**63 + 1, 0]):
+        for given in ({"solver": 2}, {"solver": 43}, {"kernel": "rbf"}):
+            for call in (api.fit, api.cross_validate):
+                with pytest.raises(ValueError, match="^label -?[0-9]+ does not fit into 32 bits: use smaller numbers"):
+                    call(rows, y, **given)
+        assert api.fit(rows, y, 11).model.kind == "regression"
+    assert api.fit(rows, [2**31 - 1, -(2**31), -(2**31)], 2).model.labels == (2**31 - 1, -(2**31))
