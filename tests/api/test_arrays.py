@@ -224,7 +224,7 @@ def test_labels_beyond_a_model_file_are_refused():
     for y in ([2**53, 2**53 + 1, 2**53], [2**31, 1, 1], np.array([-(2**31) - 1, 1, 1]), [2**63, 2**63 + 1, 0]):
         for given in ({"solver": 2}, {"solver": 43}, {"kernel": "rbf"}):
             for call in (api.fit, api.cross_validate):
-                with pytest.raises(ValueError, match="^label -?[0-9]+ does not fit into 32 bits: use smaller numbers"):
+                with pytest.raises(ValueError, match=r"^label \S+ does not fit into 32 bits: use smaller numbers"):
                     call(rows, y, **given)
         assert api.fit(rows, y, 11).model.kind == "regression"
     assert api.fit(rows, [2**31 - 1, -(2**31), -(2**31)], 2).model.labels == (2**31 - 1, -(2**31))

@@ -9,12 +9,15 @@ import warnings
 import numpy as np
 import pytest
 from naming import case_of
-from sklearn.base import clone
 
-from svmtool import api, registry
-from svmtool.sklearn import OrdinalSVM
-
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
 pd = pytest.importorskip("pandas")
+
+from sklearn.base import clone  # noqa: E402
+
+from svmtool import api, registry  # noqa: E402
+from svmtool.sklearn import OrdinalSVM  # noqa: E402
+
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(150, 3))
 RANK = np.digitize(X[:, 0] + 0.2 * RNG.normal(size=150), [-0.8, 0.0, 0.8])
