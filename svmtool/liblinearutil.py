@@ -113,7 +113,7 @@ def train(arg1: Any, arg2: Any = None, arg3: Any = None) -> Any:
         accuracy, error, _ = evaluations(prob.y, run.validate())
         return error if run.settings.row.kind == "regression" else accuracy
     done = run.train()
-    return model(done.model, done.certificate)
+    return model(done.model, done.certificate, param.of_model(run.settings))
 
 
 def _arguments(arg1: Any, arg2: Any, arg3: Any) -> tuple[problem, parameter]:
