@@ -35,7 +35,7 @@ class Fit:
 
     __slots__ = (
         "model", "certificate", "loo_score", "warnings", "seconds", "_row", "_results", "_kept", "_n", "_support",
-        "_text",
+        "_text", "_features",
     )  # fmt: skip
 
     model: LinearModel | KernelModel
@@ -49,6 +49,7 @@ class Fit:
     _n: int
     _support: np.ndarray | None
     _text: str | None
+    _features: int | None
 
     def __init__(self, **fields: Any):
         for name in self.__slots__:

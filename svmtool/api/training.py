@@ -194,7 +194,7 @@ def _fit_linear(data: Dataset, settings: Settings, init: Any, report: Any, run: 
     warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
     return Fit(
         model=done.model, certificate=done.certificate, warnings=tuple(warnings), _row=settings.row,
-        _results=done.results, _kept=data.used(), _n=len(data), loo_score=done.leave_one_out,
+        _results=done.results, _kept=data.used(), _n=len(data), _features=data.n_features, loo_score=done.leave_one_out,
         seconds=time.perf_counter() - began,
     )  # fmt: skip
 
@@ -222,5 +222,5 @@ def _fit_kernel(data: Dataset, s: Settings, report: Any, run: RunContext, began:
     support = done.support if kept is None else kept[done.support]
     return Fit(
         model=done.model, certificate=done.certificate, warnings=tuple(warnings), _row=s.row, _results=done.results,
-        _n=len(data), _support=support, _text=done.text, seconds=time.perf_counter() - began,
+        _n=len(data), _features=data.n_features, _support=support, _text=done.text, seconds=time.perf_counter() - began,
     )  # fmt: skip
