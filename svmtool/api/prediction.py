@@ -28,9 +28,9 @@ def _rows(given: Any, model: Model, X: Any) -> Dataset:
     else:  # the numbers of training rows, or the features, of the support vectors
         wanted = int((model.values if precomputed else model.indices + 1).max(initial=0))
     if data.n_features < wanted or (exact and data.n_features > wanted):
-        least = "" if exact else "at least "
-        what = "as values of a precomputed kernel" if precomputed else "as input"
-        raise ValueError(f"X has {data.n_features} features, but the model is expecting {least}{wanted} features {what}")
+        expected = f"{'' if exact else 'at least '}{wanted} features"
+        what = "values of a precomputed kernel" if precomputed else "input"
+        raise ValueError(f"X has {data.n_features} features, but the model is expecting {expected} as {what}")
     return arrays.with_serials(data, training=False) if precomputed else data
 
 

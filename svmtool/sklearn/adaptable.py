@@ -13,16 +13,20 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from svmtool import registry
 from svmtool.api.arrays import dataset
 from svmtool.api.run import RunContext
 from svmtool.certify.linear import worst
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.formats.adaptable.row_log import hashes_of
+from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import equations_of
+from svmtool.sklearn import model_files
 from svmtool.sklearn.base import POSITIVE, CertifiedEstimator, LinearDecisions
 from svmtool.training.adapting.adaptable import rounding, solution
 from svmtool.training.inputs import refuse_overflow
 
+ALSVM = 71  # number of the solver in the registry
 ACCURATE = 1e-8  # error of the weights by round-off in the sums, relative, above which a fit has not converged
 
 
@@ -256,6 +260,12 @@ class AdaptableLSSVC(LinearDecisions, LinearClassifierMixin, CertifiedEstimator)
                 f"round-off in sums over rows added and removed may have changed the weights by a relative "
                 f"{worst_rounding:.1g}: fit again."
             )
+
+    def _file_model(self) -> LinearModel:
+        """The model as its file holds it, without the state that `svm-train --add` needs."""
+        check_is_fitted(self)
+        word = registry.find(ALSVM).word
+        return model_files.classifier(word, self.classes_, self.coef_, self.intercept_, ())
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")

@@ -17,6 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from svmtool import api
 from svmtool.api.arrays import floats
 from svmtool.api.settings import KERNELS_WITH
+from svmtool.models.kernel import KernelModel
+from svmtool.sklearn import model_files
 from svmtool.sklearn.base import (
     COMMON_CONSTRAINTS,
     NOT_NEGATIVE,
@@ -113,6 +115,17 @@ class KernelTraining(CertifiedEstimator):
                 "the number of samples at training time"
             )
         return api.decision_values(self._model, X, threads=self._threads())
+
+    def _file_model(self) -> KernelModel:
+        """The model as its file holds it."""
+        check_is_fitted(self)
+        if callable(self.kernel):
+            raise ValueError("a model file cannot hold a kernel that is a function: give the kernel a name")
+        return model_files.kernel(self._model, getattr(self, "classes_", None), self._file_offset())
+
+    def _file_offset(self) -> float | None:
+        """The offset in the file where it is not the model's."""
+        return None
 
     @property
     def coef_(self):

@@ -12,6 +12,8 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from svmtool.errors import clipped
+from svmtool.models.linear import LinearModel
+from svmtool.sklearn import model_files
 from svmtool.sklearn.base import ClassifierTraining, warn
 from svmtool.sklearn.class_order import ordered_categories
 from svmtool.sklearn.linear import CLASS_CONSTRAINTS, LINEAR_CONSTRAINTS, LP_HINGE, LinearClassifier, LinearTraining
@@ -298,6 +300,14 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
         self.coef_, self.thresholds_ = _direction(done.model)
         self._complete = True
         return self
+
+    def _file_model(self) -> LinearModel:
+        """The model as its file holds it: score_s(x) = s w.x - sum_{r < s} b_r, of two classes w.x - b."""
+        check_is_fitted(self)
+        k = len(self.classes_)
+        W = np.arange(k)[:, None] * self.coef_ if k > 2 else self.coef_
+        b = -np.concatenate([[0.0], np.cumsum(self.thresholds_)]) if k > 2 else -self.thresholds_
+        return model_files.classifier(self._word, self.classes_, W, b, self._notes)
 
     def decision_function(self, X):
         """Compute the decision values of rows.
