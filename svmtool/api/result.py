@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.api.settings import in_keywords
+from svmtool.api.wording import in_keywords
 from svmtool.certify.linear import Certificate
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from decimal import Decimal
 from difflib import get_close_matches
-from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
-
 from svmtool import params, registry
-from svmtool.api.arrays import TOO_LARGE
+from svmtool.api.solver_choice import CHECKED, OPTION_OF, kernel_row, named, refuse_unsupported, row_of
+from svmtool.api.values import flag, is_whole, real, shown, text, whole
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
-from svmtool.errors import clipped
 from svmtool.params import Settings, check_kernel_after_reading
 from svmtool.registry.row import BOUNDARIES, Solver, gap_of_theta
 
@@ -51,18 +46,6 @@ KERNELS_WITH = {
     "coef0": ("poly", "polynomial", "sigmoid"),
 }  # fmt: skip
 
-# Keywords of single solvers, and those of `COMMON` and `LINEAR` that not every solver has: the option that a row of the
-# registry must support.
-OPTION_OF = {
-    **{name: "--" + name.replace("_", "-") for name in params.Options._fields},
-    "homotopy": "--no-homotopy", "loo": "--loo", "theta": "--theta",
-}  # fmt: skip
-CHECKED = {
-    "C": "-c", "p": "-p", "nu": "-n", "eps": "-e", "gap": "--gap", "class_weight": "-w", "max_iter": "--max-iter",
-    "max_seconds": "--max-seconds", "seed": "--seed", "probability": "--probability", "bias": "-B",
-    "regularize_bias": "-R", "loss_power": "--loss-power", "sample_weight": "--weights", "init": "--initial-model",
-    "stratified": "--stratified", "search": "-C", "shrinking": "-h",
-}  # fmt: skip
 # Least values of whole numbers.
 COUNT_KEYWORDS = {
     "inner_steps": 1, "passes": 1, "sample": 1, "pairs": 1, "min_alpha_opt": 1, "max_alpha_opt": 1,
@@ -77,28 +60,8 @@ REQUESTS = frozenset({"probability", "paper_form", "loo"})  # flags that ask for
 NEVER_NONE = frozenset(
     name for name, value in {**DEFAULTS, **params.NO_OPTIONS._asdict(), "loo": False}.items() if value is not None
 )
-LARGEST_WHOLE = 2**63 - 1  # what the commands and the loops take
 POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha"})
 PAPER_LIMITS = ("delta_alpha", "min_alpha_opt", "max_alpha_opt", "min_alpha_check")  # of paper_form
-
-_KEYWORD_OF = {option: name for name, option in CHECKED.items() if not option.startswith("--")} | {
-    "-g": "gamma", "-r": "coef0", "-d": "degree", "-m": "cache_mb", "-s": "solver", "-t": "kernel", "-v": "folds",
-    "-b": "probability", "--weights": "sample_weight", "--initial-model": "init",
-}  # fmt: skip
-_OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+|-[a-zA-Z])(?![\w-])")
-
-
-def in_keywords(text: str) -> str:
-    """A message of the commands with keywords in place of options."""
-
-    def keyword(found: re.Match) -> str:
-        option = found[1]
-        if option.startswith("--"):
-            return _KEYWORD_OF.get(option) or option[2:].replace("-", "_")
-        return _KEYWORD_OF.get(option, option)
-
-    return _OPTION.sub(keyword, text.removeprefix("ERROR: "))
-
 
 def check_names(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
     """Raise TypeError for an unknown keyword, naming the closest one."""
@@ -144,70 +107,6 @@ def _asked(values: Mapping[str, Any], also: tuple[str, ...]) -> list[str]:
     return [*(name for name, value in values.items() if name not in REQUESTS or value), *also]
 
 
-def shown(value: Any) -> str:
-    """A value in a message: one short line."""
-    try:
-        return clipped(" ".join(repr(value).split()))
-    except Exception:  # a whole number of too many digits, or a foreign class
-        return f"a value of type {type(value).__name__}"
-
-
-def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number, of any numeric type but bool."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    try:
-        with np.errstate(all="ignore"):
-            return isinstance(value, Integral) or bool(int(value) == value)
-    except (OverflowError, ValueError):  # infinite, or nan
-        return False
-
-
-def whole(name: str, value: Any, least: int = -LARGEST_WHOLE) -> int:
-    """The value as an integer from `least` on; TypeError for another type, ValueError outside of the range."""
-    value = _scalar(value)
-    if not is_whole(value):
-        raise TypeError(f"{name} must be an integer, not {shown(value)}")
-    number = int(value)
-    if number < least:
-        raise ValueError(f"{name} == {shown(number)}, must be >= {least}.")
-    if number > LARGEST_WHOLE:
-        raise ValueError(f"{name} must be an integer up to {LARGEST_WHOLE}, not {shown(number)}")
-    return number
-
-
-def real(name: str, value: Any) -> float:
-    """The value as a float; TypeError for another type, ValueError for an integer beyond the range of float64."""
-    value = _scalar(value)
-    if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
-        raise TypeError(f"{name} must be a number, not {shown(value)}")
-    try:
-        with np.errstate(all="ignore"):  # numbers of more than 64 bits become infinite
-            return float(value)
-    except OverflowError:
-        raise ValueError(f"{name} contains {TOO_LARGE}.") from None
-
-
-def flag(name: str, value: Any) -> bool:
-    """The value as a bool; 0 and 1 are accepted, TypeError for another type."""
-    value = _scalar(value)
-    if isinstance(value, (bool, np.bool_)) or (is_whole(value) and value in (0, 1)):
-        return bool(value)
-    raise TypeError(f"{name} must be True or False, not {shown(value)}")
-
-
-def text(name: str, value: Any) -> str:
-    """The value, which must be a string; else TypeError."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be a string, not {shown(value)}")
-    return value
-
-
-def _scalar(value: Any) -> Any:
-    """The element of an array of no dimensions; anything else itself."""
-    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
-
-
 def _checked(name: str, value: Any) -> Any:
     """The value of a keyword in its type; TypeError or ValueError for an invalid one."""
     if value is None:
@@ -247,10 +146,10 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
         options = [CHECKED.get(name) or OPTION_OF[name] for name in names]
         assert data is not None
         settings, _ = auto_select.select(settings, [*options, *(["-B"] if "bias" in s else [])], data)
-        _refuse_unsupported(settings.row, names)
+        refuse_unsupported(settings.row, names)
     else:
-        row = _row(solver)
-        _refuse_unsupported(row, names)
+        row = row_of(solver)
+        refuse_unsupported(row, names)
         settings = settings.replace(solver=row.number)
         settings = settings if "bias" in s else settings.with_default_bias()
     if settings.run.options.mu is not None:
@@ -287,8 +186,8 @@ def _with_kernel(
             raise ValueError(f"{name} is for linear models: remove it or kernel")
         if kernel not in KERNELS_WITH.get(name, KERNEL_NUMBERS):
             raise ValueError(f"kernel={kernel!r} has no {name}: it is for {' and '.join(KERNELS_WITH[name])}")
-    row = _kernel_row(solver, kernel)
-    _refuse_unsupported(row, _asked(values, also))
+    row = kernel_row(solver, kernel)
+    refuse_unsupported(row, _asked(values, also))
     weights, theta, gamma = s.pop("class_weight", None), s.pop("theta", None), s.pop("gamma", "auto")
     if theta is not None:
         s["gap"] = _gap_of(theta, s)
@@ -312,87 +211,6 @@ def _gap_of(theta: float, s: dict[str, Any]) -> float:
     if not 0.0 < theta < 1.0:
         raise ValueError(f"theta == {theta:g}, must be between 0 and 1.")
     return gap_of_theta(theta)
-
-
-def _row(solver: int | str) -> Solver:
-    """The row of a linear solver's number or name."""
-    if not isinstance(solver, str):
-        return registry.find(_number(solver))
-    name = solver.replace("_", "-")
-    if name not in _NAMES and name in _KERNEL_NAMES:
-        raise ValueError(f"solver={solver!r} needs a kernel: give kernel too, such as kernel='rbf'")
-    return registry.find(_NAMES.get(name, solver))
-
-
-def _kernel_row(solver: int | str, kernel: str) -> Solver:
-    """The row of a number or a name with a kernel.
-
-    LIBLINEAR's and LIBSVM's numbers from 1 to 4 are different problems: these have names only.
-    """
-    known = f"with a kernel use {', '.join(sorted(_KERNEL_NAMES))}"
-    if isinstance(solver, str):
-        number = _KERNEL_NAMES.get(solver.replace("_", "-"))
-        if number is None:
-            raise ValueError(f"unknown solver: {shown(solver)}: {known}")
-    else:
-        number = _number(solver)
-    row = registry.find_kernel(number)
-    if row is None:
-        raise ValueError(f"unknown solver: {number}: {known}")
-    if number and number < 30 and not isinstance(solver, str):
-        name, linear = row.name.replace("_", "-"), registry.find(number)
-        raise ValueError(
-            f"solver={number} is {name} for LIBSVM and {linear.name}, a linear classifier, for LIBLINEAR: with "
-            f"kernel={kernel!r} give a name, solver={name!r} or solver='svc'"
-        )
-    return row
-
-
-def _number(solver: Any) -> int:
-    if not is_whole(solver):
-        raise TypeError(f"solver must be a number or a name of the registry, not {shown(solver)}")
-    return whole("solver", solver, 0)
-
-
-# Names of solvers, with hyphens, and their numbers.
-_NAMES = {row.name: row.number for row in registry.SOLVERS}
-_KERNEL_NAMES = {"svc": 0, **{row.name.replace("_", "-"): row.number for row in registry.KERNEL_SOLVERS}}
-
-
-def _refuse_unsupported(row: Solver, names: list[str]) -> None:
-    """ValueError for a keyword that would be ignored."""
-    supported = registry.supported_options(row) - registry.without_effect(row)
-    for name in names:
-        if row.kernel and name == "sample_weight":
-            if row.kind == "hard one-class":
-                raise ValueError(f"{named(row)} has no sample_weight: its problem has no costs")
-            continue
-        if row.kernel and name == "stratified":  # LIBSVM's folds are where there are classes
-            continue
-        option = OPTION_OF.get(name) or CHECKED.get(name)
-        if option is None or option in supported:
-            continue
-        if option == "--probability" and row.kernel and row.number < 30:
-            continue
-        raise ValueError(f"{named(row)} has no {name}{_hint(option, row)}")
-
-
-def named(row: Solver) -> str:
-    """A solver in a message; LIBSVM's problems by their names alone."""
-    if row.kernel and row.number < 30:
-        return f"solver {row.name.replace('_', '-')!r}"
-    return f"solver {row.number} ({row.name})"
-
-
-def _hint(option: str, row: Solver) -> str:
-    """Which solvers have an option that this one does not have; empty where most have it."""
-    if option in registry.COSTS:
-        return ""
-    if not row.kernel:
-        able = registry.supporting(option)
-        return f": solver {registry.in_words(able)} has" if able else ""
-    rows = [other for other in registry.KERNEL_SOLVERS if option in registry.supported_options(other)]
-    return ": " + ", ".join(map(named, rows)) + " has" if rows else ""
 
 
 def class_weights(given: Any, data: Dataset, row: Solver) -> tuple[tuple[int, float], ...]:

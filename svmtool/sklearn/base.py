@@ -23,7 +23,8 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from svmtool import api
 from svmtool.api.arrays import TOO_LARGE, floats, refuse_unsound, refuse_weights
-from svmtool.api.settings import in_keywords, real, shown
+from svmtool.api.values import real, shown
+from svmtool.api.wording import in_keywords
 from svmtool.certify.linear import Certificate
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
