@@ -40,6 +40,11 @@ RAW = re.compile(
     r"not supported between|broadcast|0-dimensional|truth value|invalid literal|out of bounds|iteration over|"
     r"cannot be interpreted|can't multiply|unsupported operand|size-1|length-1"
 )
+# Words of the commands, which no user of Python has typed.
+COMMANDS = re.compile(
+    r"(?:^|\s|\()(--[a-z][a-z-]+|-[a-zA-Z])(?=[\s,.:;)]|$)|svm-scale|svm-train|\b(ERROR|WARNING): |fscanf"
+)
+NUMBERED = re.compile(r"\bsolver \d")  # no word of an estimator's user, either
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 NUMBERS = [row.number for row in registry.SOLVERS]
 KERNEL_NAMES = [row.name for row in registry.KERNEL_SOLVERS]
@@ -59,6 +64,9 @@ def attempt(seed: int, number: int, folder: str) -> tuple[str, str, str, str]:
         warnings.simplefilter("always")
         with contextlib.redirect_stderr(io.StringIO()):
             law, words = _outcome(FACES[name], rng, folder)
+    for text in (words, *(str(one.message) for one in heard)):
+        if name != "drop-in" and (COMMANDS.search(text) or (name == "estimator" and NUMBERED.search(text))):
+            return name, "breach", "no words of the commands", text[:300]
     for one in heard:
         ours = "svmtool" in str(one.filename) or "sklearn" in str(one.filename) or __file__ == one.filename
         raw = issubclass(one.category, (RuntimeWarning, DeprecationWarning)) or type(one.message).__name__ in (

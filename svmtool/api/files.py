@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+from collections.abc import Iterator
 from typing import Any
 from warnings import warn
 
@@ -13,6 +16,7 @@ from svmtool.api.models import Model, stored_of
 from svmtool.api.run import RunContext
 from svmtool.api.settings import shown, whole
 from svmtool.data.dataset import DenseDataset
+from svmtool.errors import ModelError
 from svmtool.formats.models import kernel, linear, of_text
 from svmtool.formats.models.text import ModelText
 from svmtool.formats.models.text import load as load_text
@@ -21,6 +25,7 @@ from svmtool.formats.svmlight import table
 from svmtool.models.kernel import KernelModel
 from svmtool.training.adapting.adaptable import save
 
+BEGINNING = re.compile(r"^ERROR: (fscanf failed to read (the )?model(: )?)?")
 TINY = np.finfo(float).tiny
 
 
@@ -46,8 +51,19 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     """
     name = os.fspath(path)
     os.stat(name)
-    with RunContext(1), load_text(name) as text:
+    with RunContext(1), _named(name), load_text(name) as text:
         return of_text(text)
+
+
+@contextlib.contextmanager
+def _named(name: str) -> Iterator[None]:
+    """What is no model is one sentence with its name; that of the commands has lines of LIBLINEAR or LIBSVM."""
+    try:
+        yield
+    except ModelError as e:
+        lines = [BEGINNING.sub("", line) for line in str(e).splitlines()]
+        words = ": ".join(line for line in lines if line and not line.startswith("can't open model file"))
+        raise ModelError(f"can't read {name} as a model" + (f": {words}" if words else "")) from None
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
@@ -124,7 +140,7 @@ def loads(text: str | bytes) -> Model:
     """
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"text must be a string or bytes, not {shown(text)}")
-    with RunContext(1):
+    with RunContext(1), _named("the text"):
         return of_text(ModelText.of(text.encode() if isinstance(text, str) else text, "<text>"))
 
 

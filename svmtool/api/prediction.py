@@ -12,7 +12,6 @@ from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
 from svmtool.data.dataset import Dataset
 from svmtool.models.kernel import KernelModel
-from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED
 
 
@@ -23,7 +22,7 @@ def _rows(given: Any, model: Model, X: Any) -> Dataset:
     exact = isinstance(given, Fit) and given._features is not None
     if exact:
         wanted = given._features
-    elif isinstance(model, LinearModel):
+    elif model.n_features is not None:
         wanted = model.n_features
     else:  # the numbers of training rows, or the features, of the support vectors
         wanted = int((model.values if precomputed else model.indices + 1).max(initial=0))
@@ -107,6 +106,10 @@ def probabilities(model: Any, X: Any, *, threads: int | None = None) -> np.ndarr
         For a model that is not logistic and was trained without `probability=True`.
     """
     found = model_of(model)
+    if found.kind == "regression":
+        raise ValueError("a regression has no probabilities")
+    if not found.gives_probabilities:
+        raise ValueError("no probabilities: the model is not logistic and was not trained with probability=True")
     rows = _rows(model, found, X)
     with RunContext(threads):
         return found.probabilities(found.decision_values(rows))

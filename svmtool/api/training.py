@@ -217,7 +217,7 @@ def kernel_rows(data: Dataset, s: Settings) -> tuple[KernelSet, np.ndarray | Non
 def _fit_kernel(data: Dataset, s: Settings, report: Any, run: RunContext, began: float) -> Fit:
     rows, kept = kernel_rows(data, s)
     done = trainer(s)(rows, Fitting(s, report, run.stop), GlibcRand(s.run.seed))
-    done.model.notes = notes(s, done)
+    done.model.notes = notes(s, done, data.n_features)
     warnings = done.warnings if not done.lacking else [*done.warnings, f"no probabilities: {done.lacking}"]
     support = done.support if kept is None else kept[done.support]
     return Fit(

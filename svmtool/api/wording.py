@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from svmtool.params import KERNEL_NAMES
 
@@ -47,3 +48,36 @@ def in_keywords(text: str, names: Mapping[str, str] | None = None) -> str:
         return f"{name}={bool(int(value))}" if name == "probability" else f"{name}={value}"
 
     return re.sub(r"(kernel='(\w+)') \(\2\)", r"\1", _OPTION.sub(keyword, text))
+
+
+# Parameters of estimators for keywords, where an estimator has them.
+PARAMETERS = (("eps", "tol"), ("gap", "tol"), ("gap", "theta"), ("cache_mb", "cache_size"), ("p", "epsilon"))
+OF_ESTIMATORS = (
+    (r"lower -e or use --gap", "lower -e"),
+    (r"use --gap [\d.e+-]+ to continue", "lower tol to continue"),
+    (r", or use -s 0\b|, or use solver='svc'", ", or use SVC"),
+    (r" \(use (-s|solver) \d+\)", ""),
+)
+_COST = re.compile(r"(,| or|, or) (choose a (smaller|larger)|lower|raise) (-c|C)\b")
+_CLASSES = re.compile(r"\b(class label) (\d+)|\b(classes) (\d+) and (\d+)(?=:)")
+
+
+def in_parameters(text: str, known: Collection[str], classes: Sequence[Any] | None) -> str:
+    """A message of the commands, or of `fit`, for an estimator that has these parameters and numbers these classes."""
+    for pattern, words in OF_ESTIMATORS:
+        text = re.sub(pattern, words, text)
+    if "C" not in known:
+        text = _COST.sub("", text)
+    names = {keyword: name for keyword, name in PARAMETERS if name in known}
+    text = in_keywords(text, names)
+    text = re.sub(r"^(eps|gap|cache_mb|p)(?= (==|<|must|is|contains|needs) )", lambda m: names.get(m[1], m[1]), text)
+    if classes is None:
+        return text
+
+    def named(found: re.Match) -> str:
+        numbers = [int(number) for number in (found[2] or found[4], found[5]) if number]
+        if max(numbers) >= len(classes):
+            return found[0]
+        return f"{'class' if found[1] else 'classes'} {' and '.join(repr(classes[k]) for k in numbers)}"
+
+    return _CLASSES.sub(named, text)

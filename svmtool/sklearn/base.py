@@ -24,8 +24,9 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from svmtool import api
 from svmtool.api.arrays import TOO_LARGE, floats, refuse_unsound, refuse_weights
 from svmtool.api.values import real, shown
-from svmtool.api.wording import in_keywords
+from svmtool.api.wording import in_parameters
 from svmtool.certify.linear import Certificate
+from svmtool.errors import clipped
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 COST = Interval(Real, 0.0, None, closed="right")  # inf: no errors
@@ -155,20 +156,28 @@ class CertifiedEstimator(BaseEstimator):
     def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> api.Fit:
         """Train, set the attributes of the certificate, and warn where the run did not converge."""
         options.setdefault("max_iter", self._limit())
-        done = api.fit(
-            X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),
-            max_seconds=self.max_seconds, callback=print if self.verbose > 1 else None, one_class=True, **options,
-        )  # fmt: skip
+        try:
+            done = api.fit(
+                X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),
+                max_seconds=self.max_seconds, callback=print if self.verbose > 1 else None, one_class=True, **options,
+            )  # fmt: skip
+        except ValueError as e:
+            raise ValueError(self._words(str(e))) from None
         found = done.certificate
         self._certify(found, done.converged)
         if self.verbose:
             print(found.line())
         for sentence in done.warnings:
-            warn(in_keywords(sentence.removeprefix("WARNING: ")), UserWarning)
+            warn(self._words(sentence), UserWarning)
         if not done.converged:
             looser = f" or {'theta' if hasattr(self, 'theta') else 'tol'}" if done.status.early else ""
-            self._warn(f"{in_keywords(done.status.advice)}{looser}.")
+            self._warn(f"{self._words(done.status.advice)}{looser}.")
         return done
+
+    def _words(self, text: str) -> str:
+        """A message in the parameters and classes of this estimator."""
+        classes = getattr(self, "classes_", None)
+        return in_parameters(text, self.get_params(deep=False), None if classes is None else classes.tolist())
 
     def _limit(self) -> int | None:
         """The limit on iterations; None: no limit."""
@@ -264,8 +273,9 @@ class ClassifierTraining(CertifiedEstimator):
             return counts.sum() / (k * counts)
         unknown = [label for label in chosen if label not in set(self.classes_.tolist())]
         if unknown and len(chosen) - len(unknown) < k:
-            raise ValueError(f"The classes, {unknown}, are not in class_weight")
+            raise ValueError(f"class_weight names classes that are not in y: {clipped(', '.join(map(repr, unknown)))}")
         factors = np.array([real("class_weight", chosen.get(label, 1.0)) for label in self.classes_.tolist()])
-        if not np.all(factors >= 0.0):
-            raise ValueError(f"class_weight must hold numbers >= 0, not {chosen!r}")
+        for label, factor in zip(self.classes_.tolist(), factors.tolist(), strict=True):
+            if not 0.0 <= factor < np.inf:
+                raise ValueError(f"class_weight of {label!r} is {factor:g}: it must be a finite number >= 0")
         return factors

@@ -103,7 +103,7 @@ def test_search():
         assert best.score == pytest.approx(MEASURES[name].sign * value, abs=0.02)
     assert api.search_C(X, Y, folds=3, C=0.25).tried[0].C == 0.25
     assert api.search_C(X, T, 11, folds=3, C=1e5).best.p >= 0.0
-    with pytest.raises(ValueError, match="has no search: solver 0, 2"):
+    with pytest.raises(ValueError, match="has no search for C: solver 0, 2"):
         api.search_C(X, Y, 3)
 
 

@@ -133,8 +133,15 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
     if total > MAX_DIGITS:
         raise RowsError(
             f"feature values up to {largest:g} at a cost of {cost:g} overflow in the kernel: "
-            + weights_named("scale the features (svm-scale) or choose a smaller -c, -g or -d", data.weights)
+            + weights_named(_advice(kernel, without), data.weights)
         )
+
+
+def _advice(kernel: Kernel, without_costs: bool) -> str:
+    """What makes kernel values and costs smaller."""
+    able = [*([] if without_costs else ["-c"]), *(["-g", "-d"] if kernel.kind == POLYNOMIAL else [])]
+    words = ", ".join(able[:-1]) + (" or " if able[1:] else "") + able[-1] if able else ""
+    return "scale the features (svm-scale)" + (f" or choose a smaller {words}" if words else "")
 
 
 class ClassPairs:
