@@ -12,6 +12,7 @@ from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
 from svmtool.data.dataset import Dataset
 from svmtool.models.kernel import KernelModel
+from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED
 
 
@@ -22,8 +23,10 @@ def _rows(given: Any, model: Model, X: Any) -> Dataset:
     exact = isinstance(given, Fit) and given._features is not None
     if exact:
         wanted = given._features
-    elif model.n_features is not None:
+    elif isinstance(model, LinearModel):
         wanted = model.n_features
+    elif model.noted_features is not None:
+        wanted = model.noted_features
     else:  # the numbers of training rows, or the features, of the support vectors
         wanted = int((model.values if precomputed else model.indices + 1).max(initial=0))
     if data.n_features < wanted or (exact and data.n_features > wanted):

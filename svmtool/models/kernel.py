@@ -95,7 +95,7 @@ class KernelModel(Model):
         return self.nr_class * (self.nr_class - 1) // 2
 
     @property
-    def n_features(self) -> int | None:
+    def noted_features(self) -> int | None:
         """Number of features of the training rows, from the notes; None where a file does not state it."""
         for note in self.notes:
             count = note.removeprefix(FEATURES_NOTE)

@@ -40,7 +40,7 @@ def prepared(text: ModelText, options: Options) -> tuple[KernelModel, int, str, 
     elif options.probabilities and model.kind == "regression":
         notice = LAPLACE % model.probA.items[0]
     kind = model.kernel.kind
-    known = sys.maxsize if kind == PRECOMPUTED else model.n_features
+    known = sys.maxsize if kind == PRECOMPUTED else model.noted_features
     whose = "the model"
     if known is None:
         known, whose = largest_index(model.indices) + 1, "the support vectors"
