@@ -28,6 +28,7 @@ from svmtool.compat.results import report
 from svmtool.compat.solve import LinearRun
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear as _file
+from svmtool.training.adapting.adaptable import save
 
 __all__ = ["load_model", "save_model", "train", "predict", *_low.__all__, *commonutil.__all__]
 
@@ -68,7 +69,7 @@ def save_model(model_file_name: Any, model: model) -> None:
         Where the file cannot be written.
     """
     with as_os_errors():
-        _file.write(os.fsdecode(model_file_name), model.stored)
+        save(os.fsdecode(model_file_name), model.stored)
 
 
 def train(arg1: Any, arg2: Any = None, arg3: Any = None) -> Any:
@@ -113,7 +114,7 @@ def train(arg1: Any, arg2: Any = None, arg3: Any = None) -> Any:
         accuracy, error, _ = evaluations(prob.y, run.validate())
         return error if run.settings.row.kind == "regression" else accuracy
     done = run.train()
-    return model(done.model, done.certificate)
+    return model(done.model, done.certificate, param.of_model(run.settings))
 
 
 def _arguments(arg1: Any, arg2: Any, arg3: Any) -> tuple[problem, parameter]:

@@ -28,7 +28,7 @@ from svmtool.compat.results import report
 from svmtool.compat.solve import KernelRun
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel as _file
-from svmtool.params import PRECOMPUTED
+from svmtool.params import PRECOMPUTED, kernel_of
 
 __all__ = [
     "svm_load_model", "svm_save_model", "svm_train", "svm_predict", *_low.__all__, *commonutil.__all__,
@@ -106,6 +106,9 @@ def svm_train(arg1: Any, arg2: Any = None, arg3: Any = None) -> Any:
     """
     prob, param = _arguments(arg1, arg2, arg3)
     settings, request = param.settings(), param.request()
+    if kernel_of(settings).gamma == 0 and prob.n > 0:  # as LIBSVM's, in the caller's object
+        param.gamma = 1.0 / prob.n
+        settings = param.settings()
     if request.folds is None:
         return fit(prob, param)
     run = KernelRun(prob.of_kernel(param.kernel_type), settings, request, Output(param.print_func))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.data.dataset import Dataset, DenseDataset
+from svmtool.errors import clipped
 
 MAX_FEATURES = 2**31 - 1
 TOO_LARGE = "infinity or a value too large for dtype('float64')"
@@ -278,6 +279,16 @@ def refuse_fractions(y: np.ndarray) -> None:
             "Unknown label type: continuous. Maybe you are trying to fit a classifier, which expects discrete classes "
             "on a regression target with continuous values."
         )
+
+
+def refuse_other_order(y: Any) -> None:
+    """ValueError if y is an ordered pandas Categorical whose order is not that of its numbers."""
+    dtype = getattr(y, "dtype", None)
+    if getattr(dtype, "ordered", False):
+        order = np.asarray(dtype.categories)
+        if np.any(order[1:] <= order[:-1]):
+            words = clipped(" < ".join(map(str, order.tolist())))
+            raise ValueError(f"the order of y, {words}, is not that of its numbers, which are ranks: give its codes")
 
 
 def refuse_one_class(y: np.ndarray) -> None:

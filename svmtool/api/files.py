@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+from collections.abc import Iterator
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
 from svmtool.api import arrays
-from svmtool.api.models import Model, model_of
+from svmtool.api.models import Model, stored_of
 from svmtool.api.run import RunContext
 from svmtool.api.settings import shown, whole
 from svmtool.data.dataset import DenseDataset
+from svmtool.errors import ModelError
 from svmtool.formats.models import kernel, linear, of_text
 from svmtool.formats.models.text import ModelText
 from svmtool.formats.models.text import load as load_text
 from svmtool.formats.source import Source
 from svmtool.formats.svmlight import table
 from svmtool.models.kernel import KernelModel
+from svmtool.training.adapting.adaptable import save
 
+BEGINNING = re.compile(r"^ERROR: (fscanf failed to read (the )?model(: )?)?")
 TINY = np.finfo(float).tiny
 
 
@@ -44,17 +51,32 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     """
     name = os.fspath(path)
     os.stat(name)
-    with RunContext(1), load_text(name) as text:
+    with RunContext(1), _named(name), load_text(name) as text:
         return of_text(text)
+
+
+@contextlib.contextmanager
+def _named(name: str) -> Iterator[None]:
+    """What is no model is one sentence with its name; that of the commands has lines of LIBLINEAR or LIBSVM."""
+    try:
+        yield
+    except ModelError as e:
+        lines = [BEGINNING.sub("", line) for line in str(e).splitlines()]
+        words = ": ".join(line for line in lines if line and not line.startswith("can't open model file"))
+        raise ModelError(f"can't read {name} as a model" + (f": {words}" if words else "")) from None
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model file that LIBLINEAR or LIBSVM reads.
 
+    An adaptable model of solver 71 or 72 gets the files beside it that `svm-train --add` and `--remove` need.
+
     Parameters
     ----------
-    model : Fit, LinearModel or KernelModel
-        The model.
+    model : Fit, LinearModel, KernelModel or a fitted estimator of svmtool.sklearn
+        The model.  Labels in a file are whole numbers of 32 bits: other classes of an estimator are numbered 0, 1, ..
+        in the order of `classes_`, which a comment at the end of the file names.  Probabilities are kept but for
+        probability="isotonic".
     path : str or PathLike
         The file; an existing one is replaced once the new one is complete.
 
@@ -62,10 +84,15 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     ------
     OSError
         Where the file cannot be written.
+    ValueError
+        For an estimator that is not fitted, or whose kernel is a function.
     """
-    found = model_of(model)
+    found, name = stored_of(model), os.fspath(path)
     with RunContext(1):
-        (kernel if isinstance(found, KernelModel) else linear).write(os.fspath(path), found)
+        if isinstance(found, KernelModel):
+            kernel.write(name, found)
+        elif not save(name, found):
+            warn(f"{name} is not a regular file and has no state beside it: rows cannot be added later", stacklevel=2)
 
 
 def dumps(model: Any) -> str:
@@ -73,8 +100,8 @@ def dumps(model: Any) -> str:
 
     Parameters
     ----------
-    model : Fit, LinearModel or KernelModel
-        The model.
+    model : Fit, LinearModel, KernelModel or a fitted estimator of svmtool.sklearn
+        The model, see `save_model`.
 
     Returns
     -------
@@ -88,7 +115,7 @@ def dumps(model: Any) -> str:
     >>> bool((api.loads(api.dumps(done)).W == done.model.W).all())
     True
     """
-    found = model_of(model)
+    found = stored_of(model)
     with RunContext(1):
         return b"".join((kernel if isinstance(found, KernelModel) else linear).text_of(found)).decode()
 
@@ -113,7 +140,7 @@ def loads(text: str | bytes) -> Model:
     """
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"text must be a string or bytes, not {shown(text)}")
-    with RunContext(1):
+    with RunContext(1), _named("the text"):
         return of_text(ModelText.of(text.encode() if isinstance(text, str) else text, "<text>"))
 
 

@@ -15,11 +15,21 @@ from svmtool.params import PRECOMPUTED
 Model = LinearModel | KernelModel
 
 
-def model_of(model: Any) -> Model:
-    """The model of a Fit, or the model itself; TypeError for anything else, ValueError if its attributes do not fit."""
+def stored_of(model: Any) -> Model:
+    """`model_of`, also for a fitted estimator, which makes the model that a file can hold."""
+    make = getattr(type(model), "_file_model", None)
+    return model_of(model if make is None else make(model), "a fitted estimator of svmtool.sklearn")
+
+
+def model_of(model: Any, other: str = "") -> Model:
+    """The model of a Fit, or the model itself; TypeError for anything else, ValueError if its attributes do not fit.
+
+    other: what else the caller takes.
+    """
     found = model.model if isinstance(model, Fit) else model
     if not isinstance(found, (LinearModel, KernelModel)):
-        raise TypeError(f"model must be a Fit, a LinearModel or a KernelModel, not {type(model).__name__}")
+        known = f"a LinearModel, a KernelModel or {other}" if other else "a LinearModel or a KernelModel"
+        raise TypeError(f"model must be a Fit, {known}, not {type(model).__name__}")
     try:
         fits = _fits(found) and (_linear(found) if isinstance(found, LinearModel) else _kernel(found))
     except (AttributeError, IndexError, OverflowError, TypeError, ValueError):  # of other types or shapes

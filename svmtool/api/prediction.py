@@ -8,17 +8,32 @@ import numpy as np
 
 from svmtool.api import arrays
 from svmtool.api.models import Model, model_of
+from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
 from svmtool.data.dataset import Dataset
 from svmtool.models.kernel import KernelModel
+from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED
 
 
-def _rows(model: Model, X: Any) -> Dataset:
+def _rows(given: Any, model: Model, X: Any) -> Dataset:
+    """The rows, which must have the features of a Fit; of a model, whose file may know fewer, at least its features."""
     data = arrays.dataset(X)
-    if isinstance(model, KernelModel) and model.kernel.kind == PRECOMPUTED:
-        return arrays.with_serials(data, training=False)
-    return data
+    precomputed = isinstance(model, KernelModel) and model.kernel.kind == PRECOMPUTED
+    exact = isinstance(given, Fit) and given._features is not None
+    if exact:
+        wanted = given._features
+    elif isinstance(model, LinearModel):
+        wanted = model.n_features
+    elif model.noted_features is not None:
+        wanted = model.noted_features
+    else:  # the numbers of training rows, or the features, of the support vectors
+        wanted = int((model.values if precomputed else model.indices + 1).max(initial=0))
+    if data.n_features < wanted or (exact and data.n_features > wanted):
+        expected = f"{'' if exact else 'at least '}{wanted} features"
+        what = "values of a precomputed kernel" if precomputed else "input"
+        raise ValueError(f"X has {data.n_features} features, but the model is expecting {expected} as {what}")
+    return arrays.with_serials(data, training=False) if precomputed else data
 
 
 def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
@@ -29,8 +44,8 @@ def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.nda
     model : Fit, LinearModel or KernelModel
         The model.
     X : array or sparse matrix, (n, features)
-        Rows; features that the model does not have are ignored.  Precomputed kernels: the values of each
-        row with all training rows, (n, training rows).
+        Rows with the features of the training rows; features beyond those of a LinearModel or KernelModel are
+        ignored.  Precomputed kernels: the values of each row with all training rows, (n, training rows).
     threads : int, optional
         As of `fit`.
 
@@ -41,7 +56,7 @@ def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.nda
         else one for each class, or with a kernel one for each pair of classes.
     """
     found = model_of(model)
-    rows = _rows(found, X)
+    rows = _rows(model, found, X)
     with RunContext(threads):
         return found.decision_values(rows)
 
@@ -54,8 +69,8 @@ def predict(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
     model : Fit, LinearModel or KernelModel
         The model.
     X : array or sparse matrix, (n, features)
-        Rows; features that the model does not have are ignored.  Precomputed kernels: the values of each
-        row with all training rows, (n, training rows).
+        Rows with the features of the training rows; features beyond those of a LinearModel or KernelModel are
+        ignored.  Precomputed kernels: the values of each row with all training rows, (n, training rows).
     threads : int, optional
         As of `fit`.
 
@@ -65,7 +80,7 @@ def predict(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
         Labels or values; of one-class models 1 inside and -1 outside.
     """
     found = model_of(model)
-    rows = _rows(found, X)
+    rows = _rows(model, found, X)
     with RunContext(threads):
         return found.labels_from(found.decision_values(rows))
 
@@ -78,8 +93,8 @@ def probabilities(model: Any, X: Any, *, threads: int | None = None) -> np.ndarr
     model : Fit, LinearModel or KernelModel
         The model.
     X : array or sparse matrix, (n, features)
-        Rows; features that the model does not have are ignored.  Precomputed kernels: the values of each
-        row with all training rows, (n, training rows).
+        Rows with the features of the training rows; features beyond those of a LinearModel or KernelModel are
+        ignored.  Precomputed kernels: the values of each row with all training rows, (n, training rows).
     threads : int, optional
         As of `fit`.
 
@@ -94,6 +109,10 @@ def probabilities(model: Any, X: Any, *, threads: int | None = None) -> np.ndarr
         For a model that is not logistic and was trained without `probability=True`.
     """
     found = model_of(model)
-    rows = _rows(found, X)
+    if found.kind == "regression":
+        raise ValueError("a regression has no probabilities")
+    if not found.gives_probabilities:
+        raise ValueError("no probabilities: the model is not logistic and was not trained with probability=True")
+    rows = _rows(model, found, X)
     with RunContext(threads):
         return found.probabilities(found.decision_values(rows))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.api.settings import in_keywords
+from svmtool.api.wording import in_keywords
 from svmtool.certify.linear import Certificate
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
@@ -36,7 +36,7 @@ class Fit:
 
     __slots__ = (
         "model", "certificate", "loo_score", "notices", "seconds", "_row", "_results", "_kept", "_n", "_support",
-        "_text",
+        "_text", "_features",
     )  # fmt: skip
 
     model: LinearModel | KernelModel
@@ -50,6 +50,7 @@ class Fit:
     _n: int
     _support: np.ndarray | None
     _text: str | None
+    _features: int | None
 
     def __init__(self, **fields: Any):
         for name in self.__slots__:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from svmtool.api import blas
-from svmtool.api.settings import in_keywords, real, whole
+from svmtool.api.values import real, whole
+from svmtool.api.wording import in_keywords
 from svmtool.compiled import threads as pool
 from svmtool.errors import DataError, ModelError, SvmtoolError
 from svmtool.limits import StopFlag

@@ -11,11 +11,11 @@ from svmtool.api import arrays
 from svmtool.api.models import model_of
 from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
-from svmtool.api.settings import CHECKED, DEFAULTS, check_names, flag, same, settings_of, shown
+from svmtool.api.settings import NOT_GIVEN, check_names, flag, settings_of, shown
 from svmtool.data.dataset import Dataset, left_out
+from svmtool.data.labels import refuse_large
 from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED, Settings, kernel_of
-from svmtool.training.intent import option_warnings
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.pipeline import notes
@@ -29,15 +29,20 @@ CLASSIFIES = ("classification", "all classes", "ordinal")  # kinds whose labels 
 
 
 def fit(
-    X: Any, y: Any = None, solver: int | str = 1, *, kernel: str | None = None, C: float = 1.0, p: float = 0.1,
-    nu: float = 0.5, eps: float | None = None, gap: float | None = None, bias: float | None = None,
-    regularize_bias: bool = True, loss_power: float = 2.0, gamma: float | str = "auto", degree: int = 3,
-    coef0: float = 0.0, sample_weight: Any = None, class_weight: Any = None, init: Any = None,
-    callback: Callable[[dict[str, Any]], object] | None = None, max_iter: int | None = None,
-    max_seconds: float | None = None, seed: int | None = None, threads: int | None = None, probability: bool = False,
-    cache_mb: float = 100.0, shrinking: bool = True, one_class: bool = False, **options: Any,
+    X: Any, y: Any = None, solver: int | str | None = None, *, kernel: str | None = None,
+    C: float = NOT_GIVEN["C"], p: float = NOT_GIVEN["p"], nu: float = NOT_GIVEN["nu"], eps: float | None = None,
+    gap: float | None = None, bias: float | None = None, regularize_bias: bool = NOT_GIVEN["regularize_bias"],
+    loss_power: float = NOT_GIVEN["loss_power"], gamma: float | str = NOT_GIVEN["gamma"],
+    degree: int = NOT_GIVEN["degree"], coef0: float = NOT_GIVEN["coef0"], sample_weight: Any = None,
+    class_weight: Any = None, init: Any = None, callback: Callable[[dict[str, Any]], object] | None = None,
+    max_iter: int | None = None, max_seconds: float | None = None, seed: int | None = None,
+    threads: int | None = None, probability: bool = NOT_GIVEN["probability"],
+    cache_mb: float = NOT_GIVEN["cache_mb"], shrinking: bool = NOT_GIVEN["shrinking"], one_class: bool = False,
+    **options: Any,
 ) -> Fit:  # fmt: skip
     """Train a model.
+
+    A keyword that the chosen problem does not have, such as C of nu-SVC, is an error, also with its default value.
 
     Parameters
     ----------
@@ -46,14 +51,17 @@ def fit(
         of many features are other than zero.  Anything else is converted; nothing is changed.
     y : array, (n,), optional
         Labels, which are whole numbers, or targets of a regression.  One-class problems need none.
-    solver : int or str
-        Number or name of a solver, as of `svm-train -s`; "auto" selects one.  With a kernel LIBSVM's numbers and names.
+    solver : int or str, optional
+        Number or name of a linear solver, as of `svm-train -s`, "auto" to select one, or None, which is 1.  With a
+        kernel "svc" (None, too), "nu-svc", "one-class", "epsilon-svr", "nu-svr", or a solver from 50 on that has
+        kernels.  The number 0 is "svc" there; 1 to 4, which LIBLINEAR and LIBSVM have for different problems, are
+        refused.  Names have hyphens or underscores.
     kernel : {None, "linear", "poly", "rbf", "sigmoid", "precomputed"}
         None: a linear model.  "precomputed": X holds the kernel's values, (n, n).
     C : float
-        Cost of a row.
+        Cost of a row; nu-SVC and one-class problems have none.
     p : float
-        Half the width of a regression's tube.
+        Half the width of a regression's tube; nu-SVR has none.
     nu : float
         Share of rows left out, of one-class and nu problems.
     eps : float, optional
@@ -67,11 +75,11 @@ def fit(
     loss_power : float
         Power of the hinge, 1 to 2, of solvers that have it.
     gamma : float or "auto"
-        Of the kernel; "auto": 1 / features.
+        Of the kernels "poly", "rbf" and "sigmoid"; "auto": 1 / features.
     degree : int
-        Of the polynomial kernel.
+        Of the kernel "poly".
     coef0 : float
-        Of the polynomial and sigmoid kernels.
+        Of the kernels "poly" and "sigmoid".
     sample_weight : array, (n,), optional
         Factor of each row's cost, of one-class and nu problems the row's share; rows of weight 0 are ignored, those of
         negative weight with a warning.
@@ -141,8 +149,7 @@ def fit(
         present = {"sample_weight": sample_weight is not None, "init": init is not None}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, given, also)
-        ignored += option_warnings(settings, tuple(CHECKED[k] for k in COSTS if not same(given[k], DEFAULTS[k])))
-        check_labels(data, settings, flag("one_class", one_class), y is None)
+        check_labels(data, settings, flag("one_class", one_class), y)
         if settings.problem.kernel is not None:
             return _fit_kernel(data, settings, _report(callback), run, began, ignored)
         return _fit_linear(data, settings, init, _report(callback), run, began, ignored)
@@ -163,13 +170,16 @@ def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[...
     return report
 
 
-def check_labels(data: Dataset, settings: Settings, one_class: bool, missing: bool) -> None:
-    """ValueError where the labels of the rows with weight are not what the solver needs."""
+def check_labels(data: Dataset, settings: Settings, one_class: bool, y: Any) -> None:
+    """ValueError where the labels y of the rows with weight are not what the solver needs."""
     kind = settings.row.kind
-    if missing and "one-class" not in kind:
+    if y is None and "one-class" not in kind:
         raise ValueError("requires y to be passed, but the target y is None")
+    if kind == "ordinal":
+        arrays.refuse_other_order(y)
     if kind in CLASSIFIES:
         arrays.refuse_fractions(data.labels)
+        refuse_large(data.labels)
         if not one_class:
             arrays.refuse_one_class(data.labels[data.factors > 0.0])
 
@@ -189,7 +199,7 @@ def _fit_linear(
     done.warnings[:0] = warnings
     return Fit(
         model=done.model, certificate=done.certificate, notices=notices_of(settings.row, done), _row=settings.row,
-        _results=done.results, _kept=data.used(), _n=len(data), loo_score=done.leave_one_out,
+        _results=done.results, _kept=data.used(), _n=len(data), _features=data.n_features, loo_score=done.leave_one_out,
         seconds=time.perf_counter() - began,
     )  # fmt: skip
 
@@ -207,10 +217,10 @@ def _fit_kernel(
     data: Dataset, s: Settings, report: Any, run: RunContext, began: float, warnings: list[str]
 ) -> Fit:
     done = trainer(s)(kernel_rows(data, s), Fitting(s, report, run.stop), GlibcRand(s.run.seed))
-    done.model.notes = notes(s, done)
+    done.model.notes = notes(s, done, data.n_features)
     done.warnings[:0] = warnings
     return Fit(
         model=done.model, certificate=done.certificate, notices=notices_of(s.row, done), _row=s.row,
-        _results=done.results, _n=len(data), _support=done.support, _text=done.text,
-        seconds=time.perf_counter() - began,
+        _results=done.results, _n=len(data), _features=data.n_features, _support=done.support,
+        _text=done.text, seconds=time.perf_counter() - began,
     )  # fmt: skip

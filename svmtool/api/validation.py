@@ -67,7 +67,7 @@ class Validation(NamedTuple):
 
 
 def cross_validate(
-    X: Any, y: Any, solver: int | str = 1, *, folds: int = 5, stratified: bool = False,
+    X: Any, y: Any, solver: int | str | None = None, *, folds: int = 5, stratified: bool = False,
     metrics: Metric | Mapping[str, Metric] | list[Metric] | tuple[Metric, ...] | None = None, kernel: str | None = None,
     sample_weight: Any = None, threads: int | None = None, one_class: bool = False, **keywords: Any,
 ) -> Validation:  # fmt: skip
@@ -81,7 +81,7 @@ def cross_validate(
         As of `fit`.
     y : array, (n,)
         As of `fit`.
-    solver : int or str
+    solver : int or str, optional
         As of `fit`.
     folds : int
         Number of folds.
@@ -129,7 +129,7 @@ def cross_validate(
         present = {"sample_weight": sample_weight is not None, "stratified": stratified}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, keywords, also)
-        check_labels(data, settings, one_class, False)
+        check_labels(data, settings, one_class, y)
         measures = {name: metric if callable(metric) else _measure(metric, settings) for name, metric in wanted.items()}
         needs = max((m.needs for m in measures.values() if isinstance(m, Measure)), default=PREDICTIONS)
         held = HeldOut(data.labels, kind_of(settings), needs)
@@ -245,8 +245,8 @@ def _numbers(order: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def search_C(
-    X: Any, y: Any, solver: int | str = 2, *, folds: int = 5, stratified: bool = False, sample_weight: Any = None,
-    threads: int | None = None, one_class: bool = False, score: str | None = None,
+    X: Any, y: Any, solver: int | str | None = None, *, folds: int = 5, stratified: bool = False,
+    sample_weight: Any = None, threads: int | None = None, one_class: bool = False, score: str | None = None,
     callback: Callable[[search.Tried], object] | None = None, **keywords: Any,
 ) -> Search:  # fmt: skip
     """Search for the best C, of regressions also for p, by cross-validation, as `svm-train -C` does.
@@ -257,8 +257,8 @@ def search_C(
         As of `fit`.
     y : array, (n,)
         As of `fit`.
-    solver : int or str
-        As of `fit`.
+    solver : int or str, optional
+        As of `fit`, of those with a search; None is 2.
     folds : int
         Number of folds.
     stratified : bool
@@ -305,8 +305,9 @@ def search_C(
     data = arrays.dataset(X, y, sample_weight)
     with RunContext(threads, keywords.get("max_seconds")) as run:
         also = ("search", *(("sample_weight",) if sample_weight is not None else ()))
-        settings = settings_of(data, solver, None, {**keywords}, (*also, *(("stratified",) if stratified else ())))
-        check_labels(data, settings, one_class, False)
+        also = (*also, *(("stratified",) if stratified else ()))
+        settings = settings_of(data, solver, None, keywords, also, default=2)
+        check_labels(data, settings, one_class, y)
         settings = settings.replace(stratified=stratified)
         measure = _measure(score, settings)
         first_C = settings.problem.C if "C" in keywords else None

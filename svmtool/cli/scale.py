@@ -138,7 +138,11 @@ def main(argv: list[str]) -> int:
         from svmtool.scaling import rescale
 
         console.fills_stdout()
-        rescale.run(options, console.warn)
+        if rescale.run(options, console.warn):
+            console.warn(
+                f"WARNING: each feature of {options.file} has a single value, and such features are left out: scale "
+                "new rows by the ranges of the training data (svm-scale -s RANGES TRAINING_DATA, then -r RANGES)"
+            )
         return 0
 
     return console.run(work, lambda: USAGE, USAGE)

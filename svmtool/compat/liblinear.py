@@ -174,6 +174,8 @@ class model:
         The model itself.
     certificate : Certificate or None
         Of the training run; None for a model from a file.
+    param : parameter or None
+        Of the training run; None for a model from a file.
 
     Attributes
     ----------
@@ -182,16 +184,16 @@ class model:
     w : array of float64
         Weights of the first feature for all columns, then those of the second and so on.
     param : parameter
-        With the model's solver_type.
+        Of the training run; for a model from a file with its solver_type, and defaults.
     """
 
-    def __init__(self, stored: LinearModel, certificate: Any = None):
+    def __init__(self, stored: LinearModel, certificate: Any = None, param: Any = None):
         self.stored, self.certificate = stored, certificate
         self.nr_class, self.nr_feature, self.bias = stored.nr_class, stored.n_features, stored.bias
         self.rho = stored.rho if stored.rho is not None else 0.0
         self.label = [0] * self.nr_class if stored.labels is None else list(stored.labels)
         self.w = stored.W.reshape(-1)
-        self.param = parameter(f"-s {int(solver_names[stored.word])} -q")
+        self.param = parameter(f"-s {int(solver_names[stored.word])} -q") if param is None else param
 
     def get_nr_feature(self) -> int:
         """Return the number of features, without that of the bias."""
@@ -279,8 +281,9 @@ def toPyModel(model_ptr: Any) -> model:
 def fit(prob: problem, param: parameter) -> model:
     """Train on a problem with its own bias; raises ValueError."""
     settings = param.settings().replace(bias=prob.bias)
-    done = LinearRun(prob.rows, settings, param.request(), Output(param.print_func)).train()
-    return model(done.model, done.certificate)
+    run = LinearRun(prob.rows, settings, param.request(), Output(param.print_func))
+    done = run.train()
+    return model(done.model, done.certificate, param.of_model(run.settings))
 
 
 def _single(m: model, x: Any, probability: bool, out: Any = None) -> float:

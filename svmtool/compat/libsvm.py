@@ -162,6 +162,8 @@ class svm_model:
         Where it comes from; None for a model from a file.
     rows : Dataset or None
         The training rows, of which those of a precomputed kernel are kept.
+    param : svm_parameter or None
+        Of the training run; None for a model from a file.
 
     Attributes
     ----------
@@ -172,10 +174,10 @@ class svm_model:
     label, nSV : list of int or None
         Class labels and support vectors of each class; None without classes.
     param : svm_parameter
-        With the model's problem and kernel.
+        Of the training run; for a model from a file with its problem and kernel, and defaults.
     """
 
-    def __init__(self, stored: KernelModel, training: Any = None, rows: Dataset | None = None):
+    def __init__(self, stored: KernelModel, training: Any = None, rows: Dataset | None = None, param: Any = None):
         self.stored = stored
         self.certificate = None if training is None else training.certificate
         self._support = None if training is None else training.support
@@ -185,6 +187,9 @@ class svm_model:
         self.prob_density_marks = stored.density_marks
         self.label = None if stored.labels is None else list(stored.labels)
         self.nSV = None if stored.nr_sv is None else list(stored.nr_sv)
+        if param is not None:
+            self.param = param
+            return
         kernel = stored.kernel
         self.param = svm_parameter("-q")
         self.param.svm_type, self.param.kernel_type = SVM_TYPES.index(stored.svm_type), kernel.kind
@@ -193,7 +198,7 @@ class svm_model:
 
     def get_svm_type(self) -> int:
         """Return the number of the problem, see svm_forms."""
-        return self.param.svm_type
+        return SVM_TYPES.index(self.stored.svm_type)
 
     def get_nr_class(self) -> int:
         """Return the number of classes; 2 for a regression or one-class model."""
@@ -278,9 +283,9 @@ def toPyModel(model_ptr: Any) -> svm_model:
 
 def fit(prob: svm_problem, param: svm_parameter) -> svm_model:
     """Train on a problem; raises ValueError."""
-    rows = prob.of_kernel(param.kernel_type)
-    done = KernelRun(rows, param.settings(), param.request(), Output(param.print_func)).train()
-    return svm_model(done.model, done, rows)
+    rows, settings = prob.of_kernel(param.kernel_type), param.settings()
+    done = KernelRun(rows, settings, param.request(), Output(param.print_func)).train()
+    return svm_model(done.model, done, rows, param.of_model(settings))
 
 
 def _single(m: svm_model, x: Any, probability: bool, out: Any = None) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -64,6 +65,18 @@ class Parameters:
         factors = [real("weight", factor) for factor in _listed("weight", self.weight)]
         weights = tuple(zip(labels, factors, strict=False))
         return self._parsed.replace(class_weights=weights[: whole("nr_weight", self.nr_weight)], **changed)
+
+    def of_model(self, settings: Settings) -> Parameters:
+        """Return a copy for the model that was trained with these settings; later changes of this one do not reach it.
+
+        It prints nothing: the originals' models have no `print_func`.
+        """
+        found = copy.copy(self)
+        found.weight_label, found.weight = list(self.weight_label), list(self.weight)
+        found.print_func = print_null
+        solver = next(name for name, field in self.NAMES.items() if field == "solver")
+        setattr(found, solver, settings.problem.solver)  # -s auto has chosen it
+        return found
 
     def request(self) -> Request:
         """Return what the attributes request besides the settings."""

@@ -125,7 +125,7 @@ class KernelRun:
             done = trainer(s)(self.data, Fitting(s, None, run.stop), self.rand)
             if not run.stop.set:
                 _finish(done, self, text)
-        done.model.notes = notes(s, done)
+        done.model.notes = notes(s, done, self.data.table.n_features)
         return done
 
     def validate(self) -> np.ndarray:

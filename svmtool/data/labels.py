@@ -18,9 +18,7 @@ def whole_labels(labels: np.ndarray) -> np.ndarray:
     Raises RowsError if this maps two different labels (1.2 and 1.9) to one class, and for labels beyond 32 bits.
     """
     whole = np.trunc(labels)
-    large = (whole < -(2.0**31)) | (whole >= 2.0**31)
-    if np.any(large):
-        raise RowsError(f"label {labels[large][0]:.17g} does not fit into 32 bits: use smaller numbers as labels")
+    refuse_large(whole)
     if np.array_equal(whole, labels):
         return whole.astype(np.int64)
     for k in np.unique(whole[whole != labels]):
@@ -30,6 +28,13 @@ def whole_labels(labels: np.ndarray) -> np.ndarray:
                 f"labels {inside[0]:g} and {inside[1]:g} would both become class {int(k)}: use whole numbers as labels"
             )
     return whole.astype(np.int64)
+
+
+def refuse_large(labels: np.ndarray) -> None:
+    """Raise RowsError for labels that no model file holds; beyond 2^53 they may not be what was given."""
+    large = (labels < -(2.0**31)) | (labels >= 2.0**31)
+    if np.any(large):
+        raise RowsError(f"label {labels[large][0]:.17g} does not fit into 32 bits: use smaller numbers as labels")
 
 
 def first_appearance(labels: np.ndarray) -> tuple[list[int], np.ndarray, np.ndarray]:

@@ -29,6 +29,7 @@ CLASSIFIER_TYPES, ONE_CLASS_TYPE, REGRESSION_TYPES = ("c_svc", "nu_svc"), "one_c
 SVM_TYPES = (*CLASSIFIER_TYPES, ONE_CLASS_TYPE, *REGRESSION_TYPES)  # by number, as LIBSVM's -s
 DENSITY_MARKS = 10  # decision values with which a one-class model calibrates: LIBSVM's prob_density_marks
 
+FEATURES_NOTE = "# Features: "  # followed by the largest index of the training rows, which support vectors may lack
 NO_KERNEL_PROBABILITIES = "Model does not support probabiliy estimates"  # in LIBSVM's spelling
 UNFIT = "a row for a precomputed kernel must be 0:number 1:K(x,row 1) 2:K(x,row 2) ... without gaps, at least up to {}"
 
@@ -92,6 +93,15 @@ class KernelModel(Model):
     def columns(self) -> int:
         """Number of decision values of a row: one for each pair of classes, or one without classes."""
         return self.nr_class * (self.nr_class - 1) // 2
+
+    @property
+    def noted_features(self) -> int | None:
+        """Number of features of the training rows, from the notes; None where a file does not state it."""
+        for note in self.notes:
+            count = note.removeprefix(FEATURES_NOTE)
+            if count != note and count.isascii() and count.isdecimal() and len(count) < 11:
+                return int(count)
+        return None
 
     @property
     def coef_rows(self) -> int:

@@ -104,7 +104,10 @@ class LinearModel(Model):
     rho         subtracted from the decision values (one-class), else None
     W           f8 (n_features + 1 where bias >= 0, columns), C order; a Buffer of these where numpy is not needed
     notes       lines, each starting with '#', written after the weights
+    state       of an adaptable model from Python: what the files beside it will hold, see training/adapting; else None
     """
+
+    state: Any = None
 
     def __init__(
         self, word: str, labels: tuple[int, ...] | None, n_features: int, bias: float, W: Any,

@@ -19,12 +19,12 @@ from svmtool.registry.row import Solver
 
 COMMON_OPTIONS = frozenset({"-s", "-v", "-q", "--threads", "--strict", "--metrics", "--plain-model"})
 COSTS = frozenset({"-c", "-w"})
+WEIGHTED_KINDS = ("classification", "all classes", "ordinal")  # whose labels are classes, with factors of their costs
 KIND_OPTIONS = {  # options of the training, independent of the solver; LIBLINEAR and LIBSVM take costs for all numbers
     **dict.fromkeys(("classification", "all classes"), COSTS | {"--probability", "--balanced"}),
     **dict.fromkeys(("regression", "ordinal", "one-class"), COSTS),
     "hard one-class": frozenset(),
 }
-WITHOUT_COST = ("nu_svc", "one_class", "ONECLASS_SVM")  # words of models whose problems have no -c and no class weights
 
 
 def _rendered(rows: Iterable[Solver]) -> tuple[Solver, ...]:
@@ -80,11 +80,8 @@ def supported_options(row: Solver) -> frozenset[str]:
 def without_effect(row: Solver) -> frozenset[str]:
     """Return the options that a row accepts, as LIBLINEAR and LIBSVM do, although its problem has no use for them."""
     unused = {"-n", "-p"} - row.supported if row.number < 30 else set()
-    if row.word in WITHOUT_COST:
-        unused |= COSTS
-    if row.kind == "regression":
-        unused.add("-w")
-    return frozenset(unused)
+    costs = COSTS if not row.costs else set() if row.kind in WEIGHTED_KINDS else {"-w"}
+    return frozenset(unused | costs)
 
 
 def anywhere(option: str, rows: Iterable[Solver]) -> bool:

@@ -240,6 +240,7 @@ ROWS = (
         loss="hinge",
         space="dual",
         bias="none: rho takes its place",
+        costs=False,
         eps_default=0.01,
         stopping="the largest w.x_i of rows whose dual variable can decrease exceeds the smallest w.x_i of rows whose "
         "dual variable can increase by at most -e (LIBLINEAR's rule for -s 21; default [eps]), and a certified gap of "

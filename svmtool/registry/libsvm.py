@@ -20,7 +20,9 @@ STOPPING = "the violation of the most violating pair of all dual variables is at
 STOPPING += "(LIBSVM's rule; default -e [eps])"
 
 
-def kernel_row(number: int, name: str, word: str, about: str, objective: str, loss: str, kind: str, more=()) -> Solver:
+def kernel_row(
+    number: int, name: str, word: str, about: str, objective: str, loss: str, kind: str, more=(), costs: bool = True
+) -> Solver:
     """Return the row of a problem with kernels; all use the same solver."""
     return Solver(
         number=number,
@@ -35,6 +37,7 @@ def kernel_row(number: int, name: str, word: str, about: str, objective: str, lo
         kernel=True,
         bias=FREE,
         free_bias=True,
+        costs=costs,
         eps_default=1e-3,
         stopping=STOPPING,
         supported=KERNEL_OPTIONS | ALFPGM_OPTIONS | frozenset(more),
@@ -48,12 +51,12 @@ ROWS = (
     kernel_row(
         1, "nu_svc", "nu_svc", "nu-SVC (classification)",
         "min over w, b, q of  1/2 |w|^2 - nu q + 1/n sum_i max(0, q - y_i (w.f(x_i) + b))",
-        "hinge", CLASSES, {"-n"},
+        "hinge", CLASSES, {"-n"}, costs=False,
     ),
     kernel_row(
         2, "one_class", "one_class", "one-class SVM",
         "min over w, rho of  1/2 |w|^2 - nu n rho + sum_i max(0, rho - w.f(x_i))",
-        "hinge", "one-class", {"-n"},
+        "hinge", "one-class", {"-n"}, costs=False,
     ),
     kernel_row(
         3, "epsilon_svr", "epsilon_svr", "epsilon-SVR (regression)",

@@ -42,6 +42,7 @@ class Solver(Record):
     eps_default: float | None = None  # value of -e when it is not given; None: the certified gap decides
     gap_default: float | None = None  # value of --gap when neither -e nor --gap is given
     optimal: bool = True  # whether it converges to the optimum; otherwise neither -e nor --gap has a default
+    costs: bool = True  # whether the problem has C: others accept -c without effect, as LIBLINEAR and LIBSVM do
     sums_below: int = -1  # features up to which normal equations are formed; -1: never
 
     @property

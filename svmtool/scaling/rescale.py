@@ -40,8 +40,11 @@ class LabelError(SvmtoolError):
         super().__init__(f"ERROR: failed to read labels: {file}: line {number}: {shown}")
 
 
-def run(options, warn: Callable[[str], None]) -> None:
-    """Scale options.file to standard output (see cli.scale.Options); `warn` gets warnings, one line each."""
+def run(options, warn: Callable[[str], None]) -> bool:
+    """Scale options.file to standard output (see cli.scale.Options); `warn` gets warnings, one line each.
+
+    Returns whether there are features and all were left out, since each has a single value in this file.
+    """
     with open_source(options.file, "can't open file") as first:
         restored = ranges.read(options.restore) if options.restore is not None else None
         with first.repeatable() as source:
@@ -63,6 +66,7 @@ def run(options, warn: Callable[[str], None]) -> None:
             f"WARNING: original #nonzeros {shape.pairs}\n       > new      #nonzeros {new}\n"
             "If feature values are non-negative and sparse, use -l 0 rather than the default -l -1"
         )
+    return restored is None and shape.pairs > 0 and np.array_equal(shape.low, shape.high)
 
 
 def _factors(options, restored: Ranges | None, shape: ShapeOfData, warn):

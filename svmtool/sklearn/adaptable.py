@@ -19,13 +19,15 @@ from svmtool.api.run import RunContext
 from svmtool.certify.linear import worst
 from svmtool.data.class_statistics import ClassStatistics
 from svmtool.formats.adaptable.row_log import hashes_of
+from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import equations_of
+from svmtool.sklearn import model_files
 from svmtool.sklearn.base import POSITIVE, CertifiedEstimator, LinearDecisions
 from svmtool.training.adapting.adaptable import rounding, solution
 from svmtool.training.inputs import refuse_overflow
 from svmtool.training.notices import converged, of_sums
 
-ADAPTABLE = 71  # number of the solver in the registry
+ALSVM = 71  # number of the solver in the registry
 
 
 class _Rows:
@@ -249,12 +251,18 @@ class AdaptableLSSVC(LinearDecisions, LinearClassifierMixin, CertifiedEstimator)
             W, b = W[1:], b[1:]
         self.coef_, self.intercept_ = W, b
         found = worst(results)
-        notices = of_sums(registry.find(ADAPTABLE), found, worst_rounding)
+        notices = of_sums(registry.find(ALSVM), found, worst_rounding)
         self._certify(found, converged(notices))
         if self.verbose:
             print(found.line())
         for notice in notices:
             self._show(notice)
+
+    def _file_model(self) -> LinearModel:
+        """The model as its file holds it, without the state that `svm-train --add` needs."""
+        check_is_fitted(self)
+        word = registry.find(ALSVM).word
+        return model_files.classifier(word, self.classes_, self.coef_, self.intercept_, ())
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "coef_")

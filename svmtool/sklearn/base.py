@@ -7,7 +7,6 @@ Parameters that every estimator has, with the meaning that they have in scikit-l
 from __future__ import annotations
 
 import contextlib
-import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -24,19 +23,18 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from svmtool import api
 from svmtool.api.arrays import TOO_LARGE, floats, refuse_unsound, refuse_weights
-from svmtool.api.settings import in_keywords, real, shown
+from svmtool.api.values import real, shown
+from svmtool.api.wording import in_parameters
 from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import left_out
 from svmtool.data.labels import balanced_weights
+from svmtool.errors import clipped
 from svmtool.training.notices import Notice
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 COST = Interval(Real, 0.0, None, closed="right")  # inf: no errors
 NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
 SHARE = Interval(Real, 0.0, 1.0, closed="right")
-
-ADVICE = {"gap": "lower tol"}  # of kinds of notices, where it is another than the commands'
-RULES = re.compile(r"(?<![\w-])(?:-e|--gap|--theta)\b(?: or (?:--gap|--theta)\b)*")  # tol, or theta
 
 MAX_VALID = 1000  # combinations of parameters that are remembered as valid, ...
 SIMPLE = frozenset({bool, int, float, str, type(None), np.float64, np.int64})  # ... of values of these types alone
@@ -156,10 +154,13 @@ class CertifiedEstimator(BaseEstimator):
     def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> api.Fit:
         """Train, set the attributes of the certificate, and warn where the run did not converge."""
         options.setdefault("max_iter", self._limit())
-        done = api.fit(
-            X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),
-            max_seconds=self.max_seconds, callback=print if self.verbose > 1 else None, one_class=True, **options,
-        )  # fmt: skip
+        try:
+            done = api.fit(
+                X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),
+                max_seconds=self.max_seconds, callback=print if self.verbose > 1 else None, one_class=True, **options,
+            )  # fmt: skip
+        except ValueError as e:
+            raise ValueError(self._words(str(e))) from None
         found = done.certificate
         self._certify(found, done.converged)
         if self.verbose:
@@ -169,10 +170,14 @@ class CertifiedEstimator(BaseEstimator):
         return done
 
     def _show(self, notice: Notice) -> None:
-        """Warn of a notice, in the estimator's parameters: a ConvergenceWarning if the run has not converged."""
-        text = notice._replace(advice=ADVICE.get(notice.kind, notice.advice)).sentence
-        text = in_keywords(RULES.sub("theta" if hasattr(self, "theta") else "tol", text))
-        warn(f"{type(self).__name__}: {text}", UserWarning if notice.converged else ConvergenceWarning)
+        """Warn of a notice, in the estimator's words: a ConvergenceWarning if the run has not converged."""
+        category = UserWarning if notice.converged else ConvergenceWarning
+        warn(f"{type(self).__name__}: {self._words(notice.sentence)}", category)
+
+    def _words(self, text: str) -> str:
+        """A message in the parameters and classes of this estimator."""
+        classes = getattr(self, "classes_", None)
+        return in_parameters(text, self.get_params(deep=False), None if classes is None else classes.tolist())
 
     def _limit(self) -> int | None:
         """The limit on iterations; None: no limit."""
@@ -211,12 +216,14 @@ class ClassifierTraining(CertifiedEstimator):
 
     _balances_rows = False  # whether class_weight="balanced" counts rows, not sample_weight
 
-    def _encoded(self, y: np.ndarray) -> np.ndarray:
-        """Set `classes_`; returns the number of each row's class, f8[n]."""
+    def _encoded(self, y: np.ndarray, categories: np.ndarray | None) -> np.ndarray:
+        """Set `classes_`; returns the number of each row's class, f8[n]; categories: the classes that y numbers."""
         # whole numbers are classes without scikit-learn's check, which takes longer than a small fit
         if y.dtype.kind not in "biu" and not (y.dtype.kind == "f" and np.array_equal(np.trunc(y), y)):
             check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
+        if categories is not None:
+            self.classes_ = categories[self.classes_]
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes in the data, but the data contains only "
@@ -225,18 +232,19 @@ class ClassifierTraining(CertifiedEstimator):
         return codes.astype(np.float64)
 
     def _checked(
-        self, X: Any, y: Any, sample_weight: Any, keep: bool = False
+        self, X: Any, y: Any, sample_weight: Any, keep: bool = False, categories: np.ndarray | None = None
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """X, class numbers and the weights of rows; sets `classes_` and `class_weight_`.
 
         Rows of weight zero are ignored, and a class with only such rows is not in `classes_`.  keep: they stay in X, as
-        number 0, and `api.fit` leaves them out.
+        number 0, and `api.fit` leaves them out.  categories: the classes, where y holds their numbers.
         """
         X, y = self._data(X, y)
         weights = self._weights(sample_weight, X)
         used = None if weights is None or weights.all() else np.flatnonzero(weights)
-        codes = self._encoded(y if used is None else y[used])
-        self.class_weight_ = self._class_factors(y, weights)
+        codes = self._encoded(y if used is None else y[used], categories)
+        values = self.classes_ if categories is None else np.unique(y if used is None else y[used])
+        self.class_weight_ = self._class_factors(y, weights, values)
         if used is None:
             return X, codes, weights
         if not keep:
@@ -250,20 +258,21 @@ class ClassifierTraining(CertifiedEstimator):
         found = {k: float(factor) for k, factor in enumerate(self.class_weight_) if factor != 1.0}
         return found or None
 
-    def _class_factors(self, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    def _class_factors(self, y: np.ndarray, weights: np.ndarray | None, values: np.ndarray) -> np.ndarray:
         """The factor of each of `classes_`, f8[classes]."""
         chosen, k = getattr(self, "class_weight", None), len(self.classes_)
         if chosen is None:
             return np.ones(k)
         if isinstance(chosen, str):  # "balanced"
-            known = np.isin(y, self.classes_)
-            codes = np.searchsorted(self.classes_, y[known]).astype(np.float64)
+            known = np.isin(y, values)
+            codes = np.searchsorted(values, y[known]).astype(np.float64)
             counted = None if weights is None or self._balances_rows else weights[known]
             return np.array([factor for _, factor in balanced_weights(codes, counted)])
         unknown = [label for label in chosen if label not in set(self.classes_.tolist())]
         if unknown and len(chosen) - len(unknown) < k:
-            raise ValueError(f"The classes, {unknown}, are not in class_weight")
+            raise ValueError(f"class_weight names classes that are not in y: {clipped(', '.join(map(repr, unknown)))}")
         factors = np.array([real("class_weight", chosen.get(label, 1.0)) for label in self.classes_.tolist()])
-        if not np.all(factors >= 0.0):
-            raise ValueError(f"class_weight must hold numbers >= 0, not {chosen!r}")
+        for label, factor in zip(self.classes_.tolist(), factors.tolist(), strict=True):
+            if not 0.0 <= factor < np.inf:
+                raise ValueError(f"class_weight of {label!r} is {factor:g}: it must be a finite number >= 0")
         return factors

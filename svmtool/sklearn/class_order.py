@@ -1,10 +1,28 @@
-"""Reorders the classes of a kernel model: pairs change places and signs."""
+"""The order of classes: that of an ordered pandas Categorical, and of a kernel model, whose pairs change places."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from svmtool.models.kernel import KernelModel
+
+
+def ordered_categories(y: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Numbers of the rows' categories and the categories, in their order; None but for an ordered pandas Categorical.
+
+    y: a Categorical, or a Series, an Index or a DataFrame's only column of them.
+    """
+    if getattr(y, "ndim", 0) == 2 and hasattr(y, "iloc") and y.shape[1] == 1:
+        y = y.iloc[:, 0]
+    dtype = getattr(y, "dtype", None)
+    if not getattr(dtype, "ordered", False):
+        return None
+    codes = np.asarray(getattr(y, "cat", y).codes)
+    if codes.min(initial=0) < 0:
+        raise ValueError("Input y contains NaN.")
+    return codes, np.asarray(dtype.categories)
 
 
 def sorted_classes(model: KernelModel, support: np.ndarray) -> tuple[KernelModel, np.ndarray]:

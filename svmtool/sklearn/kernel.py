@@ -17,7 +17,6 @@ from svmtool.sklearn.class_order import sorted_classes
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 from svmtool.sklearn.probabilities import ProbabilityMixin, method_of
 
-C_SVC, NU_SVC = 0, 1  # LIBSVM's numbers
 FEASIBLE = 0.999  # share of the largest feasible nu: where nu is that, the bias is not determined
 
 
@@ -259,7 +258,7 @@ class SVC(_KernelClassifier):
         self.random_state, self.n_jobs, self.max_seconds = random_state, n_jobs, max_seconds
 
     def _problem(self) -> dict[str, Any]:
-        return {"solver": C_SVC, "C": self.C}
+        return {"solver": "svc", "C": self.C}
 
 
 class NuSVC(_KernelClassifier):
@@ -371,7 +370,7 @@ class NuSVC(_KernelClassifier):
         self.random_state, self.n_jobs, self.max_seconds = random_state, n_jobs, max_seconds
 
     def _problem(self) -> dict[str, Any]:
-        return {"solver": NU_SVC}
+        return {"solver": "nu-svc"}
 
     def _options_for(
         self, codes: np.ndarray, weights: np.ndarray | None, options: dict[str, Any]

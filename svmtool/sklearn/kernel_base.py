@@ -16,6 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmtool import api
 from svmtool.api.arrays import floats
+from svmtool.api.settings import KERNELS_WITH
+from svmtool.models.kernel import KernelModel
+from svmtool.sklearn import model_files
 from svmtool.sklearn.base import (
     COMMON_CONSTRAINTS,
     NOT_NEGATIVE,
@@ -53,10 +56,9 @@ class KernelTraining(CertifiedEstimator):
                     f"Input is a {data.shape[0]}x{data.shape[1]} matrix."
                 )
         self.shape_fit_ = data.shape
-        done = self._run(
-            data, y, weights, kernel=kernel, gamma=self._gamma, degree=int(self.degree), coef0=float(self.coef0),
-            cache_mb=float(self.cache_size), shrinking=bool(self.shrinking), **options,
-        )  # fmt: skip
+        values = {"gamma": self._gamma, "degree": int(self.degree), "coef0": float(self.coef0)}
+        options |= {name: value for name, value in values.items() if kernel in KERNELS_WITH[name]}
+        done = self._run(data, y, weights, kernel=kernel, cache_mb=float(self.cache_size), **options)
         self._model, self.support_ = done.model, np.asarray(done.support, np.intp)
         self._set_n_iter(done)
         return done
@@ -113,6 +115,17 @@ class KernelTraining(CertifiedEstimator):
                 "the number of samples at training time"
             )
         return api.decision_values(self._model, X, threads=self._threads())
+
+    def _file_model(self) -> KernelModel:
+        """The model as its file holds it."""
+        check_is_fitted(self)
+        if callable(self.kernel):
+            raise ValueError("a model file cannot hold a kernel that is a function: give the kernel a name")
+        return model_files.kernel(self._model, getattr(self, "classes_", None), self._file_offset())
+
+    def _file_offset(self) -> float | None:
+        """The offset in the file where it is not the model's."""
+        return None
 
     @property
     def coef_(self):

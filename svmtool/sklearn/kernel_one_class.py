@@ -10,10 +10,9 @@ from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from svmtool.registry.row import BOUNDARIES
+from svmtool.sklearn import model_files
 from svmtool.sklearn.base import SHARE
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
-
-ONE_CLASS, FOSVM, FOSVM_SAMPLE = 2, 80, 81  # LIBSVM's number, and the registry's
 
 
 class _KernelOneClass(OutlierMixin, KernelTraining):
@@ -31,6 +30,9 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         self.fit_status_ = 0 if self.converged_ else 1
         self._complete = True
         return self
+
+    def _file_offset(self) -> float:
+        return model_files.inside_from(self.offset_)
 
     def decision_function(self, X):
         """Compute the decision values of rows.
@@ -184,7 +186,7 @@ class OneClassSVM(_KernelOneClass):
         self
             The fitted estimator.
         """
-        return self._fit_rows_alone(X, sample_weight, solver=ONE_CLASS, nu=self.nu, eps=self.tol)
+        return self._fit_rows_alone(X, sample_weight, solver="one-class", nu=self.nu, eps=self.tol)
 
 
 class FastOneClassSVM(_KernelOneClass):
@@ -267,7 +269,6 @@ class FastOneClassSVM(_KernelOneClass):
     array([ 1, -1])
     """
 
-    shrinking = True
     _parameter_constraints: dict = {
         **KERNEL_CONSTRAINTS,
         "theta": [Interval(Real, 0.0, 1.0, closed="neither")],
@@ -302,7 +303,7 @@ class FastOneClassSVM(_KernelOneClass):
         self
             The fitted estimator.
         """
-        options: dict[str, Any] = {"solver": FOSVM, "boundary": self.boundary}
+        options: dict[str, Any] = {"solver": "fosvm", "boundary": self.boundary}
         if self.sample is not None:
-            options |= {"solver": FOSVM_SAMPLE, "sample": int(self.sample)}
+            options |= {"solver": "fosvm-sample", "sample": int(self.sample)}
         return self._fit_rows_alone(X, None, theta=float(self.theta), **options)

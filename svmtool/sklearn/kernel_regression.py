@@ -12,8 +12,6 @@ from svmtool.api.arrays import floats
 from svmtool.sklearn.base import COST, NOT_NEGATIVE, POSITIVE, SHARE
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 
-EPSILON_SVR, NU_SVR = 3, 4  # LIBSVM's numbers
-
 
 class _KernelRegressor(RegressorMixin, KernelTraining):
     """Regression with a kernel."""
@@ -155,7 +153,7 @@ class SVR(_KernelRegressor):
         self.verbose, self.max_iter, self.n_jobs, self.max_seconds = verbose, max_iter, n_jobs, max_seconds
 
     def _problem(self) -> dict[str, Any]:
-        return {"solver": EPSILON_SVR, "C": self.C, "p": self.epsilon}
+        return {"solver": "epsilon-svr", "C": self.C, "p": self.epsilon}
 
 
 class NuSVR(_KernelRegressor):
@@ -245,4 +243,4 @@ class NuSVR(_KernelRegressor):
         self.verbose, self.max_iter, self.n_jobs, self.max_seconds = verbose, max_iter, n_jobs, max_seconds
 
     def _problem(self) -> dict[str, Any]:
-        return {"solver": NU_SVR, "C": self.C, "nu": self.nu}
+        return {"solver": "nu-svr", "C": self.C, "nu": self.nu}

@@ -13,13 +13,17 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils._param_validation import Hidden, Interval, Options, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from svmtool import api
+from svmtool.models.linear import CRAMMER_SINGER_WORD, LinearModel, sigmoid_notes
+from svmtool.sklearn import model_files
 from svmtool.sklearn.base import COMMON_CONSTRAINTS, POSITIVE, CertifiedEstimator, ClassifierTraining, LinearDecisions
-from svmtool.sklearn.probabilities import ProbabilityMixin
+from svmtool.sklearn.probabilities import ProbabilityMixin, Sigmoid
 
 LOGISTIC, SQUARED_HINGE, HINGE, CRAMMER_SINGER, L1_SQUARED_HINGE, L1_LOGISTIC = 0, 2, 3, 4, 5, 6  # solvers' numbers
 LP_HINGE = 31
+HINGE_WORD = "L2R_L1LOSS_SVC_DUAL"  # in a model file
 EPOCHS = 100  # of Crammer and Singer's problem in an iteration: the default limit is then LIBLINEAR's, 100,000
 
 LINEAR_CONSTRAINTS: dict[str, list] = {
@@ -59,6 +63,7 @@ class LinearTraining(CertifiedEstimator):
         """Weights f8 (columns, features) and intercepts f8[columns] in the order of the model's columns."""
         model = done.model
         self._model = model if self.warm_start else None
+        self._word, self._notes = model.word, model.notes
         n_iter = np.maximum(done.n_iter, 1)
         self.n_iter_ = int(np.max(n_iter))
         W = model.W.T
@@ -124,6 +129,17 @@ class LinearClassifier(
         self._calibrate(X, codes, weights)
         self._complete = True
         return self
+
+    def _file_model(self) -> LinearModel:
+        """The model as its file holds it."""
+        check_is_fitted(self)
+        joint = self._word == CRAMMER_SINGER_WORD
+        word = HINGE_WORD if joint and len(self.classes_) == 2 else self._word  # there one weight vector is left
+        found = model_files.classifier(word, self.classes_, self.coef_, self.intercept_, self._notes)
+        sigmoids = [c for c in getattr(self, "calibrators_", None) or () if isinstance(c, Sigmoid)]
+        if sigmoids and found.word != CRAMMER_SINGER_WORD:
+            found.notes += sigmoid_notes([(c.A, c.B) for c in sigmoids])
+        return found
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

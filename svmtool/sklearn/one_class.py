@@ -7,6 +7,8 @@ from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
+from svmtool.models.linear import LinearModel
+from svmtool.sklearn import model_files
 from svmtool.sklearn.base import SHARE
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining
 
@@ -107,6 +109,12 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
         self.coef_, self.offset_ = W, np.array([done.model.rho])
         self._complete = True
         return self
+
+    def _file_model(self) -> LinearModel:
+        """The model as its file holds it."""
+        check_is_fitted(self)
+        rho = model_files.inside_from(self.offset_[0])
+        return model_files.linear(self._word, None, self.coef_, 0.0, self._notes, rho)
 
     def score_samples(self, X):
         """Compute the decision values without the offset.

@@ -11,7 +11,11 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from svmtool.sklearn.base import ClassifierTraining
+from svmtool.errors import clipped
+from svmtool.models.linear import LinearModel
+from svmtool.sklearn import model_files
+from svmtool.sklearn.base import ClassifierTraining, warn
+from svmtool.sklearn.class_order import ordered_categories
 from svmtool.sklearn.linear import CLASS_CONSTRAINTS, LINEAR_CONSTRAINTS, LP_HINGE, LinearClassifier, LinearTraining
 
 ORDINAL, L1_HINGE = 43, 51  # numbers of the solvers in the registry
@@ -188,7 +192,10 @@ class LPSVC(LinearClassifier):
 
 
 class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
-    """Ordinal regression: classes in their sorted order are ranks, told apart by one direction and thresholds.
+    """Ordinal regression: classes in their order are ranks, told apart by one direction and thresholds.
+
+    The order is that of an ordered pandas Categorical; of other classes it is the ascending one, which for more than
+    two names is the alphabet's and is shown in a warning.
 
     Source: S. S. Keerthi and D. DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs,
     JMLR 6 (2005), Section 6.
@@ -222,7 +229,7 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
     thresholds_ : ndarray of shape (n_classes - 1,)
         A row has the rank of the number of thresholds that coef_.x reaches.
     classes_ : ndarray of shape (n_classes,)
-        The classes in ascending order.
+        The classes in their order.
     class_weight_ : ndarray of shape (n_classes,)
         Factor of C of each class.
     n_iter_ : int
@@ -243,10 +250,10 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
     Examples
     --------
     >>> from svmtool.sklearn import OrdinalSVM
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], ["1 low", "1 low", "2 mid", "2 mid", "3 high", "3 high"]
-    >>> model = OrdinalSVM(C=10.0).fit(X, y)
+    >>> X, stars = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [1, 1, 3, 3, 5, 5]
+    >>> model = OrdinalSVM(C=10.0).fit(X, stars)
     >>> model.predict([[0.5], [2.5], [9.0]]).tolist()
-    ['1 low', '2 mid', '3 high']
+    [1, 3, 5]
     """
 
     fit_intercept = False  # the thresholds take its place
@@ -267,14 +274,12 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
     def fit(self, X, y, sample_weight=None):
         """Fit the model.
 
-        The order of the classes is that of their sorted names or numbers.
-
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows.
         y : array-like of shape (n_samples,)
-            The class of each row.
+            The class of each row: an ordered pandas Categorical, numbers, or names in the order of the alphabet.
         sample_weight : array-like of shape (n_samples,), default=None
             Factor of each row's C; a weight of 2 is the same as a repeated row.
 
@@ -283,13 +288,29 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
         self
             The fitted estimator.
         """
-        X, codes, weights = self._checked(X, y, sample_weight)
+        y, categories = ordered_categories(y) or (y, None)
+        X, codes, weights = self._checked(X, y, sample_weight, categories=categories)
+        if categories is None and len(self.classes_) > 2 and isinstance(self.classes_[0], (str, bytes)):
+            order = " < ".join(clipped(repr(name)) for name in self.classes_.tolist())
+            warn(
+                f"{type(self).__name__} ranks the classes by the alphabet: {order}. For another order give an ordered "
+                "pandas Categorical, or numbers",
+                UserWarning,
+            )
         options = {"class_weight": self._factors(), "init": self._start()}
         done = self._run(X, codes, weights, solver=ORDINAL, C=self.C, gap=self.tol, **options)
         self._read_fit(done)
         self.coef_, self.thresholds_ = _direction(done.model)
         self._complete = True
         return self
+
+    def _file_model(self) -> LinearModel:
+        """The model as its file holds it: score_s(x) = s w.x - sum_{r < s} b_r, of two classes w.x - b."""
+        check_is_fitted(self)
+        k = len(self.classes_)
+        W = np.arange(k)[:, None] * self.coef_ if k > 2 else self.coef_
+        b = -np.concatenate([[0.0], np.cumsum(self.thresholds_)]) if k > 2 else -self.thresholds_
+        return model_files.classifier(self._word, self.classes_, W, b, self._notes)
 
     def decision_function(self, X):
         """Compute the decision values of rows.

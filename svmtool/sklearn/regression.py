@@ -8,8 +8,10 @@ import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.linear_model._base import LinearModel
 from sklearn.utils._param_validation import Hidden, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from svmtool.api.arrays import floats, refuse_unsound
+from svmtool.sklearn import model_files
 from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE, numbers_in_range
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining
 
@@ -127,6 +129,11 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
         self.coef_, self.intercept_ = W[0], b if self.fit_intercept else 0.0
         self._complete = True
         return self
+
+    def _file_model(self) -> Any:
+        """The model as its file holds it."""
+        check_is_fitted(self)
+        return model_files.linear(self._word, None, self.coef_, self.intercept_, self._notes)
 
     def _decision_function(self, X: Any) -> np.ndarray:
         refuse_unsound(X, "X")  # scikit-learn would convert it unchecked

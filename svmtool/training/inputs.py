@@ -55,7 +55,8 @@ def refuse_range(
     digits += 2 * (math.log10(cost) + math.log10(n + 1)) if shares else math.log10(cost)
     if digits > MAX_DIGITS:
         also = f" and labels up to {labels:g}" if labels > largest else ""
-        smaller = weights_named("scale the features (svm-scale) or choose a smaller -c", row_weights)
+        advice = "scale the features (svm-scale)" + ("" if shares else " or choose a smaller -c")
+        smaller = weights_named(advice, row_weights)
         raise RowsError(
             f"feature values up to {largest:g}{also} at a cost of {cost:g} overflow when squared and summed: {smaller}"
         )

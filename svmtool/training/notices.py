@@ -97,8 +97,9 @@ def converged(found: list[Notice]) -> bool:
 
 def advice(status: Status, row: Solver) -> str:
     """Why a run ended, and which options of the solver help."""
+    text = status.advice if row.costs and row.kind != "hard one-class" else status.advice.replace(" or lower -c", "")
     rules = [option for option in ("-e", "--gap", "--theta") if option in row.supported]
-    return f"{status.advice} or loosen {' or '.join(rules)}" if status.early and rules else status.advice
+    return f"{text} or loosen {' or '.join(rules)}" if status.early and rules else text
 
 
 def vague_gap(results: list) -> float:

@@ -72,10 +72,15 @@ def train_on_used(
     table: Dataset, settings: Settings, report: Callable[..., None] | None = None, initial: LinearModel | None = None,
     stop: StopFlag | None = None,
 ) -> Training:  # fmt: skip
-    """`train` on the features that occur; the model has weights of all features."""
+    """`train` on the features that occur; the model has weights of all features, and its state if it is adaptable."""
     n_features, used = table.n_features, used_features(table)
     if used is None:
-        return train(table, settings, report, initial, stop)
+        done = train(table, settings, report, initial, stop)
+        if "--add" in settings.row.supported:
+            from svmtool.training.adapting.adaptable import state_of
+
+            done.model.state = state_of(settings, table, done)
+        return done
     initial = initial and restricted(initial, used)
     done = train(on_used(table, used), settings, report, initial, stop)
     done.model = with_all_features(done.model, used, n_features)

@@ -193,7 +193,7 @@ def test_bad_weights(weight):
 def test_columns_of_labels_and_a_single_weight():
     assert api.dumps(api.fit(X, Y[:, None], 3, sample_weight=1.0)).split("\n#")[0] == WANTED.split("\n#")[0]
     assert api.fit([[1.0], [2.0]], [3, 3], one_class=True).model.labels == (3,)
-    assert api.fit(X, None, 21).model.kind == api.fit(X, solver=2, kernel="rbf").model.kind == "one-class"
+    assert api.fit(X, None, 21).model.kind == api.fit(X, solver="one-class", kernel="rbf").model.kind == "one-class"
 
 
 HUGE = 10**400  # a whole number that no float holds
@@ -216,3 +216,15 @@ HUGE = 10**400  # a whole number that no float holds
 def test_whole_numbers_beyond_floats(name, call):
     with pytest.raises(ValueError, match=rf"^{name} contains infinity or a value too large for dtype\('float64'\)\.$"):
         call()
+
+
+def test_labels_beyond_a_model_file_are_refused():
+    """Also those that float64 does not tell apart; targets may be any numbers."""
+    rows = [[1.0], [2.0], [3.0]]
+    for y in ([2**53, 2**53 + 1, 2**53], [2**31, 1, 1], np.array([-(2**31) - 1, 1, 1]), [2**63, 2**63 + 1, 0]):
+        for given in ({"solver": 2}, {"solver": 43}, {"kernel": "rbf"}):
+            for call in (api.fit, api.cross_validate):
+                with pytest.raises(ValueError, match=r"^label \S+ does not fit into 32 bits: use smaller numbers"):
+                    call(rows, y, **given)
+        assert api.fit(rows, y, 11).model.kind == "regression"
+    assert api.fit(rows, [2**31 - 1, -(2**31), -(2**31)], 2).model.labels == (2**31 - 1, -(2**31))

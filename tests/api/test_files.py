@@ -17,7 +17,8 @@ Y = np.where(X[:, 0] + 0.2 * RNG.normal(size=50) > 0, 1.0, -1.0)
 FITS = {
     "linear": {"solver": 3}, "one-class": {"solver": 21}, "logistic": {"solver": 0, "bias": 1.0},
     "probabilities": {"solver": 2, "probability": True}, "rbf": {"solver": 0, "kernel": "rbf"},
-    "poly": {"solver": 3, "kernel": "poly", "coef0": 1.0}, "sigmoids": {"solver": 0, "kernel": "rbf", "probability": 1},
+    "poly": {"solver": "epsilon-svr", "kernel": "poly", "coef0": 1.0},
+    "sigmoids": {"solver": 0, "kernel": "rbf", "probability": 1},
 }  # fmt: skip
 
 

@@ -151,16 +151,16 @@ HEAVY = [1e100, 1e135, 1e140, 1e145, 1e150, 1e154, 1e200, 1e300, 1e307]
 
 def test_heavy_weights_overflow_nowhere():
     """A refusal that names the weight, or a sound certificate; of every problem."""
-    runs = [(row.number, None) for row in registry.SOLVERS] + [
-        (row.number, kernel) for row in registry.KERNEL_SOLVERS for kernel in ("rbf", "linear", "poly")
+    runs: list[tuple] = [(row.number, None) for row in registry.SOLVERS] + [
+        (row.name, kernel) for row in registry.KERNEL_SOLVERS for kernel in ("rbf", "linear", "poly")
     ]
     refused = 0
-    for number, kernel in runs:
+    for solver, kernel in runs:
         for weight in HEAVY:
             weights = np.where(X[:, 0] > 0, weight, 1.0) if weight != 1e300 else weight
-            with case_of(number, kernel, weight):
+            with case_of(solver, kernel, weight):
                 try:
-                    done = api.fit(X, Y, number, kernel=kernel, sample_weight=weights, max_seconds=0.05)
+                    done = api.fit(X, Y, solver, kernel=kernel, sample_weight=weights, max_seconds=0.05)
                 except ValueError as e:
                     known = (f"{weight:g}", "no sample_weight", "infeasible", "numbers overflow", "numbers underflow")
                     assert any(words in str(e) for words in known), e
@@ -195,15 +195,15 @@ def test_masked_values_and_dates_are_no_numbers():
 
 
 MODELS = {
-    f"{row.number} {kernel}": (row.number, kernel)
+    f"{row.number} {kernel}": (row.name, kernel)
     for rows, kernel in ((registry.SOLVERS, None), (registry.KERNEL_SOLVERS, "rbf")) for row in rows
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_fits_are_copied_and_pickled_after_predictions(name):
-    number, kernel = MODELS[name]
-    done = api.fit(X, Y, number, kernel=kernel, **({"nu": 0.4} if number == 1 and kernel else {}))
+    solver, kernel = MODELS[name]
+    done = api.fit(X, Y, solver, kernel=kernel, **({"nu": 0.4} if solver == "nu_svc" else {}))
     wanted = api.predict(done, X)
     for given in (done, done.model, api.loads(api.dumps(done))):
         api.predict(given, X)

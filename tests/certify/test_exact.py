@@ -172,7 +172,8 @@ def test_multipliers_meet_a_sum_exactly():
 
 
 @pytest.mark.parametrize(
-    ("solver", "kernel"), [(3, "linear"), (3, "rbf"), (4, "rbf"), (13, None), (11, None), (12, None)]
+    ("solver", "kernel"),
+    [("epsilon-svr", "linear"), ("epsilon-svr", "rbf"), ("nu-svr", "rbf"), (13, None), (11, None), (12, None)],
 )
 def test_a_minimum_of_0_is_reached(solver, kernel):
     """A tube that holds all targets, or equal targets of nu-SVR: w = 0 with P = D = 0 is a converged run."""
@@ -180,7 +181,7 @@ def test_a_minimum_of_0_is_reached(solver, kernel):
         rng = np.random.default_rng(seed)
         X, scale = rng.normal(size=(6, 2)), 10.0 ** rng.integers(-3, 4)
         y = np.round(rng.normal(size=6) * scale, 3) + 1000.0 * (seed % 2)
-        if solver == 4:
+        if solver == "nu-svr":
             given: dict = {"nu": 0.5}
             y[:] = y[0]
         else:

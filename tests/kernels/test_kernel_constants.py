@@ -116,7 +116,7 @@ def test_the_certificate_of_nu_svr_is_that_of_the_best_tube():
         y, weights = X @ rng.standard_normal(3) + 0.2 * rng.standard_normal(50), rng.uniform(0.2, 3.0, 50)
         for cost, eps in itertools.product((None, weights), (0.5, 1e-3)):
             with case_of(seed, cost is None, eps):
-                done = svmtool.fit(X, y, 4, kernel="rbf", gamma=1.0, nu=nu, C=C, eps=eps, sample_weight=cost)
+                done = svmtool.fit(X, y, "nu-svr", kernel="rbf", gamma=1.0, nu=nu, C=C, eps=eps, sample_weight=cost)
                 K = np.exp(-np.sum((X[:, None] - X[None]) ** 2, axis=2))
                 c = np.zeros(50)
                 c[done.support] = done.model.coef[0]

@@ -70,11 +70,12 @@ def fitted(row: registry.Solver, kernel: str, X: np.ndarray, y: np.ndarray, **mo
     """None where the data are refused or have no solution, which is said."""
     with np.errstate(all="ignore"):
         gamma = min(1.0 / np.var(X[:, 0]), 1e300)
-    parameters = {"kernel": kernel, "gamma": gamma} if kernel else {}
+    parameters = {"kernel": kernel} if kernel else {}
+    parameters |= {"gamma": gamma} if kernel in ("rbf", "polynomial", "sigmoid") else {}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            done = api.fit(X, y, solver=row.number, max_seconds=SECONDS, **parameters, **more)
+            done = api.fit(X, y, solver=row.name, max_seconds=SECONDS, **parameters, **more)
         except ValueError as e:
             assert re.search("overflow|beyond|range|infeasible|has none", str(e)), e
             return None
@@ -150,6 +151,6 @@ def test_a_precomputed_kernel():
     for row in registry.KERNEL_SOLVERS:
         with case_of(row.name), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            done = api.fit(K, y, solver=row.number, kernel="precomputed", max_seconds=1)
+            done = api.fit(K, y, solver=row.name, kernel="precomputed", max_seconds=1)
             data = text_of(np.column_stack((np.arange(1.0, N + 1), K)), y, 0)
             check(Case(row), data, api.dumps(done), done.certificate.primal)

@@ -119,5 +119,5 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
 def _warn_of_features(job: Job, options: Options, console: Console) -> None:
     """Warn of features that the model does not have."""
     if job.largest > job.known:
-        extra = f"features up to {job.largest}, the model {job.known}"
+        extra = f"features up to {job.largest}, {job.whose} {job.known}"
         console.warn(f"WARNING: {options.files[0]} has {extra}: larger indices {job.beyond}")

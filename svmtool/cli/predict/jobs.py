@@ -22,16 +22,17 @@ class Job:
     """Prediction with one model: `blocks` scores the rows of a test file, and `report` writes and counts them.
 
     known, largest: the largest index of the model, and of the rows so far.  beyond: what larger indices of rows do.
+    whose: what `known` is of; LIBSVM's files state that of the support vectors alone.
     notice: text before the result lines of LIBSVM; None: the lines are LIBLINEAR's.
     score: yields the scored rows of a source and a model, block by block.
     """
 
     def __init__(
         self, options: Options, score: Callable[[Source, Any], Iterator[Scored]], model: Any, known: int, beyond: str,
-        notice: str | None = None,
+        notice: str | None = None, whose: str = "the model",
     ):  # fmt: skip
         self.options, self.score, self.model, self.notice = options, score, model, notice
-        self.known, self.beyond, self.largest = known, beyond, 0
+        self.known, self.beyond, self.largest, self.whose = known, beyond, 0, whose
 
     def report(self, output: BinaryIO, scores: BinaryIO | None) -> Plain | Report:
         """The object that writes and counts scored blocks."""

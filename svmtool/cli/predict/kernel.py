@@ -29,8 +29,8 @@ MAX_CHUNK_PAIRS = 16  # up to this many pairs of classes the decision values of 
 MIN_CHUNK_BYTES = 1 << 16  # bytes
 
 
-def prepared(text: ModelText, options: Options) -> tuple[KernelModel, int, str, str]:
-    """The model of a text, and known, beyond and notice of its Job; ModelError if it does not support the options."""
+def prepared(text: ModelText, options: Options) -> tuple[KernelModel, int, str, str, str]:
+    """The model of a text, and known, beyond, notice and whose of its Job; ModelError for options that it lacks."""
     model = parse(text)
     if options.probabilities and not model.gives_probabilities:
         raise ModelError(NO_KERNEL_PROBABILITIES)
@@ -40,8 +40,11 @@ def prepared(text: ModelText, options: Options) -> tuple[KernelModel, int, str, 
     elif options.probabilities and model.kind == "regression":
         notice = LAPLACE % model.probA.items[0]
     kind = model.kernel.kind
-    known = largest_index(model.indices) + 1 if kind != PRECOMPUTED else sys.maxsize
-    return model, known, "count only as distance" if kind == RBF else "have no effect", notice
+    known = sys.maxsize if kind == PRECOMPUTED else model.noted_features
+    whose = "the model"
+    if known is None:
+        known, whose = largest_index(model.indices) + 1, "the support vectors"
+    return model, known, "count only as distance" if kind == RBF else "have no effect", notice, whose
 
 
 def scored_blocks(source: Source, model: KernelModel) -> Iterator[Scored]:

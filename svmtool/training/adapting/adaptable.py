@@ -29,7 +29,7 @@ from svmtool.formats.models.text import ModelText
 from svmtool.formats.output import refuse_other_kinds
 from svmtool.models.linear import SIGMOID_NOTE, LinearModel
 from svmtool.objectives.normal_equations import NormalEquations, equations_of
-from svmtool.params import Settings
+from svmtool.params import Problem, Settings
 from svmtool.solvers.shared.base import INTERRUPTED
 from svmtool.tolerances import EPS
 from svmtool.training.inputs import refuse_overflow
@@ -300,6 +300,52 @@ def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
     return records
 
 
+class TrainingState:
+    """What is kept of a training for the files beside its model.
+
+    hashes: of the rows of positive weight; taken i8[n]: how often FALSVM added each, else None.
+    """
+
+    def __init__(self, problem: Problem, hashes: np.ndarray, sums: ClassStatistics, taken: np.ndarray | None):
+        self.problem, self.hashes, self.sums, self.taken = problem, hashes, sums, taken
+
+    def write(self, path: str, model: LinearModel) -> None:
+        """Write log, state and model; the caller holds the lock."""
+        s, log_path, hashes = self.problem, path + adaptable.ROWS_SUFFIX, self.hashes
+        recover_log(log_path, adaptable_state.log_number(path))
+        with contextlib.closing(RowLog.create(log_path)) as log:
+            log.append(hashes if self.taken is None else entries(hashes, self.taken))
+            log.flush()
+            text, before = b"".join(linear.text_of(model)), signature(content_of(path))
+            state = State(s.solver, s.C, s.bias, s.class_weights, self.sums, text, before, log.number, log.entries)
+            with interrupts.Uninterrupted():
+                adaptable_state.write(path, state)
+                log.commit()
+                linear.write_text(path, [text])
+
+
+def state_of(settings: Settings, table: Dataset, done: Any) -> TrainingState | None:
+    """The TrainingState of a Training on a table; None where a model without rows added later is all that there is."""
+    table = table.in_use()
+    if done.sums is None or not _is_adaptable(settings, table):
+        return None
+    return TrainingState(settings.problem, hashes_of(table), done.sums, done.results[0].taken)
+
+
+def _is_adaptable(settings: Settings, table: Dataset) -> bool:
+    return settings.row.optimal or len(first_appearance(table.labels)[0]) <= MAX_LABELS
+
+
+def save(path: str, model: LinearModel) -> bool:
+    """Write a model, with the state of its training if it has one; returns whether all was written."""
+    if model.state is None or not may_be_replaced(path):
+        linear.write(path, model)
+        return model.state is None
+    with contextlib.closing(locked(path)):
+        model.state.write(path, model)
+    return True
+
+
 class NewState:
     """State and row log of a new model, locked until `close`; created before training, which may free the rows."""
 
@@ -311,7 +357,7 @@ class NewState:
 
     def write(self, done: Any) -> None:
         """Write log, state and model of a Training."""
-        s, sums, path = self.settings.problem, done.sums, self.path + adaptable.ROWS_SUFFIX
+        s, sums = self.settings.problem, done.sums
         if sums is None and len(self.hashes):
             if done.status is INTERRUPTED:
                 raise KeyboardInterrupt  # nothing is written, as after Ctrl-C before the training
@@ -322,16 +368,7 @@ class NewState:
         if sums is None:
             sums = ClassStatistics([label for label, _ in s.class_weights], self.features)
         taken = done.results[0].taken if done.results else None  # of FALSVM
-        recover_log(path, adaptable_state.log_number(self.path))
-        with contextlib.closing(RowLog.create(path)) as log:
-            log.append(self.hashes if taken is None else entries(self.hashes, taken))
-            log.flush()
-            text, before = b"".join(linear.text_of(done.model)), signature(content_of(self.path))
-            state = State(s.solver, s.C, s.bias, s.class_weights, sums, text, before, log.number, log.entries)
-            with interrupts.Uninterrupted():
-                adaptable_state.write(self.path, state)
-                log.commit()
-                linear.write_text(self.path, [text])
+        TrainingState(s, self.hashes, sums, taken).write(self.path, done.model)
 
     def close(self) -> None:
         """Unlock the model."""
@@ -341,7 +378,7 @@ class NewState:
 def new_state(settings: Settings, table: Dataset, model_path: str, console: Any) -> NewState | None:
     """The NewState of a training; None, with a warning or the solver's message, where a state is impossible."""
     used = table.in_use()
-    if not settings.row.optimal and len(first_appearance(used.labels)[0]) > MAX_LABELS:
+    if not _is_adaptable(settings, used):
         return None
     if model_path != "-" and may_be_replaced(model_path):
         return NewState(settings, used, model_path)

@@ -13,7 +13,6 @@ from svmtool.errors import RowsError, SvmtoolError
 from svmtool.kernels.problems import AnyProblem, CSvc, LeastSquaresSvc, NuSvc, Points
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import POLYNOMIAL, PRECOMPUTED, Settings, check_feasible, kernel_of
-from svmtool.registry import WITHOUT_COST
 from svmtool.tolerances import DENSE_BELOW, MIB
 from svmtool.training.inputs import MAX_DIGITS, largest_cost, on_used, used_features, weights_named
 
@@ -139,7 +138,7 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
         inner = product + math.log10(kernel.gamma) if kernel.gamma > 0 else 0.0
         digits = kernel.degree * (max(inner, math.log10(abs(kernel.coef0) + 1.0)) + math.log10(2.0))
     s, row = settings.problem, settings.row
-    without = row.word in WITHOUT_COST or s.C == math.inf
+    without = not row.costs or s.C == math.inf
     own = (1.0, ()) if without else (max(s.C, 1.0), s.class_weights)
     cost = largest_cost(*own, data.weights)
     labels = float(np.abs(table.labels).max(initial=1.0)) if row.kind == "regression" else 1.0
@@ -147,8 +146,15 @@ def refuse_overflow(data: KernelSet, settings: Settings) -> None:
     if total > MAX_DIGITS:
         raise RowsError(
             f"feature values up to {largest:g} at a cost of {cost:g} overflow in the kernel: "
-            + weights_named("scale the features (svm-scale) or choose a smaller -c, -g or -d", data.weights)
+            + weights_named(_advice(kernel, without), data.weights)
         )
+
+
+def _advice(kernel: Kernel, without_costs: bool) -> str:
+    """What makes kernel values and costs smaller."""
+    able = [*([] if without_costs else ["-c"]), *(["-g", "-d"] if kernel.kind == POLYNOMIAL else [])]
+    words = ", ".join(able[:-1]) + (" or " if able[1:] else "") + able[-1] if able else ""
+    return "scale the features (svm-scale)" + (f" or choose a smaller {words}" if words else "")
 
 
 class ClassPairs:

@@ -15,7 +15,8 @@ from svmtool.formats.models import kernel
 from svmtool.formats.svmlight.inputs import Reading, weighted
 from svmtool.kernels.problems import AnyProblem
 from svmtool.limits import StopFlag
-from svmtool.params import KERNEL_NAMES, Request, Settings, kernel_of, tolerance
+from svmtool.models.kernel import FEATURES_NOTE
+from svmtool.params import KERNEL_NAMES, PRECOMPUTED, Request, Settings, kernel_of, tolerance
 from svmtool.solvers.shared.base import Plan
 from svmtool.training import intent
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_unusable
@@ -39,12 +40,13 @@ def run(s: Settings, request: Request, data: Reading, model_path: str, console: 
 
         with interruptible(stop):
             return run_validation(rows, Fitting(s, None, stop), rand, request, console)[1]
+    n_features = rows.table.n_features
     sets = [rows]  # the only reference, so that training can free its memory
     del rows
     with recording(request, s.target) as report, interruptible(stop), doing("training"):
         done = trainer(s)(sets.pop(), Fitting(s, report, stop), rand)
     console.solver(done.text + done.certificate.line() + "\n")
-    done.model.notes = () if request.plain_model else notes(s, done)
+    done.model.notes = () if request.plain_model else notes(s, done, n_features)
     kernel.write(model_path, done.model)
     return exit_status(s.row, request, done, model_path, stop.set, console)
 
@@ -69,8 +71,8 @@ def checked(
     return rows
 
 
-def notes(s: Settings, done: KernelTraining) -> tuple[str, ...]:
-    """Lines for the model file behind the support vectors: version, options, certificate, status."""
+def notes(s: Settings, done: KernelTraining, n_features: int) -> tuple[str, ...]:
+    """Lines for the model file behind the support vectors: version, options, certificate, status, features."""
     number = kernel_of(s).kernel_type
     asked = f"-s {s.row.number} ({s.row.name}) -t {number} ({KERNEL_NAMES[number]})"
     asked += f" -c {s.problem.C:.17g}" if "-c" in registry.supported_options(s.row) else ""
@@ -85,6 +87,7 @@ def notes(s: Settings, done: KernelTraining) -> tuple[str, ...]:
         f"# svmtool {__version__}: {asked}",
         f"# {done.certificate.line()}",
         "# Stopped: " + "; ".join(dict.fromkeys(advice(f.result.status, s.row) for f in done.solved)),
+        *([] if number == PRECOMPUTED else [f"{FEATURES_NOTE}{n_features}"]),
     )
 
 

@@ -1,0 +1,102 @@
+"""Which row of the registry `solver` and `kernel` mean, and which keywords it has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svmtool import params, registry
+from svmtool.api.values import is_whole, shown, whole
+from svmtool.registry.row import Solver
+
+# Keywords of single solvers, and those of `COMMON` and `LINEAR` that not every solver has: the option that a row of the
+# registry must support.
+OPTION_OF = {
+    **{name: "--" + name.replace("_", "-") for name in params.Options._fields},
+    "homotopy": "--no-homotopy", "loo": "--loo", "theta": "--theta",
+}  # fmt: skip
+CHECKED = {
+    "C": "-c", "p": "-p", "nu": "-n", "eps": "-e", "gap": "--gap", "class_weight": "-w", "max_iter": "--max-iter",
+    "max_seconds": "--max-seconds", "seed": "--seed", "probability": "--probability", "bias": "-B",
+    "regularize_bias": "-R", "loss_power": "--loss-power", "sample_weight": "--weights", "init": "--initial-model",
+    "stratified": "--stratified", "search": "-C", "shrinking": "-h",
+}  # fmt: skip
+# Names of solvers, with hyphens, and their numbers.
+_NAMES = {row.name: row.number for row in registry.SOLVERS}
+_KERNEL_NAMES = {"svc": 0, **{row.name.replace("_", "-"): row.number for row in registry.KERNEL_SOLVERS}}
+
+
+def row_of(solver: int | str) -> Solver:
+    """The row of a linear solver's number or name."""
+    if not isinstance(solver, str):
+        return registry.find(_number(solver))
+    name = solver.replace("_", "-")
+    if name not in _NAMES and name in _KERNEL_NAMES:
+        raise ValueError(f"solver={solver!r} needs a kernel: give kernel too, such as kernel='rbf'")
+    return registry.find(_NAMES.get(name, solver))
+
+
+def kernel_row(solver: int | str, kernel: str) -> Solver:
+    """The row of a number or a name with a kernel.
+
+    LIBLINEAR's and LIBSVM's numbers from 1 to 4 are different problems: these have names only.
+    """
+    known = f"with a kernel use {', '.join(sorted(_KERNEL_NAMES))}"
+    if isinstance(solver, str):
+        number = _KERNEL_NAMES.get(solver.replace("_", "-"))
+        if number is None:
+            raise ValueError(f"unknown solver: {shown(solver)}: {known}")
+    else:
+        number = _number(solver)
+    row = registry.find_kernel(number)
+    if row is None:
+        raise ValueError(f"unknown solver: {number}: {known}")
+    if number and number < 30 and not isinstance(solver, str):
+        name, linear = row.name.replace("_", "-"), registry.find(number)
+        raise ValueError(
+            f"solver={number} is {name} for LIBSVM and {linear.name}, a linear classifier, for LIBLINEAR: with "
+            f"kernel={kernel!r} give a name, solver={name!r} or solver='svc'"
+        )
+    return row
+
+
+def _number(solver: Any) -> int:
+    if not is_whole(solver):
+        raise TypeError(f"solver must be a number or a name of the registry, not {shown(solver)}")
+    return whole("solver", solver, 0)
+
+
+def refuse_unsupported(row: Solver, names: list[str]) -> None:
+    """ValueError for a keyword that would be ignored."""
+    supported = registry.supported_options(row) - registry.without_effect(row)
+    for name in names:
+        if row.kernel and name == "sample_weight":
+            if row.kind == "hard one-class":
+                raise ValueError(f"{named(row)} has no sample_weight: its problem has no costs")
+            continue
+        if row.kernel and name == "stratified":  # LIBSVM's folds are where there are classes
+            continue
+        option = OPTION_OF.get(name) or CHECKED.get(name)
+        if option is None or option in supported:
+            continue
+        if option == "--probability" and row.kernel and row.number < 30:
+            continue
+        what = {"search": "search for C", "stratified": "stratified folds"}.get(name, name)
+        raise ValueError(f"{named(row)} has no {what}{_hint(option, row)}")
+
+
+def named(row: Solver) -> str:
+    """A solver in a message; LIBSVM's problems by their names alone."""
+    if row.kernel and row.number < 30:
+        return f"solver {row.name.replace('_', '-')!r}"
+    return f"solver {row.number} ({row.name})"
+
+
+def _hint(option: str, row: Solver) -> str:
+    """Which solvers have an option that this one does not have; empty where most have it."""
+    if option in registry.COSTS:
+        return ""
+    if not row.kernel:
+        able = registry.supporting(option)
+        return f": solver {registry.in_words(able)} has" if able else ""
+    rows = [other for other in registry.KERNEL_SOLVERS if option in registry.supported_options(other)]
+    return ": " + ", ".join(map(named, rows)) + " has" if rows else ""
