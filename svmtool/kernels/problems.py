@@ -17,7 +17,7 @@ import numpy as np
 
 from svmtool.data.row_storage import Rows
 from svmtool.kernels.results import DecisionFunction, KernelResult
-from svmtool.models.kernel_functions import MAX_DOUBLE_EXPONENT, POLYNOMIAL, RBF, Kernel
+from svmtool.models.kernel_functions import MAX_DOUBLE_EXPONENT, POLYNOMIAL, RBF, UNDERFLOW_EXPONENT, Kernel
 from svmtool.objectives import one_class
 from svmtool.objectives.one_class import ORIGIN_IN_HULL, ORIGIN_IN_REDUCED_HULL, is_zero
 from svmtool.params import NO_OPTIONS
@@ -152,12 +152,14 @@ class KernelProblem(_Problem):
         self.kernel.finish(products, squares, np.zeros(1))
         return products[:, 0]
 
-    def score_terms(self, alpha: np.ndarray) -> float:
-        """Roundings of a decision value: of its sum in any order, and of x.z, or of rbf's exponent (Kernel.near)."""
-        terms, k = np.count_nonzero(alpha) + 1.0, self.kernel
-        if self.rows is not None and k.kind == RBF:
-            return terms + min(4.0 * k.gamma * float(np.max(self.rows.square_norms())), 2.0 * MAX_DOUBLE_EXPONENT)
-        return terms + (0 if self.rows is None else self.rows.d * (max(k.degree, 1) if k.kind == POLYNOMIAL else 1))
+    def score_terms(self, alpha: np.ndarray) -> np.ndarray:
+        """Roundings of the decision values in any order of sums, f8[n]: of the sum, and of x.z or rbf's exponent."""
+        terms, k = np.full(self.n, np.count_nonzero(alpha) + 1.0), self.kernel
+        if self.rows is None or k.kind != RBF:
+            return terms + (0 if self.rows is None else self.rows.d * (max(k.degree, 1) if k.kind == POLYNOMIAL else 1))
+        s = k.gamma * self.rows.square_norms()
+        of_squares = np.minimum(2.0 * (s + np.max(s)), 2.0 * MAX_DOUBLE_EXPONENT)  # or of differences: Kernel.near
+        return terms + np.where(s + np.min(s) > MAX_DOUBLE_EXPONENT, UNDERFLOW_EXPONENT, of_squares)
 
     def _floor_of(self, total: float) -> float:
         """MIN_VALUE_SHARE of one_class.py times -D for rows in one direction whose a sum to `total`.
@@ -264,15 +266,14 @@ class OneClass(KernelProblem):
         if is_zero(smallest, float(alpha @ z), float(np.mean(diagonal)) * self.total**2):
             return 0.0, True
         sizes = np.sqrt(diagonal)
-        rounding = EPS * self.score_terms(alpha) * float(alpha @ sizes) * sizes
-        return one_class.boundary(z, apart + rounding, self.losses, self.total), False
+        terms = np.abs(z) if self.kernel.kind == RBF else float(alpha @ sizes) * sizes  # rbf's have one sign
+        return one_class.boundary(z, apart + EPS * self.score_terms(alpha) * terms, self.losses, self.total), False
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
         """See KernelProblem; of w = 0 without support vectors."""
         found = self._function(self.shrunk * result.alpha, result, self.shrunk, self.upper, "")
-        if not result.zero:
-            return found
-        return found._replace(coef=np.zeros(self.n), rho=0.0, warning=f"w = 0: {ORIGIN_IN_REDUCED_HULL}")
+        none = {"coef": np.zeros(self.n), "rho": 0.0, "warning": f"w = 0: {ORIGIN_IN_REDUCED_HULL}"}
+        return found._replace(**none) if result.zero else found
 
 
 class HardOneClass(KernelProblem):
@@ -288,7 +289,7 @@ class HardOneClass(KernelProblem):
 
     def rounding(self, alpha: np.ndarray) -> float:
         """A bound of the round-off of w.phi(x_i) / |w|."""
-        return EPS * self.score_terms(alpha) * float(np.sqrt(max(np.max(self.diagonal()), 0.0)))
+        return EPS * float(np.max(self.score_terms(alpha)) * np.sqrt(max(np.max(self.diagonal()), 0.0)))
 
     def decision_function(self, result: KernelResult) -> DecisionFunction:
         """See KernelProblem; that of the certified plane, where the certifier has run."""

@@ -134,7 +134,8 @@ class _Run:
         if monitor.gap is not None and self.at_zero <= primal <= self.allowed:
             # as good as w = 0 to within round-off, and the dual value shows that nothing is better
             self.relative = min(self.relative, self.problem.relative(self.at_zero, dual))
-        close = monitor.gap is not None and self.relative <= monitor.gap  # as certified: in double precision
+        wanted = SLOW_MIN_GAP if self.ruled else monitor.gap
+        close = wanted is not None and self.relative <= wanted  # as certified: in double precision
         done = violation <= eps or close
         doubtful = close or state.error() > (NEGLIGIBLE_ERROR * eps if done else MISLEADING_ERROR * violation)
         if not state.exact and (not self.moved or doubtful):
@@ -151,7 +152,7 @@ class _Run:
         if status is None and uncertain and (self.steps.hard or self.misled > 1 or still):
             self._use_double()
             return None
-        if status is None and violation <= self.eps:
+        if status is None and (violation <= self.eps or (self.ruled and close)):
             status = self._by_rule()
         if status is None and self._goes_directly(still, violation):
             return None
