@@ -11,6 +11,7 @@ from svmtool.api import arrays
 from svmtool.api.models import Model, model_of
 from svmtool.api.run import RunContext
 from svmtool.api.settings import shown, whole
+from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.data.dataset import DenseDataset
 from svmtool.formats.models import kernel, linear, of_text
 from svmtool.formats.models.text import ModelText
@@ -136,7 +137,7 @@ def read_svmlight(
     X : scipy.sparse.csr_matrix of float64, (n, features)
         The rows.
     y : ndarray of float64, (n,)
-        Their labels or target values.
+        Their labels or target values; nan for a row without one.
 
     Raises
     ------
@@ -151,11 +152,11 @@ def read_svmlight(
         n_features = whole("n_features", n_features, 0)
     with RunContext(threads):
         if hasattr(path, "read"):
-            found = table.joined(table.read_raw(_source_of(path)))
+            found = table.joined(table.read_raw(_source_of(path), form=SOME_LABELLED))
         else:
             name = os.fspath(path)
             os.stat(name)
-            found = table.read(name)
+            found = table.read(name, form=SOME_LABELLED)
     if n_features is None:
         n_features = found.n_features
     elif n_features < found.n_features:

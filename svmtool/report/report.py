@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 from svmtool import __version__
+from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import read
 from svmtool.formats.names import Names
@@ -22,7 +23,7 @@ def report(model_path: str, test_path: str, names: Names) -> str:
     """The page's text; SvmtoolError for files that cannot be read and an empty test set."""
     model = read(model_path)
     is_kernel = isinstance(model, KernelModel)
-    rows = svmlight.read(test_path, first_index=0 if is_kernel else 1)
+    rows = svmlight.read(test_path, 0 if is_kernel else 1, SOME_LABELLED)
     if not len(rows):
         raise SvmtoolError(f"{test_path} holds no rows")
     if model.nr_class == 0 or (not is_kernel and model.columns == 0):
