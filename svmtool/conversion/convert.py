@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svmtool.conversion import delimited, encoding, npz, parquet
-from svmtool.conversion.table import refuse_repeated_names
+from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
+from svmtool.conversion import delimited, encoding, gaps, npz, parquet
+from svmtool.conversion.table import refuse_repeated_names, unlabelled
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.formats import names as names_file
@@ -36,6 +37,8 @@ class Choices(NamedTuple):
     names: str | None = None  # file of names to apply
     delimiter: str | None = None
     header: bool | None = None
+    missing: str = ""  # of gaps.MISSING_CHOICES; empty: as the training data were filled, else error
+    unseen: str = "error"  # of gaps.UNSEEN_CHOICES
 
 
 def format_of(path: str, chosen: str | None) -> str:
@@ -62,14 +65,15 @@ def convert(source: str, target: str, choices: Choices, say: Callable[[str], Non
     else:
         _refuse_large(target, len(rows), width)
         features, label = [names.feature(j) for j in range(width)], names.label or "label"
-        refuse_repeated_names(target, [*features, label])
-        texts = [names.of_class(x) for x in rows.labels.tolist()] if names.classes else None
+        label = None if unlabelled(rows) else label
+        refuse_repeated_names(target, [*features, *([] if label is None else [label])])
+        texts = [names.of_class(x) or None for x in rows.labels.tolist()] if names.classes else None
         if kind == "parquet":
             parquet.write(target, features, label, rows, rows.labels if texts is None else texts)
         else:
             delimiter = choices.delimiter or ("\t" if kind == "tsv" else ",")
             delimited.write(target, delimiter, features, label, rows, texts)
-    done = f"{target}: {len(rows)} rows, {width} features"
+    done = f"{target}: {len(rows)} rows{' without labels' if unlabelled(rows) else ''}, {width} features"
     if kind in NEEDS_NAMES and names != Names():
         if target == "-":
             done += "; names of features and labels are not saved when writing to standard output"
@@ -88,20 +92,40 @@ def _refuse_large(target: str, rows: int, width: int) -> None:
 
 
 def _read(source: str, choices: Choices, say: Callable[[str], None]) -> tuple[Dataset, Names]:
+    """The rows of a file, with what stands for missing values, and their names."""
     kind = format_of(source, choices.source)
-    if kind in NEEDS_NAMES:
-        rows = npz.read(source, choices.no_label) if kind == "npz" else svmlight.read(source)
-        if kind == "libsvm" and not np.all(np.isfinite(rows.values)):
-            raise SvmtoolError(f"{source} holds values that are not finite")
-        return rows, names_file.find(choices.names, source)
     given = names_file.read(choices.names) if choices.names is not None else None
-    text = [*given.one_hot, *([given.label] if given.classes and given.label else [])] if given is not None else []
-    if kind == "parquet":
-        table = parquet.read(source, text)
+    rules, fits = gaps.Rules(choices.missing, choices.unseen), given is None
+    if kind in NEEDS_NAMES:
+        rows = npz.read(source, choices.no_label) if kind == "npz" else svmlight.read(source, form=SOME_LABELLED)
+        names = names_file.find(None, source) if given is None else given
+        rule = rules.of(Names() if fits else names).missing
+        if kind == "npz":
+            rows = npz.treated(source, rows, rule, fits and not unlabelled(rows), say)
+        elif choices.no_label:
+            rows = rows.replace(labels=np.full(len(rows), np.nan))
     else:
-        delimiter = choices.delimiter or ("\t" if kind == "tsv" else None)
-        table = delimited.read(source, delimiter, choices.header, text)
-    if given is not None:
-        return encoding.applied(table, given, say), given
-    label = None if choices.no_label else encoding.label_column(table, choices.label, say)
-    return encoding.fitted(table, label, choices.one_hot, choices.drop, say)
+        text = [*given.one_hot, *([given.label] if given.classes and given.label else [])] if given is not None else []
+        if kind == "parquet":
+            table = parquet.read(source, text)
+        else:
+            delimiter = choices.delimiter or ("\t" if kind == "tsv" else None)
+            table = delimited.read(source, delimiter, choices.header, text)
+        label = None
+        if given is None and not choices.no_label:
+            label = encoding.label_column(table, choices.label, say)
+        if table.note:
+            say(f"{source}: {table.note}")
+        if given is not None:
+            bare = given._replace(label=None) if choices.no_label else given
+            rows, names = encoding.applied(table, bare, say, rules), given
+        else:
+            rows, names = encoding.fitted(table, label, choices.one_hot, choices.drop, say, rules)
+        rule = rules.of(names).missing
+    if fits and (kind not in NEEDS_NAMES or rule == "mean"):
+        names = names._replace(means=gaps.means(rows))
+    if fits and rule in names_file.FILLED:
+        names = names._replace(missing=rule)
+    if not names.labelled or unlabelled(rows):
+        names = names._replace(labelled=not unlabelled(rows))
+    return gaps.filled(source, rows, names, rule), names

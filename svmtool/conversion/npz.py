@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from itertools import chain
 
 import numpy as np
 
+from svmtool.conversion import gaps
+from svmtool.conversion.table import missing, refuse_unfit, unlabelled
 from svmtool.data.dataset import Dataset, DenseDataset
 from svmtool.data.sparse_checks import ARRAYS, MAX_FEATURES, refuse_unsound
 from svmtool.errors import RowsError, SvmtoolError
@@ -14,6 +18,7 @@ from svmtool.formats.output import replacing
 
 LABEL_ARRAYS = ("y", "label", "labels", "target", "targets")
 DENSE = ("X", "x", "features")
+OF_ROWS = {"format", "shape", "_is_array", "coords", "data", *DENSE, *chain(*ARRAYS.values())}
 REAL = "biuf"  # dtype.kind of labels and dense features
 ROW_BYTES = 24  # memory of a row without values: its label and its place among the values
 
@@ -21,7 +26,8 @@ ROW_BYTES = 24  # memory of a row without values: its label and its place among 
 def read(path: str, without_labels: bool) -> Dataset:
     """Read rows: a scipy matrix (or an array named X), with the labels in an array named y.
 
-    without_labels: all labels are 0.  Raises SvmtoolError for anything else, and for values that are not finite.
+    without_labels: rows have no labels, as without such an array: their labels are nan.  A value nan is missing.
+    Raises SvmtoolError for anything else, and for infinite values.
     """
     try:
         with open(path, "rb") as file:
@@ -40,11 +46,12 @@ def _memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _labels(archive: Archive) -> np.ndarray:
+def _labels(archive: Archive) -> np.ndarray | None:
+    """The labels; None where there are none, and no other array that might be meant as such."""
     name = next((name for name in LABEL_ARRAYS if name in archive.names), None)
-    if name is None:
-        raise RowsError("it holds no labels (an array named y): --no-label writes 0 for each row")
-    return archive.array(name, REAL).astype(np.float64).reshape(-1)
+    if name is None and (others := [name for name in archive.names if name not in OF_ROWS]):
+        raise RowsError(f"it holds no array y, but {', '.join(others)}: rename the labels, or say --no-label")
+    return None if name is None else archive.array(name, REAL).astype(np.float64).reshape(-1)
 
 
 def _rows(path: str, archive: Archive, without_labels: bool) -> Dataset:
@@ -61,16 +68,33 @@ def _rows(path: str, archive: Archive, without_labels: bool) -> Dataset:
         if X.ndim != 2 or X.shape[1] > MAX_FEATURES:
             raise RowsError(f"its array {dense!r} has the shape {X.shape}, which is not rows x features")
         _refuse_count(len(X), y)
-        rows = DenseDataset(np.zeros(len(X)), np.ascontiguousarray(X, np.float64)).as_sparse()
+        rows = DenseDataset(np.full(len(X), np.nan), np.ascontiguousarray(X, np.float64)).as_sparse()
     rows = rows if y is None else rows.replace(labels=y)
-    bad = np.flatnonzero(~np.isfinite(rows.values))
-    if len(bad):
-        row = int(np.searchsorted(rows.indptr, bad[0], "right")) - 1
-        kind = "missing (nan)" if np.isnan(rows.values[bad[0]]) else "not finite"
-        raise SvmtoolError(f"{path}: row {row + 1}, column {rows.indices[bad[0]] + 1}: the value is {kind}")
-    if not np.all(np.isfinite(rows.labels)):
-        raise SvmtoolError(f"{path}: the label of row {int(np.argmin(np.isfinite(rows.labels))) + 1} is not finite")
+    refuse_unfit(path, rows.values, lambda at: place_of(rows, at))
+    if np.any(np.isinf(rows.labels)):
+        raise SvmtoolError(f"{path}: the label of row {int(np.argmax(np.isinf(rows.labels))) + 1} is not finite")
     return rows
+
+
+def place_of(rows: Dataset, at: int) -> str:
+    """The row and the column of a value, for messages."""
+    return f"row {int(np.searchsorted(rows.indptr, at, 'right'))}, column {rows.indices[at] + 1}"
+
+
+def treated(path: str, rows: Dataset, rule: str, labelled: bool, say: Callable[[str], None]) -> Dataset:
+    """The rows without those that the rule for missing values leaves out; labelled: each must have a label.
+
+    Says how many values are missing and what is done.  Raises SvmtoolError by the rule.
+    """
+    gap, bare = np.isnan(rows.values), np.isnan(rows.labels) & labelled
+    if gap.any() and rule == "error":
+        raise missing(path, place_of(rows, int(np.argmax(gap))), "nan", gaps.CHOOSE)
+    if bare.any() and rule != "drop":
+        raise missing(path, f"row {int(np.argmax(bare)) + 1}, array y", "nan", gaps.CHOOSE_LABEL)
+    of = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))[gap]
+    bad = gaps.told("missing", np.append(of, np.flatnonzero(bare)), len(rows), rule, say) & (rule == "drop")
+    left = gaps.left(path, bad)
+    return rows if left is None else rows.take(left)
 
 
 def _refuse_count(rows: int, y: np.ndarray | None) -> None:
@@ -101,7 +125,7 @@ def _sparse(archive: Archive) -> tuple[tuple[int, int], str, dict[str, np.ndarra
 
 
 def _converted(shape: tuple[int, int], form: str, arrays: dict[str, np.ndarray]) -> Dataset:
-    """Rows of a sound matrix; entries of one place are added, zeros are left out, all labels are 0."""
+    """Rows of a sound matrix; entries of one place are added, zeros are left out, all labels are nan."""
     from scipy import sparse
 
     data, *indices = (arrays[name].astype("f8" if name == "data" else "i8") for name in ARRAYS[form])
@@ -109,13 +133,14 @@ def _converted(shape: tuple[int, int], form: str, arrays: dict[str, np.ndarray])
     X = sparse.csr_matrix(getattr(sparse, f"{form}_matrix")(content, shape=shape))
     X.sum_duplicates()
     X.eliminate_zeros()
-    return Dataset(np.zeros(shape[0]), X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, shape[1])
+    return Dataset(np.full(shape[0], np.nan), X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, shape[1])
 
 
 def write(path: str, rows: Dataset, width: int) -> None:
-    """Write rows so that scipy.sparse.load_npz reads the matrix; the array y holds the labels."""
+    """Write rows so that scipy.sparse.load_npz reads the matrix; the array y holds the labels, if there are any."""
+    labels = {} if unlabelled(rows) else {"y": rows.labels}
     with replacing(path) as file:
         np.savez_compressed(
             file, indices=rows.indices, indptr=rows.indptr, format=np.array(b"csr"),
-            shape=np.array([len(rows), width]), data=rows.values, y=rows.labels,
+            shape=np.array([len(rows), width]), data=rows.values, **labels,
         )  # fmt: skip

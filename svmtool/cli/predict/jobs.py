@@ -27,8 +27,8 @@ class Job:
     """
 
     def __init__(
-        self, options: Options, score: Callable[[Source, Any, int], Iterator[Scored]], model: Any, known: int, beyond: str,
-        notice: str | None = None,
+        self, options: Options, score: Callable[[Source, Any, int], Iterator[Scored]], model: Any, known: int,
+        beyond: str, notice: str | None = None,
     ):  # fmt: skip
         self.options, self.score, self.model, self.notice = options, score, model, notice
         self.known, self.beyond, self.largest = known, beyond, 0

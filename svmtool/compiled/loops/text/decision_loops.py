@@ -89,9 +89,9 @@ def choose(decisions, out, columns, by_sign, n):
 
 @loop("void(f8[], f8[], i8[], i8[], i8)")
 def count_hits(labels, names, places, counts, n):
-    """Add to counts the rows with a label, with one of the labels `names`, and with the predicted one, names[places[i]].
+    """Count the rows with a label, with one of the labels `names`, and with the predicted one, names[places[i]].
 
-    A label nan is none.
+    counts: gets these numbers added.  A label nan is none.
     """
     for i in range(n):
         label = labels[i]
