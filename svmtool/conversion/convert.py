@@ -97,7 +97,10 @@ def _read(source: str, choices: Choices, say: Callable[[str], None]) -> tuple[Da
     given = names_file.read(choices.names) if choices.names is not None else None
     rules, fits = gaps.Rules(choices.missing, choices.unseen), given is None
     if kind in NEEDS_NAMES:
-        rows = npz.read(source, choices.no_label) if kind == "npz" else svmlight.read(source, form=SOME_LABELLED)
+        if kind == "npz":
+            rows = npz.read(source, choices.no_label, fits)
+        else:
+            rows = svmlight.read(source, form=SOME_LABELLED)
         names = names_file.find(None, source) if given is None else given
         rule = rules.of(Names() if fits else names).missing
         if kind == "npz":

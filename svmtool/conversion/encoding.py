@@ -62,8 +62,8 @@ def fitted(
                 row = _first_text(column)
                 raise SvmtoolError(
                     f"{table.path}: column {clipped(name)!r} holds text ({clipped(column[row])!r} in "
-                    f"{table.place(row)}): --one-hot makes a feature of each value, --drop {clipped(name)!r} leaves the "
-                    "column out"
+                    f"{table.place(row)}): --one-hot makes a feature of each value, "
+                    f"--drop {clipped(name)!r} leaves the column out"
                 )
             one_hots[name] = tuple(sorted(_values(column)))
             made = [f"{name}={value}" for value in one_hots[name]]

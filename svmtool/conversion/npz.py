@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from itertools import chain
 
 import numpy as np
 
 from svmtool.conversion import gaps
-from svmtool.conversion.table import missing, refuse_unfit, unlabelled
+from svmtool.conversion.table import missing, refuse_unfit
 from svmtool.data.dataset import Dataset, DenseDataset
 from svmtool.data.sparse_checks import ARRAYS, MAX_FEATURES, refuse_unsound
 from svmtool.errors import RowsError, SvmtoolError
@@ -18,21 +17,21 @@ from svmtool.formats.output import replacing
 
 LABEL_ARRAYS = ("y", "label", "labels", "target", "targets")
 DENSE = ("X", "x", "features")
-OF_ROWS = {"format", "shape", "_is_array", "coords", "data", *DENSE, *chain(*ARRAYS.values())}
 REAL = "biuf"  # dtype.kind of labels and dense features
 ROW_BYTES = 24  # memory of a row without values: its label and its place among the values
 
 
-def read(path: str, without_labels: bool) -> Dataset:
+def read(path: str, without_labels: bool, needed: bool = True) -> Dataset:
     """Read rows: a scipy matrix (or an array named X), with the labels in an array named y.
 
-    without_labels: rows have no labels, as without such an array: their labels are nan.  A value nan is missing.
+    without_labels: that array is not read, and all labels are nan.  needed: it must be there otherwise.  A label nan is
+    none, and a value nan is missing.
     Raises SvmtoolError for anything else, and for infinite values.
     """
     try:
         with open(path, "rb") as file:
             archive = Archive(file, _memory())
-            return _rows(path, archive, without_labels)
+            return _rows(path, archive, without_labels, needed)
     except FileNotFoundError:
         raise SvmtoolError(f"can't open input file {path}") from None
     except OSError as e:
@@ -46,19 +45,18 @@ def _memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _labels(archive: Archive) -> np.ndarray | None:
-    """The labels; None where there are none, and no other array that might be meant as such."""
+def _labels(archive: Archive, needed: bool) -> np.ndarray | None:
     name = next((name for name in LABEL_ARRAYS if name in archive.names), None)
-    if name is None and (others := [name for name in archive.names if name not in OF_ROWS]):
-        raise RowsError(f"it holds no array y, but {', '.join(others)}: rename the labels, or say --no-label")
+    if name is None and needed:
+        raise RowsError("it holds no labels (an array named y): --no-label takes rows without")
     return None if name is None else archive.array(name, REAL).astype(np.float64).reshape(-1)
 
 
-def _rows(path: str, archive: Archive, without_labels: bool) -> Dataset:
+def _rows(path: str, archive: Archive, without_labels: bool, needed: bool) -> Dataset:
     dense = next((name for name in DENSE if name in archive.names), None)
     if dense is None and "format" not in archive.names:
         raise RowsError(f"it holds {', '.join(archive.names) or 'nothing'}: expected a matrix of scipy, or X, and y")
-    y = None if without_labels else _labels(archive)
+    y = None if without_labels else _labels(archive, needed)
     if dense is None or "format" in archive.names:
         shape, form, arrays = _sparse(archive)
         _refuse_count(shape[0], y)
@@ -137,10 +135,9 @@ def _converted(shape: tuple[int, int], form: str, arrays: dict[str, np.ndarray])
 
 
 def write(path: str, rows: Dataset, width: int) -> None:
-    """Write rows so that scipy.sparse.load_npz reads the matrix; the array y holds the labels, if there are any."""
-    labels = {} if unlabelled(rows) else {"y": rows.labels}
+    """Write rows so that scipy.sparse.load_npz reads the matrix; the array y holds the labels."""
     with replacing(path) as file:
         np.savez_compressed(
             file, indices=rows.indices, indptr=rows.indptr, format=np.array(b"csr"),
-            shape=np.array([len(rows), width]), data=rows.values, **labels,
+            shape=np.array([len(rows), width]), data=rows.values, y=rows.labels,
         )  # fmt: skip

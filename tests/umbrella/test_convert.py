@@ -210,7 +210,7 @@ def test_npz_is_scipys(run, tmp_path, data):
     "arrays, reason",
     [
         ({"a": np.ones(3)}, "holds a: expected a matrix"),
-        ({"X": np.ones((2, 2)), "Y": np.ones(2)}, "holds no array y, but Y: rename the labels, or say --no-label"),
+        ({"X": np.ones((2, 2))}, "holds no labels"),
         ({"X": np.ones((2, 2)), "y": np.ones(3)}, "2 rows, but 3 labels"),
         ({"X": np.array([[1, np.nan]]), "y": np.ones(1)}, "row 1, column 2: the value is missing"),
         ({"X": np.ones((1, 2)), "y": np.array([np.inf])}, "label of row 1 is not finite"),
