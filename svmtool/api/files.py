@@ -183,8 +183,8 @@ def write_svmlight(X: Any, y: Any, path: str | os.PathLike[str]) -> None:
     ----------
     X : array or sparse matrix, (n, features)
         Rows; zeros of an array are left out, those that a sparse matrix holds are written.
-    y : array, (n,)
-        Labels or target values.
+    y : array, (n,), or None
+        Labels or target values; nan for a row without one, None where no row has one.
     path : str or PathLike
         The file.
 
@@ -197,7 +197,12 @@ def write_svmlight(X: Any, y: Any, path: str | os.PathLike[str]) -> None:
     """
     from svmtool.formats.svmlight.table import write
 
-    data = arrays.dataset(X, y)
+    data = arrays.dataset(X)
+    data.labels = np.full(len(data), np.nan)
+    if y is not None:
+        y = arrays.floats(y, "y")
+        bare = np.isnan(y)
+        data.labels = np.where(bare.reshape(-1), np.nan, arrays.labels(np.where(bare, 0.0, y), len(data)))
     if isinstance(data, DenseDataset):
         data = data.as_sparse()
     for values in (data.values, data.labels):

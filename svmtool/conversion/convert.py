@@ -95,40 +95,52 @@ def _read(source: str, choices: Choices, say: Callable[[str], None]) -> tuple[Da
     """The rows of a file, with what stands for missing values, and their names."""
     kind = format_of(source, choices.source)
     given = names_file.read(choices.names) if choices.names is not None else None
-    rules, fits = gaps.Rules(choices.missing, choices.unseen), given is None
     if kind in NEEDS_NAMES:
-        if kind == "npz":
-            rows = npz.read(source, choices.no_label, fits)
-        else:
-            rows = svmlight.read(source, form=SOME_LABELLED)
-        names = names_file.find(None, source) if given is None else given
-        rule = rules.of(Names() if fits else names).missing
-        if kind == "npz":
-            rows = npz.treated(source, rows, rule, fits and not unlabelled(rows), say)
-        elif choices.no_label:
-            rows = rows.replace(labels=np.full(len(rows), np.nan))
+        rows, names, rule = _read_rows(source, kind, choices, given, say)
     else:
-        text = [*given.one_hot, *([given.label] if given.classes and given.label else [])] if given is not None else []
-        if kind == "parquet":
-            table = parquet.read(source, text)
-        else:
-            delimiter = choices.delimiter or ("\t" if kind == "tsv" else None)
-            table = delimited.read(source, delimiter, choices.header, text)
-        label = None
-        if given is None and not choices.no_label:
-            label = encoding.label_column(table, choices.label, say)
-        if table.note:
-            say(f"{source}: {table.note}")
-        if given is not None:
-            bare = given._replace(label=None) if choices.no_label else given
-            rows, names = encoding.applied(table, bare, say, rules), given
-        else:
-            rows, names = encoding.fitted(table, label, choices.one_hot, choices.drop, say, rules)
-        rule = rules.of(names).missing
-    if fits and (kind not in NEEDS_NAMES or rule == "mean"):
-        names = names._replace(means=gaps.means(rows))
-    if fits and rule in names_file.FILLED:
-        names = names._replace(missing=rule)
-    if not names.labelled or unlabelled(rows):
-        names = names._replace(labelled=not unlabelled(rows))
-    return gaps.filled(source, rows, names, rule), names
+        rows, names, rule = _read_table(source, kind, choices, given, say)
+    if given is None:
+        if kind not in NEEDS_NAMES or rule == "mean":
+            names = names._replace(means=gaps.means(rows))
+        if rule in names_file.FILLED:
+            names = names._replace(missing=rule)
+    return gaps.filled(source, rows, names, rule), names._replace(labelled=not unlabelled(rows))
+
+
+def _read_rows(
+    source: str, kind: str, choices: Choices, given: Names | None, say: Callable[[str], None]
+) -> tuple[Dataset, Names, str]:
+    """Rows of a file without names, nan where a value is missing; their names, and the rule for missing values."""
+    rule = gaps.Rules(choices.missing).of(given or Names()).missing
+    names = names_file.find(None, source) if given is None else given
+    if kind == "npz":
+        rows = npz.read(source, choices.no_label, given is None)
+        rows = npz.treated(source, rows, rule, given is None and not unlabelled(rows), say)
+    else:
+        rows = svmlight.read(source, form=SOME_LABELLED)
+        if choices.no_label:
+            rows = rows.replace(labels=np.full(len(rows), np.nan))
+    return rows, names, rule
+
+
+def _read_table(
+    source: str, kind: str, choices: Choices, given: Names | None, say: Callable[[str], None]
+) -> tuple[Dataset, Names, str]:
+    """As `_read_rows`, of a table with names."""
+    text = [*given.one_hot, *([given.label] if given.classes and given.label else [])] if given is not None else []
+    if kind == "parquet":
+        table = parquet.read(source, text)
+    else:
+        delimiter = choices.delimiter or ("\t" if kind == "tsv" else None)
+        table = delimited.read(source, delimiter, choices.header, text)
+    found = given is not None or choices.no_label
+    label = None if found else encoding.label_column(table, choices.label, say)
+    if table.note:
+        say(f"{source}: {table.note}")
+    rules = gaps.Rules(choices.missing, choices.unseen)
+    if given is None:
+        rows, names = encoding.fitted(table, label, choices.one_hot, choices.drop, say, rules)
+    else:
+        rows = encoding.applied(table, given._replace(label=None) if choices.no_label else given, say, rules)
+        names = given
+    return rows, names, rules.of(names).missing
