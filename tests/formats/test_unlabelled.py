@@ -144,6 +144,15 @@ def test_the_python_modules_measure_nothing(tmp_path, capsys):
     assert measures[0] == 100 and capsys.readouterr().out == "Accuracy = 100% (1/1) (classification)\n"
 
 
+def test_rows_of_a_frame_without_labels():
+    from svmtool.distributed.frame import lines_of
+
+    frame = [([0.5, 0.0], 1.0), ([0.0, 2.0], None)]
+    assert list(lines_of(1, 0, frame, predicted=True)) == [b"1.0 1:0.5", b"nan 2:2.0"]
+    assert list(lines_of(None, 0, frame, predicted=True)) == [b"nan 1:0.5", b"nan 2:2.0"]
+    assert list(lines_of(1, 0, frame)) == [b"1.0 1:0.5", b"null"]
+
+
 @pytest.mark.parametrize("options", [(), ("-s", 11), ("-s", 21), ("-t", 2)], ids=str)
 def test_a_report_measures_nothing(options, predicted, tmp_path, command):
     assert predicted(options, text(["nan"] * 5))[0] == 0
