@@ -7,8 +7,8 @@ does the rest.  Entry k of a vector is feature k + 1.  Rows are in the frame's o
 from __future__ import annotations
 
 import functools
-import math
 import itertools
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
