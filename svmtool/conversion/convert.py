@@ -37,8 +37,8 @@ class Choices(NamedTuple):
     names: str | None = None  # file of names to apply
     delimiter: str | None = None
     header: bool | None = None
-    missing: str = ""  # of gaps.MISSING_CHOICES; empty: as the training data were filled, else error
-    unseen: str = "error"  # of gaps.UNSEEN_CHOICES
+    missing: str = ""  # and unseen: as of gaps.Rules
+    unseen: str = "error"
 
 
 def format_of(path: str, chosen: str | None) -> str:

@@ -96,7 +96,8 @@ def applied(table: Table, names: Names, say: Callable[[str], None], rules: Rules
         known[place] = tuple(names.classes.values())
     cells = [_unknown(table, k, values, "label" if k == place else "value", rules) for k, values in known.items()]
     unseen = np.concatenate([*cells, gaps.NO_ROWS])
-    bad |= gaps.told("unseen", unseen, len(table), rules.unseen, say) & (rules.unseen == "drop")
+    done = "none" if rules.unseen == "zero" else rules.unseen
+    bad |= gaps.told("unseen", unseen, len(table), done, say) & (rules.unseen == "drop")
     table = table if (rows := gaps.left(table.path, bad)) is None else table.take(rows)
     if place is None:
         labels = np.full(len(table), np.nan)

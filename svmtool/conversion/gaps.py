@@ -11,24 +11,24 @@ import numpy as np
 from svmtool.conversion.table import SMALLEST, Table, absent, missing
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError, clipped
-from svmtool.formats.names import FILLED, Names
+from svmtool.formats.names import Names
 
-MISSING_CHOICES = (*FILLED, "drop", "error")
-UNSEEN_CHOICES = ("zero", "drop", "error")
 DONE = {
     "mean": "the means of the training data stand for them",
     "zero": "they are 0",
     "drop": "these rows are left out",
+    "none": "they count as no value",
 }
 CHOOSE = "--missing mean or --missing zero fills it in, --missing drop leaves the row out"
 CHOOSE_LABEL = "--missing drop leaves the row out"
 NO_MEANS = "the names hold no means of the columns, which --missing mean needs: convert the training data again with it"
-
 NO_ROWS = np.zeros(0, np.int64)
 
 
 class Rules(NamedTuple):
-    """One of MISSING_CHOICES and one of UNSEEN_CHOICES; missing empty: as the training data were filled, else error."""
+    """What is done with missing values: mean, zero, drop or error, empty: as the training data were filled, else error;
+    and with values that the training data lack: zero, drop or error.
+    """
 
     missing: str = ""
     unseen: str = "error"

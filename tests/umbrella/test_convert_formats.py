@@ -26,9 +26,9 @@ cells = numbers | st.just(None)
 
 
 @st.composite
-def tables(draw, rows=st.integers(1, 6)):
+def tables(draw):
     """Numbers f8 (n, d), nan where there is none, and labels."""
-    n, d = draw(rows), draw(st.integers(1, 4))
+    n, d = draw(st.integers(1, 6)), draw(st.integers(1, 4))
     values = draw(st.lists(st.lists(cells, min_size=d, max_size=d), min_size=n, max_size=n))
     return np.array(values, float), np.array(draw(st.lists(st.integers(-2, 2), min_size=n, max_size=n)), float)
 
@@ -159,7 +159,7 @@ def test_unknown_values_and_labels(run):
     new = "kind,town,age\na,Ulm,1\nc,Kiel,2\n,Bonn,3\nb,Kiel,4\n"
     text, said = run(new, "n", names="d.names", unseen="zero")
     assert text == "1 1:1 \nnan 1:2 3:1 \nnan 1:3 2:1 \n2 1:4 3:1 \n"
-    assert "unseen values: 2 in 2 of 4 rows: they are 0" in said
+    assert "unseen values: 2 in 2 of 4 rows: they count as no value" in said
     text, said = run(new, "n", names="d.names", unseen="drop")
     assert text == "nan 1:3 2:1 \n2 1:4 3:1 \n"
     assert "unseen values: 2 in 2 of 4 rows: these rows are left out" in said
@@ -172,6 +172,19 @@ def test_unknown_values_and_labels(run):
         assert str(e.value).startswith(start)
     with pytest.raises(SvmtoolError, match="no row is left"):
         run("town,age\nUlm,3\n", "n", names="d.names", unseen="drop")
+
+
+def test_the_command_has_the_rules(command, tmp_path):
+    (tmp_path / "d.csv").write_text(PEOPLE)
+    for words, last in (
+        (["--missing", "mean", "--drop", "town"], b"d: 4 rows, 1 features; names in d.names\n"),
+        (["--unseen", "zero"], b"--unseen needs --names: without, all values are known\n"),
+        (["--missing", "median"], None),
+    ):
+        done = command("convert", "d.csv", "d", *words)
+        assert done.stderr.endswith(last or b"") and done.returncode == (words[1] != "mean")
+    done = command("convert", "--names", "d.names", "--unseen", "drop", "--missing", "zero", "d.csv", "n")
+    assert done.returncode == 0 and (tmp_path / "n").read_text() == (tmp_path / "d").read_text()
 
 
 def test_labels_are_not_made_up(run):

@@ -38,14 +38,14 @@ FORMAT_CHOICE = click.Choice(["libsvm", "csv", "tsv", "npz", "parquet"])
     "the file of --names was made, else error).  Missing are empty cells, ?, NA, N/A, #N/A, NaN, null and None.",
 )  # fmt: skip
 @click.option(
-    "--unseen", type=click.Choice(["zero", "drop", "error"]), default="error",
+    "--unseen", type=click.Choice(["zero", "drop", "error"]),
     help="For text that the file of --names lacks: zero, no feature COLUMN=VALUE, and for a label none; or leave out "
     "the row (default: error).",
 )  # fmt: skip
 def command(
     source: str, target: str, label: str | None, no_label: bool, one_hot: bool, drop: tuple[str, ...],
     names: str | None, source_kind: str | None, target_kind: str | None, delimiter: str | None, header: bool | None,
-    missing: str | None, unseen: str,
+    missing: str | None, unseen: str | None,
 ) -> None:  # fmt: skip
     """Convert IN to OUT: CSV, TSV, npz (a scipy matrix and y), Parquet, or LIBSVM's text format.
 
@@ -63,11 +63,14 @@ def command(
         raise SvmtoolError("--label and --no-label exclude each other")
     if names is not None and (one_hot or drop or label is not None):
         raise SvmtoolError("--names fixes the columns: leave out --label, --one-hot and --drop")
+    if names is None and unseen is not None:
+        raise SvmtoolError("--unseen needs --names: without, all values are known")
     checks.refuse_overwriting(
         [("IN", source), ("--names", names), ("the names of IN", source + ".names")],
         [("OUT", target), ("the names of OUT", None if target == "-" else target + ".names")],
     )
     choices = Choices(
-        source_kind, target_kind, label, no_label, one_hot, drop, names, delimiter, header, missing or "", unseen
+        source_kind, target_kind, label, no_label, one_hot, drop, names, delimiter, header, missing or "",
+        unseen or "error",
     )  # fmt: skip
     convert(source, target, choices, stderr_line)
