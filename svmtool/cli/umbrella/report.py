@@ -17,9 +17,9 @@ from svmtool.cli.umbrella import FILE, names_option
 def command(model: str, test: str, output: str, names: str | None) -> None:
     """Write one HTML page about MODEL on the rows of TEST (LIBSVM's text format).
 
-    Rows without labels (nan) are predicted and not measured.  Classifiers: accuracy, ROC, precision and recall, calibration (models with probabilities), confusion, each class.
-    Regressions: errors, predicted against true values, residuals.  All: largest weights, certificate.  The page needs
-    no network and no other file.
+    Classifiers: accuracy, ROC, precision and recall, calibration (models with probabilities), confusion, each class.
+    Regressions: errors, predicted against true values, residuals.  All: largest weights, certificate.  Rows without
+    labels (nan) are predicted and not measured.  The page needs no network and no other file.
     """
     from svmtool.formats import names as names_file
     from svmtool.formats.output import replacing
