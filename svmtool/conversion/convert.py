@@ -101,6 +101,8 @@ def _read(source: str, choices: Choices, say: Callable[[str], None]) -> tuple[Da
         rows, names, rule = _read_table(source, kind, choices, given, say)
     if given is None:
         if kind not in NEEDS_NAMES or rule == "mean":
+            if rows.n_features > MAX_COLUMNS:
+                raise SvmtoolError(f"{source} has {rows.n_features} columns: means are kept of {MAX_COLUMNS} at most")
             names = names._replace(means=gaps.means(rows))
         if rule in names_file.FILLED:
             names = names._replace(missing=rule)

@@ -187,6 +187,16 @@ def test_the_command_has_the_rules(command, tmp_path):
     assert done.returncode == 0 and (tmp_path / "n").read_text() == (tmp_path / "d").read_text()
 
 
+def test_means_of_a_wide_matrix_cost_no_memory(tmp_path):
+    from scipy import sparse
+
+    wide = sparse.csr_matrix(([1.0], [2**31 - 2], [0, 1]), (1, 2**31 - 1))
+    arrays = {"data": wide.data, "indices": wide.indices, "indptr": wide.indptr, "shape": np.array(wide.shape)}
+    np.savez(tmp_path / "d.npz", format=np.array(b"csr"), y=np.ones(1), **arrays)
+    with pytest.raises(SvmtoolError, match="has 2147483647 columns: means are kept of 10000000 at most"):
+        convert(str(tmp_path / "d.npz"), str(tmp_path / "d"), Choices(missing="mean"), lambda _: None)
+
+
 def test_labels_are_not_made_up(run):
     for rule in ("mean", "zero", "error"):
         with pytest.raises(SvmtoolError, match="line 3, column 'y': the value is missing .* --missing drop leaves"):
