@@ -159,7 +159,7 @@ def predict(y: Any, x: Any, m: model, options: Any = "") -> tuple[list[float], t
         For faulty options, and for lengths that differ.
     """
     probability, quiet = prediction(options)
-    truth, rows = labels_of(y), dataset(None, x)
+    truth, rows = labels_of(y, False), dataset(None, x)
     labels, values = toPyModel(m).answers(rows, probability)
     measures = report(truth, labels, m.is_regression_model(), quiet)
     return labels.tolist(), measures, values.tolist()

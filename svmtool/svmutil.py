@@ -161,7 +161,7 @@ def svm_predict(
         For other types of arguments.
     """
     probability, quiet = prediction(options)
-    truth, rows = labels_of(y), toPyModel(m).rows_of(x)
+    truth, rows = labels_of(y, False), toPyModel(m).rows_of(x)
     labels, values = m.answers(rows, probability)
     if not quiet:
         _notice(m, probability)

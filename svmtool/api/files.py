@@ -15,6 +15,7 @@ from svmtool.api import arrays
 from svmtool.api.models import Model, stored_of
 from svmtool.api.run import RunContext
 from svmtool.api.settings import shown, whole
+from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.data.dataset import DenseDataset
 from svmtool.errors import ModelError
 from svmtool.formats.models import kernel, linear, of_text
@@ -163,7 +164,7 @@ def read_svmlight(
     X : scipy.sparse.csr_matrix of float64, (n, features)
         The rows.
     y : ndarray of float64, (n,)
-        Their labels or target values.
+        Their labels or target values; nan for a row without one.
 
     Raises
     ------
@@ -178,11 +179,11 @@ def read_svmlight(
         n_features = whole("n_features", n_features, 0)
     with RunContext(threads):
         if hasattr(path, "read"):
-            found = table.joined(table.read_raw(_source_of(path)))
+            found = table.joined(table.read_raw(_source_of(path), form=SOME_LABELLED))
         else:
             name = os.fspath(path)
             os.stat(name)
-            found = table.read(name)
+            found = table.read(name, form=SOME_LABELLED)
     if n_features is None:
         n_features = found.n_features
     elif n_features < found.n_features:
@@ -209,8 +210,8 @@ def write_svmlight(X: Any, y: Any, path: str | os.PathLike[str]) -> None:
     ----------
     X : array or sparse matrix, (n, features)
         Rows; zeros of an array are left out, those that a sparse matrix holds are written.
-    y : array, (n,)
-        Labels or target values.
+    y : array, (n,), or None
+        Labels or target values; nan for a row without one, None where no row has one.
     path : str or PathLike
         The file.
 
@@ -223,7 +224,12 @@ def write_svmlight(X: Any, y: Any, path: str | os.PathLike[str]) -> None:
     """
     from svmtool.formats.svmlight.table import write
 
-    data = arrays.dataset(X, y)
+    data = arrays.dataset(X)
+    data.labels = np.full(len(data), np.nan)
+    if y is not None:
+        y = arrays.floats(y, "y")
+        bare = np.isnan(y)
+        data.labels = np.where(bare.reshape(-1), np.nan, arrays.labels(np.where(bare, 0.0, y), len(data)))
     if isinstance(data, DenseDataset):
         data = data.as_sparse()
     for values in (data.values, data.labels):

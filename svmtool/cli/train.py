@@ -13,6 +13,7 @@ from svmtool.formats import adaptable
 
 BRIEF = "Usage: train [options] training_set_file [model_file]\nsvm-train --help lists the options\n"
 BRIEF_LIBSVM = "Usage: svm-train [options] training_set_file [model_file]\nlibsvm-train --help lists the options\n"
+UNSUPERVISED = ("one-class", "hard one-class")  # kinds of solvers that use no labels
 
 
 def main(argv: list[str], libsvm: bool = False) -> int:
@@ -72,18 +73,21 @@ def _methods(command: options.Command, console: Console) -> Any:
 
 def _reading(command: options.Command, console: Console) -> Any:
     """The background reader of the command's data file, not started."""
+    from svmtool.compiled.loops.text.text_loops import LABELLED, SOME_LABELLED
     from svmtool.formats.svmlight.inputs import Reading
 
     s, kernel = command.request, command.settings.problem.kernel
+    needed = command.settings.row.kind not in UNSUPERVISED or s.folds is not None
+    form = LABELLED if needed else SOME_LABELLED
     if kernel is not None:
         from svmtool.params import PRECOMPUTED
 
-        return Reading(command.data, first_index=0 if kernel.kernel_type == PRECOMPUTED else 1)
+        return Reading(command.data, 0 if kernel.kernel_type == PRECOMPUTED else 1, form)
     if s.memory is not None:
         from svmtool.formats.rowcache.folder import DiskReading
 
         return DiskReading(command.data, s.memory, s.scratch, not s.no_cache, console.warn)
-    return Reading(command.data)
+    return Reading(command.data, form=form)
 
 
 def refuse_overwriting(command: options.Command) -> None:

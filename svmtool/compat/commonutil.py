@@ -14,7 +14,7 @@ from svmtool.api.settings import real
 from svmtool.compat.errors import as_os_errors, as_value_errors
 from svmtool.compat.inputs import as_dicts
 from svmtool.compiled.buffers import Buffer
-from svmtool.compiled.loops.text.text_loops import PADDING
+from svmtool.compiled.loops.text.text_loops import PADDING, SOME_LABELLED
 from svmtool.data.dataset import Dataset
 from svmtool.formats.svmlight import table
 
@@ -34,7 +34,7 @@ def svm_read_problem(data_source: Any, return_scipy: bool = False) -> tuple[Any,
     Returns
     -------
     y : list of float, or array of float64, (n,)
-        Labels.
+        Labels; nan for a row without one.
     x : list of dict, or scipy.sparse.csr_matrix
         Rows; column j of the matrix is the index j + 1, or j if an index 0 occurs in the file.
 
@@ -62,7 +62,7 @@ def _of_name(name: Any) -> Dataset:
     if path != "-" and not os.path.exists(path):
         raise FileNotFoundError(2, "No such file", path)
     with as_os_errors():
-        return table.read(path, first_index=0)
+        return table.read(path, 0, SOME_LABELLED)
 
 
 def _of_file(file: Any) -> Dataset:
@@ -74,7 +74,8 @@ def _of_file(file: Any) -> Dataset:
     buffer = Buffer("u1", len(data) + PADDING)
     buffer.items[: len(data)] = data
     with as_value_errors():
-        return table.parse_text(buffer, len(data), str(getattr(file, "name", "the file")), first_index=0).table()
+        name = str(getattr(file, "name", "the file"))
+        return table.parse_text(buffer, len(data), name, first_index=0, form=SOME_LABELLED).table()
 
 
 def evaluations(ty: Any, pv: Any, useScipy: bool = True) -> tuple[float, float, float]:

@@ -56,8 +56,8 @@ def dataset(y: Any, x: Any, serial: bool = False) -> Dataset:
     return rows
 
 
-def labels_of(y: Any) -> np.ndarray:
-    """Return labels as f8[n]; raises as `dataset`."""
+def labels_of(y: Any, needed: bool = True) -> np.ndarray:
+    """Return labels as f8[n]; raises as `dataset`.  Unless needed they may be nan, for rows without one."""
     if not isinstance(y, (list, tuple, np.ndarray)):
         raise TypeError(f"type of y: {type(y)} is not supported!")
     try:
@@ -68,7 +68,7 @@ def labels_of(y: Any) -> np.ndarray:
         raise TypeError("y holds a label that is not a number") from None
     if labels.ndim != 1:
         raise ValueError(f"y has {labels.ndim} dimensions, it must have 1")
-    arrays.largest_of(labels, "y")
+    arrays.largest_of(labels if needed else labels[labels == labels], "y")
     return labels
 
 

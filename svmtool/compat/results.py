@@ -13,18 +13,18 @@ def report(truth: np.ndarray, found: np.ndarray, regression: bool, quiet: bool) 
     Parameters
     ----------
     truth : array, (n,)
-        True labels or values; empty: zeros.
+        True labels or values, nan where there is none; empty: zeros.
     found : array, (n,)
         Predictions.
     regression : bool
         Whether they are values.
     quiet : bool
-        Print nothing.
+        Print nothing.  Without any label nothing is printed either.
 
     Returns
     -------
     tuple of float
-        See `evaluations`.
+        Of the rows with a label, see `evaluations`.
 
     Raises
     ------
@@ -33,6 +33,10 @@ def report(truth: np.ndarray, found: np.ndarray, regression: bool, quiet: bool) 
     """
     if not len(truth):
         truth = np.zeros(len(found))
+    given = truth == truth  # nan is no label
+    if not given.all():
+        truth, found = truth[given], found[given]
+        quiet = quiet or not len(truth)
     measures = evaluations(truth, found)
     accuracy, error, correlation = measures
     if quiet:

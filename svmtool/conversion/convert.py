@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svmtool.conversion import delimited, encoding, npz, parquet
-from svmtool.conversion.table import refuse_repeated_names
+from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
+from svmtool.conversion import delimited, encoding, gaps, npz, parquet
+from svmtool.conversion.table import refuse_repeated_names, unlabelled
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.formats import names as names_file
@@ -36,6 +37,8 @@ class Choices(NamedTuple):
     names: str | None = None  # file of names to apply
     delimiter: str | None = None
     header: bool | None = None
+    missing: str = ""  # and unseen: as of gaps.Rules
+    unseen: str = "error"
 
 
 def format_of(path: str, chosen: str | None) -> str:
@@ -62,14 +65,15 @@ def convert(source: str, target: str, choices: Choices, say: Callable[[str], Non
     else:
         _refuse_large(target, len(rows), width)
         features, label = [names.feature(j) for j in range(width)], names.label or "label"
-        refuse_repeated_names(target, [*features, label])
-        texts = [names.of_class(x) for x in rows.labels.tolist()] if names.classes else None
+        label = None if unlabelled(rows) else label
+        refuse_repeated_names(target, [*features, *([] if label is None else [label])])
+        texts = [names.of_class(x) or None for x in rows.labels.tolist()] if names.classes else None
         if kind == "parquet":
             parquet.write(target, features, label, rows, rows.labels if texts is None else texts)
         else:
             delimiter = choices.delimiter or ("\t" if kind == "tsv" else ",")
             delimited.write(target, delimiter, features, label, rows, texts)
-    done = f"{target}: {len(rows)} rows, {width} features"
+    done = f"{target}: {len(rows)} rows{' without labels' if unlabelled(rows) else ''}, {width} features"
     if kind in NEEDS_NAMES and names != Names():
         if target == "-":
             done += "; names of features and labels are not saved when writing to standard output"
@@ -88,20 +92,57 @@ def _refuse_large(target: str, rows: int, width: int) -> None:
 
 
 def _read(source: str, choices: Choices, say: Callable[[str], None]) -> tuple[Dataset, Names]:
+    """The rows of a file, with what stands for missing values, and their names."""
     kind = format_of(source, choices.source)
-    if kind in NEEDS_NAMES:
-        rows = npz.read(source, choices.no_label) if kind == "npz" else svmlight.read(source)
-        if kind == "libsvm" and not np.all(np.isfinite(rows.values)):
-            raise SvmtoolError(f"{source} holds values that are not finite")
-        return rows, names_file.find(choices.names, source)
     given = names_file.read(choices.names) if choices.names is not None else None
+    if kind in NEEDS_NAMES:
+        rows, names, rule = _read_rows(source, kind, choices, given, say)
+    else:
+        rows, names, rule = _read_table(source, kind, choices, given, say)
+    if given is None:
+        if kind not in NEEDS_NAMES or rule == "mean":
+            if rows.n_features > MAX_COLUMNS:
+                raise SvmtoolError(f"{source} has {rows.n_features} columns: means are kept of {MAX_COLUMNS} at most")
+            names = names._replace(means=gaps.means(rows))
+        if rule in names_file.FILLED:
+            names = names._replace(missing=rule)
+    return gaps.filled(source, rows, names, rule), names._replace(labelled=not unlabelled(rows))
+
+
+def _read_rows(
+    source: str, kind: str, choices: Choices, given: Names | None, say: Callable[[str], None]
+) -> tuple[Dataset, Names, str]:
+    """Rows of a file without names, nan where a value is missing; their names, and the rule for missing values."""
+    rule = gaps.Rules(choices.missing).of(given or Names()).missing
+    names = names_file.find(None, source) if given is None else given
+    if kind == "npz":
+        rows = npz.read(source, choices.no_label, given is None)
+        rows = npz.treated(source, rows, rule, given is None and not unlabelled(rows), say)
+    else:
+        rows = svmlight.read(source, form=SOME_LABELLED)
+        if choices.no_label:
+            rows = rows.replace(labels=np.full(len(rows), np.nan))
+    return rows, names, rule
+
+
+def _read_table(
+    source: str, kind: str, choices: Choices, given: Names | None, say: Callable[[str], None]
+) -> tuple[Dataset, Names, str]:
+    """As `_read_rows`, of a table with names."""
     text = [*given.one_hot, *([given.label] if given.classes and given.label else [])] if given is not None else []
     if kind == "parquet":
         table = parquet.read(source, text)
     else:
         delimiter = choices.delimiter or ("\t" if kind == "tsv" else None)
         table = delimited.read(source, delimiter, choices.header, text)
-    if given is not None:
-        return encoding.applied(table, given, say), given
-    label = None if choices.no_label else encoding.label_column(table, choices.label, say)
-    return encoding.fitted(table, label, choices.one_hot, choices.drop, say)
+    found = given is not None or choices.no_label
+    label = None if found else encoding.label_column(table, choices.label, say)
+    if table.note:
+        say(f"{source}: {table.note}")
+    rules = gaps.Rules(choices.missing, choices.unseen)
+    if given is None:
+        rows, names = encoding.fitted(table, label, choices.one_hot, choices.drop, say, rules)
+    else:
+        rows = encoding.applied(table, given._replace(label=None) if choices.no_label else given, say, rules)
+        names = given
+    return rows, names, rules.of(names).missing

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
-from svmtool.conversion.table import MISSING, Column, Table, missing, refuse_nonfinite, refuse_repeated_names
+from svmtool.conversion.header import ROWS_BESIDE, judged
+from svmtool.conversion.table import Column, Table, is_missing, refuse_repeated_names
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError, clipped, visible
 from svmtool.formats.output import replacing
@@ -38,30 +40,30 @@ class _Raw(io.RawIOBase):
 def read(path: str, delimiter: str | None, header: bool | None, text: Collection[str] = ()) -> Table:
     """Read a file with a header line or without one.
 
-    delimiter: None: a comma, or a semicolon where the first line has no comma.  header: None: the first line is one if
-    none of its cells is a number.  text: names of columns that are strings even if all their cells are numbers.
-    Raises SvmtoolError with line and column for missing values and lines of another length.
+    delimiter: None: a comma, or a semicolon where the first line has no comma.  header: None: see header.judged.
+    text: names of columns that are strings even if all their cells are numbers.
+    Raises SvmtoolError with the line for lines of another length.
     """
     with open_source(path) as opened:
         source = opened.repeatable()
         reader = _Reader(path, source, delimiter, header)
         names = reader.names
         refuse_repeated_names(path, names)
-        content = _Content(path, names, {k for k, name in enumerate(names) if name in text})
-        for rows, lines in reader.chunks():
-            content.add(rows, lines)
+        content = _Content(len(names), {k for k, name in enumerate(names) if name in text})
+        for rows in reader.chunks():
+            content.add(rows)
         if late := content.late:  # numbers at first: read their text
             source.rewind()
             for k in late:
                 content.texts[k] = []
-            for rows, lines in _Reader(path, source, reader.delimiter, reader.header).chunks():
+            for rows in _Reader(path, source, reader.delimiter, reader.header).chunks():
                 for k in late:
-                    content.texts[k] += _text(path, names[k], [row[k] for row in rows], lines)
+                    content.texts[k] += _text([row[k] for row in rows])
         if not reader.lines or not names:
-            raise SvmtoolError(f"{path} holds no rows")
+            raise SvmtoolError(f"{path} holds no rows" + (f": {reader.note}" if reader.note else ""))
         lines = reader.lines
         columns = content.columns()
-    return Table(path, names, columns, lambda row: f"line {lines[row]}")
+    return Table(path, names, columns, lambda row: f"line {lines[row]}", content.missing, reader.note)
 
 
 class _Reader:
@@ -80,8 +82,15 @@ class _Reader:
         self.reader = csv.reader(self._from(first), delimiter=self.delimiter, strict=True)
         with _errors(path, lambda: 1):
             cells = next(self.reader)
-        self.header = not any(_numbers([cell]) for cell in cells) if header is None else header
-        self.first = None if self.header else cells
+        self.ahead = [(cells, self.reader.line_num)]  # rows that are read, and the lines where they end
+        self.header, self.note = header or False, ""
+        if header is None:
+            with _errors(path, lambda: self.reader.line_num):
+                for row in islice(self._rows(), min(ROWS_BESIDE, 1 + CELLS_AT_ONCE // len(cells))):
+                    self.ahead.append((row, self.reader.line_num))
+            self.header, self.note = judged(cells, [row for row, _ in self.ahead[1:]])
+        if self.header:
+            del self.ahead[0]
         found = [c.lstrip(BYTE_ORDER_MARK).strip() if self.header else "" for c in cells]
         self.names = [name or f"column {k + 1}" for k, name in enumerate(found)]
 
@@ -91,29 +100,27 @@ class _Reader:
                 raise SvmtoolError(f"{self.path}: line {number}: {NUL_IN_LINE}")
             yield line
 
-    def chunks(self) -> Iterator[tuple[list[list[str]], list[int]]]:
-        """Some rows at a time, and the line of each."""
-        rows, lines, width = [], [], len(self.names)
-        if self.first is not None:
-            rows, lines = [self.first], [self.reader.line_num]
+    def _rows(self) -> Iterator[list[str]]:
+        """The rows that are not read yet, without empty lines."""
+        return filter(None, self.reader)
+
+    def chunks(self) -> Iterator[list[list[str]]]:
+        """Some rows at a time; `lines` then has them."""
+        rows, width = [], len(self.names)
         with _errors(self.path, lambda: self.reader.line_num):
-            for row in self.reader:
-                if not row:  # an empty line
-                    continue
+            for row, line in chain(self.ahead, ((row, self.reader.line_num) for row in self._rows())):
                 if len(row) != width:
                     raise SvmtoolError(
-                        f"{self.path}: line {self.reader.line_num} has {len(row)} cells, "
+                        f"{self.path}: line {line} has {len(row)} cells, "
                         f"but {'the header' if self.header else 'the first line'} has {width}"
                     )
                 rows.append(row)
-                lines.append(self.reader.line_num)
+                self.lines.append(line)
                 if len(rows) >= min(ROWS_AT_ONCE, CELLS_AT_ONCE / width):
-                    self.lines += lines
-                    yield rows, lines
-                    rows, lines = [], []
+                    yield rows
+                    rows = []
         if rows:
-            self.lines += lines
-            yield rows, lines
+            yield rows
 
 
 class _errors:
@@ -136,17 +143,18 @@ class _Content:
     """The columns of the rows so far.
 
     blocks: numbers f8 (rows, columns), 0 in columns of text.  texts: the cells of these columns.  late: those of them
-    that began as numbers.
+    that began as numbers.  missing: as of Table.
     """
 
-    def __init__(self, path: str, names: list[str], text: set[int]):
-        self.path, self.names = path, names
+    def __init__(self, width: int, text: set[int]):
+        self.width, self.rows = width, 0
         self.blocks: list[np.ndarray] = []
-        self.texts: dict[int, list[str]] = {k: [] for k in text}
+        self.texts: dict[int, list[str | None]] = {k: [] for k in text}
         self.late: set[int] = set()
+        self.missing: dict[int, tuple[int, str]] = {}
 
-    def add(self, rows: list[list[str]], lines: list[int]) -> None:
-        block = np.zeros((len(rows), len(self.names)))
+    def add(self, rows: list[list[str]]) -> None:
+        block = np.zeros((len(rows), self.width))
         for k, cells in enumerate(zip(*rows, strict=True)):
             numbers = None if k in self.texts else _numbers(cells)
             if numbers is not None:
@@ -154,16 +162,21 @@ class _Content:
                 continue
             if k not in self.texts and self.blocks:
                 self.late.add(k)
-            self.texts.setdefault(k, []).extend(_text(self.path, self.names[k], cells, lines))
-        if not np.all(np.isfinite(block)):
-            row, k = np.argwhere(~np.isfinite(block))[0].tolist()
-            refuse_nonfinite(self.path, block[row, [k]], self.names[k], lambda _: f"line {lines[row]}")
+            texts = _text(cells)
+            self.texts.setdefault(k, []).extend(texts)
+            if None in texts:
+                self._note(k, texts.index(None), rows)
+        for k in np.flatnonzero(np.isnan(block).any(axis=0)).tolist():
+            self._note(k, int(np.argmax(np.isnan(block[:, k]))), rows)
         self.blocks.append(block)
+        self.rows += len(rows)
+
+    def _note(self, k: int, row: int, rows: list[list[str]]) -> None:
+        self.missing.setdefault(k, (self.rows + row, rows[row][k]))
 
     def columns(self) -> list[Column]:
         """All columns; the blocks are freed."""
-        stop = sum(map(len, self.blocks))
-        X = np.empty((len(self.names), stop))
+        X, stop = np.empty((self.width, self.rows)), self.rows
         while self.blocks:
             block = self.blocks.pop()
             X[:, stop - len(block) : stop] = block.T
@@ -172,35 +185,37 @@ class _Content:
 
 
 def _numbers(cells: Sequence[str]) -> list[float] | None:
-    """Cells as numbers; None where one is no number, or has the underscores that Python allows in one."""
+    """Cells as numbers, nan where one is missing; None where one is text, or has the underscores that Python allows."""
     try:
         numbers = list(map(float, cells))
     except ValueError:
-        return None
+        try:
+            numbers = [math.nan if is_missing(cell) else float(cell) for cell in cells]
+        except ValueError:
+            return None
     return None if "_" in "".join(cells) else numbers
 
 
-def _text(path: str, name: str, cells: Sequence[str], lines: list[int]) -> list[str]:
-    """Cells as strings; SvmtoolError for a missing one."""
-    found = [cell.strip() for cell in cells]
-    for cell, line in zip(found, lines, strict=True):
-        if cell.lower() in MISSING:
-            raise missing(path, f"line {line}", name, cell)
-    return found
+def _text(cells: Sequence[str]) -> list[str | None]:
+    """Cells as strings, None where one is missing."""
+    return [None if is_missing(cell) else cell.strip() for cell in cells]
 
 
-def write(path: str, delimiter: str, names: list[str], label: str, rows: Dataset, texts: list[str] | None) -> None:
+def write(
+    path: str, delimiter: str, names: list[str], label: str | None, rows: Dataset, texts: list[str | None] | None
+) -> None:
     """Write rows as a table: a header, the features in columns `names`, the label in the last column.
 
-    texts: of the labels; None: their numbers.
+    label: None: no such column.  texts: of the labels; None: their numbers.  A label that is missing is an empty cell.
     """
     width = len(names)
     with replacing(path) as file:
         stream = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
-        returns = any("\r" in text for text in (*names, label, *(texts or ())))  # which csv leaves bare
+        all_texts = *names, label or "", *filter(None, texts or ())
+        returns = any("\r" in text for text in all_texts)  # which csv leaves bare
         quoting = csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
         out = csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=quoting)
-        out.writerow([*names, label])
+        out.writerow(names if label is None else [*names, label])
         for at in range(0, len(rows), ROWS_AT_ONCE):
             some = rows.take(np.arange(at, min(at + ROWS_AT_ONCE, len(rows))))
             for i in range(len(some)):
@@ -208,15 +223,16 @@ def write(path: str, delimiter: str, names: list[str], label: str, rows: Dataset
                 here = slice(some.indptr[i], some.indptr[i + 1])
                 for j, value in zip(some.indices[here].tolist(), some.values[here].tolist(), strict=True):
                     cells[j] = text_of(value)
-                cells.append(text_of(some.labels[i]) if texts is None else texts[at + i])
+                if label is not None:
+                    cells.append(text_of(some.labels[i]) if texts is None else texts[at + i] or "")
                 out.writerow(cells)
         stream.flush()
         stream.detach()
 
 
 def text_of(x: float) -> str:
-    """The shortest text that reads as x."""
-    text = repr(float(x))
+    """The shortest text that reads as x, empty for nan."""
+    text = repr(float(x)) if x == x else ""
     return text[:-2] if text.endswith(".0") else text
 
 

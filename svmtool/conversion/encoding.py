@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 
+from svmtool.conversion import gaps
 from svmtool.conversion.delimited import described
-from svmtool.conversion.table import Table, refuse_repeated_names
+from svmtool.conversion.gaps import Rules
+from svmtool.conversion.header import LABEL_NAMES, is_number
+from svmtool.conversion.table import Table, refuse_repeated_names, refuse_unfit
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.formats.names import Names
 
-LABEL_NAMES = ("label", "target", "y", "class")  # a column of such a name holds the labels, in any case of letters
-SMALLEST = 2.2250738585072014e-308  # readers of LIBSVM's format refuse smaller numbers
+UNSEEN, MISSING = -1, -2  # stand for the feature of a value that the names lack, and of none
 
 
 def label_column(table: Table, wanted: str | None, say: Callable[[str], None]) -> int:
@@ -28,36 +30,42 @@ def label_column(table: Table, wanted: str | None, say: Callable[[str], None]) -
 
 
 def fitted(
-    table: Table, label: int | None, one_hot: bool, drop: Collection[str], say: Callable[[str], None]
-) -> tuple[Dataset, Names]:
-    """Rows of a table, and their names; label: the label column, None: all labels are 0.
+    table: Table, label: int | None, one_hot: bool, drop: Collection[str], say: Callable[[str], None],
+    rules: Rules = gaps.NO_RULES,
+) -> tuple[Dataset, Names]:  # fmt: skip
+    """Rows of a table, nan where a value is missing, and their names; label: the label column, None: without labels.
 
     Strings in the label column become 1, 2, 3 .. in alphabetical order; other columns of strings become one feature for
     each value if `one_hot` is set, and raise SvmtoolError otherwise.
     """
+    rule = rules.of(Names()).missing
+    left_out = {_chosen(table, name) for name in drop}
+    used = [k for k in range(len(table.names)) if k != label and k not in left_out]
+    bad = gaps.gaps(table, used, rule, say, label) & (rule == "drop")
+    table = table if (rows := gaps.left(table.path, bad)) is None else table.take(rows)
     classes: dict[int, str] = {}
-    labels: np.ndarray = np.zeros(len(table))
+    labels: np.ndarray = np.full(len(table), np.nan)
     if label is not None:
         column = table.columns[label]
         if isinstance(column, list):
-            classes = {k + 1: value for k, value in enumerate(sorted(set(column)))}
-            labels = _codes(column, {value: float(k) for k, value in classes.items()})
+            classes = {k + 1: value for k, value in enumerate(sorted(_values(column)))}
+            labels = np.array([float(code) for code in _codes(column, {value: k for k, value in classes.items()})])
             say(f"labels: {described([f'{k} = {value}' for k, value in classes.items()], 6)}")
         else:
-            labels = column
-    left_out = {_chosen(table, name) for name in drop}
+            labels = _numbers(table, label)
     one_hots: dict[str, tuple[str, ...]] = {}
     names: list[str] = []
-    for k, (name, column) in enumerate(zip(table.names, table.columns, strict=True)):
-        if k == label or k in left_out:
-            continue
+    for k in used:
+        name, column = table.names[k], table.columns[k]
         if isinstance(column, list):
             if not one_hot:
+                row = _first_text(column)
                 raise SvmtoolError(
-                    f"{table.path}: column {clipped(name)!r} holds text ({clipped(column[0])!r} in {table.place(0)}): "
-                    f"--one-hot makes a feature of each value, --drop {clipped(name)!r} leaves the column out"
+                    f"{table.path}: column {clipped(name)!r} holds text ({clipped(column[row])!r} in "
+                    f"{table.place(row)}): --one-hot makes a feature of each value, "
+                    f"--drop {clipped(name)!r} leaves the column out"
                 )
-            one_hots[name] = tuple(sorted(set(column)))
+            one_hots[name] = tuple(sorted(_values(column)))
             made = [f"{name}={value}" for value in one_hots[name]]
             say(f"column {described([name])}: {len(made)} features, {described(made)}")
             names += made
@@ -69,28 +77,36 @@ def fitted(
     return _rows(table, labels, found), found
 
 
-def applied(table: Table, names: Names, say: Callable[[str], None]) -> Dataset:
-    """Rows of a table in the columns and with the labels of another conversion's names.
+def applied(table: Table, names: Names, say: Callable[[str], None], rules: Rules = gaps.NO_RULES) -> Dataset:
+    """Rows of a table in the columns and with the labels of another conversion's names, nan where a value is missing.
 
-    Columns are found by name in any order; those of strings must have been read as such.  Without the label column
-    all labels are 0.  Raises SvmtoolError for a missing column, and for a label or value that the names do not have.
+    Columns are found by name in any order; those of strings must have been read as such.  Rows have no label where the
+    label column is absent or the cell empty.  Raises SvmtoolError for a missing column, and by the rules for missing
+    values and for those that the names do not have.
     """
-    labels = np.zeros(len(table))
+    rules = rules.of(names)
     place = table.index.get(names.label) if names.label is not None else None
     if place is None:
-        say("all labels are 0" if names.label is None else f"no column {described([names.label])}: all labels are 0")
+        say(("" if names.label is None else f"no column {described([names.label])}: ") + "the rows have no labels")
+    source = _sources(table, names)
+    used = sorted({k for k in source.values() if k != place} | {_known(table, name) for name in names.one_hot})
+    bad = gaps.gaps(table, used, rules.missing, say) & (rules.missing == "drop")
+    known = {table.index[name]: values for name, values in names.one_hot.items()}
+    if place is not None and names.classes:
+        known[place] = tuple(names.classes.values())
+    cells = [_unknown(table, k, values, "label" if k == place else "value", rules) for k, values in known.items()]
+    unseen = np.concatenate([*cells, gaps.NO_ROWS])
+    done = "none" if rules.unseen == "zero" else rules.unseen
+    bad |= gaps.told("unseen", unseen, len(table), done, say) & (rules.unseen == "drop")
+    table = table if (rows := gaps.left(table.path, bad)) is None else table.take(rows)
+    if place is None:
+        labels = np.full(len(table), np.nan)
+    elif names.classes:
+        numbers = {value: k for k, value in names.classes.items()}
+        codes = _codes(table.columns[place], numbers)
+        labels = np.where(np.isin(codes, list(numbers.values())), codes, np.nan)
     else:
-        column = table.columns[place]
-        if names.classes:
-            known = {value: float(k) for k, value in names.classes.items()}
-            _refuse_unknown(table, column, known, names.label or "", "label")
-            labels = _codes(column, known)
-        elif isinstance(column, list):
-            raise SvmtoolError(f"{table.path}: column {names.label!r} is text, but was numeric in the training data")
-        else:
-            labels = column
-    for name, values in names.one_hot.items():
-        _refuse_unknown(table, table.columns[_known(table, name)], values, name, "value")
+        labels = _numbers(table, place)
     known_columns = {*names.features, *names.one_hot, names.label}
     unused = [name for name in table.names if name not in known_columns]
     if unused:
@@ -98,14 +114,39 @@ def applied(table: Table, names: Names, say: Callable[[str], None]) -> Dataset:
     return _rows(table, labels, names)
 
 
-def _refuse_unknown(table: Table, column: list[str], known: Collection[str], name: str, what: str) -> None:
-    unknown = set(column) - set(known)
-    if unknown:
-        row = next(i for i, value in enumerate(column) if value in unknown)
+def _unknown(table: Table, k: int, known: Collection[str], what: str, rules: Rules) -> np.ndarray:
+    """The rows whose string is none of the known ones; SvmtoolError for one if the rule is error."""
+    column, among = table.columns[k], set(known)
+    unknown = np.array([row for row, cell in enumerate(column) if cell is not None and cell not in among], np.int64)
+    if len(unknown) and rules.unseen == "error":
+        row = int(unknown[0])
+        taken = "leaves the row without a label" if what == "label" else "takes it as no value"
         raise SvmtoolError(
-            f"{table.path}: {table.place(row)}, column {clipped(name)!r}: the {what} {clipped(column[row])!r} "
-            f"is unknown; known are {described(sorted(known))}"
+            f"{table.path}: {table.where(row, k)}: the {what} {clipped(column[row])!r} "
+            f"is unknown; known are {described(sorted(known))}: --unseen zero {taken}, --unseen drop leaves the row out"
         )
+    return unknown
+
+
+def _values(column: list[str | None]) -> set[str]:
+    return {cell for cell in column if cell is not None}
+
+
+def _first_text(column: list[str | None]) -> int:
+    """The first row whose cell is no number; the first with a value if all are numbers."""
+    given = [row for row, cell in enumerate(column) if cell is not None]
+    return next((row for row in given if not is_number(column[row] or "")), given[0] if given else 0)
+
+
+def _numbers(table: Table, k: int) -> np.ndarray:
+    """A column of numbers; SvmtoolError for text, and for numbers that no reader takes."""
+    column, name = table.columns[k], clipped(table.names[k])
+    if isinstance(column, list):
+        row = _first_text(column)
+        seen = f"column {name!r} is text ({clipped(column[row] or '')!r} in {table.place(row)})"
+        raise SvmtoolError(f"{table.path}: {seen}, but was numeric in the training data")
+    refuse_unfit(table.path, column, lambda row: table.where(row, k))
+    return column
 
 
 def _chosen(table: Table, wanted: str) -> int:
@@ -121,8 +162,18 @@ def _known(table: Table, name: str) -> int:
     return table.index[name]
 
 
-def _codes(column: list[str], numbers: dict[str, float]) -> np.ndarray:
-    return np.array([numbers[value] for value in column])
+def _codes(column: list[str | None], numbers: dict[str, int]) -> np.ndarray:
+    """The number of each string; UNSEEN for others, MISSING for None."""
+    return np.array([MISSING if value is None else numbers.get(value, UNSEEN) for value in column], np.int64)
+
+
+def _sources(table: Table, names: Names) -> dict[int, int]:
+    """The column of the table that holds each feature."""
+    value_names = {f"{column}={value}": column for column, values in names.one_hot.items() for value in values}
+    found = {}
+    for j, name in enumerate(names.features):
+        found[j] = _known(table, name if name in table.index else value_names.get(name, name))
+    return found
 
 
 def _rows(table: Table, labels: np.ndarray, names: Names) -> Dataset:
@@ -132,30 +183,30 @@ def _rows(table: Table, labels: np.ndarray, names: Names) -> Dataset:
     """
     refuse_repeated_names("the names", names.features)
     places = {name: j for j, name in enumerate(names.features)}
-    value_names = {f"{column}={value}": column for column, values in names.one_hot.items() for value in values}
-    of_values = {column: _features_of(column, values, places) for column, values in names.one_hot.items()}
-    columns: dict[int, np.ndarray | int] = {}  # column of the table -> its feature, or the feature of each row
-    for j, name in enumerate(names.features):
-        source = name if name in table.index else value_names.get(name, name)
-        k, column = _known(table, source), table.columns[_known(table, source)]
-        if source != name:
-            columns[k] = columns[k] if k in columns else _codes(column, of_values[source])
-        elif isinstance(column, list):
-            raise SvmtoolError(f"{table.path}: column {clipped(name)!r} is text, but was numeric in the training data")
-        else:
-            columns[k] = j
+    of_values = {table.index[c]: _features_of(c, values, places) for c, values in names.one_hot.items()}
+    columns = {k: j for j, k in _sources(table, names).items()}
+    codes = {k: _codes(table.columns[k], features) for k, features in of_values.items() if k in columns}
+
+    def parts() -> Iterator[tuple[np.ndarray, np.ndarray | int, np.ndarray | float]]:
+        """Rows, and the feature and value that each has there."""
+        for k, j in columns.items():
+            if k in codes:
+                rows = np.flatnonzero(codes[k] >= 0)
+                yield rows, codes[k][rows], 1.0
+                rows = np.flatnonzero(codes[k] == MISSING)
+                for feature in of_values[k].values() if len(rows) else ():
+                    yield rows, feature, np.nan
+            else:
+                column = _numbers(table, k)
+                rows = np.flatnonzero(column)
+                yield rows, j, column[rows]
+
     counts = np.zeros(len(table) + 1, np.int64)
-    for k, features in columns.items():
-        counts[1:] += 1 if isinstance(features, np.ndarray) else table.columns[k] != 0.0
+    for rows, _, _ in parts():
+        counts[rows + 1] += 1
     indptr = np.cumsum(counts)
     indices, values, free = np.empty(indptr[-1], np.int32), np.empty(indptr[-1]), indptr[:-1].copy()
-    for k, features in columns.items():
-        if isinstance(features, np.ndarray):
-            rows, numbers = np.arange(len(table)), 1.0
-        else:
-            rows = np.flatnonzero(table.columns[k])
-            numbers = table.columns[k][rows]
-            _refuse_subnormal(table, k, rows, numbers)
+    for rows, features, numbers in parts():
         at = free[rows]
         indices[at], values[at] = features, numbers
         free[rows] += 1
@@ -165,16 +216,9 @@ def _rows(table: Table, labels: np.ndarray, names: Names) -> Dataset:
     return Dataset(labels, indptr, indices, values, len(names.features))
 
 
-def _features_of(column: str, values: Collection[str], places: dict[str, int]) -> dict[str, float]:
+def _features_of(column: str, values: Collection[str], places: dict[str, int]) -> dict[str, int]:
     """The feature of each value of a one-hot column."""
     lacking = next((f"{column}={value}" for value in values if f"{column}={value}" not in places), None)
     if lacking is not None:
         raise SvmtoolError(f"the names lack the feature {clipped(lacking)!r}, a value of a one-hot column")
     return {value: places[f"{column}={value}"] for value in values}
-
-
-def _refuse_subnormal(table: Table, k: int, rows: np.ndarray, numbers: np.ndarray) -> None:
-    small = np.abs(numbers) < SMALLEST
-    if np.any(small):
-        where = f"{table.place(int(rows[np.argmax(small)]))}, column {clipped(table.names[k])!r}"
-        raise SvmtoolError(f"{table.path}: {where}: the value is too close to 0")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import numpy as np
 
+from svmtool.conversion import gaps
+from svmtool.conversion.table import missing, refuse_unfit
 from svmtool.data.dataset import Dataset, DenseDataset
 from svmtool.data.sparse_checks import ARRAYS, MAX_FEATURES, refuse_unsound
 from svmtool.errors import RowsError, SvmtoolError
@@ -18,15 +21,17 @@ REAL = "biuf"  # dtype.kind of labels and dense features
 ROW_BYTES = 24  # memory of a row without values: its label and its place among the values
 
 
-def read(path: str, without_labels: bool) -> Dataset:
+def read(path: str, without_labels: bool, needed: bool = True) -> Dataset:
     """Read rows: a scipy matrix (or an array named X), with the labels in an array named y.
 
-    without_labels: all labels are 0.  Raises SvmtoolError for anything else, and for values that are not finite.
+    without_labels: that array is not read, and all labels are nan.  needed: it must be there otherwise.  A label nan is
+    none, and a value nan is missing.
+    Raises SvmtoolError for anything else, and for infinite values.
     """
     try:
         with open(path, "rb") as file:
             archive = Archive(file, _memory())
-            return _rows(path, archive, without_labels)
+            return _rows(path, archive, without_labels, needed)
     except FileNotFoundError:
         raise SvmtoolError(f"can't open input file {path}") from None
     except OSError as e:
@@ -40,18 +45,18 @@ def _memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _labels(archive: Archive) -> np.ndarray:
+def _labels(archive: Archive, needed: bool) -> np.ndarray | None:
     name = next((name for name in LABEL_ARRAYS if name in archive.names), None)
-    if name is None:
-        raise RowsError("it holds no labels (an array named y): --no-label writes 0 for each row")
-    return archive.array(name, REAL).astype(np.float64).reshape(-1)
+    if name is None and needed:
+        raise RowsError("it holds no labels (an array named y): --no-label takes rows without")
+    return None if name is None else archive.array(name, REAL).astype(np.float64).reshape(-1)
 
 
-def _rows(path: str, archive: Archive, without_labels: bool) -> Dataset:
+def _rows(path: str, archive: Archive, without_labels: bool, needed: bool) -> Dataset:
     dense = next((name for name in DENSE if name in archive.names), None)
     if dense is None and "format" not in archive.names:
         raise RowsError(f"it holds {', '.join(archive.names) or 'nothing'}: expected a matrix of scipy, or X, and y")
-    y = None if without_labels else _labels(archive)
+    y = None if without_labels else _labels(archive, needed)
     if dense is None or "format" in archive.names:
         shape, form, arrays = _sparse(archive)
         _refuse_count(shape[0], y)
@@ -61,16 +66,33 @@ def _rows(path: str, archive: Archive, without_labels: bool) -> Dataset:
         if X.ndim != 2 or X.shape[1] > MAX_FEATURES:
             raise RowsError(f"its array {dense!r} has the shape {X.shape}, which is not rows x features")
         _refuse_count(len(X), y)
-        rows = DenseDataset(np.zeros(len(X)), np.ascontiguousarray(X, np.float64)).as_sparse()
+        rows = DenseDataset(np.full(len(X), np.nan), np.ascontiguousarray(X, np.float64)).as_sparse()
     rows = rows if y is None else rows.replace(labels=y)
-    bad = np.flatnonzero(~np.isfinite(rows.values))
-    if len(bad):
-        row = int(np.searchsorted(rows.indptr, bad[0], "right")) - 1
-        kind = "missing (nan)" if np.isnan(rows.values[bad[0]]) else "not finite"
-        raise SvmtoolError(f"{path}: row {row + 1}, column {rows.indices[bad[0]] + 1}: the value is {kind}")
-    if not np.all(np.isfinite(rows.labels)):
-        raise SvmtoolError(f"{path}: the label of row {int(np.argmin(np.isfinite(rows.labels))) + 1} is not finite")
+    refuse_unfit(path, rows.values, lambda at: place_of(rows, at))
+    if np.any(np.isinf(rows.labels)):
+        raise SvmtoolError(f"{path}: the label of row {int(np.argmax(np.isinf(rows.labels))) + 1} is not finite")
     return rows
+
+
+def place_of(rows: Dataset, at: int) -> str:
+    """The row and the column of a value, for messages."""
+    return f"row {int(np.searchsorted(rows.indptr, at, 'right'))}, column {rows.indices[at] + 1}"
+
+
+def treated(path: str, rows: Dataset, rule: str, labelled: bool, say: Callable[[str], None]) -> Dataset:
+    """The rows without those that the rule for missing values leaves out; labelled: each must have a label.
+
+    Says how many values are missing and what is done.  Raises SvmtoolError by the rule.
+    """
+    gap, bare = np.isnan(rows.values), np.isnan(rows.labels) & labelled
+    if gap.any() and rule == "error":
+        raise missing(path, place_of(rows, int(np.argmax(gap))), "nan", gaps.CHOOSE)
+    if bare.any() and rule != "drop":
+        raise missing(path, f"row {int(np.argmax(bare)) + 1}, array y", "nan", gaps.CHOOSE_LABEL)
+    of = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))[gap]
+    bad = gaps.told("missing", np.append(of, np.flatnonzero(bare)), len(rows), rule, say) & (rule == "drop")
+    left = gaps.left(path, bad)
+    return rows if left is None else rows.take(left)
 
 
 def _refuse_count(rows: int, y: np.ndarray | None) -> None:
@@ -101,7 +123,7 @@ def _sparse(archive: Archive) -> tuple[tuple[int, int], str, dict[str, np.ndarra
 
 
 def _converted(shape: tuple[int, int], form: str, arrays: dict[str, np.ndarray]) -> Dataset:
-    """Rows of a sound matrix; entries of one place are added, zeros are left out, all labels are 0."""
+    """Rows of a sound matrix; entries of one place are added, zeros are left out, all labels are nan."""
     from scipy import sparse
 
     data, *indices = (arrays[name].astype("f8" if name == "data" else "i8") for name in ARRAYS[form])
@@ -109,7 +131,7 @@ def _converted(shape: tuple[int, int], form: str, arrays: dict[str, np.ndarray])
     X = sparse.csr_matrix(getattr(sparse, f"{form}_matrix")(content, shape=shape))
     X.sum_duplicates()
     X.eliminate_zeros()
-    return Dataset(np.zeros(shape[0]), X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, shape[1])
+    return Dataset(np.full(shape[0], np.nan), X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, shape[1])
 
 
 def write(path: str, rows: Dataset, width: int) -> None:

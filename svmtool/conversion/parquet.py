@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.conversion.table import Column, Table, missing, refuse_nonfinite, refuse_repeated_names
+from svmtool.conversion.table import Column, Table, absent, is_missing, refuse_repeated_names
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.formats.output import replacing
@@ -19,8 +19,8 @@ MAX_PARQUET_CELLS = 500_000_000  # of a file that is written, all at once
 def read(path: str, text: Collection[str] = ()) -> Table:
     """Read all columns; `text`: names of those that are strings even if they hold numbers.
 
-    Raises SvmtoolError for missing values, columns that are neither numbers, truth values nor strings, and where no
-    package that reads Parquet is installed.
+    Raises SvmtoolError for columns that are neither numbers, truth values nor strings, and where no package that reads
+    Parquet is installed.
     """
     try:
         names, columns = _by_pyarrow(path)
@@ -28,28 +28,33 @@ def read(path: str, text: Collection[str] = ()) -> Table:
         names, columns = _by_pandas(path)
     names = [name.strip() or f"column {k + 1}" for k, name in enumerate(names)]  # as in CSV
     refuse_repeated_names(path, names)
-
-    def place(row: int) -> str:
-        return f"row {row + 1}"
-
+    gaps: dict[int, tuple[int, str]] = {}
     found: list[Column] = []
-    for name, values in zip(names, columns, strict=True):
+    for k, (name, values) in enumerate(zip(names, columns, strict=True)):
         if values.dtype.kind in "iufb" and name not in text:
-            numbers = values.astype(np.float64)
-            refuse_nonfinite(path, numbers, name, place)
-            found.append(numbers)
-            continue
-        cells = [cell.strip() if isinstance(cell, str) else cell for cell in values.tolist()]
-        for row, cell in enumerate(cells):
-            if cell is None or (isinstance(cell, (str, float)) and (cell != cell or cell == "")):
-                raise missing(path, place(row), name, "" if cell == "" else str(cell))
-            if not isinstance(cell, (str, bool, int, float)):
-                kind = type(cell).__name__
-                raise SvmtoolError(f"{path}: column {clipped(name)!r} holds values of type {kind}: use numbers or text")
-        found.append([cell if isinstance(cell, str) else f"{cell}" for cell in cells])
+            column: Column = values.astype(np.float64)
+        else:
+            cells = values.tolist() if values.dtype.kind in "iufbO" else list(values)  # dates stay dates
+            column = _of_objects(path, name, cells, name in text)
+        found.append(column)
+        at = np.flatnonzero(absent(column))
+        if len(at):
+            cell = values[at[0]]
+            gaps[k] = int(at[0]), cell if isinstance(cell, str) else "null" if cell is None else str(cell)
     if not found or not len(found[0]):
         raise SvmtoolError(f"{path} holds no rows")
-    return Table(path, names, found, place)
+    return Table(path, names, found, lambda row: f"row {row + 1}", gaps)
+
+
+def _of_objects(path: str, name: str, cells: list[Any], text: bool) -> Column:
+    """A column whose cells are strings, numbers or None; numbers alone are numbers, unless `text`."""
+    wrong = next((cell for cell in cells if cell is not None and not isinstance(cell, (str, bool, int, float))), None)
+    if wrong is not None:
+        kind = type(wrong).__name__
+        raise SvmtoolError(f"{path}: column {clipped(name)!r} holds values of type {kind}: use numbers or text")
+    if not text and not any(isinstance(cell, str) for cell in cells):
+        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    return [None if cell is None or is_missing(str(cell)) else str(cell).strip() for cell in cells]
 
 
 def _by_pyarrow(path: str) -> tuple[list[str], list[np.ndarray]]:
@@ -90,8 +95,8 @@ def _by_pandas(path: str) -> tuple[list[str], list[np.ndarray]]:
     return list(map(str, frame.columns)), [frame[name].to_numpy() for name in frame.columns]
 
 
-def write(path: str, names: list[str], label: str, rows: Dataset, labels: np.ndarray | list[str]) -> None:
-    """Write rows as a table: the features in columns `names`, the label in the last column."""
+def write(path: str, names: list[str], label: str | None, rows: Dataset, labels: np.ndarray | list[str | None]) -> None:
+    """Write rows as a table: the features in columns `names`, the label in the last column; None: without labels."""
     width = len(names)
     if len(rows) * width > MAX_PARQUET_CELLS:
         raise SvmtoolError(
@@ -99,7 +104,9 @@ def write(path: str, names: list[str], label: str, rows: Dataset, labels: np.nda
         )
     X = np.zeros((width, len(rows)))
     X[rows.indices, np.repeat(np.arange(len(rows)), np.diff(rows.indptr))] = rows.values
-    columns: dict[str, Any] = {**dict(zip(names, X, strict=True)), label: labels}
+    columns: dict[str, Any] = dict(zip(names, X, strict=True))
+    if label is not None:
+        columns[label] = labels
     try:
         import pyarrow
         from pyarrow import parquet

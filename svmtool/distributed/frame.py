@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -77,13 +78,16 @@ class Frame(Text):
         return DataError(error.line + sum(known), self.name, error.token, error.reason)
 
 
-def lines_of(label: int | None, features: int, rows: Iterable[Any]) -> Iterator[bytes]:
-    """Yield the lines of rows; label (None: all labels are 0), features: indices of the columns.
+def lines_of(label: int | None, features: int, rows: Iterable[Any], predicted: bool = False) -> Iterator[bytes]:
+    """Yield the lines of rows; label, features: indices of the columns.
 
+    label: None: all labels are 0.  predicted: a label that is missing becomes `nan`, with which a row has none.
     A missing label or vector becomes `null`, which the parser rejects.
     """
     for row in rows:
         y, vector = 0 if label is None else row[label], row[features]
+        if predicted and (label is None or y is None):
+            y = math.nan
         if y is None or vector is None:
             yield b"null" if y is None else b"%r null" % y
             continue

@@ -103,7 +103,7 @@ def _score_rows(
 ) -> Iterator[tuple[Any, tuple[str, ...]]]:
     """In an executor: yield the rows of one partition of a frame, each with its line for each output folder."""
     rows, again = itertools.tee(rows)
-    for texts in _score_part(scorer, gathered, part, lines_of(*place, again)):
+    for texts in _score_part(scorer, gathered, part, lines_of(*place, again, predicted=True)):
         lines = [[] if text is None else text.decode().splitlines() for text in texts]
         if lines[0] and lines[0][0].startswith(LABELS_WORD):
             del lines[0][0]

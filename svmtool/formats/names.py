@@ -4,7 +4,10 @@
      "label": "species",                       name of the label column, or null
      "classes": {"1": "setosa", "2": "virginica"},   string of each integer label; absent if labels are numbers
      "features": ["length", "color=blue", "color=red"],   names of features 1, 2, 3 ..
-     "one_hot": {"color": ["blue", "red"]}}    columns of strings, one feature COLUMN=VALUE for each value
+     "one_hot": {"color": ["blue", "red"]},    columns of strings, one feature COLUMN=VALUE for each value
+     "means": [2.5, 0.25, 0.75],               of the features in the training data, null for one without values
+     "missing": "mean",                        what stands for missing values; absent if nothing did
+     "labelled": false}                        the rows have no labels; absent if they have
 
 A text file with one feature name on each line is accepted too, if it is given or is called MODEL.names.  For a model
 NAME.model, NAME.names is taken as well, but only in the format above: others use that suffix for descriptions of data.
@@ -13,8 +16,10 @@ NAME.model, NAME.names is taken as well, but only in the format above: others us
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
+import sys
 from typing import BinaryIO, NamedTuple
 
 from svmtool.errors import SvmtoolError, visible
@@ -25,23 +30,31 @@ from svmtool.integers import parse_integer
 SUFFIX, MODEL_SUFFIX = ".names", ".model"
 NAMES_FORMAT, NAMES_VERSION = "svmtool names", 1
 MAX_BYTES = 1 << 28  # bytes
+FILLED = ("mean", "zero")  # what may stand for missing values
 
 
 class Names(NamedTuple):
-    """Names of features in order, strings of integer labels, the label column and the values of one-hot columns."""
+    """Names of features in order, strings of integer labels, the label column and the values of one-hot columns.
+
+    means: of the features in the training data, nan for one without values; empty if not known.  missing: one of
+    FILLED, or empty.  labelled: whether the rows have labels.
+    """
 
     features: tuple[str, ...] = ()
     classes: dict[int, str] = {}
     label: str | None = None
     one_hot: dict[str, tuple[str, ...]] = {}
+    means: tuple[float, ...] = ()
+    missing: str = ""
+    labelled: bool = True
 
     def feature(self, index: int) -> str:
         """Name of the feature with this index, from 0 on."""
         return self.features[index] if index < len(self.features) else f"feature {index + 1}"
 
     def of_class(self, label: float) -> str:
-        """String of a label; the number itself if it has none."""
-        number = f"{label:.17g}"
+        """String of a label; the number itself if it has none; empty for nan, which is no label."""
+        number = f"{label:.17g}" if label == label else ""
         return self.classes.get(int(label), number) if label == label // 1 else number
 
 
@@ -52,6 +65,8 @@ def write(path: str, names: Names) -> None:
         **({"classes": {str(k): v for k, v in names.classes.items()}} if names.classes else {}),
         "features": list(names.features),
         **({"one_hot": {k: list(v) for k, v in names.one_hot.items()}} if names.one_hot else {}),
+        **({"means": [None if x != x else x for x in names.means]} if names.means else {}),
+        **({"missing": names.missing} if names.missing else {}), **({} if names.labelled else {"labelled": False}),
     }  # fmt: skip
     with replacing(path) as file:
         file.write(json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
@@ -93,15 +108,32 @@ def _checked(content: dict) -> Names:
         raise ValueError('"one_hot" must be an object of lists of strings')
     if label is not None and not isinstance(label, str):
         raise ValueError('"label" must be a string or null')
+    means, missing, labelled = content.get("means", []), content.get("missing", ""), content.get("labelled", True)
+    if not isinstance(means, list) or not all(x is None or _is_finite(x) for x in means):
+        raise ValueError('"means" must be a list of numbers and null')
+    if features and means and len(means) != len(features):
+        raise ValueError(f'"means" has {len(means)} numbers for {len(features)} features')
+    if missing not in ("", *FILLED):
+        raise ValueError(f'"missing" must be {" or ".join(FILLED)}')
+    if not isinstance(labelled, bool):
+        raise ValueError('"labelled" must be true or false')
     try:
         numbers = {parse_integer(k): v for k, v in classes.items()}
     except ValueError:
         raise ValueError('the keys of "classes" must be integers') from None
-    return Names(tuple(features), numbers, label, {k: tuple(v) for k, v in one_hot.items()})
+    known = tuple(math.nan if x is None else float(x) for x in means)
+    return Names(
+        tuple(features), numbers, label, {k: tuple(v) for k, v in one_hot.items()}, known, missing, labelled
+    )  # fmt: skip
 
 
 def _are_strings(values: object) -> bool:
     return isinstance(values, list) and all(isinstance(v, str) for v in values)
+
+
+def _is_finite(x: object) -> bool:
+    """Whether x is a number that a double holds."""
+    return isinstance(x, (int, float)) and not isinstance(x, bool) and abs(x) <= sys.float_info.max
 
 
 def find(given: str | None, *beside: str) -> Names:

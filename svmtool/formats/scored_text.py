@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text.decision_loops import score_lines
+from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import LineReader, Source
 from svmtool.models.linear import ONE_CLASS_WORD, LinearModel
@@ -41,8 +42,8 @@ class Scored:
         return copy
 
 
-def scored_blocks(source: Source, model: LinearModel) -> Iterator[Scored]:
-    """Score every line of an open source.
+def scored_blocks(source: Source, model: LinearModel, form: int = SOME_LABELLED) -> Iterator[Scored]:
+    """Score every line of an open source; form: of its labels, see text_loops.
 
     Raises DataError for the first malformed line, after yielding all earlier blocks.
     """
@@ -64,7 +65,7 @@ def scored_blocks(source: Source, model: LinearModel) -> Iterator[Scored]:
             except SvmtoolError as e:
                 reader.ended, group[place].error = True, e
                 return
-        group[place] = scored = _score(texts[me], size, model, source.name)
+        group[place] = scored = _score(texts[me], size, model, source.name, form)
         if fault:
             scored.error = DataError(1, source.name, "", fault)
         results += scored.n * model.columns
@@ -84,14 +85,14 @@ def scored_blocks(source: Source, model: LinearModel) -> Iterator[Scored]:
             yield block
 
 
-def _score(text: Buffer, stop: int, model: LinearModel, name: str) -> Scored:
+def _score(text: Buffer, stop: int, model: LinearModel, name: str, form: int) -> Scored:
     """Score the lines of text[:stop]; errors count lines from the block's first."""
     columns = model.columns
     scored = Scored(1 + stop // ROW_BYTES, columns)
     state = Buffer("i8", 3)  # position, row, largest index
     rho = model.rho if model.word == ONE_CLASS_WORD and model.rho is not None else 0.0  # other models ignore it
     while status := score_lines(
-        text, model.W, scored.labels, scored.decisions, state, columns, model.n_features, model.bias, rho, stop
+        text, model.W, scored.labels, scored.decisions, state, columns, model.n_features, model.bias, rho, stop, form
     ):
         at, row, largest = state.items
         if status == 2:
@@ -101,7 +102,7 @@ def _score(text: Buffer, stop: int, model: LinearModel, name: str) -> Scored:
 
         line = bytes(text.items[at : text.memory.find(b"\n", at, stop)])
         try:
-            label, indices, values = parse_line(line, row + 1, name)
+            label, indices, values = parse_line(line, row + 1, name, form=form)
         except DataError as e:
             scored.error = e
             return scored

@@ -23,7 +23,6 @@ MAGIC_BYTES = 6
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")  # usual suffixes of such files
 
 READ_BYTES = MIB  # bytes of a sequential input read at once where it is completed or decompressed
-ZERO_LABEL = b"0 "  # stands where rows have no label
 END_OF_LINE = b"\n"
 MAX_LINE = 1 << 28  # bytes; a small compressed file may contain gigabytes without a newline
 BECAME_SHORTER = "became shorter while it was read"
@@ -190,26 +189,9 @@ def compression_of(head: bytes) -> str:
     return next((kind for magic, kind in MAGIC if head.startswith(magic)), "")
 
 
-def unlabelled(source: Source) -> Source:
-    """A source of the same lines with the label 0 before each; an empty line is a row without features."""
-    return of_pieces(source.name, _labelled(source))
-
-
 def of_pieces(name: str, pieces: Iterator[bytes]) -> Source:
     """A source of the bytes of some pieces, none of them empty."""
     return Source(name, -1, None, _Pieces(pieces), own=False)
-
-
-def _labelled(source: Source) -> Iterator[bytes]:
-    """The pieces of text of `unlabelled`."""
-    block, begins = bytearray(READ_BYTES), True  # whether the next byte begins a line
-    while n := source.read_into(block):
-        text = bytes(block[:n])
-        last = text.endswith(b"\n")
-        inside = text[:-1] if last else text
-        first, end = ZERO_LABEL if begins else b"", b"\n" if last else b""
-        yield first + inside.replace(b"\n", b"\n" + ZERO_LABEL) + end
-        begins = last
 
 
 class _Pieces(io.RawIOBase):

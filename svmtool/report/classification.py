@@ -62,7 +62,9 @@ def _numbers(model: LinearModel | KernelModel, found: Classes) -> list[tuple[str
 
 def _remarks(found: Classes) -> str:
     remarks = []
-    if found.unknown_rows:
+    if found.unknown_rows == found.rows:
+        remarks.append("No row has a label of the model: these rows cannot be predicted right.")
+    elif found.unknown_rows:
         remarks.append(f"{found.unknown_rows} rows have a label that the model lacks; they count as wrong.")
     empty = int(np.sum(found.counts[: found.known].sum(axis=1) == 0))
     if empty:

@@ -7,12 +7,13 @@ import os
 import numpy as np
 
 from svmtool import __version__
+from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import read
 from svmtool.formats.names import Names
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.models.kernel import UNFIT, KernelModel
-from svmtool.report import classification, page, regression
+from svmtool.report import classification, page, predictions, regression
 from svmtool.report.classes import Classes
 from svmtool.report.classes import ranked as ranked_of
 from svmtool.report.model_section import facts_section, weights_section
@@ -22,27 +23,32 @@ def report(model_path: str, test_path: str, names: Names) -> str:
     """The page's text; SvmtoolError for files that cannot be read and an empty test set."""
     model = read(model_path)
     is_kernel = isinstance(model, KernelModel)
-    rows = svmlight.read(test_path, first_index=0 if is_kernel else 1)
+    rows = svmlight.read(test_path, 0 if is_kernel else 1, SOME_LABELLED)
     if not len(rows):
         raise SvmtoolError(f"{test_path} holds no rows")
     if model.nr_class == 0 or (not is_kernel and model.columns == 0):
         raise SvmtoolError(f"{model_path}: the model has no classes and cannot predict")
     if is_kernel and (row := model.scores.unfit_row(rows)) >= 0:
         raise SvmtoolError(f"{test_path}: line {row + 1}: {UNFIT.format(model.scores.last)}")
+    given = ~np.isnan(rows.labels)
     ranked = None
-    if model.kind == "regression":
+    if not given.any():
+        body = predictions.sections(model, rows, names)
+    elif model.kind == "regression":
         predicted = model.predict(rows)
         if not np.all(np.isfinite(predicted)):
             raise SvmtoolError(f"{model_path}: predictions are not finite")
-        body = regression.sections(rows.labels, predicted)
+        body = regression.sections(rows.labels[given], predicted[given])
     else:
-        found = Classes(model, rows, names)
+        found = Classes(model, rows if given.all() else rows.take(np.flatnonzero(given)), names)
         ranked = ranked_of(found.roc)
         body = classification.sections(model, found)
+    bare = int(np.count_nonzero(~given))
+    unmeasured = f" {bare} rows have no label: nothing is measured on them." if bare else ""
     name, test = os.path.basename(model_path), os.path.basename(test_path)
     return page.page(
         f"{name} on {test}",
-        f"{len(rows)} rows of {test}, predicted by {name}.",
+        f"{len(rows)} rows of {test}, predicted by {name}.{unmeasured}",
         [*body, weights_section(model, names, ranked), facts_section(model, names, model_path)],
         f"Written by svmtool report, version {__version__}.",
     )

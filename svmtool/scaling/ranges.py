@@ -97,8 +97,9 @@ class ShapeOfData:
         self.rows += len(table)
         self.pairs += len(table.values)
         self.n_features = max(self.n_features, table.n_features)
-        self.y_low = min(self.y_low, float(table.labels.min()))
-        self.y_high = max(self.y_high, float(table.labels.max()))
+        labels = table.labels[table.labels == table.labels]  # nan is no label
+        self.y_low = min(self.y_low, float(labels.min(initial=MAX_FLOAT)))
+        self.y_high = max(self.y_high, float(labels.max(initial=-MAX_FLOAT)))
         if self.n_features <= self._max_dense():
             self._make_dense()
             scale_loops.extend_ranges(table.indices, table.values, self.low, self.high, self.seen)

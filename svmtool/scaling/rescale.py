@@ -15,6 +15,7 @@ import numpy as np
 from svmtool.activity import doing
 from svmtool.compiled import threads
 from svmtool.compiled.loops.text import scale_loops
+from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.data.dataset import Dataset
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats import output
@@ -51,7 +52,7 @@ def run(options, warn: Callable[[str], None]) -> bool:
             reader = SlowLines(warn)
             shape = ShapeOfData(None if restored is None else restored.index - 1)
             with doing("reading ranges", source=source):
-                for table in tables(source, slow_line=reader.read):
+                for table in tables(source, slow_line=reader.read, form=SOME_LABELLED):
                     shape.add(table)
             shape.finish()
             reader.report()
@@ -71,13 +72,16 @@ def run(options, warn: Callable[[str], None]) -> bool:
 
 def _factors(options, restored: Ranges | None, shape: ShapeOfData, warn):
     """The labels' (y_lower, y_upper, y_min, y_max) or None, and (lower, upper); shape gets the restored ranges."""
+    labelled = shape.y_low <= shape.y_high
+    if options.y and shape.rows and not labelled:
+        raise SvmtoolError(f"{options.file}: the rows have no labels: leave out -y")
     y = (*options.y, shape.y_low, shape.y_high) if options.y else None
     limits = options.lower, options.upper
     if restored is None:
         return y, limits
     if restored.y is not None:
         y = restored.y
-        if y[2] == y[3] and not shape.y_low == shape.y_high == y[2]:
+        if labelled and y[2] == y[3] and not shape.y_low == shape.y_high == y[2]:
             raise SvmtoolError(f"{options.restore}: the range of the labels is empty, so these labels cannot be scaled")
     if restored.x is None:
         what = "features" if restored.y is not None else "labels or features"
@@ -121,7 +125,7 @@ class SlowLines:
             if b":" in word:
                 raise DataError(number, file, shown, "the label is missing")
             self.cut[number] = file, shown
-        return parse_line(word[:length] + rest, number, file, tiny=True)
+        return parse_line(word[:length] + rest, number, file, tiny=True, form=SOME_LABELLED)
 
     def report(self) -> None:
         if self.cut:
@@ -136,7 +140,7 @@ def _write(source: Source, reader: SlowLines, shape: ShapeOfData, y, limits) -> 
     writer = RowWriter(shape, limits)
     rows = 0
     with output.replacing("-") as file:
-        for table in tables(source, slow_line=reader.read):
+        for table in tables(source, slow_line=reader.read, form=SOME_LABELLED):
             if rows + len(table) > shape.rows or table.n_features > shape.n_features:
                 break
             try:

@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_opened(tmp_path):
 
 
 def test_any_other_failure_is_raised_by_table(tmp_path, monkeypatch):
-    def fail(source, first_index):
+    def fail(*_):
         raise MemoryError
 
     (tmp_path / "d").write_bytes(TEXT)
@@ -90,9 +90,9 @@ def reads(monkeypatch):
     """The paths that were read, each with whether a separate thread read it."""
     found: list[tuple[str, bool]] = []
 
-    def noted(source, first_index):
+    def noted(source, *how):
         found.append((source.name, threading.current_thread() is not threading.main_thread()))
-        return svmlight.read_raw(source, first_index)
+        return svmlight.read_raw(source, *how)
 
     monkeypatch.setattr(inputs, "read_raw", noted)
     return found

@@ -232,7 +232,7 @@ BAD_LINES = [
     ("# comment", 255, "ERROR: failed to read labels: a: line 2: '#' is not a number"),
     ("label 1:2", 255, "ERROR: failed to read labels: a: line 2: 'label' is not a number"),
     ("1:2", 1, "Wrong input format at line 2: a: token '1:2': the label is missing"),
-    ("nan 1:2", 1, "Wrong input format at line 2: a: token 'nan': the label is not finite"),
+    ("inf 1:2", 1, "Wrong input format at line 2: a: token 'inf': the label is not finite"),
     ("1 1:nan", 1, "Wrong input format at line 2: a: token '1:nan': the value is not finite"),
     ("1 1:inf", 1, "Wrong input format at line 2: a: token '1:inf': the value is not finite"),
     ("1 1:1e400", 1, "Wrong input format at line 2: a: token '1:1e400': the value is beyond the range"),

@@ -46,7 +46,11 @@ def test_strings_become_labels_and_features(run, tmp_path):
     np.testing.assert_array_equal(X, [[1.5, 0, 1], [0, 1, 0], [2, 0, 1]])
     found = names_file.read("d.names")
     assert found == names_file.Names(
-        ("length", "colour=blue", "colour=red"), {1: "setosa", 2: "virginica"}, "species", {"colour": ("blue", "red")}
+        ("length", "colour=blue", "colour=red"),
+        {1: "setosa", 2: "virginica"},
+        "species",
+        {"colour": ("blue", "red")},
+        (3.5 / 3, 1 / 3, 2 / 3),
     )
     assert said[0] == "label column: species (the last; --label chooses another)"
     assert said[1] == "labels: 1 = setosa, 2 = virginica"
@@ -64,7 +68,7 @@ def test_test_data_get_the_same_columns_and_labels(run, tmp_path):
     assert any("extra" in line for line in said)
     (tmp_path / "u.csv").write_text("colour,length\nred,4\n")
     run("u.csv", "u", names="d.names")
-    assert rows("u")[1] == [0]
+    assert np.isnan(rows("u")[1]).all()
     for text, reason in [
         ("species,colour,length\nalba,red,1\n", "line 2, column 'species': the label 'alba' is unknown"),
         ("species,colour,length\nsetosa,green,1\n", "line 2, column 'colour': the value 'green' is unknown"),
@@ -85,7 +89,7 @@ def test_test_data_get_the_same_columns_and_labels(run, tmp_path):
         ("a,c,b", {}, [3], "b (the last"),
         ("a,y,b", {"label": "a"}, [1], None),
         ("a,y,b", {"label": "3"}, [3], None),
-        ("a,y,b", {"no_label": True}, [0], None),
+        ("a,y,b", {"no_label": True}, [np.nan], None),
         (None, {}, [3], "column 3 (the last"),
         (None, {"label": "1"}, [1], None),
     ],
@@ -94,7 +98,7 @@ def test_label_column(run, tmp_path, header, choices, label, says):
     (tmp_path / "d.csv").write_text((f"{header}\n" if header else "") + "1,2,3\n")
     said = run("d.csv", "d", **choices)
     X, y = rows("d")
-    assert y == label
+    np.testing.assert_array_equal(y, label)
     assert X.shape[1] == (3 if choices.get("no_label") else 2)
     assert says is None or says in said[0]
 

@@ -84,7 +84,7 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
 
     threads.set_count(options.threads)
     with contextlib.ExitStack() as stack:
-        opened = source = stack.enter_context(open_source(options.files[0]))
+        source = stack.enter_context(open_source(options.files[0]))
         if len(options.files) < 3:
             raise SvmtoolError("can't open output file (null): name an output file, or - for standard output")
         output = stack.enter_context(replacing(options.files[2]))
@@ -105,11 +105,7 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
 
             output = NamedLabels(output, names)
         report = job.report(output, scores)
-        if not options.labelled:
-            from svmtool.formats.source import unlabelled
-
-            source = unlabelled(source)
-        with doing("predicting", source=opened):
+        with doing("predicting", source=source):
             for block in job.blocks(source):
                 report.add(block)
     _warn_of_features(job, options, console)

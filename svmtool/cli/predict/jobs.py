@@ -24,12 +24,12 @@ class Job:
     known, largest: the largest index of the model, and of the rows so far.  beyond: what larger indices of rows do.
     whose: what `known` is of; LIBSVM's files state that of the support vectors alone.
     notice: text before the result lines of LIBSVM; None: the lines are LIBLINEAR's.
-    score: yields the scored rows of a source and a model, block by block.
+    score: yields the scored rows of a source and a model, block by block; its last argument is the form of labels.
     """
 
     def __init__(
-        self, options: Options, score: Callable[[Source, Any], Iterator[Scored]], model: Any, known: int, beyond: str,
-        notice: str | None = None, whose: str = "the model",
+        self, options: Options, score: Callable[[Source, Any, int], Iterator[Scored]], model: Any, known: int,
+        beyond: str, notice: str | None = None, whose: str = "the model",
     ):  # fmt: skip
         self.options, self.score, self.model, self.notice = options, score, model, notice
         self.known, self.beyond, self.largest, self.whose = known, beyond, 0, whose
@@ -46,7 +46,9 @@ class Job:
 
     def blocks(self, source: Source) -> Iterator[Scored]:
         """The scored rows of the test file; DataError for the first malformed one."""
-        for block in self.score(source, self.model):
+        from svmtool.compiled.loops.text.text_loops import SOME_LABELLED, UNLABELLED
+
+        for block in self.score(source, self.model, SOME_LABELLED if self.options.labelled else UNLABELLED):
             self.largest = max(self.largest, block.largest)
             yield block
 

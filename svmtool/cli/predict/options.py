@@ -38,7 +38,8 @@ or zstd; output_file may be - (standard output).  Options come before the files.
                    absolute error and R2 (regression)
   --names FILE     write the strings of labels that FILE (DATA.names of svmtool
                    convert) has for the integers; fields separated by tabs
-  --no-labels      the rows of test_file have no labels: no accuracy is printed
+  --no-labels      the rows of test_file begin with index:value or nan: no
+                   accuracy is printed (without it, rows may begin with nan)
   --threads N      use N threads (default: all cores, or OMP_NUM_THREADS)
   --spark MASTER   predict with Spark (local[N], spark://HOST:PORT, yarn, ..):
                    test_file is a file, directory or pattern as Spark reads

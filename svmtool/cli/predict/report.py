@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from svmtool.cli.predict.plain import accuracy_line
+from svmtool.cli.predict.plain import Hits
 from svmtool.formats.scored_text import Scored
 from svmtool.metrics import ClassCounts, RankCurve, RegressionErrors, quotient, rank_places
 from svmtool.numbers import format_numbers, format_rows
@@ -24,12 +24,13 @@ class Report:
     ):  # fmt: skip
         self.model, self.output, self.scores, self.metrics, self.notice = model, output, scores, metrics, notice
         self.probabilities = probabilities and model.kind != "regression"
-        self.total = self.hits = 0
         self.missed = 0  # rows whose probabilities reached LIBSVM's iteration limit
         self.errors = RegressionErrors()
         self.ranks = np.sort(model.labels).astype(float) if metrics and model.is_ordinal else None
         self.distance = 0.0  # between predicted and true ranks, summed
         names = (1, -1) if model.labels is None else model.labels
+        self.names = np.array(() if model.kind == "regression" else names, np.float64)
+        self.hits = Hits(self.names.tolist(), notice is not None)
         self.counts = ClassCounts(names)
         self.curve: RankCurve | None = None
         if metrics and model.kind == "one-class":
@@ -58,7 +59,6 @@ class Report:
         n, columns = block.n, self.model.columns
         labels, decisions = block.labels.array()[:n], block.decisions.array()[: n * columns].reshape(n, columns)
         predictions, probabilities = self.predict(decisions)
-        self.total += n
         if n == 0:
             return
         if probabilities is not None:
@@ -67,10 +67,14 @@ class Report:
             self.output.write(format_numbers(predictions, 17))
         if self.scores is not None and columns:
             self.scores.write(format_rows(decisions, 17))
+        given = labels == labels  # nan is no label
+        if not given.all():
+            labels, predictions, decisions = labels[given], predictions[given], decisions[given]
+        known, hits = (int(np.count_nonzero(x)) for x in (np.isin(labels, self.names), labels == predictions))
+        self.hits.merge((n, len(labels), known, hits))
         if self.model.kind == "regression":
             self.errors.add(labels, predictions)
             return
-        self.hits += int(np.count_nonzero(labels == predictions))
         if self.metrics:
             one_class = self.model.kind == "one-class"  # every label but 1 is an outlier, as for the curve
             self.counts.add(np.where(labels == 1.0, 1.0, -1.0) if one_class else labels, predictions)
@@ -82,13 +86,13 @@ class Report:
 
     def tally(self) -> tuple:
         """The counts, for `merge`."""
-        return self.total, self.hits, self.missed, self.errors, self.distance, self.counts, self.curve
+        return self.hits.tally(), self.missed, self.errors, self.distance, self.counts, self.curve
 
     def merge(self, tally: tuple) -> None:
         """Add the counts of later rows that another process has written."""
-        total, hits, missed, errors, distance, counts, curve = tally
-        self.total, self.hits, self.missed = self.total + total, self.hits + hits, self.missed + missed
-        self.distance += distance
+        hits, missed, errors, distance, counts, curve = tally
+        self.hits.merge(hits)
+        self.missed, self.distance = self.missed + missed, self.distance + distance
         self.errors.merge(errors)
         self.counts.merge(counts)
         if self.curve is not None:
@@ -98,7 +102,9 @@ class Report:
         """Accuracy, or the two lines of a regression, as LIBLINEAR or LIBSVM prints them."""
         before = (self.notice or "") + "Exceeds max_iter in multiclass_prob\n" * self.missed
         if self.model.kind != "regression":
-            return before + accuracy_line(self.hits, self.total, self.notice is not None)
+            return before + self.hits.line()
+        if not self.hits.measured:
+            return before
         return (
             f"{before}Mean squared error = {self.errors.mean_squared()} (regression)\n"
             f"Squared correlation coefficient = {self.errors.squared_correlation()} (regression)\n"
@@ -106,11 +112,12 @@ class Report:
 
     def warnings(self) -> list[str]:
         """Lines for stderr about the result lines."""
-        return self.errors.warnings() if self.model.kind == "regression" else []
+        found = self.hits.warnings()
+        return found + self.errors.warnings() if self.model.kind == "regression" and self.hits.measured else found
 
     def metric_lines(self) -> str:
         """The lines of --metrics; empty without it."""
-        if not self.metrics:
+        if not self.metrics or not self.hits.measured:
             return ""
         if self.model.kind == "regression":
             return f"Mean absolute error = {self.errors.mean_absolute()}\nR2 = {self.errors.determination():g}\n"
@@ -124,7 +131,7 @@ class Report:
             f"Macro average: precision = {100 * precision:g}%, recall = {100 * recall:g}%, F1 = {100 * f1:g}%\n"
         )
         if self.ranks is not None:
-            lines.append(f"Mean absolute error = {quotient(self.distance, self.total)} (ranks)\n")
+            lines.append(f"Mean absolute error = {quotient(self.distance, self.hits.counts.items[0])} (ranks)\n")
         if self.curve is not None:
             lines.append(f"AUC = {self.curve.area():g}\n")
         return "".join(lines)

@@ -18,8 +18,8 @@ def command(model: str, test: str, output: str, names: str | None) -> None:
     """Write one HTML page about MODEL on the rows of TEST (LIBSVM's text format).
 
     Classifiers: accuracy, ROC, precision and recall, calibration (models with probabilities), confusion, each class.
-    Regressions: errors, predicted against true values, residuals.  All: largest weights, certificate.  The page needs
-    no network and no other file.
+    Regressions: errors, predicted against true values, residuals.  All: largest weights, certificate.  Rows without
+    labels (nan) are predicted and not measured.  The page needs no network and no other file.
     """
     from svmtool.formats import names as names_file
     from svmtool.formats.output import replacing

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from svmtool.activity import doing
 from svmtool.compiled import ahead_of_time
+from svmtool.compiled.loops.text.text_loops import LABELLED
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import END_OF_LINE, MAX_LINE, NUL_IN_LINE, open_source, too_long
 from svmtool.formats.svmlight.table import RawTable, joined, parse_bytes, read_raw
@@ -32,11 +33,11 @@ class Reading:
 
     The import of numpy takes some 50 ms of one core, in which a thread parses some 20 MB of text.
 
-    first_index: see RawTable.
+    first_index, form: see RawTable.
     """
 
-    def __init__(self, path: str, first_index: int = 1):
-        self.path, self.first_index = path, first_index
+    def __init__(self, path: str, first_index: int = 1, form: int = LABELLED):
+        self.path, self.first_index, self.form = path, first_index, form
         self._parts: list[RawTable] = []
         self._error: BaseException | None = None
         self._started = False
@@ -77,7 +78,7 @@ class Reading:
     def _read(self) -> None:
         with open_source(self.path) as source:
             self._source = source
-            self._parts = read_raw(source, self.first_index)
+            self._parts = read_raw(source, self.first_index, self.form)
 
     @property
     def taken(self) -> int:

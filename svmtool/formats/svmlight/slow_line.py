@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import re
 
+from svmtool.compiled.loops.text.text_loops import LABELLED, UNLABELLED
 from svmtool.errors import DataError
 from svmtool.integers import parse_integer
 from svmtool.numbers import number_length, parse_number
 
 NO_LABEL = "the label is missing: each row begins with one (svm-predict --no-labels reads rows without)"
+LABEL_NEEDED = "the label is not finite: nan stands for no label, and there is nothing to train or validate on"
 BLANKS = b" \t"
 SPACE = b" \t\r\v\f"  # skipped by C's strtod and strtol
 SMALLEST_NORMAL = 2.2250738585072014e-308
@@ -41,11 +43,11 @@ _NONZERO = re.compile(rb"[1-9a-f]", re.I)
 
 
 def parse_line(
-    line: bytes, number: int, file: str, tiny: bool = False, first_index: int = 1
+    line: bytes, number: int, file: str, tiny: bool = False, first_index: int = 1, form: int = LABELLED
 ) -> tuple[float, list[int], list[float]]:
     """Parse a line without its newline; returns label, indices (starting at 1) and values.
 
-    first_index: the smallest valid index.
+    first_index: the smallest valid index.  form: see text_loops.LABELLED.
     tiny: accept values below the normal range of doubles, as LIBSVM's svm-scale but not LIBLINEAR does.
     Raises DataError with the line number, the token and the reason.
     """
@@ -55,12 +57,14 @@ def parse_line(
             reason = ": ".join(filter(None, (reason, advice(line))))
         raise DataError(number, file, token.decode("utf-8", "backslashreplace"), reason)
 
-    if not line.strip(SPACE):
+    if not line.strip(SPACE) and form != UNLABELLED:
         refuse(b"", "the line is empty")
     at = len(line) - len(line.lstrip(BLANKS))
     token = _word(line, at)
-    label = _label(token, refuse)
-    at += len(token)
+    label = float("nan")
+    if form != UNLABELLED or token.lower() == b"nan":
+        label = _label(token, form, refuse)
+        at += len(token)
     indices: list[int] = []
     values: list[float] = []
     previous = first_index - 1
@@ -98,7 +102,7 @@ def _word(text: bytes, start: int) -> bytes:
     return text[start:end]
 
 
-def _label(token: bytes, refuse) -> float:
+def _label(token: bytes, form: int, refuse) -> float:
     body = token.lstrip(SPACE)
     length = number_length(body)
     if length == 0:
@@ -110,7 +114,9 @@ def _label(token: bytes, refuse) -> float:
             refuse(token, "a carriage return follows the label: convert the line ends (CRLF) to LF")
         refuse(token, NO_LABEL if b":" in token else "the label is not a number")
     value = parse_number(body[:length])
-    if value != value or value in (float("inf"), float("-inf")):
+    if value != value:
+        return float("nan") if form != LABELLED else refuse(token, LABEL_NEEDED)
+    if value in (float("inf"), float("-inf")):
         refuse(token, "the label is not finite")
     return value
 

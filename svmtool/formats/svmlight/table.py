@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text import text_loops
+from svmtool.compiled.loops.text.text_loops import LABELLED
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import END_OF_LINE, MAX_LINE, LineReader, Source, open_source, partial_line_error, too_long
 from svmtool.numbers import format_one
@@ -42,12 +43,13 @@ class RawTable:
 
     columns: numbers before a row's pairs, stored in `labels` row by row (1 for data).
     first_index: the smallest valid index, 0 (stored as -1) or 1.
+    form: LABELLED, or another form of text_loops, in which rows may have no label: it is nan then.
     """
 
-    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "columns", "first_index")
+    __slots__ = ("labels", "indptr", "indices", "values", "n_features", "columns", "first_index", "form")
 
-    def __init__(self, rows: int, pairs: int, columns: int = 1, first_index: int = 1):
-        self.columns, self.first_index = columns, first_index
+    def __init__(self, rows: int, pairs: int, columns: int = 1, first_index: int = 1, form: int = LABELLED):
+        self.columns, self.first_index, self.form = columns, first_index, form
         self.labels, self.indptr = Buffer("f8", rows * columns), Buffer("i8", rows + 1)
         self.indices, self.values = Buffer("i4", pairs), Buffer("f8", pairs)
         self.n_features = 0
@@ -60,20 +62,20 @@ class RawTable:
         return Dataset(*arrays, self.n_features)  # type: ignore[call-arg]
 
 
-def read(path: str, first_index: int = 1) -> Dataset:
-    """Read a whole file (`-`: standard input) as one Dataset; `first_index` as in RawTable.
+def read(path: str, first_index: int = 1, form: int = LABELLED) -> Dataset:
+    """Read a whole file (`-`: standard input) as one Dataset; `first_index` and `form` as in RawTable.
 
     Raises SvmtoolError if it cannot be opened, DataError for the first malformed line.
     """
     with open_source(path) as source:
-        return joined(read_raw(source, first_index))
+        return joined(read_raw(source, first_index, form))
 
 
-def read_raw(source: Source, first_index: int = 1) -> list[RawTable]:
+def read_raw(source: Source, first_index: int = 1, form: int = LABELLED) -> list[RawTable]:
     """Read an open source without numpy: one RawTable for a plain file, else one for each CHUNK_BYTES of text."""
     if source.size is not None:
-        return [_read_regular(source, first_index)]
-    return list(raw_tables(source, first_index=first_index))
+        return [_read_regular(source, first_index, form)]
+    return list(raw_tables(source, first_index=first_index, form=form))
 
 
 def joined(parts: list[RawTable]) -> Dataset:
@@ -103,7 +105,7 @@ def joined_raw(parts: list[RawTable]) -> RawTable:
     return whole
 
 
-def _read_regular(source: Source, first_index: int) -> RawTable:
+def _read_regular(source: Source, first_index: int, form: int) -> RawTable:
     size = source.size
     assert size is not None
     n_blocks = -(-size // BLOCK_BYTES)
@@ -133,7 +135,7 @@ def _read_regular(source: Source, first_index: int) -> RawTable:
     threads.run_blocks(count, n_blocks)
     unfinished = size > 0 and load(size - 1, size).items[0] != text_loops.NEWLINE
     pieces, rows, pairs = cut_into_pieces(facts, BLOCK_BYTES, size, unfinished)
-    table = RawTable(rows, pairs, first_index=first_index)
+    table = RawTable(rows, pairs, first_index=first_index, form=form)
 
     def reject_last_line(piece: Piece, fault: str) -> None:
         """Raise DataError for the piece's last line, or an earlier malformed one in the piece's first block."""
@@ -189,11 +191,11 @@ def _parse(
     now[0], now[1], now[2] = start, piece.rows[0], piece.pairs[0]
     loop = text_loops.parse_lines.bind(text, table.labels, table.indptr, table.indices, table.values, state)
     columns = table.columns
-    while loop(stop, piece.rows[1], piece.pairs[1], columns, table.first_index):
+    while loop(stop, piece.rows[1], piece.pairs[1], columns, table.first_index, table.form):
         if slow_line is None:
             from svmtool.formats.svmlight.slow_line import parse_line
 
-            slow_line = functools.partial(parse_line, first_index=table.first_index)
+            slow_line = functools.partial(parse_line, first_index=table.first_index, form=table.form)
         at, row, pair, largest = now
         line = bytes(text.items[at : text.memory.find(END_OF_LINE, at)])
         label, indices, values = slow_line(line, first_line + row + 1, name)
@@ -212,20 +214,22 @@ def _parse(
     return now[3]
 
 
-def tables(source: Source, chunk: int = CHUNK_BYTES, slow_line: LineParser | None = None) -> Iterator[Dataset]:
+def tables(
+    source: Source, chunk: int = CHUNK_BYTES, slow_line: LineParser | None = None, form: int = LABELLED
+) -> Iterator[Dataset]:
     """Yield Datasets of about `chunk` bytes of text each, read in sequence from the source's position.
 
     slow_line(line, number, file) -> (label, indices, values) parses lines that the compiled loop rejects; the default
     is slow_line.parse_line.
     """
-    for raw in raw_tables(source, chunk, slow_line):
+    for raw in raw_tables(source, chunk, slow_line, form=form):
         yield raw.table()
 
 
 def raw_tables(
     source: Source, chunk: int = CHUNK_BYTES, slow_line: LineParser | None = None, first_index: int = 1,
-    longest: int = MAX_LINE,
-) -> Iterator[RawTable]:
+    longest: int = MAX_LINE, *, form: int = LABELLED,
+) -> Iterator[RawTable]:  # fmt: skip
     """As `tables`, but yields RawTables, without numpy; longest: limit of the length of a line longer than a chunk."""
     reader, first_line, text = LineReader(source, chunk, longest), 0, None
     while not reader.ended:
@@ -233,7 +237,7 @@ def raw_tables(
         if fault:
             raise DataError(first_line + 1, source.name, "", fault)
         if size:
-            table = parse_text(text, size, source.name, slow_line, first_index=first_index, first_line=first_line)
+            table = parse_text(text, size, source.name, slow_line, 1, first_index, first_line, form)
             first_line += table.labels.size
             yield table
 
@@ -247,7 +251,7 @@ def parse_bytes(data: bytes, name: str, first_line: int = 0) -> RawTable:
 
 def parse_text(
     text: Buffer, size: int, name: str, slow_line: LineParser | None = None, columns: int = 1, first_index: int = 1,
-    first_line: int = 0,
+    first_line: int = 0, form: int = LABELLED,
 ) -> RawTable:  # fmt: skip
     """Parse the complete lines of text[:size], followed by PADDING bytes; errors count lines from first_line + 1."""
     n_blocks = -(-size // STREAM_BLOCK_BYTES)
@@ -258,7 +262,7 @@ def parse_text(
 
     threads.run_blocks(count, n_blocks)
     pieces, rows, pairs = cut_into_pieces(facts, STREAM_BLOCK_BYTES, size, False)
-    table = RawTable(rows, pairs, columns, first_index)
+    table = RawTable(rows, pairs, columns, first_index, form)
 
     def parse(piece: Piece) -> int:
         return _parse(text, piece.start, piece.stop, table, piece, first_line, name, slow_line)

@@ -14,6 +14,7 @@ from svmtool.compiled.loops.text.text_loops import (
     TAB,
     digits_at_front,
     few_digits,
+    label_at,
     number,
 )
 
@@ -86,13 +87,22 @@ def choose(decisions, out, columns, by_sign, n):
             out[i] = best
 
 
-@loop("i8(f8[], f8[], i8[], i8)")
-def count_hits(labels, names, places, n):
-    """Number of rows with the predicted label, names[places[i]]."""
-    hits = 0
+@loop("void(f8[], f8[], i8[], i8[], i8)")
+def count_hits(labels, names, places, counts, n):
+    """Count the rows with a label, with one of the labels `names`, and with the predicted one, names[places[i]].
+
+    counts: gets these numbers added.  A label nan is none.
+    """
     for i in range(n):
-        hits += labels[i] == names[places[i]]
-    return hits
+        label = labels[i]
+        counts[0] += label == label
+        known = label == names[places[i]]
+        counts[2] += known
+        for k in range(len(names)):
+            if known:
+                break
+            known = label == names[k]
+        counts[1] += known
 
 
 @loop("void(f8[], f8[], i8, i8, i8)")
@@ -144,14 +154,14 @@ def parse_reals(text, out, state, stop):
     return status
 
 
-@loop("i8(u1[], f8[], f8[], f8[], i8[], i8, i8, f8, f8, i8)")
-def score_lines(text, W, labels, decisions, state, columns, n_features, bias, rho, stop):
+@loop("i8(u1[], f8[], f8[], f8[], i8[], i8, i8, f8, f8, i8, i8)")
+def score_lines(text, W, labels, decisions, state, columns, n_features, bias, rho, stop, form):
     """Labels and decision values of the lines of text[state[0]:stop], whole lines, into the rows from state[1] on.
 
     Rows are not stored; the sums are those of `decide`.  state (position, row, largest index) is updated line by
     line.  Returns 0 at
     the end of the text, 1 at the start of a line that is not of the ordinary form (see text_loops), 2 at the start of a
-    line for which `labels` has no space.
+    line for which `labels` has no space.  form: see LABELLED of text_loops.
     """
     p, row, largest = state[0], state[1], state[2]
     while p < stop:
@@ -160,11 +170,9 @@ def score_lines(text, W, labels, decisions, state, columns, n_features, bias, rh
             return 2
         while text[p] == BLANK or text[p] == TAB:
             p += 1
-        label, p, fine = number(text, p)
-        c = text[p]
-        if not fine or not (c == BLANK or c == NEWLINE or c == TAB):
+        labels[row], p, fine = label_at(text, p, form)
+        if not fine:
             return 1
-        labels[row] = label
         base = row * columns
         total = 0.0
         for k in range(columns):

@@ -9,6 +9,8 @@ Lemire's method (see power_table.py).
 
 from __future__ import annotations
 
+import math
+
 from svmtool.compiled import _library, helper, loop
 
 if _library is None:
@@ -27,6 +29,9 @@ if _library is None:
     )  # fmt: skip
 
 PADDING = 32  # bytes needed in the buffer after the text
+
+# What begins a row: its label; its label, or `nan` where it has none; pairs alone, or `nan`.  Such labels are nan.
+LABELLED, SOME_LABELLED, UNLABELLED = 0, 1, 2
 
 TAB, NEWLINE, RETURN, BLANK, PLUS, MINUS, POINT, COLON = 9, 10, 13, 32, 43, 45, 46, 58
 ASCII_ZEROS = 0x3030303030303030
@@ -194,6 +199,18 @@ def number(text, p):
     return (-value if negative else value), q, fine
 
 
+@helper
+def label_at(text, p, form):
+    """The label of a row that begins at p, the position after it, and whether it could be read; form: see LABELLED."""
+    if form != LABELLED:
+        if text[p] == 110 and text[p + 1] == 97 and text[p + 2] == 110 and text[p + 3] <= BLANK:
+            return math.nan, p + 3, text[p + 3] == BLANK or text[p + 3] == NEWLINE or text[p + 3] == TAB
+        if form == UNLABELLED:
+            return math.nan, p, True
+    label, p, fine = number(text, p)
+    return label, p, fine and (text[p] == BLANK or text[p] == NEWLINE or text[p] == TAB)
+
+
 @loop("void(u1[], i8[], i8, i8)")
 def count_marks(text, facts, start, stop):
     """Facts about text[start:stop]: newlines, colons, length up to the first newline (-1: none), colons before it."""
@@ -217,14 +234,14 @@ def count_marks(text, facts, start, stop):
     facts[0], facts[1] = lines, colons
 
 
-@loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8, i8, i8, i8)")
-def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, last_pair, columns, least):
+@loop("i8(u1[], f8[], i8[], i4[], f8[], i8[], i8, i8, i8, i8, i8, i8)")
+def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, last_pair, columns, least, form):
     """Read the lines of text[state[0]:stop], which ends in a newline, into the rows from state[1] on.
 
     state: position, row, pair, largest index so far; updated line by line.  Returns 0 at the end of the text, 1 at the
     start of a line that is not of the ordinary form or does not fit before last_row, last_pair.
     Indices are stored minus 1.  columns: numbers before a row's pairs (1 for data, the label); least: the smallest
-    allowed index, 0 or 1.
+    allowed index, 0 or 1.  form: see LABELLED.
     """
     p, row, pair, largest = state[0], state[1], state[2], state[3]
     stopped = 0
@@ -236,9 +253,8 @@ def parse_lines(text, labels, indptr, indices, values, state, stop, last_row, la
         for k in range(row * columns, (row + 1) * columns):
             while text[p] == BLANK or text[p] == TAB:
                 p += 1
-            labels[k], p, fine = number(text, p)
-            c = text[p]
-            if not fine or not (c == BLANK or c == NEWLINE or c == TAB):
+            labels[k], p, fine = label_at(text, p, form)
+            if not fine:
                 stopped = 1
                 break
         if stopped:
