@@ -13,6 +13,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
 from svmtool.params import Settings, check_kernel_after_reading
 from svmtool.registry.row import BOUNDARIES, Solver, gap_of_theta
+from svmtool.training.inputs import MAX_DIGITS
 
 KERNEL_NUMBERS = {
     "linear": params.LINEAR, "poly": params.POLYNOMIAL, "polynomial": params.POLYNOMIAL,
@@ -60,6 +61,7 @@ REQUESTS = frozenset({"probability", "paper_form", "loo"})  # flags that ask for
 NEVER_NONE = frozenset(
     name for name, value in {**DEFAULTS, **params.NO_OPTIONS._asdict(), "loo": False}.items() if value is not None
 )
+SQUARED, MAX_SQUARED = frozenset({"bias", "p", "coef0", "gamma"}), 10.0 ** (MAX_DIGITS / 2)
 POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha"})
 PAPER_LIMITS = ("delta_alpha", "min_alpha_opt", "max_alpha_opt", "min_alpha_check")  # of paper_form
 
@@ -121,6 +123,8 @@ def _checked(name: str, value: Any) -> Any:
         raise ValueError(f"boundary must be {' or '.join(map(repr, BOUNDARIES))}, not {shown(value)}")
     if name in REALS or (name in ("mu", "gamma") and not isinstance(value, str)):
         value = real(name, value)
+        if name in SQUARED and MAX_SQUARED < abs(value) < float("inf"):
+            raise ValueError(f"{name} == {value:g} overflows when it is squared")
         if name in POSITIVE_KEYWORDS and not 0 < value < float("inf"):
             raise ValueError(f"{name} == {value:g}, must be a number > 0.")
     return value

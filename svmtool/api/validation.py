@@ -298,8 +298,8 @@ def search_C(
     check_names(keywords, ("sample_weight", "threads", "folds", "stratified", "score", "callback"))
     folds, stratified = whole("folds", folds), flag("stratified", stratified)
     one_class = flag("one_class", one_class)
-    if score is not None:
-        text("score", score)
+    if score is not None and text("score", score) not in MEASURES:
+        raise ValueError(f"score: unknown metric {shown(score)}: use one of {', '.join(MEASURES)}")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {shown(callback)}")
     data = arrays.dataset(X, y, sample_weight)

@@ -22,6 +22,7 @@ PHRASES = (
     (r" \(svm-scale\)", ""),
     (r"To not regularize bias, must specify -B 1 along with -R", "regularize_bias=False needs bias=1"),
     (r"classifiers that svm-train -b 1 has trained", "classifiers that were trained with probability=True"),
+    (r"^n-fold cross validation: n must", "folds: n must"),
     (r"^class label (-?\d+) specified in weight is not found", r"class_weight has the label \1, which y does not have"),
     (r"raise -n, or use -s 0", "raise -n, or use solver='svc'"),
     (r"-w(-?\d+) is", r"class_weight of \1 is"),
@@ -51,7 +52,10 @@ def in_keywords(text: str, names: Mapping[str, str] | None = None) -> str:
 
 
 # Parameters of estimators for keywords, where an estimator has them.
-PARAMETERS = (("eps", "tol"), ("gap", "tol"), ("gap", "theta"), ("cache_mb", "cache_size"), ("p", "epsilon"))
+PARAMETERS = (
+    ("eps", "tol"), ("gap", "tol"), ("gap", "theta"), ("cache_mb", "cache_size"), ("p", "epsilon"),
+    ("threads", "n_jobs"),
+)  # fmt: skip
 OF_ESTIMATORS = (
     (r"lower -e or use --gap", "lower -e"),
     (r"use --gap [\d.e+-]+ to continue", "lower tol to continue"),
@@ -72,7 +76,7 @@ def in_parameters(text: str, known: Collection[str], classes: Sequence[Any] | No
         text = _COST.sub("", text)
     names = {keyword: name for keyword, name in PARAMETERS if name in known}
     text = in_keywords(text, names)
-    text = re.sub(r"^(eps|gap|cache_mb|p)(?= (==|<|must|is|contains|needs) )", lambda m: names.get(m[1], m[1]), text)
+    text = re.sub(r"^(\w+)(?= (==|<|must|is|contains|needs) )", lambda m: names.get(m[1], m[1]), text)
     if classes is None:
         return text
 

@@ -141,14 +141,14 @@ class CsrRows(Rows):
             self.sum_blocks, self.d, lambda g, lo, hi: loops.csr_diagonal(*self.csr_arrays, c, g, lo, hi)
         )
         if self.bias >= 0:
-            g[-1] = self.bias**2 * float(np.sum(c))
+            g[-1] = self.bias * self.bias * float(np.sum(c))
         return g
 
     def square_norms(self) -> np.ndarray:
         norms = np.empty(self.n)
         call = loops.csr_square_norms.bind(self.indptr, self.values, norms)
         self.for_each_block(lambda lo, hi: call(lo, hi))
-        return norms + self.bias**2 if self.bias >= 0 else norms
+        return norms + self.bias * self.bias if self.bias >= 0 else norms
 
     def _plain_forms(self, M: np.ndarray) -> np.ndarray:
         forms = np.empty(self.n)
@@ -188,7 +188,7 @@ class CsrRows(Rows):
             hi = min(lo + step, len(chosen))
             loops.csr_products(*arrays, *arrays, np.zeros(self.n_features), K, len(chosen), 1, lo, hi)
             if self.bias >= 0:
-                K[lo:hi] += self.bias**2
+                K[lo:hi] += self.bias * self.bias
 
         run_blocks(work, -(-(len(chosen) - first) // step))
 

@@ -140,7 +140,7 @@ class DenseRows(Rows):
             for lo, hi in self.pieces(*block):
                 g[: self.n_features] += c[lo:hi] @ np.square(self.X[lo:hi])
         if self.bias >= 0:
-            g[-1] = self.bias**2 * float(np.sum(c))
+            g[-1] = self.bias * self.bias * float(np.sum(c))
         return g
 
     def square_norms(self) -> np.ndarray:
@@ -148,7 +148,7 @@ class DenseRows(Rows):
         for block in self.blocks:
             for lo, hi in self.pieces(*block):
                 norms[lo:hi] = np.einsum("ij,ij->i", self.X[lo:hi], self.X[lo:hi])
-        return norms + self.bias**2 if self.bias >= 0 else norms
+        return norms + self.bias * self.bias if self.bias >= 0 else norms
 
     def _plain_forms(self, M: np.ndarray) -> np.ndarray:
         forms, step = np.empty(self.n), max(64, self.GATHER // max(self.n_features, 1))

@@ -22,7 +22,7 @@ from svmtool.formats.adaptable.row_log import hashes_of
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.sklearn import model_files
-from svmtool.sklearn.base import POSITIVE, CertifiedEstimator, LinearDecisions
+from svmtool.sklearn.base import POSITIVE, SCALING, CertifiedEstimator, LinearDecisions
 from svmtool.training.adapting.adaptable import rounding, solution
 from svmtool.training.inputs import refuse_overflow
 from svmtool.training.notices import converged, of_sums
@@ -101,7 +101,7 @@ class AdaptableLSSVC(LinearDecisions, LinearClassifierMixin, CertifiedEstimator)
     _parameter_constraints: dict = {
         "C": [POSITIVE],
         "fit_intercept": ["boolean"],
-        "intercept_scaling": [POSITIVE],
+        "intercept_scaling": [SCALING],
         "verbose": ["verbose"],
         "n_jobs": [None, Integral],
     }

@@ -23,7 +23,8 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from svmtool import api
 from svmtool.api.arrays import TOO_LARGE, floats, refuse_unsound, refuse_weights
-from svmtool.api.values import real, shown
+from svmtool.api.settings import MAX_SQUARED
+from svmtool.api.values import real, shown, whole
 from svmtool.api.wording import in_parameters
 from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import left_out
@@ -34,6 +35,7 @@ from svmtool.training.notices import Notice
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
 COST = Interval(Real, 0.0, None, closed="right")  # inf: no errors
 NOT_NEGATIVE = Interval(Real, 0.0, None, closed="left")
+SCALING = Interval(Real, 0.0, MAX_SQUARED, closed="right")  # of the intercept: its square is a number
 SHARE = Interval(Real, 0.0, 1.0, closed="right")
 
 MAX_VALID = 1000  # combinations of parameters that are remembered as valid, ...
@@ -126,7 +128,7 @@ class CertifiedEstimator(BaseEstimator):
         if jobs == 0:
             raise ValueError("n_jobs == 0 has no meaning")
         if jobs > 0:
-            return int(jobs)
+            return whole("n_jobs", jobs)
         from joblib import effective_n_jobs
 
         return effective_n_jobs(jobs)

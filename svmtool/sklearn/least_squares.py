@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from svmtool import registry
+from svmtool.sklearn.base import SCALING
 from svmtool.sklearn.linear import CLASS_CONSTRAINTS, LINEAR_CONSTRAINTS, LinearClassifier
 
 LSSVM = 70
@@ -88,7 +89,7 @@ class LSSVC(LinearClassifier):
 
     _parameter_constraints: dict = {
         **LINEAR_CONSTRAINTS, **CLASS_CONSTRAINTS,
-        "intercept_scaling": [LINEAR_CONSTRAINTS["C"][0]],
+        "intercept_scaling": [SCALING],
         "loo": ["boolean"],
         "max_iter": [None, Interval(Integral, 0, None, closed="left")],
     }  # fmt: skip

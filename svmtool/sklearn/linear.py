@@ -18,7 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 from svmtool import api
 from svmtool.models.linear import CRAMMER_SINGER_WORD, LinearModel, sigmoid_notes
 from svmtool.sklearn import model_files
-from svmtool.sklearn.base import COMMON_CONSTRAINTS, POSITIVE, CertifiedEstimator, ClassifierTraining, LinearDecisions
+from svmtool.sklearn.base import (
+    COMMON_CONSTRAINTS,
+    POSITIVE,
+    SCALING,
+    CertifiedEstimator,
+    ClassifierTraining,
+    LinearDecisions,
+)
 from svmtool.sklearn.probabilities import ProbabilityMixin, Sigmoid
 
 LOGISTIC, SQUARED_HINGE, HINGE, CRAMMER_SINGER, L1_SQUARED_HINGE, L1_LOGISTIC = 0, 2, 3, 4, 5, 6  # solvers' numbers
@@ -37,7 +44,7 @@ CLASS_CONSTRAINTS: dict[str, list] = {
     "class_weight": [None, dict, StrOptions({"balanced"})],
     "probability": ["boolean", StrOptions({"sigmoid", "isotonic"})],
 }
-INTERCEPT_CONSTRAINTS: dict[str, list] = {"intercept_scaling": [POSITIVE], "regularize_intercept": ["boolean"]}
+INTERCEPT_CONSTRAINTS: dict[str, list] = {"intercept_scaling": [SCALING], "regularize_intercept": ["boolean"]}
 
 
 class LinearTraining(CertifiedEstimator):
@@ -351,7 +358,7 @@ class LogisticRegression(LinearClassifier):
         "penalty": [StrOptions({"l1", "l2"}), Hidden(StrOptions({"deprecated"}))],
         "l1_ratio": [None, Options(Real, {0.0, 1.0})],
         "dual": ["boolean"],
-        "intercept_scaling": [POSITIVE],
+        "intercept_scaling": [SCALING],
         "class_weight": CLASS_CONSTRAINTS["class_weight"],
         "solver": [StrOptions({"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"})],
     }

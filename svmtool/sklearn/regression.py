@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmtool.api.arrays import floats, refuse_unsound
 from svmtool.sklearn import model_files
-from svmtool.sklearn.base import NOT_NEGATIVE, POSITIVE, numbers_in_range
+from svmtool.sklearn.base import NOT_NEGATIVE, SCALING, numbers_in_range
 from svmtool.sklearn.linear import LINEAR_CONSTRAINTS, LinearTraining
 
 SVR_SQUARED, SVR_TUBE = 11, 13  # numbers of the solvers in the registry
@@ -87,7 +87,7 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
         **LINEAR_CONSTRAINTS,
         "epsilon": [NOT_NEGATIVE],
         "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
-        "intercept_scaling": [POSITIVE],
+        "intercept_scaling": [SCALING],
         "dual": ["boolean", StrOptions({"auto"}), Hidden(StrOptions({"warn"}))],
     }
 
