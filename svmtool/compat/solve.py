@@ -117,7 +117,6 @@ class KernelRun:
         s, output = self.settings, self.output
 
         def text() -> None:
-            output.close()
             output.warn(*done.warnings)
             output.solver(done.text + done.certificate.line() + "\n")
 

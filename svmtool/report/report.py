@@ -12,6 +12,7 @@ from svmtool.formats.models import read
 from svmtool.formats.names import Names
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.models.kernel import UNFIT, KernelModel
+from svmtool.progress import doing
 from svmtool.report import classification, page, regression
 from svmtool.report.classes import Classes
 from svmtool.report.classes import ranked as ranked_of
@@ -31,12 +32,14 @@ def report(model_path: str, test_path: str, names: Names) -> str:
         raise SvmtoolError(f"{test_path}: line {row + 1}: {UNFIT.format(model.scores.last)}")
     ranked = None
     if model.kind == "regression":
-        predicted = model.predict(rows)
+        with doing("predicting"):
+            predicted = model.predict(rows)
         if not np.all(np.isfinite(predicted)):
             raise SvmtoolError(f"{model_path}: predictions are not finite")
         body = regression.sections(rows.labels, predicted)
     else:
-        found = Classes(model, rows, names)
+        with doing("predicting"):
+            found = Classes(model, rows, names)
         ranked = ranked_of(found.roc)
         body = classification.sections(model, found)
     name, test = os.path.basename(model_path), os.path.basename(test_path)

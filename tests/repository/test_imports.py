@@ -20,7 +20,7 @@ TESTS = sorted(REPOSITORY.glob("tests/**/*.py"))
 
 # The wings from the lowest to the highest: each may import those above it in this list, never those below.
 ORDER = (
-    "activity errors integers interrupts limits records tolerances", "charts compiled registry",
+    "errors integers interrupts limits records tolerances", "progress", "charts compiled registry",
     "numbers params metrics",
     "models", "data", "linalg", "objectives", "coordinate", "kernels", "certify", "solvers",
     "formats", "conversion inspection scaling", "comparison export report",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
+from svmtool import progress
 from svmtool.cli import checks
 from svmtool.cli.console import stderr_line
 from svmtool.cli.umbrella import FILE
@@ -55,4 +58,5 @@ def command(
         [("OUT", target), ("the names of OUT", None if target == "-" else target + ".names")],
     )
     choices = Choices(source_kind, target_kind, label, no_label, one_hot, drop, names, delimiter, header)
-    convert(source, target, choices, stderr_line)
+    with progress.shown(lambda: target == "-" and sys.stdout.isatty()):
+        convert(source, target, choices, stderr_line)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from svmtool import __version__, params, registry
-from svmtool.activity import doing
 from svmtool.data.labels import Classes, balanced_weights
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel
@@ -16,6 +15,7 @@ from svmtool.formats.svmlight.inputs import Reading
 from svmtool.kernels.problems import AnyProblem
 from svmtool.limits import StopFlag
 from svmtool.params import KERNEL_NAMES, Request, Settings, check_feasible, kernel_of, tolerance
+from svmtool.progress import doing
 from svmtool.solvers.shared.base import Plan
 from svmtool.training import intent
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_overflow
