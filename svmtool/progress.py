@@ -67,7 +67,7 @@ class doing:  # noqa: N801  used as a statement
         """What is done, as text: `fold 2 of 5`; of bytes only where their number is not known."""
         if self.source is not None:
             return f"{self.source.taken / MB:.0f} MB" if self.source.size is None else ""
-        return f"{self.what} {min(self.done + 1, self.total)} of {self.total}"
+        return f"{self.what} {min(self.done + 1, self.total or 0)} of {self.total}"
 
     def __enter__(self) -> doing:
         self._run = _of_this_thread()

@@ -12,6 +12,7 @@ from svmtool.api.run import RunContext
 from svmtool.data.dataset import Dataset
 from svmtool.models.kernel import KernelModel
 from svmtool.params import PRECOMPUTED
+from svmtool.progress import doing
 
 
 def _rows(model: Model, X: Any) -> Dataset:
@@ -21,7 +22,7 @@ def _rows(model: Model, X: Any) -> Dataset:
     return data
 
 
-def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
+def decision_values(model: Any, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:
     """Compute the decision values of rows.
 
     Parameters
@@ -33,6 +34,8 @@ def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.nda
         row with all training rows, (n, training rows).
     threads : int, optional
         As of `fit`.
+    progress : bool
+        As of `fit`.
 
     Returns
     -------
@@ -42,11 +45,11 @@ def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.nda
     """
     found = model_of(model)
     rows = _rows(found, X)
-    with RunContext(threads):
+    with RunContext(threads, progress=progress), doing("predicting"):
         return found.decision_values(rows)
 
 
-def predict(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
+def predict(model: Any, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:
     """Predict the label or value of each row.
 
     Parameters
@@ -58,6 +61,8 @@ def predict(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
         row with all training rows, (n, training rows).
     threads : int, optional
         As of `fit`.
+    progress : bool
+        As of `fit`.
 
     Returns
     -------
@@ -66,11 +71,11 @@ def predict(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
     """
     found = model_of(model)
     rows = _rows(found, X)
-    with RunContext(threads):
+    with RunContext(threads, progress=progress), doing("predicting"):
         return found.labels_from(found.decision_values(rows))
 
 
-def probabilities(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
+def probabilities(model: Any, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:
     """Predict the probability of each label.
 
     Parameters
@@ -81,6 +86,8 @@ def probabilities(model: Any, X: Any, *, threads: int | None = None) -> np.ndarr
         Rows; features that the model does not have are ignored.  Precomputed kernels: the values of each
         row with all training rows, (n, training rows).
     threads : int, optional
+        As of `fit`.
+    progress : bool
         As of `fit`.
 
     Returns
@@ -95,5 +102,5 @@ def probabilities(model: Any, X: Any, *, threads: int | None = None) -> np.ndarr
     """
     found = model_of(model)
     rows = _rows(found, X)
-    with RunContext(threads):
+    with RunContext(threads, progress=progress), doing("predicting"):
         return found.probabilities(found.decision_values(rows))

@@ -156,7 +156,8 @@ class CertifiedEstimator(BaseEstimator):
         options.setdefault("max_iter", self._limit())
         done = api.fit(
             X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),
-            max_seconds=self.max_seconds, callback=print if self.verbose > 1 else None, one_class=True, **options,
+            max_seconds=self.max_seconds, callback=print if self.verbose > 1 else None, progress=self.verbose == 1,
+            one_class=True, **options,
         )  # fmt: skip
         found = done.certificate
         self._certify(found, done.converged)

@@ -178,7 +178,7 @@ class SVC(_KernelClassifier):
     class_weight : dict, "balanced" or None, default=None
         Factors of C by class; "balanced": n_samples / (n_classes * rows of the class).
     verbose : bool or int, default=False
-        1 prints the certificate, 2 each iteration too.
+        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     max_iter : int, default=-1
         Limit on the solver's rounds, each of many SMO steps; -1: no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
@@ -288,7 +288,7 @@ class NuSVC(_KernelClassifier):
     cache_size : float, default=200
         Memory for kernel values, in MB.
     verbose : bool or int, default=False
-        1 prints the certificate, 2 each iteration too.
+        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     max_iter : int, default=-1
         Limit on the solver's rounds, each of many SMO steps; -1: no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
