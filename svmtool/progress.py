@@ -118,7 +118,7 @@ class shown:  # noqa: N801  used as a statement
         self._bars: list[tuple[tuple[doing, bool], Any]] = []
         self._Bar: Any = None
         self._width: int | None = None
-        self._last = 0.0
+        self.last = 0.0
 
     def __enter__(self) -> shown:
         global _shown
@@ -181,13 +181,13 @@ class shown:  # noqa: N801  used as a statement
                 break
             kept += 1
         self._close(kept)
-        self._width, self.drawn, self._last = width, self.terminal, time.perf_counter()
+        self._width, self.drawn, self.last = width, self.terminal, time.perf_counter()
         for at, (part, share, words) in enumerate(rows):
             if at >= kept:
                 total = None if share is None else 1.0
                 options = {"leave": False, "file": self.stream, "ncols": width, "nrows": SIZE[1]}
                 bar = self._Bar(total=total, delay=1e-9, **options)  # the delay: not drawn before it is complete
-                bar.start_t = time.time() - (self._last - part.began)
+                bar.start_t = time.time() - (self.last - part.began)
                 self._bars.append(((part, share is None), bar))
             bar = self._bars[at][1]
             if not bar.disable:  # TQDM_DISABLE
@@ -246,22 +246,20 @@ class shown:  # noqa: N801  used as a statement
             bar.total = None  # else a notebook shows that it was not complete
             bar.close()
 
-    def redraw(self) -> None:
-        """Draw the bars after a message, unless they have just been drawn: then their thread does it."""
-        if time.perf_counter() - self._last > MIN_SECONDS:
-            self.draw()
-
 
 @contextlib.contextmanager
 def cleared(stream: Any) -> Iterator[None]:
-    """Within this block text can be written to the stream: the terminal has no bars."""
+    """Within this block text can be written to the stream: the terminal has no bars.
+
+    Afterwards they are drawn again, of many messages by the thread alone.
+    """
     with _lock:
         run = _shown if _shown is not None and _shown.drawn and stream.isatty() else None
         if run is not None:
             run.erase()
         yield
-        if run is not None:
-            run.redraw()
+        if run is not None and time.perf_counter() - run.last > MIN_SECONDS:
+            run.draw()
 
 
 def on_terminal() -> bool:
