@@ -96,13 +96,25 @@ def reached(gap: float, target: float | None) -> None:
         run.gap, run.target = gap, target
 
 
+def described() -> str:
+    """What the run is doing, as text; empty if no run is kept."""
+    run = _shown
+    return "" if run is None else ", ".join(t.strip(": ") for _, _, words in run._rows() for t in words.values() if t)
+
+
+def is_drawn() -> bool:
+    """Whether bars show what the run is doing."""
+    run = _shown
+    return run is not None and run.draws and not run.hidden()
+
+
 def _of_this_thread() -> shown | None:
     run = _shown
     return run if run is not None and run.thread == _thread.get_ident() else None
 
 
 class shown:  # noqa: N801  used as a statement
-    """A block whose work is shown if stderr is a terminal, unless another block's work is shown already.
+    """A block whose work is kept, and shown if stderr is a terminal, unless another block's work is.
 
     hidden : whether nothing may be shown now
     auto : by tqdm.auto, so also in notebooks
@@ -124,14 +136,17 @@ class shown:  # noqa: N801  used as a statement
         global _shown
         self.stream: TextIO = sys.stderr
         self.terminal = on_terminal()
+        self.draws = self.terminal or self.auto and "ipykernel.zmqshell" in sys.modules
         with _lock:
-            if _shown is None and (self.terminal or self.auto and "ipykernel.zmqshell" in sys.modules):
-                _shown, self.thread, self._whole = self, _thread.get_ident(), doing("working")
-                self._ending = _thread.allocate_lock()
-                self._ending.acquire()
-                interrupts.before_end = _erase_at_once
-                with contextlib.suppress(RuntimeError):  # no more threads: nothing is shown
-                    _thread.start_new_thread(self._draw_in_turn, ())
+            if _shown is not None:
+                return self
+            _shown, self.thread, self._whole = self, _thread.get_ident(), doing("working")
+            self._ending = _thread.allocate_lock()
+            self._ending.acquire()
+        if self.draws:
+            interrupts.before_end = _erase_at_once
+            with contextlib.suppress(RuntimeError):  # no more threads: nothing is shown
+                _thread.start_new_thread(self._draw_in_turn, ())
         return self
 
     def __exit__(self, *_: object) -> None:

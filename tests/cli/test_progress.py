@@ -44,6 +44,7 @@ def test_counted_parts_have_bars_and_others_name_them(run):
     with doing("training"), doing("class", 10) as part:
         part.step()
         part.step()
+        assert progress.described() == "training, class 3 of 10"
         assert words(run) == [(0.2, "training: |class 3 of 10")]
     with doing("C", 4), doing("fold", 5), doing("training"):
         assert words(run) == [(0.0, "C 1 of 4"), (0.0, "fold 1 of 5"), (None, "training: ")]
