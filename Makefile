@@ -84,9 +84,9 @@ clean:  ## remove what was built: .venv, compiled loops, dist, results
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "$(PYTHON) cannot make virtual environments: sudo apt install python3-venv"; exit 1; }
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	@echo "Installing numpy, scipy and numba into .venv, then compiling the inner loops: about a minute, once."
-	$(PIP) 'setuptools>=77.0.3' numpy scipy numba
-	SVMTOOL_LOOPS=build $(BIN)/python -m svmtool.compiled.build --if-needed > /dev/null
+	@echo "Installing numpy, scipy, numba and tqdm into .venv, then compiling the inner loops: about a minute, once."
+	$(PIP) 'setuptools>=77.0.3' numpy scipy numba tqdm
+	SVMTOOL_LOOPS=build $(BIN)/python -m svmtool.compiled.build --if-needed
 	$(PIP) $(EDITABLE) .
 	@$(BIN)/python -m compileall -q svmtool
 	@touch $@

@@ -13,6 +13,7 @@ import os
 EXIT_STATUS = 130  # as a shell reports Ctrl-C
 LINE = b"interrupted\n"
 
+before_end = None  # what clears the terminal before the process ends
 _unfinished: list[str] = []  # files to remove at Ctrl-C
 _raised = 0
 _ending = False
@@ -44,6 +45,8 @@ def _end(*_: object) -> None:
         except OSError:
             continue
     try:
+        if before_end is not None:
+            before_end()
         os.write(2, LINE)
     except OSError:
         pass

@@ -36,6 +36,7 @@ from svmtool.distributed.train import trained
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED, Settings
+from svmtool.progress import doing
 from svmtool.training.notices import notices
 
 __all__ = ["fit", "predict"]
@@ -65,7 +66,8 @@ def _session(context: Any) -> Session:
 def fit(
     frame: DataFrame, solver: int | str = 1, *, label: str = LABEL, features: str = FEATURES,
     sample_weight: str | None = None, class_weight: Any = None, init: Any = None,
-    callback: Callable[[dict[str, Any]], object] | None = None, one_class: bool = False, **keywords: Any,
+    callback: Callable[[dict[str, Any]], object] | None = None, one_class: bool = False,
+    progress: bool = False, **keywords: Any,
 ) -> Fit:  # fmt: skip
     """Train a linear model on the rows of a data frame.
 
@@ -89,6 +91,8 @@ def fit(
         Receives a dict for each step of a solver.
     one_class : bool
         Whether classifiers accept rows of a single class.
+    progress : bool
+        As of `svmtool.api.fit`.
     **keywords
         Others of `svmtool.api.fit`: C, p, nu, eps, gap, bias, regularize_bias, loss_power, max_iter, max_seconds (of
         training, without the time to read the rows), seed, probability, and options of single solvers.
@@ -115,11 +119,11 @@ def fit(
             raise ValueError(f"{name} does not apply to Spark's data frames: {why}")
     if solver == "auto":
         raise ValueError("solver='auto' does not apply to Spark's data frames: give a number or a name")
-    check_names(given, ("label", "features", "sample_weight", "init", "callback"))
+    check_names(given, ("label", "features", "sample_weight", "init", "callback", "progress"))
     start = init.model if isinstance(init, Fit) else init
     if start is not None and not isinstance(start, LinearModel):
         raise TypeError(f"init must be a Fit or a model of a linear solver, not {type(start).__name__}")
-    with RunContext(1, interruptible=False), spark_errors("spark"):
+    with RunContext(1, interruptible=False, progress=progress), spark_errors("spark"), doing("training"):
         if isinstance(class_weight, str):
             given["class_weight"] = _balanced(frame, label, class_weight, sample_weight)
         settings = _settings(solver, given, sample_weight is not None, start is not None)

@@ -23,6 +23,8 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 sys.path = [str(REPOSITORY), str(HERE.parent), *(p for p in sys.path if Path(p).resolve() != HERE)]
 
+from tqdm import tqdm  # noqa: E402
+
 import machine  # noqa: E402
 from stress import cases, fuzz, peers, session, trial  # noqa: E402
 from stress.pool import Done  # noqa: E402
@@ -114,15 +116,14 @@ def end(minutes: float) -> float:
 def progress_printer(report: Report) -> Callable[[Done, list[str]], None]:
     """A function that prints new breaches, and on a terminal a progress line."""
 
+    bar = tqdm(bar_format="{desc}", disable=None, leave=False, dynamic_ncols=True)
+
     def say(done: Done, lines: list[str]) -> None:
-        if sys.stderr.isatty():
-            print("\r\x1b[K", end="", file=sys.stderr)
         for line in lines:
-            print(line, flush=True)
-        if sys.stderr.isatty():
-            what = " ".join(str(done.doing[k]) for k in ("kind", "family", "solver") if k in done.doing)
-            words = f"{report.tried}, {report.breaches} breaches: {what}"
-            print(words[:100], end="", file=sys.stderr, flush=True)
+            with bar.external_write_mode():
+                print(line, flush=True)
+        what = " ".join(str(done.doing[k]) for k in ("kind", "family", "solver") if k in done.doing)
+        bar.set_description_str(f"{report.tried}, {report.breaches} breaches: {what}")
 
     return say
 

@@ -24,6 +24,7 @@ from svmtool.formats.models.text import load as load_text
 from svmtool.formats.source import Source
 from svmtool.formats.svmlight import table
 from svmtool.models.kernel import KernelModel
+from svmtool.progress import doing
 from svmtool.training.adapting.adaptable import save
 
 BEGINNING = re.compile(r"^ERROR: (fscanf failed to read (the )?model(: )?)?")
@@ -146,7 +147,7 @@ def loads(text: str | bytes) -> Model:
 
 
 def read_svmlight(
-    path: Any, n_features: int | None = None, *, threads: int | None = None
+    path: Any, n_features: int | None = None, *, threads: int | None = None, progress: bool = False
 ) -> tuple[Any, np.ndarray]:  # fmt: skip
     """Read rows in LIBSVM's text format.
 
@@ -157,6 +158,8 @@ def read_svmlight(
     n_features : int, optional
         None: the largest index in the file.
     threads : int, optional
+        As of `fit`.
+    progress : bool
         As of `fit`.
 
     Returns
@@ -177,9 +180,11 @@ def read_svmlight(
 
     if n_features is not None:
         n_features = whole("n_features", n_features, 0)
-    with RunContext(threads):
+    with RunContext(threads, progress=progress):
         if hasattr(path, "read"):
-            found = table.joined(table.read_raw(_source_of(path), form=SOME_LABELLED))
+            source = _source_of(path)
+            with doing("reading", source=source):
+                found = table.joined(table.read_raw(source, form=SOME_LABELLED))
         else:
             name = os.fspath(path)
             os.stat(name)

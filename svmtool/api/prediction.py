@@ -14,6 +14,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED
+from svmtool.progress import doing
 
 
 def _rows(given: Any, model: Model, X: Any) -> Dataset:
@@ -36,7 +37,7 @@ def _rows(given: Any, model: Model, X: Any) -> Dataset:
     return arrays.with_serials(data, training=False) if precomputed else data
 
 
-def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
+def decision_values(model: Any, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:
     """Compute the decision values of rows.
 
     Parameters
@@ -48,6 +49,8 @@ def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.nda
         ignored.  Precomputed kernels: the values of each row with all training rows, (n, training rows).
     threads : int, optional
         As of `fit`.
+    progress : bool
+        As of `fit`.
 
     Returns
     -------
@@ -57,11 +60,11 @@ def decision_values(model: Any, X: Any, *, threads: int | None = None) -> np.nda
     """
     found = model_of(model)
     rows = _rows(model, found, X)
-    with RunContext(threads):
+    with RunContext(threads, progress=progress), doing("predicting"):
         return found.decision_values(rows)
 
 
-def predict(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
+def predict(model: Any, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:
     """Predict the label or value of each row.
 
     Parameters
@@ -73,6 +76,8 @@ def predict(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
         ignored.  Precomputed kernels: the values of each row with all training rows, (n, training rows).
     threads : int, optional
         As of `fit`.
+    progress : bool
+        As of `fit`.
 
     Returns
     -------
@@ -81,11 +86,11 @@ def predict(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
     """
     found = model_of(model)
     rows = _rows(model, found, X)
-    with RunContext(threads):
+    with RunContext(threads, progress=progress), doing("predicting"):
         return found.labels_from(found.decision_values(rows))
 
 
-def probabilities(model: Any, X: Any, *, threads: int | None = None) -> np.ndarray:
+def probabilities(model: Any, X: Any, *, threads: int | None = None, progress: bool = False) -> np.ndarray:
     """Predict the probability of each label.
 
     Parameters
@@ -96,6 +101,8 @@ def probabilities(model: Any, X: Any, *, threads: int | None = None) -> np.ndarr
         Rows with the features of the training rows; features beyond those of a LinearModel or KernelModel are
         ignored.  Precomputed kernels: the values of each row with all training rows, (n, training rows).
     threads : int, optional
+        As of `fit`.
+    progress : bool
         As of `fit`.
 
     Returns
@@ -114,5 +121,5 @@ def probabilities(model: Any, X: Any, *, threads: int | None = None) -> np.ndarr
     if not found.gives_probabilities:
         raise ValueError("no probabilities: the model is not logistic and was not trained with probability=True")
     rows = _rows(model, found, X)
-    with RunContext(threads):
+    with RunContext(threads, progress=progress), doing("predicting"):
         return found.probabilities(found.decision_values(rows))

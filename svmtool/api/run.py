@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from svmtool.api import blas
-from svmtool.api.values import real, whole
+from svmtool.api.values import flag, real, whole
 from svmtool.api.wording import in_keywords
 from svmtool.compiled import threads as pool
 from svmtool.errors import DataError, ModelError, SvmtoolError
 from svmtool.limits import StopFlag
+from svmtool.progress import shown
 from svmtool.training import outcome
 
 
@@ -57,17 +58,20 @@ pool.before_work = _quiet
 class RunContext:
     """Context of one run.
 
-    `stop` ends it: after max_seconds, or at Ctrl-C in the main thread where it is `interruptible`.  At the end of the
-    block Ctrl-C raises KeyboardInterrupt, and an SvmtoolError that does not concern a file becomes a ValueError that
-    names keywords.
+    `stop` ends it: after max_seconds, or at Ctrl-C in the main thread where it is `interruptible`.  progress: whether
+    to show bars.  At the end of the block Ctrl-C raises KeyboardInterrupt, and an SvmtoolError that does not concern a
+    file becomes a ValueError that names keywords.
     """
 
-    __slots__ = ("stop", "_threads", "_interruptible", "_errors")
+    __slots__ = ("stop", "_threads", "_interruptible", "_errors", "_shown")
 
-    def __init__(self, threads: int | None, max_seconds: float | None = None, interruptible: bool = True):
+    def __init__(
+        self, threads: int | None, max_seconds: float | None = None, interruptible: bool = True, progress: Any = False
+    ):  # fmt: skip
         self._threads = pool.limited(thread_count(threads))
         self.stop = StopFlag(None if max_seconds is None else real("max_seconds", max_seconds))
         self._interruptible = outcome.interruptible(self.stop) if interruptible else nullcontext()
+        self._shown = shown(auto=True) if flag("progress", progress) else nullcontext()
 
     def __enter__(self) -> RunContext:
         self._errors = np.errstate(all="ignore")  # certificates detect values that are not finite
@@ -75,9 +79,11 @@ class RunContext:
         self._errors.__enter__()
         blas.begin()
         self._interruptible.__enter__()
+        self._shown.__enter__()
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self._shown.__exit__(kind, error, trace)
         self._interruptible.__exit__(kind, error, trace)
         blas.end()
         self._errors.__exit__(kind, error, trace)

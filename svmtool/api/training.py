@@ -16,6 +16,7 @@ from svmtool.data.dataset import Dataset, left_out
 from svmtool.data.labels import refuse_large
 from svmtool.models.linear import LinearModel
 from svmtool.params import PRECOMPUTED, Settings, kernel_of
+from svmtool.progress import doing
 from svmtool.training.kernel.dataset import KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.pipeline import notes
@@ -38,7 +39,7 @@ def fit(
     max_iter: int | None = None, max_seconds: float | None = None, seed: int | None = None,
     threads: int | None = None, probability: bool = NOT_GIVEN["probability"],
     cache_mb: float = NOT_GIVEN["cache_mb"], shrinking: bool = NOT_GIVEN["shrinking"], one_class: bool = False,
-    **options: Any,
+    progress: bool = False, **options: Any,
 ) -> Fit:  # fmt: skip
     """Train a model.
 
@@ -105,6 +106,8 @@ def fit(
         Accepted for compatibility with LIBSVM; no effect.
     one_class : bool
         Whether classifiers accept rows of a single class, as LIBLINEAR and LIBSVM do.
+    progress : bool
+        Show bars on a terminal or in a notebook once the run has lasted half a second.
     **options
         Options of single solvers by their names in `svm-train --help`: mu, inner_steps, homotopy, passes, sample, loo,
         theta, boundary, paper_form, pairs, sgd_rows and others.
@@ -136,7 +139,7 @@ def fit(
     """
     began = time.perf_counter()
     if options:
-        check_names(options, ("kernel", "sample_weight", "init", "callback", "threads", "one_class"))
+        check_names(options, ("kernel", "sample_weight", "init", "callback", "threads", "one_class", "progress"))
     given = {
         "C": C, "p": p, "nu": nu, "eps": eps, "gap": gap, "bias": bias, "regularize_bias": regularize_bias,
         "loss_power": loss_power, "gamma": gamma, "degree": degree, "coef0": coef0, "class_weight": class_weight,
@@ -145,14 +148,15 @@ def fit(
     }  # fmt: skip
     data = arrays.dataset(X, y, sample_weight)
     ignored = left_out(data.weights, "sample_weight")
-    with RunContext(threads, max_seconds) as run:
+    with RunContext(threads, max_seconds, progress=progress) as run:
         present = {"sample_weight": sample_weight is not None, "init": init is not None}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, given, also)
         check_labels(data, settings, flag("one_class", one_class), y)
-        if settings.problem.kernel is not None:
-            return _fit_kernel(data, settings, _report(callback), run, began, ignored)
-        return _fit_linear(data, settings, init, _report(callback), run, began, ignored)
+        with doing("training"):
+            if settings.problem.kernel is not None:
+                return _fit_kernel(data, settings, _report(callback), run, began, ignored)
+            return _fit_linear(data, settings, init, _report(callback), run, began, ignored)
 
 
 def _report(callback: Callable[[dict[str, Any]], object] | None) -> Callable[..., None] | None:

@@ -69,7 +69,8 @@ class Validation(NamedTuple):
 def cross_validate(
     X: Any, y: Any, solver: int | str | None = None, *, folds: int = 5, stratified: bool = False,
     metrics: Metric | Mapping[str, Metric] | list[Metric] | tuple[Metric, ...] | None = None, kernel: str | None = None,
-    sample_weight: Any = None, threads: int | None = None, one_class: bool = False, **keywords: Any,
+    sample_weight: Any = None, threads: int | None = None, one_class: bool = False, progress: bool = False,
+    **keywords: Any,
 ) -> Validation:  # fmt: skip
     """Predict every row by a model trained without the row's fold.
 
@@ -98,6 +99,8 @@ def cross_validate(
         As of `fit`.
     one_class : bool
         As of `fit`.
+    progress : bool
+        As of `fit`.
     **keywords
         Others of `fit`: C, eps, gap, bias, ...
 
@@ -120,12 +123,12 @@ def cross_validate(
     >>> found.predictions.shape, sorted(found.metrics)
     ((6,), ['accuracy'])
     """
-    check_names(keywords, ("kernel", "sample_weight", "threads", "folds", "stratified", "metrics"))
+    check_names(keywords, ("kernel", "sample_weight", "threads", "folds", "stratified", "metrics", "progress"))
     wanted = _named(metrics)
     folds, stratified = whole("folds", folds), flag("stratified", stratified)
     one_class = flag("one_class", one_class)
     data = arrays.dataset(X, y, sample_weight)
-    with RunContext(threads, keywords.get("max_seconds")) as run:
+    with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
         present = {"sample_weight": sample_weight is not None, "stratified": stratified}
         also = tuple(name for name, there in present.items() if there)
         settings = settings_of(data, solver, kernel, keywords, also)
@@ -247,7 +250,7 @@ def _numbers(order: np.ndarray, starts: np.ndarray) -> np.ndarray:
 def search_C(
     X: Any, y: Any, solver: int | str | None = None, *, folds: int = 5, stratified: bool = False,
     sample_weight: Any = None, threads: int | None = None, one_class: bool = False, score: str | None = None,
-    callback: Callable[[search.Tried], object] | None = None, **keywords: Any,
+    callback: Callable[[search.Tried], object] | None = None, progress: bool = False, **keywords: Any,
 ) -> Search:  # fmt: skip
     """Search for the best C, of regressions also for p, by cross-validation, as `svm-train -C` does.
 
@@ -273,6 +276,8 @@ def search_C(
         The measure that chooses, a name of `cross_validate`'s metrics; None: accuracy or mse. Errors have a minus sign.
     callback : callable, optional
         Receives each value that was tried, as `Search.tried` has it.
+    progress : bool
+        As of `fit`.
     **keywords
         Others of `fit` for linear models; C and p are the first values.
 
@@ -295,7 +300,7 @@ def search_C(
     >>> found.best in found.tried, 0.0 <= found.best.score <= 1.0
     (True, True)
     """
-    check_names(keywords, ("sample_weight", "threads", "folds", "stratified", "score", "callback"))
+    check_names(keywords, ("sample_weight", "threads", "folds", "stratified", "score", "callback", "progress"))
     folds, stratified = whole("folds", folds), flag("stratified", stratified)
     one_class = flag("one_class", one_class)
     if score is not None and text("score", score) not in MEASURES:
@@ -303,7 +308,7 @@ def search_C(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {shown(callback)}")
     data = arrays.dataset(X, y, sample_weight)
-    with RunContext(threads, keywords.get("max_seconds")) as run:
+    with RunContext(threads, keywords.get("max_seconds"), progress=progress) as run:
         also = ("search", *(("sample_weight",) if sample_weight is not None else ()))
         also = (*also, *(("stratified",) if stratified else ()))
         settings = settings_of(data, solver, None, keywords, also, default=2)

@@ -7,15 +7,12 @@ import os
 import sys
 from collections.abc import Callable
 
+from svmtool import progress
 from svmtool.errors import SvmtoolError, UsageError, visible
-
-TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
-if TYPE_CHECKING:
-    from svmtool.cli.status_line import StatusLine
 
 
 class Console:
-    """Output of one command.  `quiet` (-q) silences only the solver's output and the line of progress.
+    """Output of one command.  `quiet` (-q) silences only the solver's output and the progress.
 
     `failure` says why stdout could not be written, or is empty.  The command continues, writes its model, and
     reports the failure at its end.
@@ -24,7 +21,6 @@ class Console:
     def __init__(self, quiet: bool = False):
         self.quiet = quiet
         self.failure = ""
-        self._line: StatusLine | None = None
         self._row_output = self._incomplete = False
 
     def solver(self, text: str) -> None:
@@ -34,14 +30,14 @@ class Console:
 
     def out(self, text: str) -> None:
         """Print text on stdout as given."""
-        self.close()
         if sys.stdout is None:  # closed by the caller (>&-)
             return
         try:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-            if self._line is not None and text:
-                self._incomplete = not text.endswith("\n") and sys.stdout.isatty()
+            with progress.cleared(sys.stdout):
+                sys.stdout.write(text)
+                sys.stdout.flush()
+                if text:
+                    self._incomplete = not text.endswith("\n") and sys.stdout.isatty()
         except BrokenPipeError:  # the reader has closed the pipe (`| head`), which is no error
             discard_stdout()
         except OSError as e:
@@ -50,7 +46,6 @@ class Console:
 
     def warn(self, *lines: str) -> None:
         """Print lines on stderr, also when quiet."""
-        self.close()
         for line in lines:
             stderr_line(line)
 
@@ -59,49 +54,32 @@ class Console:
 
         A UsageError also prints a text on stdout, before its message: brief, or usage() for an empty message.
         """
-        if on_terminal():
-            from svmtool.cli.status_line import StatusLine
-
-            self._line = StatusLine(sys.stderr, self.is_silent)
-            self._line.start_later()
-        try:
-            status = work()
-        except SvmtoolError as e:
-            text, status = str(e), e.exit_code
-            if isinstance(e, UsageError):
-                self.out(brief if text else usage())
-            self.warn(*filter(None, [text]))
-        finally:
-            if self._line is not None:
-                self._line.end()
+        with progress.shown(self.is_silent):
+            try:
+                status = work()
+            except SvmtoolError as e:
+                text, status = str(e), e.exit_code
+                if isinstance(e, UsageError):
+                    self.out(brief if text else usage())
+                self.warn(*filter(None, [text]))
         if self.failure:
             self.warn(self.failure)
         return status or (1 if self.failure else 0)
 
     def fills_stdout(self) -> None:
-        """Show no line of progress if stdout is a terminal: rows are written there."""
+        """Show no progress if stdout is a terminal: rows are written there."""
         self._row_output = sys.stdout is not None and sys.stdout.isatty()
 
     def is_silent(self) -> bool:
-        """Whether no line of progress may be shown now; also while a line on stdout is incomplete."""
+        """Whether no progress may be shown now; also while a line on stdout is incomplete."""
         return self.quiet or self._row_output or self._incomplete
-
-    def close(self) -> None:
-        """Remove the line of progress from the terminal; it reappears within a second."""
-        if self._line is not None:
-            self._line.erase()
-
-
-def on_terminal() -> bool:
-    """Whether stderr is a terminal that can erase a line."""
-    return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def stderr_line(text: str) -> None:
     """Print a message on stderr, whatever characters are in its lines; a closed stderr is ignored."""
     if sys.stderr is None:  # print would use stdout
         return
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError), progress.cleared(sys.stderr):
         print("\n".join(map(visible, text.split("\n"))), file=sys.stderr, flush=True)
 
 

@@ -28,7 +28,6 @@ class Output(Console):
             self.print_func(text.encode())
 
     def out(self, text: str) -> None:
-        self.close()
         if sys.stdout is not None:
             sys.stdout.write(text)
 

@@ -118,7 +118,6 @@ class KernelRun:
         s, output = self.settings, self.output
 
         def text() -> None:
-            output.close()
             output.solver(done.text + done.certificate.line() + "\n")
 
         with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():

@@ -153,7 +153,7 @@ def compile_all(level: str, machine: str | None) -> list[bytes]:
     from svmtool.compiled.threads import available
 
     what = f"svmtool: compiling loops for {machine or 'this machine'}, level {level}"
-    started, shown, found, on_terminal = time.monotonic(), 0.0, {}, sys.stdout.isatty()
+    started, shown, found = time.monotonic(), 0.0, {}
     modules = loop_modules()
     workers = ProcessPoolExecutor(
         available(), multiprocessing.get_context("spawn"), initializer=begin_worker, initargs=(level,)
@@ -165,9 +165,8 @@ def compile_all(level: str, machine: str | None) -> list[bytes]:
         for done in as_completed(waiting):
             found[waiting[done]] = done.result()
             seconds = time.monotonic() - started
-            if on_terminal or seconds >= shown + 10 or len(found) == len(modules):
-                end = "\r" if on_terminal and len(found) < len(modules) else "\n"
-                print(f"{what}: {len(found)} of {len(modules)} files, {seconds:.0f} s", end=end, flush=True)
+            if seconds >= shown + 10 or len(found) == len(modules):
+                print(f"{what}: {len(found)} of {len(modules)} files, {seconds:.0f} s", flush=True)
                 shown = seconds
     return [bitcode for name in modules for bitcode in found[name]]
 

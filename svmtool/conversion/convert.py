@@ -18,6 +18,7 @@ from svmtool.formats.names import Names
 from svmtool.formats.source import COMPRESSED
 from svmtool.formats.svmlight import table
 from svmtool.formats.svmlight import table as svmlight
+from svmtool.progress import doing
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".npz": "npz", ".parquet": "parquet", ".pq": "parquet"}
 FORMATS = ("libsvm", "csv", "tsv", "npz", "parquet")
@@ -56,23 +57,11 @@ def convert(source: str, target: str, choices: Choices, say: Callable[[str], Non
     kind = format_of(target, choices.target)
     if os.path.splitext(target)[1] in COMPRESSED:
         raise SvmtoolError(f"{target}: output is not compressed: leave the suffix out and run gzip or xz afterwards")
-    rows, names = _read(source, choices, say)
+    with doing("reading"):
+        rows, names = _read(source, choices, say)
     width = max(rows.n_features, len(names.features))
-    if kind == "libsvm":
-        table.write(target, rows)
-    elif kind == "npz":
-        npz.write(target, rows, width)
-    else:
-        _refuse_large(target, len(rows), width)
-        features, label = [names.feature(j) for j in range(width)], names.label or "label"
-        label = None if unlabelled(rows) else label
-        refuse_repeated_names(target, [*features, *([] if label is None else [label])])
-        texts = [names.of_class(x) or None for x in rows.labels.tolist()] if names.classes else None
-        if kind == "parquet":
-            parquet.write(target, features, label, rows, rows.labels if texts is None else texts)
-        else:
-            delimiter = choices.delimiter or ("\t" if kind == "tsv" else ",")
-            delimited.write(target, delimiter, features, label, rows, texts)
+    with doing("writing"):
+        _write(target, kind, rows, names, width, choices.delimiter)
     done = f"{target}: {len(rows)} rows{' without labels' if unlabelled(rows) else ''}, {width} features"
     if kind in NEEDS_NAMES and names != Names():
         if target == "-":
@@ -81,6 +70,24 @@ def convert(source: str, target: str, choices: Choices, say: Callable[[str], Non
             names_file.write(target + names_file.SUFFIX, names)
             done += f"; names in {target}{names_file.SUFFIX}"
     say(done)
+
+
+def _write(target: str, kind: str, rows: Dataset, names: Names, width: int, delimiter: str | None) -> None:
+    if kind == "libsvm":
+        table.write(target, rows)
+        return
+    if kind == "npz":
+        npz.write(target, rows, width)
+        return
+    _refuse_large(target, len(rows), width)
+    features, label = [names.feature(j) for j in range(width)], names.label or "label"
+    label = None if unlabelled(rows) else label
+    refuse_repeated_names(target, [*features, *([] if label is None else [label])])
+    texts = [names.of_class(x) or None for x in rows.labels.tolist()] if names.classes else None
+    if kind == "parquet":
+        parquet.write(target, features, label, rows, rows.labels if texts is None else texts)
+    else:
+        delimited.write(target, delimiter or ("\t" if kind == "tsv" else ","), features, label, rows, texts)
 
 
 def _refuse_large(target: str, rows: int, width: int) -> None:

@@ -17,6 +17,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError, clipped, visible
 from svmtool.formats.output import replacing
 from svmtool.formats.source import NUL_IN_LINE, Source, open_source
+from svmtool.progress import counted, doing
 from svmtool.tolerances import MIB
 
 ROWS_AT_ONCE, CELLS_AT_ONCE = 4096, 1 << 20  # read and written at a time, at most
@@ -44,7 +45,7 @@ def read(path: str, delimiter: str | None, header: bool | None, text: Collection
     text: names of columns that are strings even if all their cells are numbers.
     Raises SvmtoolError with the line for lines of another length.
     """
-    with open_source(path) as opened:
+    with open_source(path) as opened, doing("reading", source=opened):
         source = opened.repeatable()
         reader = _Reader(path, source, delimiter, header)
         names = reader.names
@@ -216,7 +217,7 @@ def write(
         quoting = csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
         out = csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=quoting)
         out.writerow(names if label is None else [*names, label])
-        for at in range(0, len(rows), ROWS_AT_ONCE):
+        for at in counted("block of rows", range(0, len(rows), ROWS_AT_ONCE)):
             some = rows.take(np.arange(at, min(at + ROWS_AT_ONCE, len(rows))))
             for i in range(len(some)):
                 cells = ["0"] * width

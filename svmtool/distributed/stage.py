@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
-from svmtool.activity import doing
 from svmtool.distributed.collective import Call, Collective, LostError
 from svmtool.distributed.listener import Listener
 from svmtool.distributed.rank import (
@@ -35,6 +34,7 @@ from svmtool.distributed.rank import (
 from svmtool.distributed.reading import Text
 from svmtool.distributed.session import Session, error_text, spark_errors
 from svmtool.errors import DataError, SvmtoolError
+from svmtool.progress import doing
 
 POLL_SECONDS = 0.5  # between two checks of the job while the driver waits for tasks
 END_SECONDS = 5.0  # time limit for tasks to end after the driver's last message

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.activity import doing
 from svmtool.compiled import threads
 from svmtool.data.dataset import Dataset, left_out
 from svmtool.distributed.collective import Collective
@@ -28,6 +27,7 @@ from svmtool.formats.svmlight.inputs import read_weights
 from svmtool.limits import StopFlag, TimeShares
 from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Request, Settings, check_after_reading
+from svmtool.progress import counted, doing
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training import intent
 from svmtool.training.calibration import FOLDS, NotCalibratedError, Sigmoids, by_label, check, sigmoids
@@ -174,7 +174,7 @@ class DistributedFolds(Folds):
         predictions, moved, ends = np.empty(len(self.table)), False, []
         shares = TimeShares(stop, self.count, 1)
         warnings: dict[str, None] = {}
-        for k in range(self.count):
+        for k in counted("fold", range(self.count)):
             problems = self.problems(k, settings)
             problems.any_start = warm is not None
             start = None if warm is None else warm[k]
@@ -202,7 +202,7 @@ def calibrate(
     except SvmtoolError as e:
         raise NotCalibratedError(str(e)) from e
     values = np.empty((len(folds.table), 1 if len(labels) == 2 else len(labels)))
-    for k in range(folds.count):
+    for k in counted("calibration fold", range(folds.count)):
         check(stop)
         problems = folds.problems(k, settings)
         results, _ = problems.fit_and_certify(stop=stop)

@@ -13,6 +13,7 @@ from svmtool.formats.models import read
 from svmtool.formats.names import Names
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.models.kernel import UNFIT, KernelModel
+from svmtool.progress import doing
 from svmtool.report import classification, page, predictions, regression
 from svmtool.report.classes import Classes
 from svmtool.report.classes import ranked as ranked_of
@@ -35,12 +36,15 @@ def report(model_path: str, test_path: str, names: Names) -> str:
     if not given.any():
         body = predictions.sections(model, rows, names)
     elif model.kind == "regression":
-        predicted = model.predict(rows)
+        with doing("predicting"):
+            predicted = model.predict(rows)
         if not np.all(np.isfinite(predicted)):
             raise SvmtoolError(f"{model_path}: predictions are not finite")
         body = regression.sections(rows.labels[given], predicted[given])
     else:
-        found = Classes(model, rows if given.all() else rows.take(np.flatnonzero(given)), names)
+        measured = rows if given.all() else rows.take(np.flatnonzero(given))
+        with doing("predicting"):
+            found = Classes(model, measured, names)
         ranked = ranked_of(found.roc)
         body = classification.sections(model, found)
     bare = int(np.count_nonzero(~given))

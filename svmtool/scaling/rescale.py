@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.activity import doing
 from svmtool.compiled import threads
 from svmtool.compiled.loops.text import scale_loops
 from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
@@ -23,6 +22,7 @@ from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.slow_line import SPACE, advice, parse_line
 from svmtool.formats.svmlight.table import tables
 from svmtool.numbers import format_numbers, format_one, number_length
+from svmtool.progress import doing
 from svmtool.scaling import ranges
 from svmtool.scaling.ranges import Ranges, ShapeOfData
 

@@ -159,7 +159,8 @@ class CertifiedEstimator(BaseEstimator):
         try:
             done = api.fit(
                 X, y, sample_weight=sample_weight, seed=self._seed(), threads=self._threads(),
-                max_seconds=self.max_seconds, callback=print if self.verbose > 1 else None, one_class=True, **options,
+                max_seconds=self.max_seconds, callback=print if self.verbose > 1 else None,
+                progress=self.verbose == 1, one_class=True, **options,
             )  # fmt: skip
         except ValueError as e:
             raise ValueError(self._words(str(e))) from None

@@ -179,7 +179,7 @@ class SVC(_KernelClassifier):
     class_weight : dict, "balanced" or None, default=None
         Factors of C by class; "balanced": n_samples / (n_classes * rows of the class), whatever `sample_weight` is.
     verbose : bool or int, default=False
-        1 prints the certificate, 2 each iteration too.
+        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     max_iter : int, default=-1
         Limit on the solver's rounds, each of many SMO steps; -1: no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
@@ -291,7 +291,7 @@ class NuSVC(_KernelClassifier):
     class_weight : dict, "balanced" or None, default=None
         Accepted for compatibility, with a warning: nu-SVC has no costs that it could multiply.
     verbose : bool or int, default=False
-        1 prints the certificate, 2 each iteration too.
+        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     max_iter : int, default=-1
         Limit on the solver's rounds, each of many SMO steps; -1: no limit.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"

@@ -90,7 +90,7 @@ class SVR(_KernelRegressor):
     cache_size : float, default=200
         Memory for kernel values, in MB.
     verbose : bool or int, default=False
-        1 prints the certificate, 2 each iteration too.
+        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     max_iter : int, default=-1
         Limit on the solver's rounds, each of many SMO steps; -1: no limit.
     n_jobs : int or None, default=None
@@ -180,7 +180,7 @@ class NuSVR(_KernelRegressor):
     cache_size : float, default=200
         Memory for kernel values, in MB.
     verbose : bool or int, default=False
-        1 prints the certificate, 2 each iteration too.
+        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     max_iter : int, default=-1
         Limit on the solver's rounds, each of many SMO steps; -1: no limit.
     n_jobs : int or None, default=None

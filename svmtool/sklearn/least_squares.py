@@ -40,7 +40,7 @@ class LSSVC(LinearClassifier):
     warm_start : bool, default=False
         Start from the weights of the last fit.
     verbose : int, default=0
-        1 prints the certificate, 2 each iteration too.
+        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     random_state : int, RandomState instance or None, default=None
         Seed of the solver's random choices and of the folds of `probability`.
     max_iter : int or None, default=None

@@ -182,7 +182,7 @@ class LinearSVC(LinearClassifier):
         Factors of C by class; "balanced": n_samples / (n_classes * rows of the class), where `sample_weight` counts as
         repeated rows.
     verbose : int, default=0
-        1 prints the certificate, 2 each iteration too.
+        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     random_state : int, RandomState instance or None, default=None
         Seed of the solver's random choices and of the folds of `probability`.
     max_iter : int or None, default=1000
@@ -307,7 +307,7 @@ class LogisticRegression(LinearClassifier):
     max_iter : int or None, default=100
         Limit on the solver's iterations; None: no limit.
     verbose : int, default=0
-        1 prints the certificate, 2 each iteration too.
+        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     warm_start : bool, default=False
         Start from the weights of the last fit.
     n_jobs : int or None, default=None

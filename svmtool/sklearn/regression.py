@@ -40,7 +40,7 @@ class LinearSVR(RegressorMixin, LinearModel, LinearTraining):
     dual : bool or "auto", default="auto"
         Accepted for compatibility; the method is chosen by measured costs.
     verbose : int, default=0
-        1 prints the certificate, 2 each iteration too.
+        1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     random_state : int, RandomState instance or None, default=None
         Seed of the solver's random choices.
     max_iter : int or None, default=1000

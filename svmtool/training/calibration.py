@@ -27,11 +27,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svmtool.activity import doing
 from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Settings
+from svmtool.progress import doing
 from svmtool.solvers.shared.base import TIME
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation.folds import fold_rows, run_folds, stratified_folds

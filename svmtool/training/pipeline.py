@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from svmtool import __version__, registry
-from svmtool.activity import doing
 from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
@@ -18,6 +17,7 @@ from svmtool.formats.svmlight.inputs import Reading, weighted
 from svmtool.limits import EndedError, StopFlag, until
 from svmtool.models.linear import LinearModel
 from svmtool.params import Request, Settings, check_after_reading
+from svmtool.progress import doing
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result
 from svmtool.training import intent
 from svmtool.training.inputs import on_used, restricted, used_features, with_all_features

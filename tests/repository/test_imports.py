@@ -20,7 +20,7 @@ TESTS = sorted(REPOSITORY.glob("tests/**/*.py"))
 
 # The wings from the lowest to the highest: each may import those above it in this list, never those below.
 ORDER = (
-    "activity errors integers interrupts limits records tolerances", "charts compiled registry",
+    "errors integers interrupts limits records tolerances", "progress", "charts compiled registry",
     "numbers params metrics",
     "models", "data", "linalg", "objectives", "coordinate", "kernels", "certify", "solvers",
     "formats", "conversion inspection scaling", "comparison export report",
@@ -182,12 +182,12 @@ def test_commands_start_lean(argv, ready):
 
 @pytest.mark.parametrize("argv", [["train", "--help"], ["predict", "--help"], ["scale", "--help"]], ids=lambda a: a[0])
 def test_help_loads_no_numpy(argv, ready):
-    assert not loaded(argv, ready) & {"numpy", "numba", "scipy"}
+    assert not loaded(argv, ready) & {"numpy", "numba", "scipy", "tqdm"}
 
 
 @pytest.mark.parametrize("argv", [["train", "--version"], ["train", "--explain"]], ids=lambda a: a[1])
 def test_short_answers_load_neither_numpy_nor_click(argv, ready):
-    assert not loaded(argv, ready) & {"numpy", "numba", "scipy", "click"}
+    assert not loaded(argv, ready) & {"numpy", "numba", "scipy", "click", "tqdm"}
 
 
 def test_docstring_modules_of_numpy_are_loaded_on_attribute_access():
@@ -229,4 +229,9 @@ def test_reading_loads_no_numpy(tmp_path):
 
 def test_package_itself_is_light():
     code = "import svmtool, sys; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_training_from_python_loads_no_tqdm():
+    code = "import svmtool, sys; svmtool.fit([[0.0], [1.0]], [0, 1]); sys.exit('tqdm' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

@@ -12,11 +12,11 @@ from __future__ import annotations
 import contextlib
 
 from svmtool import interrupts
-from svmtool.activity import doing
 from svmtool.cli.console import Console
 from svmtool.cli.predict.jobs import job_of
 from svmtool.cli.predict.options import BRIEF, USAGE, Options, parse
 from svmtool.errors import ModelError, SvmtoolError, clipped
+from svmtool.progress import doing
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
 if TYPE_CHECKING:

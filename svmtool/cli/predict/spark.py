@@ -7,11 +7,11 @@ import io
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-from svmtool.activity import doing
 from svmtool.cli.predict.jobs import job_of
 from svmtool.compiled import threads
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models.text import ModelText, load
+from svmtool.progress import doing
 
 if TYPE_CHECKING:
     from svmtool.cli.predict.jobs import Job

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from svmtool import progress
 from svmtool.cli.umbrella import FILE, stdout_line
 
 
@@ -41,15 +42,16 @@ def command(runs: int, program: tuple[str, ...], words: tuple[str, ...]) -> None
     if not data or words[-1] != data:
         raise SvmtoolError("svmtool bench: the last argument must be the data file; a model file is not accepted")
     refuse_others(problem)
-    rows, options = table.read(data), list(words[:-1])
+    options = list(words[:-1])
     all_programs = [programs.ours(), *programs.others(problem.kernel is not None, program)]
     seconds: dict[str, list[float]] = {p.name: [] for p in all_programs}
     values: dict[str, float] = {}
     failed: dict[str, str] = {}
     bound = None
-    with tempfile.TemporaryDirectory(prefix="svmtool-bench-") as folder:
-        for _ in range(runs):
-            for p in all_programs:
+    with progress.shown(), tempfile.TemporaryDirectory(prefix="svmtool-bench-") as folder:
+        rows = table.read(data)
+        for _ in progress.counted("run", range(runs)):
+            for p in progress.counted("program", all_programs):
                 if p.name in failed:
                     continue
                 path = os.path.join(folder, "model")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
+from svmtool import progress
 from svmtool.cli import checks
 from svmtool.cli.console import stderr_line
 from svmtool.cli.umbrella import FILE
@@ -73,4 +76,5 @@ def command(
         source_kind, target_kind, label, no_label, one_hot, drop, names, delimiter, header, missing or "",
         unseen or "error",
     )  # fmt: skip
-    convert(source, target, choices, stderr_line)
+    with progress.shown(lambda: target == "-" and sys.stdout.isatty()):
+        convert(source, target, choices, stderr_line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from svmtool import progress
 from svmtool.cli import checks
 from svmtool.cli.console import stderr_line
 from svmtool.cli.umbrella import FILE, names_option
@@ -28,7 +29,8 @@ def command(model: str, test: str, output: str, names: str | None) -> None:
     inputs = [("the model", model), ("the test data", test), ("--names", names)]
     inputs += [("the names", names_file.path_beside(path)) for path in (model, test)]
     checks.refuse_overwriting(inputs, [("-o", None if output == "-" else output)])
-    text = report(model, test, names_file.find(names, model, test))
+    with progress.shown():
+        text = report(model, test, names_file.find(names, model, test))
     with replacing(output) as file:
         file.write(text.encode())
     if output != "-":

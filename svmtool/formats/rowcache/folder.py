@@ -26,7 +26,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from svmtool.activity import doing
 from svmtool.data.dataset import Dataset
 from svmtool.data.mapped_arrays import MappedArrays
 from svmtool.errors import SvmtoolError
@@ -35,6 +34,7 @@ from svmtool.formats.rowcache import arrays
 from svmtool.formats.rowcache.arrays import ARRAYS, HEADER, has_name, is_mine, opened
 from svmtool.formats.source import Source, open_source
 from svmtool.formats.svmlight.table import MAX_LINE
+from svmtool.progress import doing
 from svmtool.tolerances import MB
 
 SAMPLES, SAMPLE_BYTES = 16, 1 << 16  # number and size of the samples of a data file

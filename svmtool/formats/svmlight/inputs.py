@@ -8,13 +8,13 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from svmtool.activity import doing
 from svmtool.compiled import ahead_of_time
 from svmtool.compiled.loops.text.text_loops import LABELLED
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import END_OF_LINE, MAX_LINE, NUL_IN_LINE, open_source, too_long
 from svmtool.formats.svmlight.table import RawTable, joined, parse_bytes, read_raw
 from svmtool.numbers import parse_number
+from svmtool.progress import doing
 from svmtool.tolerances import MIB
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from svmtool.compiled.loops.text.text_loops import LABELLED
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import END_OF_LINE, MAX_LINE, LineReader, Source, open_source, partial_line_error, too_long
 from svmtool.numbers import format_one
+from svmtool.progress import doing
 from svmtool.tolerances import MIB
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def read(path: str, first_index: int = 1, form: int = LABELLED) -> Dataset:
 
     Raises SvmtoolError if it cannot be opened, DataError for the first malformed line.
     """
-    with open_source(path) as source:
+    with open_source(path) as source, doing("reading", source=source):
         return joined(read_raw(source, first_index, form))
 
 
@@ -120,6 +121,7 @@ def _read_regular(source: Source, first_index: int, form: int) -> RawTable:
         if text is None or text.size < n + text_loops.PADDING:
             text = buffers[me] = Buffer("u1", n + n // 4 + text_loops.PADDING)
         source.read_at(text.items[:n], start)
+        source.taken -= n // 2  # all bytes are read twice
         return text
 
     def count(b: int) -> None:
@@ -320,25 +322,27 @@ def rows_text(
     out, state = Buffer("u1", PRINTED_BYTES), Buffer("i8", 3)
     call = support_text.bind(out, front, indptr, indices, values, state)
     status = None
-    while status != DONE:
-        status = call(columns, digits)
-        s, item, p = state.items
-        yield bytes(out.items[:p])
-        state.items[2] = 0
-        if status == UNDECIDED:
-            if item < columns:
-                yield format_one(float(front[item, s]), 17).encode() + b" "
-            else:
-                k = int(indptr[s]) + item - columns
-                yield b"%d:%s " % (indices[k] + 1, format_one(float(values[k]), digits).encode())
-            state.items[1] = item + 1
+    with doing("row", len(indptr) - 1) as part:
+        while status != DONE:
+            status = call(columns, digits)
+            s, item, p = state.items
+            part.done = s
+            yield bytes(out.items[:p])
+            state.items[2] = 0
+            if status == UNDECIDED:
+                if item < columns:
+                    yield format_one(float(front[item, s]), 17).encode() + b" "
+                else:
+                    k = int(indptr[s]) + item - columns
+                    yield b"%d:%s " % (indices[k] + 1, format_one(float(values[k]), digits).encode())
+                state.items[1] = item + 1
 
 
 def write(path: str, data: Dataset) -> None:
     """Write the rows of a sparse Dataset, their labels in front; an old file stays whole until the new one is."""
     from svmtool.formats.output import replacing
 
-    with replacing(path, "can't open output file") as file:
+    with replacing(path, "can't open output file") as file, doing("writing"):
         indices = data.indices.astype("i4", copy=False)
         for piece in rows_text(data.labels[None, :], data.indptr, indices, data.values, 17):
             file.write(piece)

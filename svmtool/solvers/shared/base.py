@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from svmtool import activity
 from svmtool.limits import StopFlag as StopFlag
 from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import SolverResult
+from svmtool.progress import reached
 from svmtool.records import Record
 from svmtool.tolerances import RULE_MIN_GAP, SUFFICIENT_DECREASE, SUFFICIENT_RISE
 
@@ -188,7 +188,7 @@ class Monitor:
         """
         if gap is None:
             gap = relative_gap(objective, bound)
-        activity.now.gap, activity.now.target = gap, self.gap
+        reached(gap, self.gap)
         record = {"iteration": self.iterations, "objective": objective, "bound": bound, "gap": gap, **fields}
         self.history.append(record)
         if len(self.history) > self.kept:

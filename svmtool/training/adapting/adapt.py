@@ -12,6 +12,7 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight.inputs import Reading, arriving_rows, weighted
 from svmtool.formats.svmlight.table import RawTable, joined, read
 from svmtool.params import Request, Settings
+from svmtool.progress import doing
 from svmtool.training import intent
 from svmtool.training.adapting.adaptable import Adaptable, beginning
 from svmtool.training.adapting.falsvm import FastAdaptable
@@ -35,7 +36,8 @@ def run(settings: Settings, request: Request, added: Reading | None, model_path:
             adaptable.check_file(added.path, table)
             console.warn(*intent.warnings(settings, request.given, table.labels, added.path))
             console.solver(f"Added {adaptable.add(table)}\n")
-        adaptable.solve_and_write()
+        with doing("training"):
+            adaptable.solve_and_write()
         return 0
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from svmtool.models.kernel import DENSITY_MARKS
+from svmtool.progress import counted
 from svmtool.solvers.shared.base import TIME
 from svmtool.training.calibration import FOLDS, NotCalibratedError, fit_sigmoid
 from svmtool.training.kernel.dataset import KernelSet
@@ -34,7 +35,7 @@ Train = Callable[[KernelSet, Fitting], KernelTraining]
 
 def held_out(data: KernelSet, order: np.ndarray, starts: np.ndarray, fitting: Fitting, train: Train):
     """Yield for each fold the rows held out (i8) and the training without them."""
-    for k in range(len(starts) - 1):
+    for k in counted("calibration fold", range(len(starts) - 1)):
         inside, outside = fold_rows(order, starts, k)
         training = train(data.take(inside), fitting)
         if fitting.stop.set:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from svmtool import limits, registry
-from svmtool.activity import doing
 from svmtool.certify.kernel import zero
 from svmtool.certify.linear import Certificate, worst
 from svmtool.compiled import threads
@@ -19,6 +18,7 @@ from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.limits import EndedError, StopFlag, TimeShares
 from svmtool.models.kernel import KernelModel
 from svmtool.params import NO_OPTIONS, Settings, tolerance
+from svmtool.progress import doing
 from svmtool.solvers.shared import kernel_least_squares
 from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, RangeRule, Rule, Status
 from svmtool.tolerances import MIB
@@ -174,7 +174,6 @@ class Fitting:
         open_ = list(range(len(sizes)))
 
         def one(k: int, stop: StopFlag) -> None:
-            part.step()
             before = solved[k]
             if before is not None and stop.ended():
                 return
@@ -182,6 +181,7 @@ class Fitting:
             found = self.solve(problem(k), labels[k], shares[k], stop, start)
             if before is None or not before.certificate.gap <= found.certificate.gap:
                 solved[k] = found
+            part.step()
 
         while open_:
             left = self.stop.seconds_left

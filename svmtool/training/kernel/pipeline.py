@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from svmtool import __version__, params, registry
-from svmtool.activity import doing
 from svmtool.data.labels import balanced_weights
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel
@@ -17,6 +16,7 @@ from svmtool.kernels.problems import AnyProblem
 from svmtool.limits import StopFlag
 from svmtool.models.kernel import FEATURES_NOTE
 from svmtool.params import KERNEL_NAMES, PRECOMPUTED, Request, Settings, kernel_of, tolerance
+from svmtool.progress import doing
 from svmtool.solvers.shared.base import Plan
 from svmtool.training import intent
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_unusable

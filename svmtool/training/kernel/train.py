@@ -12,6 +12,7 @@ import numpy as np
 from svmtool.kernels.problems import AnyProblem, EpsilonSvr, HardOneClass, KernelProblem, NuSvr, OneClass
 from svmtool.models.kernel import KernelModel
 from svmtool.params import Settings
+from svmtool.progress import counted
 from svmtool.solvers.shared.base import Status
 from svmtool.training.calibration import Seen, doubts, first_of
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet
@@ -85,7 +86,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
 
         try:
             sigmoids, seen = [], []
-            for k, (n, m) in enumerate(pairs.counts):
+            for k, (n, m) in enumerate(counted("pair of classes", pairs.counts)):
                 pair = pairs.data.take(pairs.rows(k)).labelled(np.repeat((1.0, -1.0), (n, m)))
                 A, B, inner, few = calibration.pair_sigmoid(pair, pairs.costs(k), fitting, one_vs_one, rand)
                 sigmoids.append((A, B))

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.activity import doing
 from svmtool.errors import SvmtoolError
 from svmtool.limits import TimeShares
 from svmtool.models.kernel import KernelModel
 from svmtool.params import Request
+from svmtool.progress import counted
 from svmtool.solvers.shared.base import Status
 from svmtool.training.kernel.dataset import KernelSet
 from svmtool.training.kernel.fit import Fitting, KernelTraining
@@ -72,21 +72,19 @@ def evaluate(
     order, starts, train = folds.order, folds.starts, trainer(s)
     predictions, open_ends = np.empty(len(data)), []
     shares = TimeShares(fitting.stop, folds.count, 1)
-    with doing("fold", folds.count) as part:
-        for k in range(folds.count):
-            inside, outside = fold_rows(order, starts, k)
-            within = Fitting(s, fitting.report, shares.next())
-            done = train(data.take(inside), within, rand if classifies else None)
-            if fitting.stop.set:
-                raise KeyboardInterrupt  # a part of a cross-validation has no result
-            if done.lacking:
-                raise SvmtoolError(f"ERROR: -v with -b 1: {done.lacking}")
-            if done.status is not None and not done.status.converged:
-                open_ends.append(done.status)
-            decisions = done.model.decision_values(data.take(outside).table)
-            predictions[outside] = answers(done.model, decisions)
-            keep(done, outside, decisions)
-            part.step()
+    for k in counted("fold", range(folds.count)):
+        inside, outside = fold_rows(order, starts, k)
+        within = Fitting(s, fitting.report, shares.next())
+        done = train(data.take(inside), within, rand if classifies else None)
+        if fitting.stop.set:
+            raise KeyboardInterrupt  # a part of a cross-validation has no result
+        if done.lacking:
+            raise SvmtoolError(f"ERROR: -v with -b 1: {done.lacking}")
+        if done.status is not None and not done.status.converged:
+            open_ends.append(done.status)
+        decisions = done.model.decision_values(data.take(outside).table)
+        predictions[outside] = answers(done.model, decisions)
+        keep(done, outside, decisions)
     return predictions, open_ends
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svmtool import registry
-from svmtool.activity import doing
 from svmtool.certify.linear import Certificate, Certifier, worst
 from svmtool.compiled import threads
 from svmtool.data.dataset import Dataset
@@ -28,6 +27,7 @@ from svmtool.models.linear import LinearModel
 from svmtool.objectives import losses
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
+from svmtool.progress import doing
 from svmtool.registry import Solver
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import Confirmation, Monitor, Plan, Progress, RangeRule, Result, Rule

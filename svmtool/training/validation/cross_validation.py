@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.activity import doing
 from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.limits import StopFlag, with_time_shares
 from svmtool.models.linear import LinearModel
 from svmtool.params import Settings
+from svmtool.progress import doing
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training.outcome import worst_status
 from svmtool.training.reductions.base import problems_of

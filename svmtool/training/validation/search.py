@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svmtool.activity import doing
 from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import Dataset
 from svmtool.limits import StopFlag
 from svmtool.params import Settings
+from svmtool.progress import counted, doing
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training.outcome import interruptible, worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
@@ -74,7 +74,7 @@ def search_C(
     regression = row.kind == "regression"
     tried: list[Tried] = []
     ended_at = ""
-    for p in _values_of_p(labels, first_p) if regression else [settings.problem.p]:
+    for p in counted("p", [*_values_of_p(labels, first_p)] if regression else [settings.problem.p]):
         C = first_C
         if C is None:
             square = folds.largest_square(settings.problem.bias)
@@ -103,22 +103,24 @@ def _double_C(
     """Try values from C to `max_C`, appending to `tried`; returns the C at which the time ended, or None."""
     warm: list = [None] * folds.count
     unmoved = 0
-    while C <= max_C:
-        if tried and stop.seconds_left <= 0.0:
-            return C
-        held = HeldOut(folds.table.labels, kind_of(settings), measure.needs)
-        with interruptible(stop), doing(f"search at C = {C:g}"):
-            _, moved = held_out(folds, settings.replace(C=C), stop, warm, held)
-        if tried and TIME in folds.open_ends:
-            return C
-        unmoved = 0 if moved else unmoved + 1
-        tried.append(Tried(settings.problem.p, C, measure.score(held), folds.open_ends))
-        report(tried[-1])
-        if TIME in folds.open_ends:
-            return C
-        if unmoved == UNCHANGED_ROUNDS:
-            return None
-        C *= 2.0
+    with doing("C", 1 + int(math.log2(max_C) - math.log2(C))) as part:
+        while C <= max_C:
+            if tried and stop.seconds_left <= 0.0:
+                return C
+            held = HeldOut(folds.table.labels, kind_of(settings), measure.needs)
+            with interruptible(stop):
+                _, moved = held_out(folds, settings.replace(C=C), stop, warm, held)
+            if tried and TIME in folds.open_ends:
+                return C
+            unmoved = 0 if moved else unmoved + 1
+            tried.append(Tried(settings.problem.p, C, measure.score(held), folds.open_ends))
+            report(tried[-1])
+            if TIME in folds.open_ends:
+                return C
+            if unmoved == UNCHANGED_ROUNDS:
+                return None
+            C *= 2.0
+            part.step()
     report(None)
     return None
 

@@ -1,0 +1,117 @@
+"""progress=True: bars on a terminal and in notebooks, of one run at a time."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import threading
+import types
+
+import numpy as np
+import pytest
+from naming import case_of
+from screen import Screen
+
+import svmtool
+from svmtool import progress
+
+HEAD = """
+import sys, numpy as np, svmtool
+X = np.random.default_rng(0).standard_normal((60, 3))
+y = np.arange(60) % 3
+wait = lambda *_: sys.stdin.readline()
+"""
+RUNS = {  # each waits for standard input in the middle; and a word of its first bar
+    "fit": ("svmtool.fit(X, y, solver=2, callback=wait, threads=1, progress=True)", "class 1 of 3"),
+    "kernel": ("svmtool.fit(X, y, kernel='rbf', solver='nu_svc', nu=.1, callback=wait, progress=True)", "training"),
+    "search": ("svmtool.search_C(X, y, callback=wait, progress=True)", "C "),
+    "read": ("svmtool.read_svmlight(sys.stdin.buffer, progress=True)", "reading"),
+    "estimator": ("from svmtool.sklearn import LinearSVC\nE = LinearSVC(verbose=1)\n"
+                  "E._limit = lambda: [wait(), None][1]\nE.fit(X, y)", ""),
+}  # fmt: skip
+
+
+def test_runs_on_a_terminal(tmp_path):
+    screens = {name: Screen(["-c", HEAD + code], tmp_path) for name, (code, _) in RUNS.items()}
+    for name, (_, word) in RUNS.items():
+        with case_of(name):
+            if name != "estimator":
+                screens[name].until(lambda lines: lines and word in lines[0] and "00:" in lines[0])  # noqa: B023
+            status, out, lines = screens[name].end()
+            assert (status, lines) == (0, [])
+            assert (b"Certified" in out) == (name == "estimator")
+
+
+def test_ctrl_c_leaves_nothing_of_a_bar(tmp_path):
+    code = HEAD + "try: " + RUNS["fit"][0] + "\nexcept KeyboardInterrupt: print('stopped', file=sys.stderr)"
+    screen = Screen(["-c", code], tmp_path)
+    screen.until(lambda lines: lines and "class" in lines[0])
+    os.write(screen.terminal, b"\x03")
+    assert screen.end()[2] == ["stopped"]
+
+
+def test_every_function_takes_it_and_gives_the_same_result():
+    X, y = np.random.default_rng(1).standard_normal((40, 3)), np.arange(40) % 2
+    done = svmtool.fit(X, y, progress=True)
+    assert (done.model.W == svmtool.fit(X, y).model.W).all()
+    for function in (svmtool.predict, svmtool.decision_values):
+        assert (function(done, X, progress=True) == function(done, X)).all()
+    found = svmtool.cross_validate(X, y, progress=True)
+    assert (found.predictions == svmtool.cross_validate(X, y).predictions).all()
+    with pytest.raises(TypeError, match="progress"):
+        svmtool.fit(X, y, progress="yes")
+    assert progress._shown is None
+
+
+def in_a_notebook(monkeypatch):
+    """From here on this is a notebook without widgets; returns the text that is shown, and an event: there is some."""
+    event = threading.Event()
+
+    class Stream(io.StringIO):
+        def write(self, text):
+            event.set()
+            return super().write(text)
+
+    monkeypatch.setitem(sys.modules, "ipykernel.zmqshell", types.ModuleType("zmqshell"))
+    monkeypatch.setattr(sys, "stderr", Stream())
+    monkeypatch.setattr(progress, "FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "INTERVAL_SECONDS", 0.01)
+    return sys.stderr, event
+
+
+@pytest.mark.filterwarnings("ignore::Warning")  # tqdm's: there are no widgets
+def test_a_notebook_without_widgets_gets_text(monkeypatch):
+    stream, event = in_a_notebook(monkeypatch)
+    X, y = np.eye(4), [0, 1, 0, 1]
+    svmtool.fit(X, y, solver=2, callback=lambda _: event.wait(60), progress=True)
+    shown = stream.getvalue()
+    assert "training" in shown and "\x1b[K" not in shown, shown[-1000:]
+
+
+@pytest.mark.filterwarnings("ignore::Warning")
+def test_two_fits_at_once_do_not_mix(monkeypatch):
+    """The second is not shown: neither its classes nor its gaps."""
+    stream, event = in_a_notebook(monkeypatch)
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    begun, ended = threading.Event(), threading.Event()
+
+    def second():
+        begun.wait(60)
+        svmtool.fit(X, np.arange(60) % 7, solver=2, threads=1, progress=True)
+        ended.set()
+
+    def callback(_):
+        begun.set()
+        ended.wait(60)
+        event.clear()
+        event.wait(60)
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    calls = iter([callback])
+    svmtool.fit(X, np.arange(60) % 3, solver=2, threads=1, callback=lambda r: next(calls, print)(r), progress=True)
+    thread.join()
+    shown = stream.getvalue()
+    assert "of 3" in shown and "of 7" not in shown, shown[-1000:]
+    assert progress._shown is None

@@ -1,0 +1,309 @@
+"""Progress: its words, that they fit any terminal, and that the screen holds nothing of it afterwards."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import os
+import sys
+import threading
+import time
+
+import pytest
+from naming import case_of
+from screen import Screen
+
+from svmtool import progress
+from svmtool.cli.console import Console
+from svmtool.progress import counted, doing, reached, shown
+
+ROWS = b"1 1:1 2:0.5\n-1 1:-1 2:0.25\n"
+
+
+class Input:
+    def __init__(self, taken, size):
+        self.taken, self.size = taken, size
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """A run of this thread that is shown, without a thread that draws."""
+    run = shown()
+    run.thread, run._whole = threading.get_ident(), doing("working")
+    monkeypatch.setattr(progress, "_shown", run)
+    return run
+
+
+def words(run) -> list[tuple[float | None, str]]:
+    """The share and the words of each bar."""
+    return [(share, "|".join(text for text in found.values() if text)) for _, share, found in run._rows()]
+
+
+def test_counted_parts_have_bars_and_others_name_them(run):
+    assert words(run) == [(None, "working: ")]
+    with doing("training"), doing("class", 10) as part:
+        part.step()
+        part.step()
+        assert progress.described() == "training, class 3 of 10"
+        assert words(run) == [(0.2, "training: |class 3 of 10")]
+    with doing("C", 4), doing("fold", 5), doing("training"):
+        assert words(run) == [(0.0, "C 1 of 4"), (0.0, "fold 1 of 5"), (None, "training: ")]
+    with doing("training"), doing("class", 1):
+        assert words(run) == [(None, "training: ")]
+    assert [words(run)[0][1] for _ in counted("run", "ab")] == ["run 1 of 2", "run 2 of 2"]
+
+
+def test_bytes_read_are_a_share_or_a_number(run):
+    with doing("reading"), doing("reading", source=Input(25_000_000, 100_000_000)):
+        assert words(run) == [(0.25, "reading: ")]
+    with doing("reading", source=Input(25_000_000, None)):
+        assert words(run) == [(None, "reading: |25 MB")]
+
+
+def test_share_by_the_decades_of_the_gap(run):
+    with doing("training"):
+        reached(1.0, 1e-4)
+        assert words(run) == [(0.0, "training: |gap 1.0e+00|asked 1.0e-04")]
+        reached(1e-2, 1e-4)
+        assert words(run) == [(0.5, "training: |gap 1.0e-02|asked 1.0e-04")]
+        reached(0.0, 1e-4)
+        assert words(run)[0][0] == 1.0
+        reached(1e-2, None)
+        assert words(run) == [(None, "training: |gap 1.0e-02")]
+        for gap in (float("inf"), float("nan")):
+            reached(gap, 1e-4)
+            assert words(run) == [(None, "training: ")]
+    reached(1.0, 0.0)
+    with doing("training"), doing("class", 3) as part:
+        reached(1e-2, 1e-4)
+        part.step()  # the gap was that of the class before
+        assert words(run) == [(1 / 3, "training: |class 2 of 3")]
+
+
+def test_other_threads_are_not_shown(run):
+    def work():
+        with doing("fold", 3):
+            reached(1.0, 0.5)
+
+    with doing("training"):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert words(run) == [(None, "training: ")]
+
+
+def test_an_error_in_a_part_ends_it(run):
+    with pytest.raises(ValueError), doing("training"):
+        raise ValueError
+    assert run.parts == [] and run.gap is None
+
+
+def test_lines_fit_any_width_and_their_words_are_whole():
+    """The more columns, the more words; at 20 columns the bar and both times are there, at 40 some words too."""
+    Bar = progress._bar_class(False, True)
+    pieces = {"desc": "training: ", "count": "class 13 of 100", "gap": "gap 1.2e-03", "asked": "asked 1.0e-04"}
+    for share, names, seconds in itertools.product(
+        (None, 0.0, 0.37, 1.0), itertools.product((True, False), repeat=4), (0, 59, 7384)
+    ):
+        given = {name: text for (name, text), there in zip(pieces.items(), names, strict=True) if there}
+        bar = Bar(total=None if share is None else 1.0, delay=1e9, file=io.StringIO(), ncols=80, nrows=24)
+        bar.n, bar.start_t = share or 0.0, time.time() - seconds
+        before: set[str] = set()
+        for width in range(1, 200):
+            bar.ncols = width
+            progress._fit(bar, given, width)
+            line = str(bar)
+            with case_of((width, share, names, seconds)):
+                assert len(line) <= max(width, len("2:03:04"))
+                held = {name for name, text in given.items() if text.strip(": ") in line}
+                if width >= 19:
+                    rest = line
+                    for name in held:
+                        rest = rest.replace(given[name].strip(": "), "")
+                    assert not set(rest) & set("acegklnorstd"), rest
+                    assert share is None or seconds > 3600 or ("|" in line and "<" in line)
+                assert before <= held
+                assert held == set(given) or width < 90
+                before = held
+        bar.close()
+
+
+COMMANDS = {
+    "train": (["train", "-s", "2", "-", "m1"], "reading: "),
+    "kernel": (["train", "-t", "2", "-", "m2"], "reading: "),
+    "validation": (["train", "-v", "2", "-", "m"], "reading: "),
+    "memory": (["train", "--memory", "2G", "-", "m3"], "reading: "),
+    "predict": (["predict", "-", "model", "o"], "predicting: "),
+    "scale": (["scale", "-"], "working: "),
+    "convert": (["convert", "--no-label", "-", "c"], "reading: "),
+    "report": (["report", "model", "-", "-o", "page"], "reading: "),
+}
+
+
+def test_commands_on_terminals_of_many_widths(tmp_path, command):
+    """The input comes once the progress has been seen; afterwards the screen holds messages alone."""
+    (tmp_path / "d").write_bytes(ROWS)
+    assert command("train", "-q", "d", "model").returncode == 0
+    widths = itertools.cycle((40, 20, 80, 160, 0))
+    runs = {name: Screen(["-m", "svmtool", *argv], tmp_path, next(widths)) for name, (argv, _) in COMMANDS.items()}
+    for name, screen in runs.items():
+        with case_of(name):
+            what = COMMANDS[name][1]
+            what = "0" if screen.screen.columns == 20 else what  # there is no room for more than time and bytes
+            assert len(screen.until(lambda lines: lines and what in lines[0] and "00:" in lines[0])) == 1  # noqa: B023
+            status, out, lines = screen.end(ROWS)
+            assert status == 0 and b"\r" not in out and b"\x1b" not in out
+            assert not [line for line in lines if "00:0" in line or "|" in line]
+            assert bool(lines) == (name in ("convert", "report")), lines  # their messages
+
+
+# Parts and messages as standard input says.
+PLAYED = """
+import sys
+from svmtool.cli.console import Console
+from svmtool.progress import doing, reached
+console = Console()
+def work():
+    with doing("C", 4) as C, doing("fold", 5) as fold:
+        for line in sys.stdin:
+            word, _, text = line.strip().partition(" ")
+            if word == "gap": reached(float(text), 1e-4)
+            if word == "C": C.step()
+            if word == "fold": fold.step()
+            if word == "out": console.out(text + chr(10))
+            if word == "part": console.out(text)
+            if word == "err": console.warn(text)
+            if word == "exec": exec(text)
+            if word == "fail": raise KeyboardInterrupt
+    return 0
+try:
+    console.run(work, str, "")
+finally:
+    print(end="", flush=True)
+"""
+
+
+@pytest.mark.parametrize("breaks", [False, True], ids=["cut", "broken"])
+def test_a_resized_window_stays_whole(breaks, tmp_path):
+    """Terminals cut lines that have become too long, or break them."""
+    screen = Screen(["-c", PLAYED], tmp_path, 80, True)
+    screen.send(b"out one\ngap 0.01\n")
+    screen.until(lambda lines: len(lines) == 3 and "gap" in lines[2])
+    for columns in (40, 20, 160, 25, 80):
+        screen.resize(columns, breaks)
+        length = columns - 1
+        lines = screen.until(lambda lines: [len(line) for line in lines[-2:]] == [length] * 2 or columns < 30)  # noqa: B023
+        screen.send(b"fold\n")
+        screen.read(1.2)
+        screen.read(0.1)
+        lines = screen.lines()
+        with case_of(columns):
+            assert len(lines) == 3 and lines[0] == "one" and all("%|" in line for line in lines[1:]), lines
+            assert max(map(len, lines[1:])) < columns
+    assert screen.end()[::2] == (0, ["one"])
+
+
+def test_messages_and_bars(tmp_path):
+    """Messages on both streams come above the bars, at once; an incomplete line hides them."""
+    screen = Screen(["-c", PLAYED], tmp_path, 60, True)
+    screen.until(lambda lines: len(lines) == 2)
+    wanted = []
+    for k in range(100):
+        screen.send(b"out line %d\nerr warning %d\n" % (k, k))
+        wanted += [f"line {k}", f"warning {k}"]
+        if k % 7 == 0:
+            screen.send(b"C\n")
+            screen.read(0.2)
+    lines = screen.until(lambda lines: len(lines) == 24 and wanted[-1] in lines and "fold" in lines[-1])
+    assert lines[:-2] == wanted[-22:]
+    screen.send(b"part half\n")
+    screen.until(lambda lines: lines[-1] == "half")
+    screen.read(1.0)
+    assert screen.lines()[-1] == "half"
+    screen.send(b"out  line\n")
+    screen.until(lambda lines: lines[-3] == "half line" and "fold" in lines[-1])
+    assert screen.end()[2][-2:] == [wanted[-1], "half line"]
+
+
+@pytest.mark.parametrize("stdout", [False, True], ids=["pipe", "terminal"])
+def test_ctrl_c_leaves_one_line(stdout, tmp_path):
+    """Where Ctrl-C ends the process, where it is an exception, and where a solver ends."""
+    (tmp_path / "d").write_bytes(ROWS)
+    raised = "from svmtool.cli import entry; entry._main_of = lambda c: lambda a: exec(open('played').read(), {}); "
+    (tmp_path / "played").write_text(PLAYED)
+    runs = {
+        "scale": (["-m", "svmtool", "scale", "-"], b"\x03", ["interrupted"]),
+        "train": (["-m", "svmtool", "train", "-", "m"], b"\x03", ["interrupted"]),
+        "stream": (["-m", "svmtool", "convert", "--no-label", "-", "c"], b"\x03", ["interrupted"]),
+        "raised": (["-c", raised + "entry.start('train', [])"], b"", ["interrupted"]),
+    }
+    if stdout:
+        del runs["scale"]  # its rows go there
+    screens = {name: Screen(argv, tmp_path, 50, stdout) for name, (argv, _, _) in runs.items()}
+    for name, (_, key, wanted) in runs.items():
+        with case_of(name):
+            screen = screens[name]
+            screen.until(lambda lines: lines and "00:" in lines[-1])
+            os.write(screen.terminal, key)
+            if key:
+                while screen.read(60.0):
+                    pass
+            assert screen.end(b"" if key else b"fail\n")[2] == wanted
+
+
+def test_a_process_in_the_background_draws_nothing(tmp_path):
+    job = "import subprocess, sys; line = 'set -m; \"$0\" \"$@\" & wait'\n"
+    job += "subprocess.run(['sh', '-c', line, sys.executable, *sys.argv[1:]])"
+    code = "import time; from svmtool import progress\nwith progress.shown(): time.sleep(1.5)"
+    screen = Screen(["-c", job, "-c", code], tmp_path, stdout=True)
+    assert screen.end()[::2] == (0, []) and b"working" not in screen.seen
+    front = Screen(["-c", code], tmp_path)
+    assert front.end()[::2] == (0, []) and b"working" in front.seen
+
+
+def test_forked_processes_draw_nothing(tmp_path):
+    screen = Screen(["-c", PLAYED], tmp_path, 60, True)
+    screen.until(lambda lines: len(lines) == 2)
+    at = len(screen.seen)
+    child = b"(gc.collect(), time.sleep(1.2), os._exit(0))"
+    screen.send(b"exec import os, gc, time; os.fork() or %s; os.wait()\nout done\n" % child)
+    screen.until(lambda lines: lines[0] == "done")
+    assert screen.seen[at:].count(b"done") == 1
+    screen.send(b"exec import os; os.fork() or sys.exit(); os.wait()\nout again\n")
+    screen.until(lambda lines: lines[1:2] == ["again"] and len(lines) == 4)
+    assert screen.end()[2] == ["done", "again"]
+
+
+def test_tqdm_starts_no_process_lock_and_no_monitor(tmp_path):
+    screen = Screen(["-c", PLAYED], tmp_path, 80, True)
+    screen.until(lambda lines: len(lines) == 2)
+    screen.send(b"exec import tqdm; console.warn(f\"{'multiprocessing' in sys.modules} {tqdm.tqdm.monitor}\")\n")
+    assert screen.end()[2] == ["False None"]
+
+
+def test_nothing_of_tqdm_without_a_terminal_with_q_and_in_the_first_half_second(tmp_path):
+    """The module is not even imported."""
+    code = (
+        "import sys, time; from svmtool.cli.console import Console\nconsole = Console(sys.argv[1] == 'q')\n"
+        "console.run(lambda: time.sleep(float(sys.argv[2])) or 0, str, '')\nprint('tqdm' in sys.modules)"
+    )
+    cases = [(("", "1"), "xterm", b"True"), (("q", "1"), "xterm", b"False")]
+    cases += [(("", "1"), "dumb", b"False"), (("", "0.01"), "xterm", b"False")]
+    screens = [Screen(["-c", code, *argv], tmp_path, TERM=term) for argv, term, _ in cases]
+    for screen, (argv, term, imported) in zip(screens, cases, strict=True):
+        with case_of((argv, term)):
+            status, out, lines = screen.end()
+            assert (status, out.strip(), lines) == (0, imported, []) and (screen.seen != b"") == (imported == b"True")
+
+
+@pytest.mark.parametrize("terminal, quiet", [(False, False), (True, True)])
+def test_nothing_on_pipes_or_when_quiet(terminal, quiet, monkeypatch):
+    class Stream(io.StringIO):
+        def isatty(self):
+            return terminal
+
+    monkeypatch.setattr(sys, "stderr", Stream())
+    monkeypatch.setattr(progress, "FIRST_SECONDS", 1e-6)
+    monkeypatch.setattr(progress, "INTERVAL_SECONDS", 1e-3)
+    assert Console(quiet).run(lambda: time.sleep(0.05) or 0, str, "") == 0
+    assert sys.stderr.getvalue() == "" and progress._shown is None
