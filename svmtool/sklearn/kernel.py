@@ -177,7 +177,8 @@ class SVC(_KernelClassifier):
     cache_size : float, default=200
         Memory for kernel values, in MB.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class), whatever `sample_weight` is.
+        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
+        `sample_weight` counts as repeated rows but in SVC and NuSVC.
     verbose : bool or int, default=False
         1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     max_iter : int, default=-1
@@ -289,7 +290,8 @@ class NuSVC(_KernelClassifier):
     cache_size : float, default=200
         Memory for kernel values, in MB.
     class_weight : dict, "balanced" or None, default=None
-        Accepted for compatibility, with a warning: nu-SVC has no costs that it could multiply.
+        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
+        `sample_weight` counts as repeated rows but in SVC and NuSVC.
     verbose : bool or int, default=False
         1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     max_iter : int, default=-1

@@ -31,8 +31,8 @@ class LSSVC(LinearClassifier):
     intercept_scaling : float, default=1.0
         Value of the constant feature whose weight makes the intercept, regularised as the others.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class), where `sample_weight` counts as
-        repeated rows.
+        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
+        `sample_weight` counts as repeated rows but in SVC and NuSVC.
     probability : bool, "sigmoid" or "isotonic", default=False
         Add `predict_proba`, calibrated on decision values of 5-fold cross-validation; True is "sigmoid" (Platt).
     loo : bool, default=True

@@ -179,8 +179,8 @@ class LinearSVC(LinearClassifier):
     intercept_scaling : float, default=1.0
         Value of the constant feature whose weight makes the intercept, regularised as the others.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class), where `sample_weight` counts as
-        repeated rows.
+        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
+        `sample_weight` counts as repeated rows but in SVC and NuSVC.
     verbose : int, default=0
         1 shows progress bars and prints the certificate, 2 prints it and each iteration.
     random_state : int, RandomState instance or None, default=None
@@ -298,8 +298,8 @@ class LogisticRegression(LinearClassifier):
     intercept_scaling : float, default=1.0
         With solver="liblinear": value of the constant feature whose weight makes the intercept.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class), where `sample_weight` counts as
-        repeated rows.
+        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
+        `sample_weight` counts as repeated rows but in SVC and NuSVC.
     random_state : int, RandomState instance or None, default=None
         Seed of the solver's random choices.
     solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="lbfgs"

@@ -39,8 +39,8 @@ class LpSVC(LinearClassifier):
     fit_intercept : bool, default=True
         Whether the model has an intercept, which is not regularised.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class), where `sample_weight` counts as
-        repeated rows.
+        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
+        `sample_weight` counts as repeated rows but in SVC and NuSVC.
     probability : bool, "sigmoid" or "isotonic", default=False
         Add `predict_proba`, calibrated on decision values of 5-fold cross-validation; True is "sigmoid" (Platt).
     warm_start : bool, default=False
@@ -124,8 +124,8 @@ class LPSVC(LinearClassifier):
     fit_intercept : bool, default=True
         Whether the model has an intercept, which is not regularised.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class), where `sample_weight` counts as
-        repeated rows.
+        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
+        `sample_weight` counts as repeated rows but in SVC and NuSVC.
     probability : bool, "sigmoid" or "isotonic", default=False
         Add `predict_proba`, calibrated on decision values of 5-fold cross-validation; True is "sigmoid" (Platt).
     warm_start : bool, default=False
@@ -207,8 +207,8 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
     tol : float, default=1e-4
         Certified relative gap at which the fit ends.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C by class; "balanced": n_samples / (n_classes * rows of the class), where `sample_weight` counts as
-        repeated rows.
+        Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
+        `sample_weight` counts as repeated rows but in SVC and NuSVC.
     warm_start : bool, default=False
         Start from the weights of the last fit.
     verbose : int, default=0

@@ -149,15 +149,6 @@ def test_rows_of_weight_zero_or_below_leave_the_training_set(svm_train, here):
     np.testing.assert_allclose(model().W[:, 0], minimiser(Problem(X[kept], y[kept], weights[kept])), atol=1e-5)
 
 
-@pytest.mark.parametrize("weights", ["0 0", "-1 -2", "0 -1"])
-@pytest.mark.parametrize("argv", ["-s 2", "-s 21", "-s 71", "-s 2 -v 2", "-t 2", "-t 2 -v 2", "--balanced"])
-def test_weights_that_leave_no_row(argv, weights, svm_train, here):
-    (here / "w").write_text(weights)
-    status, out, err = svm_train(*argv.split(), "-W", "w", "d", "m", data="1 1:1\n-1 1:2\n")
-    assert (status, out, err) == (1, "", "w: all weights are 0 or negative: they leave out every row\n")
-    assert not os.path.exists("m")
-
-
 @pytest.mark.parametrize("text", ["1", "1 1 1", "1 x", "1 nan", "1 inf", ""])
 def test_faulty_weight_files_are_refused(text, svm_train, here):
     (here / "w").write_text(text)

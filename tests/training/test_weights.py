@@ -143,3 +143,12 @@ def test_kernel_cross_validation_takes_rows_of_weight_zero():
     assert np.isin(found.predictions, (1, -1)).all() and "weights are negative" in found.warnings[0]
     same = api.cross_validate(X, y, 0, kernel="rbf", folds=4, sample_weight=np.maximum(w - 1, 0))
     assert np.array_equal(found.predictions, same.predictions) and same.warnings == ()
+
+
+@pytest.mark.parametrize("weights", ["0 0", "-1 -2", "0 -1"])
+@pytest.mark.parametrize("argv", ["-s 2", "-s 21", "-s 71", "-s 2 -v 2", "-t 2", "-t 2 -v 2", "--balanced"])
+def test_weights_that_leave_no_row(argv, weights, svm_train, tmp_path):
+    (tmp_path / "w").write_text(weights)
+    status, out, err = svm_train(*argv.split(), "-W", "w", "d", "m", data="1 1:1\n-1 1:2\n")
+    assert (status, out, err) == (1, "", "w: all weights are 0 or negative: they leave out every row\n")
+    assert not (tmp_path / "m").exists()
