@@ -368,3 +368,12 @@ def test_very_wide_rows_go_through_a_small_buffer(tmp_path, capfdbinary, monkeyp
     (tmp_path / "a").write_text(text_of(rows))
     status, out, err = here(capfdbinary, "a")
     assert (status, out.decode(), err.decode()) == (0, *naive(rows)[:2])
+
+
+def test_a_single_row_says_how_to_scale_it(tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for text, said in (("1 1:3 2:4\n", True), ("1 1:3\n2 1:3\n", True), ("1 1:3\n2 1:4\n", False), ("1\n", False)):
+        Path("d").write_text(text)
+        assert scale.main(["d"]) == 0
+        err = capfd.readouterr().err
+        assert ("-r RANGES" in err) == ("each feature of d has a single value" in err) == said
