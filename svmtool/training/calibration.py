@@ -46,8 +46,8 @@ MIN_SCALE = 1e-290  # size of centred decision values below which they count as 
 
 
 MAX_NAMED = 5  # problems of which a warning is printed
-REVERSED = "are reversed: held-out rows of class {} have the smaller decision values, so that the most probable class "
-REVERSED += "is often not the predicted one"
+REVERSED = "reversed probabilities: held-out rows of class label {} have the smaller decision values, so that the most "
+REVERSED += "probable class is often not the predicted one"
 FEW = "a class has too few rows to hold some of them out"
 
 
@@ -78,7 +78,7 @@ class Seen(NamedTuple):
     @property
     def words(self) -> str:
         """The classes in a sentence."""
-        return ("class " if len(self.classes) == 1 else "classes ") + " and ".join(map(str, self.classes))
+        return ("class label " if len(self.classes) == 1 else "classes ") + " and ".join(map(str, self.classes))
 
 
 class NotCalibratedError(Exception):
@@ -139,11 +139,11 @@ def doubts(found: list[Seen]) -> list[str]:
     turned = [one for one in found if one.turned]
     rough = [one.words for one in found if one.few and not one.turned]
     sentences = [
-        f"WARNING: probabilities of {one.words} {REVERSED.format(one.classes[0])}{f'; {FEW}' if one.few else ''}"
+        f"WARNING: {one.words}: {REVERSED.format(one.classes[0])}{f'; {FEW}' if one.few else ''}"
         for one in turned
     ]
-    others = f" and {len(rough) - 1} others" if len(rough) > 1 else ""
-    last = [f"WARNING: probabilities of {rough[0]}{others} are rough: {FEW}"] if rough else []
+    others = f" (so are {len(rough) - 1} others)" if len(rough) > 1 else ""
+    last = [f"WARNING: {rough[0]}: rough probabilities{others}: {FEW}"] if rough else []
     return [*first_of(sentences, "sigmoids"), *last]
 
 

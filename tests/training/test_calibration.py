@@ -79,7 +79,7 @@ def test_class_that_a_fold_lacks_is_left_out():
     settings = Settings.of(solver=2)
     labels = train(table_of(X, y), settings).model.labels
     found = calibrate(table_of(X, y), settings, labels)
-    assert found.warnings == [f"WARNING: probabilities of class 9 are rough: {calibration.FEW}"]
+    assert found.warnings == [f"WARNING: class label 9: rough probabilities: {calibration.FEW}"]
     sigmoids = dict(zip(labels, found.pairs, strict=True))
     A, B = sigmoids[9]
     order, starts = folds.stratified_folds(y, 5)

@@ -18,7 +18,7 @@ from svmtool.models.linear import sigmoids_of
 from svmtool.sklearn import SVC, LinearSVC, NuSVC
 from svmtool.training import calibration
 
-REVERSED = re.compile(r"probabilities of class(es)? .* are reversed: held-out rows of class \S+ have the smaller ")
+REVERSED = re.compile(r"class(es|\slabel) .*: reversed probabilities: held-out rows of class label \S+ have ")
 
 
 def noise(seed: int, n: int = 40, classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
