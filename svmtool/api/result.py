@@ -12,7 +12,8 @@ from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import RULE, Status
-from svmtool.training.outcome import advice, liblinear_log, worst_status
+from svmtool.training.lines import liblinear_log
+from svmtool.training.outcome import advice, worst_status
 
 
 class Fit:

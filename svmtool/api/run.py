@@ -13,7 +13,7 @@ from svmtool.api.settings import in_keywords, real, whole
 from svmtool.compiled import threads as pool
 from svmtool.errors import DataError, ModelError, SvmtoolError
 from svmtool.limits import StopFlag
-from svmtool.training import outcome
+from svmtool.training import interruption
 
 
 def thread_count(threads: int | None) -> int:
@@ -66,7 +66,7 @@ class RunContext:
     def __init__(self, threads: int | None, max_seconds: float | None = None, interruptible: bool = True):
         self._threads = pool.limited(thread_count(threads))
         self.stop = StopFlag(None if max_seconds is None else real("max_seconds", max_seconds))
-        self._interruptible = outcome.interruptible(self.stop) if interruptible else nullcontext()
+        self._interruptible = interruption.interruptible(self.stop) if interruptible else nullcontext()
 
     def __enter__(self) -> RunContext:
         self._errors = np.errstate(all="ignore")  # certificates detect values that are not finite

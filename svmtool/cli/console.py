@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from collections.abc import Callable
 
 from svmtool.errors import SvmtoolError, UsageError, visible
@@ -17,12 +18,14 @@ if TYPE_CHECKING:
 class Console:
     """Output of one command.  `quiet` (-q) silences only the solver's output and the line of progress.
 
+    `began`: when the command started (time.perf_counter()), as well as it is known.
     `failure` says why stdout could not be written, or is empty.  The command continues, writes its model, and
     reports the failure at its end.
     """
 
     def __init__(self, quiet: bool = False):
         self.quiet = quiet
+        self.began = time.perf_counter()
         self.failure = ""
         self._line: StatusLine | None = None
         self._row_output = self._incomplete = False
@@ -47,6 +50,13 @@ class Console:
         except OSError as e:
             discard_stdout()
             self.failure = unwritable(e)
+
+    def still(self, text: str, error: bool = False) -> None:
+        """Print that a long step goes on, on stdout or stderr, unless quiet or the line of progress says so."""
+        if error and not self.quiet and self._line is None:
+            self.warn(text.rstrip("\n"))
+        elif not error and not (self._line is not None and sys.stdout is not None and sys.stdout.isatty()):
+            self.solver(text)
 
     def warn(self, *lines: str) -> None:
         """Print lines on stderr, also when quiet."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool import __version__, registry
+from svmtool import __version__, interrupts, registry
 from svmtool.activity import doing
 from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import Dataset
@@ -21,7 +21,9 @@ from svmtool.params import Request, Settings, check_after_reading
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result
 from svmtool.training import intent
 from svmtool.training.inputs import on_used, restricted, used_features, with_all_features
-from svmtool.training.outcome import advice, exit_status, interruptible, liblinear_log, recording, worst_status
+from svmtool.training.interruption import interruptible
+from svmtool.training.lines import SolverLines, beats
+from svmtool.training.outcome import advice, exit_status, recording, worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
 
 
@@ -46,15 +48,16 @@ class Training:
 
 def train(
     table: Dataset, settings: Settings, report: Callable[..., None] | None = None, initial: LinearModel | None = None,
-    stop: StopFlag | None = None,
+    stop: StopFlag | None = None, lines: SolverLines | None = None,
 ) -> Training:  # fmt: skip
     """Train on a table, which may be freed; report is called with each solver record as keywords.
 
-    stop: flag with the time limit of the command; None: max_seconds, counted from now.
+    stop: flag with the time limit of the command; None: max_seconds, counted from now.  lines: prints the solver's.
     """
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     kept = table if settings.run.probability else None
     problems = problems_of(table, settings)
+    problems.lines = lines
     del table
     start = None if initial is None else problems.start_from(initial)
     done = fitted(problems, start, report, stop)
@@ -68,14 +71,14 @@ def train(
 
 def train_on_used(
     table: Dataset, settings: Settings, report: Callable[..., None] | None = None, initial: LinearModel | None = None,
-    stop: StopFlag | None = None,
+    stop: StopFlag | None = None, lines: SolverLines | None = None,
 ) -> Training:  # fmt: skip
     """`train` on the features that occur; the model has weights of all features."""
     n_features, used = table.n_features, used_features(table)
     if used is None:
-        return train(table, settings, report, initial, stop)
+        return train(table, settings, report, initial, stop, lines)
     initial = initial and restricted(initial, used)
-    done = train(on_used(table, used), settings, report, initial, stop)
+    done = train(on_used(table, used), settings, report, initial, stop, lines)
     done.model = with_all_features(done.model, used, n_features)
     done.model.W = done.model.W[:]
     return done
@@ -98,8 +101,7 @@ def fitted(
 def run(settings: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
     """Run svm-train with parsed settings; returns the exit status."""
     initial = linear.read(request.initial_model) if request.initial_model else None
-    table = data.table()
-    stop = StopFlag(settings.stopping.max_seconds)  # one time limit for the whole command
+    table, stop = data.table(), data.stop  # one time limit for the whole command
     mapped = table.mapped
     if request.auto:
         from svmtool.training import auto_select
@@ -130,25 +132,26 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
     with contextlib.nullcontext() if state is None else contextlib.closing(state):
         tables = [table]  # the only reference, so that training can free it
         del table
-        with recording(request, settings.target) as report, interruptible(stop), doing("training"):
-            done = train(tables.pop(), settings, report, initial, stop)
-        show(done, settings, mapped.warnings() if mapped else [], console)
-        if used is not None:
-            done.model = with_all_features(done.model, used, n_features)
-        if request.plain_model:
-            done.model.notes = ()
-        if state is None:
-            linear.write(model_path, done.model)
-        else:
-            state.write(done)
+        lines = SolverLines(settings.row, console)
+        with recording(request, settings.target) as history, interruptible(stop, console, beats=beats(lines, history)):
+            with doing("training"):
+                done = train(tables.pop(), settings, history and history.record, initial, stop, lines)
+            show(done, mapped.warnings() if mapped else [], console)
+            if used is not None:
+                done.model = with_all_features(done.model, used, n_features)
+            if request.plain_model:
+                done.model.notes = ()
+            if state is None:
+                linear.write(model_path, done.model)
+            else:
+                state.write(done)
+            interrupts.loss = ""
     return exit_status(settings.row, request, done, model_path, stop.set, console)
 
 
-def show(done: Training, settings: Settings, input_warnings: list[str], console: Any) -> None:
+def show(done: Training, input_warnings: list[str], console: Any) -> None:
     """Print summary, warnings and certificate of a training, and `input_warnings` about its input."""
     console.warn(*done.warnings, *input_warnings)
-    for result in done.results:
-        console.solver(liblinear_log(settings.row, result))
     console.solver(done.certificate.line() + "\n" + done.summary)
     if done.leave_one_out is not None:
         console.out(f"Leave-one-out Accuracy = {100.0 * done.leave_one_out:g}%\n")

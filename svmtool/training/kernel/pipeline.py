@@ -7,21 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from svmtool import __version__, params, registry
+from svmtool import __version__, interrupts, params, registry
 from svmtool.activity import doing
 from svmtool.data.labels import Classes, balanced_weights
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel
 from svmtool.formats.svmlight.inputs import Reading
 from svmtool.kernels.problems import AnyProblem
-from svmtool.limits import StopFlag
 from svmtool.params import KERNEL_NAMES, Request, Settings, check_feasible, kernel_of, tolerance
 from svmtool.solvers.shared.base import Plan
 from svmtool.training import intent
+from svmtool.training.interruption import interruptible
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_overflow
 from svmtool.training.kernel.fit import Fitting, KernelTraining, rule_of, shares_of
 from svmtool.training.kernel.train import problem_of, trainer
-from svmtool.training.outcome import advice, exit_status, interruptible, recording
+from svmtool.training.lines import SolverLines, beats
+from svmtool.training.outcome import advice, exit_status, recording
 from svmtool.training.validation.folds import GlibcRand
 
 
@@ -30,21 +31,25 @@ def run(s: Settings, request: Request, data: Reading, model_path: str, console: 
     rows = checked(s, data, console.warn)
     if request.balanced:
         s = s.replace(class_weights=s.problem.class_weights + balanced_weights(rows.labels))
-    stop = StopFlag(s.stopping.max_seconds)  # the time of the whole command starts here
+    stop = data.stop  # the time of the whole command
     rand = GlibcRand(s.run.seed)
     if request.folds is not None:
         from svmtool.training.kernel.validation import run_validation
+        from svmtool.training.validation.report import nothing_kept
 
-        with interruptible(stop):
+        with nothing_kept(request, console, stop):
             return run_validation(rows, Fitting(s, None, stop), rand, request, console)[1]
     sets = [rows]  # the only reference, so that training can free its memory
     del rows
-    with recording(request, s.target) as report, interruptible(stop), doing("training"):
-        done = trainer(s)(sets.pop(), Fitting(s, report, stop), rand)
-    console.warn(*done.warnings)
-    console.solver(done.text + done.certificate.line() + "\n")
-    done.model.notes = () if request.plain_model else notes(s, done)
-    kernel.write(model_path, done.model)
+    lines = SolverLines(s.row, console)
+    with recording(request, s.target) as history, interruptible(stop, console, beats=beats(lines, history)):
+        with doing("training"):
+            done = trainer(s)(sets.pop(), Fitting(s, history and history.record, stop, lines=lines), rand)
+        console.warn(*done.warnings)
+        console.solver(done.text + done.certificate.line() + "\n")
+        done.model.notes = () if request.plain_model else notes(s, done)
+        kernel.write(model_path, done.model)
+        interrupts.loss = ""
     return exit_status(s.row, request, done, model_path, stop.set, console)
 
 
