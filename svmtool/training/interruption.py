@@ -1,7 +1,7 @@
 """Ctrl-C and SIGTERM in long computations: an answer at once, and a second one that ends the run.
 
 Python calls signal handlers between two statements of the main thread, which may be in a compiled loop for seconds.
-In a command a thread waits for the signals in their place; once a second it also lets the printer of lines and the
+In a command a thread waits for the signals in their place; now and then it also lets the printer of lines and the
 solver's log (lines.py, history.py) say that a long step is still going on.
 """
 
@@ -20,7 +20,7 @@ from svmtool import interrupts
 from svmtool.limits import StopFlag
 
 PATIENCE_SECONDS = 2.0  # a second signal within this time is an impatient repetition of the first
-BEAT_SECONDS = 1.0
+BEAT_SECONDS = 0.25
 KEEPS_MODEL = "stopping: the model so far is written; Ctrl-C again ends without it"
 
 Beat = Callable[[], object]
@@ -52,7 +52,7 @@ def interruptible(
 ) -> Iterator[StopFlag]:
     """Within this block the first Ctrl-C sets a flag that solvers check; one that comes later ends the run.
 
-    console: of a command, which answers; SIGTERM does the same then, and `beats` are called once a second.
+    console: of a command, which answers; SIGTERM does the same then, and `beats` are called each BEAT_SECONDS.
     loss: what is lost, where nothing is kept: the first signal ends the run.
     """
     flag = StopFlag() if flag is None else flag
@@ -100,7 +100,7 @@ def _watched(answer: _Answer, before: dict[Any, Any], beats: Sequence[Beat]) -> 
         waiting = select.poll()
         waiting.register(woken, select.POLLIN)
         while True:
-            if not waiting.poll(1000 * BEAT_SECONDS):
+            if not waiting.poll(round(1000 * BEAT_SECONDS)):
                 for beat in beats:
                     beat()
                 continue
@@ -121,6 +121,6 @@ def _watched(answer: _Answer, before: dict[Any, Any], beats: Sequence[Beat]) -> 
     finally:
         signal.set_wakeup_fd(outer)
         os.write(wake, b"\0")
-        if over.acquire(timeout=BEAT_SECONDS):  # else what it prints waits for a reader
+        if over.acquire(timeout=PATIENCE_SECONDS):  # else what it prints waits for a reader
             os.close(woken)
             os.close(wake)

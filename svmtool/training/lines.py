@@ -119,7 +119,7 @@ class SolverLines(Still):
 
 
 def beats(lines: SolverLines, history: Any) -> list[Callable[[], object]]:
-    """What is to be called once a second while a training runs; history: a History, or None."""
+    """What is to be called now and then while a training runs; history: a History, or None."""
     return [lines.beat, *([] if history is None else [history.beat])]
 
 
