@@ -155,6 +155,8 @@ def line_of(row: Solver, record: dict[str, Any]) -> str:
     if "gradient" not in record:
         return progress_line(record)
     g = record["gradient"]
+    if "epochs" in record:
+        return f"epoch {record['epochs']} f {f:5.3e} |g| {g:5.3e}\n"
     if k == 0:
         return f"init f {f:5.3e} |g| {g:5.3e}\n"
     return f"iter {k:2d} f {f:5.3e} |g| {g:5.3e} CG {record['cg']:3d} step_size {record['step']:4.2e} \n"
