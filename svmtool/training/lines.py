@@ -127,8 +127,9 @@ def doing() -> str:
     """What the process is doing, with the last gap of a solver."""
     now = activity.now
     words = [
-        p.what if p.total is None or p.total == 1 else f"{p.what} {min(p.done + 1, p.total)} of {p.total}"
+        p.what if p.total is None else f"{p.what} {min(p.done + 1, p.total)} of {p.total}"
         for p in list(now.parts)
+        if p.total != 1
     ]
     gap = now.gap
     return ", ".join(words + ([] if gap is None or not np.isfinite(gap) else [f"gap {gap:.2e}"])) or "training"
