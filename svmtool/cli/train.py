@@ -84,7 +84,8 @@ def _reading(command: options.Command, console: Console) -> Any:
     if s.memory is not None:
         from svmtool.formats.rowcache.folder import DiskReading
 
-        return DiskReading(command.data, s.memory, s.scratch, not s.no_cache, console.warn, stop)
+        tell = None if s.quiet else console.warn
+        return DiskReading(command.data, s.memory, s.scratch, not s.no_cache, console.warn, stop, tell)
     return Reading(command.data, stop=stop)
 
 

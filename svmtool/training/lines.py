@@ -118,6 +118,22 @@ class SolverLines(Still):
             self._say(text)
 
 
+def sink_of(
+    report: Callable[..., None] | None, lines: SolverLines | None, k: int, label: Any
+) -> Callable[..., None] | None:  # fmt: skip
+    """What receives the records of problem k: both of these; label: its name among several."""
+    if lines is None:
+        return report if report is None or label is None else functools.partial(report, label=label)
+    line = lines.sink(k, label)
+
+    def both(**record: Any) -> None:
+        if report is not None:
+            report(**record if label is None else {**record, "label": label})
+        line(**record)
+
+    return both
+
+
 def beats(lines: SolverLines, history: Any) -> list[Callable[[], object]]:
     """What is to be called now and then while a training runs; history: a History, or None."""
     return [lines.beat, *([] if history is None else [history.beat])]

@@ -52,15 +52,16 @@ class DiskReading:
     """Reads a data file through its row folder; has the interface of svmlight.inputs.Reading.
 
     memory: limit of the run's memory in bytes.  scratch: parent of the row folder; empty: the data file's folder, or
-    for a pipe the current one.  keep: whether the rows are kept for later runs.  warn: gets messages about rows that
-    are kept or not used.  stop: has the time limit of the command.
+    for a pipe the current one.  keep: whether the rows are kept for later runs.  warn: gets messages about unused rows,
+    tell the name and size of new ones.  stop: has the time limit of the command.
     """
 
     def __init__(
         self, path: str, memory: float, scratch: str, keep: bool, warn: Callable[[str], None],
-        stop: StopFlag | None = None,
+        stop: StopFlag | None = None, tell: Callable[[str], None] | None = None,
     ):  # fmt: skip
         self.path, self.memory, self.scratch, self.keep, self.warn = path, memory, scratch, keep, warn
+        self.tell = tell
         self.stop = StopFlag() if stop is None else stop
 
     def start(self) -> None:
@@ -151,13 +152,11 @@ class DiskReading:
                 table = arrays.written(fresh, header, mapped)
                 if mark is not None and self.keep:
                     arrays.sync(fresh)
-                    size = sum(file.stat().st_size for file in fresh.iterdir())
-                    if place(fresh, folder):
-                        self.warn(
-                            f"{folder} keeps the rows as {size / MB:.0f} MB for the next run (--no-cache: not kept)"
-                        )
-                    else:
+                    size = sum(file.stat().st_size for file in fresh.iterdir()) / MB
+                    if not place(fresh, folder):
                         self.warn(f"WARNING: other runs use {folder}: the rows of this run are not kept")
+                    elif self.tell is not None:
+                        self.tell(f"{folder}: rows kept for the next run, {size:.3g} MB (--no-cache: not kept)")
         except OSError as e:
             raise SvmtoolError(f"can't keep the rows of {self.path} in {folder}: {e.strerror} ({OTHER_FOLDER})") from e
         return table

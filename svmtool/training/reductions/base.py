@@ -7,7 +7,6 @@ with a class of the same interface: one_vs_rest.py, regression.py, ordinal.py.  
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib
 import math
 from abc import ABC, abstractmethod
@@ -34,7 +33,7 @@ from svmtool.solvers.shared.base import Confirmation, Monitor, Plan, Progress, R
 from svmtool.tolerances import DENSE_BELOW
 from svmtool.training import verify
 from svmtool.training.inputs import refuse_overflow, resized
-from svmtool.training.lines import SolverLines
+from svmtool.training.lines import SolverLines, sink_of
 
 if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
@@ -344,7 +343,7 @@ class Reduction(ABC):
             result = before or self._untouched(k, self._start_of(k, start), stop)
             if result is not None:
                 return result
-        s, sink = self.settings, self._sink(k, report)
+        s, sink = self.settings, sink_of(report, self.lines, k, self.name(k))
         whole = self.task(k)
         task, used = self._with_costs(whole)
         monitor = self._monitor(sink, stop)
@@ -359,22 +358,6 @@ class Reduction(ABC):
             result.place_rows(used, whole.rows.n)
         self.finish(result)
         return result
-
-    def _sink(self, k: int, report: Callable[..., None] | None) -> Callable[..., None] | None:
-        """What receives the records of problem k: `report`, and what prints the solver's lines."""
-        name = self.name(k)
-        sink = report if report is None or name is None else functools.partial(report, label=name)
-        if self.lines is None:
-            return sink
-        line = self.lines.sink(k, name)
-        if sink is None:
-            return line
-
-        def both(**record: Any) -> None:
-            sink(**record)
-            line(**record)
-
-        return both
 
     def _with_costs(self, task: Any) -> tuple[Any, np.ndarray | None]:
         """The task without rows of cost zero (-wi 0), and the rows kept, i8; the task itself and None if all are."""
