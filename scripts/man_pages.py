@@ -19,6 +19,7 @@ from svmtool.cli.umbrella.group import PASSED_ON, umbrella  # noqa: E402
 
 Rows = list[tuple[str, str]]
 EXIT_STATUS: Rows = [("0", "done"), ("1", "an error, or a wrong command line"), ("130", "interrupted")]
+EXIT_STATUS += [("143", "ended by SIGTERM")]
 STRICT = ("2", "not converged, with --strict")
 SAME = {"liblinear-train": "svm-train", "liblinear-predict": "svm-predict", "libsvm-scale": "svm-scale"}
 SEE_ALSO = ("svm-train", "svm-predict", "svm-scale", "svmtool")

@@ -20,7 +20,7 @@ from svmtool import registry
 from svmtool.cli.entry import guarded
 from svmtool.formats.svmlight import table
 from svmtool.params import Settings
-from svmtool.training.outcome import interruptible
+from svmtool.training.interruption import interruptible
 from svmtool.training.validation.cross_validation import Folds
 
 POWERS = [round(1.0 + 0.1 * k, 1) for k in range(11)]

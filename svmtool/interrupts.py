@@ -1,8 +1,8 @@
-"""Ctrl-C handling of the commands: one message, exit status 130 and no partly written file, at any time.
+"""Ctrl-C and SIGTERM in the commands: one message, exit status 130 or 143, no partly written file, at any time.
 
 A KeyboardInterrupt can be raised at any line: during an import it turns into other errors, in a destructor it is only
 printed.  So the handler removes the files that are being written and ends the process.  Code with more to clean up
-calls `raise_from_now_on` to get the exception instead; training has its own handler (training/outcome.py).
+calls `raise_from_now_on` to get the exception instead; training has its own handler (training/interruption.py).
 
 Only built-in modules are imported, because this module is loaded first: `signal` would take milliseconds.
 """
@@ -11,29 +11,50 @@ import _signal
 import os
 
 EXIT_STATUS = 130  # as a shell reports Ctrl-C
-LINE = b"interrupted\n"
+SIGNALS = (_signal.SIGINT, _signal.SIGTERM)
 
 before_end = None  # what clears the terminal before the process ends
-_unfinished: list[str] = []  # files to remove at Ctrl-C
+loss = ""  # what an end at this moment loses, for the message
+_unfinished: list[str] = []  # files to remove at the end
 _raised = 0
 _ending = False
 _held = 0  # open `Uninterrupted` blocks
-_waiting = False  # Ctrl-C was pressed in one of them
+_waiting = False  # a signal came in one of them
+_status = EXIT_STATUS
 
 
 def install() -> None:
-    """Install the Ctrl-C handler, unless the parent process has set SIGINT to be ignored.
+    """Install the handler, except for a signal that the parent process has set to be ignored.
 
     The installed commands start with SIGINT blocked (setup.py); a pending one is handled here.
     """
-    if _signal.getsignal(_signal.SIGINT) is not _signal.SIG_IGN:
-        _signal.signal(_signal.SIGINT, _end)
+    for number in SIGNALS:
+        if _signal.getsignal(number) is not _signal.SIG_IGN:
+            _signal.signal(number, end)
     if hasattr(_signal, "pthread_sigmask"):
         _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGINT,))
 
 
-def _end(*_: object) -> None:
+def received(number: int) -> None:
+    """Note which signal ends the process, for its exit status."""
+    global _status
+    _status = 128 + number
+
+
+def exit_status() -> int:
+    """The exit status of an interrupted command, as a shell reports it: 130 after Ctrl-C, 143 after SIGTERM."""
+    return _status
+
+
+def message() -> str:
+    """The last words of an interrupted command."""
+    return f"interrupted: {loss}" if loss else "interrupted"
+
+
+def end(number: int = _signal.SIGINT, *_: object) -> None:
+    """End the process, as the handler of a signal; from any thread."""
     global _ending, _waiting
+    received(number)
     if _held:
         _waiting = True
     if _held or _ending:  # a second one while the first is handled
@@ -47,14 +68,14 @@ def _end(*_: object) -> None:
     try:
         if before_end is not None:
             before_end()
-        os.write(2, LINE)
+        os.write(2, message().encode(errors="backslashreplace") + b"\n")
     except OSError:
         pass
-    os._exit(EXIT_STATUS)
+    os._exit(_status)
 
 
 class Uninterrupted:
-    """A block that Ctrl-C does not interrupt: the process ends after the block instead."""
+    """A block that no signal interrupts: the process ends after the block instead."""
 
     def __enter__(self) -> None:
         global _held
@@ -64,42 +85,44 @@ class Uninterrupted:
         global _held
         _held -= 1
         if _waiting:
-            _end()
+            end(_status - 128)
 
 
 def raise_from_now_on() -> None:
-    """Make Ctrl-C raise KeyboardInterrupt, if `install` has changed that; see `was_raised`.
+    """Make the signals raise KeyboardInterrupt, if `install` has changed them; see `was_raised`.
 
-    A second Ctrl-C, during clean-up, is ignored; a third ends the process at once.
+    A second one, during clean-up, is ignored; a third ends the process at once.
     """
-    if _signal.getsignal(_signal.SIGINT) is _end:
-        _signal.signal(_signal.SIGINT, _raise)
+    for number in SIGNALS:
+        if _signal.getsignal(number) is end:
+            _signal.signal(number, _raise)
 
 
-def _raise(*_: object) -> None:
+def _raise(number: int, *_: object) -> None:
     global _raised
     if _ending:
         return
+    received(number)
     _raised += 1
     if _raised > 2:
-        _end()
+        end(number)
     if _raised == 1:
         raise KeyboardInterrupt
 
 
 def was_raised() -> bool:
-    """Whether Ctrl-C has raised KeyboardInterrupt; other code may have turned it into another error."""
+    """Whether a signal has raised KeyboardInterrupt; other code may have turned it into another error."""
     return _raised > 0
 
 
 def ignore() -> None:
-    """Ignore Ctrl-C from now on: clean-up is complete and the process is about to end."""
+    """Ignore signals from now on: clean-up is complete and the process is about to end."""
     global _ending
     _ending = True
 
 
 def begin_file(path: str) -> None:
-    """Register a file to be removed at Ctrl-C."""
+    """Register a file to be removed at an interrupted end."""
     _unfinished.append(path)
 
 

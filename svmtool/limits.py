@@ -52,21 +52,25 @@ def check() -> None:
 class StopFlag:
     """Signals a command to end: `set` by a signal handler, or past the deadline `ends` (time.perf_counter()).
 
-    seconds: time limit from now on; None: no limit.
+    seconds: time limit from `began` (time.perf_counter(); None: now); None: no limit.
     """
 
-    def __init__(self, seconds: float | None = None):
+    def __init__(self, seconds: float | None = None, began: float | None = None):
         self.set = False
-        self.ends = math.inf if seconds is None else time.perf_counter() + seconds
+        self.ends = math.inf if seconds is None else (time.perf_counter() if began is None else began) + seconds
 
     @property
     def seconds_left(self) -> float:
         """Seconds until the deadline; <= 0 after it."""
         return self.ends - time.perf_counter()
 
+    def over(self) -> bool:
+        """Whether the time is over."""
+        return self.seconds_left <= 0.0
+
     def ended(self) -> bool:
         """Whether the command has to end now."""
-        return self.set or self.seconds_left <= 0.0
+        return self.set or self.over()
 
     def may_resume(self, part: StopFlag) -> bool:
         """Whether work that the earlier deadline of `part` has ended may be resumed."""

@@ -112,6 +112,21 @@ def command(tmp_path):
 
 
 @pytest.fixture
+def out_of_time(monkeypatch) -> Callable[[], None]:
+    """A function after whose call the time of each command run in this process is over once the data are read."""
+    from svmtool.formats.svmlight.inputs import Reading
+
+    plain = Reading.table
+
+    def table(self):
+        found = plain(self)
+        self.stop.ends = 0.0
+        return found
+
+    return lambda: monkeypatch.setattr(Reading, "table", table)
+
+
+@pytest.fixture
 def svm_train(tmp_path, monkeypatch, capsys) -> Callable[..., tuple[int, str, str]]:
     """Run svm-train in this process in a temporary folder, where `data` becomes file d; status, stdout, stderr.
 

@@ -214,12 +214,12 @@ def interrupt(stage: Stage, rng: random.Random) -> Tried:
     what, line = f"Ctrl-C after {1000 * delay:.0f} ms{', twice' if twice else ''}", shown(JOBS[k])
     status, err = finish(process)
     found = spoken(err, status, what, line)
-    said = [text for text in err.splitlines() if text.startswith("interrupted")]
+    said = [text for text in err.splitlines() if text.startswith(("interrupted", "stopping"))]
+    best = any(text.startswith("stopping") for text in said)  # the model is the best so far
     if not found and status not in (0, 130):
         found.append(Found("0 or 130", what, f"status {status}: {err[-300:]}", line))
-    if not found and status == 130 and len(said) != 1:
-        found.append(Found("one line", what, err[-300:], line))
-    best = bool(said) and said[0] != "interrupted"  # the model is the best so far
+    if not found and status == 130 and not 1 <= len(said) <= 1 + best:
+        found.append(Found("one line, in training two", what, err[-300:], line))
     if not best:
         found += stage.check_files(k, folder, what, status == 0)
     found += left(folder, what, line) + stage.again(k, folder, what)

@@ -12,8 +12,9 @@ from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import RULE, Status
+from svmtool.training.lines import liblinear_log
 from svmtool.training.notices import Notice, advice, converged
-from svmtool.training.outcome import liblinear_log, worst_status
+from svmtool.training.outcome import worst_status
 
 
 class Fit:

@@ -15,7 +15,7 @@ from svmtool.compiled import threads as pool
 from svmtool.errors import DataError, ModelError, SvmtoolError
 from svmtool.limits import StopFlag
 from svmtool.progress import shown
-from svmtool.training import outcome
+from svmtool.training import interruption
 
 
 def thread_count(threads: int | None) -> int:
@@ -70,7 +70,7 @@ class RunContext:
     ):  # fmt: skip
         self._threads = pool.limited(thread_count(threads))
         self.stop = StopFlag(None if max_seconds is None else real("max_seconds", max_seconds))
-        self._interruptible = outcome.interruptible(self.stop) if interruptible else nullcontext()
+        self._interruptible = interruption.interruptible(self.stop) if interruptible else nullcontext()
         self._shown = shown(auto=True) if flag("progress", progress) else nullcontext()
 
     def __enter__(self) -> RunContext:

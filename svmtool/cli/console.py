@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from collections.abc import Callable
 
 from svmtool import progress
@@ -14,12 +15,14 @@ from svmtool.errors import SvmtoolError, UsageError, visible
 class Console:
     """Output of one command.  `quiet` (-q) silences only the solver's output and the progress.
 
+    `began`: when the command started (time.perf_counter()), as well as it is known.
     `failure` says why stdout could not be written, or is empty.  The command continues, writes its model, and
     reports the failure at its end.
     """
 
     def __init__(self, quiet: bool = False):
         self.quiet = quiet
+        self.began = time.perf_counter()
         self.failure = ""
         self._row_output = self._incomplete = False
 
@@ -43,6 +46,16 @@ class Console:
         except OSError as e:
             discard_stdout()
             self.failure = unwritable(e)
+
+    def still(self, text: str, error: bool = False) -> None:
+        """Print that a long step goes on, on stdout or stderr, unless quiet or bars on that terminal say so."""
+        stream = sys.stderr if error else sys.stdout
+        if self.quiet or (progress.is_drawn() and stream is not None and stream.isatty()):
+            return
+        if error:
+            self.warn(text.rstrip("\n"))
+        else:
+            self.out(text)
 
     def warn(self, *lines: str) -> None:
         """Print lines on stderr, also when quiet."""

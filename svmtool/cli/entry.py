@@ -142,8 +142,8 @@ def _report(e: BaseException) -> int | None:
         return e.exit_code
     if isinstance(e, KeyboardInterrupt):
         interrupts.ignore()
-        stderr_line("interrupted")
-        return INTERRUPTED_STATUS
+        stderr_line(interrupts.message())
+        return interrupts.exit_status()
     if isinstance(e, BrokenPipeError):
         discard_stdout()
         return BROKEN_PIPE

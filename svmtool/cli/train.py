@@ -75,19 +75,22 @@ def _reading(command: options.Command, console: Console) -> Any:
     """The background reader of the command's data file, not started."""
     from svmtool.compiled.loops.text.text_loops import LABELLED, SOME_LABELLED
     from svmtool.formats.svmlight.inputs import Reading
+    from svmtool.limits import StopFlag
 
     s, kernel = command.request, command.settings.problem.kernel
     needed = command.settings.row.kind not in UNSUPERVISED or s.folds is not None
     form = LABELLED if needed else SOME_LABELLED
+    stop = StopFlag(command.settings.stopping.max_seconds, console.began)
     if kernel is not None:
         from svmtool.params import PRECOMPUTED
 
-        return Reading(command.data, 0 if kernel.kernel_type == PRECOMPUTED else 1, form)
+        return Reading(command.data, 0 if kernel.kernel_type == PRECOMPUTED else 1, form, stop)
     if s.memory is not None:
         from svmtool.formats.rowcache.folder import DiskReading
 
-        return DiskReading(command.data, s.memory, s.scratch, not s.no_cache, console.warn)
-    return Reading(command.data, form=form)
+        tell = None if s.quiet else console.warn
+        return DiskReading(command.data, s.memory, s.scratch, not s.no_cache, console.warn, stop, tell)
+    return Reading(command.data, form=form, stop=stop)
 
 
 def refuse_overwriting(command: options.Command) -> None:
@@ -141,6 +144,8 @@ def train(command: options.Command, console: Console) -> int:
     """Train; the data are read while the pipeline and numpy are imported.  Returns the exit status."""
     settings, request = command.settings, command.request
     _begin(command)
+    if request.folds is None and not request.find_C and request.grid is None:
+        interrupts.loss = "no model is written"
     if request.spark is not None or request.memory is not None:  # to remove folders and end the Java process
         interrupts.raise_from_now_on()
     if request.spark is not None:

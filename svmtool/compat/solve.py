@@ -23,6 +23,7 @@ from svmtool.training.kernel.fit import Fitting, KernelTraining
 from svmtool.training.kernel.pipeline import notes
 from svmtool.training.kernel.train import trainer
 from svmtool.training.kernel.validation import run_validation as validate_kernel
+from svmtool.training.lines import SolverLines
 from svmtool.training.outcome import exit_status
 from svmtool.training.pipeline import Training, show, train_on_used
 from svmtool.training.validation import report
@@ -71,9 +72,9 @@ class LinearRun:
         s, output = self.settings, self.output
 
         with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
-            done = train_on_used(self.rows, s, None, self.initial, run.stop)
+            done = train_on_used(self.rows, s, None, self.initial, run.stop, SolverLines(s.row, output))
             if not run.stop.set:
-                _finish(done, self, lambda: show(done, s, [], output))
+                _finish(done, self, lambda: show(done, [], output))
         return done
 
     def validate(self) -> np.ndarray:
@@ -121,7 +122,8 @@ class KernelRun:
             output.solver(done.text + done.certificate.line() + "\n")
 
         with RunContext(s.run.threads, s.stopping.max_seconds) as run, as_value_errors():
-            done = trainer(s)(self.data, Fitting(s, None, run.stop), self.rand)
+            lines = SolverLines(s.row, output)
+            done = trainer(s)(self.data, Fitting(s, None, run.stop, lines=lines), self.rand)
             if not run.stop.set:
                 _finish(done, self, text)
         done.model.notes = notes(s, done, self.data.table.n_features)

@@ -127,8 +127,13 @@ class DistributedReduction(Reduction):
     ) -> tuple[list[Result], Certificate]:
         """See Reduction; each problem is solved and certified before the next is started."""
         stop = self.surviving(lambda: self._prepared(stop))
-        shares = TimeShares(stop, self.count, 1)
-        solved = [self._solved(k, start, report, shares.next()) for k in range(self.count)]
+        shares, solved = TimeShares(stop, self.count, 1), []
+        if self.lines is not None:
+            self.lines.begin(self.count)
+        for k in range(self.count):
+            solved.append(self._solved(k, start, report, shares.next()))
+            if self.lines is not None:
+                self.lines.end_turn(k, solved[-1][0])
         return [result for result, _ in solved], worst([certificate for _, certificate in solved])
 
     def _solved(

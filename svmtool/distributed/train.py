@@ -31,11 +31,13 @@ from svmtool.progress import counted, doing
 from svmtool.solvers.shared.base import TIME, Status
 from svmtool.training import intent
 from svmtool.training.calibration import FOLDS, NotCalibratedError, Sigmoids, by_label, check, sigmoids
-from svmtool.training.outcome import exit_status, interruptible, recording, worst_status
+from svmtool.training.interruption import interruptible
+from svmtool.training.lines import SolverLines
+from svmtool.training.outcome import exit_status, recording, worst_status
 from svmtool.training.pipeline import Training, fitted, show
 from svmtool.training.validation.cross_validation import UNCHANGED_NORM, Folds, checked_square
 from svmtool.training.validation.folds import fold_rows
-from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, run_search, run_validation
+from svmtool.training.validation.report import DEFAULT_FOLDS, DOING, nothing_kept, run_search, run_validation
 
 
 class _NullConsole:
@@ -54,11 +56,14 @@ def trained(
     report: Callable[..., None] | None = None, console: Any = NULL_CONSOLE, request: Request = REQUEST,
 ) -> tuple[Training, BarrierStage, bool]:  # fmt: skip
     """Train on the rows of a Text or Frame; returns the training, its closed stage, and whether Ctrl-C ended it."""
+    answering = None if console is NULL_CONSOLE else console  # a command's
     with rows_of(session, settings, source, request, console) as stage:
         problems = reduction_of(settings)(stage, settings)
         console.solver(problems.method_line)
+        problems.lines = SolverLines(settings.row, console)
         start = None if initial is None else problems.start_from(initial)
-        with interruptible(StopFlag(settings.stopping.max_seconds)) as stop:
+        stop = StopFlag(settings.stopping.max_seconds)
+        with interruptible(stop, answering, beats=[problems.lines.beat]):
             done = fitted(problems, start, report, stop)
             if settings.run.probability and not done.model.gives_probabilities:
                 try:
@@ -114,7 +119,8 @@ def validate(session: Session, settings: Settings, request: Request, source: Tex
         if request.find_C:
             console.out(DOING.format(wanted))
         folds = DistributedFolds(stage, settings, wanted)
-        _, status = (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)
+        with nothing_kept(request, console, stop):
+            _, status = (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)
     console.solver(stage.costs.line(stage.size))
     return status
 
@@ -128,9 +134,10 @@ def run(settings: Settings, request: Request, path: str, model_path: str, consol
         source = source_of(session, path, few=True, weights=request.weights)
         if request.find_C or request.folds is not None:
             return validate(session, settings, request, source, console)
-        with recording(request, settings.target) as report, doing("training"):
+        with recording(request, settings.target) as history, doing("training"):
+            report = history and history.record
             done, stage, interrupted = trained(session, settings, source, initial, report, console, request)
-        show(done, settings, [], console)
+        show(done, [], console)
         linear.write(model_path, done.model)
         console.solver(stage.costs.line(stage.size))
     return exit_status(settings.row, request, done, model_path, interrupted, console)

@@ -131,7 +131,7 @@ def _fused(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, s
     records, code, alpha = fused_hinge.fused_hinge(task, w, gap, pg_range, rounds, epochs, worth, max_records, seed)
     count = 0
     for f, bound, norm, support, t, epochs_so_far in records:
-        monitor.step(f, bound, gradient=norm, active=int(support), cg=0, step=t)
+        monitor.step(f, bound, inner_gradient=norm, active=int(support), step=t)
         count = int(epochs_so_far)
     if code == 4:
         status = base.OPTIMAL if relative_gap(f, bound) <= ROUNDOFF_GAP else base.PRECISION

@@ -102,8 +102,8 @@ class ClassEpochs(Epochs):
     """
 
     def __init__(self, run: ClassRounds, descent: CrammerSingerDescent):
-        super().__init__(descent)
-        self.objective, self.monitor, self.rounds, self.reached = run.objective, run.monitor, run.may_round, run.reached
+        super().__init__(descent, run.monitor)
+        self.objective, self.rounds, self.reached = run.objective, run.may_round, run.reached
         self.after_rule, self.multiple, monitor, rule = run.after_rule, 1.0, run.monitor, run.rule
         self.gap = rule.certified.gap if monitor.gap is None else monitor.gap
         self.target_gap = self.gap if self.gap >= 0.0 else RULE_MIN_GAP
@@ -151,7 +151,7 @@ class ClassEpochs(Epochs):
         cheaper = expected > descent.newton if self.within_tol else descent.newton_is_cheaper(self.spent, expected)
         return SWITCH if cheaper else None
 
-    def primal(self) -> float:
+    def value(self) -> float:
         """Return the least value along the descent's w, at `multiple`: rows just short of the margin cost most."""
         self.multiple, primal = self.objective.least_multiple(self.descent.w)
         return primal
@@ -162,14 +162,14 @@ class ClassEpochs(Epochs):
         self.evaluated = self.spent
         if limit:  # early epochs overshoot: use the best multiple of their w
             descent.scale(self.objective.best_multiple(descent.w))
-        primal, bound = self.primal(), descent.dual_value()
+        primal, bound = self.value(), descent.dual_value()
         certified_gap = relative_gap(primal, bound)
         self.certified_gaps.append(certified_gap)
         self.certified_costs.append(self.spent)
         ruled = self.within_tol and (min(certified_gap, self.reached) <= RULE_MIN_GAP or not descent.factorised)
         if certified_gap <= self.gap or limit or ruled:
             support = int(np.count_nonzero(descent.alpha))
-            status = self.monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
+            status = self.monitor.step(primal, bound, active=support, epochs=descent.count)
             return status or limit or base.RULE
         if self.within_tol:  # LIBLINEAR's objective may be lower where its rule holds
             self.range_tol *= TIGHTER_FACTOR
@@ -219,7 +219,7 @@ class ClassRounds(Rounds):
                 self.spent += epochs.spent
                 if status is not None and not begun:
                     return result(epochs.multiple * descent.w, status, descent.count, descent.alpha)
-                primal = epochs.primal()
+                primal = epochs.value()
                 self.best.update(primal, epochs.multiple * descent.w, descent.dual_value(), descent.alpha)
                 if status is not None:  # -e is about the dual point of epochs; rounds may know a better primal
                     alpha = descent.alpha if status.converged else self.best.alpha

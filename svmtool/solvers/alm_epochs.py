@@ -56,8 +56,8 @@ class HingeEpochs(Epochs):
         self, objective: Augmented, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, wide: bool,
         max_rows: int, cheap: float = MAX_NEWTON_COST,
     ):  # fmt: skip
-        super().__init__(descent)
-        self.objective, self.monitor, self.rule, self.wide, self.max_rows = objective, monitor, rule, wide, max_rows
+        super().__init__(descent, monitor)
+        self.objective, self.rule, self.wide, self.max_rows = objective, rule, wide, max_rows
         self.cheap, self.multiple, self.ruled = cheap, 1.0, False
         self.gap = rule.certified.gap if monitor.gap is None else monitor.gap
         self.loose = rule.certified.loose if wide else -1.0  # sufficient gap once the projected gradients are small
@@ -137,7 +137,7 @@ class HingeEpochs(Epochs):
             return SWITCH  # LIBLINEAR's objective may be lower where its rule holds: Newton steps take over
         if reached or self.within_tol or limit:
             support = int(np.count_nonzero(descent.alpha))
-            status = self.monitor.step(primal, bound, gradient=0.0, active=support, cg=0, step=1.0)
+            status = self.monitor.step(primal, bound, active=support, epochs=descent.count)
             return status or limit or base.RULE
         if wide:
             return self._compared(still_needed(self.gaps, self.costs, self.target_gap, WINDOW))

@@ -120,7 +120,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
             g = there
             balanced = max(balanced, k + 1)  # e has jumped
         norm = float(np.sqrt(g @ g))
-        status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=step.cg, step=o.sigma)
+        status = monitor.step(best.primal, best.dual, inner_gradient=norm, active=o.support, cg=step.cg, step=o.sigma)
         doubled = k & (k - 1) == 0  # k is 0 or a power of two
         if status is None and k >= PREDICTION_ITERATIONS and doubled:
             ahead = still_needed([before, best.gap], [k // 2, k], monitor.gap or RULE_MIN_GAP, 1)

@@ -95,7 +95,7 @@ class Rounds:
             f, g = o.gradient()
             best.keep()
             gap, norm = best.gap, float(np.sqrt(g @ g))
-            status = monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
+            status = monitor.step(best.primal, best.dual, inner_gradient=norm, active=o.support, cg=cg, step=t)
             ends = norm * norm <= GRADIENT_TOL * GRADIENT_TOL * o.moved / o.sigma
             if status is None:
                 better = gap < 0.999 * smallest

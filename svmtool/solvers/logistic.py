@@ -208,15 +208,18 @@ class TruncatedNewton:
             if status is not None:  # early epochs overshoot: use the best multiple of their w
                 o.set_point(o.best_multiple(descent.w) * descent.w)
                 descent.t[:] = -o.z
-                self._record(0.0)
+                self._record(0.0, descent.count)
                 return status
             descent.run()
             gaps.append(descent.gap)
             dual = descent.dual_value()
+            if monitor.due():
+                o.set_point(descent.w)
+                monitor.note(o.value(), dual, epochs=descent.count)
             rate = gaps[-1] / max(gaps[-2], 1e-300) if len(gaps) > 1 else 1.0
             if descent.gap * min(1.0, rate) <= target_gap * dual:  # the gap was reached earlier: it is smaller now
                 o.set_point(descent.w)
-                f, bound, norm, status = self._record(dual)
+                f, bound, norm, status = self._record(dual, descent.count)
                 steepest = float(np.abs(descent.t + o.z).max(initial=0.0))
                 status = status or self.ended(f, bound, norm, RULE_MIN_GAP, lambda: steepest)  # noqa: B023  called at once
                 if status is not None:
@@ -229,12 +232,12 @@ class TruncatedNewton:
                     o.set_point(descent.w)
                     return None
 
-    def _record(self, dual: float) -> tuple[float, float, float, Status | None]:
+    def _record(self, dual: float, epochs: int) -> tuple[float, float, float, Status | None]:
         """Record the point that epochs reached; return f, the better of both bounds, |gradient| and the status."""
         o = self.objective
         f, g = o.gradient()
         bound, norm = max(dual, o.bound), float(np.sqrt(g @ g))
-        return f, bound, norm, self.monitor.step(f, bound, gradient=norm, active=o.active, cg=0, step=1.0)
+        return f, bound, norm, self.monitor.step(f, bound, gradient=norm, active=o.active, epochs=epochs)
 
 
 def _log(x: float) -> float:

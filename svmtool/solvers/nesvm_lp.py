@@ -87,7 +87,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     best, w = Best(whole), np.zeros(whole.d) if start is None else start
     column_sums, _, alpha = whole.feasible(whole.slopes(w))  # the solution where C is small
     best.update(whole.primal(w), w, float(whole.target @ alpha), alpha)
-    ended = monitor.step(best.primal, best.dual, gradient=0.0, active=0, cg=0, step=0.0)
+    ended = monitor.step(best.primal, best.dual, active=0)
     if method == "wide":
         method = "pdhg" if np.count_nonzero(np.abs(column_sums) > 1.0) > MAX_FIRST_COLUMNS else "columns"
         monitor.uses(METHODS[method], "by the number of violated dual constraints at the start")
@@ -111,7 +111,7 @@ def by_pdhg(task: Task, monitor: Monitor, best: Best) -> Status | None:
             status = monitor.limit()
         run.evaluate()
         best.update(run.primal, run.answer, run.bound, run.alpha)
-        now = monitor.step(best.primal, best.dual, gradient=run.excess, active=run.columns, cg=0, step=1.0)
+        now = monitor.step(best.primal, best.dual, violation=run.excess, active=run.columns)
         status = now or status
         if status is None and best.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
@@ -163,7 +163,7 @@ def by_columns(
         bound = float(whole.target @ alpha)
         best.update(run.best.primal, w, bound, alpha)
         last_gap = relative_gap(run.best.primal, bound)
-        status = monitor.step(best.primal, best.dual, gradient=largest - 1.0, active=len(used), cg=0, step=1.0)
+        status = monitor.step(best.primal, best.dual, violation=largest - 1.0, active=len(used))
         if status is None and best.gap <= OPTIMAL_GAP:
             status = base.OPTIMAL
         if status is None and ended is base.OPTIMAL and not len(entering):

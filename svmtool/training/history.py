@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 from svmtool.errors import SvmtoolError
 from svmtool.training import plots
+from svmtool.training.lines import STILL_FACTOR, Clock, doing
 from svmtool.training.plots import Iteration, Plot
 
 
@@ -25,6 +26,8 @@ class History:
         self.plot = Plot(plot)
         self.runs: dict[Any, list[Iteration]] = {}  # of each problem by its label, for the picture
         self._lock = threading.Lock()  # problems of several classes run in parallel
+        self._clock = Clock()
+        self._last: dict[str, Any] = {"iteration": 0, "objective": None, "bound": None, "gap": None}
         self._log: TextIO | None = sys.stdout if log == "-" else None
         if log not in (None, "-"):
             try:
@@ -38,9 +41,19 @@ class History:
             if self._log is not None:
                 line = {"iteration": iteration, "seconds": seconds, "objective": objective, "bound": bound, "gap": gap}
                 self._write({**line, **fields})
+                self._last = {**line, **({"label": fields["label"]} if "label" in fields else {})}
             if self.plot.path is not None:
                 record = Iteration(iteration, seconds, float(objective), float(gap))
                 self.runs.setdefault(fields.get("label"), []).append(record)
+
+    def beat(self) -> None:
+        """Repeat the last record if nothing has been written for as long as before: a long step is going on."""
+        if self._log is not None and self._clock.due(STILL_FACTOR) and self._lock.acquire(blocking=False):
+            try:
+                with contextlib.suppress(SvmtoolError):  # the next record reports it
+                    self._write({**self._last, "seconds": self._clock.seconds, "working": doing()})
+            finally:
+                self._lock.release()
 
     def _write(self, record: dict[str, Any]) -> None:
         import json
@@ -49,6 +62,7 @@ class History:
         try:
             self._log.write(json.dumps({key: _plain(value) for key, value in record.items()}) + "\n")
             self._log.flush()
+            self._clock.done()
         except OSError as e:
             with contextlib.suppress(OSError):  # closing reports the same error again
                 self.close_log()

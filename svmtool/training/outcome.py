@@ -1,56 +1,33 @@
-"""How a run ends: Ctrl-C, records of its iterations, the solver's log, statuses and exit statuses."""
+"""How a run ends: statuses, warnings and exit statuses; records of its iterations."""
 
 from __future__ import annotations
 
 import contextlib
-import signal
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from svmtool.limits import StopFlag
+from svmtool import interrupts
 from svmtool.params import Request
 from svmtool.registry.row import Solver
-from svmtool.solvers.shared.base import INTERRUPTED, Result, Status
+from svmtool.solvers.shared.base import INTERRUPTED, Status
 from svmtool.training.notices import advice, converged, notices
 
-NOT_CONVERGED, CTRL_C = 2, 130  # exit statuses
+if TYPE_CHECKING:
+    from svmtool.training.history import History
+
+NOT_CONVERGED = 2  # exit status
 
 
 @contextlib.contextmanager
-def interruptible(flag: StopFlag | None = None) -> Iterator[StopFlag]:
-    """Within this block the first Ctrl-C sets a flag that solvers check, and the second ends the command."""
-    flag = StopFlag() if flag is None else flag
-    before = signal.getsignal(signal.SIGINT)
-
-    def handle(*received: Any) -> None:
-        if flag.set and callable(before):
-            before(*received)
-        flag.set = True
-
-    try:
-        if before is not signal.SIG_IGN:  # else a background job of a shell: keep ignoring
-            signal.signal(signal.SIGINT, handle)
-    except ValueError:
-        before = None  # not the main thread: Python delivers signals elsewhere
-    try:
-        yield flag
-    finally:
-        if before is not None and before is not signal.SIG_IGN:
-            signal.signal(signal.SIGINT, before)
-
-
-@contextlib.contextmanager
-def recording(request: Request, target: float | None) -> Iterator[Callable[..., None] | None]:
-    """The function that takes solver records for --solver-log and --plot, or None; target: the gap to reach, if any."""
+def recording(request: Request, target: float | None) -> Iterator[History | None]:
+    """The History that takes solver records for --solver-log and --plot, or None; target: the gap to reach, if any."""
     if not (request.solver_log or request.plot):
         yield None
         return
     from svmtool.training.history import History
 
     with History(request.solver_log, request.plot, target) as history:
-        yield history.record
+        yield history
 
 
 def worst_status(results: list) -> Status | None:
@@ -63,8 +40,8 @@ def exit_status(row: Solver, request: Request, done: Any, model_path: str, inter
     """Print the notices of a finished run; returns the exit status."""
     found = notices(row, done, model_path)
     console.warn(*(notice.line for notice in found))
-    if done.status is INTERRUPTED or (done.lacking and interrupted):
-        return CTRL_C
+    if done.status is INTERRUPTED or interrupted:
+        return interrupts.exit_status()
     return NOT_CONVERGED if request.strict and not converged(found) else 0
 
 
@@ -74,45 +51,3 @@ def report_folds(open_ends: Sequence[Status], count: int, row: Solver, strict: b
         many = f"{open_ends.count(status)} of {count} folds did not converge"
         console.warn(f"WARNING: {many}: {advice(status, row)}")
     return NOT_CONVERGED if strict and open_ends else 0
-
-
-def liblinear_log(row: Solver, result: Result) -> str:
-    """The text that LIBLINEAR's solver of this number prints, from the history of the result."""
-    last = result.history[-1]
-    if row.space == "dual":
-        value = 0.0 - last["bound"]
-        lines = f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\n"
-        if row.loss == "logistic":  # every row is a support vector
-            return lines
-        support = last["active"] if result.alpha is None else np.count_nonzero(result.alpha)
-        lines += f"nSV = {support}\n"
-        if row.word == "ONECLASS_SVM":
-            rho = result.w[-1]
-            lines += f"rho = {'-' if np.isnan(rho) else ''}{rho:.6f}\n"  # without rows it is C's -nan
-        return lines
-    if not row.optimal:
-        return "".join(
-            f"pass {r['iteration']:2d} f {r['objective']:5.3e} rows added {r['active']}\n" for r in result.history[1:]
-        )
-    if row.regulariser == "|w|_1":
-        return _l1_text(row, result)
-    found: list[str] = []
-    for record in result.history:
-        f, g, k = record["objective"], record["gradient"], record["iteration"]
-        if k == 0:
-            found.append(f"init f {f:5.3e} |g| {g:5.3e}\n")
-        else:
-            found.append(f"iter {k:2d} f {f:5.3e} |g| {g:5.3e} CG {record['cg']:3d} step_size {record['step']:4.2e} \n")
-    return "".join(found)
-
-
-def _l1_text(row: Solver, result: Result) -> str:
-    """The text of -s 5 and 6; -s 6 prints each Newton step."""
-    count = result.iterations - 1
-    printed = result.history[1 : count + 1]
-    steps = "".join(f"iter {r['iteration']:3d}  #CD cycles {r['cg']}\n" for r in printed)
-    head = steps + "=========================" if row.loss == "logistic" else ""
-    return (
-        f"{head}\noptimization finished, #iter = {count}\nObjective value = {result.history[-1]['objective']:f}\n"
-        f"#nonzeros/#features = {np.count_nonzero(result.w)}/{len(result.w)}\n"
-    )

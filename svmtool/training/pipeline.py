@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from svmtool import __version__, registry
+from svmtool import __version__, interrupts, registry
 from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
@@ -21,8 +21,10 @@ from svmtool.progress import doing
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result
 from svmtool.training import intent
 from svmtool.training.inputs import on_used, restricted, used_features, with_all_features
+from svmtool.training.interruption import interruptible
+from svmtool.training.lines import SolverLines, beats
 from svmtool.training.notices import advice
-from svmtool.training.outcome import exit_status, interruptible, liblinear_log, recording, worst_status
+from svmtool.training.outcome import exit_status, recording, worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
 
 
@@ -47,15 +49,16 @@ class Training:
 
 def train(
     table: Dataset, settings: Settings, report: Callable[..., None] | None = None, initial: LinearModel | None = None,
-    stop: StopFlag | None = None,
+    stop: StopFlag | None = None, lines: SolverLines | None = None,
 ) -> Training:  # fmt: skip
     """Train on a table, which may be freed; report is called with each solver record as keywords.
 
-    stop: flag with the time limit of the command; None: max_seconds, counted from now.
+    stop: flag with the time limit of the command; None: max_seconds, counted from now.  lines: prints the solver's.
     """
     stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
     kept = table if settings.run.probability else None
     problems = problems_of(table, settings)
+    problems.lines = lines
     del table
     start = None if initial is None else problems.start_from(initial)
     done = fitted(problems, start, report, stop)
@@ -70,19 +73,19 @@ def train(
 
 def train_on_used(
     table: Dataset, settings: Settings, report: Callable[..., None] | None = None, initial: LinearModel | None = None,
-    stop: StopFlag | None = None,
+    stop: StopFlag | None = None, lines: SolverLines | None = None,
 ) -> Training:  # fmt: skip
     """`train` on the features that occur; the model has weights of all features, and its state if it is adaptable."""
     n_features, used = table.n_features, used_features(table)
     if used is None:
-        done = train(table, settings, report, initial, stop)
+        done = train(table, settings, report, initial, stop, lines)
         if "--add" in settings.row.supported:
             from svmtool.training.adapting.adaptable import state_of
 
             done.model.state = state_of(settings, table, done)
         return done
     initial = initial and restricted(initial, used)
-    done = train(on_used(table, used), settings, report, initial, stop)
+    done = train(on_used(table, used), settings, report, initial, stop, lines)
     done.model = with_all_features(done.model, used, n_features)
     done.model.W = done.model.W[:]
     return done
@@ -105,8 +108,7 @@ def fitted(
 def run(settings: Settings, request: Request, data: Reading, model_path: str, console: Any) -> int:
     """Run svm-train with parsed settings; returns the exit status."""
     initial = linear.read(request.initial_model) if request.initial_model else None
-    table = data.table()
-    stop = StopFlag(settings.stopping.max_seconds)  # one time limit for the whole command
+    table, stop = data.table(), data.stop  # one time limit for the whole command
     mapped = table.mapped
     if request.auto:
         from svmtool.training import auto_select
@@ -138,25 +140,26 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
     with contextlib.nullcontext() if state is None else contextlib.closing(state):
         tables = [table]  # the only reference, so that training can free it
         del table
-        with recording(request, settings.target) as report, interruptible(stop), doing("training"):
-            done = train(tables.pop(), settings, report, initial, stop)
-        show(done, settings, mapped.warnings() if mapped else [], console)
-        if used is not None:
-            done.model = with_all_features(done.model, used, n_features)
-        if request.plain_model:
-            done.model.notes = ()
-        if state is None:
-            linear.write(model_path, done.model)
-        else:
-            state.write(done)
+        lines = SolverLines(settings.row, console)
+        with recording(request, settings.target) as history, interruptible(stop, console, beats=beats(lines, history)):
+            with doing("training"):
+                done = train(tables.pop(), settings, history and history.record, initial, stop, lines)
+            show(done, mapped.warnings() if mapped else [], console)
+            if used is not None:
+                done.model = with_all_features(done.model, used, n_features)
+            if request.plain_model:
+                done.model.notes = ()
+            if state is None:
+                linear.write(model_path, done.model)
+            else:
+                state.write(done)
+            interrupts.loss = ""
     return exit_status(settings.row, request, done, model_path, stop.set, console)
 
 
-def show(done: Training, settings: Settings, input_warnings: list[str], console: Any) -> None:
+def show(done: Training, input_warnings: list[str], console: Any) -> None:
     """Print summary and certificate of a training, and `input_warnings` about its input."""
     console.warn(*input_warnings)
-    for result in done.results:
-        console.solver(liblinear_log(settings.row, result))
     console.solver(done.certificate.line() + "\n" + done.summary)
     if done.leave_one_out is not None:
         console.out(f"Leave-one-out Accuracy = {100.0 * done.leave_one_out:g}%\n")

@@ -21,6 +21,7 @@ from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import CONFIRMED_GAP, Monitor, Result
 from svmtool.tolerances import SLOW_MIN_GAP
 
+SAME_RTOL = 1e-6  # relative difference of values that prints the same digits
 EXCESS_RTOL = 1e-9  # relative excess over P(0) that counts as round-off
 
 
@@ -42,8 +43,9 @@ def verified(
             certificate = _polished(problems, k, result, certificate, monitor)
         if _contradicts(result, claimed, certificate, asked):
             result, certificate = _solved_anew(problems, k, result, certificate, monitor)
-    last = result.history[-1]
-    if not (np.isfinite(last["objective"]) and np.isfinite(last["bound"])):  # the last record is printed
+    last = result.history[-1]  # it is printed
+    same = abs(last["objective"] - certificate.primal) <= SAME_RTOL * abs(certificate.primal)
+    if not np.isfinite(last["bound"]) or (problems.solver.optimal and not same):
         _note(result, certificate.primal, certificate.dual)
     result.certified_gap = certificate.gap
     return result, certificate
@@ -86,8 +88,8 @@ def _replaced(problems: Any, k: int, result: Result, where: np.ndarray | None) -
 
 def _note(result: Result, primal: float, dual: float = 0.0) -> None:
     """Append a record of the replaced result."""
-    record = {**result.history[-1], "objective": primal, "bound": dual, "gap": relative_gap(primal, dual)}
-    record["iteration"] = result.iterations
+    record = {"iteration": result.iterations, "objective": primal, "bound": dual, "gap": relative_gap(primal, dual)}
+    record["active"] = result.history[-1]["active"]
     result.history = [*result.history, record]
     result.iterations += 1
 

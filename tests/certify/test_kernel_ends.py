@@ -86,23 +86,25 @@ def test_a_minimum_norm_point_ends_within_a_factorisation():
 
 
 @pytest.mark.parametrize("options", ["-t 2", "-t 2 -s 1 -n 0.2", "-t 2 -s 52", "-t 2 -b 1", "-t 2 -s 73 -w1 0"])
-def test_no_pair_is_solved_after_the_limit(options, svm_train):
+def test_no_pair_is_solved_after_the_limit(options, svm_train, out_of_time):
+    out_of_time()
     data = text(NORMAL, np.arange(30) % 3)
-    status, out, err = svm_train(*options.split(), "--max-seconds", 1e-9, "d", "m", data=data)
+    status, out, err = svm_train(*options.split(), "d", "m", data=data)
     assert status == 0 and "WARNING: not converged: time limit reached" in err
     assert kernel.read("m").total_sv == 0 and "nan" not in out
-    status, out, err = svm_train(*options.split(), "--max-seconds", 1e-9, "-v", 3, "d", data=data)
+    status, out, err = svm_train(*options.split(), "-v", 3, "d", data=data)
     assert "time limit reached" in err
 
 
 @pytest.mark.parametrize("solver", [0, 1, 50, 52, 73])
-def test_pairs_after_the_limit_take_no_rows(solver, svm_train, monkeypatch):
+def test_pairs_after_the_limit_take_no_rows(solver, svm_train, out_of_time, monkeypatch):
     """Of a hundred classes there are thousands, and a second more than the limit for all of them."""
     taken = []
     for rows in (CsrRows, DenseRows):
         monkeypatch.setattr(rows, "take", lambda self, chosen, plain=rows.take: taken.append(1) or plain(self, chosen))
     data = text(NORMAL, np.arange(30) // 2)
-    status, _, err = svm_train("-s", solver, "-t", 2, "--max-seconds", 1e-9, "d", "m", data=data)
+    out_of_time()
+    status, _, err = svm_train("-s", solver, "-t", 2, "d", "m", data=data)
     assert status == 0 and "time limit reached" in err and len(taken) <= 2 * 15 < 15 * 14 / 2
 
 

@@ -41,18 +41,18 @@ def test_options_of_libsvms_problem(argv, beginning, advice, svm_train, tmp_path
     [("-s 3", SVR), ("-s 1", REGRESSION), ("-s 40", REGRESSION), ("-t 2", "use -s 3 for regression\n"),
      ("-s 4", "use -t 2 for LIBSVM's -s 4 (nu-SVR), -s 11 for linear regression\n")],
 )  # fmt: skip
-def test_labels_that_are_targets(argv, advice, svm_train):
+def test_labels_that_are_targets(argv, advice, svm_train, out_of_time):
     status, _, err = svm_train("-q", *argv.split(), "d", "m", data=REAL)
     assert status == 0 and err.count("\n") == 1
     assert err.startswith("WARNING: d has the label 1.5, which is not a whole number, and -s ") and err.endswith(advice)
     many = "".join(f"{k} 1:{k}\n" for k in range(101))
-    early = ("--max-seconds", 1e-9)  # the warning comes before training
-    status, _, err = svm_train("-q", *argv.split(), *early, "d", "m", data=many)
+    out_of_time()  # the warning comes before training
+    status, _, err = svm_train("-q", *argv.split(), "d", "m", data=many)
     err = err.partition("\n")[0] + "\n"
     assert status == 0 and err.endswith(advice)
     assert err.startswith("WARNING: d has 101 different labels, and -s ") and " makes each label a class: " in err
     if argv != "-t 2":  # its 4950 pairs take long
-        assert "101" not in svm_train("-q", *argv.split(), *early, "d", "m", data=many.partition("\n")[2])[2]
+        assert "101" not in svm_train("-q", *argv.split(), "d", "m", data=many.partition("\n")[2])[2]
 
 
 def test_labels_of_added_rows(svm_train, tmp_path):

@@ -20,6 +20,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import linear
 from svmtool.models.linear import LinearModel
+from svmtool.training.interruption import KEEPS_MODEL
 
 NOISE = np.random.default_rng(1)
 
@@ -56,6 +57,7 @@ WRITER = """
 import sys, numpy as np
 from svmtool.formats.models import linear as linear_model
 from svmtool.models.linear import LinearModel
+from svmtool.training.interruption import KEEPS_MODEL
 W = np.full((200000, 3), float(sys.argv[2]))
 model = LinearModel("L2R_L2LOSS_SVC", (1, 2, 3), 200000, -1.0, W + 1/3, notes=("# whole",))
 sys.stdout.write("ready"); sys.stdout.flush()
@@ -137,7 +139,8 @@ def test_ctrl_c_writes_the_best_model_and_exits_130(rounds, tmp_path):
         out, err = process.communicate(timeout=60)
     assert process.returncode == INTERRUPTED_STATUS == 130, err
     assert time.monotonic() - sent < 20
-    sentence = err.decode()
+    answer, _, sentence = err.decode().partition("\n")
+    assert answer == KEEPS_MODEL
     assert sentence.startswith("interrupted: m holds the best model so far, certified relative gap = ")
     assert sentence.count("\n") == 1
     model = linear.read(str(tmp_path / "m"))
@@ -157,7 +160,7 @@ def test_ctrl_c_while_reading_stops_at_once(tmp_path):
             assert process.poll() is None
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, b"interrupted\n")
+    assert (process.returncode, err) == (130, b"interrupted: no model is written\n")
     assert (tmp_path / "m").read_text() == "the old model"
 
 
@@ -169,7 +172,7 @@ def test_ctrl_c_during_cross_validation(tmp_path):
         assert process.poll() is None, "over too soon: the test tests nothing"
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (130, b"", b"interrupted\n")
+    assert (process.returncode, out, err) == (130, b"", b"interrupted: the validation has no result\n")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["d"]
 
 

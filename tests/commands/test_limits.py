@@ -22,7 +22,7 @@ from svmtool.limits import StopFlag, with_time_shares
 from svmtool.linalg.systems import Factored, solve_positive
 from svmtool.params import Request, Settings
 from svmtool.solvers.shared import base
-from svmtool.training.outcome import liblinear_log
+from svmtool.training.lines import liblinear_log
 from svmtool.training.pipeline import train
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation import cross_validation, report, search
@@ -250,11 +250,12 @@ def test_no_leave_one_out_where_the_time_is_over():
     assert done.no_leave_one_out.startswith("time limit")
 
 
-def test_no_adaptable_model_without_its_sums(svm_train, tmp_path):
+def test_no_adaptable_model_without_its_sums(svm_train, out_of_time, tmp_path):
     """Its state would not contain the rows of its log."""
     data, model = tmp_path / "data", tmp_path / "model"
     data.write_text(text_of(*made(60, 5, 2)))
-    status, _, err = svm_train("-s", 71, "--max-seconds", 1e-9, data, model)
+    out_of_time()
+    status, _, err = svm_train("-s", 71, data, model)
     assert status == 1 and "ended before the sums" in err
     assert not model.exists()
 

@@ -159,7 +159,8 @@ def test_the_printed_share_is_that_of_predictions(options, kernel, svm_train, co
     assert ("by --boundary rho" in out) == (" --boundary rho" in Path("m").read_text()) == ("rho" in options)
 
 
-def test_a_limit_before_the_first_round_certifies_no_optimum(svm_train):
-    _, out, err = svm_train("-s", 80, "--max-seconds", "1e-9", "d", "m", data="1 1:1 2:3\n1 1:2 2:1\n1 1:1 2:1\n")
+def test_a_limit_before_the_first_round_certifies_no_optimum(svm_train, out_of_time):
+    out_of_time()
+    _, out, err = svm_train("-s", 80, "d", "m", data="1 1:1 2:3\n1 1:2 2:1\n1 1:1 2:1\n")
     gap, primal, dual = map(float, re.search(r"gap = (\S+) \(primal (\S+), dual (\S+),", out).groups())
     assert dual <= -1.0 <= primal + 1e-9 and "not converged" in err

@@ -21,6 +21,7 @@ from svmtool.params import Settings
 from svmtool.solvers.shared.base import StopFlag
 from svmtool.training import calibration
 from svmtool.training.calibration import NotCalibratedError, calibrate, fit_sigmoid
+from svmtool.training.interruption import KEEPS_MODEL
 from svmtool.training.pipeline import train
 from svmtool.training.validation import folds
 
@@ -279,7 +280,7 @@ def test_ctrl_c_during_calibration_saves_the_model_without(svm_train, tmp_path, 
 
     monkeypatch.setattr(calibration, "stratified_folds", interrupted)
     status, _, err = svm_train("-s", 2, "-b", 1, "d", "m")
-    assert (status, err) == (130, "WARNING: m holds no probabilities (-b 1): interrupted\n")
+    assert (status, err) == (130, f"{KEEPS_MODEL}\nWARNING: m holds no probabilities (-b 1): interrupted\n")
     whole, kept = (linear.read(str(tmp_path / name)) for name in ("whole", "m"))
     assert np.array_equal(whole.W, kept.W) and sigmoids_of(kept) == []
 
@@ -303,7 +304,7 @@ def test_stop_within_the_folds(calls):
     assert calls <= len(seen) <= calls + 1
 
 
-def test_time_limit_covers_the_folds(svm_train, tmp_path):
+def test_time_limit_covers_the_folds(svm_train, out_of_time, tmp_path):
     rng = np.random.default_rng(1)
     X, y = random_rows(rng, 600, 500, 0.1) * np.exp(rng.normal(size=500) * 3), rng.choice([1.0, -1.0], 600)
     endless = Settings.of(solver=2, bias=1.0, regularize_bias=False, C=1e9, gap=1e-300)
@@ -312,7 +313,8 @@ def test_time_limit_covers_the_folds(svm_train, tmp_path):
         with pytest.raises(NotCalibratedError, match="time limit reached: raise --max-seconds"):
             calibrate(table_of(X, y), endless, (1, -1), StopFlag(left))
         assert time.perf_counter() - began < 20
-    status, _, err = svm_train("-s", 2, "-b", 1, "--max-seconds", 1e-9, "--strict", "d", "m", data=text_of(X, y))
+    out_of_time()
+    status, _, err = svm_train("-s", 2, "-b", 1, "--strict", "d", "m", data=text_of(X, y))
     assert status == 2
     assert "WARNING: m holds no probabilities (-b 1): time limit reached: raise --max-seconds\n" in err
     assert sigmoids_of(linear.read(str(tmp_path / "m"))) == []

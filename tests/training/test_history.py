@@ -146,6 +146,7 @@ def test_quiet_silences_the_solver_only(capsys):
     ids=lambda x: type(x).__name__ if isinstance(x, BaseException) else None,
 )
 def test_faults_become_one_sentence(fault, status, sentence, capsys, monkeypatch):
+    monkeypatch.setattr("svmtool.interrupts.loss", "")  # as before any command
     monkeypatch.setattr("svmtool.cli.entry.discard_stdout", lambda: None)  # pytest needs its stdout
 
     def work():

@@ -15,7 +15,7 @@ from svmtool import interrupts
 from svmtool.cli.console import Console
 from svmtool.cli.predict.jobs import job_of
 from svmtool.cli.predict.options import BRIEF, USAGE, Options, parse
-from svmtool.errors import ModelError, SvmtoolError, clipped
+from svmtool.errors import ModelError, SvmtoolError, clipped, visible
 from svmtool.progress import doing
 
 TYPE_CHECKING = False  # svm-predict starts without `typing`, see ARCHITECTURE.md
@@ -83,6 +83,8 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
     from svmtool.formats.source import open_source
 
     threads.set_count(options.threads)
+    if len(options.files) > 2 and options.files[2] != "-":
+        interrupts.loss = f"{visible(options.files[2])} is not written"
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(open_source(options.files[0]))
         if len(options.files) < 3:

@@ -33,7 +33,9 @@ from svmtool.formats.output import shortened
 from svmtool.formats.rowcache import arrays
 from svmtool.formats.rowcache.arrays import ARRAYS, HEADER, has_name, is_mine, opened
 from svmtool.formats.source import Source, open_source
+from svmtool.formats.svmlight.inputs import in_time
 from svmtool.formats.svmlight.table import MAX_LINE
+from svmtool.limits import StopFlag
 from svmtool.progress import doing
 from svmtool.tolerances import MB
 
@@ -50,11 +52,17 @@ class DiskReading:
     """Reads a data file through its row folder; has the interface of svmlight.inputs.Reading.
 
     memory: limit of the run's memory in bytes.  scratch: parent of the row folder; empty: the data file's folder, or
-    for a pipe the current one.  keep: whether the rows are kept for later runs.  warn: gets messages about unused rows.
+    for a pipe the current one.  keep: whether the rows are kept for later runs.  warn: gets messages about unused rows,
+    tell the name and size of new ones.  stop: has the time limit of the command.
     """
 
-    def __init__(self, path: str, memory: float, scratch: str, keep: bool, warn: Callable[[str], None]):
+    def __init__(
+        self, path: str, memory: float, scratch: str, keep: bool, warn: Callable[[str], None],
+        stop: StopFlag | None = None, tell: Callable[[str], None] | None = None,
+    ):  # fmt: skip
         self.path, self.memory, self.scratch, self.keep, self.warn = path, memory, scratch, keep, warn
+        self.tell = tell
+        self.stop = StopFlag() if stop is None else stop
 
     def start(self) -> None:
         """No effect: reading needs numpy."""
@@ -68,7 +76,7 @@ class DiskReading:
         if self.memory < MIN_MEMORY_BYTES:
             raise SvmtoolError(f"ERROR: --memory: a run needs at least {MIN_MEMORY_BYTES / MB:.0f}M")
         mark = self._mark()  # before the file is opened: if it is replaced meanwhile, the mark will not match
-        with open_source(self.path) as source, doing("reading", source=source):
+        with open_source(self.path) as source, doing("reading", source=source), in_time(self.path, self.stop):
             if source.size is not None and ROW_BYTES_PER_TEXT_BYTE * source.size + OVERHEAD_BYTES < self.memory:
                 from svmtool.formats.svmlight.table import joined, read_raw
 
@@ -144,8 +152,11 @@ class DiskReading:
                 table = arrays.written(fresh, header, mapped)
                 if mark is not None and self.keep:
                     arrays.sync(fresh)
+                    size = sum(file.stat().st_size for file in fresh.iterdir()) / MB
                     if not place(fresh, folder):
                         self.warn(f"WARNING: other runs use {folder}: the rows of this run are not kept")
+                    elif self.tell is not None:
+                        self.tell(f"{folder}: rows kept for the next run, {size:.3g} MB (--no-cache: not kept)")
         except OSError as e:
             raise SvmtoolError(f"can't keep the rows of {self.path} in {folder}: {e.strerror} ({OTHER_FOLDER})") from e
         return table

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import sys
 import threading
@@ -13,6 +15,7 @@ from svmtool.compiled.loops.text.text_loops import LABELLED
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.formats.source import END_OF_LINE, MAX_LINE, NUL_IN_LINE, open_source, too_long
 from svmtool.formats.svmlight.table import RawTable, joined, parse_bytes, read_raw
+from svmtool.limits import EndedError, StopFlag, until
 from svmtool.numbers import parse_number
 from svmtool.progress import doing
 from svmtool.tolerances import MIB
@@ -33,11 +36,12 @@ class Reading:
 
     The import of numpy takes some 50 ms of one core, in which a thread parses some 20 MB of text.
 
-    first_index, form: see RawTable.
+    first_index, form: see RawTable.  stop: has the time limit of the command, which counts reading.
     """
 
-    def __init__(self, path: str, first_index: int = 1, form: int = LABELLED):
+    def __init__(self, path: str, first_index: int = 1, form: int = LABELLED, stop: StopFlag | None = None):
         self.path, self.first_index, self.form = path, first_index, form
+        self.stop = StopFlag() if stop is None else stop
         self._parts: list[RawTable] = []
         self._error: BaseException | None = None
         self._started = False
@@ -56,20 +60,23 @@ class Reading:
     def table(self) -> Dataset:
         """Wait for the whole file and return it as one Dataset; imports numpy.
 
-        Raises SvmtoolError if it cannot be opened, DataError for the first malformed line.
+        Raises SvmtoolError if it cannot be opened or the time limit is reached, DataError for the first malformed line.
         """
-        with doing("reading", source=self):
+        with doing("reading", source=self), in_time(self.path, self.stop):
             if self._started:
-                self._finished.wait()  # unlike Thread.join, this wait can be interrupted by Ctrl-C
+                left = self.stop.seconds_left  # unlike Thread.join, this wait can be interrupted by Ctrl-C
+                if not self._finished.wait(None if left == math.inf else max(left, 0.0)):
+                    raise EndedError
             else:
                 self._read()
-        if self._error is not None:
-            raise self._error
-        return joined(self._parts)
+            if self._error is not None:
+                raise self._error
+            return joined(self._parts)
 
     def _work(self) -> None:
         try:
-            self._read()
+            with until(self.stop.over):
+                self._read()
         except BaseException as e:  # raised by `table`
             self._error = e
         finally:
@@ -89,6 +96,16 @@ class Reading:
     def size(self) -> int | None:
         """Bytes of the file, None if they are not known."""
         return None if self._source is None else self._source.size
+
+
+@contextlib.contextmanager
+def in_time(path: str, stop: StopFlag) -> Iterator[None]:
+    """A block that reads a file; it ends with SvmtoolError where the time is over."""
+    try:
+        with until(stop.over):
+            yield
+    except EndedError:
+        raise SvmtoolError(f"time limit reached while {path} was read, before training: raise --max-seconds") from None
 
 
 def arriving_rows(stopped: Callable[[], bool]) -> Iterator[RawTable | None]:

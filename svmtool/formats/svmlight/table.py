@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from svmtool import limits
 from svmtool.compiled import threads
 from svmtool.compiled.buffers import Buffer
 from svmtool.compiled.loops.text import text_loops
@@ -125,6 +126,7 @@ def _read_regular(source: Source, first_index: int, form: int) -> RawTable:
         return text
 
     def count(b: int) -> None:
+        limits.check()
         facts[b] = NO_MARKS
         if faults and b > min(faults.copy()):
             return
@@ -170,6 +172,7 @@ def _parse_all(parse: Callable[[Piece], int], pieces: list[Piece], table: RawTab
     errors: dict[int, DataError] = {}
 
     def work(k: int) -> None:
+        limits.check()
         if errors and k > min(errors.copy()):
             return
         try:
@@ -235,6 +238,7 @@ def raw_tables(
     """As `tables`, but yields RawTables, without numpy; longest: limit of the length of a line longer than a chunk."""
     reader, first_line, text = LineReader(source, chunk, longest), 0, None
     while not reader.ended:
+        limits.check()
         text, size, fault = reader.read(text)
         if fault:
             raise DataError(first_line + 1, source.name, "", fault)

@@ -15,15 +15,17 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import SolverResult
 from svmtool.progress import reached
 from svmtool.records import Record
-from svmtool.tolerances import RULE_MIN_GAP, SUFFICIENT_DECREASE, SUFFICIENT_RISE
+from svmtool.solvers.shared.progress import VALUE_RTOL as VALUE_RTOL
+from svmtool.solvers.shared.progress import Progress as Progress
+from svmtool.tolerances import RULE_MIN_GAP
 
 MAX_RECORDS = 4096  # of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last
-# A run stalls without a SUFFICIENT_DECREASE of its least gap, or a SUFFICIENT_RISE of its dual value, between two
-# checks: it would take a thousand times as long as so far.
+# Seconds before the first record between iterations, and the factor of the time from one record to the next: well below
+# 2, since single epochs take time, too
+NOTE_SECONDS, NOTE_FACTOR = 0.5, 1.4
 CG_RTOL = 0.1  # of a Newton direction by conjugate gradients, relative to the gradient
 FIRST_CHECK_ROUNDS = 128  # rounds of decomposition before the first check of progress
 STALL_ROUNDS = 5  # rounds without a smaller exact measure after which only round-off is left
-VALUE_RTOL = 1e-12  # a smaller relative rise of a value is round-off
 
 
 class Status:
@@ -95,40 +97,6 @@ BIAS = "the bias alone, which brings every row to its target"
 BIAS_WHY = "a free bias, and targets that one value of it meets"
 
 
-class Progress:
-    """Detects from its own measurements whether a run still makes progress, instead of by a limit of steps.
-
-    It compares the last half of the steps with the first half after `first` * 2^k steps.  patience: steps in a row
-    without a smaller measure that are a stall, too.
-    """
-
-    def __init__(self, first: int, patience: float = math.inf):
-        self.first, self.steps, self._next = first, 0, first
-        self._least, self._before = math.inf, (math.inf, -math.inf)
-        self.patience, self._smallest, self._idle = patience, math.inf, 0
-
-    def stalls(self, gap: float, dual: float, measure: float | None = None) -> bool:
-        """Count a step with this gap (primal - dual) and dual value; return whether the run has stalled.
-
-        A gap that is not finite is ignored.  measure: of what is left; None where it is not exact in this step.
-        """
-        self.steps += 1
-        if measure is not None:
-            self._idle = 0 if measure < self._smallest else self._idle + 1
-            self._smallest = min(self._smallest, measure)
-        idle = self._idle >= self.patience
-        self._least = min(self._least, gap if gap - gap == 0.0 else math.inf)
-        if self.steps < self._next:
-            return idle
-        self._next *= 2
-        (gap_before, dual_before), least = self._before, self._least
-        self._before, self._least = (least, dual), math.inf
-        if dual_before == -math.inf:
-            return idle
-        nearer = least < math.inf and least <= SUFFICIENT_DECREASE * gap_before
-        return idle or not (nearer or dual - dual_before > max(SUFFICIENT_RISE * least, VALUE_RTOL * abs(dual)))
-
-
 class Monitor:
     """Monitors a run: limits, interruption, history and progress.
 
@@ -160,7 +128,7 @@ class Monitor:
         self.sink, self.stop = sink, stop
         self.started = time.perf_counter() if started is None else started
         self.history: list[dict[str, Any]] = []
-        self.iterations = 0
+        self.iterations, self._due = 0, NOTE_SECONDS
         self._method: dict[str, str] = {}
 
     def begin(self, methods: Mapping[str, str], plan: Plan, method: str | None) -> str:
@@ -183,8 +151,10 @@ class Monitor:
         """Record one iteration; return a Status if the run must end.
 
         objective: primal value; bound: lower bound from the dual.  gap: given where it is not (objective - bound) /
-        objective.  fields: what else the solver reports.  LIBLINEAR's log (training/outcome.py) needs `gradient` (its
-        norm), `active` (rows or weights in use), `cg` (products with the Hessian) and `step` (its length).
+        objective.  fields: what else the solver reports: `active` (rows or weights in use), `epochs` so far of
+        coordinate descent.  Printed lines (training/lines.py) also need the norm `gradient` of the objective at the
+        weights whose value it is, with `cg` (products with the Hessian) and `step` (its length) of the step there; the
+        norm of another function's gradient, or at other weights, is `inner_gradient`.
         """
         if gap is None:
             gap = relative_gap(objective, bound)
@@ -193,14 +163,29 @@ class Monitor:
         self.history.append(record)
         if len(self.history) > self.kept:
             del self.history[self.kept // 2 : self.kept // 2 + self.kept // 4]
-        if self.sink:
-            self.sink(seconds=time.perf_counter() - self.started, **record, **self._method)
-            self._method.pop("why", None)
+        self._report(record)
         self.iterations += 1
         if self.gap is not None and gap <= self.gap:
             return GAP
         stalls = self.progress is not None and self.progress.stalls(objective - bound, bound)
         return self.limit() or (PRECISION if stalls else None)
+
+    def due(self) -> bool:
+        """Whether a record between iterations is due: none has been made for almost as long as the run before it."""
+        return self.sink is not None and time.perf_counter() - self.started >= self._due
+
+    def note(self, objective: float, bound: float, **fields: Any) -> None:
+        """Report a point between iterations, which is no part of the history; see `step`."""
+        gap = relative_gap(objective, bound)
+        reached(gap, self.gap)
+        self._report({"iteration": self.iterations, "objective": objective, "bound": bound, "gap": gap, **fields})
+
+    def _report(self, record: dict[str, Any]) -> None:
+        if self.sink:
+            seconds = time.perf_counter() - self.started
+            self._due = max(NOTE_SECONDS, NOTE_FACTOR * seconds)
+            self.sink(seconds=seconds, **record, **self._method)
+            self._method.pop("why", None)
 
     def limit(self, iterations: int | None = None) -> Status | None:
         """Return the limit or interruption that ends the run now, if any.

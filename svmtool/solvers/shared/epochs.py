@@ -6,7 +6,7 @@ newton.RuleEpochs             L2-SVM-MFN, modified Huber, hinge by continuation:
                               gradient; the primal is computed when a rule may hold and, where there is a target gap, at
                               the expected number of epochs; every evaluation is a record
 alm_epochs.HingeEpochs        SVM-ALM: the gap decides, and its fall says when to compute the primal and when to go
-                              over to Newton steps; only the last evaluation is a record
+                              over to Newton steps; only the last evaluation is a record of the history
 alm_classes.ClassEpochs       Crammer-Singer: as the former, by the gap that an epoch estimates itself
 homotopy.CentredEpochs        NESVM: only a gap ends the run; a free bias has a proximal term, whose centre moves
 """
@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from svmtool.coordinate.hinge import MAX_EPOCHS
-from svmtool.solvers.shared.base import Status
+from svmtool.solvers.shared.base import Monitor, Status
 
 RATE_EVALUATIONS = 2  # evaluations over which the fall of the gap is measured where it is even
 SWITCH = Status("switch", False, "another method is expected to be cheaper")  # of `evaluate`; not of a run
@@ -30,8 +30,8 @@ class Epochs(ABC):
     and `complete` (False: rows must be unshrunk before the rule holds for all).  spent: cost of the epochs so far.
     """
 
-    def __init__(self, descent: Any):
-        self.descent, self.spent = descent, 0.0
+    def __init__(self, descent: Any, monitor: Monitor):
+        self.descent, self.monitor, self.spent = descent, monitor, 0.0
 
     def begin(self) -> Status | None:
         """Return why the run ends before the next epoch, if it does."""
@@ -61,6 +61,16 @@ class Epochs(ABC):
     def evaluate(self) -> Status | None:
         """Compute the primal; return why the run ends, SWITCH, or None to continue."""
 
+    def value(self) -> float | None:
+        """Return the primal at the descent's w for a record between evaluations; None: they come often enough."""
+        return self.descent.primal_value()
+
+    def _note(self) -> None:
+        """Report the epochs so far where no record has been made for long; changes nothing that decides."""
+        value = self.value()
+        if value is not None:
+            self.monitor.note(value, self.descent.dual_value(), epochs=self.descent.count)
+
     def run(self, max_visits: float = float("inf"), max_epochs: int = MAX_EPOCHS) -> Status | None:
         """Run epochs; return why they ended the run, None if another method takes over from the dual point.
 
@@ -73,6 +83,8 @@ class Epochs(ABC):
                 return status
             self.spent += descent.run(*self.batch())
             self.measure()
+            if self.monitor.due():
+                self._note()
             if self.switches():
                 return None
             if not descent.complete and self.unshrinks():

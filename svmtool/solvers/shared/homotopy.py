@@ -81,7 +81,7 @@ def plain(objective: Smoothed, monitor: Monitor, start: np.ndarray | None = None
         if objective.bound > dual:
             dual, alpha = objective.bound, objective.alpha
         smooth = max(smooth, objective.smooth_bound)
-        status = monitor.step(primal, dual, gradient=float(np.sqrt(g @ g)), active=0, cg=0, step=1.0 / L)
+        status = monitor.step(primal, dual, inner_gradient=float(np.sqrt(g @ g)), active=0, step=1.0 / L)
         if status is None and relative_gap(primal, dual) <= OPTIMAL_GAP:
             status = base.OPTIMAL
         if status is None and objective.value - smooth <= SMOOTHING_SHARE * (monitor.gap or 0.0) * primal:
@@ -119,7 +119,7 @@ class Homotopy:
             ends = norm * norm <= self.stage * self.stage * o.moved / o.sigma
             self.keep(ends)
             gap = best.gap
-            status = self.monitor.step(best.primal, best.dual, gradient=norm, active=o.support, cg=cg, step=t)
+            status = self.monitor.step(best.primal, best.dual, inner_gradient=norm, active=o.support, cg=cg, step=t)
             if status is None:
                 if first:  # a new mu, if it is not the smallest yet
                     lower = o.sigma * MU_MIN < 1.0
@@ -197,8 +197,8 @@ class CentredEpochs(Epochs):
     """
 
     def __init__(self, descent: DualCoordinateDescent, objective: Augmented, best: Best, monitor: Monitor, bias: float):
-        super().__init__(descent)
-        self.objective, self.best, self.monitor, self.bias = objective, best, monitor, bias
+        super().__init__(descent, monitor)
+        self.objective, self.best, self.bias = objective, best, bias
         self.tolerance, self.visits, self.evaluated = 1.0, 0.0, 0.0
         self.limit: Status | None = None
 
@@ -215,6 +215,9 @@ class CentredEpochs(Epochs):
             else:
                 self.tolerance *= 0.3
         self.limit = self.monitor.limit(descent.count)
+
+    def value(self) -> None:
+        return None
 
     def unshrinks(self) -> bool:
         return False
@@ -233,7 +236,7 @@ class CentredEpochs(Epochs):
         o.step(o.best_multiple(w), w)
         o.value()
         best.update(o.primal, o.w, o.dual_value(descent.alpha), descent.alpha)
-        status = self.monitor.step(best.primal, best.dual, gradient=0.0, active=o.support, cg=0, step=1.0)
+        status = self.monitor.step(best.primal, best.dual, active=o.support, epochs=descent.count)
         if status is None:
             status = self.limit or (base.OPTIMAL if best.gap <= OPTIMAL_GAP else None)
         if status is not None:

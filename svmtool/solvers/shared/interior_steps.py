@@ -75,7 +75,7 @@ def interior_steps(
                 best.update(run.primal, run.w, run.dual, run.alpha)
                 gap = relative_gap(best.primal, best.dual)
                 status = monitor.step(
-                    best.primal, best.dual, gradient=run.gradient, active=int(np.count_nonzero(run.alpha)), cg=0, step=t
+                    best.primal, best.dual, inner_gradient=run.gradient, active=int(np.count_nonzero(run.alpha)), step=t
                 )
                 if status is None and gap <= gap_tol:
                     status = base.OPTIMAL if gap <= OPTIMAL_GAP else base.RULE

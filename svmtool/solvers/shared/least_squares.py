@@ -148,7 +148,7 @@ def by_golub_kahan(objective: LeastSquares, monitor: Monitor) -> Result:
         before = relative_gap(primal, dual)
         if bound > dual:
             dual, alpha = bound, a
-        limit = monitor.step(primal, dual, gradient=steps.first, active=objective.n, cg=k, step=1.0)
+        limit = monitor.step(primal, dual, inner_gradient=steps.first, active=objective.n, cg=k)
         status = limit or status
         gap = relative_gap(primal, dual)
         stalled = 0 if gap < 0.5 * before else stalled + 1

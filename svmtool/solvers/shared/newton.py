@@ -215,8 +215,8 @@ class RuleEpochs(Epochs):
     def __init__(
         self, objective: Objective, descent: DualCoordinateDescent, monitor: Monitor, rule: Rule, max_rows: int
     ):
-        super().__init__(descent)
-        self.objective, self.monitor, self.rule, self.max_rows = objective, monitor, rule, max_rows
+        super().__init__(descent, monitor)
+        self.objective, self.rule, self.max_rows = objective, rule, max_rows
         self.tolerance = EPOCH_TOL * rule.dual.width if rule.dual is not None else descent.unit
         self.gradient_tol = rule.primal.share * objective.gradient_at_zero() if rule.primal is not None else -1.0
         self.gap = monitor.gap or 0.0
@@ -234,7 +234,7 @@ class RuleEpochs(Epochs):
         descent.scale(o.best_multiple(descent.w))  # early epochs overshoot: use the best multiple of their w
         o.set_point(descent.w)
         f = o.primal_value()
-        self.monitor.step(f, descent.dual_value(), gradient=0.0, active=o.active, cg=0, step=1.0)
+        self.monitor.step(f, descent.dual_value(), active=o.active, epochs=descent.count)
         if f > self.least:
             descent.w[:] = self.best
         return status
@@ -258,12 +258,13 @@ class RuleEpochs(Epochs):
         o, descent, rule, within_tol = self.objective, self.descent, self.rule, self.within_tol
         o.set_point(descent.w)
         if rule.primal is None:
-            f, norm = o.primal_value(), 0.0
+            f, norm, known = o.primal_value(), 0.0, {}
         else:
             f, g = o.gradient()
             norm = float(np.sqrt(g @ g))
+            known = {"gradient": norm}
         bound = descent.dual_value()
-        status = self.monitor.step(f, bound, gradient=norm, active=o.active, cg=0, step=1.0)
+        status = self.monitor.step(f, bound, **known, active=o.active, epochs=descent.count)
         reached = f - bound <= (rule.certified.loose if self.small else rule.certified.gap) * f
         met = norm <= self.gradient_tol or (within_tol and rule.dual is not None)
         held = met and f - bound <= rule.confirmed.slow * f

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from svmtool import interrupts
 from svmtool.errors import SvmtoolError
 from svmtool.formats.svmlight.inputs import Reading, arriving_rows, weighted
 from svmtool.formats.svmlight.table import RawTable, joined, read
@@ -16,7 +17,7 @@ from svmtool.progress import doing
 from svmtool.training import intent
 from svmtool.training.adapting.adaptable import Adaptable, beginning
 from svmtool.training.adapting.falsvm import FastAdaptable
-from svmtool.training.outcome import CTRL_C, interruptible
+from svmtool.training.interruption import interruptible
 
 INTERVAL_SECONDS = 10.0  # default interval between models while rows arrive
 MAX_PENDING_NONZEROS = 1 << 21  # non-zeros buffered before they are added to the sums
@@ -66,7 +67,7 @@ def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
             adaptable.add(beginning(table, good))
         raise SvmtoolError(f"-: line {taken + good + 1}: {why}")
 
-    with interruptible() as stop:
+    with interruptible(console=console) as stop:
         try:
             for table in arriving_rows(lambda: stop.set):
                 if table is not None:
@@ -87,4 +88,4 @@ def add_stream(adaptable: Adaptable, request: Request, console: Any) -> int:
                     adaptable.solve_and_write()
             raise
         adaptable.solve_and_write()
-        return CTRL_C if stop.set else 0
+        return interrupts.exit_status() if stop.set else 0

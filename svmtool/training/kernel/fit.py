@@ -23,6 +23,7 @@ from svmtool.solvers.shared import kernel_least_squares
 from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, RangeRule, Rule, Status
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.verify import verify
+from svmtool.training.lines import SolverLines
 from svmtool.training.outcome import worst_status
 
 SOUND_SOLVER = 60  # number of the solver that takes over from others
@@ -90,14 +91,15 @@ class Fitting:
 
     report: called with each record of a solver.
     stop: ends the run; None: settings.stopping.max_seconds count from now on.
+    lines: prints records once in a while.
     together: rows of a pair of classes up to which pairs are solved many in one call; None: the measured limit.
     """
 
     def __init__(
         self, settings: Settings, report: Callable[..., None] | None = None, stop: StopFlag | None = None,
-        together: int | None = None,
+        together: int | None = None, lines: SolverLines | None = None,
     ):  # fmt: skip
-        self.settings, self.report, self.together = settings, report, together
+        self.settings, self.report, self.together, self.lines = settings, report, together, lines
         self.stop = StopFlag(settings.stopping.max_seconds) if stop is None else stop
         self.started = time.perf_counter()
         self.reporting = threading.Lock()
@@ -145,11 +147,17 @@ class Fitting:
         """Run one solver; w = 0 if the run ends before there is a result."""
         s = self.settings
 
-        def sink(**record: Any) -> None:
-            with self.reporting:
-                self.report(**record if label is None else {"label": label, **record})
+        line = None if self.lines is None else self.lines.sink(0, label)
 
-        monitor = Monitor(gap, s.stopping.max_iter, None, None if self.report is None else sink, stop, self.started)
+        def sink(**record: Any) -> None:
+            if self.report is not None:
+                with self.reporting:
+                    self.report(**record if label is None else {"label": label, **record})
+            if line is not None:
+                line(**record)
+
+        listened = self.report is not None or line is not None
+        monitor = Monitor(gap, s.stopping.max_iter, None, sink if listened else None, stop, self.started)
         try:
             with limits.until(monitor.ended), np.errstate(all="ignore"):  # the certifier finds nan and inf
                 return solver(problem, monitor, rule_of(eps), start, 1 if s.run.seed is None else s.run.seed)
@@ -210,7 +218,7 @@ class Fitting:
 
     def with_cost(self, C: float) -> Fitting:
         """The same Fitting with another C."""
-        inner = Fitting(self.settings.replace(C=C), self.report, self.stop, self.together)
+        inner = Fitting(self.settings.replace(C=C), self.report, self.stop, self.together, self.lines)
         inner.started = self.started
         return inner
 

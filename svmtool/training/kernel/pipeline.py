@@ -7,23 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from svmtool import __version__, params, registry
+from svmtool import __version__, interrupts, params, registry
 from svmtool.data.labels import balanced_weights
 from svmtool.errors import SvmtoolError
 from svmtool.formats.models import kernel
 from svmtool.formats.svmlight.inputs import Reading, weighted
 from svmtool.kernels.problems import AnyProblem
-from svmtool.limits import StopFlag
 from svmtool.models.kernel import FEATURES_NOTE
 from svmtool.params import KERNEL_NAMES, PRECOMPUTED, Request, Settings, kernel_of, tolerance
 from svmtool.progress import doing
 from svmtool.solvers.shared.base import Plan
 from svmtool.training import intent
+from svmtool.training.interruption import interruptible
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet, kernel_set, refuse_unusable
 from svmtool.training.kernel.fit import Fitting, KernelTraining, rule_of, shares_of
 from svmtool.training.kernel.train import problem_of, trainer
+from svmtool.training.lines import SolverLines, beats
 from svmtool.training.notices import advice
-from svmtool.training.outcome import exit_status, interruptible, recording
+from svmtool.training.outcome import exit_status, recording
 from svmtool.training.validation.folds import GlibcRand
 
 
@@ -33,21 +34,25 @@ def run(s: Settings, request: Request, data: Reading, model_path: str, console: 
     if request.balanced:
         balanced = balanced_weights(rows.labels, rows.weights)
         s = s.replace(class_weights=s.problem.class_weights + balanced)
-    stop = StopFlag(s.stopping.max_seconds)  # the time of the whole command starts here
+    stop = data.stop  # the time of the whole command
     rand = GlibcRand(s.run.seed)
     if request.folds is not None:
         from svmtool.training.kernel.validation import run_validation
+        from svmtool.training.validation.report import nothing_kept
 
-        with interruptible(stop):
+        with nothing_kept(request, console, stop):
             return run_validation(rows, Fitting(s, None, stop), rand, request, console)[1]
     n_features = rows.table.n_features
     sets = [rows]  # the only reference, so that training can free its memory
     del rows
-    with recording(request, s.target) as report, interruptible(stop), doing("training"):
-        done = trainer(s)(sets.pop(), Fitting(s, report, stop), rand)
-    console.solver(done.text + done.certificate.line() + "\n")
-    done.model.notes = () if request.plain_model else notes(s, done, n_features)
-    kernel.write(model_path, done.model)
+    lines = SolverLines(s.row, console)
+    with recording(request, s.target) as history, interruptible(stop, console, beats=beats(lines, history)):
+        with doing("training"):
+            done = trainer(s)(sets.pop(), Fitting(s, history and history.record, stop, lines=lines), rand)
+        console.solver(done.text + done.certificate.line() + "\n")
+        done.model.notes = () if request.plain_model else notes(s, done, n_features)
+        kernel.write(model_path, done.model)
+        interrupts.loss = ""
     return exit_status(s.row, request, done, model_path, stop.set, console)
 
 

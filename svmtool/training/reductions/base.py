@@ -7,7 +7,6 @@ with a class of the same interface: one_vs_rest.py, regression.py, ordinal.py.  
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib
 import math
 from abc import ABC, abstractmethod
@@ -34,6 +33,7 @@ from svmtool.solvers.shared.base import Confirmation, Monitor, Plan, Progress, R
 from svmtool.tolerances import DENSE_BELOW
 from svmtool.training import verify
 from svmtool.training.inputs import refuse_overflow, resized
+from svmtool.training.lines import SolverLines, sink_of
 
 if TYPE_CHECKING:
     from svmtool.data.class_statistics import ClassStatistics
@@ -87,6 +87,7 @@ class Reduction(ABC):
     untrained = "the model has no classes"
     solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
     robust = False  # whether the solver is itself as robust as the method that results fall back to
+    lines: SolverLines | None = None  # what prints the lines of the solver
     any_start = False  # whether LIBLINEAR's rule alone may end a run where it starts, as in its search for C
 
     def __init__(self, table: Dataset, settings: Settings):
@@ -234,8 +235,13 @@ class Reduction(ABC):
             result = self._solve(k, start, report, share, before)
             results[k] = checked(k, result, self._start_of(k, start) if before is None else before.w, share)
             part.step()
-            return results[k].status is base.TIME and stop.may_resume(share)
+            again = results[k].status is base.TIME and stop.may_resume(share)
+            if self.lines is not None:
+                self.lines.end_turn(k, None if again else results[k])
+            return again
 
+        if self.lines is not None:
+            self.lines.begin(self.count)
         with doing("class", self.count) as part:
             with_time_shares(turn, self.count, stop, threads.beside(self.count), threads.run_blocks)
         return results
@@ -322,7 +328,7 @@ class Reduction(ABC):
         """The result w (None: zeros) of problem k where the time limit came first; None where the solver gives it."""
         value, w = verify.better_start(self, k, w)
         monitor = Monitor()
-        monitor.step(value, 0.0, gradient=0.0, active=0, cg=0, step=0.0)
+        monitor.step(value, 0.0, active=0)
         w = self.zero_weights() if w is None else w
         result = Result(w, base.INTERRUPTED if stop.set else base.TIME, 1, monitor.history, self.zero_dual_point(k))
         result.untouched = self.count > 1
@@ -337,8 +343,7 @@ class Reduction(ABC):
             result = before or self._untouched(k, self._start_of(k, start), stop)
             if result is not None:
                 return result
-        s, name = self.settings, self.name(k)
-        sink = report if report is None or name is None else functools.partial(report, label=name)
+        s, sink = self.settings, sink_of(report, self.lines, k, self.name(k))
         whole = self.task(k)
         task, used = self._with_costs(whole)
         monitor = self._monitor(sink, stop)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from svmtool.params import Request, Settings
 from svmtool.registry.row import Solver
 from svmtool.solvers.shared.base import TIME
 from svmtool.training import plots
+from svmtool.training.interruption import interruptible
+from svmtool.training.lines import Still
 from svmtool.training.notices import advice
-from svmtool.training.outcome import NOT_CONVERGED, interruptible, report_folds
+from svmtool.training.outcome import NOT_CONVERGED, report_folds
 from svmtool.training.plots import Curve, Plot
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.scores import (
@@ -42,7 +45,16 @@ def validate(table: Dataset, settings: Settings, request: Request, console: Any,
     if request.find_C:
         console.out(DOING.format(wanted))
     folds = Folds(table, settings, wanted)
-    return (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)[1]
+    with nothing_kept(request, console, stop):
+        return (run_search if request.find_C else run_validation)(folds, settings, request, console, stop)[1]
+
+
+def nothing_kept(request: Request, console: Any, stop: StopFlag | None) -> AbstractContextManager[StopFlag]:
+    """A block that Ctrl-C ends, since the parts of a validation have no result; it prints a line once in a while."""
+    what = "the validation has no result" if request.folds is not None else "the values so far stand, the rest is lost"
+    if request.find_C:
+        what = "the search has no result"
+    return interruptible(stop, console, what, [Still(lambda text: console.still(text, error=True)).beat])
 
 
 def run_validation(
@@ -52,8 +64,8 @@ def run_validation(
     labels = folds.table.labels
     held = HeldOut(labels, kind_of(settings), metric_needs(settings)) if request.metrics else None
     try:
-        with interruptible(StopFlag(settings.stopping.max_seconds) if stop is None else stop) as flag:
-            predictions, _ = held_out(folds, settings, flag, None, held)
+        flag = StopFlag(settings.stopping.max_seconds) if stop is None else stop
+        predictions, _ = held_out(folds, settings, flag, None, held)
     finally:
         console.warn(*folds.warnings)
     print_validation(console, settings, labels, predictions, held)
@@ -156,9 +168,10 @@ def grid(table: Dataset, settings: Settings, request: Request, console: Any, sto
     names += [] if folds is None else [f"{'validation':>{COLUMN_WIDTH}}"]
     console.out(" ".join([*names, f"{'seconds':>8}"]) + "\n")
     try:
-        found = run_grid(
-            table, settings, request.grid, measure, folds, stop, lambda point: console.out(_line(point, measure))
-        )
+        with nothing_kept(request, console, stop):
+            found = run_grid(
+                table, settings, request.grid, measure, folds, stop, lambda point: console.out(_line(point, measure))
+            )
     finally:
         console.warn(*dict.fromkeys([] if folds is None else folds.warnings))
     if found.best is not None:

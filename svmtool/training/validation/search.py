@@ -18,7 +18,7 @@ from svmtool.limits import StopFlag
 from svmtool.params import Settings
 from svmtool.progress import counted, doing
 from svmtool.solvers.shared.base import TIME, Status
-from svmtool.training.outcome import interruptible, worst_status
+from svmtool.training.outcome import worst_status
 from svmtool.training.reductions.base import Reduction, problems_of
 from svmtool.training.validation.cross_validation import Folds, held_out
 from svmtool.training.validation.scores import PREDICTIONS, PROBABILITIES, HeldOut, Measure, kind_of, measure_of
@@ -108,8 +108,7 @@ def _double_C(
             if tried and stop.seconds_left <= 0.0:
                 return C
             held = HeldOut(folds.table.labels, kind_of(settings), measure.needs)
-            with interruptible(stop):
-                _, moved = held_out(folds, settings.replace(C=C), stop, warm, held)
+            _, moved = held_out(folds, settings.replace(C=C), stop, warm, held)
             if tried and TIME in folds.open_ends:
                 return C
             unmoved = 0 if moved else unmoved + 1
@@ -203,20 +202,19 @@ def run_grid(
                 return Grid(points, C)
             began, at_C = time.perf_counter(), settings.replace(C=C)
             problems.set_C(C)
-            with interruptible(stop):
-                results, certificate = problems.fit_and_certify(start, stop=stop)
-                if stop.set:
-                    raise KeyboardInterrupt
-                W = problems.weights(results)
-                start = problems.as_start(W)
-                training = measure.score(_of_training(problems, W, table, measure, settings))
-                worst = worst_status(results)
-                open_ends = (worst,) if worst is not None and not worst.converged else ()
-                validation = None
-                if folds is not None:
-                    held = HeldOut(folds.table.labels, kind_of(settings), measure.needs)
-                    held_out(folds, at_C, stop, warm, held)
-                    validation, open_ends = measure.score(held), open_ends + folds.open_ends
+            results, certificate = problems.fit_and_certify(start, stop=stop)
+            if stop.set:
+                raise KeyboardInterrupt
+            W = problems.weights(results)
+            start = problems.as_start(W)
+            training = measure.score(_of_training(problems, W, table, measure, settings))
+            worst = worst_status(results)
+            open_ends = (worst,) if worst is not None and not worst.converged else ()
+            validation = None
+            if folds is not None:
+                held = HeldOut(folds.table.labels, kind_of(settings), measure.needs)
+                held_out(folds, at_C, stop, warm, held)
+                validation, open_ends = measure.score(held), open_ends + folds.open_ends
             if points and TIME in open_ends:
                 return Grid(points, C)
             points.append(Point(C, certificate, training, validation, open_ends, time.perf_counter() - began))

@@ -1,0 +1,217 @@
+"""What LIBLINEAR's and LIBSVM's solvers print, line by line: each when its record is made."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from svmtool.progress import described
+from svmtool.registry.row import Solver
+from svmtool.solvers.shared.base import Result
+
+# Where LIBLINEAR prints dots: a line after FIRST_SECONDS, then each time that the run has become DUE_FACTOR times as
+# long; where a step takes longer, one that says so after STILL_FACTOR times.
+FIRST_SECONDS, DUE_FACTOR, STILL_FACTOR = 1.0, 1.4, 1.9
+
+
+class Clock:
+    """Says when something is due that comes at least once while the time of a run doubles."""
+
+    def __init__(self) -> None:
+        self.began = time.perf_counter()
+        self.last = 0.0  # seconds until the last time
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+        return time.perf_counter() - self.began
+
+    def due(self, factor: float) -> bool:
+        """Whether the time since the beginning is `factor` times that of the last time."""
+        return self.seconds >= factor * max(self.last, FIRST_SECONDS / DUE_FACTOR)
+
+    def done(self) -> None:
+        """Note that it has come."""
+        self.last = self.seconds
+
+
+class Still:
+    """Prints by `still` that a long step is still going on."""
+
+    def __init__(self, still: Callable[[str], object]):
+        self.still, self.clock, self._lock = still, Clock(), threading.Lock()
+
+    def beat(self) -> None:
+        """Say that a long step is still going on, if nothing has been printed for as long as before."""
+        if self._lock.acquire(blocking=False):  # else a line is being printed
+            try:
+                if self.clock.due(STILL_FACTOR):
+                    self.still(f"working: {described() or "training"}, {self.clock.seconds:.0f} s\n")
+                    self.clock.done()
+            finally:
+                self._lock.release()
+
+
+
+class SolverLines(Still):
+    """Prints the lines of a training's problems in the order of the problems on `console`.
+
+    The first problem whose turn has not ended is printed live; lines of others, solved at the same time, wait.
+    """
+
+    def __init__(self, row: Solver, console: Any):
+        super().__init__(console.still)
+        self.row, self.console = row, console
+        self._turns: list[int] = []  # problems in the order of printing
+        self._ended: set[int] = set()  # of these, whose turn has ended
+        self._held: dict[int, str] = {}  # lines that wait
+        self._last: dict[int, str] = {}  # what the last line of each problem says
+
+    def begin(self, count: int) -> None:
+        """Expect this many problems."""
+        self._turns = list(range(count))
+
+    def sink(self, k: int, label: Any = None) -> Callable[..., None]:
+        """What takes the records of problem k; label: its name among several."""
+        return functools.partial(self._record, k, label)
+
+    def _record(self, k: int, label: Any, /, **record: Any) -> None:
+        with self._lock:
+            text = self._fresh(k, record)
+            if text:
+                self._put(k, text)
+            elif not has_lines(self.row) and self.clock.due(DUE_FACTOR):
+                self._say(named_line(progress_line(record), label))
+
+    def end_turn(self, k: int, result: Result | None) -> None:
+        """Print the end of problem k; without a result its turn has ended, and another one will follow."""
+        with self._lock:
+            if result is not None:
+                self._put(k, self._fresh(k, result.history[-1]) + closing(self.row, result))
+            elif k in self._turns:
+                self._turns.append(k)
+            self._ended.add(k)
+            while self._turns and self._turns[0] in self._ended:
+                self._ended.discard(self._turns.pop(0))
+                if self._turns and (held := self._held.pop(self._turns[0], "")):
+                    self._say(held)
+
+    def _fresh(self, k: int, record: dict[str, Any]) -> str:
+        """The line of a record; empty if it says no more than the last one of the problem."""
+        text = line_of(self.row, record)
+        last, self._last[k] = self._last.get(k), _numbers(text)
+        return "" if _numbers(text) == last else text
+
+    def _say(self, text: str) -> None:
+        self.console.solver(text)
+        self.clock.done()
+
+    def _put(self, k: int, text: str) -> None:
+        if text and self._turns and self._turns[0] != k:
+            self._held[k] = self._held.get(k, "") + text
+        elif text:
+            self._say(text)
+
+
+def sink_of(
+    report: Callable[..., None] | None, lines: SolverLines | None, k: int, label: Any
+) -> Callable[..., None] | None:  # fmt: skip
+    """What receives the records of problem k: both of these; label: its name among several."""
+    if lines is None:
+        return report if report is None or label is None else functools.partial(report, label=label)
+    line = lines.sink(k, label)
+
+    def both(**record: Any) -> None:
+        if report is not None:
+            report(**record if label is None else {**record, "label": label})
+        line(**record)
+
+    return both
+
+
+def beats(lines: SolverLines, history: Any) -> list[Callable[[], object]]:
+    """What is to be called now and then while a training runs; history: a History, or None."""
+    return [lines.beat, *([] if history is None else [history.beat])]
+
+
+def has_lines(row: Solver) -> bool:
+    """Whether LIBLINEAR's solver of this number prints a line for each iteration, or ours that it lacks."""
+    l1 = row.regulariser == "|w|_1"
+    return row.space != "dual" and not (l1 and row.loss != "logistic")
+
+
+def line_of(row: Solver, record: dict[str, Any]) -> str:
+    """The line of a record; empty where LIBLINEAR prints none.
+
+    A norm of the gradient is printed only where it is that of f at the weights whose f stands beside it.
+    """
+    if not has_lines(row):
+        return ""
+    k, f = record["iteration"], record["objective"]
+    if not row.optimal:
+        return f"pass {k:2d} f {f:5.3e} rows added {record['active']}\n" if k else ""
+    if row.regulariser == "|w|_1":
+        return f"iter {k:3d}  #CD cycles {record['cg']}\n" if k and "cg" in record else ""
+    if "gradient" not in record:
+        return progress_line(record)
+    g = record["gradient"]
+    if "epochs" in record:
+        return f"epoch {record['epochs']} f {f:5.3e} |g| {g:5.3e}\n"
+    if k == 0:
+        return f"init f {f:5.3e} |g| {g:5.3e}\n"
+    return f"iter {k:2d} f {f:5.3e} |g| {g:5.3e} CG {record['cg']:3d} step_size {record['step']:4.2e} \n"
+
+
+def progress_line(record: dict[str, Any]) -> str:
+    """The line of a record of any solver."""
+    what = f"epoch {record['epochs']}" if "epochs" in record else f"iter {record['iteration']:2d}"
+    return f"{what} f {record['objective']:5.3e} gap {record['gap']:.2e}\n"
+
+
+def named_line(line: str, label: Any) -> str:
+    """The line with the name of its problem, None if there is only one."""
+    return line if label is None else f"{'classes' if isinstance(label, str) else 'class'} {label}: {line}"
+
+
+def _numbers(line: str) -> str:
+    """What a line says, without the number of the iteration."""
+    return line.partition(" f ")[2] or line
+
+
+def closing(row: Solver, result: Result) -> str:
+    """The text that LIBLINEAR's solver of this number prints at its end."""
+    last, l1 = result.history[-1], row.regulariser == "|w|_1"
+    if not row.optimal or (row.space != "dual" and not l1):
+        return ""
+    if l1:
+        head = "=========================" if row.loss == "logistic" else ""
+        return (
+            f"{head}\noptimization finished, #iter = {result.iterations - 1}\nObjective value = {last['objective']:f}\n"
+            f"#nonzeros/#features = {np.count_nonzero(result.w)}/{len(result.w)}\n"
+        )
+    value = 0.0 - last["bound"]
+    lines = f"\noptimization finished, #iter = {result.iterations}\nObjective value = {value:.6f}\n"
+    if row.loss == "logistic":  # every row is a support vector
+        return lines
+    support = last["active"] if result.alpha is None else np.count_nonzero(result.alpha)
+    lines += f"nSV = {support}\n"
+    if row.word == "ONECLASS_SVM":
+        rho = result.w[-1]
+        lines += f"rho = {'-' if np.isnan(rho) else ''}{rho:.6f}\n"  # without rows it is C's -nan
+    return lines
+
+
+def liblinear_log(row: Solver, result: Result) -> str:
+    """All lines of a finished result."""
+    found, last = [], ""
+    for record in result.history:
+        line = line_of(row, record)
+        if _numbers(line) != last:
+            found.append(line)
+        last = _numbers(line)
+    return "".join(found) + closing(row, result)

@@ -1,0 +1,222 @@
+"""Long runs: lines as they happen, true ones, and answers to signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from naming import case_of
+from reference import random_rows, table_of, text_of
+
+from svmtool import registry
+from svmtool.params import Settings
+from svmtool.solvers.shared.base import Monitor
+from svmtool.training import interruption, lines
+from svmtool.training.lines import SolverLines
+from svmtool.training.pipeline import train
+from svmtool.training.reductions.base import problems_of
+
+KEEPS = interruption.KEEPS_MODEL + "\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A set on which each method works for long where an impossible gap is asked for."""
+    path, rng = tmp_path_factory.mktemp("live"), np.random.default_rng(3)
+    n, d = 1500, 3000
+    X = random_rows(rng, n, d, 0.02) * np.exp(rng.normal(size=d) * 3.0)
+    (path / "d").write_text(text_of(X, rng.choice([1.0, -1.0], n)))
+    return path
+
+
+def begin(folder: Path, *argv, ignored: bool = False) -> subprocess.Popen:
+    def ignore() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    return subprocess.Popen(
+        [sys.executable, "-m", "svmtool", "train", "-c", "1e6", "--gap", "1e-300", *map(str, argv)], cwd=folder,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=ignore if ignored else None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("options", ["-s 2", "-s 3", "-s 5", "-s 6", "-s 1", "-t 2 -g 1e-3"])
+def test_a_line_comes_before_the_end(options, folder):
+    """Into a pipe; the run ends by SIGTERM after its first line and leaves the model."""
+    (folder / "m").unlink(missing_ok=True)
+    process = begin(folder, *options.split(), "--solver-log", "log", "d", "m")
+    try:
+        assert process.stdout.readline() and process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 143 and err.startswith(KEEPS + "interrupted: m holds the best model"), err
+    assert "Certified relative gap" in out and (folder / "m").exists()
+    assert [json.loads(line)["seconds"] for line in (folder / "log").read_text().splitlines()]
+
+
+def test_impatience_keeps_the_model(folder):
+    """Ctrl-C three times within two seconds."""
+    process = begin(folder, "-s", 3, "d", "impatient")
+    try:
+        assert process.stdout.readline()
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 130 and err.startswith(KEEPS) and err.count("\n") == 2
+    assert (folder / "impatient").exists()
+
+
+def test_a_job_that_ignores_ctrl_c_is_ended_by_sigterm(folder):
+    process = begin(folder, "-s", 3, "d", "job", ignored=True)
+    try:
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() and process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 143 and err.startswith(KEEPS)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_validation_says_what_is_lost(number, folder):
+    process = begin(folder, "-s", 3, "-v", 2, "d")
+    try:
+        assert process.stderr.readline().startswith("working: ")  # on stderr: stdout has results alone
+        process.send_signal(number)
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert (process.returncode, out) == (128 + number, "")
+    assert err.splitlines()[-1] == "interrupted: the validation has no result"
+
+
+class Screen:
+    """A console that keeps the solver's text."""
+
+    def __init__(self):
+        self.text = ""
+
+    def solver(self, text: str) -> None:
+        self.text += text
+
+    still = solver
+
+
+def test_a_second_signal_counts_once_two_seconds_have_passed():
+    for later, ends in ((0.0, False), (1.9, False), (2.1, True)):
+        flag = interruption.StopFlag()
+        answer = interruption._Answer(flag, None, None)
+        answer.signal(signal.SIGINT, 5.0)
+        answer.signal(signal.SIGINT, 5.0 + later)
+        assert flag.set and answer.ends == ends
+
+
+def test_a_limit_shorter_than_reading_leaves_no_model(tmp_path):
+    os.mkfifo(tmp_path / "d")
+    process = begin(tmp_path, "--max-seconds", 0.5, "d", "m")
+    with open(tmp_path / "d", "wb") as data:
+        data.write(b"1 1:1\n")
+        data.flush()
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (
+        1, "time limit reached while d was read, before training: raise --max-seconds\n"
+    )  # fmt: skip
+    assert not (tmp_path / "m").exists()
+
+
+ROWS = [row for row in registry.SOLVERS if row.optimal and lines.has_lines(row) and row.regulariser != "|w|_1"]
+LINE = re.compile(r"^(init|iter +\d+|epoch \d+) f (\S+) (?:\|g\| (\S+)|gap (\S+))")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_printed_numbers_are_those_of_the_model(row):
+    """The last line is of the model's weights, no two lines in a row say the same; after any number of iterations."""
+    rng = np.random.default_rng(row.number)
+    for n, d in ((40, 5), (60, 1300), (25, 1500)):
+        X = random_rows(rng, n, d, max(0.1, 4 / d)) * np.exp(rng.normal(size=d))
+        y = rng.normal(size=n) if row.kind == "regression" else rng.choice([1.0, 2.0, 3.0][: 2 + (row.number == 43)], n)
+        for limit in (1, 3, None):
+            with case_of(n, d, limit):
+                screen = Screen()
+                s = Settings.of(solver=row.number, C=100.0, max_iter=limit).with_default_bias()
+                table = table_of(X, y)
+                done = train(table, s, lines=SolverLines(s.row, screen))
+                found = [LINE.match(line) for line in screen.text.splitlines()]
+                assert all(found), screen.text
+                said = [m.group(0).partition(" f ")[2] for m in found]
+                whole = [line.partition(" f ")[2] for line in screen.text.splitlines()]
+                assert all(a != b for a, b in zip(whole, whole[1:], strict=False)), said
+                assert float(found[-1][2]) == pytest.approx(done.certificate.primal, rel=1e-3, abs=1e-12)
+                if found[-1][3]:
+                    check_gradient(problems_of(table, s), done.results[0].w, float(found[-1][3]))
+
+
+def check_gradient(problems, w: np.ndarray, printed: float) -> None:
+    """Differences of the objective in random directions are at most the norm that is printed."""
+    rng, at = np.random.default_rng(1), problems.primal(0, w)
+    step = 1e-6 * max(float(np.linalg.norm(w)), 1e-3)
+    for _ in range(5):
+        v = rng.normal(size=len(w))
+        v /= np.linalg.norm(v)
+        slope = (problems.primal(0, w + step * v) - problems.primal(0, w - step * v)) / (2 * step)
+        assert abs(slope) <= 1.01 * printed + 1e-6 * abs(at) / step * 1e-3 + 1e-4
+
+
+def test_lines_of_several_problems_come_in_their_order():
+    screen = Screen()
+    some = SolverLines(registry.find(2), screen)
+    some.begin(2)
+    first, second, result = some.sink(0), some.sink(1), train(table_of(np.eye(2), [1, -1]), Settings.of(solver=2))
+    for k, f in ((0, 5.0), (1, 4.0)):
+        second(iteration=k, objective=f, bound=0.0, gap=1.0, gradient=1.0, cg=0, step=1.0)
+    assert screen.text == ""
+    first(iteration=0, objective=9.0, bound=0.0, gap=1.0, gradient=1.0, cg=0, step=1.0)
+    assert screen.text.startswith("init f 9.000e+00")
+    some.end_turn(0, result.results[0])
+    assert screen.text.count("init f") == 2 and "iter  1 f 4.000e+00" in screen.text.splitlines()[-1]
+
+
+def test_epochs_report_between_their_records(monkeypatch):
+    """Wherever a record is due; what is computed has the same bits."""
+    rng = np.random.default_rng(5)
+    X, y = random_rows(rng, 120, 2000, 0.01), rng.choice([1.0, -1.0], 120)
+    for number in (1, 3, 7, 12, 13, 40, 41, 42):
+        kind = rng.normal(size=120) if registry.find(number).kind == "regression" else y
+        with case_of(number):
+            s, notes = Settings.of(solver=number, C=10.0, gap=1e-8), []
+            plain = train(table_of(X, kind), s)
+            with monkeypatch.context() as patch:
+                patch.setattr(Monitor, "due", lambda self: self.sink is not None)
+                noted = train(table_of(X, kind), s, lambda notes=notes, **record: notes.append(record))
+            assert plain.model.W.tobytes() == noted.model.W.tobytes()
+            assert all(r["bound"] <= r["objective"] * (1 + 1e-9) for r in notes)
+            if any("epochs" in r for r in notes):
+                assert len(notes) > len(plain.results[0].history)
+
+
+def test_the_thread_ends_with_its_block():
+    before = signal.getsignal(signal.SIGTERM)
+
+    class Quiet:
+        def warn(self, *_):
+            raise AssertionError("no signal came")
+
+    beaten = []
+    with interruption.interruptible(console=Quiet(), beats=[lambda: beaten.append(1)]) as flag:
+        until = time.monotonic() + 30
+        while not beaten and time.monotonic() < until:
+            time.sleep(0.01)
+    assert beaten and not flag.set and signal.getsignal(signal.SIGTERM) is before
