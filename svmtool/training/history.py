@@ -8,8 +8,9 @@ import threading
 from typing import Any, TextIO
 
 from svmtool.errors import SvmtoolError
+from svmtool.progress import described
 from svmtool.training import plots
-from svmtool.training.lines import STILL_FACTOR, Clock, doing
+from svmtool.training.lines import STILL_FACTOR, Clock
 from svmtool.training.plots import Iteration, Plot
 
 
@@ -51,7 +52,7 @@ class History:
         if self._log is not None and self._clock.due(STILL_FACTOR) and self._lock.acquire(blocking=False):
             try:
                 with contextlib.suppress(SvmtoolError):  # the next record reports it
-                    self._write({**self._last, "seconds": self._clock.seconds, "working": doing()})
+                    self._write({**self._last, "seconds": self._clock.seconds, "working": described() or "training"})
             finally:
                 self._lock.release()
 

@@ -51,7 +51,7 @@ class Still:
         if self._lock.acquire(blocking=False):  # else a line is being printed
             try:
                 if self.clock.due(STILL_FACTOR):
-                    self.still(f"working: {described() or "training"}, {self.clock.seconds:.0f} s\n")
+                    self.still(f"working: {described() or 'training'}, {self.clock.seconds:.0f} s\n")
                     self.clock.done()
             finally:
                 self._lock.release()
