@@ -189,7 +189,7 @@ def _with_kernel(
         if linear or name in LINEAR_KEYWORDS:
             raise ValueError(f"{name} is for linear models: remove it or kernel")
         if kernel not in KERNELS_WITH.get(name, KERNEL_NUMBERS):
-            raise ValueError(f"kernel={kernel!r} has no {name}: it is for {' and '.join(KERNELS_WITH[name])}")
+            raise ValueError(f"kernel={kernel!r} has no {name}: it is for {', '.join(KERNELS_WITH[name])}")
     row = kernel_row(solver, kernel)
     refuse_unsupported(row, _asked(values, also))
     weights, theta, gamma = s.pop("class_weight", None), s.pop("theta", None), s.pop("gamma", "auto")

@@ -121,11 +121,7 @@ class KernelTraining(CertifiedEstimator):
         check_is_fitted(self)
         if callable(self.kernel):
             raise ValueError("a model file cannot hold a kernel that is a function: give the kernel a name")
-        return model_files.kernel(self._model, getattr(self, "classes_", None), self._file_offset())
-
-    def _file_offset(self) -> float | None:
-        """The offset in the file where it is not the model's."""
-        return None
+        return model_files.kernel(self._model, getattr(self, "classes_", None))
 
     @property
     def coef_(self):

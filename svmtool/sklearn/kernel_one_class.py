@@ -10,7 +10,6 @@ from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from svmtool.registry.row import BOUNDARIES
-from svmtool.sklearn import model_files
 from svmtool.sklearn.base import SHARE
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 
@@ -30,9 +29,6 @@ class _KernelOneClass(OutlierMixin, KernelTraining):
         self.fit_status_ = 0 if self.converged_ else 1
         self._complete = True
         return self
-
-    def _file_offset(self) -> float:
-        return model_files.inside_from(self.offset_)
 
     def decision_function(self, X):
         """Compute the decision values of rows.

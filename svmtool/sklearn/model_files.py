@@ -42,17 +42,10 @@ def classifier(word: str, classes: np.ndarray, W: Any, b: Any, notes: tuple[str,
     return linear(word, labels[::-1] if len(labels) == 2 else labels, W, b, (*notes, *named))
 
 
-def kernel(model: KernelModel, classes: np.ndarray | None, rho: float | None = None) -> KernelModel:
-    """The model with the labels of its classes; rho: another offset."""
+def kernel(model: KernelModel, classes: np.ndarray | None) -> KernelModel:
+    """The model with the labels of its classes."""
     found = copy.copy(model)
     if classes is not None:
         found.labels, named = labels_of(classes)
         found.notes = (*found.notes, *named)
-    if rho is not None:
-        found.rho = np.array([rho])
     return found
-
-
-def inside_from(offset: float) -> float:
-    """The offset for files, whose readers take a row on the boundary to be outside."""
-    return float(np.nextafter(offset, -np.inf))

@@ -113,8 +113,7 @@ class LinearOneClassSVM(OutlierMixin, LinearTraining):
     def _file_model(self) -> LinearModel:
         """The model as its file holds it."""
         check_is_fitted(self)
-        rho = model_files.inside_from(self.offset_[0])
-        return model_files.linear(self._word, None, self.coef_, 0.0, self._notes, rho)
+        return model_files.linear(self._word, None, self.coef_, 0.0, self._notes, float(self.offset_[0]))
 
     def score_samples(self, X):
         """Compute the decision values without the offset.

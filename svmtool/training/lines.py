@@ -103,7 +103,7 @@ class SolverLines(Still):
 
     def _fresh(self, k: int, record: dict[str, Any]) -> str:
         """The line of a record; empty if it says no more than the last one of the problem."""
-        text = line_of(self.row, record)
+        text = line_of(self.row, record, k not in self._last)
         last, self._last[k] = self._last.get(k), _numbers(text)
         return "" if _numbers(text) == last else text
 
@@ -145,8 +145,8 @@ def has_lines(row: Solver) -> bool:
     return row.space != "dual" and not (l1 and row.loss != "logistic")
 
 
-def line_of(row: Solver, record: dict[str, Any]) -> str:
-    """The line of a record; empty where LIBLINEAR prints none.
+def line_of(row: Solver, record: dict[str, Any], first: bool) -> str:
+    """The line of a record, the first one of its problem or not; empty where LIBLINEAR prints none.
 
     A norm of the gradient is printed only where it is that of f at the weights whose f stands beside it.
     """
@@ -160,10 +160,10 @@ def line_of(row: Solver, record: dict[str, Any]) -> str:
     if "gradient" not in record:
         return progress_line(record)
     g = record["gradient"]
+    if k == 0 and (first or "epochs" not in record):
+        return f"init f {f:5.3e} |g| {g:5.3e}\n"
     if "epochs" in record:
         return f"epoch {record['epochs']} f {f:5.3e} |g| {g:5.3e}\n"
-    if k == 0:
-        return f"init f {f:5.3e} |g| {g:5.3e}\n"
     return f"iter {k:2d} f {f:5.3e} |g| {g:5.3e} CG {record['cg']:3d} step_size {record['step']:4.2e} \n"
 
 
@@ -210,7 +210,7 @@ def liblinear_log(row: Solver, result: Result) -> str:
     """All lines of a finished result."""
     found, last = [], ""
     for record in result.history:
-        line = line_of(row, record)
+        line = line_of(row, record, not found)
         if _numbers(line) != last:
             found.append(line)
         last = _numbers(line)

@@ -96,7 +96,7 @@ def test_other_problems_take_any_labels(argv, svm_train):
     assert status == 0 and "makes each label a class" not in err
 
 
-ROWS = "".join(f"{k % 5 - 2 or 3} 1:{(k * 7) % 11 - 5} 2:{(k * k) % 13 - 6} 3:{k % 3}\n" for k in range(40))
+ROWS = "".join(f"{k % 5 - 2 or 3} 1:{(k * 7) % 11 + 1} 2:{(k * k) % 13 + 1} 3:{k % 3}\n" for k in range(40))
 NUMBERS = [("", row) for row in registry.SOLVERS if row.number < 30]
 NUMBERS += [("-t 2", row) for row in registry.KERNEL_SOLVERS if row.number < 30]
 
@@ -129,11 +129,11 @@ def test_kernel_options_without_effect_are_named(number, used, svm_train, tmp_pa
         assert ((tmp_path / "m").read_text() == plain) == (option[1] not in used)
 
 
-def test_python_names_options_without_effect(capsys):
+def test_fit_refuses_and_the_modules_name_options_without_effect(capsys):
     X = np.random.default_rng(0).normal(size=(30, 2))
     y = np.where(X[:, 0] > 0, 1, -1)
-    done = api.fit(X, y, 1, kernel="rbf", class_weight={1: 9.0}, C=2.0)
-    assert done.warnings == ("WARNING: -s 1 (nu_svc) ignores -c and -w",)
+    with pytest.raises(ValueError, match="has no C"):
+        api.fit(X, y, "nu-svc", kernel="rbf", C=2.0)
     assert api.fit(X, y, 0, kernel="rbf", class_weight={1: 9.0}, C=2.0).warnings == ()
     svmutil.svm_train(y.tolist(), X, "-s 1 -w1 9 -q")
     assert capsys.readouterr().err == "WARNING: -s 1 (nu_svc) ignores -w\n"

@@ -233,7 +233,7 @@ def test_ctrl_c_leaves_one_line(stdout, tmp_path):
     (tmp_path / "played").write_text(PLAYED)
     runs = {
         "scale": (["-m", "svmtool", "scale", "-"], b"\x03", ["interrupted"]),
-        "train": (["-m", "svmtool", "train", "-", "m"], b"\x03", ["interrupted"]),
+        "train": (["-m", "svmtool", "train", "-", "m"], b"\x03", ["interrupted: no model is written"]),
         "stream": (["-m", "svmtool", "convert", "--no-label", "-", "c"], b"\x03", ["interrupted"]),
         "raised": (["-c", raised + "entry.start('train', [])"], b"", ["interrupted"]),
     }

@@ -47,6 +47,7 @@ def answers(*options) -> list[list[str]]:
 
 @pytest.mark.filterwarnings("ignore:OrdinalSVM ranks the classes by the alphabet")
 @pytest.mark.parametrize("name", ours.__all__)
+@pytest.mark.filterwarnings("ignore:.*w = 0")
 def test_the_command_predicts_what_the_estimator_predicts(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for given in SETTINGS.get(name, [{}]):

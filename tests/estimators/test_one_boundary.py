@@ -37,7 +37,7 @@ def sets():
 
 def fits(X, kernel, nu):
     """The model of `fit`, and the estimator."""
-    options = {"solver": 21, "gap": 1e-4} if kernel is None else {"solver": 2, **kernel}
+    options = {"solver": 21, "gap": 1e-4} if kernel is None else {"solver": "one-class", **kernel}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = svmtool.fit(X, nu=nu, **options)

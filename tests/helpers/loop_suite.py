@@ -49,6 +49,6 @@ def same_steps(small, plain) -> None:
     assert len(small.history) == len(plain.history)
     for a, b in zip(small.history, plain.history, strict=True):
         assert a["active"] == b["active"]
-        for name in ("objective", "bound", "step"):
+        for name in ("objective", "bound", *(("step",) if "step" in b else ())):  # not of epochs
             assert a[name] == pytest.approx(b[name], rel=1e-7, abs=1e-9)
     np.testing.assert_allclose(small.w, plain.w, rtol=1e-8, atol=1e-10)

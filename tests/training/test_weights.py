@@ -29,7 +29,8 @@ def test_with_a_kernel_weights_are_repeated_rows(row):
         X, y, w = made(seed)
         y = y if row.kind == "classification" else y + X[:, 0]
         X = X + 2.0 if row.kind == "one-class" else X  # not around the origin
-        asked = {"solver": row.number, "kernel": kernel, "gamma": 0.4, "gap": 1e-9, "one_class": True}
+        asked = {"solver": row.name, "kernel": kernel, "gap": 1e-9, "one_class": True}
+        asked |= {} if kernel == "linear" else {"gamma": 0.4}
         if "-n" in row.supported:
             asked["nu"] = 0.6
         with case_of(row.name, kernel):
@@ -55,9 +56,12 @@ def test_commands_take_them(argv, svm_train, tmp_path):
     given = dict(zip(argv.split()[::2], argv.split()[1::2], strict=True))
     kernel = {"0": "linear", "2": "rbf"}.get(given.get("-t", ""))
     asked = {"gamma": float(given["-g"])} if "-g" in given else {"nu": float(given["-n"])} if "-n" in given else {}
-    done = api.fit(X, y, int(given.get("-s", 0)), kernel=kernel, sample_weight=w, probability="-b" in given, **asked)
+    number = int(given.get("-s", 0))
+    solver = number if kernel is None else registry.find_kernel(number).name
+    done = api.fit(X, y, solver, kernel=kernel, sample_weight=w, probability="-b" in given, **asked)
     assert np.array_equal(api.decision_values(api.load_model(str(tmp_path / "m")), X), api.decision_values(done, X))
-    assert done.warnings == (line.replace("w: ", "sample_weight: ", 1) + "their rows are left out",)
+    sentence = line.removeprefix("WARNING: w: ") + "their rows are left out"
+    assert done.warnings == (f"sample_weight: {sentence}",)
     status, out, err = svm_train("-q", *argv.split(), "-v", 4, "-W", "w", "d")
     assert status == 0 and out.startswith("Cross Validation") and err.startswith(line)
 
@@ -76,13 +80,15 @@ def test_a_fold_without_any_weight(svm_train, tmp_path):
         assert (status, out) == (1, "") and "only rows of weight 0 or below" in err and err.count("\n") == 1, argv
 
 
-@pytest.mark.parametrize("kernel, solver", [(None, 2), (None, 3), (None, 4), ("rbf", 0), ("linear", 0), ("rbf", 1)])
+@pytest.mark.parametrize(
+    "kernel, solver", [(None, 2), (None, 3), (None, 4), ("rbf", "svc"), ("linear", "svc"), ("rbf", "nu-svc")]
+)
 def test_probabilities_count_them(kernel, solver):
     """The mean probability of a class is its share of the weights, as it is with repeated rows."""
     for seed in range(3):
         X, y, _ = made(seed, 200)
         w = np.where(y > 0, 5, 1)
-        asked = {"kernel": kernel, "probability": True} | ({"nu": 0.25} if solver == 1 else {})
+        asked = {"kernel": kernel, "probability": True} | ({"nu": 0.25} if solver == "nu-svc" else {})
         weighted, plain = (api.fit(X, y, solver, sample_weight=some, **asked) for some in (w, None))
         share = w[y > 0].sum() / w.sum()
         p, q = (np.average(api.probabilities(m, X)[:, m.model.labels.index(1)], weights=w) for m in (weighted, plain))
@@ -95,7 +101,7 @@ def test_error_widths_count_them():
     X = rng.uniform(-2, 2, (150, 1))
     w = np.where(np.arange(150) % 3 > 0, 9, 1)
     y = np.sin(X[:, 0]) + rng.laplace(size=150) * np.where(w > 1, 0.05, 1.0)
-    asked = {"solver": 3, "kernel": "rbf", "p": 0.01, "probability": True}
+    asked = {"solver": "epsilon-svr", "kernel": "rbf", "p": 0.01, "probability": True}
     one = api.fit(X, y, sample_weight=w, **asked).model.probA[0]
     assert one == pytest.approx(api.fit(np.repeat(X, w, axis=0), np.repeat(y, w), **asked).model.probA[0], rel=0.25)
     assert one < 0.6 * api.fit(X, y, **asked).model.probA[0]

@@ -96,7 +96,7 @@ def _choose_for_search(settings: Settings, request: Request) -> tuple[Settings, 
         row = next((row for row in registry.supporting("--grid") if row.number == settings.problem.solver), None)
         grid = "" if row is None else f"; --grid compares values of C with -s {row.number}"
         sentence = "Warm-start parameter search only available for -s 0, -s 2 and -s 11"  # LIBLINEAR's
-        raise UsageError(f"{sentence}\nhere also for {more}{grid}")
+        raise UsageError(f"{sentence}; here also for {more}{grid}")
     return settings, ()
 
 
