@@ -195,7 +195,7 @@ def test_a_resized_window_stays_whole(breaks, tmp_path):
         lines = screen.until(lambda lines: [len(line) for line in lines[-2:]] == [length] * 2 or columns < 30)  # noqa: B023
         screen.send(b"fold\n")
         screen.read(1.2)
-        screen.read(0.1)
+        screen.settle()
         lines = screen.lines()
         with case_of(columns):
             assert len(lines) == 3 and lines[0] == "one" and all("%|" in line for line in lines[1:]), lines

@@ -69,6 +69,13 @@ class Screen:
             return bool(some)
         return True
 
+    def settle(self) -> None:
+        """Read until nothing is written for a part of the time between two drawings."""
+        seen = -1
+        while seen < len(self.seen):
+            seen = len(self.seen)
+            self.read(0.2)
+
     def until(self, holds: Callable[[list[str]], object]):
         """Wait until the lines of the screen fulfil a condition; returns them; fails after a minute."""
         end = time.monotonic() + 60.0

@@ -199,7 +199,11 @@ def test_the_estimate_of_rounding_is_near_what_random_changes_do():
 @pytest.mark.parametrize("bias", [-1.0, 1.0])
 def test_as_many_features_can_be_added_as_can_be_trained(bias, tmp_path):
     asked = Settings.of(solver=71, bias=bias)
-    adaptable = adapt.Adaptable(asked, None, str(tmp_path / "m"), None)
+    with contextlib.closing(adapt.Adaptable(asked, None, str(tmp_path / "m"), None)) as adaptable:
+        check_most(adaptable, asked, bias)
+
+
+def check_most(adaptable, asked, bias) -> None:
     most = asked.row.sums_below - (bias >= 0)
     row = table_of(np.ones((1, 1)), np.ones(1))
     row.n_features = most
