@@ -230,7 +230,7 @@ class ClassifierTraining(CertifiedEstimator):
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes in the data, but the data contains only "
-                f"one class: {self.classes_[0]!r}"
+                f"one class: {self.classes_.tolist()[0]!r}"
             )
         return codes.astype(np.float64)
 

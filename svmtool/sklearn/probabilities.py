@@ -87,7 +87,8 @@ class ProbabilityMixin:
             A = getattr(self.calibrators_[-1], "A", 0.0)
             seen.append(Seen(A, of_class, not known.all(), self.classes_[::-1] if k == 2 else self.classes_[[j]]))
         for sentence in doubts(seen):
-            warn(sentence.removeprefix("WARNING: "), UserWarning)
+            words = sentence.removeprefix("WARNING: ").replace("class label ", "class ")
+            warn(f"{type(self).__name__}: {words}", UserWarning)
 
     def _held_out(self, X: Any, codes: np.ndarray, weights: np.ndarray | None, used: np.ndarray) -> np.ndarray:
         """Decision values f8 (n, 1 or classes) of the rows `used` of X, whose classes are `codes`.

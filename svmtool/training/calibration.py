@@ -142,7 +142,7 @@ def doubts(found: list[Seen]) -> list[str]:
         f"WARNING: {one.words}: {REVERSED.format(one.classes[0])}{f'; {FEW}' if one.few else ''}"
         for one in turned
     ]
-    others = f" (so are {len(rough) - 1} others)" if len(rough) > 1 else ""
+    others = f" (with {len(rough) - 1} more)" if len(rough) > 1 else ""
     last = [f"WARNING: {rough[0]}: rough probabilities{others}: {FEW}"] if rough else []
     return [*first_of(sentences, "sigmoids"), *last]
 
