@@ -9,6 +9,7 @@ Only built-in modules are imported, because this module is loaded first: `signal
 
 import _signal
 import os
+import time
 
 EXIT_STATUS = 130  # as a shell reports Ctrl-C
 SIGNALS = (_signal.SIGINT, _signal.SIGTERM)
@@ -55,11 +56,12 @@ def end(number: int = _signal.SIGINT, *_: object) -> None:
     """End the process, as the handler of a signal; from any thread."""
     global _ending, _waiting
     received(number)
-    if _held:
-        _waiting = True
-    if _held or _ending:  # a second one while the first is handled
+    if _ending:  # a second one while the first is handled
         return
-    _ending = True
+    _ending = True  # before the test: no block begins on the main thread from now on
+    if _held:
+        _ending, _waiting = False, True
+        return
     for path in _unfinished:
         try:
             os.unlink(path)
@@ -80,6 +82,8 @@ class Uninterrupted:
     def __enter__(self) -> None:
         global _held
         _held += 1
+        while _ending:  # another thread ends the process, or finds this block and waits for its end
+            time.sleep(0.001)
 
     def __exit__(self, *_: object) -> None:
         global _held
