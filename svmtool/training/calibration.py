@@ -107,7 +107,7 @@ def calibrate(
         problems = problems_of(table.take(inside), settings)
         results = problems.fit(stop=stop)
         if any(r.status is TIME for r in results):
-            raise NotCalibratedError("time limit reached: raise --max-seconds")
+            raise NotCalibratedError(TIME.advice)
         model = problems.model(problems.weights(results))
         part.step()
         values[outside] = by_label(model, model.class_values(model.decision_values(table.take(outside))), labels)
@@ -174,7 +174,7 @@ def check(stop: StopFlag) -> None:
     if stop.set:
         raise NotCalibratedError("interrupted")
     if stop.ended():
-        raise NotCalibratedError("time limit reached: raise --max-seconds")
+        raise NotCalibratedError(TIME.advice)
 
 
 def by_label(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...]) -> np.ndarray:
