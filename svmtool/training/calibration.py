@@ -44,7 +44,6 @@ MIN_STEP = 1e-10
 SIGMOID_RIDGE = 1e-12  # relative increase of the Hessian's diagonal
 MIN_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
 
-
 MAX_NAMED = 5  # problems of which a warning is printed
 REVERSED = "reversed probabilities: held-out rows of class label {} have the smaller decision values, so that the most "
 REVERSED += "probable class is often not the predicted one"
