@@ -9,18 +9,19 @@ Only built-in modules are imported, because this module is loaded first: `signal
 
 import _signal
 import os
+import time
 
-EXIT_STATUS = 130  # as a shell reports Ctrl-C
 SIGNALS = (_signal.SIGINT, _signal.SIGTERM)
 
 before_end = None  # what clears the terminal before the process ends
 loss = ""  # what an end at this moment loses, for the message
 _unfinished: list[str] = []  # files to remove at the end
 _raised = 0
-_ending = False
+_ending = False  # a signal ends the process
+_ignored = False  # signals have no effect any more
 _held = 0  # open `Uninterrupted` blocks
 _waiting = False  # a signal came in one of them
-_status = EXIT_STATUS
+_status = 130  # exit status after the last signal, as a shell reports it
 
 
 def install() -> None:
@@ -55,11 +56,12 @@ def end(number: int = _signal.SIGINT, *_: object) -> None:
     """End the process, as the handler of a signal; from any thread."""
     global _ending, _waiting
     received(number)
-    if _held:
-        _waiting = True
-    if _held or _ending:  # a second one while the first is handled
+    if _ending or _ignored:  # a second one while the first is handled
         return
-    _ending = True
+    _ending = True  # before the test: no block begins on the main thread from now on
+    if _held:
+        _ending, _waiting = False, True
+        return
     for path in _unfinished:
         try:
             os.unlink(path)
@@ -80,6 +82,8 @@ class Uninterrupted:
     def __enter__(self) -> None:
         global _held
         _held += 1
+        while _ending:  # another thread ends the process, or finds this block and waits for its end
+            time.sleep(0.001)
 
     def __exit__(self, *_: object) -> None:
         global _held
@@ -100,7 +104,7 @@ def raise_from_now_on() -> None:
 
 def _raise(number: int, *_: object) -> None:
     global _raised
-    if _ending:
+    if _ending or _ignored:
         return
     received(number)
     _raised += 1
@@ -117,8 +121,8 @@ def was_raised() -> bool:
 
 def ignore() -> None:
     """Ignore signals from now on: clean-up is complete and the process is about to end."""
-    global _ending
-    _ending = True
+    global _ignored
+    _ignored = True
 
 
 def begin_file(path: str) -> None:

@@ -268,12 +268,15 @@ def cleared(stream: Any) -> Iterator[None]:
 
     Afterwards they are drawn again, of many messages by the thread alone.
     """
-    with _lock:
-        run = _shown if _shown is not None and _shown.drawn and stream.isatty() else None
-        if run is not None:
-            run.erase()
+    run = _shown
+    if run is None or not run.terminal or not stream.isatty():  # not locked: a pipe may wait for its reader
         yield
-        if run is not None and time.perf_counter() - run.last > MIN_SECONDS:
+        return
+    with _lock:
+        drawn = run.drawn
+        run.erase()
+        yield
+        if drawn and time.perf_counter() - run.last > MIN_SECONDS:
             run.draw()
 
 

@@ -18,7 +18,6 @@ from svmtool.cli.console import discard_stdout, stderr_line, unwritable
 from svmtool.compiled.buffers import return_freed
 from svmtool.errors import SvmtoolError
 
-INTERRUPTED_STATUS = interrupts.EXIT_STATUS
 UNMAPPED = "failed to map segment"  # the C library's message if there is no memory to load a compiled module
 KEPT_BYTES = 32 << 20  # bytes: the memory of smaller arrays is kept; 16 sets: .976 of the time in the mean, .86 to 1.03
 BROKEN_PIPE = 141  # as a shell reports SIGPIPE

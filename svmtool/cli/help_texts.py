@@ -12,6 +12,7 @@ from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.params import KERNEL_NAMES, PRECOMPUTED, Settings
 from svmtool.registry import liblinear
 from svmtool.registry import libsvm as libsvm_rows
+from svmtool.registry.row import Solver
 
 ARGUMENTS = "[options] training_set_file [model_file]"
 MAX_USED = (
@@ -214,26 +215,20 @@ def whole_help(libsvm: bool = False) -> str:
 
 def explain(settings: Settings) -> str:
     """The text of --explain: problem, stopping rule, options and paper of the chosen solver."""
-    row, C, kernel, stop = settings.row, settings.problem.C, settings.problem.kernel, settings.stopping
-    supported = registry.supported_options(row)
-    options = sorted(supported)
+    row, kernel, stop = settings.row, settings.problem.kernel, settings.stopping
+    options = sorted(registry.supported_options(row))
     if kernel is None:
         about = [("loss", row.loss), ("regulariser", row.regulariser)]
-        cost = f"C_i = C * (product of the -w factors of the row's class) * (its number in --weights); C = {C:g}"
         classes, kind = "one problem for each class against the rest, whose cost is C without a factor", "solver_type"
     else:
         number = kernel.kernel_type
         known = 0 <= number <= PRECOMPUTED
         about = [("kernel", f"-t {number}, {KERNEL_NAMES[number]}: {FORMULAS[number]}" if known else "unknown")]
-        cost = f"C_i = C * (product of the -w factors of the row's class), of C-SVC; C = {C:g}"
         classes, kind = "one problem for each pair of classes, then a vote", "svm_type"
         if row.number < 30:
-            own = sorted(name for name in LONG_OPTIONS if registry.anywhere(name, registry.KERNEL_SOLVERS))
-            options = [*(flag for flag, _, _ in LIBSVM_OPTIONS), *own]
+            options = [*(flag for flag, _, _ in LIBSVM_OPTIONS), *(name for name in options if name in LONG_OPTIONS)]
     of_kind = {"classification": f"three or more: {classes}", "all classes": "one problem for all of them"}
     how_many = [("classes", of_kind[row.kind])] if row.kind in of_kind else []
-    if "-c" not in supported:
-        cost = "none: every row must satisfy its constraint"
     stops = row.stopping + (f"; here -e {stop.eps:g}" if stop.eps is not None else "")
     if stop.gap is not None:
         stops = f"certified relative duality gap (P - D)/|P| <= {stop.gap:g} (--gap)"
@@ -243,7 +238,7 @@ def explain(settings: Settings) -> str:
             ("kind of labels", row.kind),
             ("problem", row.objective),
             *about,
-            ("costs", cost),
+            ("costs", _costs(row, settings.problem.C)),
             *how_many,
             ("bias", row.bias),
             ("stops when", stops),
@@ -253,6 +248,17 @@ def explain(settings: Settings) -> str:
             ("module", row.module),
         )
     )
+
+
+def _costs(row: Solver, C: float) -> str:
+    """What an error of row i costs, C_i."""
+    able = registry.supported_options(row)
+    if "-c" not in able:
+        return "none: every row must satisfy its constraint"
+    if not row.costs:
+        return "none: -n takes their place; a row counts as often as its number in --weights"
+    of_class = "" if "-w" in registry.without_effect(row) else " * (product of the -w factors of the row's class)"
+    return f"C_i = C{of_class} * (its number in --weights); C = {C:g}"
 
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from svmtool import interrupts
 from svmtool.compiled import threads
 from svmtool.data.dataset import Dataset, left_out
 from svmtool.distributed.collective import Collective
@@ -139,6 +140,7 @@ def run(settings: Settings, request: Request, path: str, model_path: str, consol
             done, stage, interrupted = trained(session, settings, source, initial, report, console, request)
         show(done, [], console)
         linear.write(model_path, done.model)
+        interrupts.loss = ""
         console.solver(stage.costs.line(stage.size))
     return exit_status(settings.row, request, done, model_path, interrupted, console)
 

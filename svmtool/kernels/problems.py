@@ -272,7 +272,7 @@ class OneClass(KernelProblem):
     def decision_function(self, result: KernelResult) -> DecisionFunction:
         """See KernelProblem; of w = 0 without support vectors."""
         found = self._function(self.shrunk * result.alpha, result, self.shrunk, self.upper, "")
-        none = {"coef": np.zeros(self.n), "rho": 0.0, "warning": f"w = 0: {ORIGIN_IN_REDUCED_HULL}"}
+        none = {"coef": np.zeros(self.n), "rho": 0.0, "warning": ORIGIN_IN_REDUCED_HULL}
         return found._replace(**none) if result.zero else found
 
 

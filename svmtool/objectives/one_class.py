@@ -36,13 +36,10 @@ from svmtool.tolerances import SUM_RTOL
 
 MIN_VALUE_SHARE = 1e-8  # share of M below which |P| does not count: there the gap is relative to that
 SCORE_RTOL = 1e-12  # relative round-off of v.phi(x_i), as share of |v| times the size of the rows
-ORIGIN_IN_HULL = (
-    "the origin is in the convex hull of the rows: without slack no plane separates them from it, and all decision "
-    "values are equal"
-)
-ORIGIN_IN_REDUCED_HULL = (
-    "with this -n the origin is in the reduced convex hull of the rows: all decision values are 0, and all rows outside"
-)
+_ALL_OUTSIDE = "all decision values are 0, and all rows outside"
+ORIGIN_IN_HULL = "w = 0: the origin is in the convex hull of the rows, so that without slack no plane separates them "
+ORIGIN_IN_HULL += f"from it: {_ALL_OUTSIDE}"
+ORIGIN_IN_REDUCED_HULL = f"w = 0: with this -n the origin is in the reduced convex hull of the rows: {_ALL_OUTSIDE}"
 
 
 def scale_of(square_norms: np.ndarray, cost: np.ndarray, k: float) -> float:

@@ -74,7 +74,7 @@ def supporting(option: str) -> list[Solver]:
 
 def supported_options(row: Solver) -> frozenset[str]:
     """Return all options that a row supports."""
-    return COMMON_OPTIONS | KIND_OPTIONS[row.kind] | row.supported
+    return COMMON_OPTIONS | KIND_OPTIONS[row.kind] - (frozenset() if row.costs else {"--balanced"}) | row.supported
 
 
 def without_effect(row: Solver) -> frozenset[str]:

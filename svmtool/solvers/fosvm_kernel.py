@@ -26,11 +26,12 @@ from svmtool.kernels.rows import exact_sum
 from svmtool.limits import EndedError
 from svmtool.objectives.one_class import least_score
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Progress, Rule, Status
+from svmtool.solvers.shared.base import GAP, OPTIMAL, PRECISION, Monitor, Rule, Status
 from svmtool.solvers.shared.cutting_planes import DEFAULT_SAMPLE, NOT_SEMIDEFINITE, CuttingPlanes, Sample, boundary
 from svmtool.solvers.shared.cutting_planes import METHODS as METHODS
 from svmtool.solvers.shared.cutting_planes import plan as plan
 from svmtool.solvers.shared.cutting_planes import plan_sampled as plan_sampled
+from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import MIB, ROUNDOFF_GAP
 
 EXACT_ROWS = 64  # rows of A beyond which decomposition is faster

@@ -24,7 +24,8 @@ from svmtool.kernels.results import KernelResult
 from svmtool.kernels.rows import SINGLE_ROUNDOFF
 from svmtool.kernels.smoothed import MAX_FACTORISED_ROWS, SmoothedHinge
 from svmtool.limits import EndedError
-from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Plan, Progress, Rule
+from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Plan, Rule
+from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
 KERNEL_MU, KERNEL_MU_RISE, KERNEL_MU_MIN = 0.3, 1e2, 1e-8  # first mu, its largest factor for large C, least mu

@@ -44,7 +44,6 @@ MIN_STEP = 1e-10
 SIGMOID_RIDGE = 1e-12  # relative increase of the Hessian's diagonal
 MIN_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
 
-
 MAX_NAMED = 5  # problems of which a warning is printed
 REVERSED = "reversed probabilities: held-out rows of class label {} have the smaller decision values, so that the most "
 REVERSED += "probable class is often not the predicted one"
@@ -107,7 +106,7 @@ def calibrate(
         problems = problems_of(table.take(inside), settings)
         results = problems.fit(stop=stop)
         if any(r.status is TIME for r in results):
-            raise NotCalibratedError("time limit reached: raise --max-seconds")
+            raise NotCalibratedError(TIME.advice)
         model = problems.model(problems.weights(results))
         part.step()
         values[outside] = by_label(model, model.class_values(model.decision_values(table.take(outside))), labels)
@@ -174,7 +173,7 @@ def check(stop: StopFlag) -> None:
     if stop.set:
         raise NotCalibratedError("interrupted")
     if stop.ended():
-        raise NotCalibratedError("time limit reached: raise --max-seconds")
+        raise NotCalibratedError(TIME.advice)
 
 
 def by_label(model: LinearModel, decisions: np.ndarray, labels: tuple[int, ...]) -> np.ndarray:

@@ -20,8 +20,6 @@ MAX_CLASS_LABELS = 100  # more different labels than this are probably targets o
 LIBSVM_PROBLEMS = {
     1: ("nu-SVC", ("-n",)), 2: ("one-class SVM", ("-n",)), 3: ("epsilon-SVR", ("-p",)), 4: ("nu-SVR", ("-n", "-p")),
 }  # fmt: skip
-
-
 KERNELS_WITH = {"-g": NEEDS_GAMMA, "-d": (POLYNOMIAL,), "-r": (POLYNOMIAL, SIGMOID)}  # numbers of -t
 
 
@@ -60,9 +58,9 @@ def _instead(settings: Settings) -> str:
 
 
 def label_warnings(settings: Settings, given: tuple[str, ...], labels: np.ndarray, path: str) -> list[str]:
-    """The warning about a classifier on labels f8[n] of the file `path` that look like targets, if there is one.
+    """The warning about a classifier on labels f8[n] of the file `path` that look like targets.
 
-    None where `option_warnings` has named another solver.  Raises RowsError for labels that would be merged.
+    Empty without one, or where `option_warnings` has named another solver.  RowsError for labels that would be merged.
     """
     if settings.row.kind not in CLASSIFIERS:
         return []

@@ -77,11 +77,14 @@ def interruptible(
     except ValueError:  # not the main thread: Python delivers signals elsewhere
         yield flag
         return
-    outer_loss, interrupts.loss = interrupts.loss, interrupts.loss if loss is None else loss
+    outer_loss = interrupts.loss
+    if loss is not None:
+        interrupts.loss = loss
     try:
         with _watched(answer, before, beats) if watched else contextlib.nullcontext():
             yield flag
-        interrupts.loss = outer_loss  # after an exception the message still needs it
+        if loss is not None:
+            interrupts.loss = outer_loss  # after an exception the message still needs that of the block
     finally:
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -57,7 +57,6 @@ class Still:
                 self._lock.release()
 
 
-
 class SolverLines(Still):
     """Prints the lines of a training's problems in the order of the problems on `console`.
 

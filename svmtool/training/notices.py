@@ -63,8 +63,8 @@ def notices(row: Solver, done: Any, name: str = "the model") -> list[Notice]:
         text = done.lacking.removeprefix(WARNING) if whole else f"{name} holds no probabilities (-b 1): {done.lacking}"
         found.append(Notice("probabilities", text))
     if done.status is INTERRUPTED:
-        certificate = done.certificate.line()
-        text = f"interrupted: {name} holds the best model so far, {certificate[0].lower()}{certificate[1:]}"
+        line = done.certificate.line()
+        text = f"interrupted: {name} holds the best model so far, {line[0].lower()}{line[1:]}"
         found.append(Notice("interrupted", text))
     elif done.status is not None and not done.status.converged:
         found.append(of_status(done.status, row, done.certificate))

@@ -97,7 +97,7 @@ def test_odd_data_end_honestly(number, svm_train):
         ("", [], "the training file has no rows"),
         ("1\n1\n", [], "WARNING: w = 0: the origin is in the convex hull of the rows"),
         ("1 1:1\n1 1:-1\n", [], "WARNING: w = 0: the origin is in the convex hull of the rows"),
-        ("1 1:1\n1 1:-1\n", ["-t", "0"], "WARNING: the origin is in the convex hull of the rows"),
+        ("1 1:1\n1 1:-1\n", ["-t", "0"], "WARNING: w = 0: the origin is in the convex hull of the rows"),
         ("1 1:1\n1 1:1\n1 1:1\n", [], "(primal -0.5, "),
         ("1\n1\n1 2:1e-9\n", ["-g", "1"], "Certified relative gap = "),
         ("1 1:1e150\n1 1:2e150\n", [], "overflow"),

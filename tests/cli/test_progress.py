@@ -267,7 +267,7 @@ def test_forked_processes_draw_nothing(tmp_path):
     at = len(screen.seen)
     child = b"(gc.collect(), time.sleep(1.2), os._exit(0))"
     screen.send(b"exec import os, gc, time; os.fork() or %s; os.wait()\nout done\n" % child)
-    screen.until(lambda lines: lines[0] == "done")
+    screen.until(lambda lines: lines[:1] == ["done"])
     assert screen.seen[at:].count(b"done") == 1
     screen.send(b"exec import os; os.fork() or sys.exit(); os.wait()\nout again\n")
     screen.until(lambda lines: lines[1:2] == ["again"] and len(lines) == 4)

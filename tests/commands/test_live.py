@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -16,7 +17,7 @@ import pytest
 from naming import case_of
 from reference import random_rows, table_of, text_of
 
-from svmtool import registry
+from svmtool import interrupts, registry
 from svmtool.params import Settings
 from svmtool.solvers.shared.base import Monitor
 from svmtool.training import interruption, lines
@@ -37,13 +38,13 @@ def folder(tmp_path_factory) -> Path:
     return path
 
 
-def begin(folder: Path, *argv, ignored: bool = False) -> subprocess.Popen:
+def begin(folder: Path, *argv, ignored: bool = False, out: int = subprocess.PIPE) -> subprocess.Popen:
     def ignore() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     return subprocess.Popen(
         [sys.executable, "-m", "svmtool", "train", "-c", "1e6", "--gap", "1e-300", *map(str, argv)], cwd=folder,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=ignore if ignored else None,
+        stdout=out, stderr=subprocess.PIPE, text=True, preexec_fn=ignore if ignored else None,
     )  # fmt: skip
 
 
@@ -101,6 +102,42 @@ def test_validation_says_what_is_lost(number, folder):
         process.kill()
     assert (process.returncode, out) == (128 + number, "")
     assert err.splitlines()[-1] == "interrupted: the validation has no result"
+
+
+def test_a_pipe_that_nobody_reads(folder):
+    """Lines that wait for a reader keep no signal from its answer, and none from its effect."""
+    (folder / "m").unlink(missing_ok=True)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    for size in (4096, 1):
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(writer, b"x" * size)
+    os.set_blocking(writer, True)
+    process = begin(folder, "-s", 3, "d", "m", out=writer)
+    try:
+        time.sleep(3.0)  # the first line waits
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr.readline() == KEEPS
+        time.sleep(1.1 * interruption.PATIENCE_SECONDS)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        os.close(reader)
+        os.close(writer)
+    assert (process.returncode, err) == (143, "interrupted: no model is written\n") and not (folder / "m").exists()
+
+
+def test_what_a_signal_loses(monkeypatch):
+    """A model that has been written is not lost after the block either."""
+    monkeypatch.setattr(interrupts, "loss", "no model is written")
+    with interruption.interruptible(console=Screen(), loss="the validation has no result"):
+        assert interrupts.message() == "interrupted: the validation has no result"
+    assert interrupts.message() == "interrupted: no model is written"
+    with interruption.interruptible(console=Screen()):
+        interrupts.loss = ""
+    assert interrupts.message() == "interrupted"
 
 
 class Screen:

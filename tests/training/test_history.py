@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from svmtool.cli.console import Console
-from svmtool.cli.entry import BROKEN_PIPE, INTERRUPTED_STATUS, guarded
+from svmtool.cli.entry import BROKEN_PIPE, guarded
 from svmtool.errors import DataError, SvmtoolError
 from svmtool.solvers.shared.base import Monitor
 from svmtool.training.history import History
@@ -138,7 +138,7 @@ def test_quiet_silences_the_solver_only(capsys):
     [
         (SvmtoolError("a sentence"), 1, "a sentence\n"),
         (DataError(3, "d", "0:1", "why"), 1, "Wrong input format at line 3: d: token '0:1': why\n"),
-        (KeyboardInterrupt(), INTERRUPTED_STATUS, "interrupted\n"),
+        (KeyboardInterrupt(), 130, "interrupted\n"),
         (BrokenPipeError(), BROKEN_PIPE, ""),
         (MemoryError(), 1, "ERROR: not enough memory for this data: "),
         (OSError(28, "No space left on device", "f"), 1, "ERROR: f: No space left on device\n"),

@@ -24,7 +24,8 @@ from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
 from svmtool.solvers import alfpgm, nesvm_kernel
-from svmtool.solvers.shared.base import GAP, OPTIMAL, POOR, PRECISION, RULE, STEPS, Monitor, Progress
+from svmtool.solvers.shared.base import GAP, OPTIMAL, POOR, PRECISION, RULE, STEPS, Monitor
+from svmtool.solvers.shared.stalling import Progress
 from svmtool.training.kernel.fit import Fitting
 from svmtool.training.kernel.verify import acceptable, verify
 

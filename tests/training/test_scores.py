@@ -194,7 +194,7 @@ def test_balanced_is_the_class_weights_written_out(labels, options, svm_train, t
         ("-C --score log-loss d", "--score log-loss needs probabilities: add -b 1"),
         ("-C --score roc d", "--score roc: must be one of accuracy"),
         ("-s 11 --balanced d", "does not support --balanced"),
-        ("-s 1 -t 2 --balanced d", "has no costs for --balanced"),
+        ("-s 1 -t 2 --balanced d", "solver 1 (nu_svc) does not support --balanced"),
         ("-t 2 --grid C=1,2 d", "--grid is for linear models"),
         ("-s 72 --grid C=1,2 d", "does not support --grid"),
         ("--grid C=1,2 -c 1 d", "-c cannot be combined with --grid"),

@@ -90,7 +90,5 @@ def _check(settings: Settings, request: Request) -> None:
         limits = ("--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check")
         for option in [o for o in request.given if o in limits]:
             raise SvmtoolError(f"ERROR: {option} needs --paper-form")
-    if request.balanced and row is not None and row.name == "nu_svc":
-        raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) has no costs for --balanced")
     scan.check_stopping(request.given)
     scan.check_validation(request.given, "" if request.folds is None else "-v")

@@ -110,6 +110,7 @@ def predict(options: Options, console: Console, names: Names | None = None) -> P
         with doing("predicting", source=source):
             for block in job.blocks(source):
                 report.add(block)
+    interrupts.loss = ""
     _warn_of_features(job, options, console)
     return report
 

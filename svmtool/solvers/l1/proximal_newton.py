@@ -59,6 +59,7 @@ from svmtool.solvers.l1.state import L1State
 from svmtool.solvers.shared import base, newton
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.newton import MIN_GROUP, SAMPLE_GAP, SAMPLE_ROUNDS, rounded, sample_group
+from svmtool.solvers.shared.stalling import VALUE_RTOL
 from svmtool.tolerances import GRAM_BELOW, NEWTON_RTOL, RULE_SHARE
 
 # The solution for the sample need not be exact: as on a path, below.  Without it 15 sets take 1.03 times the CPU time
@@ -211,7 +212,7 @@ class ProximalNewton(L1State):
         while True:
             monitor.uses(self._text)
             f, g = o.gradient()
-            if not f <= best + base.VALUE_RTOL * abs(best):  # rounding has misled the search along the step
+            if not f <= best + VALUE_RTOL * abs(best):  # rounding has misled the search along the step
                 o.set_point(best_w)
                 return rounded(best, self.bound)
             if f < best:

@@ -15,8 +15,7 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.task import SolverResult
 from svmtool.progress import reached
 from svmtool.records import Record
-from svmtool.solvers.shared.progress import VALUE_RTOL as VALUE_RTOL
-from svmtool.solvers.shared.progress import Progress as Progress
+from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import RULE_MIN_GAP
 
 MAX_RECORDS = 4096  # of a run, of 0.5 kB each: longer runs drop records in the middle, neither the first nor the last

@@ -12,7 +12,8 @@ from svmtool.kernels.problems import LeastSquaresSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Plan, Progress, Rule, Status
+from svmtool.solvers.shared.base import GAP, ITERATIONS, OPTIMAL, PRECISION, RULE, Monitor, Plan, Rule, Status
+from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import ROUNDOFF_GAP
 
 CALL_STEPS = 1000  # steps between two checks of limits and gap

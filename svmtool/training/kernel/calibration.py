@@ -41,7 +41,7 @@ def held_out(data: KernelSet, order: np.ndarray, starts: np.ndarray, fitting: Fi
         if fitting.stop.set:
             raise NotCalibratedError("interrupted")
         if training.status is TIME:
-            raise NotCalibratedError("time limit reached: raise --max-seconds")
+            raise NotCalibratedError(TIME.advice)
         yield outside, training
 
 

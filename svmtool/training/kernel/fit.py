@@ -146,7 +146,6 @@ class Fitting:
     ) -> KernelResult:  # fmt: skip
         """Run one solver; w = 0 if the run ends before there is a result."""
         s = self.settings
-
         line = None if self.lines is None else self.lines.sink(0, label)
 
         def sink(**record: Any) -> None:

@@ -48,9 +48,12 @@ def run_validation(
     needs = min(scores.metric_needs(s), scores.PROBABILITIES if s.run.probability else scores.SCORES)
     held = scores.HeldOut(data.labels, scores.kind_of(s), needs) if request.metrics else None
 
+    told: set[str] = set()
+
     def show(done: KernelTraining, outside: np.ndarray, decisions: np.ndarray) -> None:
         console.solver(done.text)
-        console.warn(*done.warnings)
+        console.warn(*(text for text in done.warnings if text not in told))
+        told.update(done.warnings)
         if held is not None:
             held.keep(outside, done.model, decisions)
 

@@ -29,7 +29,8 @@ from svmtool.params import Settings
 from svmtool.progress import doing
 from svmtool.registry import Solver
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Confirmation, Monitor, Plan, Progress, RangeRule, Result, Rule
+from svmtool.solvers.shared.base import Confirmation, Monitor, Plan, RangeRule, Result, Rule
+from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import DENSE_BELOW
 from svmtool.training import verify
 from svmtool.training.inputs import refuse_overflow, resized

@@ -89,7 +89,7 @@ class OneClass(Reduction):
     def warnings(self) -> list[str]:
         """See Reduction; also a warning if no plane separates the rows from the origin."""
         found = super().warnings()
-        return [*found, f"WARNING: w = 0: {self.hull}"] if self._zero else found
+        return [*found, f"WARNING: {self.hull}"] if self._zero else found
 
 
 class HardOneClass(OneClass):

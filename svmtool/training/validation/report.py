@@ -51,9 +51,9 @@ def validate(table: Dataset, settings: Settings, request: Request, console: Any,
 
 def nothing_kept(request: Request, console: Any, stop: StopFlag | None) -> AbstractContextManager[StopFlag]:
     """A block that Ctrl-C ends, since the parts of a validation have no result; it prints a line once in a while."""
-    what = "the validation has no result" if request.folds is not None else "the values so far stand, the rest is lost"
-    if request.find_C:
-        what = "the search has no result"
+    what = "the search has no result" if request.find_C else "the validation has no result"
+    if request.grid is not None:
+        what = "the values so far stand, the rest is lost"
     return interruptible(stop, console, what, [Still(lambda text: console.still(text, error=True)).beat])
 
 
