@@ -14,7 +14,7 @@ import numpy as np
 from svmtool.api import arrays
 from svmtool.api.models import Model, stored_of
 from svmtool.api.run import RunContext
-from svmtool.api.settings import shown, whole
+from svmtool.api.values import shown, whole
 from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.data.dataset import DenseDataset
 from svmtool.errors import ModelError
@@ -77,8 +77,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : Fit, LinearModel, KernelModel or a fitted estimator of svmtool.sklearn
         The model.  Labels in a file are whole numbers of 32 bits: other classes of an estimator are numbered 0, 1, ..
-        in the order of `classes_`, which a comment at the end of the file names.  Probabilities are kept but for
-        probability="isotonic".
+        in the order of `classes_`, which a comment at the end of the file names.  Probabilities are kept, but not
+        isotonic ones, nor those of several classes with multi_class="crammer_singer".
     path : str or PathLike
         The file; an existing one is replaced once the new one is complete.
 

@@ -21,7 +21,6 @@ KERNEL_NUMBERS = {
 }  # fmt: skip
 
 
-
 class Default:
     """The value of a keyword that was not given; one that was given counts, even if it is the same."""
 
@@ -64,6 +63,7 @@ NEVER_NONE = frozenset(
 SQUARED, MAX_SQUARED = frozenset({"bias", "p", "coef0", "gamma"}), 10.0 ** (MAX_DIGITS / 2)
 POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha"})
 PAPER_LIMITS = ("delta_alpha", "min_alpha_opt", "max_alpha_opt", "min_alpha_check")  # of paper_form
+
 
 def check_names(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
     """Raise TypeError for an unknown keyword, naming the closest one."""
@@ -199,10 +199,7 @@ def _with_kernel(
         if gamma != "auto":
             raise ValueError(f"gamma must be 'auto' or a number >= 0, not {shown(gamma)}")
         gamma = 0.0
-    settings = Settings.of_kernel(
-        **s, solver=row.number, kernel_type=KERNEL_NUMBERS[kernel],
-        gamma=gamma,
-    )  # fmt: skip
+    settings = Settings.of_kernel(**s, solver=row.number, kernel_type=KERNEL_NUMBERS[kernel], gamma=gamma)
     if weights is not None:
         settings = settings.replace(class_weights=class_weights(weights, data, row))
     check_kernel_after_reading(settings)

@@ -16,7 +16,6 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats import names as names_file
 from svmtool.formats.names import Names
 from svmtool.formats.source import COMPRESSED
-from svmtool.formats.svmlight import table
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.progress import doing
 
@@ -74,7 +73,7 @@ def convert(source: str, target: str, choices: Choices, say: Callable[[str], Non
 
 def _write(target: str, kind: str, rows: Dataset, names: Names, width: int, delimiter: str | None) -> None:
     if kind == "libsvm":
-        table.write(target, rows)
+        svmlight.write(target, rows)
         return
     if kind == "npz":
         npz.write(target, rows, width)

@@ -73,9 +73,7 @@ def _refuse_compressed(
     _refuse_outside("indices", indices, 0, others, len(data), used=int(indptr[-1]))
 
 
-def _refuse_outside(
-    name: str, indices: np.ndarray, first: int, end: int, wanted: int, used: int | None = None
-) -> None:
+def _refuse_outside(name: str, indices: np.ndarray, first: int, end: int, wanted: int, used: int | None = None) -> None:
     """RowsError unless there are `wanted` indices, and the first `used` of them lie in first .. end - 1."""
     if len(indices) != wanted:
         raise RowsError(f"its array {name!r} has {len(indices)} entries, but there are {wanted} values")
