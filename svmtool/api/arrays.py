@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from svmtool.data import sparse_checks
 from svmtool.data.dataset import Dataset, DenseDataset
-from svmtool.errors import clipped
+from svmtool.errors import RowsError, clipped
 
-MAX_FEATURES = 2**31 - 1
 TOO_LARGE = "infinity or a value too large for dtype('float64')"
 PIECE = 1 << 22  # values that are checked at a time
 
@@ -107,45 +107,14 @@ def refuse_malformed(X: Any) -> None:
 
     scipy does not check them: its conversions would read and write outside of their arrays.
     """
-    check = _SOUND.get(getattr(X, "format", ""))
+    form = getattr(X, "format", "")
     try:
-        sound = check is None or bool(check(X, *X.shape))
-    except (AttributeError, IndexError, OverflowError, TypeError, ValueError):  # arrays of other shapes or types
-        sound = False
-    if not sound:
-        kind = X.format.upper()
-        raise ValueError(f"X is not a valid {kind} matrix: indptr must ascend, and indices must lie within its shape")
-
-
-def _within(indices: np.ndarray, stop: int) -> bool:
-    """Whether these are signed integers from 0 to stop - 1."""
-    fits = indices.ndim == 1 and indices.dtype.kind == "i"
-    return fits and (not len(indices) or 0 <= int(indices.min()) <= int(indices.max()) < stop)
-
-
-def _compressed(X: Any, rows: int, columns: int, values: int = 1) -> bool:
-    """Whether CSR arrays fit a shape; values: dimensions of the array of values."""
-    indptr, indices = X.indptr, X.indices
-    if indptr.dtype.kind != "i" or indptr.shape != (rows + 1,) or X.data.ndim != values:
-        return False
-    count = int(indptr[-1])
-    fits = indptr[0] == 0 and count <= min(len(X.data), len(indices)) and not np.any(indptr[1:] < indptr[:-1])
-    return fits and _within(indices[:count], columns)
-
-
-def _blocks(X: Any, rows: int, columns: int) -> bool:
-    _, height, width = X.data.shape
-    return rows % height == columns % width == 0 and _compressed(X, rows // height, columns // width, 3)
-
-
-def _triples(X: Any, rows: int, columns: int) -> bool:
-    return X.data.shape == X.row.shape == X.col.shape and _within(X.row, rows) and _within(X.col, columns)
-
-
-def _diagonals(X: Any, rows: int, columns: int) -> bool:
-    """Offsets outside of the shape are valid; beyond 32 bits scipy would take them as others."""
-    fits = X.data.ndim == 2 and X.offsets.shape == (len(X.data),) and X.offsets.dtype.kind == "i"
-    return fits and bool(np.all(np.abs(X.offsets.astype(np.float64)) < 2.0**31))
+        if names := sparse_checks.ARRAYS.get(form):
+            sparse_checks.refuse_unsound(form, X.shape, {name: getattr(X, name) for name in names})
+        elif form in _WITHIN and not _WITHIN[form](X, *sparse_checks.sound_shape(X.shape)):
+            raise RowsError("its indices must lie within its shape")
+    except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as e:  # arrays of other shapes or types
+        raise ValueError(f"X is not a valid {form.upper()} matrix: {e}") from None
 
 
 def _lists(X: Any, rows: int, columns: int) -> bool:
@@ -154,18 +123,15 @@ def _lists(X: Any, rows: int, columns: int) -> bool:
     return fits and all(0 <= k < columns for some, _ in pairs for k in some)
 
 
-_SOUND: dict[str, Callable[[Any, int, int], bool]] = {
-    "csr": _compressed, "csc": lambda X, rows, columns: _compressed(X, columns, rows), "bsr": _blocks, "coo": _triples,
-    "dia": _diagonals, "lil": _lists,
+_WITHIN: dict[str, Callable[[Any, int, int], bool]] = {  # formats without index arrays
+    "lil": _lists,
     "dok": lambda X, rows, columns: all(0 <= i < rows and 0 <= j < columns for i, j in X.keys()),
-}  # fmt: skip
+}
 
 
 def _csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """indptr i8, indices i4 or i8, values f8 and the number of features of a sparse matrix."""
     csr = as_csr(X)
-    if X.shape[1] > MAX_FEATURES:
-        raise ValueError(f"X has {X.shape[1]} features, the most are {MAX_FEATURES}")
     indptr = np.ascontiguousarray(csr.indptr, np.int64)
     indices, values = csr.indices[: indptr[-1]], floats(csr.data[: indptr[-1]], "X")
     if not _canonical(indptr, indices):

@@ -14,7 +14,7 @@ import numpy as np
 from svmtool.api import arrays
 from svmtool.api.models import Model, stored_of
 from svmtool.api.run import RunContext
-from svmtool.api.settings import shown, whole
+from svmtool.api.values import shown, whole
 from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.data.dataset import DenseDataset
 from svmtool.errors import ModelError
@@ -71,23 +71,21 @@ def _named(name: str) -> Iterator[None]:
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model file that LIBLINEAR or LIBSVM reads.
 
-    An adaptable model of solver 71 or 72 gets the files beside it that `svm-train --add` and `--remove` need.
+    A model that `fit` trained by solver 71 or 72 gets the files beside it that `svm-train --add` and `--remove` need.
 
     Parameters
     ----------
     model : Fit, LinearModel, KernelModel or a fitted estimator of svmtool.sklearn
         The model.  Labels in a file are whole numbers of 32 bits: other classes of an estimator are numbered 0, 1, ..
-        in the order of `classes_`, which a comment at the end of the file names.  Probabilities are kept but for
-        probability="isotonic".
+        in the order of `classes_`, which a comment at the end of the file names.  Probabilities are kept, but not
+        isotonic ones, nor those of several classes with multi_class="crammer_singer".
     path : str or PathLike
         The file; an existing one is replaced once the new one is complete.
 
     Raises
     ------
-    OSError
-        Where the file cannot be written.
     ValueError
-        For an estimator that is not fitted, or whose kernel is a function.
+        Where the file cannot be written; for an estimator that is not fitted, or whose kernel is a function.
     """
     found, name = stored_of(model), os.fspath(path)
     with RunContext(1):
@@ -222,10 +220,9 @@ def write_svmlight(X: Any, y: Any, path: str | os.PathLike[str]) -> None:
 
     Raises
     ------
-    OSError
-        Where the file cannot be written.
     ValueError
-        For numbers other than 0 below 2.2e-308 in size, which readers of the format refuse.
+        Where the file cannot be written; for numbers other than 0 below 2.2e-308 in size, which readers of the format
+        refuse.
     """
     from svmtool.formats.svmlight.table import write
 

@@ -13,13 +13,13 @@ from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
 from svmtool.params import Settings, check_kernel_after_reading
 from svmtool.registry.row import BOUNDARIES, Solver, gap_of_theta
+from svmtool.training import intent
 from svmtool.training.inputs import MAX_DIGITS
 
 KERNEL_NUMBERS = {
     "linear": params.LINEAR, "poly": params.POLYNOMIAL, "polynomial": params.POLYNOMIAL,
     "rbf": params.RBF, "sigmoid": params.SIGMOID, "precomputed": params.PRECOMPUTED,
 }  # fmt: skip
-
 
 
 class Default:
@@ -43,9 +43,9 @@ DEFAULTS = {**COMMON_KEYWORDS, **LINEAR_KEYWORDS, **KERNEL}
 NOT_GIVEN: dict[str, Any] = {name: None if value is None else Default(value) for name, value in DEFAULTS.items()}
 # The kernels that have a parameter.
 KERNELS_WITH = {
-    "gamma": ("poly", "polynomial", "rbf", "sigmoid"), "degree": ("poly", "polynomial"),
-    "coef0": ("poly", "polynomial", "sigmoid"),
-}  # fmt: skip
+    keyword: tuple(name for name, number in KERNEL_NUMBERS.items() if number in intent.KERNELS_WITH[option])
+    for keyword, option in (("gamma", "-g"), ("degree", "-d"), ("coef0", "-r"))
+}
 
 # Least values of whole numbers.
 COUNT_KEYWORDS = {
@@ -64,6 +64,7 @@ NEVER_NONE = frozenset(
 SQUARED, MAX_SQUARED = frozenset({"bias", "p", "coef0", "gamma"}), 10.0 ** (MAX_DIGITS / 2)
 POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha"})
 PAPER_LIMITS = ("delta_alpha", "min_alpha_opt", "max_alpha_opt", "min_alpha_check")  # of paper_form
+
 
 def check_names(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
     """Raise TypeError for an unknown keyword, naming the closest one."""
@@ -199,10 +200,7 @@ def _with_kernel(
         if gamma != "auto":
             raise ValueError(f"gamma must be 'auto' or a number >= 0, not {shown(gamma)}")
         gamma = 0.0
-    settings = Settings.of_kernel(
-        **s, solver=row.number, kernel_type=KERNEL_NUMBERS[kernel],
-        gamma=gamma,
-    )  # fmt: skip
+    settings = Settings.of_kernel(**s, solver=row.number, kernel_type=KERNEL_NUMBERS[kernel], gamma=gamma)
     if weights is not None:
         settings = settings.replace(class_weights=class_weights(weights, data, row))
     check_kernel_after_reading(settings)

@@ -8,8 +8,7 @@ from svmtool import params, registry
 from svmtool.api.values import is_whole, shown, whole
 from svmtool.registry.row import Solver
 
-# Keywords of single solvers, and those of `COMMON` and `LINEAR` that not every solver has: the option that a row of the
-# registry must support.
+# Keywords of single solvers, and others that not every solver has: the option that a row of the registry must support.
 OPTION_OF = {
     **{name: "--" + name.replace("_", "-") for name in params.Options._fields},
     "homotopy": "--no-homotopy", "loo": "--loo", "theta": "--theta",

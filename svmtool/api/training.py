@@ -11,7 +11,8 @@ from svmtool.api import arrays
 from svmtool.api.models import model_of
 from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
-from svmtool.api.settings import NOT_GIVEN, check_names, flag, settings_of, shown
+from svmtool.api.settings import NOT_GIVEN, check_names, settings_of
+from svmtool.api.values import flag, shown
 from svmtool.data.dataset import Dataset, left_out
 from svmtool.data.labels import refuse_large
 from svmtool.models.linear import LinearModel
@@ -217,9 +218,7 @@ def kernel_rows(data: Dataset, s: Settings) -> KernelSet:
     return rows
 
 
-def _fit_kernel(
-    data: Dataset, s: Settings, report: Any, run: RunContext, began: float, warnings: list[str]
-) -> Fit:
+def _fit_kernel(data: Dataset, s: Settings, report: Any, run: RunContext, began: float, warnings: list[str]) -> Fit:
     done = trainer(s)(kernel_rows(data, s), Fitting(s, report, run.stop), GlibcRand(s.run.seed))
     done.model.notes = notes(s, done, data.n_features)
     done.warnings[:0] = warnings

@@ -10,8 +10,10 @@ import numpy as np
 
 from svmtool.api import arrays
 from svmtool.api.run import RunContext
-from svmtool.api.settings import check_names, flag, settings_of, shown, text, whole
+from svmtool.api.settings import check_names, settings_of
 from svmtool.api.training import CLASSIFIES, check_labels, kernel_rows
+from svmtool.api.values import flag, shown, text, whole
+from svmtool.api.wording import in_keywords
 from svmtool.data.dataset import Dataset, left_out
 from svmtool.data.labels import Classes
 from svmtool.models.kernel import KernelModel
@@ -55,7 +57,7 @@ class Validation(NamedTuple):
     open_ends : tuple of Status
         Statuses of the folds that did not converge.
     warnings : tuple of str
-        What the commands print as warnings.
+        What the commands print as warnings, with keywords.
     """
 
     predictions: np.ndarray
@@ -141,12 +143,12 @@ def cross_validate(
         else:
             found = _linear(data, settings.replace(stratified=stratified), folds, run, held)
     held.predictions = found.predictions
-    found = found._replace(warnings=(*left_out(data.weights, "sample_weight"), *found.warnings))
+    warnings = [*left_out(data.weights, "sample_weight"), *found.warnings]
     values = {
         name: m.compute(held) if isinstance(m, Measure) else float(m(data.labels, found.predictions))
         for name, m in measures.items()
     }
-    return found._replace(metrics=values)
+    return found._replace(metrics=values, warnings=tuple(dict.fromkeys(map(in_keywords, warnings))))
 
 
 def _named(given: Any) -> dict[str, Metric]:

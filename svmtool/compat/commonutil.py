@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from svmtool.api.arrays import as_csr, floats
-from svmtool.api.settings import real
+from svmtool.api.values import real
 from svmtool.compat.errors import as_os_errors, as_value_errors
 from svmtool.compat.inputs import as_dicts
 from svmtool.compiled.buffers import Buffer

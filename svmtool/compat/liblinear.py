@@ -11,7 +11,7 @@ import numpy as np
 
 from svmtool.api.models import model_of
 from svmtool.api.run import RunContext
-from svmtool.api.settings import flag, real, whole
+from svmtool.api.values import flag, real, whole
 from svmtool.compat import options
 from svmtool.compat.errors import as_value_errors
 from svmtool.compat.inputs import as_dicts, dataset

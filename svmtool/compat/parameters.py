@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from svmtool.api.settings import flag, real, shown, whole
+from svmtool.api.values import flag, real, shown, whole
 from svmtool.compat.output import print_null
 from svmtool.params import PART_OF, Request, Settings
 

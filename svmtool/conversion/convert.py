@@ -16,7 +16,6 @@ from svmtool.errors import SvmtoolError
 from svmtool.formats import names as names_file
 from svmtool.formats.names import Names
 from svmtool.formats.source import COMPRESSED
-from svmtool.formats.svmlight import table
 from svmtool.formats.svmlight import table as svmlight
 from svmtool.progress import doing
 
@@ -65,7 +64,7 @@ def convert(source: str, target: str, choices: Choices, say: Callable[[str], Non
     done = f"{target}: {len(rows)} rows{' without labels' if unlabelled(rows) else ''}, {width} features"
     if kind in NEEDS_NAMES and names != Names():
         if target == "-":
-            done += "; names of features and labels are not saved when writing to standard output"
+            done += "; no file of names is written beside standard output"
         else:
             names_file.write(target + names_file.SUFFIX, names)
             done += f"; names in {target}{names_file.SUFFIX}"
@@ -74,7 +73,7 @@ def convert(source: str, target: str, choices: Choices, say: Callable[[str], Non
 
 def _write(target: str, kind: str, rows: Dataset, names: Names, width: int, delimiter: str | None) -> None:
     if kind == "libsvm":
-        table.write(target, rows)
+        svmlight.write(target, rows)
         return
     if kind == "npz":
         npz.write(target, rows, width)

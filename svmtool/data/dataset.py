@@ -16,6 +16,7 @@ from svmtool.errors import SvmtoolError
 if TYPE_CHECKING:
     from svmtool.data.mapped_arrays import MappedArrays
 
+
 def left_out(weights: np.ndarray | None, name: str) -> list[str]:
     """The warning about rows that negative weights (f8[n], `name` in messages) leave out, as 0 does, if there are any.
 

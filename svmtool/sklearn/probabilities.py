@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from svmtool.sklearn.base import warn
 from svmtool.training.calibration import FOLDS, Seen, doubts, fit_sigmoid
+from svmtool.training.notices import Notice
 
 
 def method_of(probability: bool | str) -> str | None:
@@ -64,6 +64,7 @@ class ProbabilityMixin:
     probability: bool | str
     classes_: np.ndarray
     decision_function: Callable[[Any], np.ndarray]
+    _show: Callable[[Notice], None]
 
     def _calibrate(self, X: Any, codes: np.ndarray, weights: np.ndarray | None) -> None:
         """Fit one calibrator for each decision value; codes: class numbers.
@@ -85,10 +86,9 @@ class ProbabilityMixin:
             of_class = codes[some] == j
             self.calibrators_.append(CALIBRATORS[method](np.nan_to_num(f[some]), of_class, w[some]))
             A = getattr(self.calibrators_[-1], "A", 0.0)
-            seen.append(Seen(A, of_class, not known.all(), self.classes_[::-1] if k == 2 else self.classes_[[j]]))
+            seen.append(Seen(A, of_class, not known.all(), (1, 0) if k == 2 else (j,)))
         for sentence in doubts(seen):
-            words = sentence.removeprefix("WARNING: ").replace("class label ", "class ")
-            warn(f"{type(self).__name__}: {words}", UserWarning)
+            self._show(Notice("training", sentence))
 
     def _held_out(self, X: Any, codes: np.ndarray, weights: np.ndarray | None, used: np.ndarray) -> np.ndarray:
         """Decision values f8 (n, 1 or classes) of the rows `used` of X, whose classes are `codes`.

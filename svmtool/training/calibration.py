@@ -67,7 +67,7 @@ class Seen(NamedTuple):
     A: float
     of_class: np.ndarray
     few: bool
-    classes: Sequence[object]
+    classes: Sequence[int]
 
     @property
     def turned(self) -> bool:
