@@ -71,7 +71,7 @@ def _named(name: str) -> Iterator[None]:
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model file that LIBLINEAR or LIBSVM reads.
 
-    An adaptable model of solver 71 or 72 gets the files beside it that `svm-train --add` and `--remove` need.
+    A model that `fit` trained by solver 71 or 72 gets the files beside it that `svm-train --add` and `--remove` need.
 
     Parameters
     ----------
@@ -84,10 +84,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
     Raises
     ------
-    OSError
-        Where the file cannot be written.
     ValueError
-        For an estimator that is not fitted, or whose kernel is a function.
+        Where the file cannot be written; for an estimator that is not fitted, or whose kernel is a function.
     """
     found, name = stored_of(model), os.fspath(path)
     with RunContext(1):
@@ -222,10 +220,9 @@ def write_svmlight(X: Any, y: Any, path: str | os.PathLike[str]) -> None:
 
     Raises
     ------
-    OSError
-        Where the file cannot be written.
     ValueError
-        For numbers other than 0 below 2.2e-308 in size, which readers of the format refuse.
+        Where the file cannot be written; for numbers other than 0 below 2.2e-308 in size, which readers of the format
+        refuse.
     """
     from svmtool.formats.svmlight.table import write
 

@@ -13,6 +13,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
 from svmtool.params import Settings, check_kernel_after_reading
 from svmtool.registry.row import BOUNDARIES, Solver, gap_of_theta
+from svmtool.training import intent
 from svmtool.training.inputs import MAX_DIGITS
 
 KERNEL_NUMBERS = {
@@ -42,9 +43,9 @@ DEFAULTS = {**COMMON_KEYWORDS, **LINEAR_KEYWORDS, **KERNEL}
 NOT_GIVEN: dict[str, Any] = {name: None if value is None else Default(value) for name, value in DEFAULTS.items()}
 # The kernels that have a parameter.
 KERNELS_WITH = {
-    "gamma": ("poly", "polynomial", "rbf", "sigmoid"), "degree": ("poly", "polynomial"),
-    "coef0": ("poly", "polynomial", "sigmoid"),
-}  # fmt: skip
+    keyword: tuple(name for name, number in KERNEL_NUMBERS.items() if number in intent.KERNELS_WITH[option])
+    for keyword, option in (("gamma", "-g"), ("degree", "-d"), ("coef0", "-r"))
+}
 
 # Least values of whole numbers.
 COUNT_KEYWORDS = {

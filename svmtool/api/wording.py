@@ -6,14 +6,13 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from svmtool.api.solver_choice import CHECKED
 from svmtool.params import KERNEL_NAMES
 
-# The keyword of each option whose name is another.
-KEYWORDS = {
-    "-c": "C", "-p": "p", "-n": "nu", "-e": "eps", "-w": "class_weight", "-B": "bias", "-R": "regularize_bias",
-    "-C": "search", "-g": "gamma", "-r": "coef0", "-d": "degree", "-m": "cache_mb", "-s": "solver", "-t": "kernel",
-    "-v": "folds", "-b": "probability", "--weights": "sample_weight", "--initial-model": "init",
-    "--no-homotopy": "homotopy",
+# The keyword of each option; of others it has the option's name.
+KEYWORDS = {option: name for name, option in CHECKED.items()} | {
+    "-g": "gamma", "-r": "coef0", "-d": "degree", "-m": "cache_mb", "-s": "solver", "-t": "kernel", "-v": "folds",
+    "-b": "probability",
 }  # fmt: skip
 FLAGS = {"--loo": "loo=True", "--paper-form": "paper_form=True", "--no-homotopy": "homotopy=False"}
 # Phrases of the commands, and what they are in Python.

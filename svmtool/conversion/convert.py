@@ -64,7 +64,7 @@ def convert(source: str, target: str, choices: Choices, say: Callable[[str], Non
     done = f"{target}: {len(rows)} rows{' without labels' if unlabelled(rows) else ''}, {width} features"
     if kind in NEEDS_NAMES and names != Names():
         if target == "-":
-            done += "; names of features and labels are not saved when writing to standard output"
+            done += "; no file of names is written beside standard output"
         else:
             names_file.write(target + names_file.SUFFIX, names)
             done += f"; names in {target}{names_file.SUFFIX}"

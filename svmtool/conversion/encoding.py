@@ -30,9 +30,8 @@ def label_column(table: Table, wanted: str | None, say: Callable[[str], None]) -
 
 
 def fitted(
-    table: Table, label: int | None, one_hot: bool, drop: Collection[str], say: Callable[[str], None],
-    rules: Rules = gaps.NO_RULES,
-) -> tuple[Dataset, Names]:  # fmt: skip
+    table: Table, label: int | None, one_hot: bool, drop: Collection[str], say: Callable[[str], None], rules: Rules
+) -> tuple[Dataset, Names]:
     """Rows of a table, nan where a value is missing, and their names; label: the label column, None: without labels.
 
     Strings in the label column become 1, 2, 3 .. in alphabetical order; other columns of strings become one feature for
@@ -77,7 +76,7 @@ def fitted(
     return _rows(table, labels, found), found
 
 
-def applied(table: Table, names: Names, say: Callable[[str], None], rules: Rules = gaps.NO_RULES) -> Dataset:
+def applied(table: Table, names: Names, say: Callable[[str], None], rules: Rules) -> Dataset:
     """Rows of a table in the columns and with the labels of another conversion's names, nan where a value is missing.
 
     Columns are found by name in any order; those of strings must have been read as such.  Rows have no label where the

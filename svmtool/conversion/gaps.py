@@ -38,9 +38,6 @@ class Rules(NamedTuple):
         return self._replace(missing=self.missing or names.missing or "error")
 
 
-NO_RULES = Rules()
-
-
 def gaps(table: Table, used: list[int], rule: str, say: Callable[[str], None], label: int | None = None) -> np.ndarray:
     """Which rows have a missing value in the columns `used`, or no label; says how many and what is done.
 

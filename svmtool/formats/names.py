@@ -109,7 +109,7 @@ def _checked(content: dict) -> Names:
     if label is not None and not isinstance(label, str):
         raise ValueError('"label" must be a string or null')
     means, missing, labelled = content.get("means", []), content.get("missing", ""), content.get("labelled", True)
-    if not isinstance(means, list) or not all(x is None or _is_finite(x) for x in means):
+    if not isinstance(means, list) or not all(x is None or _is_value(x) for x in means):
         raise ValueError('"means" must be a list of numbers and null')
     if features and means and len(means) != len(features):
         raise ValueError(f'"means" has {len(means)} numbers for {len(features)} features')
@@ -131,9 +131,11 @@ def _are_strings(values: object) -> bool:
     return isinstance(values, list) and all(isinstance(v, str) for v in values)
 
 
-def _is_finite(x: object) -> bool:
-    """Whether x is a number that a double holds."""
-    return isinstance(x, (int, float)) and not isinstance(x, bool) and abs(x) <= sys.float_info.max
+def _is_value(x: object) -> bool:
+    """Whether x is a number that readers of LIBSVM's format take."""
+    if not isinstance(x, (int, float)) or isinstance(x, bool):
+        return False
+    return x == 0 or sys.float_info.min <= abs(x) <= sys.float_info.max
 
 
 def find(given: str | None, *beside: str) -> Names:

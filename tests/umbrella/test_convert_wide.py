@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from svmtool.conversion import delimited, encoding
+from svmtool.conversion import delimited, encoding, gaps
 from svmtool.conversion.convert import Choices, convert
 from svmtool.conversion.table import Table
 from svmtool.errors import SvmtoolError
@@ -29,12 +29,12 @@ def comparisons(width: int, one_hot: bool) -> int:
     cells = [f"v{k}" for k in range(width)]
     columns = [np.ones(width)] + ([cells] if one_hot else [np.ones(width)] * width)
     table = Table("t", [Name(f"c{k}") for k in range(len(columns))], columns, str)
-    rows, names = encoding.fitted(table, 0, one_hot, (), lambda text: None)
+    rows, names = encoding.fitted(table, 0, one_hot, (), lambda text: None, gaps.Rules())
     named = names._replace(features=tuple(map(Name, names.features)))
     other = Table("t", [Name(name) for name in table.names[::-1]], columns[::-1], str)
     Name.compared = 0
-    again = encoding.applied(other, named, lambda text: None)
-    encoding.fitted(table, 0, one_hot, (), lambda text: None)
+    again = encoding.applied(other, named, lambda text: None, gaps.Rules())
+    encoding.fitted(table, 0, one_hot, (), lambda text: None, gaps.Rules())
     np.testing.assert_array_equal(again.indices, rows.indices)
     return Name.compared
 
