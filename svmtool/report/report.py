@@ -33,14 +33,17 @@ def report(model_path: str, test_path: str, names: Names) -> str:
         raise SvmtoolError(f"{test_path}: line {row + 1}: {UNFIT.format(model.scores.last)}")
     given = ~np.isnan(rows.labels)
     ranked = None
-    if not given.any():
-        body = predictions.sections(model, rows, names)
-    elif model.kind == "regression":
+    if model.kind == "regression":
         with doing("predicting"):
             predicted = model.predict(rows)
         if not np.all(np.isfinite(predicted)):
             raise SvmtoolError(f"{model_path}: predictions are not finite")
-        body = regression.sections(rows.labels[given], predicted[given])
+        some = given.any()
+        body = regression.sections(rows.labels[given], predicted[given]) if some else predictions.of_values(predicted)
+    elif not given.any():
+        with doing("predicting"):
+            predicted = model.predict(rows)
+        body = predictions.of_classes(predicted, model.kind, names)
     else:
         measured = rows if given.all() else rows.take(np.flatnonzero(given))
         with doing("predicting"):
