@@ -114,7 +114,8 @@ def refuse_malformed(X: Any) -> None:
         elif form in _WITHIN and not _WITHIN[form](X, *sparse_checks.sound_shape(X.shape)):
             raise RowsError("its indices must lie within its shape")
     except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as e:  # arrays of other shapes or types
-        raise ValueError(f"X is not a valid {form.upper()} matrix: {e}") from None
+        fault = e if isinstance(e, RowsError) else "its arrays do not fit each other"
+        raise ValueError(f"X is not a valid {form.upper()} matrix: {fault}") from None
 
 
 def _lists(X: Any, rows: int, columns: int) -> bool:

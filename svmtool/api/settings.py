@@ -66,7 +66,7 @@ POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha"})
 PAPER_LIMITS = ("delta_alpha", "min_alpha_opt", "max_alpha_opt", "min_alpha_check")  # of paper_form
 
 
-def check_names(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
+def check_names(given: Mapping[str, Any], more: tuple[str, ...]) -> None:
     """Raise TypeError for an unknown keyword, naming the closest one."""
     for name in given:
         if name not in DEFAULTS and name not in OPTION_OF:
@@ -77,7 +77,7 @@ def check_names(given: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
 
 def settings_of(
     data: Dataset | None, solver: int | str | None, kernel: str | None, given: Mapping[str, Any],
-    also: tuple[str, ...] = (), default: int = 1,
+    also: tuple[str, ...], default: int = 1,
 ) -> Settings:  # fmt: skip
     """The settings of a run.
 

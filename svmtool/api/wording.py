@@ -60,6 +60,7 @@ OF_ESTIMATORS = (
     (r"use --gap [\d.e+-]+ to continue", "lower tol to continue"),
     (r", or use -s 0\b|, or use solver='svc'", ", or use SVC"),
     (r" \(use (-s|solver) \d+\)", ""),
+    (r"(?<![\w-])(-s|solver) \d+ \([\w-]+\)", "this problem"),
 )
 _RULES = re.compile(r"(?<![\w-])(?:-e|--gap|--theta)\b(?: or (?:--gap|--theta)\b)*")
 _COST = re.compile(r"(,| or|, or) (choose a (smaller|larger)|lower|raise) (-c|C)\b")

@@ -67,7 +67,7 @@ def cost_factors(labels: Sequence[int], class_weights: tuple[tuple[int, float], 
     return factor, missing
 
 
-def balanced_weights(labels: np.ndarray, weights: np.ndarray | None = None) -> tuple[tuple[int, float], ...]:
+def balanced_weights(labels: np.ndarray, weights: np.ndarray | None) -> tuple[tuple[int, float], ...]:
     """(label, n / (classes * rows of the class)) of each class of the labels f8[n]: all classes cost the same.
 
     With weights (f8[n]) their sums stand for numbers of rows, without the rows of weight 0 or below.

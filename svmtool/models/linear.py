@@ -31,8 +31,7 @@ NO_PROBABILITIES = "probability output is only supported for logistic regression
 NO_PROBABILITIES += "and for classifiers that svm-train -b 1 has trained"
 SIGMOID_NOTE = "# Sigmoid: "  # followed by A and B, a line for each column of the weights (one for two classes)
 NO_CLASSES = "the model has no classes (it was trained on an empty file) and cannot predict"
-OVERFLOWN = "the weights overflowed and no model is written: scale the features (svm-scale) or choose "
-OVERFLOWN += "a smaller -c"
+OVERFLOWN = "the weights overflowed and no model is written: scale the features or choose a smaller C"
 
 BLOCK_ROWS = 2048
 MAX_LOGIT = 700.0  # exp() does not overflow up to here, so that no sum of probabilities is 0
