@@ -29,7 +29,7 @@ class Fit:
         largest gap and violation.  Computed from the weights, not reported by the solver.
     loo_score : float or None
         With `loo=True` the leave-one-out accuracy.
-    notices : list of Notice
+    notices : tuple of Notice
         What the user must know besides, in the commands' words; see training/notices.py.
     seconds : float
         Duration of the whole call.
@@ -43,7 +43,7 @@ class Fit:
     model: LinearModel | KernelModel
     certificate: Certificate
     loo_score: float | None
-    notices: list[Notice]
+    notices: tuple[Notice, ...]
     seconds: float
     _row: Solver
     _results: list[Any]

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from svmtool.certify.linear import Certificate
@@ -53,7 +54,7 @@ class Notice(Record):
         return self.sentence if self.kind == "interrupted" else WARNING + self.sentence
 
 
-def notices(row: Solver, done: Any, name: str = "the model") -> list[Notice]:
+def notices(row: Solver, done: Any, name: str = "the model") -> tuple[Notice, ...]:
     """The notices of a Training or KernelTraining by the solver `row`; name: the model's in sentences."""
     found = [Notice("training", text.removeprefix(WARNING)) for text in done.warnings]
     if done.no_leave_one_out:
@@ -72,7 +73,7 @@ def notices(row: Solver, done: Any, name: str = "the model") -> list[Notice]:
         text = "the stopping rule of -e holds, but the optimum may lie up to "
         text += f"{100.0 * vague:.2g} % lower (certified relative gap {vague:.2g})"
         found.append(Notice("gap", text, "use --gap 1e-3 to continue"))
-    return found
+    return tuple(found)
 
 
 def of_status(status: Status, row: Solver, certificate: Certificate) -> Notice:
@@ -91,7 +92,7 @@ def of_sums(row: Solver, certificate: Certificate, rounding: float) -> list[Noti
     return found
 
 
-def converged(found: list[Notice]) -> bool:
+def converged(found: Iterable[Notice]) -> bool:
     """Whether a run with these notices has converged: --strict accepts it."""
     return all(notice.converged for notice in found)
 

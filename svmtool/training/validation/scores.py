@@ -201,7 +201,8 @@ def measure_of(score: str | None, settings: Settings) -> Measure:
         raise SvmtoolError(f"ERROR: --score {score}: -s {settings.row.number} is for {kind}: use {able}")
     gives_probabilities = settings.run.probability or settings.row.word in LOGISTIC_WORDS
     if measure.needs == PROBABILITIES and not gives_probabilities:
-        raise SvmtoolError(f"ERROR: --score {score} needs probabilities: add -b 1, or use -s 0 or 6")
+        other = "" if settings.row.kernel else ", or use -s 0 or 6"
+        raise SvmtoolError(f"ERROR: --score {score} needs probabilities: add -b 1{other}")
     return measure
 
 
