@@ -33,6 +33,7 @@ from svmtool.models.linear import LinearModel, sigmoid_notes
 from svmtool.params import Settings
 from svmtool.progress import doing
 from svmtool.solvers.shared.base import TIME
+from svmtool.training.notices import first_of
 from svmtool.training.reductions.base import problems_of
 from svmtool.training.validation.folds import fold_rows, run_folds, stratified_folds
 
@@ -44,7 +45,6 @@ MIN_STEP = 1e-10
 SIGMOID_RIDGE = 1e-12  # relative increase of the Hessian's diagonal
 MIN_SCALE = 1e-290  # size of centred decision values below which they count as equal, since quotients overflow
 
-MAX_NAMED = 5  # problems of which a warning is printed
 REVERSED = "reversed probabilities: held-out rows of class label {} have the smaller decision values, so that the most "
 REVERSED += "probable class is often not the predicted one"
 FEW = "a class has too few rows to hold some of them out"
@@ -144,12 +144,6 @@ def doubts(found: list[Seen]) -> list[str]:
     others = f" (with {len(rough) - 1} more)" if len(rough) > 1 else ""
     last = [f"WARNING: {rough[0]}: rough probabilities{others}: {FEW}"] if rough else []
     return [*first_of(sentences, "sigmoids"), *last]
-
-
-def first_of(sentences: list[str], what: str) -> list[str]:
-    """The first MAX_NAMED warnings, and the number of the others; what: they are about."""
-    more = len(sentences) - MAX_NAMED
-    return sentences if more <= 0 else [*sentences[:MAX_NAMED], f"WARNING: {more} other {what} have such a warning too"]
 
 
 def sigmoids(values: np.ndarray, truth: np.ndarray, weights: np.ndarray, labels: tuple[int, ...]) -> Sigmoids:

@@ -17,6 +17,7 @@ from svmtool.solvers.shared.base import CONFIRMED_GAP, INTERRUPTED, OPTIMAL, PRE
 
 WARNING_GAP = 1e-2  # certified gap above which a run that the rule of -e has ended has not converged
 MAX_ROUNDING = 1e-8  # relative error of the weights by round-off in sums above which a model by sums has not converged
+MAX_NAMED = 5  # problems of which a warning is printed
 WARNING = "WARNING: "
 
 # Kinds, and whether the run has converged all the same
@@ -108,3 +109,9 @@ def vague_gap(results: list) -> float:
     """The largest certified gap of results ended by the rule of -e, if above WARNING_GAP; else 0."""
     gaps = [r.certified_gap for r in results if r.status is RULE]
     return max((gap for gap in gaps if not gap <= WARNING_GAP), default=0.0)
+
+
+def first_of(sentences: list[str], what: str) -> list[str]:
+    """The first MAX_NAMED warnings, and the number of the others; what: they are about."""
+    more = len(sentences) - MAX_NAMED
+    return sentences if more <= 0 else [*sentences[:MAX_NAMED], f"WARNING: {more} other {what} have such a warning too"]

@@ -14,9 +14,9 @@ from svmtool.models.kernel import KernelModel
 from svmtool.params import Settings
 from svmtool.progress import counted
 from svmtool.solvers.shared.base import Status
-from svmtool.training.calibration import Seen, doubts, first_of
 from svmtool.training.kernel.dataset import ClassPairs, KernelSet
 from svmtool.training.kernel.fit import Fitting, KernelTraining, Solved
+from svmtool.training.notices import first_of
 from svmtool.training.validation.folds import GlibcRand
 
 # C = inf: the first cost, its growth and the largest, in units of the kernel's size.  Beyond, margins are round-off.
@@ -82,6 +82,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
         solved[k] = done
     texts, sigmoids, lacking, doubtful = [f.text() for f in solved], None, "", []
     if fitting.settings.run.probability and rand is not None:
+        from svmtool.training.calibration import Seen, doubts
         from svmtool.training.kernel import calibration
 
         try:
