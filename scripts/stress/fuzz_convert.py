@@ -41,7 +41,10 @@ WORDS = (
     "x" * 300, "\ufeff", "\u2028", "label ", "NAN1", "0x1p3", "1_000", "#", "'", "\\x1b", "😀",
 )  # fmt: skip
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.1, 1e300, -1e-300, 1 / 3, 5e-308, 123456789.123456789, 1e22, 2.0**53, 7.0)
-SAID = re.compile(r"label column: |labels: |column |columns ignored|no column |all labels are 0|[\w.]+: \d+ rows, ")
+SAID = re.compile(
+    r"label column: |labels: |column |columns ignored|(no column .*: )?the rows have no labels|all labels are 0|"
+    r"(unseen|missing) values: |[\w.]+: (the first line is taken as|\d+ rows[ ,])"
+)
 HOSTILE = (-1, -(10**6), 10**9, 2**31 - 1, 2**31, -(2**63), 2**62, 10**5, 3)
 TEXT_FORMS = ("csv", "tsv", "libsvm")
 SPARSE = ("csr", "csc", "coo", "bsr", "dia")

@@ -18,7 +18,7 @@ FLAGS = {"--loo": "loo=True", "--paper-form": "paper_form=True", "--no-homotopy"
 # Phrases of the commands, and what they are in Python.
 PHRASES = (
     (r"^(ERROR|WARNING): ", ""),
-    (r" \(svm-scale\)", ""),
+    (r" \(svm-(scale|predict)[^)]*\)", ""),
     (r"To not regularize bias, must specify -B 1 along with -R", "regularize_bias=False needs bias=1"),
     (r"classifiers that svm-train -b 1 has trained", "classifiers that were trained with probability=True"),
     (r"^n-fold cross validation: n must", "folds: n must"),

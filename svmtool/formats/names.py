@@ -121,6 +121,8 @@ def _checked(content: dict) -> Names:
         numbers = {parse_integer(k): v for k, v in classes.items()}
     except ValueError:
         raise ValueError('the keys of "classes" must be integers') from None
+    if any(not -(2**31) <= number < 2**31 for number in numbers):
+        raise ValueError('the keys of "classes" must fit into 32 bits')
     known = tuple(math.nan if x is None else float(x) for x in means)
     return Names(
         tuple(features), numbers, label, {k: tuple(v) for k, v in one_hot.items()}, known, missing, labelled

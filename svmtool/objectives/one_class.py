@@ -103,4 +103,4 @@ def least_score(z: np.ndarray) -> float:
 
 def is_zero(lead: float, square: float, size: float) -> bool:
     """Whether v is 0 up to round-off: |v|^2 is negligible against `size`, the mean K(x, x), and lead is round-off."""
-    return square <= MIN_VALUE_SHARE * size and lead <= SCORE_RTOL * float(np.sqrt(max(square, 0.0) * size))
+    return abs(square) <= MIN_VALUE_SHARE * size and lead <= SCORE_RTOL * float(np.sqrt(max(square, 0.0) * size))

@@ -107,7 +107,8 @@ class CertifiedEstimator(BaseEstimator):
                 real(name, value)
                 if not issubclass(kind, (int, float, np.number)):
                     raise TypeError(f"{name} must be a number of Python or numpy, not {shown(value)}")
-        super()._validate_params()
+        with np.errstate(all="ignore"):
+            super()._validate_params()
         if simple:
             if len(self._valid) >= MAX_VALID:
                 self._valid.clear()

@@ -184,7 +184,8 @@ def certified(
             found = certifier.certificate_of(problem, result.alpha, gradient, result.rho, 0.0, 1.0, apart)
             found.sampled, found.seen = sampled, (gradient, apart)
             if result.zero:
-                found.primal, found.gap = 0.0, problem.relative(0.0, found.dual)
+                found.primal, found.dual = 0.0, min(found.dual, 0.0)
+                found.gap = problem.relative(0.0, found.dual)
         if found.primal > certifier.value_at_zero(problem)[0]:
             found = _with_best_constants(problem, result, found)
     result.primal = found.primal
