@@ -15,6 +15,7 @@ from svmtool.api import arrays
 from svmtool.api.models import Model, stored_of
 from svmtool.api.run import RunContext
 from svmtool.api.values import shown, whole
+from svmtool.api.wording import in_keywords
 from svmtool.compiled.loops.text.text_loops import SOME_LABELLED
 from svmtool.data.dataset import DenseDataset
 from svmtool.errors import ModelError
@@ -65,7 +66,7 @@ def _named(name: str) -> Iterator[None]:
     except ModelError as e:
         lines = [BEGINNING.sub("", line) for line in str(e).splitlines()]
         words = ": ".join(line for line in lines if line and not line.startswith("can't open model file"))
-        raise ModelError(f"can't read {name} as a model" + (f": {words}" if words else "")) from None
+        raise ModelError(f"can't read {name} as a model" + (f": {in_keywords(words)}" if words else "")) from None
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
