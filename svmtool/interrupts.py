@@ -48,7 +48,7 @@ def exit_status() -> int:
 
 
 def message() -> str:
-    """The last words of an interrupted command."""
+    """The message of an interrupted command."""
     return f"interrupted: {loss}" if loss else "interrupted"
 
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from svmtool.progress import described
 from svmtool.registry.row import Solver
-from svmtool.solvers.shared.base import Result
+from svmtool.solvers.shared.base import NOTE_FACTOR, Result
 
-# Where LIBLINEAR prints dots: a line after FIRST_SECONDS, then each time that the run has become DUE_FACTOR times as
+# Where LIBLINEAR prints dots: a line after FIRST_SECONDS, then each time that the run has become NOTE_FACTOR times as
 # long; where a step takes longer, one that says so after STILL_FACTOR times.
-FIRST_SECONDS, DUE_FACTOR, STILL_FACTOR = 1.0, 1.4, 1.9
+FIRST_SECONDS, STILL_FACTOR = 1.0, 1.9
 
 
 class Clock:
@@ -33,7 +33,7 @@ class Clock:
 
     def due(self, factor: float) -> bool:
         """Whether the time since the beginning is `factor` times that of the last time."""
-        return self.seconds >= factor * max(self.last, FIRST_SECONDS / DUE_FACTOR)
+        return self.seconds >= factor * max(self.last, FIRST_SECONDS / NOTE_FACTOR)
 
     def done(self) -> None:
         """Note that it has come."""
@@ -84,7 +84,7 @@ class SolverLines(Still):
             text = self._fresh(k, record)
             if text:
                 self._put(k, text)
-            elif not has_lines(self.row) and self.clock.due(DUE_FACTOR):
+            elif not has_lines(self.row) and self.clock.due(NOTE_FACTOR):
                 self._say(named_line(progress_line(record), label))
 
     def end_turn(self, k: int, result: Result | None) -> None:

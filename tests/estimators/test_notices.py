@@ -170,7 +170,7 @@ def test_a_kernel_run_without_a_result_has_not_converged():
 
 
 def test_small_kernel_problems_reach_a_close_gap():
-    """Separable rows end the rule of -e far from the minimum: steps continue; what stays above 1e-2 is told."""
+    """Separable rows end the rule of -e far from the minimum: steps continue, and gaps above 1e-2 are reported."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
         centres = 4.0 * rng.normal(size=(5, 10))
