@@ -37,13 +37,14 @@ class Problem(Record):
     class_weights: tuple[tuple[int, float], ...] = ()  # (label, factor) in the order given; factors of a label multiply
     loss_power: float = 2.0  # the p of the Lp hinge
     kernel: KernelChoice | None = None  # None: a linear model
+    method: str = "fast"  # --method: one of registry.row.METHODS; of numbers that are no paper's there is one
 
     @property
     def row(self) -> registry.Solver:
         """The registry's row of the solver; raises SvmtoolError if there is none."""
         if self.kernel is None:
-            return registry.find(self.solver)
-        row = registry.find_kernel(self.solver)
+            return registry.find(self.solver, self.method)
+        row = registry.find_kernel(self.solver, self.method)
         if row is None:
             known = registry.in_words(registry.KERNEL_SOLVERS)
             raise SvmtoolError(f"ERROR: unknown svm type: {self.solver}: with a kernel use -s {known}")
@@ -63,6 +64,8 @@ class Options(Record):
     """Options of single solvers, by the names of their command line options; None or the default: the solver decides.
 
     mu           --mu: a number, or the name of a rule
+    objective_change
+                 --objective-change: of ALM, below which change of the objective a run ends
     inner_steps  --inner-steps: conjugate gradient steps within a step of inexact ALM
     homotopy     False with --no-homotopy
     passes       --passes: passes of FALSVM over the rows
@@ -76,6 +79,7 @@ class Options(Record):
     """
 
     mu: str | float | None = None
+    objective_change: float = 1e-4
     inner_steps: int | None = None
     homotopy: bool = True
     passes: int = 1
@@ -155,6 +159,8 @@ class Settings(Record):
     def target(self) -> float | None:
         """The certified gap to stop at; None if eps decides instead."""
         gap, eps = self.stopping.gap, self.stopping.eps
+        if self.row.printed:
+            return gap
         return gap if gap is not None or eps is not None else self.row.gap_default
 
     def with_default_bias(self) -> "Settings":
@@ -253,10 +259,11 @@ def kernel_of(settings: Settings) -> KernelChoice:
 
 
 def tolerance(settings: Settings) -> float:
-    """The violation to stop at; 0 if a gap decides instead."""
+    """The violation to stop at; 0 if a gap decides instead, which it does not for a paper's algorithm."""
     if settings.stopping.eps is not None:
         return settings.stopping.eps
-    return 0.0 if settings.stopping.gap is not None else settings.row.eps_default or 0.0
+    row = settings.row
+    return 0.0 if settings.stopping.gap is not None and not row.printed else row.eps_default or 0.0
 
 
 def check_kernel_after_reading(settings: Settings) -> None:

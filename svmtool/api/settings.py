@@ -12,7 +12,7 @@ from svmtool.api.values import flag, is_whole, real, shown, text, whole
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
 from svmtool.params import Settings, check_kernel_after_reading
-from svmtool.registry.row import BOUNDARIES, Solver, gap_of_theta
+from svmtool.registry.row import BOUNDARIES, METHODS, Solver, gap_of_theta
 from svmtool.training import intent
 from svmtool.training.inputs import MAX_DIGITS
 
@@ -54,6 +54,7 @@ COUNT_KEYWORDS = {
 }  # fmt: skip
 REALS = frozenset(
     {"C", "p", "nu", "eps", "gap", "max_seconds", "bias", "loss_power", "coef0", "cache_mb", "delta_alpha", "theta"}
+    | {"objective_change"}
 )
 FLAGS = frozenset({"regularize_bias", "probability", "shrinking", "homotopy", "paper_form", "loo"})
 REQUESTS = frozenset({"probability", "paper_form", "loo"})  # flags that ask for nothing where they are False
@@ -62,7 +63,7 @@ NEVER_NONE = frozenset(
     name for name, value in {**DEFAULTS, **params.NO_OPTIONS._asdict(), "loo": False}.items() if value is not None
 )
 SQUARED, MAX_SQUARED = frozenset({"bias", "p", "coef0", "gamma"}), 10.0 ** (MAX_DIGITS / 2)
-POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha"})
+POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha", "objective_change"})
 PAPER_LIMITS = ("delta_alpha", "min_alpha_opt", "max_alpha_opt", "min_alpha_check")  # of paper_form
 
 
@@ -95,8 +96,6 @@ def settings_of(
     """
     values = {k: _checked(k, v) for k, v in given.items() if not isinstance(v, Default)}
     values = {k: v for k, v in values.items() if v is not None}
-    if "eps" in values and "gap" in values:
-        raise ValueError("eps and gap both decide when to stop: give one of them")
     for name in PAPER_LIMITS:
         if name in values and not values.get("paper_form"):
             raise ValueError(f"{name} needs paper_form=True")
@@ -120,6 +119,8 @@ def _checked(name: str, value: Any) -> Any:
         return whole(name, value, COUNT_KEYWORDS[name])
     if name in FLAGS:
         return flag(name, value)
+    if name == "method" and text(name, value) not in METHODS:
+        raise ValueError(f"method must be {' or '.join(map(repr, METHODS))}, not {shown(value)}")
     if name == "boundary" and text(name, value) not in BOUNDARIES:
         raise ValueError(f"boundary must be {' or '.join(map(repr, BOUNDARIES))}, not {shown(value)}")
     if name in REALS or (name in ("mu", "gamma") and not isinstance(value, str)):
@@ -143,6 +144,7 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
         raise ValueError(f"loss_power == {s['loss_power']:g}, must be from 1 to 2.")
     if "bias" not in s and not s.get("regularize_bias", True):
         s["bias"] = 1.0
+    method = s.pop("method", None)
     settings = Settings.of(**s)
     names = _asked(values, also)
     if isinstance(solver, str) and solver == "auto":
@@ -153,9 +155,10 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
         settings, _ = auto_select.select(settings, [*options, *(["-B"] if "bias" in s else [])], data)
         refuse_unsupported(settings.row, names)
     else:
-        row = row_of(solver)
+        row = row_of(solver, method)
         refuse_unsupported(row, names)
-        settings = settings.replace(solver=row.number)
+        _check_stopping(row, values)
+        settings = settings.replace(solver=row.number, method="paper" if row.printed else "fast")
         settings = settings if "bias" in s else settings.with_default_bias()
     if settings.run.options.mu is not None:
         _check_mu(settings)
@@ -163,6 +166,11 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
         settings = settings.replace(class_weights=class_weights(weights, data, settings.row))
     params.check_after_reading(settings)
     return settings
+
+
+def _check_stopping(row: Solver, values: Mapping[str, Any]) -> None:
+    if "eps" in values and "gap" in values and not row.printed:
+        raise ValueError("eps and gap both decide when to stop: give one of them")
 
 
 def _check_mu(settings: Settings) -> None:
@@ -186,13 +194,14 @@ def _with_kernel(
         raise ValueError(f"kernel must be None or one of {sorted(KERNEL_NUMBERS)}, not {shown(kernel)}")
     s = dict(values)
     for name in s:
-        linear = name in OPTION_OF and not registry.anywhere(OPTION_OF[name], registry.KERNEL_SOLVERS)
+        linear = name in OPTION_OF and not registry.anywhere(OPTION_OF[name], registry.rows_of(kernel=True))
         if linear or name in LINEAR_KEYWORDS:
             raise ValueError(f"{name} is for linear models: remove it or kernel")
         if kernel not in KERNELS_WITH.get(name, KERNEL_NUMBERS):
             raise ValueError(f"kernel={kernel!r} has no {name}: it is for {', '.join(KERNELS_WITH[name])}")
-    row = kernel_row(solver, kernel)
+    row = kernel_row(solver, kernel, s.pop("method", None))
     refuse_unsupported(row, _asked(values, also))
+    _check_stopping(row, values)
     weights, theta, gamma = s.pop("class_weight", None), s.pop("theta", None), s.pop("gamma", "auto")
     if theta is not None:
         s["gap"] = _gap_of(theta, s)
@@ -200,7 +209,10 @@ def _with_kernel(
         if gamma != "auto":
             raise ValueError(f"gamma must be 'auto' or a number >= 0, not {shown(gamma)}")
         gamma = 0.0
-    settings = Settings.of_kernel(**s, solver=row.number, kernel_type=KERNEL_NUMBERS[kernel], gamma=gamma)
+    method = "paper" if row.printed else "fast"
+    settings = Settings.of_kernel(
+        **s, solver=row.number, kernel_type=KERNEL_NUMBERS[kernel], gamma=gamma, method=method
+    )
     if weights is not None:
         settings = settings.replace(class_weights=class_weights(weights, data, row))
     check_kernel_after_reading(settings)

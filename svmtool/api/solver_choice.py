@@ -11,7 +11,7 @@ from svmtool.registry.row import Solver
 # Keywords of single solvers, and others that not every solver has: the option that a row of the registry must support.
 OPTION_OF = {
     **{name: "--" + name.replace("_", "-") for name in params.Options._fields},
-    "homotopy": "--no-homotopy", "loo": "--loo", "theta": "--theta",
+    "homotopy": "--no-homotopy", "loo": "--loo", "theta": "--theta", "method": "--method",
 }  # fmt: skip
 CHECKED = {
     "C": "-c", "p": "-p", "nu": "-n", "eps": "-e", "gap": "--gap", "class_weight": "-w", "max_iter": "--max-iter",
@@ -24,8 +24,13 @@ _NAMES = {row.name: row.number for row in registry.SOLVERS}
 _KERNEL_NAMES = {"svc": 0, **{row.name.replace("_", "-"): row.number for row in registry.KERNEL_SOLVERS}}
 
 
-def row_of(solver: int | str) -> Solver:
-    """The row of a linear solver's number or name."""
+def row_of(solver: int | str, method: str | None = None) -> Solver:
+    """The row of a linear solver's number or name; method: None: as of `svm-train -s`."""
+    row = _linear_row(solver)
+    return registry.find(row.number, method or registry.default_method(row.number))
+
+
+def _linear_row(solver: int | str) -> Solver:
     if not isinstance(solver, str):
         return registry.find(_number(solver))
     name = solver.replace("_", "-")
@@ -34,8 +39,8 @@ def row_of(solver: int | str) -> Solver:
     return registry.find(_NAMES.get(name, solver))
 
 
-def kernel_row(solver: int | str, kernel: str) -> Solver:
-    """The row of a number or a name with a kernel.
+def kernel_row(solver: int | str, kernel: str, method: str | None = None) -> Solver:
+    """The row of a number or a name with a kernel; method: as of row_of.
 
     LIBLINEAR's and LIBSVM's numbers from 1 to 4 are different problems: these have names only.
     """
@@ -46,7 +51,7 @@ def kernel_row(solver: int | str, kernel: str) -> Solver:
             raise ValueError(f"unknown solver: {shown(solver)}: {known}")
     else:
         number = _number(solver)
-    row = registry.find_kernel(number)
+    row = registry.find_kernel(number, method or registry.default_method(number, kernel=True))
     if row is None:
         raise ValueError(f"unknown solver: {number}: {known}")
     if number and number < 30 and not isinstance(solver, str):

@@ -66,7 +66,7 @@ LIBSVM_OPTIONS = (
     ("-q", "", "quiet: no output of the solver"),
 )
 
-NAME_WIDTH = 13  # of the facts of --explain
+NAME_WIDTH = 16  # of the facts of --explain
 WIDEST, NARROWEST = 100, 40
 
 
@@ -185,8 +185,10 @@ def whole_help(libsvm: bool = False) -> str:
     page = click.HelpFormatter(max_width=100)
     page.write_usage(program(libsvm), ARGUMENTS)
     page.write_paragraph()
-    kinds = "one with a kernel, as LIBSVM does" if libsvm else (
-        "a linear one, whose model LIBLINEAR's predict reads, or one with a kernel, as LIBSVM does"
+    kinds = (
+        "one with a kernel, as LIBSVM does"
+        if libsvm
+        else ("a linear one, whose model LIBLINEAR's predict reads, or one with a kernel, as LIBSVM does")
     )
     page.write_text(
         "Trains a support vector machine from a LIBSVM text file (- for standard input; plain or compressed by gzip, "
@@ -230,7 +232,7 @@ def explain(settings: Settings) -> str:
     of_kind = {"classification": f"three or more: {classes}", "all classes": "one problem for all of them"}
     how_many = [("classes", of_kind[row.kind])] if row.kind in of_kind else []
     stops = row.stopping + (f"; here -e {stop.eps:g}" if stop.eps is not None else "")
-    if stop.gap is not None:
+    if stop.gap is not None and not row.printed:
         stops = f"certified relative duality gap (P - D)/|P| <= {stop.gap:g} (--gap)"
     return facts(
         (
@@ -245,9 +247,21 @@ def explain(settings: Settings) -> str:
             ("model file", f"{kind} {row.word}"),
             ("options", " ".join(options)),
             ("paper", row.paper),
+            *(_as_printed(row) if row.printed else ()),
             ("module", row.module),
         )
     )
+
+
+def _as_printed(row: Solver) -> list[tuple[str, str]]:
+    """Facts about a paper's algorithm from its file."""
+    about = registry.about(row)
+    return [
+        ("algorithm", about.algorithm),
+        *(("not as printed", text) for text in about.differs),
+        ("an iteration", about.iteration),
+        ("--method fast", about.fast),
+    ]
 
 
 def _costs(row: Solver, C: float) -> str:

@@ -56,8 +56,10 @@ class ClassStatistics:
         plain, m, k = rows.without_bias(), rows.n_features, len(labels)
         groups = [self.group(label) for label in labels]
         for g in sorted(set(groups)):
-            empty = sign > 0.0 and m == self.m and not any(
-                n for label, n in zip(self.labels, self.count, strict=True) if self.group(label) == g
+            empty = (
+                sign > 0.0
+                and m == self.m
+                and not any(n for label, n in zip(self.labels, self.count, strict=True) if self.group(label) == g)
             )
             part = self.gram[g] if empty else np.zeros((m, m))
             weights = r if len(set(groups)) == 1 else np.where(np.array(groups)[class_index] == g, r, 0.0)

@@ -202,9 +202,7 @@ class DistributedFolds(Folds):
         return predictions, moved
 
 
-def calibrate(
-    ranks: Collective, settings: Settings, labels: tuple[int, ...], stop: StopFlag
-) -> Sigmoids:
+def calibrate(ranks: Collective, settings: Settings, labels: tuple[int, ...], stop: StopFlag) -> Sigmoids:
     """Fit sigmoids, see training/calibration.py; afterwards the ranks still hold out rows."""
     try:
         folds = DistributedFolds(ranks, settings.replace(stratified=True), FOLDS, whole=False)

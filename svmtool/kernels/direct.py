@@ -160,7 +160,11 @@ def primal_minimum(problem: KernelProblem) -> np.ndarray | None:
     chosen = (used + n * np.arange(copies)[:, None]).ravel()
     rows = problem.rows if len(used) == n else problem.rows.take(used)
     task = Task(
-        RepeatedRows(rows.with_bias(1.0), copies), problem.y[chosen], problem.upper[chosen], True, -problem.p[chosen],
+        RepeatedRows(rows.with_bias(1.0), copies),
+        problem.y[chosen],
+        problem.upper[chosen],
+        True,
+        -problem.p[chosen],
         1.0,
     )
     with np.errstate(all="ignore"):

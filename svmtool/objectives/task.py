@@ -88,9 +88,11 @@ class SolverResult:
     iterations     their number
     history        records of the run, one dict an iteration (see Monitor)
     certified_gap  gap found by the independent certifier, once it has run
+    asked_gap      of a paper's algorithm: the gap of --gap, which ends no run
+    printed        whether it is that of a paper's algorithm as printed
     """
 
-    certified_gap = 0.0
+    certified_gap, asked_gap, printed = 0.0, None, False
 
     def __init__(self, alpha: np.ndarray | None, status: Any, iterations: int, history: list[dict[str, Any]]):
         self.alpha, self.status, self.iterations, self.history = alpha, status, iterations, history

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from svmtool.errors import SvmtoolError
-from svmtool.registry import liblinear, libsvm, papers
-from svmtool.registry.row import Solver
+from svmtool.registry import liblinear, libsvm, papers, printed
+from svmtool.registry.row import About, Solver
 
 COMMON_OPTIONS = frozenset({"-s", "-v", "-q", "--threads", "--strict", "--metrics", "--plain-model"})
 COSTS = frozenset({"-c", "-w"})
@@ -42,10 +42,25 @@ _BY_KEY: dict[int | str, Solver] = {key: row for row in SOLVERS for key in (row.
 KERNEL_SOLVERS = _rendered(libsvm.ROWS + papers.KERNEL_ROWS)
 _KERNEL_BY_KEY: dict[int | str, Solver] = {key: row for row in KERNEL_SOLVERS for key in (row.number, row.name)}
 
+# The papers' numbers with --method paper, their default: each runs its paper's algorithm as printed.
+PRINTED = _rendered(printed.PRINTED)
+KERNEL_PRINTED = _rendered(printed.KERNEL_PRINTED)
+_PRINTED_BY_KEY: dict[int | str, Solver] = {key: row for row in PRINTED for key in (row.number, row.name)}
+_KERNEL_PRINTED_BY_KEY: dict[int | str, Solver] = {key: row for row in KERNEL_PRINTED for key in (row.number, row.name)}
 
-def find(key: int | str) -> Solver:
-    """Return the row of a number or a name; raises SvmtoolError, which lists those that exist."""
-    row = _BY_KEY.get(key)
+
+def default_method(number: int, kernel: bool = False) -> str:
+    """The value of --method when it is not given: paper where a number is a paper's."""
+    return "paper" if number in (_KERNEL_PRINTED_BY_KEY if kernel else _PRINTED_BY_KEY) else "fast"
+
+
+def find(key: int | str, method: str = "fast") -> Solver:
+    """Return the row of a number or a name; raises SvmtoolError, which lists those that exist.
+
+    method: one of row.METHODS; numbers that are no paper's have one row for both.
+    """
+    row = _PRINTED_BY_KEY.get(key) if method == "paper" else None
+    row = row or _BY_KEY.get(key)
     if row is not None:
         return row
     advice = closest(str(key), SOLVERS) or f"use -s {in_words(SOLVERS)}"
@@ -62,14 +77,22 @@ def closest(name: str, rows: Iterable[Solver]) -> str:
     return ""
 
 
-def find_kernel(key: int | str) -> Solver | None:
-    """Return the row of a number or a name on a command line with kernels, None if there is none."""
-    return _KERNEL_BY_KEY.get(key)
+def find_kernel(key: int | str, method: str = "fast") -> Solver | None:
+    """`find` on a command line with kernels; None if there is no such row."""
+    row = _KERNEL_PRINTED_BY_KEY.get(key) if method == "paper" else None
+    return row or _KERNEL_BY_KEY.get(key)
+
+
+def rows_of(kernel: bool) -> tuple[Solver, ...]:
+    """Return all rows, with both methods."""
+    return KERNEL_SOLVERS + KERNEL_PRINTED if kernel else SOLVERS + PRINTED
 
 
 def supporting(option: str) -> list[Solver]:
-    """Return the rows that support an option, in the order of the table."""
-    return [row for row in SOLVERS if option in supported_options(row)]
+    """Return the rows that support an option with one of their methods, in the order of the table."""
+    printed = {row.number: row for row in PRINTED}
+    both = ([row, *([printed[row.number]] if row.number in printed else [])] for row in SOLVERS)
+    return [pair[0] for pair in both if any(option in supported_options(row) for row in pair)]
 
 
 def supported_options(row: Solver) -> frozenset[str]:
@@ -134,6 +157,11 @@ def planner(row: Solver) -> Callable:
 def methods(row: Solver) -> Mapping[str, str]:
     """Import the module of a row and return its METHODS: a line of text for each name."""
     return _module(row).METHODS
+
+
+def about(row: Solver) -> About:
+    """Import the module of a printed row and return what it says about the row's number."""
+    return _module(row).ABOUT[row.number]
 
 
 def planned(row: Solver, plans: Iterable[Any]) -> list[str]:

@@ -79,7 +79,13 @@ SAMPLED_FOSVM: dict[str, Any] = {  # of rows 81, beside those of 80
     "paper": FOSVM2,
 }
 
-ROWS = (
+
+def choosable(*rows: Solver) -> tuple[Solver, ...]:
+    """Return the rows with --method, which chooses between them and those of printed.py."""
+    return tuple(row._replace(supported=row.supported | {"--method"}) for row in rows)
+
+
+ROWS = choosable(
     with_free_bias(
         number=30,
         name="alm",
@@ -265,7 +271,7 @@ FOSVM1_KERNEL = kernel_row(
     paper=FOSVM1,
 )  # fmt: skip
 
-KERNEL_ROWS = (
+KERNEL_ROWS = choosable(
     kernel_row(60, "alfpgm", "c_svc", "C-SVC, with the linear kernel unless -t, -g, -d or -r is given",
                C_SVC_OBJECTIVE, "hinge", "classification"),
     kernel_row(

@@ -5,6 +5,24 @@ from __future__ import annotations
 from svmtool.records import Record
 
 
+METHODS = ("paper", "fast")  # values of --method: the paper's algorithm as printed, or the engine
+
+
+class About(Record):
+    """What one number of -s runs with --method paper.
+
+    algorithm  the paper's algorithm, by its number and equations
+    differs    what differs from print and why: each slip corrected, each constant that print does not give
+    iteration  the cost of an iteration
+    fast       what --method fast does instead
+    """
+
+    algorithm: str
+    differs: tuple[str, ...]
+    iteration: str
+    fast: str
+
+
 class Solver(Record):
     """One solver: what `-s number` (or `-s name`) solves, when it stops and which options it supports.
 
@@ -13,6 +31,8 @@ class Solver(Record):
 
     METHODS: dict[str, str]
         A line of text for each method that a run can begin with.
+    ABOUT: dict[int, About]
+        Of modules in papers/ only: for each number what --explain and docs/solvers.md say about it.
     plan(problem, rule, start=None) -> Plan
         Chooses one of them from the problem alone; no side effects.
     solve(problem, monitor, rule, start, seed, method) -> SolverResult
@@ -44,6 +64,7 @@ class Solver(Record):
     optimal: bool = True  # whether it converges to the optimum; otherwise neither -e nor --gap has a default
     costs: bool = True  # whether the problem has C: others accept -c without effect, as LIBLINEAR and LIBSVM do
     sums_below: int = -1  # features up to which normal equations are formed; -1: never
+    printed: bool = False  # whether it runs its paper's algorithm as printed (--method paper)
 
     @property
     def default(self) -> str:

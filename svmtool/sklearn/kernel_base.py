@@ -52,8 +52,7 @@ class KernelTraining(CertifiedEstimator):
                 raise TypeError("Sparse precomputed kernels are not supported.")
             if data.shape[0] != data.shape[1]:
                 raise ValueError(
-                    "Precomputed matrix must be a square matrix. "
-                    f"Input is a {data.shape[0]}x{data.shape[1]} matrix."
+                    f"Precomputed matrix must be a square matrix. Input is a {data.shape[0]}x{data.shape[1]} matrix."
                 )
         self.shape_fit_ = data.shape
         values = {"gamma": self._gamma, "degree": int(self.degree), "coef0": float(self.coef0)}

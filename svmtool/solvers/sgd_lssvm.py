@@ -56,9 +56,7 @@ class Steepest:
         self.state, self.t, self.count = Residuals(problem, cache_mb, start), t, 0
         self.ahead = min(max(t, PREFETCH_ROWS), self.state.rows.capacity)
         if self.ahead < t:
-            raise SvmtoolError(
-                f"ERROR: --sgd-rows {t}: -m holds only {self.ahead} rows of the kernel matrix: raise -m"
-            )
+            raise SvmtoolError(f"ERROR: --sgd-rows {t}: -m holds only {self.ahead} rows of the kernel matrix: raise -m")
         self.chosen = np.arange(t, dtype=np.uint64)  # variables of the next step
         self.pull, self.nothing = np.empty(problem.n), np.zeros(problem.n)
 

@@ -84,9 +84,7 @@ class NotCalibratedError(Exception):
     """Raised where sigmoids cannot be fitted; its text completes a warning."""
 
 
-def calibrate(
-    table: Dataset, settings: Settings, labels: tuple[int, ...], stop: StopFlag | None = None
-) -> Sigmoids:
+def calibrate(table: Dataset, settings: Settings, labels: tuple[int, ...], stop: StopFlag | None = None) -> Sigmoids:
     """The sigmoids of a model with these labels, trained on the table with these settings.
 
     Folds use no warm start, which would depend on the held-out rows.  Raises NotCalibratedError if rows are too few or
@@ -138,8 +136,7 @@ def doubts(found: list[Seen]) -> list[str]:
     turned = [one for one in found if one.turned]
     rough = [one.words for one in found if one.few and not one.turned]
     sentences = [
-        f"WARNING: {one.words}: {REVERSED.format(one.classes[0])}{f'; {FEW}' if one.few else ''}"
-        for one in turned
+        f"WARNING: {one.words}: {REVERSED.format(one.classes[0])}{f'; {FEW}' if one.few else ''}" for one in turned
     ]
     others = f" (with {len(rough) - 1} more)" if len(rough) > 1 else ""
     last = [f"WARNING: {rough[0]}: rough probabilities{others}: {FEW}"] if rough else []

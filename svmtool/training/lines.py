@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -141,6 +142,8 @@ def beats(lines: SolverLines, history: Any) -> list[Callable[[], object]]:
 def has_lines(row: Solver) -> bool:
     """Whether LIBLINEAR's solver of this number prints a line for each iteration, or ours that it lacks."""
     l1 = row.regulariser == "|w|_1"
+    if row.printed:
+        return True
     return row.space != "dual" and not (l1 and row.loss != "logistic")
 
 
@@ -151,6 +154,8 @@ def line_of(row: Solver, record: dict[str, Any], first: bool) -> str:
     """
     if not has_lines(row):
         return ""
+    if row.printed:
+        return progress_line(record)
     k, f = record["iteration"], record["objective"]
     if not row.optimal:
         return f"pass {k:2d} f {f:5.3e} rows added {record['active']}\n" if k else ""
@@ -169,7 +174,8 @@ def line_of(row: Solver, record: dict[str, Any], first: bool) -> str:
 def progress_line(record: dict[str, Any]) -> str:
     """The line of a record of any solver."""
     what = f"epoch {record['epochs']}" if "epochs" in record else f"iter {record['iteration']:2d}"
-    return f"{what} f {record['objective']:5.3e} gap {record['gap']:.2e}\n"
+    gap = record["gap"]
+    return f"{what} f {record['objective']:5.3e}" + (f" gap {gap:.2e}\n" if gap < math.inf else "\n")
 
 
 def named_line(line: str, label: Any) -> str:
@@ -185,6 +191,8 @@ def _numbers(line: str) -> str:
 def closing(row: Solver, result: Result) -> str:
     """The text that LIBLINEAR's solver of this number prints at its end."""
     last, l1 = result.history[-1], row.regulariser == "|w|_1"
+    if row.printed:
+        return f"{last['iteration']} iterations: {result.status.advice}\n"
     if not row.optimal or (row.space != "dual" and not l1):
         return ""
     if l1:

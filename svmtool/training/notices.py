@@ -13,7 +13,7 @@ from typing import Any
 from svmtool.certify.linear import Certificate
 from svmtool.records import Record
 from svmtool.registry.row import Solver
-from svmtool.solvers.shared.base import CONFIRMED_GAP, INTERRUPTED, OPTIMAL, PRECISION, RULE, Status
+from svmtool.solvers.shared.base import CONFIRMED_GAP, INTERRUPTED, OPTIMAL, PRECISION, Status
 
 WARNING_GAP = 1e-2  # certified gap above which a run that the rule of -e has ended has not converged
 MAX_ROUNDING = 1e-8  # relative error of the weights by round-off in sums above which a model by sums has not converged
@@ -71,9 +71,10 @@ def notices(row: Solver, done: Any, name: str = "the model") -> tuple[Notice, ..
     elif done.status is not None and not done.status.converged:
         found.append(of_status(done.status, row, done.certificate))
     elif vague := vague_gap(done.results):
-        text = "the stopping rule of -e holds, but the optimum may lie up to "
+        rule, way = ("the paper's stopping rule", "--method fast") if row.printed else ("the stopping rule of -e", "")
+        text = f"{rule} holds, but the optimum may lie up to "
         text += f"{100.0 * vague:.2g} % lower (certified relative gap {vague:.2g})"
-        found.append(Notice("gap", text, "use --gap 1e-3 to continue"))
+        found.append(Notice("gap", text, f"use {way or '--gap 1e-3'} to continue"))
     return tuple(found)
 
 
@@ -102,13 +103,19 @@ def advice(status: Status, row: Solver) -> str:
     """Why a run ended, and which options of the solver help."""
     text = status.advice if row.costs and row.kind != "hard one-class" else status.advice.replace(" or lower -c", "")
     rules = [option for option in ("-e", "--gap", "--theta") if option in row.supported]
+    if row.printed:  # whose rule is not the gap
+        rules = rules[:1]
     return f"{text} or loosen {' or '.join(rules)}" if status.early and rules else text
 
 
 def vague_gap(results: list) -> float:
-    """The largest certified gap of results ended by the rule of -e, if above WARNING_GAP; else 0."""
-    gaps = [r.certified_gap for r in results if r.status is RULE]
-    return max((gap for gap in gaps if not gap <= WARNING_GAP), default=0.0)
+    """The largest certified gap of results ended by the solver's own rule, if above that asked for; else 0.
+
+    What is asked for: --gap of a paper's algorithm, WARNING_GAP of others.
+    """
+    own = [r for r in results if r.status.own]
+    asked = [WARNING_GAP if r.asked_gap is None else r.asked_gap for r in own]
+    return max((r.certified_gap for r, gap in zip(own, asked, strict=True) if not r.certified_gap <= gap), default=0.0)
 
 
 def first_of(sentences: list[str], what: str) -> list[str]:

@@ -6,7 +6,8 @@
    dual points.
 
 A result that violates 1 or 2 is solved again by a slow and robust method (solvers/shared/fallback.py).  If this does
-not converge either, the run is reported as not converged.
+not converge either, the run is reported as not converged.  Results of a paper's algorithm (--method paper) are only
+certified; where they are not finite they become w = 0, not converged.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ def verified(
     problems: Any, k: int, result: Result, monitor: Monitor, start: np.ndarray | None = None
 ) -> tuple[Result, Certificate]:
     """The checked result of problem k and its certificate, within the limits of the monitor; start: initial weights."""
+    if problems.solver.printed:
+        return _as_printed(problems, k, result)
     least, where = _least(problems, k, start)
     if not problems.is_finite(result.w):
         result = _replaced(problems, k, result, where)
@@ -53,10 +56,21 @@ def verified(
 
 def sound(problems: Any, k: int, result: Result, start: np.ndarray | None = None) -> Result:
     """The result, or a better point if it violates check 1; without a certificate."""
+    if problems.solver.printed:
+        return _as_printed(problems, k, result)[0]
     least, where = _least(problems, k, start)
     if problems.is_finite(result.w) and problems.primal(k, result.w) <= least + EXCESS_RTOL * abs(least):
         return result
     return _replaced(problems, k, result, where)
+
+
+def _as_printed(problems: Any, k: int, result: Result) -> tuple[Result, Certificate]:
+    """The result of a paper's algorithm with its certificate: no other method replaces or improves it."""
+    if not problems.is_finite(result.w):
+        result = _replaced(problems, k, result, None)
+    certificate = problems.certify(k, result)
+    result.printed, result.certified_gap, result.asked_gap = True, certificate.gap, problems.settings.stopping.gap
+    return result, certificate
 
 
 def _least(problems: Any, k: int, start: np.ndarray | None) -> tuple[float, np.ndarray | None]:
@@ -89,7 +103,7 @@ def _replaced(problems: Any, k: int, result: Result, where: np.ndarray | None) -
 def _note(result: Result, primal: float, dual: float = 0.0) -> None:
     """Append a record of the replaced result."""
     record = {"iteration": result.iterations, "objective": primal, "bound": dual, "gap": relative_gap(primal, dual)}
-    record["active"] = result.history[-1]["active"]
+    record["active"] = result.history[-1].get("active", 0)
     result.history = [*result.history, record]
     result.iterations += 1
 

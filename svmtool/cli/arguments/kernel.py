@@ -19,7 +19,7 @@ from svmtool.params import LINEAR, RBF, Request, Settings
 class _KernelScan(scan.Scan):
     """Reads the arguments up to the data file."""
 
-    rows = registry.KERNEL_SOLVERS
+    rows = registry.rows_of(kernel=True)
     reals = {"g": "gamma", "r": "coef0", "c": "C", "n": "nu", "p": "p", "m": "cache_mb", "e": "eps"}
     integers = {"t": "kernel_type", "d": "degree", "h": "shrinking", "b": "probability"}
     valueless = {"q": scan.VALUELESS["q"]}
@@ -29,7 +29,8 @@ class _KernelScan(scan.Scan):
     def settings(self, values: dict[str, Any]) -> Settings:
         chosen = {"-g", "-d", "-r"}.intersection(self.given)
         default = RBF if chosen or values.get("solver", 0) < 30 else LINEAR
-        return Settings.of_kernel(**{"kernel_type": default, **values})
+        method = registry.default_method(values.get("solver", 0), kernel=True)
+        return Settings.of_kernel(**{"kernel_type": default, "method": method, **values})
 
     def solver(self, value: str) -> dict[str, Any]:
         name = value.strip()
@@ -81,14 +82,14 @@ def _check(settings: Settings, request: Request) -> None:
 
     LIBSVM's solver numbers accept all of LIBSVM's options, as LIBSVM does.
     """
-    row = registry.find_kernel(settings.problem.solver)
+    row = registry.find_kernel(settings.problem.solver, settings.problem.method)
     if row is not None:
         for option in request.given:
             if option not in registry.supported_options(row) and (row.number >= 30 or option.startswith("--")):
-                raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not support {option}")
+                raise scan.unsupported(row, option, registry.find_kernel)
     if not settings.run.options.paper_form:
         limits = ("--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check")
         for option in [o for o in request.given if o in limits]:
             raise SvmtoolError(f"ERROR: {option} needs --paper-form")
-    scan.check_stopping(request.given)
+    scan.check_stopping(request.given, row)
     scan.check_validation(request.given, "" if request.folds is None else "-v")

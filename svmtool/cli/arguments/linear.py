@@ -79,7 +79,7 @@ def parse(argv: list[str], libsvm: bool = False) -> Command:
             _check_spark(request)
         return _adapting(settings, request, files, notes)
     command = scan.training(settings, request, files, notes)
-    scan.check_stopping(request.given)
+    scan.check_stopping(request.given, None if request.auto else settings.row)
     _check_combinations(settings, request)
     return command
 
@@ -106,9 +106,9 @@ def _check_solver(settings: Settings, request: Request) -> None:
     As in LIBLINEAR an unknown solver number and -R are checked only after reading the data, and its solver numbers
     accept -p and -n without effect.
     """
-    row = next((r for r in registry.SOLVERS if r.number == settings.problem.solver), None)
-    if row is None:
+    if not any(r.number == settings.problem.solver for r in registry.SOLVERS):
         return
+    row = settings.row
     for option in request.given:
         if option in registry.supported_options(row) or (option == "-R" and row.number < 30):
             continue
@@ -127,7 +127,7 @@ def _check_solver(settings: Settings, request: Request) -> None:
         same = [other for other in able if option == "--spark" and registry.same_problem(other, row)]
         if same:
             advice = f"-s {registry.in_words(same)} solves the same problem and supports it"
-        raise SvmtoolError(f"ERROR: solver {row.number} ({row.name}) does not support {option}: {advice}")
+        raise scan.unsupported(row, option, registry.find, advice)
 
 
 def _check_combinations(settings: Settings, request: Request) -> None:

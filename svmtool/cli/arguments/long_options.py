@@ -8,7 +8,7 @@ from collections.abc import Callable
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.integers import parse_integer
 from svmtool.records import Record
-from svmtool.registry.row import BOUNDARIES, SCORE_NAMES, gap_of_theta
+from svmtool.registry.row import BOUNDARIES, METHODS, SCORE_NAMES, gap_of_theta
 from svmtool.tolerances import MB
 
 MAX_VALUES = 100_000  # of --grid
@@ -128,6 +128,12 @@ def _score(name: str, text: str) -> str:
     return text
 
 
+def _method(name: str, text: str) -> str:
+    if text not in METHODS:
+        raise SvmtoolError(f"ERROR: {name} {clipped(text)}: must be {' or '.join(METHODS)}")
+    return text
+
+
 def _boundary(name: str, text: str) -> str:
     if text not in BOUNDARIES:
         raise SvmtoolError(f"ERROR: {name} {clipped(text)}: must be theta or rho")
@@ -147,6 +153,12 @@ LONG_OPTIONS: dict[str, LongOption] = {
         "probability", "0|1", _zero_or_one, "1: store the sigmoids that svm-predict -b 1 needs (default 0)", "b"
     ),
     "--gap": LongOption("gap", "G", _positive, "stop at this certified relative duality gap instead of by -e"),
+    "--method": LongOption(
+        "method",
+        "M",
+        _method,
+        "paper: the paper's algorithm as printed (default); fast: the engine, to a certified gap",
+    ),
     "--max-seconds": LongOption("max_seconds", "T", _positive, "stop after T seconds with the best model so far"),
     "--max-iter": LongOption("max_iter", "N", _whole(1), "stop after N iterations with the best model so far"),
     "--seed": LongOption("seed", "N", _whole(0), "seed of random orders and folds (default: the original's folds)"),
@@ -157,6 +169,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
         "spark", "URL", _master, "train on a Spark cluster (local[2], spark://HOST:PORT ..), which reads the data file"
     ),
     "--loss-power": LongOption("loss_power", "P", _power, "power of the hinge, from 1 to 2 (default 2)"),
+    "--objective-change": LongOption(
+        "objective_change", "X", _positive, "ALM: stop when an iteration changes the objective by less (default 1e-4)"
+    ),
     "--mu": LongOption(
         "mu", "MU", _mu, "ALM: update rule of mu (merit, Eq. 29; geometric; balance); NESVM: initial mu, > 0"
     ),
@@ -182,7 +197,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     ),
     "--metrics": LongOption("metrics", "", None, "with -v: also print F1, AUC, log loss (-b 1) or R2 and others"),
     "--balanced": LongOption(
-        "balanced", "", None,
+        "balanced",
+        "",
+        None,
         "multiply C for each class by rows / (classes * rows of the class); --weights count as repeated rows",
     ),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),

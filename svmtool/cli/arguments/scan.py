@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from svmtool import registry
@@ -74,7 +75,7 @@ class Scan:
     given : options found, in their order, by their names in error messages
     """
 
-    rows = registry.SOLVERS
+    rows = registry.rows_of(kernel=False)
     reals = {"c": "C", "p": "p", "n": "nu", "e": "eps", "B": "bias"}  # letter -> field
     integers: dict[str, str] = {}
     valueless = VALUELESS  # letter -> what it sets
@@ -106,7 +107,8 @@ class Scan:
     def settings(self, values: dict[str, Any]) -> Settings:
         if values.get("eps") == float("inf"):  # LIBLINEAR's value for "not given"
             del values["eps"]
-        return Settings.of(**values)
+        method = registry.default_method(values.get("solver", Settings().problem.solver))
+        return Settings.of(**{"method": method, **values})
 
     def run(self) -> None:
         """Scan; self.i ends at the data file."""
@@ -234,9 +236,21 @@ def default_model(data: str) -> str:
     return ("stdin" if data == "-" else data.rpartition("/")[2]) + ".model"
 
 
-def check_stopping(given: tuple[str, ...]) -> None:
-    """Raise if two of the given options are stopping rules."""
-    rules = [option for option in ("-e", "--theta", "--gap") if option in given]
+def unsupported(row: registry.Solver, option: str, find: Callable[..., Any], advice: str = "") -> SvmtoolError:
+    """The error for an option that a row lacks; find: of the other method's row, which may have it."""
+    other = "fast" if row.printed else "paper"
+    same = find(row.number, other)
+    if same is not None and same is not row and option in registry.supported_options(same):
+        advice = f"use --method {other}"
+    method = " --method paper" if row.printed else ""
+    hint = f": {advice}" if advice else ""
+    return SvmtoolError(f"ERROR: solver {row.number} ({row.name}){method} does not support {option}{hint}")
+
+
+def check_stopping(given: tuple[str, ...], row: registry.Solver | None) -> None:
+    """Raise if two of the given options are stopping rules; --gap is none of a paper's algorithm."""
+    known = ("-e", "--theta") if row is not None and row.printed else ("-e", "--theta", "--gap")
+    rules = [option for option in known if option in given]
     if len(rules) > 1:
         raise SvmtoolError(f"ERROR: {rules[0]} and {rules[1]} are both stopping rules: give one of them")
 

@@ -23,7 +23,6 @@ MAX_NOTES_BYTES = 1 << 24  # bytes after the model that are searched for notes: 
 KERNEL_WORDS = (b"svm_type", b"kernel_type", b"degree", b"gamma", b"coef0", b"total_sv")  # only in LIBSVM's models
 
 
-
 class NotText(ModelError):
     """A file whose beginning cannot be the text of a model; the message is complete."""
 

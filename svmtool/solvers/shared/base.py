@@ -31,17 +31,18 @@ class Status:
     """Why a run ended.  `converged` says whether the result is reliable; `advice` is a message for the user.
 
     early: a looser stopping rule would have ended the run sooner; the options for that depend on the solver.
+    own: a rule of the solver's own ended the run, which says nothing of the gap.
     """
 
-    def __init__(self, name: str, converged: bool, advice: str, early: bool = False):
-        self.name, self.converged, self.advice, self.early = name, converged, advice, early
+    def __init__(self, name: str, converged: bool, advice: str, early: bool = False, own: bool = False):
+        self.name, self.converged, self.advice, self.early, self.own = name, converged, advice, early, own
 
     def __repr__(self) -> str:
         return f"Status({self.name})"
 
 
 OPTIMAL = Status("optimal", True, "the exact minimiser, to within round-off")
-RULE = Status("rule", True, "the stopping rule of -e holds")
+RULE = Status("rule", True, "the stopping rule of -e holds", own=True)
 POOR = Status("poor", False, "the stopping rule of -e ended the run too early: lower -e or use --gap")
 GAP = Status("gap", True, "the relative gap is at most the requested one")
 PRECISION = Status("precision", False, "rounding stops further progress: scale the features (svm-scale) or lower -c")

@@ -22,7 +22,7 @@ from svmtool.progress import doing
 from svmtool.solvers.shared import kernel_least_squares
 from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, RangeRule, Rule, Status
 from svmtool.tolerances import MIB
-from svmtool.training.kernel.verify import verify
+from svmtool.training.kernel.verify import as_printed, verify
 from svmtool.training.lines import SolverLines
 from svmtool.training.outcome import worst_status
 
@@ -118,7 +118,8 @@ class Fitting:
         if stop.ended():  # thousands of remaining problems must end at no cost
             result = zero(problem, Monitor(stop=stop, started=self.started).end())
         else:
-            result = self._run(registry.entry(s.row), problem, s.target, tolerance(s), label, stop, start)
+            gap = None if s.row.printed else s.target
+            result = self._run(registry.entry(s.row), problem, gap, tolerance(s), label, stop, start)
         return self.verified(problem, result, label, stop)
 
     def verified(
@@ -127,6 +128,8 @@ class Fitting:
     ) -> Solved:  # fmt: skip
         """Verify and certify a solver's result; a second method replaces it where needed."""
         s, stop = self.settings, self.stop if stop is None else stop
+        if s.row.printed:
+            return Solved(*as_printed(problem, result, s.stopping.gap))
         sound = registry.find_kernel(SOUND_SOLVER)
 
         def other() -> KernelResult | None:
@@ -159,9 +162,17 @@ class Fitting:
         monitor = Monitor(gap, s.stopping.max_iter, None, sink if listened else None, stop, self.started)
         try:
             with limits.until(monitor.ended), np.errstate(all="ignore"):  # the certifier finds nan and inf
-                return solver(problem, monitor, rule_of(eps), start, 1 if s.run.seed is None else s.run.seed)
+                return solver(problem, monitor, self._rule(eps), start, 1 if s.run.seed is None else s.run.seed)
         except EndedError:
             return zero(problem, monitor.end())
+
+    def _rule(self, eps: float) -> Any:
+        """The rule of a violation of eps; of a paper's algorithm its own tolerance."""
+        if self.settings.row.printed:
+            from svmtool.papers.running import Tolerance
+
+            return Tolerance(eps)
+        return rule_of(eps)
 
     def solve_several(
         self, problem: Callable[[int], AnyProblem], sizes: list[int], labels: list[str | None],

@@ -6,6 +6,7 @@ import copy
 import functools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,7 @@ from svmtool.training.validation.folds import GlibcRand
 
 # C = inf: the first cost, its growth and the largest, in units of the kernel's size.  Beyond, margins are round-off.
 FIRST_HARD_COST, HARD_GROWTH, MAX_HARD_COST = 1e3, 1e3, 1e12
-INSEPARABLE = Status(
-    "inseparable", False, "at C = inf no error is allowed, but the rows need some: choose a finite -c"
-)
+INSEPARABLE = Status("inseparable", False, "at C = inf no error is allowed, but the rows need some: choose a finite -c")
 ONE_CLASS_WARNING = "WARNING: training data in only one class. See README for details.\n"
 
 
@@ -67,7 +66,8 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     data, used = data.in_use()
     pairs = ClassPairs(data, fitting.settings)
     del data
-    solved = fused_pairs.solve(pairs, fitting)
+    printed = fitting.settings.row.printed
+    solved: list[Any] = [None] * len(pairs.pairs) if printed else fused_pairs.solve(pairs, fitting)
     unsolved = [k for k, done in enumerate(solved) if done is None]
     norms = None if pairs.points.rows is None else pairs.points.rows.square_norms()
 
@@ -129,8 +129,16 @@ def _model(
     coef = np.ascontiguousarray(coef[:, support])
     parts = data.support(support)
     model = KernelModel(
-        pairs.settings.row.word, data.kernel, tuple(pairs.classes.labels), count, rho, coef, nr_sv, *parts,
-        probA=probA, probB=probB,
+        pairs.settings.row.word,
+        data.kernel,
+        tuple(pairs.classes.labels),
+        count,
+        rho,
+        coef,
+        nr_sv,
+        *parts,
+        probA=probA,
+        probB=probB,
     )
     return model, support
 

@@ -10,6 +10,8 @@
    If no bound limits the sums of a nu type, rho and r are replaced by better ones (KernelProblem.without_losses).
 2. The statuses "optimal" and "gap" stay only if the certificate confirms them.  No status is converged without a finite
    gap, or by the solver's own rule with a gap above SLOW_MIN_GAP if its own constants made it worse than w = 0.
+
+Results of a paper's algorithm are only certified (as_printed).
 """
 
 from __future__ import annotations
@@ -22,7 +24,15 @@ import numpy as np
 from svmtool.certify import kernel as certifier
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import HardCertificate
-from svmtool.kernels.problems import AnyProblem, HardOneClass, KernelProblem, NuSvr, OneClass, relative
+from svmtool.kernels.problems import (
+    AnyProblem,
+    HardOneClass,
+    KernelProblem,
+    LeastSquaresSvc,
+    NuSvr,
+    OneClass,
+    relative,
+)
 from svmtool.kernels.results import DecisionFunction, KernelResult, feasible_sums
 from svmtool.kernels.rows import exact_sum
 from svmtool.solvers.shared import base
@@ -44,6 +54,34 @@ def verify(
     target: the requested gap, if any; other: returns the result of a second method, None if there is none.
     """
     function, result, certificate = _verify(problem, result, target, other)
+    certificate.primal, certificate.dual = function.scaled(certificate.primal), function.scaled(certificate.dual)
+    result.certified_gap = certificate.gap
+    return function, result, certificate
+
+
+def as_printed(
+    problem: AnyProblem, result: KernelResult, asked: float | None
+) -> tuple[DecisionFunction, KernelResult, Certificate]:
+    """`verify` of a paper's algorithm: no other method replaces or improves its result, which is only certified.
+
+    alpha may be outside the bounds where the paper's variables are coefficients; then `dual_point` has the dual value.
+    A result that is not finite becomes w = 0, not converged.  asked: the gap of --gap, if given.
+    """
+    result.printed, result.asked_gap = True, asked
+    if not _finite(result.alpha, result.rho, result.r):
+        result = certifier.zero(problem, base.PRECISION if result.status.converged else result.status)
+    if not np.any(result.alpha):
+        function, result, certificate = _nothing(problem, result)
+    else:
+        function, certificate = certified(problem, result)
+    if result.dual_point is not None:
+        other = _bound(problem, result.dual_point, certified(problem, result.dual_point)[1])
+        own = certificate.dual if isinstance(problem, LeastSquaresSvc) else -np.inf
+        certificate.dual = min(max(other, own), certificate.primal)
+        certificate.gap = problem.relative(certificate.primal, certificate.dual)
+    if proven_indefinite(problem, certificate):
+        certificate.gap, certificate.why_not = np.inf, NO_MEANING
+        result.status = INDEFINITE if result.status.converged else result.status
     certificate.primal, certificate.dual = function.scaled(certificate.primal), function.scaled(certificate.dual)
     result.certified_gap = certificate.gap
     return function, result, certificate
@@ -186,7 +224,7 @@ def certified(
             if result.zero:
                 found.primal, found.dual = 0.0, min(found.dual, 0.0)
                 found.gap = problem.relative(0.0, found.dual)
-        if found.primal > certifier.value_at_zero(problem)[0]:
+        if found.primal > certifier.value_at_zero(problem)[0] and not result.printed:
             found = _with_best_constants(problem, result, found)
     result.primal = found.primal
     if isinstance(found, HardCertificate) and found.plane is not None:

@@ -25,7 +25,7 @@ from svmtool.limits import EndedError, StopFlag, until, with_time_shares
 from svmtool.models.linear import LinearModel
 from svmtool.objectives import losses
 from svmtool.objectives.task import Task
-from svmtool.params import Settings
+from svmtool.params import Settings, tolerance
 from svmtool.progress import doing
 from svmtool.registry import Solver
 from svmtool.solvers.shared import base
@@ -67,7 +67,12 @@ def _systems_of_rows(solver: registry.Solver) -> bool:
     On seven subsets of five dense sets with fewer rows than features -s 1, 2, 3, 40, 41 and 42 took 0.004 to 1.6 times
     the time that they took with dense matrices, in the geometric mean 0.30; -s 0, 5, 6, 51, 52 and 70 gained nothing.
     """
-    return solver.loss in KINKED and solver.kind == "classification" and solver.regulariser != "|w|_1"
+    return (
+        solver.loss in KINKED
+        and solver.kind == "classification"
+        and solver.regulariser != "|w|_1"
+        and not solver.printed
+    )
 
 
 class Reduction(ABC):
@@ -320,8 +325,8 @@ class Reduction(ABC):
         return None if start is None else np.ascontiguousarray(start[:, k])
 
     def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag) -> Monitor:
-        gap = self.settings.target
-        progress = Progress(FIRST_CHECK_STEPS) if self.solver.optimal else None
+        gap = None if self.solver.printed else self.settings.target
+        progress = Progress(FIRST_CHECK_STEPS) if self.solver.optimal and not self.solver.printed else None
         aim = None if gap is None else AIM_SHARE * gap
         return Monitor(aim, self.settings.stopping.max_iter, sink=sink, stop=stop, progress=progress)
 
@@ -372,8 +377,12 @@ class Reduction(ABC):
         task, _ = self._with_costs(self.task(k))
         return registry.planner(self.method)(task, self._rule(k))
 
-    def _rule(self, k: int) -> Rule:
-        """The rule of problem k, which in a search for C may end a run where it starts."""
+    def _rule(self, k: int) -> Any:
+        """The rule of problem k, which in a search for C may end a run where it starts; a paper's is its tolerance."""
+        if self.solver.printed:
+            from svmtool.papers.running import Tolerance
+
+            return Tolerance(tolerance(self.settings))
         rule = self.rule(k)
         return rule._replace(confirmed=Confirmation(at_start=math.inf)) if self.any_start else rule
 

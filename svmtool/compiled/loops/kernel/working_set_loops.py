@@ -101,8 +101,7 @@ def step_pair(i, j, d, y, a, upper, rising, falling):
 
 
 @loop(
-    "i8(f4|f8[], f4|f8[], f4|f8[], f4|f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[],"
-    "u8, u8, f8, i8)"
+    "i8(f4|f8[], f4|f8[], f4|f8[], f4|f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], f8[], u8[], i8[],u8, u8, f8, i8)"
 )
 def pair_descent(
     K, diagonal, gain, best, y, a, upper, F, rising, falling, high, low, place, wanted, l, cut, tolerance,  # noqa: E741

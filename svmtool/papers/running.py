@@ -1,0 +1,96 @@
+"""What the papers' files share: rows as matrices, and the loop that records iterates; no mathematics of a paper.
+
+A paper's algorithm is a generator.  It yields its variables after each iteration and returns the Status of the rule
+that ended it.  So a test can compare iterates with the paper, and limits of time and Ctrl-C need no line in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse
+
+from svmtool.data.dense import DenseRows
+from svmtool.data.row_storage import Rows
+from svmtool.limits import EndedError
+from svmtool.records import Record
+from svmtool.solvers.shared.base import ITERATIONS, Monitor, Status
+
+LIMIT = Status("limit", True, "the paper's limit of iterations is reached", own=True)
+METHODS = {"paper": "the paper's algorithm as printed"}
+Matrix = np.ndarray | scipy.sparse.csr_array
+
+
+class Tolerance(Record):
+    """The rule of a paper: its own tolerance, the value of -e."""
+
+    eps: float
+
+
+class Point:
+    """An iterate: the weights w, f8[d], the objective there, and the paper's other variables by their letters.
+
+    bound: a lower bound of the least objective, if the algorithm has one; record: what else the solver log shows.
+    """
+
+    def __init__(
+        self, w: np.ndarray, objective: float, bound: float = -math.inf, record: dict[str, Any] | None = None,
+        **letters: Any,
+    ):  # fmt: skip
+        self.w, self.objective, self.bound, self.record = w, objective, bound, record or {}
+        self.__dict__.update(letters)
+
+
+AnyPoint = TypeVar("AnyPoint", bound=Point)
+
+
+def matrix(rows: Rows, bias: bool = True) -> Matrix:
+    """Return the rows as X, (n, d): an array of dense rows, else a csr_array.
+
+    The bias feature, if there is one, is the last column, but without `bias`.
+    """
+    features = rows.without_bias()
+    if isinstance(features, DenseRows):
+        X: Matrix = features.X
+    else:
+        indptr, indices, values = features.csr_arrays
+        X = scipy.sparse.csr_array((values, indices, indptr), shape=(rows.n, rows.n_features))
+    if not bias or rows.bias < 0:
+        return X
+    column = np.full((rows.n, 1), rows.bias)
+    if isinstance(X, np.ndarray):
+        return np.hstack((X, column))
+    return scipy.sparse.hstack((X, scipy.sparse.csr_array(column)), format="csr")
+
+
+def run(
+    steps: Generator[AnyPoint, None, Status], monitor: Monitor, limit: int | None = None
+) -> tuple[AnyPoint, Status]:
+    """Record each iterate of an algorithm until its own rule or the monitor ends it; return the last one and why.
+
+    The first one that it yields is its start, whose number is 0.  limit: the paper's limit of iterations, which
+    --max-iter replaces.
+    """
+    limit = limit if monitor.max_iter is None else monitor.max_iter
+    point = next(steps)
+    status = record(point, monitor)
+    while status is None:
+        if limit is not None and monitor.iterations > limit:
+            return point, LIMIT if monitor.max_iter is None else ITERATIONS
+        try:
+            point = next(steps)
+        except StopIteration as end:
+            return point, end.value
+        except EndedError:  # within an iteration
+            return point, monitor.end()
+        status = record(point, monitor)
+    return point, status
+
+
+def record(point: Point, monitor: Monitor) -> Status | None:
+    """Record an iterate; the limit that ends the run, if any."""
+    gap = math.inf if math.isinf(point.bound) else None
+    return monitor.step(point.objective, point.bound, gap, **point.record)
