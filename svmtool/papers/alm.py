@@ -8,14 +8,13 @@ Classifications, ICML 2014.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 
 import numpy as np
 
 from svmtool.objectives.task import Task
 from svmtool.papers.running import METHODS as METHODS
-from svmtool.papers.running import Matrix, Point, Tolerance, matrix, run
+from svmtool.papers.running import Matrix, Point, Tolerance
 from svmtool.registry.row import About
 from svmtool.solvers.shared.base import RULE, Monitor, Plan, Result, Status
 
@@ -48,7 +47,6 @@ def algorithm_2(
     """Yield w, b, e, lambda and mu of each iteration of Algorithm 2, after the start; C: f8[n]."""
     n, d = X.shape
     w, b, lam = np.zeros(d), 0.0, np.zeros(n)
-    Xw = X @ w
     yield Point(w, 0.0, 0.0, w=w, b=b, lam=lam, mu=mu)
     return RULE
 

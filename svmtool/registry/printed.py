@@ -12,7 +12,7 @@ from typing import Any
 
 from svmtool.registry import papers
 from svmtool.registry.libsvm import KERNEL_OPTIONS
-from svmtool.registry.row import ALM, MFN_PAPER, RUN_OPTIONS, Solver
+from svmtool.registry.row import ALM, RUN_OPTIONS, Solver
 
 LINEAR_OPTIONS = RUN_OPTIONS | {"--method"}
 WITH_KERNEL = (KERNEL_OPTIONS | {"--method"}) - {"-h"}

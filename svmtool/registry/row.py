@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from svmtool.records import Record
 
-
 METHODS = ("paper", "fast")  # values of --method: the paper's algorithm as printed, or the engine
 
 
