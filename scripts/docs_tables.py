@@ -56,14 +56,29 @@ def kernel_solvers() -> str:
 
 def stopping() -> str:
     """When each linear solver stops, and the word that its model files carry."""
-    rows = [(f"`{row.number}`", row.stopping, f"`{row.word}`") for row in registry.SOLVERS]
+    rows = [(f"`{row.number}`", row.stopping, f"`{row.word}`") for row in registry.default_rows()]
     return table(("`-s`", "stops when", "`solver_type` in the model file"), rows)
 
 
 def kernel_stopping() -> str:
     """When each solver with kernels stops, and the word that its model files carry."""
-    rows = [(f"`{row.number}`", row.stopping, f"`{row.word}`") for row in registry.KERNEL_SOLVERS]
+    rows = [(f"`{row.number}`", row.stopping, f"`{row.word}`") for row in registry.default_rows(kernel=True)]
     return table(("`-s`", "stops when", "`svm_type` in the model file"), rows)
+
+
+def printed(rows) -> str:
+    """What each number of a paper runs: its algorithm, what differs from print, and what --method fast does."""
+    lines = []
+    for row in rows:
+        about = registry.about(row)
+        numbered = " ".join(f"({k}) {text}" for k, text in enumerate(about.differs, 1))
+        lines.append((f"`{row.number}`", about.algorithm, numbered, about.iteration, about.fast))
+    return table(("`-s`", "algorithm", "not as printed", "an iteration costs", "`--method fast`"), lines)
+
+
+def engine(rows) -> str:
+    """When the papers' numbers stop with --method fast."""
+    return table(("`-s`", "with `--method fast` it stops when"), [(f"`{r.number}`", r.stopping) for r in rows])
 
 
 def papers(rows) -> str:
@@ -186,10 +201,14 @@ def cell(run: dict | None) -> str:
 TABLES = {
     "solvers": solvers,
     "stopping rules": stopping,
-    "papers": lambda: papers(registry.SOLVERS),
+    "papers": lambda: papers(registry.default_rows()),
+    "printed": lambda: printed(registry.PRINTED),
+    "kernel printed": lambda: printed(registry.KERNEL_PRINTED),
+    "fast": lambda: engine(row for row in registry.SOLVERS if "--method" in row.supported),
+    "kernel fast": lambda: engine(row for row in registry.KERNEL_SOLVERS if "--method" in row.supported),
     "kernel solvers": kernel_solvers,
     "kernel stopping rules": kernel_stopping,
-    "kernel papers": lambda: papers(registry.KERNEL_SOLVERS),
+    "kernel papers": lambda: papers(registry.default_rows(kernel=True)),
     "options": option_table,
     "kernel options": kernel_options,
     "predict options": lambda: usage(predict_options.USAGE),

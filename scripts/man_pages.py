@@ -60,7 +60,7 @@ def help_page(name: str, about: str, text: str) -> str:
 
 def kernel_sections() -> list[tuple[str, Rows]]:
     return [
-        ("SOLVERS WITH A KERNEL", texts.solver_rows(registry.KERNEL_SOLVERS)),
+        ("SOLVERS WITH A KERNEL", texts.solver_rows(registry.default_rows(kernel=True))),
         ("OPTIONS WITH A KERNEL", texts.kernel_option_rows()),
     ]
 
@@ -101,7 +101,7 @@ def pages() -> dict[str, str]:
     found = {
         "svm-train": page(
             "svm-train", "train a linear or kernel support vector machine", [f"svm-train {arguments}"],
-            ("DESCRIPTION", [*about, texts.ABOUT_KERNELS]), ("SOLVERS", texts.solver_rows(registry.SOLVERS)),
+            ("DESCRIPTION", [*about, texts.ABOUT_KERNELS]), ("SOLVERS", texts.solver_rows(registry.default_rows())),
             ("OPTIONS OF LIBLINEAR", texts.option_rows()), *kernel_sections(),
             ("LONG OPTIONS", texts.long_option_rows()),
         ),

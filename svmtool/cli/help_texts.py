@@ -66,7 +66,7 @@ LIBSVM_OPTIONS = (
     ("-q", "", "quiet: no output of the solver"),
 )
 
-NAME_WIDTH = 16  # of the facts of --explain
+NAME_WIDTH = 13  # of the facts of --explain
 WIDEST, NARROWEST = 100, 40
 
 
@@ -99,29 +99,38 @@ def long_option_rows(libsvm: bool = False) -> list[tuple[str, str]]:
 
 def _with_kernels(name: str) -> bool:
     """Whether a long option is about the command, or supported with a kernel."""
-    return not LONG_OPTIONS[name].setting or registry.anywhere(name, registry.KERNEL_SOLVERS)
+    return not LONG_OPTIONS[name].setting or registry.anywhere(name, registry.rows_of(kernel=True))
 
 
 def _only(option: str, libsvm: bool = False) -> str:
     """` (-s 2 or 40 only)`, ` (not -s 43)` or ` (with kernels only)` for an option that not every solver supports."""
     option = option[:2] if option.startswith("-w") else option
-    able = [row for row in registry.KERNEL_SOLVERS if option in registry.supported_options(row)]
+    able = registry.supporting(option, kernel=True)
     rows, known = able, registry.KERNEL_SOLVERS
     if not libsvm:
         rows, known = registry.supporting(option), registry.SOLVERS
         if not rows:
-            return f" (with kernels, -s {registry.in_words(able)} only)"
-    others = [row for row in known if row not in rows]
+            return f" (with kernels, -s {registry.in_words(able)} only{_method_of(option, able)})"
+    others, method = [row for row in known if row not in rows], _method_of(option, rows)
     if len(others) < len(rows):
-        return f" (not -s {registry.in_words(others)})" if others else ""
-    return f" (-s {registry.in_words(rows)} only)"
+        without = f"not -s {registry.in_words(others)}" if others else ""
+        text = without + (method if without else method.removeprefix("; "))
+        return f" ({text})" if text else ""
+    return f" (-s {registry.in_words(rows)} only{method})"
+
+
+def _method_of(option: str, rows: Iterable[Solver]) -> str:
+    """`; from 30 with --method fast` where the numbers of papers among `rows` support an option with one method."""
+    both = [registry.methods_with(option, row) for row in rows if row.number >= 30]
+    one = {tuple(methods) for methods in both}
+    return f"; from 30 with --method {both[0][0]}" if len(one) == 1 and len(both[0]) == 1 else ""
 
 
 def usage(libsvm: bool = False) -> str:
     """The text printed for a line without arguments; libsvm: of libsvm-train.  The first line is the original's."""
     lines = [f"Usage: {'svm-train' if libsvm else 'train'} {ARGUMENTS}"]
-    linear = (("solvers", solver_rows(registry.SOLVERS)), ("options", option_rows()))
-    kernel = (("solvers", solver_rows(registry.KERNEL_SOLVERS)), ("options", kernel_option_rows()))
+    linear = (("solvers", solver_rows(registry.default_rows())), ("options", option_rows()))
+    kernel = (("solvers", solver_rows(registry.default_rows(kernel=True))), ("options", kernel_option_rows()))
     given = " with a kernel (-t, -g, -d or -r is given)"
     parts = kernel if libsvm else (*linear, *((f"{title}{given}", rows) for title, rows in kernel))
     for title, rows in parts:
@@ -196,11 +205,11 @@ def whole_help(libsvm: bool = False) -> str:
         "directory."
     )
     linear = (
-        ("Solvers", solver_rows(registry.SOLVERS)),
+        ("Solvers", solver_rows(registry.default_rows())),
         ("Options of LIBLINEAR, before the data file", option_rows()),
     )
     kernel = (
-        ("Solvers with a kernel", solver_rows(registry.KERNEL_SOLVERS)),
+        ("Solvers with a kernel", solver_rows(registry.default_rows(kernel=True))),
         ("Options of LIBSVM, with a kernel", kernel_option_rows()),
     )
     more = ("Long options of svmtool, before the data file", long_option_rows(libsvm))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse
@@ -16,18 +16,12 @@ import scipy.sparse
 from svmtool.data.dense import DenseRows
 from svmtool.data.row_storage import Rows
 from svmtool.limits import EndedError
-from svmtool.records import Record
 from svmtool.solvers.shared.base import ITERATIONS, Monitor, Status
+from svmtool.solvers.shared.base import Tolerance as Tolerance
 
 LIMIT = Status("limit", True, "the paper's limit of iterations is reached", own=True)
 METHODS = {"paper": "the paper's algorithm as printed"}
-Matrix = np.ndarray | scipy.sparse.csr_array
-
-
-class Tolerance(Record):
-    """The rule of a paper: its own tolerance, the value of -e."""
-
-    eps: float
+Matrix: TypeAlias = "np.ndarray | scipy.sparse.csr_array"
 
 
 class Point:

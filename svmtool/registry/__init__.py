@@ -88,11 +88,21 @@ def rows_of(kernel: bool) -> tuple[Solver, ...]:
     return KERNEL_SOLVERS + KERNEL_PRINTED if kernel else SOLVERS + PRINTED
 
 
-def supporting(option: str) -> list[Solver]:
+def default_rows(kernel: bool = False) -> tuple[Solver, ...]:
+    """Return one row for each number, with the method that runs when --method is not given."""
+    known = _KERNEL_PRINTED_BY_KEY if kernel else _PRINTED_BY_KEY
+    return tuple(known.get(row.number, row) for row in (KERNEL_SOLVERS if kernel else SOLVERS))
+
+
+def supporting(option: str, kernel: bool = False) -> list[Solver]:
     """Return the rows that support an option with one of their methods, in the order of the table."""
-    printed = {row.number: row for row in PRINTED}
-    both = ([row, *([printed[row.number]] if row.number in printed else [])] for row in SOLVERS)
-    return [pair[0] for pair in both if any(option in supported_options(row) for row in pair)]
+    return [row for row in (KERNEL_SOLVERS if kernel else SOLVERS) if methods_with(option, row)]
+
+
+def methods_with(option: str, row: Solver) -> list[str]:
+    """Return the methods of --method with which the number of a row supports an option."""
+    rows = {"paper": (_KERNEL_PRINTED_BY_KEY if row.kernel else _PRINTED_BY_KEY).get(row.number), "fast": row}
+    return [method for method, found in rows.items() if found is not None and option in supported_options(found)]
 
 
 def supported_options(row: Solver) -> frozenset[str]:

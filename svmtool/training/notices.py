@@ -71,10 +71,11 @@ def notices(row: Solver, done: Any, name: str = "the model") -> tuple[Notice, ..
     elif done.status is not None and not done.status.converged:
         found.append(of_status(done.status, row, done.certificate))
     elif vague := vague_gap(done.results):
-        rule, way = ("the paper's stopping rule", "--method fast") if row.printed else ("the stopping rule of -e", "")
-        text = f"{rule} holds, but the optimum may lie up to "
+        text, way = "the stopping rule of -e holds, but the optimum may lie up to ", "use --gap 1e-3 to continue"
+        if row.printed:
+            text, way = "the paper's stopping rule holds, but the optimum may lie up to ", "use --method fast"
         text += f"{100.0 * vague:.2g} % lower (certified relative gap {vague:.2g})"
-        found.append(Notice("gap", text, f"use {way or '--gap 1e-3'} to continue"))
+        found.append(Notice("gap", text, way))
     return tuple(found)
 
 

@@ -168,7 +168,8 @@ def show(done: Training, input_warnings: list[str], console: Any) -> None:
 def _notes(settings: Settings, certificate: Certificate, results: list[Result]) -> tuple[str, ...]:
     """Comment lines of the model file: options, certificate and reason for stopping."""
     row, s, gap = settings.row, settings.problem, settings.stopping.gap
-    asked = f" -c {s.C:.17g}" if "-c" in registry.supported_options(row) else ""
+    asked = f" --method {s.method}" if "--method" in row.supported else ""
+    asked += f" -c {s.C:.17g}" if "-c" in registry.supported_options(row) else ""
     asked += f" -B {s.bias:.17g}" + ("" if s.regularize_bias else " -R")
     asked += " -b 1" if settings.run.probability else ""
     if "--loss-power" in row.supported:

@@ -55,16 +55,11 @@ def changed(line: str) -> dict:
         ("-v 3 --stratified d", {"folds": 3, "stratified": True}),
         ("--solver-log l --plot=p.svg -q d", {"solver_log": "l", "plot": "p.svg", "quiet": True}),
         ("-s 31 d", {"solver": 31, "bias": 1.0, "regularize_bias": False}),
-        ("-s 30 -B -1 d", {"solver": 30}),
+        ("-s 30 -B -1 d", {"solver": 30, "method": "paper"}),
+        ("-s 30 --method fast -B -1 d", {"solver": 30}),
         (
-            "-s alm --loss-power 1.5 --mu merit --inner-steps 3 -B 2 d",
-            {
-                "solver": 30,
-                "bias": 2.0,
-                "loss_power": 1.5,
-                "mu": "merit",
-                "inner_steps": 3,
-            },
+            "-s alm --loss-power 1.5 --mu merit -B 2 d",
+            {"solver": 30, "method": "paper", "bias": 2.0, "loss_power": 1.5, "mu": "merit"},
         ),
         ("-b 1 d", {"probability": True}),
         ("-b 1 -b 0 d", {}),
@@ -103,6 +98,7 @@ def test_files(line, data, model):
 
 def test_empty_argument_is_a_file_name():
     assert parse([""]).data == ""
+
 
 NO_SEARCH = "Warm-start parameter search only available for -s 0, -s 2 and -s 11; here also for " + ", ".join(
     f"-s {row.number}" for row in registry.supporting("-C") if row.number >= 30

@@ -22,13 +22,13 @@ TESTS = sorted(REPOSITORY.glob("tests/**/*.py"))
 ORDER = (
     "errors integers interrupts limits records tolerances", "progress", "charts compiled registry",
     "numbers params metrics",
-    "models", "data", "linalg", "objectives", "coordinate", "kernels", "certify", "solvers",
+    "models", "data", "linalg", "objectives", "coordinate", "kernels", "certify", "solvers", "papers",
     "formats", "conversion inspection scaling", "comparison export report",
     "training", "api distributed", "sklearn spark cli", "compat",
     "liblinearutil svmutil", "start", "__main__",
 )  # fmt: skip
 LEVEL = {part: level for level, parts in enumerate(ORDER) for part in parts.split()}
-NUMERICS = {"linalg", "objectives", "coordinate", "kernels", "certify", "solvers"}  # read and write no files
+NUMERICS = {"linalg", "objectives", "coordinate", "kernels", "certify", "solvers", "papers"}  # read and write no files
 
 
 def part_of(module: str) -> str:
@@ -92,9 +92,20 @@ def test_solvers_do_not_import_each_other(path):
     assert not imports(path) & others
 
 
+@pytest.mark.parametrize("row", registry.PRINTED + registry.KERNEL_PRINTED, ids=lambda row: f"{row.number}-{row.space}")
+def test_a_papers_file_uses_no_other_method(row):
+    """Neither another paper's file nor a solver of the engine: shared/base.py has statuses and the monitor."""
+    path = PACKAGE / "papers" / (row.module.rpartition(".")[2] + ".py")
+    modules = imports(path)
+    papers = {module_of(p) for p in (PACKAGE / "papers").glob("*.py")} - {"svmtool.papers", "svmtool.papers.running"}
+    assert not modules & papers - {row.module}
+    assert {m for m in modules if part_of(m) == "solvers"} <= {"svmtool.solvers.shared.base"}
+
+
 def test_files_are_short():
     lengths = {path: path.read_text(encoding="utf-8").count("\n") for path in [*FILES, *TESTS]}
-    assert not [(p, n) for p, n in lengths.items() if n > (300 if PACKAGE / "solvers" in p.parents else 400)]
+    short = {PACKAGE / "solvers", PACKAGE / "papers"}
+    assert not [(p, n) for p, n in lengths.items() if n > (300 if short.intersection(p.parents) else 400)]
 
 
 def test_only_the_registry_names_solvers():

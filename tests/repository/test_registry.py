@@ -117,6 +117,7 @@ def test_explain_tells_problem_rule_and_paper(row):
 def test_option_that_a_row_lacks_is_an_error_naming_those_that_have_it(monkeypatch):
     poor = registry.find(1)._replace(supported=frozenset())
     monkeypatch.setattr(registry, "SOLVERS", tuple(poor if row.number == 1 else row for row in registry.SOLVERS))
+    monkeypatch.setitem(registry._BY_KEY, 1, poor)
     able = registry.in_words(row for row in registry.SOLVERS if row.number != 1)
     with pytest.raises(SvmtoolError, match=rf"solver 1 \(l2svc-dual\) does not support --max-seconds: use -s {able}"):
         linear.parse(["--max-seconds", "3", "d"])

@@ -91,5 +91,5 @@ def _check(settings: Settings, request: Request) -> None:
         limits = ("--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check")
         for option in [o for o in request.given if o in limits]:
             raise SvmtoolError(f"ERROR: {option} needs --paper-form")
-    scan.check_stopping(request.given, row)
+    scan.check_stopping(request.given, row is not None and row.printed)
     scan.check_validation(request.given, "" if request.folds is None else "-v")

@@ -79,7 +79,7 @@ def parse(argv: list[str], libsvm: bool = False) -> Command:
             _check_spark(request)
         return _adapting(settings, request, files, notes)
     command = scan.training(settings, request, files, notes)
-    scan.check_stopping(request.given, None if request.auto else settings.row)
+    scan.check_stopping(request.given, settings.problem.method == "paper")
     _check_combinations(settings, request)
     return command
 

@@ -107,7 +107,7 @@ class Scan:
     def settings(self, values: dict[str, Any]) -> Settings:
         if values.get("eps") == float("inf"):  # LIBLINEAR's value for "not given"
             del values["eps"]
-        method = registry.default_method(values.get("solver", Settings().problem.solver))
+        method = "fast" if values.get("auto") else registry.default_method(values.get("solver", 1))
         return Settings.of(**{"method": method, **values})
 
     def run(self) -> None:
@@ -247,9 +247,9 @@ def unsupported(row: registry.Solver, option: str, find: Callable[..., Any], adv
     return SvmtoolError(f"ERROR: solver {row.number} ({row.name}){method} does not support {option}{hint}")
 
 
-def check_stopping(given: tuple[str, ...], row: registry.Solver | None) -> None:
-    """Raise if two of the given options are stopping rules; --gap is none of a paper's algorithm."""
-    known = ("-e", "--theta") if row is not None and row.printed else ("-e", "--theta", "--gap")
+def check_stopping(given: tuple[str, ...], printed: bool) -> None:
+    """Raise if two of the given options are stopping rules; --gap is none where the paper's algorithm is `printed`."""
+    known = ("-e", "--theta") if printed else ("-e", "--theta", "--gap")
     rules = [option for option in known if option in given]
     if len(rules) > 1:
         raise SvmtoolError(f"ERROR: {rules[0]} and {rules[1]} are both stopping rules: give one of them")

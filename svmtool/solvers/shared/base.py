@@ -271,6 +271,12 @@ class Confirmation(Record):
     slow: float = math.inf
 
 
+class Tolerance(Record):
+    """The rule of a paper's algorithm: its own tolerance, the value of -e."""
+
+    eps: float
+
+
 class Rule(Record):
     """The stopping rule of -e; without primal, dual and certified part the solver continues to the exact minimiser."""
 

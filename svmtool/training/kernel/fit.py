@@ -20,7 +20,7 @@ from svmtool.models.kernel import KernelModel
 from svmtool.params import NO_OPTIONS, Settings, tolerance
 from svmtool.progress import doing
 from svmtool.solvers.shared import kernel_least_squares
-from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, RangeRule, Rule, Status
+from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, RangeRule, Rule, Status, Tolerance
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.verify import as_printed, verify
 from svmtool.training.lines import SolverLines
@@ -168,11 +168,7 @@ class Fitting:
 
     def _rule(self, eps: float) -> Any:
         """The rule of a violation of eps; of a paper's algorithm its own tolerance."""
-        if self.settings.row.printed:
-            from svmtool.papers.running import Tolerance
-
-            return Tolerance(eps)
-        return rule_of(eps)
+        return Tolerance(eps) if self.settings.row.printed else rule_of(eps)
 
     def solve_several(
         self, problem: Callable[[int], AnyProblem], sizes: list[int], labels: list[str | None],

@@ -80,6 +80,7 @@ def notes(s: Settings, done: KernelTraining, n_features: int) -> tuple[str, ...]
     """Lines for the model file behind the support vectors: version, options, certificate, status, features."""
     number = kernel_of(s).kernel_type
     asked = f"-s {s.row.number} ({s.row.name}) -t {number} ({KERNEL_NAMES[number]})"
+    asked += f" --method {s.problem.method}" if "--method" in s.row.supported else ""
     asked += f" -c {s.problem.C:.17g}" if "-c" in registry.supported_options(s.row) else ""
     if "-n" in s.row.supported:
         asked += f" -n {s.problem.nu:.17g}"

@@ -29,7 +29,7 @@ from svmtool.params import Settings, tolerance
 from svmtool.progress import doing
 from svmtool.registry import Solver
 from svmtool.solvers.shared import base
-from svmtool.solvers.shared.base import Confirmation, Monitor, Plan, RangeRule, Result, Rule
+from svmtool.solvers.shared.base import Confirmation, Monitor, Plan, RangeRule, Result, Rule, Tolerance
 from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import DENSE_BELOW
 from svmtool.training import verify
@@ -67,12 +67,8 @@ def _systems_of_rows(solver: registry.Solver) -> bool:
     On seven subsets of five dense sets with fewer rows than features -s 1, 2, 3, 40, 41 and 42 took 0.004 to 1.6 times
     the time that they took with dense matrices, in the geometric mean 0.30; -s 0, 5, 6, 51, 52 and 70 gained nothing.
     """
-    return (
-        solver.loss in KINKED
-        and solver.kind == "classification"
-        and solver.regulariser != "|w|_1"
-        and not solver.printed
-    )
+    kinked = solver.loss in KINKED and solver.kind == "classification" and solver.regulariser != "|w|_1"
+    return kinked and not solver.printed
 
 
 class Reduction(ABC):
@@ -325,9 +321,9 @@ class Reduction(ABC):
         return None if start is None else np.ascontiguousarray(start[:, k])
 
     def _monitor(self, sink: Callable[..., None] | None, stop: StopFlag) -> Monitor:
-        gap = None if self.solver.printed else self.settings.target
-        progress = Progress(FIRST_CHECK_STEPS) if self.solver.optimal and not self.solver.printed else None
-        aim = None if gap is None else AIM_SHARE * gap
+        gap, printed = self.settings.target, self.solver.printed
+        progress = Progress(FIRST_CHECK_STEPS) if self.solver.optimal and not printed else None
+        aim = None if gap is None or printed else AIM_SHARE * gap
         return Monitor(aim, self.settings.stopping.max_iter, sink=sink, stop=stop, progress=progress)
 
     def _untouched(self, k: int, w: np.ndarray | None, stop: StopFlag) -> Result | None:
@@ -380,11 +376,8 @@ class Reduction(ABC):
     def _rule(self, k: int) -> Any:
         """The rule of problem k, which in a search for C may end a run where it starts; a paper's is its tolerance."""
         if self.solver.printed:
-            from svmtool.papers.running import Tolerance
-
             return Tolerance(tolerance(self.settings))
-        rule = self.rule(k)
-        return rule._replace(confirmed=Confirmation(at_start=math.inf)) if self.any_start else rule
+        return self.rule(k)._replace(**({"confirmed": Confirmation(at_start=math.inf)} if self.any_start else {}))
 
     def weights(self, results: list[Result]) -> np.ndarray:
         """The results as columns, f8 (length of w, problems)."""
