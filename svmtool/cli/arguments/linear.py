@@ -136,9 +136,6 @@ def _check_combinations(settings: Settings, request: Request) -> None:
     if mu is not None and not s.auto and isinstance(mu, float) != ("--no-homotopy" in settings.row.supported):
         wanted = "a number > 0" if isinstance(mu, str) else "merit or geometric"
         raise SvmtoolError(f"ERROR: --mu {mu}: -s {settings.row.number} ({settings.row.name}) needs {wanted}")
-    if not s.auto and mu == "balance" and "--inner-steps" not in settings.row.supported:
-        able = registry.in_words(registry.supporting("--inner-steps"))
-        raise SvmtoolError(f"ERROR: --mu balance needs -s {able}: use merit or geometric")
     if s.plain_model:
         _check_plain_model(settings, s)
     if s.grid is not None:
