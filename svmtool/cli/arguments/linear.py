@@ -170,7 +170,7 @@ def _check_plain_model(settings: Settings, request: Request) -> None:
 
 def _check_spark(request: Request) -> None:
     """Raise for options that cannot be combined with --spark."""
-    for name in ("-s auto", "--loo", "--memory", "--threads", "--add", "--remove", "--no-homotopy",
+    for name in ("-s auto", "--loo", "--memory", "--threads", "--add", "--remove",
                  "--grid", "--score", "--metrics", "--balanced", "--plain-model"):  # fmt: skip
         if request.auto if name == "-s auto" else name in request.given:
             raise SvmtoolError(f"ERROR: --spark cannot be combined with {name}")
