@@ -44,11 +44,6 @@ def unknown(argument: str, command: str, sentence: str = "unknown option") -> st
         if command == "svm-train" and word == "-h":
             return f"{start}: an option of LIBSVM, whose command line needs -t, -g, -d or -r (-t 2: RBF kernel)"
         return f"{start}: it is an option of {' and '.join(others)}" if others else start
-    if command == "svm-train":
-        from svmtool.params import GONE
-
-        if word in GONE:
-            return f"{word} is gone: {GONE[word]}"
     known = words_of(command)
     if word in known:
         return f"{start}: use {known[word]}"

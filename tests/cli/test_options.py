@@ -151,7 +151,7 @@ def test_usage_is_shown(line, sentence, capsys):
         ("-s 30 --mu 0.5 d", "--mu 0.5: -s 30 (alm) needs merit or geometric"),
         ("-s 50 --mu 0 d", "--mu 0: must be merit or geometric, or a number > 0"),
         ("-s 52 --mu 1 d", "solver 52 (nesvm-ls) does not support --mu"),
-        ("-s 31 --no-homotopy d", "does not support --no-homotopy"),
+        ("-s 31 --no-homotopy d", "--no-homotopy "),
         ("-s 2 --loss-power 1.5 d", "solver 2 (l2svc) does not support --loss-power: use -s 30 or 31"),
         ("-s abc d", f"unknown solver type: abc: use -s {registry.in_words(registry.SOLVERS)}"),
         ("-s 99999999999 d", "not an integer of 32 bits"),
