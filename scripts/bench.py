@@ -58,7 +58,6 @@ PARTS = {
     "slope": alone.slope,
     "determinism": commands.determinism,
     "hinge": hinge.hinge,
-    "powers": hinge.powers,
     "powerslope": hinge.powerslope,
     "regression": hinge.regression,
     "numbers": each_number.each_number,

@@ -60,13 +60,16 @@ class Stopping(Record):
     max_seconds: float | None = None
 
 
+# Options of earlier versions of svm-train, and what stands in their place.
+GONE = {"--inner-steps": "-s 30 runs the paper's one gradient step"}
+
+
 class Options(Record):
     """Options of single solvers, by the names of their command line options; None or the default: the solver decides.
 
     mu           --mu: a number, or the name of a rule
     objective_change
                  --objective-change: of ALM, below which change of the objective a run ends
-    inner_steps  --inner-steps: conjugate gradient steps within a step of inexact ALM
     homotopy     False with --no-homotopy
     passes       --passes: passes of FALSVM over the rows
     sample       --sample: rows that a round of FOSVM2 draws
@@ -80,7 +83,6 @@ class Options(Record):
 
     mu: str | float | None = None
     objective_change: float = 1e-4
-    inner_steps: int | None = None
     homotopy: bool = True
     passes: int = 1
     sample: int | None = None

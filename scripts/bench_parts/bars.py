@@ -19,8 +19,6 @@ SCALE_EACH = 3.0  # whole svm-scale, LIBSVM's time over ours: at least
 MEMORY_MB = 60.0  # peak memory of svm-train above LIBLINEAR's: at most
 LOW_DENSE_MEAN = 0.5  # -s 3 on dense sets of few features, our time over LIBLINEAR's, geometric mean: at most
 TIGHTER_EACH = 2.0  # -s 3, time to a gap of 1e-6 over that to 1e-4: at most
-POWERS_APART = 1e-4  # -s 30 and 31, relative difference of objectives where both converged: at most
-POWERS_POINTS = 1.0  # -s 30 and 31, difference of accuracy in percentage points: at most
 SLOPE = 1.15  # log-log slope of training time in the number of rows: at most
 
 LARGE_SETS = ("connect-4", "covtype.binary.scale01.part", "madelon.ctr", "mnist.scale", "imdb.tfidf", "imdb.bigram")
@@ -35,10 +33,8 @@ LOW_DENSE_SETS = (
     "cod-rna.std", "covtype.binary.scale01.part", "covtype.scale01.part", "ijcnn1", "magic04", "magic04_scale",
     "shuttle.scale",
 )  # fmt: skip
-POWER_SETS = ("ijcnn1", "covtype.binary.scale01.part", "shuttle.scale", "magic04_scale", "svmguide1")
 POWER_SLOPE_SETS = ("ijcnn1", "covtype.binary.scale01.part")
 POWERS = (1.0, 2.0)
-POWER_COSTS = (1.0, 1e2, 1e4, 1e6)
 HINGE_GAPS = (1e-4, 1e-6)
 COSTS = (0.01, 1.0, 100.0)
 NUS = (0.01, 0.1, 0.5)  # instead of C for one-class

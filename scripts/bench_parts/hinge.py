@@ -85,34 +85,9 @@ def free(solver: int, p: float, C: float, **more) -> dict:
     return {"solver": solver, "loss_power": p, "C": C, "bias": 1.0, "regularize_bias": False, **more}
 
 
-def powers(ctx: Context) -> None:
-    """-s 30 (inexact) against -s 31 (exact): objective, and accuracy over C (the paper's Figure 2)."""
-    ctx.report.section("powers", "-s 30 beside -s 31, both to their default gap")
-    apart, points = 0.0, 0.0
-    for name, path in ctx.sets(("heart_scale",) if ctx.quick else bars.POWER_SETS):
-        cases = [(p, C) for p in bars.POWERS for C in bars.POWER_COSTS]
-        inexact = ours(path, [free(30, p, C, max_seconds=20.0) for p, C in cases])
-        exact = ours(path, [free(31, p, C, max_seconds=20.0) for p, C in cases])
-        for (p, C), a, b in zip(cases, inexact, exact, strict=True):
-            both = a["converged"] and b["converged"]
-            difference = abs(a["objective"] - b["objective"]) / b["objective"]
-            accuracy = 100 * (a["accuracy"] - b["accuracy"])
-            if both:
-                apart = max(apart, difference)
-            points = max(points, abs(accuracy))
-            ctx.report.row(
-                f"{name:28} p {p:g} C {C:<8g} inexact {a['seconds']:8.3f} s gap {a['gap']:.1e}   exact "
-                f"{b['seconds']:8.3f} s gap {b['gap']:.1e}   apart {difference:.1e}   accuracy {accuracy:+.3f}"
-                + ("" if both else "   NOT CONVERGED"),
-                job=name, p=p, C=C, inexact=a, exact=b,
-            )  # fmt: skip
-    ctx.report.bar("-s 30 and 31, relative difference of objectives, worst", apart, "<=", bars.POWERS_APART)
-    ctx.report.bar("-s 30 and 31, difference of accuracy in points, worst", points, "<=", bars.POWERS_POINTS)
-
-
 def powerslope(ctx: Context) -> None:
-    """Training time of -s 30 and 31 against the number of rows (the paper's Figure 1), to its 1% of the optimum."""
-    ctx.report.section("powerslope", "-s 30 and 31 on parts of the rows, C = 1, gap 1e-2, seconds")
+    """Training time of -s 31 against the number of rows, to 1% of the optimum."""
+    ctx.report.section("powerslope", "-s 31 on parts of the rows, C = 1, gap 1e-2, seconds")
     for name, path in ctx.sets(("connect-4",) if ctx.quick else bars.POWER_SLOPE_SETS):
         lines = Path(path).read_bytes().splitlines(keepends=True)
         order = random.Random(1).sample(range(len(lines)), len(lines))
@@ -120,16 +95,14 @@ def powerslope(ctx: Context) -> None:
         for divisor in (8, 4, 2, 1):
             part = ctx.path(f"power{divisor}")
             Path(part).write_bytes(b"".join(lines[i] for i in sorted(order[: len(lines) // divisor])))
-            cases = [(s, p) for s in (30, 31) for p in bars.POWERS]
-            for case, run in zip(cases, ours(part, [free(s, p, 1.0, gap=1e-2) for s, p in cases]), strict=True):
-                times.setdefault(case, []).append((math.log(len(lines) / divisor), math.log(run["seconds"])))
-        for (s, p), points in times.items():
+            runs = ours(part, [free(31, p, 1.0, gap=1e-2) for p in bars.POWERS])
+            for p, run in zip(bars.POWERS, runs, strict=True):
+                times.setdefault(p, []).append((math.log(len(lines) / divisor), math.log(run["seconds"])))
+        for p, points in times.items():
             value = fitted_slope(points)
             cells = "   ".join(f"{math.exp(t):8.4f}" for _, t in points)
-            ctx.report.row(
-                f"{name:28} -s {s} p {p:g}   {cells}   slope {value:.3f}", job=f"{name} {s} {p}", slope=value
-            )
-            ctx.report.bar(f"log-log slope of -s {s}, p = {p:g} on {name}", value, "<=", bars.SLOPE)
+            ctx.report.row(f"{name:28} -s 31 p {p:g}   {cells}   slope {value:.3f}", job=f"{name} 31 {p}", slope=value)
+            ctx.report.bar(f"log-log slope of -s 31, p = {p:g} on {name}", value, "<=", bars.SLOPE)
 
 
 def regression(ctx: Context) -> None:

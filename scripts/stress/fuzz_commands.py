@@ -244,7 +244,7 @@ def full(stage: Stage, rng: random.Random) -> Tried:
 OPTIONS = {
     "train": ["-s", "-t", "-c", "-p", "-n", "-e", "-B", "-R", "-C", "-v", "-q", "-w1", "-w-1", "-w", "-d", "-g", "-r",
               "-m", "-h", "-b", "-i", "-W", "--gap", "--seed", "--strict", "--loo", "--weights", "--loss-power", "--mu",
-              "--inner-steps", "--passes", "--sample", "--pairs", "--paper-form", "--theta", "--memory", "--stratified",
+              "--passes", "--sample", "--pairs", "--paper-form", "--theta", "--memory", "--stratified",
               "--solver-log", "--explain", "--version", "--threads", "--probability", "--no-homotopy", "--zzz", "--",
               "-"],
     "predict": ["-b", "-q", "--scores", "--metrics", "--threads", "--version", "--zzz", "-x", "--", "-"],

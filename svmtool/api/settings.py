@@ -9,6 +9,7 @@ from typing import Any
 from svmtool import params, registry
 from svmtool.api.solver_choice import CHECKED, OPTION_OF, kernel_row, named, refuse_unsupported, row_of
 from svmtool.api.values import flag, is_whole, real, shown, text, whole
+from svmtool.api.wording import in_keywords
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
 from svmtool.params import Settings, check_kernel_after_reading
@@ -49,7 +50,7 @@ KERNELS_WITH = {
 
 # Least values of whole numbers.
 COUNT_KEYWORDS = {
-    "inner_steps": 1, "passes": 1, "sample": 1, "pairs": 1, "min_alpha_opt": 1, "max_alpha_opt": 1,
+    "passes": 1, "sample": 1, "pairs": 1, "min_alpha_opt": 1, "max_alpha_opt": 1,
     "min_alpha_check": 1, "sgd_rows": 1, "max_iter": 1, "seed": 0, "degree": 0,
 }  # fmt: skip
 REALS = frozenset(
@@ -71,6 +72,9 @@ def check_names(given: Mapping[str, Any], more: tuple[str, ...]) -> None:
     """Raise TypeError for an unknown keyword, naming the closest one."""
     for name in given:
         if name not in DEFAULTS and name not in OPTION_OF:
+            option = "--" + name.replace("_", "-")
+            if option in params.GONE:
+                raise TypeError(in_keywords(f"{option} is gone: {params.GONE[option]}"))
             close = get_close_matches(name, [*DEFAULTS, *OPTION_OF, *more], 1)
             hint = f". Did you mean {close[0]!r}?" if close else ""
             raise TypeError(f"unexpected keyword argument {name!r}{hint}")
@@ -175,16 +179,15 @@ def _check_stopping(row: Solver, values: Mapping[str, Any]) -> None:
 
 def _check_mu(settings: Settings) -> None:
     mu, row = settings.run.options.mu, settings.row
-    if isinstance(mu, str) and mu not in ("merit", "geometric", "balance"):
-        raise ValueError(f"mu must be 'merit', 'geometric', 'balance' or a number > 0, not {shown(mu)}")
+    if mu == "balance":
+        raise ValueError("mu='balance' is gone: mu='merit' is the paper's rule")
+    if isinstance(mu, str) and mu not in ("merit", "geometric"):
+        raise ValueError(f"mu must be 'merit', 'geometric' or a number > 0, not {shown(mu)}")
     if isinstance(mu, str) == ("--no-homotopy" in row.supported):
         wanted = "'merit' or 'geometric'" if "--no-homotopy" not in row.supported else "a number > 0"
         raise ValueError(f"mu of solver {row.number} ({row.name}) must be {wanted}, not {mu!r}")
     if not isinstance(mu, str) and not 0.0 < mu < float("inf"):
         raise ValueError(f"mu == {mu:g}, must be a number > 0.")
-    if mu == "balance" and "--inner-steps" not in row.supported:
-        able = registry.in_words(registry.supporting("--inner-steps"))
-        raise ValueError(f"mu='balance' is for solver {able}: give 'merit' or 'geometric'")
 
 
 def _with_kernel(

@@ -78,12 +78,6 @@ def still_needed(gaps: list[float], spent: list[float], target_gap: float, evalu
     return (spent[-1] - spent[ago]) * np.log(gaps[-1] / target_gap) / fall
 
 
-def visited_rows(rows: Rows, free_bias: bool) -> Rows:
-    """The rows in the form that epochs visit, with a free bias as a feature as large as the rows are on average."""
-    rows = rows.as_csr()
-    return rows.with_bias(float(np.sqrt(np.mean(rows.square_norms())))) if free_bias else rows
-
-
 class DualCoordinateDescent:
     """Dual coordinate descent from `alpha` (f8[n], kept up to date here; None: zeros), a regularised bias or none.
 

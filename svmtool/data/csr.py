@@ -167,18 +167,6 @@ class CsrRows(Rows):
         """Number of rows added to a Gram matrix between two checks of whether the run has to end."""
         return max(1, int(row_storage.GRAM_PIECE_PAIRS / max(self.nnz / max(self.n, 1), 1.0) ** 2))
 
-    def largest_entries(self) -> np.ndarray:
-        """|x_i|_inf with the bias feature, length n."""
-        largest = np.full(self.n, max(self.bias, 0.0))
-        for lo, hi in self.pieces(0, self.n):
-            first, last = int(self.indptr[lo]), int(self.indptr[hi])
-            filled = lo + np.flatnonzero(np.diff(self.indptr[lo : hi + 1]))
-            if len(filled):
-                starts, values = self.indptr[filled] - first, self.values[first:last]
-                entries = np.maximum(np.maximum.reduceat(values, starts), -np.minimum.reduceat(values, starts))
-                largest[filled] = np.maximum(largest[filled], entries)
-        return largest
-
     def fill_kernel(self, chosen: np.ndarray, K: np.ndarray, first: int) -> None:
         step, arrays = row_storage.KERNEL_BLOCK_ROWS, self.take(chosen).csr_arrays
 

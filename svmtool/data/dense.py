@@ -162,13 +162,6 @@ class DenseRows(Rows):
         self.for_each_block(work)
         return forms
 
-    def largest_entries(self) -> np.ndarray:
-        bias, largest = max(self.bias, 0.0), np.empty(self.n)
-        for lo, hi in self.pieces(0, self.n):
-            X = self.X[lo:hi]
-            largest[lo:hi] = np.maximum(np.maximum(X.max(axis=1, initial=bias), -X.min(axis=1, initial=0.0)), bias)
-        return largest
-
     def divided(self, size: np.ndarray) -> DenseRows:
         """A copy with x_ij / size_j; the bias feature is unchanged."""
         return DenseRows(self.X / size[: self.n_features], self.bias)

@@ -198,14 +198,10 @@ def _sent(name: str) -> Any:
 
 # methods of the losses whose results are summed over the blocks
 SUMMED = (
-    "along", "gram", "part_of_hessian", "multiplied_sums", "value_at_zero", "e_loss", "cost_gram", "cost_diagonal",
-    "cost_product", "curvature_along", "curvature_product_of_step", "step_rows", "sizes", "edge", "fitting_sums",
+    "along", "gram", "part_of_hessian", "multiplied_sums", "value_at_zero", "edge", "fitting_sums",
 )  # fmt: skip
 # methods without a result, which change the state of the rows
-SENT = (
-    "begin", "multiply", "add_point", "drop_points", "go_to_mean", "restore_point", "start_multipliers",
-    "fill_multipliers", "accept",
-)  # fmt: skip
+SENT = ("start_multipliers", "accept")
 for _name in SUMMED:
     setattr(DistributedObjective, _name, _summed(_name))
 for _name in SENT:

@@ -20,7 +20,6 @@ from svmtool.data.replicated import stored_rows
 from svmtool.data.row_storage import Rows
 from svmtool.linalg.systems import FACTOR_NS, Factored
 from svmtool.objectives.base import Objective
-from svmtool.objectives.duality import balanced
 
 STATE_SUMS = 8  # sums that the loop of the state returns for each block of rows
 POWER_BLOCK_ROWS = 8192  # rows in a block of work for 1 < p < 2
@@ -72,7 +71,6 @@ class Augmented(Objective):
     def _set_sums(self, sums: list[float]) -> float:
         smooth, self._loss, self._linear, self.moved, self._conjugate, support, changed, active = sums
         self.support = int(support)
-        self._smooth = smooth
         self._note_change(changed, active)
         self.primal = self._loss + 0.5 * float(self.w @ self.regular(self.w))
         return smooth
@@ -188,31 +186,6 @@ class Augmented(Objective):
         self.beta[:], self.sigma = beta, sigma
         return t
 
-    def best_bias(self) -> float:
-        """The free bias that minimises f for fixed other weights (w[-1] = 0); p = 1.
-
-        The slope of the losses in the bias rises by C_i at the breakpoint of row i, y_i target_i - x_i.w.
-        """
-        breakpoints = self.y * (self.target - self.z)
-        order = np.argsort(breakpoints)
-        risen = np.cumsum(self.cost[order])
-        k = int(np.searchsorted(risen, float(np.sum(self.cost[self.y > 0.0]))))
-        return float(breakpoints[order[min(k, self.n - 1)]]) / self.rows.bias
-
-    def shift(self, b: float) -> None:
-        """Change the weight of the bias feature from 0 to b."""
-        self.w[-1] = b
-        self.z += self.rows.bias * b * self.y
-
-    def dual_value(self, alpha: np.ndarray) -> float:
-        """Dual value of the hinge at alpha (f8[n], within its bounds), balanced first where the bias is free."""
-        if self.free_bias:
-            alpha = balanced(alpha, self.y)
-        v = self.rows.transpose_product(alpha * self.y)
-        if self.free_bias:
-            v[-1] = 0.0
-        return float(self.target @ alpha) - 0.5 * float(v @ v)
-
     def projected_range(self, alpha: np.ndarray) -> float:
         """Projected-gradient range of the hinge's dual at alpha, or its distance from zero: LIBLINEAR's measure."""
         z = np.empty(self.n)
@@ -229,10 +202,6 @@ class Augmented(Objective):
     def start_multipliers(self) -> None:
         """beta <- the slopes of the loss at w, which are the multipliers if w is the answer; p > 1."""
         self.beta[:] = self.p * np.maximum(self.target - self.z, 0.0) ** (self.p - 1.0)
-
-    def fill_multipliers(self, b: float) -> None:
-        """beta <- b for all rows."""
-        self.beta[:] = b
 
     def accept(self) -> None:
         """Multiplier step, Eq. 9: beta <- b."""
@@ -253,11 +222,6 @@ class Augmented(Objective):
         g = self.rows.transpose_product(u)
         g += self.regular(self.w)
         return g
-
-    def e_loss(self) -> float:
-        """sum_i C_i max(0, v_i)^p at the e-step of the last gradient(): the paper's C L(e)."""
-        b, beta = self.slopes(), self.beta
-        return self._smooth - 0.5 * float(self.cost @ (b * b - beta * beta)) / self.sigma
 
 
 class ModifiedHuber(Augmented):

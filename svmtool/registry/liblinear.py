@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from svmtool.registry.row import (
-    ALM,
     BIAS_OPTION,
     HINGE_OBJECTIVE,
     MFN,
     MFN_PAPER,
+    MULTIPLIER_ROUNDS,
     ON_DISK,
     RUN_OPTIONS,
     SPARK,
@@ -129,7 +129,7 @@ ROWS = (
         f"Lagrangian end the run, the certified gap must also be at most {text(RULE_MIN_GAP)}; on small data the "
         "rounds continue to the exact minimum if a few epochs do not suffice",
         supported=RUN_OPTIONS | ON_DISK | SPARK,
-        paper=ALM + "Algorithm 1 with p = 1 and a regularised bias",
+        paper=MULTIPLIER_ROUNDS + "; p = 1 and a regularised bias",
     ),
     dual(
         number=4,
@@ -144,7 +144,7 @@ ROWS = (
         "(LIBLINEAR's rule for -s 4; default [eps]); " + FEW_FEATURES.replace("features", "features times classes"),
         supported=RUN_OPTIONS,
         paper="Keerthi, Sundararajan, Chang, Hsieh and Lin, A Sequential Dual Method for Large Scale Multi-Class "
-        "Linear SVMs, KDD 2008, then " + ALM + "Algorithm 1 with multipliers in the simplex",
+        "Linear SVMs, KDD 2008, then " + MULTIPLIER_ROUNDS + "; multipliers in the simplex",
     ),
     primal(
         number=5,
@@ -225,8 +225,8 @@ ROWS = (
         loss="hinge",
         stopping=TUBE_RULE.format(13),
         supported=(RUN_OPTIONS | SPARK | {"-p"}) - {"--stratified"},
-        paper=ALM
-        + "Algorithm 1 with p = 1, a regularised bias and two hinges for each row, one on each side of the tube",
+        paper=MULTIPLIER_ROUNDS
+        + "; p = 1, a regularised bias and two hinges for each row, one on each side of the tube",
     ),
     Solver(
         number=21,

@@ -1,16 +1,16 @@
-"""Registry rows of the solvers of the papers, numbers 30 and above."""
+"""Registry rows of the papers' problems, numbers 30 and above, solved by the engine: --method fast."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from svmtool.registry.libsvm import C_SVC_OBJECTIVE, KERNEL_OPTIONS, kernel_row
+from svmtool.registry.libsvm import ALFPGM, C_SVC_OBJECTIVE, KERNEL_OPTIONS, LIBSVM_PAPER, kernel_row
 from svmtool.registry.row import (
-    ALM,
     BIAS_OPTION,
     HINGE_OBJECTIVE,
     MFN,
     MFN_PAPER,
+    MULTIPLIER_ROUNDS,
     ON_DISK,
     RUN_OPTIONS,
     SPARK,
@@ -23,7 +23,6 @@ from svmtool.tolerances import GRAM_BELOW
 FREE_BIAS = "free (not regularised); -B b (b >= 0): a feature of value b with a regularised weight; -B -1: no bias"
 LP_HINGE_OBJECTIVE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
 NESVM = "Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: "
-NESVM += "Algorithm 2 (homotopy), with --no-homotopy Algorithm 1; "
 LSSVM_PAPER = "Le, Nguyen, Nguyen and Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: "
 LEAST_SQUARES = "min over w of  1/2 |w|^2 + sum_i C_i (1 - y_i w.x_i)^2"
 APPENDED = "a feature of value 1 is appended to every row unless -B says otherwise; its weight is regularised"
@@ -90,25 +89,25 @@ ROWS = choosable(
         number=30,
         name="alm",
         word="L2R_L1LOSS_SVC_DUAL",
-        module="svmtool.solvers.alm_inexact",
-        help="Lp-SVM (--loss-power) with a free bias, inexact augmented Lagrangian",
+        module="svmtool.solvers.alm",
+        help="Lp-SVM (--loss-power) with a free bias",
         objective=LP_HINGE_OBJECTIVE,
         loss="Lp hinge",
         gap_default=1e-4,
-        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu", "--inner-steps"}) - {"-e"},
-        paper=ALM + "Algorithm 2",
+        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power"}) - {"-e"},
+        paper=MULTIPLIER_ROUNDS,
     ),
     with_free_bias(
         number=31,
         name="alm-exact",
         word="L2R_L1LOSS_SVC_DUAL",
         module="svmtool.solvers.alm",
-        help="Lp-SVM (--loss-power) with a free bias, exact augmented Lagrangian",
+        help="Lp-SVM (--loss-power) with a free bias, to a smaller gap",
         objective=LP_HINGE_OBJECTIVE,
         loss="Lp hinge",
         gap_default=1e-6,
-        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu"}) - {"-e"},
-        paper=ALM + "Algorithm 1",
+        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power"}) - {"-e"},
+        paper=MULTIPLIER_ROUNDS,
     ),
     to_gap(
         number=40,
@@ -135,19 +134,20 @@ ROWS = choosable(
         bias=BIAS_OPTION + " unless -R is given",
         besides="; with -e it stops by the rule of -s 2, applied to this objective's gradient",
         supported=RUN_OPTIONS | SPARK | {"-R"},
-        paper=MFN_PAPER + "modified Huber loss of Section 6",
+        paper=MFN_PAPER + "finite Newton steps with an exact line search (Section 4) for the modified Huber loss "
+        "of Section 6 (Eqs. 21 to 23)",
     ),
     to_gap(
         number=42,
         name="mfn-l1",
         word="L2R_L1LOSS_SVC_DUAL",
-        module="svmtool.solvers.mfn_l1",
-        help="L2-regularized L1-loss support vector classification by continuation to a certified gap",
+        module="svmtool.solvers.alm",
+        help="L2-regularized L1-loss support vector classification to a certified gap",
         objective=HINGE_OBJECTIVE,
         loss="hinge",
         bias=BIAS_OPTION + " unless -R is given",
-        supported=(RUN_OPTIONS | SPARK | {"-R"}) - {"-e"},
-        paper=MFN_PAPER + "hinge as the limit of Huber's loss, Section 6",
+        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R"}) - {"-e"},
+        paper=MFN_PAPER + "the problem of Section 6 with the hinge; solved as -s 3: " + MULTIPLIER_ROUNDS,
     ),
     to_gap(
         number=43,
@@ -163,41 +163,45 @@ ROWS = choosable(
         bias="the p - 1 thresholds b, regularised",
         besides="; with -e |f'(w)| <= e |f'(0)|",
         supported=RUN_OPTIONS - {"-B"},
-        paper=MFN.partition(":")[0] + ": Section 7, Eq. 25",
+        paper=MFN_PAPER
+        + "finite Newton steps with an exact line search (Section 4) for the problem of Section 7, Eq. 25",
     ),
     with_free_bias(
         number=50,
         name="nesvm",
         word="L2R_L1LOSS_SVC_DUAL",
-        module="svmtool.solvers.nesvm",
-        help="C-SVM with a free bias by Nesterov's smoothing",
+        module="svmtool.solvers.alm",
+        help="C-SVM with a free bias",
         objective="min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))",
         loss="hinge",
-        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
-        paper=NESVM + "C-SVM, Eqs. 45-48",
+        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R"}) - {"-e"},
+        paper=NESVM + "the problem of C-SVM (Eqs. 45 and 46); solved as -s 3: " + MULTIPLIER_ROUNDS,
     ),
     with_free_bias(
         number=51,
         name="nesvm-lp",
         word="L1R_L2LOSS_SVC",
-        module="svmtool.solvers.nesvm_lp",
-        help="LP-SVM (hinge loss, L1 norm) with a free bias by Nesterov's smoothing",
+        module="svmtool.solvers.lp_svm",
+        help="LP-SVM (hinge loss, L1 norm) with a free bias",
         objective="min over w, b of  |w|_1 + sum_i C_i max(0, 1 - y_i (w.x_i + b))",
         loss="hinge",
         regulariser="|w|_1",
-        supported=(RUN_OPTIONS | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
-        paper=NESVM + "LP-SVM, Eqs. 49-52",
+        supported=(RUN_OPTIONS | {"-R"}) - {"-e"},
+        paper=NESVM
+        + "the problem of LP-SVM (Eqs. 49 and 50) and its smoothing, minimised by Newton steps; then restarted "
+        "PDHG, or column generation (Dedieu, Mazumder and Wang, JMLR 23 (2022))",
     ),
     with_free_bias(
         number=52,
         name="nesvm-ls",
         word="L2R_L2LOSS_SVC",
-        module="svmtool.solvers.nesvm_ls",
+        module="svmtool.solvers.lssvm",
         help="LS-SVM (least squares of the margins) with a free bias",
         objective="min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.x_i + b))^2",
         loss="least squares",
-        supported=(RUN_OPTIONS | SPARK | {"-R", "--no-homotopy"}) - {"-e"},
-        paper=NESVM + "LS-SVM, Eqs. 53-56",
+        supported=(RUN_OPTIONS | SPARK | {"-R"}) - {"-e"},
+        paper=NESVM + "the problem of LS-SVM (Eqs. 53 and 54); solved by one factorisation, or with more features by "
+        "conjugate gradients",
     ),
     to_gap(
         number=70,
@@ -212,7 +216,7 @@ ROWS = choosable(
         sums_below=GRAM_BELOW,
         besides=f"; with up to {GRAM_BELOW} features one exact step",
         supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-C", "--loo"}) - {"-e"},
-        paper=LSSVM_PAPER + "Section III, Eq. 2",
+        paper=LSSVM_PAPER + "the problem of Section III, Eq. 2; with more features solved by conjugate gradients",
     ),
     to_gap(
         number=71,
@@ -274,24 +278,21 @@ FOSVM1_KERNEL = kernel_row(
 KERNEL_ROWS = choosable(
     kernel_row(60, "alfpgm", "c_svc", "C-SVC, with the linear kernel unless -t, -g, -d or -r is given",
                C_SVC_OBJECTIVE, "hinge", "classification"),
-    kernel_row(
-        50, "nesvm", "c_svc", "C-SVC by Nesterov's smoothing", C_SVC_OBJECTIVE, "hinge", "classification"
-    )._replace(
-        module="svmtool.solvers.nesvm_kernel",
+    kernel_row(50, "nesvm", "c_svc", "C-SVC to a certified gap", C_SVC_OBJECTIVE, "hinge", "classification")._replace(
         **TO_A_GAP,
-        paper=NESVM.partition(":")[0] + ": Algorithm 2 (homotopy), C-SVM, Eqs. 45-48, with a kernel",
+        paper=NESVM + "the problem of C-SVM (Eqs. 45 and 46) with a kernel; solved as -s 0: " + ALFPGM + LIBSVM_PAPER,
     ),
     kernel_row(
         52, "nesvm-ls", "c_svc", "LS-SVM (least squares of the margins) with a free bias, N coefficients",
         "min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.f(x_i) + b))^2,  f(x).f(z) = K(x, z)",
         "least squares", "classification",
     )._replace(
-        module="svmtool.solvers.nesvm_kernel_ls",
+        module="svmtool.solvers.shared.kernel_least_squares",
         **TO_A_GAP,
-        paper=NESVM.partition(":")[0] + ": LS-SVM, Eqs. 53-56, with a kernel; by conjugate gradients",
+        paper=NESVM + "the problem of LS-SVM (Eqs. 53 and 54) with a kernel; solved by conjugate gradients",
     ),
     kernel_row(
-        73, "sgd-lssvm", "c_svc", "LS-SVM (least squares of the margins) by steepest sub-gradient, N coefficients",
+        73, "sgd-lssvm", "c_svc", "LS-SVM (least squares of the margins), N coefficients",
         "min over w, b of  1/2 (|w|^2 + b^2) + sum_i C_i (1 - y_i (w.f(x_i) + b))^2,  f(x).f(z) = K(x, z)",
         "least squares", "classification",
     )._replace(
@@ -301,8 +302,8 @@ KERNEL_ROWS = choosable(
         eps_default=1e-2,
         stopping="the largest entry of the dual's gradient is at most -e (default [eps])",
         supported=(KERNEL_OPTIONS | {"--sgd-rows"}) - {"-h"},
-        paper="Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015: Algorithm 2; "
-        "by default with exact steps in many variables at a time",
+        paper="Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015: the problem, "
+        "solved by conjugate gradients",
     ),
     FOSVM1_KERNEL,
     FOSVM1_KERNEL._replace(

@@ -89,13 +89,14 @@ def theta_of_gap(gap: float) -> float:
 
 MFN_PAPER = "Keerthi and DeCoste, A Modified Finite Newton Method for Fast Solution of Large Scale Linear SVMs, "
 MFN_PAPER += "JMLR 6 (2005) 341-361: "
-MFN = MFN_PAPER + "algorithm L2-SVM-MFN (Appendix A), dual solution of Section 4.7"
+MFN = MFN_PAPER + "finite Newton steps with an exact line search (Section 4), dual solution of Section 4.7"
 SQUARED_HINGE_OBJECTIVE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)^2"
 HINGE_OBJECTIVE = "min over w of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i w.x_i)"
 CLASSIFIERS = ("classification", "all classes")  # kinds of solvers whose labels are classes
 BIAS_OPTION = "-B b (b >= 0) appends a feature of value b to every row; its weight is regularised"
 ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, "
 ALM += "ICML 2014: "
+MULTIPLIER_ROUNDS = ALM + "the augmented Lagrangian (Eq. 7) and its multipliers (Eq. 9), minimised by Newton steps"
 SPARK = frozenset({"--spark"})  # of solvers that need only sums over the rows
 ON_DISK = frozenset({"--memory", "--scratch", "--no-cache"})  # of solvers that make no copy of the rows
 BOUNDARIES = ("theta", "rho")  # values of --boundary

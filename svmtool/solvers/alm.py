@@ -1,20 +1,20 @@
-"""SVM-ALM: augmented Lagrangian multipliers.    min_{w,b}  1/2 w'w + C sum_i max(0, 1 - y_i (w.x_i + b))^p
-Paper: F. Nie, Y. Huang, X. Wang, H. Huang, New Primal SVM Solver with Linear Computational Cost for Big Data
-Classifications, ICML 2014.  Algorithm 1 (exact) and Algorithm 2 (inexact); e-step Eqs. 11-13, multipliers Eq. 9.
+"""Augmented Lagrangian multipliers for    min_{w,b}  1/2 w'w + C sum_i max(0, 1 - y_i (w.x_i + b))^p
+-s 3 and 13; -s 30, 31, 42 and 50 with --method fast.  Lagrangian (Eq. 7) and multipliers (Eq. 9) of F. Nie, Y. Huang,
+X. Wang, H. Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, ICML 2014.
 
-Notation and the rounds of Algorithm 1: alm_rounds.py.  Algorithm 2: alm_inexact.py.  Several classes: alm_classes.py.
+Notation and the rounds: alm_rounds.py.  Several classes: alm_classes.py.
 Differs from the paper in:
- 1. Exact: each round of Algorithm 1 minimises over e and w one after the other; here both are minimised
+ 1. Each round of its Algorithm 1 minimises over e and w one after the other; here both are minimised
     together: e is eliminated (objectives/augmented.py), and what is left in w, smooth and quadratic in pieces for
     p = 1 and 2, is solved by Newton steps with the exact line search, factorised where d is small, by conjugate
     gradients where it is large, only as far as the multiplier step deserves (GRADIENT_TOL).  sigma grows
-    geometrically, or by Eq. 29 where task.options.mu is "merit".
+    geometrically.
  2. C_i for each row, and sigma in units of it: the same number of rounds whatever C.
  3. The bias is free (the paper), regularised or absent, as the problem says.
  4. Where the dual allows coordinate descent (hinge, or its square where d is large; no free bias), a few epochs
     give the first multipliers, and they end the run where they certify first (alm_epochs.py).
  5. Where d is small, there is a target gap and Newton steps make no progress, or would take much longer than
-    interior-point steps, these take over (interior_steps.py); not where task.options.mu is "merit".
+    interior-point steps, these take over (interior_steps.py).
 Stops when: the certified relative gap reaches the target; with -e, when LIBLINEAR's rule for -s 3 holds, and a gap of
 RULE_MIN_GAP where d is small.
 Memory: 9 vectors of n, 4 of d; d x d once for the Gram matrix and once for its factor.
@@ -83,7 +83,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     if small is not None and small.status is not None:
         return small
     objective = task.objective(Augmented, p=task.p, target=task.target)
-    run = HingeRounds(objective, monitor, rule, method in ("fused", "epochs", "primal"), task.options.mu == "merit")
+    run = HingeRounds(objective, monitor, rule, method in ("fused", "epochs", "primal"))
     run.max_rows = 0 if method == "cg" else DUAL_ROWS
     run.unit = _unit(task)
     if method == "interior":
@@ -164,7 +164,7 @@ class HingeRounds(Rounds):
     def finished(self, task: Task) -> Result:
         """Run the rounds, then interior-point steps if those took over; return the result."""
         monitor, best = self.monitor, self.best
-        direct = monitor.gap is not None and not self.by_merit and interior_steps.possible(task)
+        direct = monitor.gap is not None and interior_steps.possible(task)
         if direct:
             share = KEPT_STEP_COST if self.objective.piecewise_quadratic else NEWTON_STEP_COST
             self.slower = Slower(task, share * step_cost(task.rows), monitor.gap)

@@ -4,7 +4,7 @@ Notation   paper: e_i   lambda_i   mu   gamma       code: y_i v_i   -C_i y_i bet
 A round minimises over e and w together: e is eliminated (objectives/augmented.py, objectives/crammer_singer.py), and
 what is left in w, smooth and quadratic in pieces, is solved by Newton steps with the exact line search, only as far as
 the multiplier step deserves (GRADIENT_TOL): factorised where d is small, by conjugate gradients, or by a system with a
-row for each active row, where it is large.  sigma grows geometrically, or by Eq. 29.
+row for each active row, where it is large.  sigma grows geometrically.
 """
 
 from __future__ import annotations
@@ -39,16 +39,6 @@ RECENT_RANGES = 4  # share of all evaluations, one in this many, over which the 
 WINDOW = 4  # evaluations over which the fall of the gap is measured where it fluctuates
 
 
-def sigma_by_merit(sigma: float, residual: float, rest: float, merit: float, max_sigma: float) -> tuple[float, float]:
-    """Eq. 29: the next sigma, never smaller, with which the merit function, residual sigma / 2 + rest, does not grow.
-
-    And its new value.  merit: the last one, -inf if there is none.
-    """
-    grown = (merit - rest) / (0.5 * residual) if residual > 0.0 else 0.0
-    sigma = min(max(sigma, grown), max_sigma)
-    return sigma, 0.5 * sigma * residual + rest
-
-
 class Rounds:
     """Rounds over an objective from its w, beta and sigma.
 
@@ -60,12 +50,8 @@ class Rounds:
     ruled = False
     stall_steps, roundoff_gap = ALM_STALL_STEPS, ROUNDOFF_GAP
 
-    def __init__(
-        self, objective: Augmented | CrammerSingerLoss, monitor: Monitor, rule: Rule, factorised: bool,
-        by_merit: bool = False,
-    ):  # fmt: skip
+    def __init__(self, objective: Augmented | CrammerSingerLoss, monitor: Monitor, rule: Rule, factorised: bool):
         self.objective, self.monitor, self.rule = objective, monitor, rule
-        self.by_merit, self.merit = by_merit, -np.inf  # of the last round; none before the first
         self.factorised, self.max_rows, self.rule_gap = factorised, DUAL_ROWS, RULE_MIN_GAP
 
     @cached_property
@@ -109,9 +95,8 @@ class Rounds:
             if self.switches(ends, cg):
                 return None
             if ends:
-                sigma = self._next_sigma()
                 o.accept()
-                o.sigma = sigma
+                o.sigma = min(o.sigma * self.growth, SIGMA_MAX / self.unit)
                 g = o.gradient_on_pieces() if o.p == 1.0 else o.gradient()[1]
             if self.factorised and (o.active or not o.dual_system_cheaper):
                 p, cg, _ = o.factorised_direction(g, stalled > 0)
@@ -126,16 +111,6 @@ class Rounds:
             monitor.uses(f"multiplier rounds: Newton steps by {o.way}")
             t = o.line_search(p)
             o.step(t, p)
-
-    def _next_sigma(self) -> float:
-        """The next sigma: geometric growth, or Eq. 29."""
-        o = self.objective
-        if not self.by_merit:
-            return min(o.sigma * self.growth, SIGMA_MAX / self.unit)
-        residual = o.moved / o.sigma**2  # sum C r^2
-        rest = 0.5 * float(o.w @ o.regular(o.w)) + o.e_loss()
-        sigma, self.merit = sigma_by_merit(o.sigma, residual, rest, self.merit, SIGMA_MAX / self.unit)
-        return sigma
 
     def _end(self, gap: float, stalled: bool) -> Status | None:
         """Status if a rule other than --gap and the limits ends the run here, else None."""

@@ -22,12 +22,12 @@ MAX_CLASS_VALUES = 200  # integer labels with more distinct values than this are
 
 # kind of labels -> solvers in order of preference, for few and for many features
 CANDIDATES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
-    "two": ((2, 1, 0, 3, 31, 30, 5, 6), (1, 2, 0, 3, 30, 31, 5, 6)),
-    "many": ((2, 1, 0, 3, 4, 31, 30, 5, 6), (1, 2, 0, 3, 4, 30, 31, 5, 6)),
+    "two": ((2, 1, 0, 3, 31, 5, 6), (1, 2, 0, 3, 31, 5, 6)),
+    "many": ((2, 1, 0, 3, 4, 31, 5, 6), (1, 2, 0, 3, 4, 31, 5, 6)),
     "real": ((11, 12, 13), (12, 11, 13)),
     "one": ((21, 1, 2), (21, 1, 2)),
 }
-BY_OPTION = (5, 6, 30, 31)  # solve another problem: chosen only for their options (scripts/bench_parts leaves them out)
+BY_OPTION = (5, 6, 31)  # solve another problem: chosen only for their options (scripts/bench_parts leaves them out)
 LABELS_TEXT = {"two": "two labels", "many": "{values} labels", "real": "real-valued labels", "one": "one label"}
 
 
@@ -71,8 +71,6 @@ def choose(facts: Facts, given: tuple[str, ...] = ()) -> tuple[registry.Solver, 
 def select(settings: Settings, given: Sequence[str], table: Dataset) -> tuple[Settings, str]:
     """Settings with the solver that `-s auto` selects, and a line for the user; given: as of `choose`."""
     wanted = [option for option in given if option != "-s"]
-    if settings.run.options.mu == "balance":  # needs the solver with inner steps
-        wanted.append("--inner-steps")
     row, reason = choose(facts_of(table), tuple(wanted))
     chosen = settings.replace(solver=row.number)
     return chosen if "-B" in given else chosen.with_default_bias(), f"-s auto: -s {row.number} ({row.name}): {reason}\n"

@@ -21,6 +21,10 @@ def test_unknown_keywords_name_the_closest():
     for call in (api.cross_validate, api.search_C):
         with pytest.raises(TypeError, match="'max_iters'. Did you mean 'max_iter'"):
             call(X, Y, max_iters=3)
+    with pytest.raises(TypeError, match="^inner_steps is gone: solver 30 runs the paper's one gradient step$"):
+        api.fit(X, Y, solver=30, inner_steps=1)
+    with pytest.raises(ValueError, match="^mu='balance' is gone: mu='merit' is the paper's rule$"):
+        api.fit(X, Y, solver=30, mu="balance")
 
 
 @pytest.mark.parametrize(

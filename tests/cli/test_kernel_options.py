@@ -126,8 +126,7 @@ def test_faulty_options_are_named(line, sentence, capsys):
         ("-s 50 -t 2 -e 0.1 d", "solver 50 (nesvm) does not support -e"),
         ("-s 52 -t 2 -e 0.1 d", "solver 52 (nesvm-ls) does not support -e"),
         *((f"-t 2 {name} d", f"{name.split()[0]} is for linear models") for name in
-          ("--initial-model m", "--loss-power 1", "--mu 1", "--no-homotopy", "--inner-steps 1",
-           "--stratified")),
+          ("--initial-model m", "--loss-power 1", "--mu 1", "--no-homotopy", "--stratified")),
     ],
 )  # fmt: skip
 def test_contradictory_options_are_refused(line, sentence):

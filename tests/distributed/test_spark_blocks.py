@@ -68,8 +68,7 @@ def test_a_free_bias_is_certified(number, tmp_path):
 
 @pytest.mark.parametrize(
     ("number", "more"),
-    [(31, {"loss_power": 1.0}), (31, {"loss_power": 1.5}), (30, {"loss_power": 1.0}), (31, {"mu": "merit"}),
-     (30, {"mu": "geometric", "gap": 1e-3}), (30, {"inner_steps": 3, "gap": 1e-3})],
+    [(31, {"loss_power": 1.0}), (31, {"loss_power": 1.5}), (30, {"loss_power": 1.0})],
 )  # fmt: skip
 def test_ways_of_the_augmented_lagrangian(number, more, tmp_path):
     settings, text = settings_of(number).replace(**more), numbers_text(2)

@@ -29,13 +29,11 @@ from svmtool.training.reductions.one_vs_rest import OneVsRest
 GAP = 1e-11
 
 MFN, ALM = "svmtool.solvers.mfn", "svmtool.solvers.alm"
-INEXACT = "svmtool.solvers.alm_inexact"
 LOGISTIC = "svmtool.solvers.logistic"
 L1 = "svmtool.solvers.l1.proximal_newton"
 
 # method -> whether it applies to a task; others apply everywhere
 NEEDS: dict[str, Callable[[Task], bool]] = {
-    "plain": lambda task: False,  # Algorithm 1 of NESVM smooths too much for small gaps
     "sums": lambda task: task.equations is not None,
     "stream": lambda task: task.equations is not None,
     "bias": lambda task: task.bias_only_solution() is not None,
@@ -43,14 +41,12 @@ NEEDS: dict[str, Callable[[Task], bool]] = {
     "epochs": lambda task: DualCoordinateDescent.possible(task.rows, task.cost, task.free_bias),
     "dual": lambda task: base_rows(task.rows).have_kernel and not task.free_bias,
     "interior": possible,
-    "inner": lambda task: task.options.inner_steps is not None,
 }
 # module -> method -> powers of the hinge that it serves, where it does not serve all
 SOME_POWERS: dict[str, dict[str, tuple[float, ...]]] = {
     ALM: {"fused": (1.0,), "epochs": (1.0, 2.0), "epochs-dual": (1.0, 2.0)},
-    INEXACT: {"epochs": (1.0, 2.0)},
 }
-OWN_SUITE = ("svmtool.solvers.mfn_huber", "svmtool.solvers.mfn_l1")  # methods of these: test_mfn_methods.py
+OWN_SUITE = ("svmtool.solvers.mfn_huber",)  # its methods: test_mfn_methods.py
 POWERS = (1.0, 1.3, 1.5, 1.7, 2.0)
 
 
@@ -112,7 +108,7 @@ def each_path(case: Case) -> list[Case]:
 
 
 # Regression and ordinal rows have separate suites; so has the hinge with |w|_1, a linear programme whose minimiser
-# need not be unique (test_nesvm.py), and FALSVM, which has no optimum (test_falsvm.py).
+# need not be unique (test_lp_svm.py), and FALSVM, which has no optimum (test_falsvm.py).
 TWO_CLASS = [
     row
     for row in registry.SOLVERS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import reference
 from loop_suite import check_each_loop_is_called, close
-from nesvm_suite import Solved, l1_optimum, l1_value
+from lp_suite import Solved, l1_optimum, l1_value
 from reference import csr_of
 from solver_suite import PROBLEMS
 
@@ -17,7 +17,7 @@ from svmtool.objectives.l1 import pdhg
 from svmtool.objectives.l1.hinge import L1Columns
 from svmtool.objectives.l1.pdhg import L1Pdhg
 from svmtool.objectives.task import Task
-from svmtool.solvers import nesvm_lp
+from svmtool.solvers import lp_svm
 from svmtool.solvers.shared.base import Monitor
 from svmtool.solvers.shared.incumbent import Best
 
@@ -169,9 +169,9 @@ def test_too_slow_steps_leave_the_rest_to_columns():
     p = p._replace(X=rng.normal(size=(40, 5)) @ rng.normal(size=(5, 300)) + 1e-3 * rng.normal(size=(40, 300)))
     task, monitor = task_of(p), Monitor(1e-6)
     best = Best(L1Columns(task))
-    assert nesvm_lp.by_pdhg(task, monitor, best) is None
+    assert lp_svm.by_pdhg(task, monitor, best) is None
     assert best.gap > 1e-6
-    status = nesvm_lp.by_columns(task, monitor, best, 1.0)
+    status = lp_svm.by_columns(task, monitor, best, 1.0)
     assert status.converged and best.gap <= 1e-6 and best.primal == pytest.approx(l1_optimum(p), rel=2e-6)
 
 
@@ -181,8 +181,8 @@ def test_many_violated_columns_are_left_to_first_order_steps(few):
     p, seen = reference.random_problem(5, 40, 600, 1e-3 if few else 10.0, bias=1.0, free=True), []
     s = Solved(p, gap=1e-6, system={51: "wide"}, report=lambda **record: seen.append(record["method"]))
     assert s.status.converged and s.certificate.gap <= 1e-6 * (1 + 1e-6)
-    assert seen[0] == nesvm_lp.METHODS["wide"]
-    assert set(seen[1:]) == {nesvm_lp.METHODS["columns" if few else "pdhg"]}
+    assert seen[0] == lp_svm.METHODS["wide"]
+    assert set(seen[1:]) == {lp_svm.METHODS["columns" if few else "pdhg"]}
 
 
 @pytest.mark.parametrize("filled", [0.03, 1.0])
@@ -192,7 +192,7 @@ def test_sparse_rows_take_these_steps_with_fewer_features(filled):
     p = reference.random_problem(5, 60, 400, 10.0, bias=1.0, free=True)
     p = p._replace(X=rng.normal(size=p.X.shape) * (rng.random(p.X.shape) < filled))
     s = Solved(p, gap=1e-6, report=lambda **record: seen.append(record["method"]))
-    assert (nesvm_lp.METHODS["pdhg"] in seen) == (filled < 1.0)
+    assert (lp_svm.METHODS["pdhg"] in seen) == (filled < 1.0)
     assert s.status.converged and s.certificate.gap <= 1e-6 * (1 + 1e-6)
     assert s.f == pytest.approx(l1_optimum(p), rel=2e-6)
 

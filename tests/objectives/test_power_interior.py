@@ -15,7 +15,7 @@ from svmtool.objectives.task import Task
 from svmtool.params import Settings
 from svmtool.solvers.shared import base, fallback
 from svmtool.solvers.shared.base import Monitor
-from svmtool.solvers.shared.interior_steps import NAME, Slower
+from svmtool.solvers.shared.interior_steps import Slower
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 POWERS = [1.0, 1.05, 1.3, 1.7, 2.0]
@@ -118,16 +118,6 @@ def test_a_method_is_slower_once_it_has_cost_as_much_and_will_again():
     assert slow.shown(steps, 0.4)
     assert not stuck.shown(steps // 2 + 1, 1.0)
     assert stuck.shown(steps, 1.0)
-
-
-def test_no_interior_point_where_the_multipliers_follow_the_paper():
-    X, y = raw(2)
-    more = {"loss_power": 1.3, "regularize_bias": False, "mu": "merit", "max_iter": 99}
-    s = Settings.of(solver=31, C=10.0, bias=1.0, **more)
-    methods = set()
-    problems = OneVsRest(reference.table_of(X, y, np.full(len(y), 10.0)), s)
-    problems.fit(report=lambda **record: methods.add(record["method"]))
-    assert methods and NAME not in methods
 
 
 @pytest.mark.parametrize("solver", [30, 31])

@@ -1,4 +1,4 @@
-"""Powers of the hinge between 1 and 2 over few rows: Newton systems of the rows, and when slow iterations end."""
+"""Powers of the hinge between 1 and 2 over few rows: Newton systems of the rows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import reference
 from svmtool.data.csr import CsrRows
 from svmtool.objectives.augmented import Augmented
 from svmtool.params import Settings
-from svmtool.solvers import alm_inexact
-from svmtool.solvers.shared import base
 from svmtool.training.reductions.one_vs_rest import OneVsRest
 
 
@@ -53,12 +51,3 @@ def test_a_free_bias_has_systems_of_rows_too(monkeypatch):
     [result], certificate = problems.fit_and_certify()
     assert certificate.gap <= 1e-6
     assert "dual" in systems and max(products) <= 1.0
-
-
-@pytest.mark.parametrize("own, method", [({"inner_steps": 1}, "inner-steps"), ({"mu": "geometric"}, "cg")])
-def test_iterations_that_cannot_reach_the_gap_end_early(own, method):
-    """Where interior-point steps cannot take over."""
-    task = wide(30, method, loss_power=1.7, **own).task(0)
-    result = alm_inexact.solve(task, base.Monitor(1e-3), base.Rule(), None, 1, method)
-    assert result.status is base.PRECISION
-    assert result.iterations <= alm_inexact.PREDICTION_ITERATIONS + 1 < alm_inexact.MAX_ITERATIONS

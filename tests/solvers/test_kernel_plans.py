@@ -12,7 +12,7 @@ from svmtool import registry
 from svmtool.kernels.pair_descent import MAX_WHOLE_VARIABLES
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options
-from svmtool.solvers import alfpgm, fosvm_kernel, nesvm_kernel, sgd_lssvm
+from svmtool.solvers import alfpgm, fosvm_kernel, sgd_lssvm
 from svmtool.solvers.shared.base import Monitor, Rule
 
 every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
@@ -78,15 +78,6 @@ def test_decomposition_goes_by_options_size_and_memory():
     assert alfpgm.plan(narrow, rule).method == "sets" and "-m 0.01" in alfpgm.plan(narrow, rule).why
     wide = problem_of(row, MAX_WHOLE_VARIABLES + 2)
     assert alfpgm.plan(wide, rule).method == "sets" and str(MAX_WHOLE_VARIABLES) in alfpgm.plan(wide, rule).why
-
-
-def test_smoothing_plan_depends_on_rows_and_rounding():
-    row, rule = registry.find_kernel("nesvm"), Rule()
-    assert nesvm_kernel.plan(problem_of(row), rule).method == "factorised"
-    assert nesvm_kernel.plan(problem_of(row, 2100), rule).method == "mixed"
-    data = random_data()
-    data.X[:] *= 1e6
-    assert nesvm_kernel.plan(data.problem(row, KERNELS["linear"]), rule).method == "none"
 
 
 def test_least_squares_go_by_options_and_novelty_by_samples():

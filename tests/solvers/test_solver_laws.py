@@ -8,7 +8,6 @@ from naming import case_of
 from optima import Problem, minimiser
 from sampling import every_turn
 from solver_suite import (
-    PROBLEMS,
     SOME,
     Case,
     Solved,
@@ -18,7 +17,6 @@ from solver_suite import (
     share,
 )
 
-from svmtool import registry
 from svmtool.solvers.shared import base
 
 # Laws: each is checked on a case, a problem p and its solution a
@@ -134,19 +132,3 @@ def test_warm_start_at_the_answer_stops_at_once(case, turn):
             if not case.hinge:  # weights say nothing of the multipliers of rows on the hinge's breakpoint
                 assert s.result.iterations == 1, s.result.history
             assert np.linalg.norm(s.w - best) <= 1e-3 * np.linalg.norm(best)
-
-
-@pytest.mark.parametrize("mu", ["merit", "geometric"])
-@pytest.mark.parametrize("number", [30, 31])
-@pytest.mark.parametrize("power", [1.0, 1.5, 2.0])
-def test_ways_of_mu_lead_to_one_answer(number, power, mu):
-    """Where a way of moving mu converges, it converges to the optimum; the exact method does by either."""
-    case = Case(registry.find(number), power)
-    for name in ("tall", "tall-free"):
-        s = Solved(case, PROBLEMS[name], gap=1e-6, mu=mu)
-        best = s.p.value(minimiser(s.p))
-        assert s.f >= best * (1 - 1e-9)
-        if number == 31:
-            assert s.status.converged, s.status
-        if s.status.converged:
-            assert s.f <= best * (1 + 1e-6)

@@ -82,7 +82,7 @@ def data(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options", [[], ["-R", "-B", "1"], ["--loss-power", "1.5"], ["--mu", "balance"], ["-e", "0.5"]]
+    "options", [[], ["-R", "-B", "1"], ["--loss-power", "1.5"], ["-R", "-B", "1", "--loss-power", "1"], ["-e", "0.5"]]
 )
 def test_the_model_is_that_of_the_number(options, data, tmp_path, svm_train):
     status, out, _ = svm_train("-s", "auto", *options, data, "auto")

@@ -23,7 +23,7 @@ from svmtool.kernels.problems import CSvc, EpsilonSvr, LeastSquaresSvc, NuSvc, N
 from svmtool.kernels.results import KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Settings
-from svmtool.solvers import alfpgm, nesvm_kernel
+from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import GAP, OPTIMAL, POOR, PRECISION, RULE, STEPS, Monitor
 from svmtool.solvers.shared.stalling import Progress
 from svmtool.training.kernel.fit import Fitting
@@ -175,17 +175,6 @@ def test_an_indefinite_kernel_is_reported_and_its_answer_stays(options, svm_trai
     assert kernel_model.read("m").total_sv > 0
     for kernel, positive in ((Kernel(0), 1), (Kernel(1, 1.0, 3, -1.0), 0), (Kernel(1, 1.0), 1), (Kernel(2, 1.0), 1)):
         assert kernel.positive == positive
-
-
-@pytest.mark.parametrize("C", [1.0, 1e4])
-def test_smoothing_ends_where_the_kernel_is_not_positive(C):
-    """Its Newton systems have no solution that leads to a minimum: looking for one took up to 1000 factorisations."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 5)) * 20.0
-    points = Points(Kernel(3, 1.0), DenseRows(X), None)
-    problem = CSvc(points, np.where(np.arange(150) % 10, -1.0, 1.0), np.full(150, C))
-    result = run(registry.solver_of(nesvm_kernel), problem, Monitor(1e-4))
-    assert result.status is PRECISION and result.iterations <= 2 * nesvm_kernel.STAGE_STEPS
 
 
 # Standstill

@@ -136,9 +136,6 @@ def _check_combinations(settings: Settings, request: Request) -> None:
     if mu is not None and not s.auto and isinstance(mu, float) != ("--no-homotopy" in settings.row.supported):
         wanted = "a number > 0" if isinstance(mu, str) else "merit or geometric"
         raise SvmtoolError(f"ERROR: --mu {mu}: -s {settings.row.number} ({settings.row.name}) needs {wanted}")
-    if not s.auto and mu == "balance" and "--inner-steps" not in settings.row.supported:
-        able = registry.in_words(registry.supporting("--inner-steps"))
-        raise SvmtoolError(f"ERROR: --mu balance needs -s {able}: use merit or geometric")
     if s.plain_model:
         _check_plain_model(settings, s)
     if s.grid is not None:
@@ -173,7 +170,7 @@ def _check_plain_model(settings: Settings, request: Request) -> None:
 
 def _check_spark(request: Request) -> None:
     """Raise for options that cannot be combined with --spark."""
-    for name in ("-s auto", "--loo", "--memory", "--threads", "--add", "--remove", "--no-homotopy",
+    for name in ("-s auto", "--loo", "--memory", "--threads", "--add", "--remove",
                  "--grid", "--score", "--metrics", "--balanced", "--plain-model"):  # fmt: skip
         if request.auto if name == "-s auto" else name in request.given:
             raise SvmtoolError(f"ERROR: --spark cannot be combined with {name}")

@@ -79,12 +79,14 @@ def _power(name: str, text: str) -> float:
 
 def _mu(name: str, text: str) -> str | float:
     """The name of an update rule of ALM's mu, or a value of NESVM's mu."""
-    if text in ("merit", "geometric", "balance"):
+    if text in ("merit", "geometric"):
         return text
+    if text == "balance":
+        raise SvmtoolError(f"ERROR: {name} balance is gone: {name} merit is the paper's rule")
     try:
         return _positive(name, text)
     except SvmtoolError:
-        raise SvmtoolError(f"ERROR: {name} {text}: must be merit, geometric or balance, or a number > 0") from None
+        raise SvmtoolError(f"ERROR: {name} {text}: must be merit or geometric, or a number > 0") from None
 
 
 def _file(name: str, text: str) -> str:
@@ -172,14 +174,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--objective-change": LongOption(
         "objective_change", "X", _positive, "ALM: stop when an iteration changes the objective by less (default 1e-4)"
     ),
-    "--mu": LongOption(
-        "mu", "MU", _mu, "ALM: update rule of mu (merit, Eq. 29; geometric; balance); NESVM: initial mu, > 0"
-    ),
+    "--mu": LongOption("mu", "MU", _mu, "ALM: update rule of mu (merit, Eq. 29; geometric); NESVM: initial mu, > 0"),
     "--no-homotopy": LongOption(
         "homotopy", "", None, "NESVM's Algorithm 1 with one fixed mu, that of --mu (default 5)", flag=False
-    ),
-    "--inner-steps": LongOption(
-        "inner_steps", "N", _whole(1), "CG steps per iteration; 1 is the paper's gradient step"
     ),
     "--passes": LongOption("passes", "N", _whole(1), "FALSVM: passes over the rows (default 1)"),
     "--loo": LongOption("loo", "", None, "print the exact leave-one-out accuracy of the training rows"),

@@ -10,7 +10,7 @@ from svmtool.cli.arguments.long_options import LONG_OPTIONS
 from svmtool.errors import SvmtoolError, UsageError, clipped
 from svmtool.integers import parse_integer
 from svmtool.numbers import parse_prefix
-from svmtool.params import Request, Settings
+from svmtool.params import GONE, Request, Settings
 from svmtool.records import Record
 
 
@@ -54,10 +54,13 @@ def no_files(argv: list[str]) -> UsageError:
     return UsageError("the training file is missing: it comes after the options" if argv else "")
 
 
-def unknown(argument: str, sentence: str = "unknown option") -> UsageError:
-    """The error for an unknown option, with the closest known one."""
+def unknown(argument: str, sentence: str = "unknown option") -> SvmtoolError:
+    """The error for an unknown option, with the closest known one, or with what stands in place of a former one."""
     from svmtool.cli import suggestions
 
+    name = argument.partition("=")[0]
+    if name in GONE:
+        return SvmtoolError(f"ERROR: {name} is gone: {GONE[name]}")
     return UsageError(suggestions.unknown(argument, "svm-train", sentence))
 
 
@@ -125,7 +128,7 @@ class Scan:
             else:
                 return
 
-    def last(self, argument: str) -> UsageError:
+    def last(self, argument: str) -> SvmtoolError:
         """The error for an option that no argument follows."""
         letter = argument[1]
         if letter in self.valueless:

@@ -22,7 +22,6 @@ from svmtool.data.csr import CsrRows
 from svmtool.linalg.weighted_columns import Columns
 from svmtool.objectives.duality import cancelling, standard_normal
 from svmtool.objectives.l1.hinge import L1Columns
-from svmtool.objectives.smoothed import POWER_MARGIN
 from svmtool.objectives.task import Task
 
 MAX_DISTANCE = 0.2  # rows further than this from their targets are left out
@@ -30,7 +29,8 @@ MIN_COLUMN_SUM = 0.8  # columns of zero weight with |sum_i a_i x_ij| below this 
 MIN_REDUCED_SIZE = 1000  # rows and columns of which none are left out
 REDUCED_SHARE = 0.8  # they are chosen again if at most this share of either would remain, or if one is missing
 MIN_ROW_SUM = 1e-2  # lower bound of a row's sum in its step size, relative to the mean
-PDHG_POWER_STEPS, PDHG_POWER_RTOL = 50, 1e-3  # of the power iteration, as in objectives/smoothed.py
+PDHG_POWER_STEPS, PDHG_POWER_RTOL = 50, 1e-3  # of the power iteration, which gives a lower bound
+POWER_MARGIN = 1.05  # factor that makes it an upper bound
 ROUND_SHARE = 0.36  # longest round, as share of all steps so far
 MAX_EXACT_SUM = 1e9  # largest sum of a_i |x_ij| for which cancellation is exact up to 1e-7
 MIN_MOVE = 1e-12  # moves below this leave the primal weight unchanged

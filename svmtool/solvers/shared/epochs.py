@@ -2,13 +2,12 @@
 
 The solvers decide differently, each in a subclass of `Epochs`:
 
-newton.RuleEpochs             L2-SVM-MFN, modified Huber, hinge by continuation: -e is a rule about single rows or the
+newton.RuleEpochs             L2-SVM-MFN, modified Huber: -e is a rule about single rows or the
                               gradient; the primal is computed when a rule may hold and, where there is a target gap, at
                               the expected number of epochs; every evaluation is a record
 alm_epochs.HingeEpochs        SVM-ALM: the gap decides, and its fall says when to compute the primal and when to go
                               over to Newton steps; only the last evaluation is a record of the history
 alm_classes.ClassEpochs       Crammer-Singer: as the former, by the gap that an epoch estimates itself
-homotopy.CentredEpochs        NESVM: only a gap ends the run; a free bias has a proximal term, whose centre moves
 """
 
 from __future__ import annotations

@@ -1,9 +1,12 @@
-"""NESVM's LP-SVM: -s 51.      min_w  |w|_1 + sum_i C_i max(0, 1 - y_i x_i.w)
-Paper: T. Zhou, D. Tao, X. Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: Eqs. 49-52.
-
-Algorithms 1 and 2 as in solvers/nesvm.py, with its differences 1 to 3 from the paper, and:
- 1. |w|_1 is smoothed as the loss is, with a proximal term whose weight falls from stage to stage.
- 2. With many features, or few non-zeros, restarted PDHG improves the primal and the dual value together
+"""LP-SVM: -s 51, --method fast.      min_w  |w|_1 + sum_i C_i max(0, 1 - y_i x_i.w)
+The problem is that of T. Zhou, D. Tao, X. Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010:
+Eq. 49.  As there, loss and norm are smoothed, and mu falls from stage to stage:
+ 1. The prox-function of the loss is sum (u_i - u0_i)^2, and u0 moves to the last stage's u: the smoothing vanishes with
+    u - u0, and mu need not go to zero for the exact answer.  |w|_1 is smoothed likewise, with a proximal term whose
+    weight falls from stage to stage (objectives/l1/hinge.py).
+ 2. A step is Newton's on the smoothed function, to the exact minimiser along its direction.
+ 3. A stage ends when its gradient is small relative to the remaining distance of u.
+ 4. With many features, or few non-zeros, restarted PDHG improves the primal and the dual value together
     (objectives/l1/pdhg.py): thousands of passes over few rows and columns, and no system.  Where it is too slow, or
     few dual constraints |sum_i a_i y_i x_ij| <= 1 are violated at the start, columns enter where theirs is
     (Dedieu, Mazumder and Wang, Solving L1-regularized SVMs and related linear programs, JMLR 23 (2022)): the answer
@@ -21,15 +24,16 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.objectives.l1.hinge import L1Columns, L1Hinge
 from svmtool.objectives.l1.pdhg import L1Pdhg
 from svmtool.objectives.task import Task
-from svmtool.solvers.shared import base, homotopy
-from svmtool.solvers.shared.base import BIAS, BIAS_WHY, Monitor, Plan, Result, Rule, Status, bias_only
-from svmtool.solvers.shared.homotopy import MU_MIN, Homotopy
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import BIAS, BIAS_WHY, CG_RTOL, Monitor, Plan, Result, Rule, Status, bias_only
 from svmtool.solvers.shared.incumbent import Best
 from svmtool.solvers.shared.newton import rounded
-from svmtool.tolerances import GRAM_BELOW, OPTIMAL_GAP
+from svmtool.tolerances import ALM_STALL_RTOL, ALM_STALL_STEPS, GRAM_BELOW, OPTIMAL_GAP, ROUNDOFF_GAP
 
-LP_MU, LP_MU_FACTOR = 1.0, 0.5  # the first mu, and how mu and the proximal term's weight shrink
-RHO_FIRST, RHO_MIN = 1e-3, 1e-10  # first and least weight of the proximal term over sum C_i; see homotopy.rise
+LP_MU_FACTOR = 0.5  # by which mu and the proximal term's weight shrink
+MU_RISE, MU_MIN = 1e2, 1e-8  # largest first mu, see `rise`: beyond, rounding coarsens the dual point; the least mu
+RHO_FIRST, RHO_MIN = 1e-3, 1e-10  # first and least weight of the proximal term over sum C_i; see `rise`
+STAGE_STALL_STEPS = 3  # steps without a better gap or a lower F_mu that end a stage: round-off may prevent its own end
 EVALUATION_STEPS = 8  # steps between two evaluations of the gap within a stage
 BACK_FACTOR = 0.1  # factor by which mu increases when columns enter
 CUBE_RATIO = 1e4  # ratio of d^3 to the non-zeros, from which methods without a d x d system are faster
@@ -48,7 +52,6 @@ INNER_GAP = 0.3  # share of the whole gap to which a choice of columns is solved
 
 METHODS = {
     "bias": BIAS,
-    "plain": homotopy.PLAIN,
     "stages": "stages of the smoothed loss and norm, over all columns",
     "wide": f"restarted PDHG if more than {MAX_FIRST_COLUMNS} dual constraints are violated, else column generation",
     "pdhg": "restarted PDHG, then column generation if that is slow",
@@ -57,12 +60,10 @@ METHODS = {
 
 
 def plan(task: Task, rule: Rule, start: np.ndarray | None = None) -> Plan:
-    """Choose Algorithm 1, stages over all columns, or what suits many or sparse columns."""
+    """Choose stages over all columns, or what suits many or sparse columns."""
     rows = task.rows
     if task.bias_only_solution() is not None:
         return Plan("bias", BIAS_WHY)
-    if not task.options.homotopy:
-        return Plan("plain", homotopy.NO_HOMOTOPY)
     if not rows.offers_coordinate_descent:
         return Plan("stages", "the rows are not stored sparse")
     if rows.d > GRAM_BELOW:
@@ -76,11 +77,9 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     """Solve from `start` (zeros if None)."""
     if method == "bias":
         return bias_only(monitor, task.bias_only_solution(), np.zeros(task.rows.n))
-    if method == "plain":
-        return homotopy.plain(homotopy.smoothed_hinge(task, True), monitor, start)
-    mu = homotopy.first_mu(task, LP_MU)
+    mu = rise(task)
     if method == "stages":
-        run = LpHomotopy(task, monitor, mu, start)
+        run = Stages(task, monitor, mu, start)
         status = run.stages()
         return Result(run.best.w, status, monitor.iterations, monitor.history, run.best.alpha)
     whole = L1Columns(task)
@@ -134,7 +133,7 @@ def by_columns(
     rows, m = task.rows, task.rows.n_features
     whole = L1Columns(task)
     w, last, column_sums = best.w, best.alpha, whole.transpose_sums(best.alpha)
-    run: LpHomotopy | None = None  # the last choice's stages
+    run: Stages | None = None  # the last choice's stages
     used, last_gap, inner_gap = np.flatnonzero(w[:m]), best.gap, 1.0  # last_gap: the gap of the last choice
     support, least = w[:m] != 0.0, 1.0  # non-zero weights of the last choice; the gap when columns left last
     status = None
@@ -153,7 +152,7 @@ def by_columns(
         before, inner_gap = inner_gap, max(INNER_GAP * last_gap, 0.3 * (monitor.gap or 0.0))
         if not len(entering):  # no column to enter: solve this choice more accurately
             inner_gap = min(inner_gap, 0.1 * before)
-        kept, run = run, LpHomotopy(part, monitor.child(inner_gap), mu, w[at], run)
+        kept, run = run, Stages(part, monitor.child(inner_gap), mu, w[at], run)
         run.follow(last, column_sums[at[: run.objective.m]], kept)
         ended = run.stages()
         w, last = np.zeros(rows.d), run.best.alpha
@@ -173,45 +172,89 @@ def by_columns(
     return status
 
 
-class LpHomotopy(Homotopy):
-    """Stages for the LP-SVM, whose |w|_1 is smoothed too, with a proximal term that falls from stage to stage.
+def rise(task: Task) -> float:
+    """The first mu, 1 or more: the factor by which a large C raises costs, and with them curvatures C_i / mu.
+
+    Where classes are separable a_i stays the same as C grows, and so must the curvature.
+    """
+    return min(max(1.0, float(np.mean(task.cost)) if task.rows.n else 1.0), MU_RISE)
+
+
+class Stages:
+    """Stages of the smoothed loss and norm: an Augmented with beta = u0 and sigma = 1 / mu, and a proximal term.
 
     before: the run on the last choice of columns.
     """
 
     objective: L1Hinge
 
-    def __init__(
-        self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None, before: LpHomotopy | None = None
-    ):
-        self.total = float(np.sum(task.cost))
-        rho = RHO_FIRST * self.total / homotopy.rise(task)
+    def __init__(self, task: Task, monitor: Monitor, mu: float, start: np.ndarray | None, before: Stages | None = None):
+        self.total, self.monitor = float(np.sum(task.cost)), monitor
+        rho = RHO_FIRST * self.total / rise(task)
         if before is not None:
             rho = min(rho, before.objective.rho / BACK_FACTOR)
-        super().__init__(L1Hinge(task, rho), monitor)
+        self.objective = L1Hinge(task, rho)
         o = self.objective
+        self.best = Best(o)
         o.set_point(np.zeros(o.d))
         o.sigma = 1.0 / mu
         if start is not None:
             o.start_from(start)
         self.best.alpha = np.zeros(task.rows.n)
 
-    def follow(self, alpha: np.ndarray, column_sums: np.ndarray, other: LpHomotopy | None) -> None:
+    def follow(self, alpha: np.ndarray, column_sums: np.ndarray, other: Stages | None) -> None:
         """Continue from a dual point and its `column_sums` (f8[m]), with a larger mu than the run on other columns."""
         o = self.objective
         o.set_multipliers(alpha, column_sums)
         if other is not None:
             o.sigma = max(o.sigma, BACK_FACTOR * other.objective.sigma)
 
-    def keep(self, ends: bool) -> None:
-        # within a stage the dual point is rarely better, and to evaluate it costs as much as a step
-        if not ends and self.monitor.iterations % EVALUATION_STEPS:
-            return
+    def stages(self) -> Status:
+        """Stages, each with a smaller mu, until the gap reaches the target."""
+        o, best = self.objective, self.best
+        cg, t, stalled = 0, 0.0, 0
+        smallest = lowest = np.inf
+        first = True  # of its stage
+        while True:
+            f, g = o.gradient()
+            norm = float(np.sqrt(g @ g))
+            ends = norm * norm <= o.moved / o.sigma
+            # within a stage the dual point is rarely better, and to evaluate it costs as much as a step
+            if ends or self.monitor.iterations % EVALUATION_STEPS == 0:
+                self.keep()
+            gap = best.gap
+            status = self.monitor.step(best.primal, best.dual, inner_gradient=norm, active=o.support, cg=cg, step=t)
+            if status is None:
+                if first:  # a new mu, if it is not the smallest yet
+                    lower = o.sigma * MU_MIN < 1.0
+                else:
+                    lower = f < lowest - ALM_STALL_RTOL * abs(f)
+                stalled = 0 if lower or gap < 0.999 * smallest else stalled + 1
+                smallest, lowest = min(gap, smallest), f if first else min(f, lowest)
+                status = base.OPTIMAL if gap <= OPTIMAL_GAP else None
+                if stalled >= ALM_STALL_STEPS:
+                    status = base.OPTIMAL if gap <= ROUNDOFF_GAP else base.PRECISION
+            if status is not None:
+                return status
+            first = stalled >= STAGE_STALL_STEPS or ends
+            if first:
+                g = self.next_stage()
+            if o.d <= GRAM_BELOW:  # stalled: systems of rows may have lost precision where numbers are large
+                p, cg, _ = o.factorised_direction(g, stalled > 0)
+            else:
+                p, cg, _ = o.newton_direction(g, "cg", CG_RTOL, 10 * o.d, self.monitor.ended)
+            self.monitor.uses(f"stages of the smoothed loss and norm: Newton steps by {o.way}")
+            t = o.line_search(p)
+            o.step(t, p)
+
+    def keep(self) -> None:
+        """Keep the current answers where they are better."""
         o = self.objective
         o.certify()
         self.best.update(o.primal, o.answer, o.bound, o.alpha)
 
     def next_stage(self) -> np.ndarray:
+        """u0 <- u, the centre to w, a smaller mu and proximal term; the gradient of the new function."""
         o = self.objective
         o.recentre(min(o.sigma / LP_MU_FACTOR, 1.0 / MU_MIN), max(o.rho * LP_MU_FACTOR, RHO_MIN * self.total))
         return o.gradient_on_pieces()

@@ -1,4 +1,4 @@
-"""NESVM beyond the common suite: LP-SVM against a linear program, and the paper's Algorithm 1."""
+"""LP-SVM against a linear program."""
 
 # ruff: noqa: F811  # fixtures are imported, and used by name
 from __future__ import annotations
@@ -6,19 +6,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference
-import scipy.optimize
-from nesvm_suite import LAYOUTS, Solved, every_layout, every_problem, l1_optimum, system  # noqa: F401
-from optima import Problem
+from lp_suite import LAYOUTS, Solved, every_layout, every_problem, l1_optimum, system  # noqa: F401
 from solver_suite import PROBLEMS
 
 from svmtool import registry
 from svmtool.compiled import threads
 from svmtool.data import row_storage
 from svmtool.objectives.l1.hinge import WeightRows
-from svmtool.objectives.smoothed import Smoothed
-from svmtool.objectives.task import Task
-from svmtool.solvers.shared import base, homotopy
-from svmtool.solvers.shared.base import Monitor, StopFlag
+from svmtool.solvers.shared import base
+from svmtool.solvers.shared.base import StopFlag
 
 
 @every_layout
@@ -98,18 +94,17 @@ def test_lp_same_bits_for_any_number_of_threads(layout, system, monkeypatch):
         assert other.result.history == answers[0].result.history
 
 
-@pytest.mark.parametrize("number", [50, 51, 52])
-@pytest.mark.parametrize("homotopy", [True, False])
-def test_cut_short(number, homotopy, system):
-    p, system = PROBLEMS["tall-hard"], system if homotopy else None
-    s = Solved(p, system=system, number=number, homotopy=homotopy, max_iter=1, gap=1e-12)
+@pytest.mark.parametrize("number", [51, 52])
+def test_cut_short(number, system):
+    p = PROBLEMS["tall-hard"]
+    s = Solved(p, system=system, number=number, max_iter=1, gap=1e-12)
     assert s.status is base.ITERATIONS or s.status.converged
     assert s.certificate.primal <= float(np.sum(p.cost)) * (1 + 1e-9), "worse than no weights"
     stop = StopFlag()
     stop.set = True
-    s = Solved(p, system=system, number=number, homotopy=homotopy, stop=stop, gap=1e-12)
+    s = Solved(p, system=system, number=number, stop=stop, gap=1e-12)
     assert s.status is base.INTERRUPTED or s.status.converged
-    s = Solved(p, system=system, number=number, homotopy=homotopy, max_seconds=1e-9, gap=1e-12)
+    s = Solved(p, system=system, number=number, max_seconds=1e-9, gap=1e-12)
     assert s.status is base.TIME or s.status.converged
 
 
@@ -118,109 +113,6 @@ def test_one_class_under_a_free_bias(number):
     p = PROBLEMS["tall-free"]
     s = Solved(p._replace(y=np.ones(len(p.y))), number=number)
     assert s.status.converged and s.certificate.primal == 0.0
-
-
-# Algorithm 1
-
-
-def smoothed(p: Problem, layout: str, loss: str, l1: bool, mu: float) -> Smoothed:
-    return Smoothed(Task(LAYOUTS[layout](p), p.y, p.cost, p.free), loss, l1, mu)
-
-
-KINDS = {"c": ("hinge", False), "lp": ("hinge", True), "ls": ("least squares", False)}
-every_kind = pytest.mark.parametrize("kind", KINDS)
-
-
-def value(p: Problem, w: np.ndarray, loss: str, l1: bool, mu: float) -> float:
-    """F_mu by Eqs. 5 and 22, the maximum over u taken on its three candidates."""
-    xi, inner = p.slack(w), p.R * w
-    if loss == "hinge":
-        s = np.abs(p.A).max(axis=1)
-        s[s == 0] = 1.0
-        candidates = [u * xi - 0.5 * mu * s * u * u for u in (0.0, 1.0, np.clip(xi / (mu * s), 0, 1))]
-        total = float(p.cost @ np.max(candidates, axis=0))
-    else:
-        total = float(p.cost @ xi**2)
-    if l1:
-        candidates = [u * inner - 0.5 * mu * u * u for u in (-1.0, 1.0, np.clip(inner / mu, -1, 1))]
-        return total + float(np.sum(np.max(candidates, axis=0)))
-    return total + 0.5 * float(inner @ inner)
-
-
-@every_kind
-@every_layout
-@every_problem
-def test_value_gradient_and_bounds(name, layout, kind):
-    p, (loss, l1) = PROBLEMS[name], KINDS[kind]
-    o = smoothed(p, layout, loss, l1, 0.3)
-    rng = np.random.default_rng(0)
-    for _ in range(3):
-        w, h = rng.normal(size=p.A.shape[1]), 1e-6
-        g = o.gradient(w)
-        assert o.value == pytest.approx(value(p, w, loss, l1, 0.3), rel=1e-12)
-        for j in range(len(w)):
-            e = np.zeros(len(w))
-            e[j] = h
-            slope = (value(p, w + e, loss, l1, 0.3) - value(p, w - e, loss, l1, 0.3)) / (2 * h)
-            assert g[j] == pytest.approx(slope, rel=1e-4, abs=1e-4 * (1 + np.abs(g).max()))
-        assert o.bound <= o.primal and o.smooth_bound <= o.value
-
-
-@every_kind
-@every_problem
-def test_lipschitz_constant_is_an_upper_bound_and_close(name, kind):
-    p, (loss, l1) = PROBLEMS[name], KINDS[kind]
-    o = smoothed(p, "csr", loss, l1, 0.3)
-    s = np.abs(p.A).max(axis=1)
-    s[s == 0] = 1.0
-    c = p.cost / (0.3 * s) if loss == "hinge" else 2.0 * p.cost
-    true = float(np.linalg.eigvalsh(p.A.T @ (c[:, None] * p.A))[-1]) + (1.0 / 0.3 if l1 else 1.0)
-    assert true <= o.lipschitz() <= 1.1 * true
-
-
-@every_kind
-@pytest.mark.parametrize("name", ["tall", "tall-easy", "tall-free", "wide"])
-def test_rate_of_the_paper(name, kind):
-    """(43): F_mu(y^k) - F_mu(w*) <= 4 L_mu d_2(w*) / ((k + 1) (k + 2)), d_2 = |w*|^2 / 2, on plain()'s own points."""
-    p, (loss, l1) = PROBLEMS[name], KINDS[kind]
-    mu = 0.5
-    o = smoothed(p, "csr", loss, l1, mu)
-    L, points = o.lipschitz(), []
-    inner = o.gradient
-
-    def noted(w):
-        g = inner(w)
-        points.append(w - g / L)  # y^k
-        return g
-
-    o.gradient = noted
-    homotopy.plain(o, Monitor(1e-14, 1001))
-    best = minimum(p, loss, l1, mu, points[-1])
-    lowest = value(p, best, loss, l1, mu)
-    for k in (0, 1, 2, 5, 10, 30, 100, 300, 1000):
-        if k < len(points):
-            bound = 2.0 * L * float(best @ best) / ((k + 1) * (k + 2))
-            assert value(p, points[k], loss, l1, mu) - lowest <= bound * (1 + 1e-9) + 1e-9 * lowest
-    assert len(points) > 10
-
-
-def minimum(p: Problem, loss: str, l1: bool, mu: float, w: np.ndarray) -> np.ndarray:
-    """The minimiser of F_mu, by a general method from w."""
-    best = scipy.optimize.minimize(lambda v: value(p, v, loss, l1, mu), w, method="L-BFGS-B", options={"ftol": 1e-15})
-    return best.x if best.fun < value(p, w, loss, l1, mu) else w
-
-
-@every_kind
-def test_plain_form_reaches_a_gap_or_says_why_not(kind):
-    number = {"c": 50, "lp": 51, "ls": 52}[kind]
-    mu = {} if kind == "ls" else {"mu": 1e-3}
-    s = Solved(PROBLEMS["tall-easy"], number=number, homotopy=False, gap=1e-2, **mu)
-    assert s.status is base.GAP and s.certificate.gap <= 1e-2
-    if kind != "ls":
-        s = Solved(PROBLEMS["tall"], number=number, homotopy=False, gap=1e-4, mu=5.0)
-        assert s.status is homotopy.BLURRED and not s.status.converged
-        assert s.certificate.gap > 1e-4
-        assert "--mu" in s.status.advice
 
 
 def test_weight_rows_are_rows():
@@ -242,10 +134,9 @@ def test_weight_rows_are_rows():
 
 
 @every_layout
-def test_largest_entries_and_columns(layout):
+def test_divided_rows_and_columns(layout):
     p = PROBLEMS["tall-bias"]
     rows = LAYOUTS[layout](p)
-    np.testing.assert_array_equal(rows.largest_entries(), np.abs(p.A).max(axis=1))
     w, y, z = np.arange(9.0), np.ones(60), np.empty(60)
     size = np.append(np.arange(1.0, 9.0), 1.0)
     rows.divided(size).margins(w, y, z)
