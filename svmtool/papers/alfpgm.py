@@ -20,7 +20,7 @@ from svmtool.compiled.loops.kernel import alfpgm_loops as loops
 from svmtool.compiled.loops.kernel.kernel_row_loops import add_stored
 from svmtool.kernels.decomposition import level
 from svmtool.kernels.problems import KernelProblem
-from svmtool.kernels.results import KernelResult, gap_of
+from svmtool.kernels.results import KernelResult
 from svmtool.kernels.rows import KernelRows, exact_sum
 from svmtool.kernels.tiles import tiles_of
 from svmtool.papers.running import Point, Tolerance, run
@@ -29,6 +29,7 @@ from svmtool.solvers.shared.base import FIRST_CHECK_ROUNDS, PRECISION, RULE, Mon
 from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import MIB
 
+DBG = None
 MU, PAIRS = 0.1, 50  # the paper's mu and p
 POWER_STEPS = 10  # "a few power iterations"
 SET_SHARE = 0.25  # share of the violation within a set that is a subproblem's tolerance where it is below eps
@@ -52,8 +53,9 @@ ABOUT = {
             "(16) prints m mu for the l mu of l variables; the power method, whose number of steps the text does not "
             "give, has 10, and lambda_1 is at least the largest diagonal entry of Q_BB",
             "tau of (15), for which the text has no value, is 1e-12",
-            "after the last iteration the sum y'a, at most -e, becomes 0: the free variables take equal parts of it, "
-            "those at 0 or C too if there is too little room; rho is the mean of -q over free variables",
+            "the model is the last iterate, whose rho is the mean of -q over free variables; its certificate has the "
+            "dual value of a point with y'a = 0: the free variable of the smallest K_ii takes the sum, which is at "
+            "most -e, the next ones if there is too little room",
             f"a subproblem has at most {MAX_STEPS:,} gradient steps, and a run ends as not converged where neither "
             "value nor gap improve any more: the text has no limits",
         ),
@@ -136,6 +138,7 @@ def algorithm_2(
     while not state[loops.DONE] and steps < MAX_STEPS:
         limits.check()
         steps += step(l, G, MU, L, eps, min(calls, MAX_STEPS - steps))
+    DBG.append((steps, state.copy(), L)) if DBG is not None else 0
     return a, float(state[loops.LAM])
 
 
@@ -203,7 +206,7 @@ def plan(problem: KernelProblem, rule: Tolerance, start: np.ndarray | None = Non
 def solve(
     problem: KernelProblem, monitor: Monitor, rule: Tolerance, start: np.ndarray | None, seed: int, method: str
 ) -> KernelResult:
-    """Solve from the feasible alpha `start` (zeros if None); the result has y'a = 0 but for round-off."""
+    """Solve from the feasible alpha `start` (zeros if None); the result's dual_point has y'a = 0 but for round-off."""
     y, C, o, n = problem.y, problem.upper, problem.options, problem.n
     a = np.zeros(n) if start is None else start.copy()
     p = min(o.pairs or PAIRS, max(n // 2, 1))
@@ -213,23 +216,23 @@ def solve(
     limiter = MinMaxLimiter(n, o.delta_alpha, o.min_alpha_opt, o.max_alpha_opt)
     steps = algorithm_1(rows, y, C, a, q, rule.eps, p, limiter, o.min_alpha_check or math.inf)
     point, status = run(steps, monitor)
-    a = balanced(point.a, y, C)
-    q = point.q - exact_sum(problem, y * (a - point.a))
+    a, q = point.a, point.q
     rho = rho_of(q, *candidates(y, C, a))
-    gap = gap_of(problem, a, -y * q, rho)
-    value = -0.5 * float(a @ (1.0 + y * q))
-    found = problem.relative(gap - value, -value)
-    return KernelResult(a, rho, 0.0, value, found, monitor.iterations - 1, status, -y * q)
+    feasible = balanced(a, y, C, rows.diagonal)
+    q_there = q - exact_sum(problem, y * (feasible - a))
+    primal, value = measures(y, C, a, q, rho)[1], -0.5 * float(feasible @ (1.0 + y * q_there))
+    gap, count = problem.relative(primal, -value), monitor.iterations - 1
+    result = KernelResult(a, rho, 0.0, -0.5 * float(a @ (1.0 + y * q)), gap, count, status, -y * q)
+    result.dual_point = KernelResult(feasible, rho, 0.0, value, gap, count, status, -y * q_there)
+    return result
 
 
-def balanced(a: np.ndarray, y: np.ndarray, C: np.ndarray) -> np.ndarray:
-    """Return a with y'a = 0 but for round-off: free variables share the sum equally, others help where they cannot."""
+def balanced(a: np.ndarray, y: np.ndarray, C: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
+    """Return a with y'a = 0 but for round-off: free variables take the sum, those of small K_ii first, then others."""
     total = float(y @ a)
     room = np.where(y * total > 0.0, a, C - a)
-    free = np.where((a > 0.0) & (a < C), room, 0.0)
-    room = free if np.sum(free) > abs(total) else room
-    least = np.sort(room)
-    taken, above = np.cumsum(least), np.arange(len(a))[::-1]  # by those up to k, and how many are above k
-    k = int(np.searchsorted(taken + above * least, abs(total)))  # those up to k - 1 move as far as they can
-    share = (abs(total) - (taken[k - 1] if k else 0.0)) / (above[k] + 1) if k < len(a) else np.inf
-    return a - np.sign(total) * y * np.minimum(room, share)
+    order = np.lexsort((diagonal, (a <= 0.0) | (a >= C)))
+    before = np.cumsum(room[order]) - room[order]
+    found = a.copy()
+    found[order] -= np.sign(total) * y[order] * np.clip(abs(total) - before, 0.0, room[order])
+    return found
