@@ -29,7 +29,6 @@ from svmtool.solvers.shared.base import FIRST_CHECK_ROUNDS, PRECISION, RULE, Mon
 from svmtool.solvers.shared.stalling import Progress
 from svmtool.tolerances import MIB
 
-DBG = None
 MU, PAIRS = 0.1, 50  # the paper's mu and p
 POWER_STEPS = 10  # "a few power iterations"
 SET_SHARE = 0.25  # share of the violation within a set that is a subproblem's tolerance where it is below eps
@@ -138,7 +137,6 @@ def algorithm_2(
     while not state[loops.DONE] and steps < MAX_STEPS:
         limits.check()
         steps += step(l, G, MU, L, eps, min(calls, MAX_STEPS - steps))
-    DBG.append((steps, state.copy(), L)) if DBG is not None else 0
     return a, float(state[loops.LAM])
 
 
