@@ -1,4 +1,6 @@
-"""Child process: times the ALFPGM paper's algorithm with working sets of p pairs, and the engine.  Its argument is a JSON object:
+"""Child process: times the ALFPGM paper's algorithm with working sets of p pairs, and the engine.
+
+The argument is a JSON object:
 
 {"path": data file, "C": .., "gamma": .. or null, "eps": .., "cache_mb": .., "limit": seconds of a run,
 "runs": [{"paper": bool, "pairs": p or null}, ...]}

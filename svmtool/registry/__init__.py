@@ -88,10 +88,10 @@ def rows_of(kernel: bool) -> tuple[Solver, ...]:
     return KERNEL_SOLVERS + KERNEL_PRINTED if kernel else SOLVERS + PRINTED
 
 
-def supporting(option: str) -> list[Solver]:
+def supporting(option: str, kernel: bool = False) -> list[Solver]:
     """Return the rows that support an option with one of their methods, in the order of the table."""
-    printed = {row.number: row for row in PRINTED}
-    both = ([row, *([printed[row.number]] if row.number in printed else [])] for row in SOLVERS)
+    rows, printed = (KERNEL_SOLVERS, _KERNEL_PRINTED_BY_KEY) if kernel else (SOLVERS, _PRINTED_BY_KEY)
+    both = ([row, *([printed[row.number]] if row.number in printed else [])] for row in rows)
     return [pair[0] for pair in both if any(option in supported_options(row) for row in pair)]
 
 
