@@ -42,7 +42,7 @@ ABOUT = {
         "(3) by Algorithm 2 (Eqs. 7 to 11, 16), mu = 0.1; a least recently used cache of kernel rows",
         (
             "the text gives no end of Algorithm 1: it ends where max q over I_up exceeds min q over I_low by at most "
-            "-e, over all variables; as |g| <= -e holds for each set, |y'a| <= -e too",
+            "-e, over all variables; |y'a| is at most -e there, as |g| is after each set",
             "where the variables that MinMaxLimiter leaves in meet this and all variables do not, all return, with "
             "counts of 0",
             "a variable leaves where a visit changes it by less than --delta-alpha, or leaves it at 0 or C at its "
@@ -58,7 +58,8 @@ ABOUT = {
             f"a subproblem has at most {MAX_STEPS:,} gradient steps, and a run ends as not converged where neither "
             "value nor gap improve any more: the text has no limits",
         ),
-        "2p kernel rows of n values each, those in the cache free; p searches among I_low; gradient steps of 4 p^2",
+        "2p kernel rows of n values each, those in the cache free; p searches among I_low; gradient steps of 4 p^2 "
+        "products each",
         "SMO steps among all variables or in sets of 1024 pairs, in single precision where that is enough, or a direct "
         "solution",
     ),
@@ -217,7 +218,8 @@ def solve(
     a, q = point.a, point.q
     rho = rho_of(q, *candidates(y, C, a))
     feasible = balanced(a, y, C, rows.diagonal)
-    q_there = q - exact_sum(problem, y * (feasible - a))
+    with limits.until(None):  # a limit has ended the run, perhaps, and these are few rows
+        q_there = q - exact_sum(problem, y * (feasible - a))
     primal, value = measures(y, C, a, q, rho)[1], -0.5 * float(feasible @ (1.0 + y * q_there))
     gap, count = problem.relative(primal, -value), monitor.iterations - 1
     result = KernelResult(a, rho, 0.0, -0.5 * float(a @ (1.0 + y * q)), gap, count, status, -y * q)

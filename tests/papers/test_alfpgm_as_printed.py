@@ -256,6 +256,9 @@ def test_limits_end_a_run_with_its_last_iterate():
     problem = problem_of(data.X, data.y, np.full(200, 100.0), Kernel(2, 0.3), pairs=2)
     result = registry.solver_of(alfpgm)(problem, Monitor(max_iter=3), Tolerance(1e-9))
     assert result.status is ITERATIONS and result.iterations == 3 and np.count_nonzero(result.alpha) <= 12
+    done = api.fit(data.X, data.y, 60, kernel="rbf", C=100.0, pairs=2, eps=1e-9, max_iter=3)
+    assert not done.converged and 0 < len(done.support) <= 12, "the last iterate, not w = 0"
+    assert 0.0 < done.certificate.dual < done.certificate.primal
     monitor = Monitor(max_seconds=1e-9)
     assert registry.solver_of(alfpgm)(problem, monitor, Tolerance(1e-9)).status is TIME
 
