@@ -75,10 +75,11 @@ class Options(Record):
     sample       --sample: rows that a round of FOSVM2 draws
     boundary     --boundary: theta, or rho for the plane as the paper prints it
     sgd_rows     --sgd-rows: rows of the largest gradients that a step of -s 73 uses
-    paper_form   --paper-form: ALFPGM with sets of pairs by second order, solved by augmented Lagrangian
-    pairs        --pairs: half the size of a working set
-    delta_alpha, min_alpha_opt, max_alpha_opt, min_alpha_check
-                 limits of the search for pairs of --paper-form: see kernels.paper_sets.PairSets
+    pairs        --pairs: of ALFPGM, half the size of a working set
+    delta_alpha, min_alpha_opt, max_alpha_opt
+                 --delta-alpha and others: of ALFPGM, when MinMaxLimiter takes a variable out; inf: never
+    min_alpha_check
+                 --min-alpha-check: of ALFPGM, candidates for the second variable of a pair; None: all
     """
 
     mu: str | float | None = None
@@ -88,11 +89,10 @@ class Options(Record):
     sample: int | None = None
     boundary: str = "theta"
     sgd_rows: int | None = None
-    paper_form: bool = False
     pairs: int | None = None
     delta_alpha: float = 1e-6
-    min_alpha_opt: int = 5
-    max_alpha_opt: int = 20
+    min_alpha_opt: float = 5
+    max_alpha_opt: float = 20
     min_alpha_check: int | None = None
 
 

@@ -90,7 +90,7 @@ KERNEL_LS_CASES = (  # the available sets of SGD-LSSVM's Dataset II
     ("ijcnn1", 32.0, 2.0), ("cod-rna.std", 100.0, 0.1), ("splice_scale", 1.0, 0.05),
 )  # fmt: skip
 PAIR_CASES = (("magic04_scale", 100.0, 0.5), ("a9a", 1.0, 0.05))
-PAIRS = (10, 25, 50, 100, 200, None)  # p of a working set; None: the default of the form
+PAIRS = (10, 25, 50, 100, 200, None)  # p of a working set; None: the default
 
 # one class as the normal one; the numbers of rows over which rounds are drawn, at gamma = FOSVM_CURVE / features
 FOSVM_CASES = (("shuttle.scale", 1), ("mnist.scale", 1), ("satimage.scale", 1), ("a9a", -1), ("cod-rna.std", -1),

@@ -1,4 +1,6 @@
-"""Child process: times svmtool's kernel solver with working sets of p pairs.  Its argument is a JSON object:
+"""Child process: times the ALFPGM paper's algorithm with working sets of p pairs, and the engine.
+
+The argument is a JSON object:
 
 {"path": data file, "C": .., "gamma": .. or null, "eps": .., "cache_mb": .., "limit": seconds of a run,
 "runs": [{"paper": bool, "pairs": p or null}, ...]}
@@ -19,28 +21,36 @@ from bench_parts.certify import answer
 from svmtool import registry
 from svmtool.certify.kernel import certify
 from svmtool.formats.svmlight import table as svmlight
+from svmtool.papers import alfpgm as printed
+from svmtool.papers.running import Tolerance
 from svmtool.params import Options, Settings, tolerance
 from svmtool.solvers import alfpgm
 from svmtool.solvers.shared.base import Monitor, RangeRule, Rule
 from svmtool.training.kernel.dataset import kernel_set
 from svmtool.training.kernel.fit import Fitting, Solved
 from svmtool.training.kernel.train import one_vs_one
+from svmtool.training.kernel.verify import as_printed
 
 
 class PairFitting(Fitting):
     """Solves with given options and sums the solver's time over all pairs of classes."""
 
-    def __init__(self, settings: Settings, options: Options):
+    def __init__(self, settings: Settings, printed: bool, options: Options):
         super().__init__(settings)
-        self.options, self.seconds = options, 0.0
+        self.printed, self.options, self.seconds = printed, options, 0.0
 
     def solve(self, problem, label: str | None = None, cache_mb: float | None = None, *_: object) -> Solved:
         s = self.settings
         monitor = Monitor(s.stopping.gap, None, s.stopping.max_seconds, None, None, self.started)
         start = time.perf_counter()
         problem.cache_mb, problem.options = s.run.cache_mb if cache_mb is None else cache_mb, self.options
-        result = registry.solver_of(alfpgm)(problem, monitor, Rule(dual=RangeRule(tolerance(s))))
+        if self.printed:
+            result = registry.solver_of(printed)(problem, monitor, Tolerance(tolerance(s)))
+        else:
+            result = registry.solver_of(alfpgm)(problem, monitor, Rule(dual=RangeRule(tolerance(s))))
         self.seconds += time.perf_counter() - start
+        if self.printed:
+            return Solved(*as_printed(problem, result, None))
         found = problem.decision_function(result)
         return Solved(found, result, certify(problem, result.alpha, result.gradient, result.rho, result.r, found.scale))
 
@@ -55,7 +65,7 @@ def main() -> None:
     data = kernel_set(table, settings, order["path"])
     runs = []
     for asked in order["runs"]:
-        fitting = PairFitting(settings, Options(paper_form=asked["paper"], pairs=asked["pairs"]))
+        fitting = PairFitting(settings, asked["paper"], Options(pairs=asked["pairs"]))
         done = one_vs_one(data, fitting)
         runs.append(
             {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -61,11 +62,13 @@ FLAGS = frozenset({"regularize_bias", "probability", "shrinking", "homotopy", "p
 REQUESTS = frozenset({"probability", "paper_form", "loo"})  # flags that ask for nothing where they are False
 # Keywords that have a value in every run: None is none of them.
 NEVER_NONE = frozenset(
-    name for name, value in {**DEFAULTS, **params.NO_OPTIONS._asdict(), "loo": False}.items() if value is not None
+    name
+    for name, value in {**DEFAULTS, **params.NO_OPTIONS._asdict(), "loo": False, "paper_form": False}.items()
+    if value is not None
 )
 SQUARED, MAX_SQUARED = frozenset({"bias", "p", "coef0", "gamma"}), 10.0 ** (MAX_DIGITS / 2)
 POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha", "objective_change"})
-PAPER_LIMITS = ("delta_alpha", "min_alpha_opt", "max_alpha_opt", "min_alpha_check")  # of paper_form
+OR_INFINITE = frozenset({"min_alpha_opt", "max_alpha_opt"})  # whole numbers that may be infinite
 
 
 def check_names(given: Mapping[str, Any], more: tuple[str, ...]) -> None:
@@ -100,9 +103,8 @@ def settings_of(
     """
     values = {k: _checked(k, v) for k, v in given.items() if not isinstance(v, Default)}
     values = {k: v for k, v in values.items() if v is not None}
-    for name in PAPER_LIMITS:
-        if name in values and not values.get("paper_form"):
-            raise ValueError(f"{name} needs paper_form=True")
+    if values.get("paper_form") and values.setdefault("method", "paper") != "paper":
+        raise ValueError("paper_form=True is method='paper': remove it, or method")
     if kernel is None:
         return _linear(data, default if solver is None else solver, values, also)
     return _with_kernel(data, "svc" if solver is None else solver, kernel, values, also)
@@ -119,6 +121,8 @@ def _checked(name: str, value: Any) -> Any:
         if name in NEVER_NONE:
             raise TypeError(f"{name} must have a value, not None")
         return None
+    if name in OR_INFINITE and value == math.inf:
+        return math.inf
     if name in COUNT_KEYWORDS:
         return whole(name, value, COUNT_KEYWORDS[name])
     if name in FLAGS:
@@ -141,6 +145,7 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
         if name in KERNEL:
             raise ValueError(f"{name} is for kernels: give kernel too, or leave it out")
     s = dict(values)
+    s.pop("paper_form", None)
     weights, theta = s.pop("class_weight", None), s.pop("theta", None)
     if theta is not None:
         s["gap"] = _gap_of(theta, s)
@@ -202,6 +207,7 @@ def _with_kernel(
             raise ValueError(f"{name} is for linear models: remove it or kernel")
         if kernel not in KERNELS_WITH.get(name, KERNEL_NUMBERS):
             raise ValueError(f"kernel={kernel!r} has no {name}: it is for {', '.join(KERNELS_WITH[name])}")
+    s.pop("paper_form", None)
     row = kernel_row(solver, kernel, s.pop("method", None))
     refuse_unsupported(row, _asked(values, also))
     _check_stopping(row, values)

@@ -111,7 +111,7 @@ def fit(
         Show bars on a terminal or in a notebook once the run has lasted half a second.
     **options
         Options of single solvers by their names in `svm-train --help`: mu, homotopy, passes, sample, loo,
-        theta, boundary, paper_form, pairs, sgd_rows and others.
+        theta, boundary, method, pairs, sgd_rows and others.
 
     Returns
     -------

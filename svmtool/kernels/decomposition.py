@@ -85,7 +85,7 @@ class Decomposition:
             high = float(np.max(self.F, where=self.rising & side, initial=-np.inf))
             low = float(np.min(self.F, where=self.falling & side, initial=np.inf))
             violation = max(violation, high - low)
-            levels.append(_level(self.F[self.free & side], high, low))
+            levels.append(level(self.F[self.free & side], high, low))
         if not self.problem.two_sums:
             return violation, 0.0 - levels[0], 0.0  # not -0
         plus, minus = -levels[0], levels[1]  # multipliers of the sums over y = +1 and y = -1
@@ -171,7 +171,7 @@ class Decomposition:
         return KernelResult(self.a, rho, r, value, found, iterations, status, gradient)
 
 
-def _level(free: np.ndarray, high: float, low: float) -> float:
+def level(free: np.ndarray, high: float, low: float) -> float:
     """The mean F of free variables; without any, the middle of the interval that the bounds allow."""
     if len(free):
         return float(np.mean(free))

@@ -133,6 +133,33 @@ class KernelRows:
 
         run_blocks(work, -(-n // width))
 
+    def hold(self, chosen: np.ndarray) -> np.ndarray:
+        """Store the rows `chosen` (i8, at most `capacity`, each once); return their slots, i8.
+
+        Row i is store[slot * n : (slot + 1) * n].  Those of the last calls are stored as long as `capacity` allows.
+        """
+        self.clock += 1
+        missing = chosen[self.slot[chosen] < 0]
+        self.used[self.slot[chosen[self.slot[chosen] >= 0]]] = self.clock
+        self._reserve(missing)
+        slots = self.slot[missing]
+        n, width, height, store = self.n, self.tiles.width, self.tiles.height, self.store.reshape(self.capacity, self.n)
+        targets = self.tiles.take(missing)
+        groups = [(k, min(k + height, len(missing))) for k in range(0, len(missing), height)]
+        parts = [targets.part(first, last) for first, last in groups]
+
+        def work(b: int) -> None:
+            lo, hi = b * width, min((b + 1) * width, n)
+            P = np.empty((min(height, len(missing)), hi - lo), self.tiles.dtype)
+            for (first, last), part in zip(groups, parts, strict=True):
+                limits.check()
+                self.tiles.fill(part, lo, hi, P[: last - first])
+                store[slots[first:last], lo:hi] = P[: last - first]
+
+        if len(missing):
+            run_blocks(work, -(-n // width))
+        return self.slot[chosen]
+
     def _reserve(self, rows: np.ndarray) -> np.ndarray:
         """Slots for as many of the new `rows` as possible: free ones, then the least recently used."""
         free = np.flatnonzero(self.used < self.clock)

@@ -11,9 +11,6 @@ KERNEL_OPTIONS = frozenset(
     {"-t", "-d", "-g", "-r", "-m", "-e", "-h", "-b", "--probability", "--gap", "--max-seconds", "--max-iter", "--seed"}
     | {"--weights", "--solver-log", "--plot"}
 )
-ALFPGM_OPTIONS = frozenset(
-    {"--paper-form", "--pairs", "--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check"}
-)
 C_SVC_OBJECTIVE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.f(x_i) + b)),  f(x).f(z) = K(x, z)"
 FREE = "free (not regularised); rho in the model file is its negative"
 STOPPING = "the violation of the most violating pair of all dual variables is at most -e "
@@ -40,7 +37,7 @@ def kernel_row(
         costs=costs,
         eps_default=1e-3,
         stopping=STOPPING,
-        supported=KERNEL_OPTIONS | ALFPGM_OPTIONS | frozenset(more),
+        supported=KERNEL_OPTIONS | frozenset(more),
         paper=ALFPGM + LIBSVM_PAPER,
     )
 

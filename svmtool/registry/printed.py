@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from svmtool.registry import papers
-from svmtool.registry.libsvm import KERNEL_OPTIONS
+from svmtool.registry.libsvm import ALFPGM, KERNEL_OPTIONS
 from svmtool.registry.row import ALM, RUN_OPTIONS, Solver
 
 LINEAR_OPTIONS = RUN_OPTIONS | {"--method"}
@@ -39,4 +39,11 @@ PRINTED: tuple[Solver, ...] = (
         paper=ALM + "Algorithm 2",
     ),
 )  # fmt: skip
-KERNEL_PRINTED: tuple[Solver, ...] = ()
+ALFPGM_OPTIONS = {"--pairs", "--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check", "--paper-form"}
+KERNEL_PRINTED: tuple[Solver, ...] = (
+    as_printed(
+        KERNEL_ENGINE[60], "alfpgm", WITH_KERNEL | ALFPGM_OPTIONS, eps_default=1e-2,
+        stopping="the violation of the most violating pair of all dual variables is at most -e (default [eps])",
+        paper=ALFPGM.partition(":")[0] + ": Algorithms 1 and 2, pWSS (Section 3)",
+    ),
+)  # fmt: skip

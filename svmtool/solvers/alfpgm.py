@@ -7,8 +7,7 @@ kernel matrix whose variables have changed.  The problem is in kernels/decomposi
 
 Differs from the paper in:
  1. Sets are large (p = 1024), half of a set is the newest half of the last one, and the subproblem is solved by steps
-    of pairs (SMO) on its l x l block of the matrix.  --paper-form selects the paper's method: p pairs by second order
-    (pWSS), solved by augmented Lagrangian and fast projected gradient (Algorithm 2): kernels/paper_sets.py.
+    of pairs (SMO) on its l x l block of the matrix.  papers/alfpgm.py is the paper's algorithm as printed.
  2. Small problems have no sets: steps choose among all variables (METHODS, `plan`).
  3. f is computed again in double precision where single precision could hide a violation.  Kernel values are in double
     precision once steps among all variables have cost more than these values do, or single precision makes no progress.
@@ -40,7 +39,6 @@ from svmtool.kernels.pair_descent import (
     capacity_for_rows,
     rows_in_memory,
 )
-from svmtool.kernels.paper_sets import PairSets, augmented_lagrangian
 from svmtool.kernels.problems import KernelProblem
 from svmtool.kernels.results import KernelResult
 from svmtool.limits import EndedError
@@ -49,6 +47,7 @@ from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, STEPS, Monitor
 from svmtool.solvers.shared.stalling import VALUE_RTOL, Progress
 from svmtool.tolerances import ROUNDOFF_GAP, SLOW_MIN_GAP
 
+SET_SIZE = 2048  # variables of a working set, which may grow: see ViolatingSets
 WHOLE_EPS_SHARE = 0.9  # steps among all variables end at this share of eps, which leaves room for round-off
 MISLEADING_ERROR = 0.5  # share of the violation from which errors of f mislead steps
 AFTER_DIRECT = 8  # rounds before the first check of progress after a direct solution, where only round-off is left
@@ -66,16 +65,11 @@ METHODS = {
     "sets": "SMO steps within working sets",
     "direct": "SMO steps from a direct solution",
     "double": "SMO steps with kernel values in double precision",
-    "paper": "the paper's working sets, by augmented Lagrangian and fast projected gradient",
 }
 
 
 def plan(problem: KernelProblem, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose how the run begins: steps among all variables if there are not many, and memory for some kernel rows."""
-    if problem.options.paper_form:
-        return Plan("paper", "--paper-form")
-    if problem.options.pairs is not None:
-        return Plan("sets", f"--pairs {problem.options.pairs}")
     m, held = len(problem.y), rows_in_memory(len(problem.y), problem.cache_mb)
     if m > MAX_WHOLE_VARIABLES:
         return Plan("sets", f"{m} variables, more than {MAX_WHOLE_VARIABLES}")
@@ -119,7 +113,7 @@ class _Run:
         self.slower: direct.Slower | None = direct.Slower(problem, eps if eps > 0.0 else monitor.gap or 0.0)
         if method == "direct" and self.slower.cost == np.inf:
             raise ValueError("no direct solution: it needs finite costs, and few variables or a linear kernel")
-        if method == "paper" or self.slower.cost == np.inf:
+        if self.slower.cost == np.inf:
             self.slower = None
         m = len(problem.y)
         limited = eps > 0.0 or not problem.kernel.positive
@@ -149,7 +143,7 @@ class _Run:
         stalls = self.progress.stalls(gap, dual, violation if state.exact else None)
         stalls = stalls and (self.eps == 0.0 or state.single)  # to the rule of -e as long as LIBSVM
         still = stalls or self.at_minimum or self.idle >= base.STALL_ROUNDS or (state.exact and not self.moved)
-        uncertain = state.single and self.method != "paper" and not violation <= self.eps
+        uncertain = state.single and not violation <= self.eps
         if status is None and uncertain and (self.steps.hard or self.misled > 1 or still):
             self._use_double()
             return None
@@ -214,7 +208,7 @@ class _Run:
         """
         if self.eps == 0.0:
             return OPTIMAL
-        if self.relative <= SLOW_MIN_GAP or self.method == "paper" or not self.problem.kernel.positive:
+        if self.relative <= SLOW_MIN_GAP or not self.problem.kernel.positive:
             return RULE
         self.ruled, self.least = True, None
         self.eps = self.steps.eps = 0.0
@@ -248,19 +242,14 @@ class _Run:
 class _Steps:
     """The steps of a run to violations of eps: among all variables, later or at once within working sets.
 
-    work: kernel values used so far; the paper's subproblems do not count them.  hard: whether steps in single precision
-    among all variables have read each kernel value many times, so that values in double precision cost less than steps.
+    work: kernel values used so far.  hard: whether steps in single precision among all variables have read each kernel
+    value many times, so that values in double precision cost less than steps.
     """
 
     def __init__(self, state: Decomposition, method: str, eps: float, work: float = 0.0):
-        o, cache_mb = state.problem.options, state.problem.cache_mb
+        cache_mb = state.problem.cache_mb
         self.state, self.eps, self.whole, self.work, self.hard = state, eps, None, work, False
-        if method == "paper":
-            self.sets = PairSets(o.pairs or 50, o.delta_alpha, o.min_alpha_opt, o.max_alpha_opt, o.min_alpha_check)
-            self.subproblem, self.pairs = augmented_lagrangian, None
-            return
-        self.sets = ViolatingSets(2 * (o.pairs or 1024))
-        self.subproblem = self.pairs = PairDescent()
+        self.sets, self.pairs = ViolatingSets(SET_SIZE), PairDescent()
         self.fits_double = WholeDescent.fits(state.problem, cache_mb, 8)
         fits = WholeDescent.fits(state.problem, cache_mb) if state.single else self.fits_double
         if method in ("whole", "direct") and fits:
@@ -269,7 +258,7 @@ class _Steps:
     def take(self, violation: float, cost: float) -> bool:
         """Take the steps of a round; return whether any variable has moved.  cost: of a round besides its steps."""
         state, eps, whole, by = self.state, self.eps, self.whole, self.whole or self.pairs
-        before = by.work if by else 0.0
+        before = by.work
         if whole is not None:
             moved = whole.run(max(WHOLE_EPS_SHARE * eps, VIOLATION_SHARE * violation if eps == 0.0 else 0.0))
             self.hard = whole.hard and self.fits_double
@@ -279,7 +268,7 @@ class _Steps:
         else:
             chosen = self.sets.choose(state)
             tolerance = max(TOLERANCE_SHARE * eps, VIOLATION_SHARE * violation)
-            moved = state.change(chosen, self.subproblem(state, chosen, tolerance))
+            moved = state.change(chosen, self.pairs(state, chosen, tolerance))
             self.work += cost
-        self.work += by.work - before if by else 0.0
+        self.work += by.work - before
         return moved

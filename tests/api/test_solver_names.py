@@ -86,5 +86,8 @@ def test_no_number_is_ambiguous(call):
 def test_flags_that_are_off_ask_for_nothing():
     for number in (1, 11, 21, 43, 80):
         assert api.fit(X, Y, number, probability=False, loo=False, paper_form=False, mu=None).model is not None
-    with pytest.raises(ValueError, match="min_alpha_opt needs paper_form=True"):
-        api.fit(X, Y, "alfpgm", kernel="rbf", min_alpha_opt=5)
+    with pytest.raises(ValueError, match="min_alpha_opt"):
+        api.fit(X, Y, "alfpgm", kernel="rbf", min_alpha_opt=5, method="fast")
+    with pytest.raises(ValueError, match="paper_form=True is method='paper'"):
+        api.fit(X, Y, "alfpgm", kernel="rbf", paper_form=True, method="fast")
+    assert api.fit(X, Y, "alfpgm", kernel="rbf", paper_form=True, min_alpha_opt=np.inf).model is not None

@@ -98,6 +98,23 @@ def test_sums_of_rows_and_what_is_kept(megabytes):
     assert f == pytest.approx(truth, abs=1e-3)
 
 
+def test_held_rows_are_the_last_used():
+    X, sparse, kernel, _ = CASES["single sparse"]
+    K = kernel_matrix(X, kernel)
+    rows = KernelRows(kernel_tiles.tiles_of(held(X, sparse), kernel, None, np.float64), 40 * 300 * 8 / 2**20)
+    assert rows.capacity == 40
+    rng, used = np.random.default_rng(5), []
+    for _ in range(30):
+        chosen = rng.permutation(300)[: rng.integers(0, 21)]
+        slots = rows.hold(chosen)
+        np.testing.assert_allclose(rows.store.reshape(40, 300)[slots], K[chosen], rtol=1e-12, atol=1e-14)
+        used = [i for i in used if i not in chosen] + chosen.tolist()
+        assert len(np.unique(slots)) == len(chosen) and np.count_nonzero(rows.slot >= 0) <= 40
+        assert set(chosen) <= set(np.flatnonzero(rows.slot >= 0))
+    before, newest = rows.slot.copy(), used[-20:]
+    assert np.all(before[newest] >= 0), "the two last sets fit, whatever was used before"
+
+
 @pytest.mark.parametrize("sparse", [True, False])
 def test_sums_of_a_linear_kernel_are_in_double_precision(sparse):
     X, _, kernel, _ = CASES["linear, sparse"]

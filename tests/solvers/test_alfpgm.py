@@ -1,4 +1,4 @@
-"""The decomposition solver: both of its forms against the slow oracle, limits, and what it keeps."""
+"""The decomposition solver against the slow oracle, with steps in sets and without; limits, and what it keeps."""
 
 import functools
 
@@ -12,7 +12,6 @@ from svmtool.compiled import threads
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.decomposition import ViolatingSets
-from svmtool.kernels.paper_sets import PairSets
 from svmtool.kernels.problems import CSvc, EpsilonSvr, NuSvc, NuSvr, OneClass, Points
 from svmtool.models.kernel_functions import LINEAR, POLYNOMIAL, RBF, SIGMOID, Kernel
 from svmtool.solvers import alfpgm
@@ -24,7 +23,13 @@ KERNELS = {
     "polynomial": Kernel(POLYNOMIAL, 0.3, 2, 1.0),
     "sigmoid": Kernel(SIGMOID, 0.02, 3, 0.1),
 }
-FORMS = {"ours": {}, "small sets": {"pairs": 8}, "paper": {"paper_form": True, "pairs": 10}}
+FORMS = {"whole": {}, "small sets": {"method": "sets"}}
+
+
+@pytest.fixture(autouse=True)
+def small_sets(monkeypatch):
+    """Sets are small enough that the problems here need several."""
+    monkeypatch.setattr(alfpgm, "SET_SIZE", 16)
 
 
 def rows(n=150, d=5, seed=0, sparse=True):
@@ -109,7 +114,7 @@ def test_threads_and_memory_change_nothing_that_matters():
     for count, megabytes in ((1, 100.0), (2, 100.0), (2, 0.01)):
         threads.set_count(count)
         problem = problems(KERNELS["rbf"])["epsilon-svr"]
-        answers.append(run(registry.solver_of(alfpgm), problem, Monitor(), 1e-4, megabytes, pairs=8))
+        answers.append(run(registry.solver_of(alfpgm), problem, Monitor(), 1e-4, megabytes, method="sets"))
     threads.set_count(None)
     assert np.array_equal(answers[0].alpha, answers[1].alpha)
     assert answers[2].objective == pytest.approx(answers[0].objective, rel=1e-6)
@@ -129,19 +134,10 @@ def test_records_bound_the_optimum():
     problem = problems(KERNELS["rbf"])["c-svc"]
     monitor = Monitor()
     optimum = -run(registry.solver_of(alfpgm), problem, Monitor(), 1e-9).objective
-    run(registry.solver_of(alfpgm), problem, monitor, 1e-5, pairs=8)
+    run(registry.solver_of(alfpgm), problem, monitor, 1e-5, method="sets")
     assert len(monitor.history) > 3
     for record in monitor.history:
         assert record["bound"] <= optimum * (1 + 1e-5) and record["objective"] >= optimum * (1 - 1e-5)
-
-
-def test_paper_search_considers_skipped_variables_again():
-    """A run that may visit each variable once at first ends at the optimum: all variables are considered again."""
-    problem = problems(KERNELS["rbf"])["c-svc"]
-    truth = run(registry.solver_of(alfpgm), problem, Monitor(), 1e-8).objective
-    options = {"paper_form": True, "pairs": 10, "max_alpha_opt": 1, "min_alpha_opt": 1, "min_alpha_check": 20}
-    found = run(registry.solver_of(alfpgm), problem, Monitor(max_seconds=60), 1e-4, **options)
-    assert found.status is RULE and found.objective == pytest.approx(truth, rel=1e-5)
 
 
 class Standing:
@@ -159,19 +155,6 @@ def test_sets_take_the_largest_violations_and_keep_half():
     assert set(sets.choose(state)) == {0, 1, 4, 5}
     second = sets.choose(Standing([0.0, 0.0, 9.0, -9.0, 0.0, 0.0], [1] * 6, [1] * 6))
     assert {2, 3} <= set(second) and len(set(second)) == 4  # the new ones, and two of those before
-
-
-def test_pairs_are_chosen_by_second_order():
-    """The partner with the smaller difference wins where its curvature is smaller still: (14), (15)."""
-    X = np.array([[0.0], [3.0], [0.05]])
-    problem = CSvc(Points(Kernel(RBF, 1.0), DenseRows(X), None), np.array([1.0, -1.0, -1.0]), np.ones(3))
-    from svmtool.kernels.decomposition import Decomposition
-
-    state = Decomposition(problem, 1.0)
-    state.certify()
-    state.F = np.array([1.0, -1.0, -0.9])
-    assert set(PairSets(1, 1e-6, 5, 20, None).choose(state)) == {0, 2}
-    assert set(PairSets(1, 1e-6, 5, 20, 1).choose(state)) == {0, 1}  # only the smallest F is examined
 
 
 @pytest.mark.parametrize("name", ["epsilon-svr", "nu-svr"])

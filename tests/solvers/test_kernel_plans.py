@@ -67,12 +67,9 @@ def test_a_run_from_a_solution_ends_at_once(row):
     assert again.objective == pytest.approx(first.objective, rel=1e-5)
 
 
-def test_decomposition_goes_by_options_size_and_memory():
+def test_decomposition_goes_by_size_and_memory():
     row, rule = registry.find_kernel(60), Rule()
-    plans = {key: alfpgm.plan(problem_of(row, **options), rule) for key, options in
-             {"paper": {"paper_form": True}, "pairs": {"pairs": 7}, "few": {}}.items()}  # fmt: skip
-    assert [plan.method for plan in plans.values()] == ["paper", "sets", "whole"]
-    assert plans["pairs"].why == "--pairs 7"
+    assert alfpgm.plan(problem_of(row), rule).method == "whole"
     narrow = problem_of(row, 2100)  # of which MIN_MB holds fewer than FEW_ROWS rows
     narrow.cache_mb = 0.01
     assert alfpgm.plan(narrow, rule).method == "sets" and "-m 0.01" in alfpgm.plan(narrow, rule).why
@@ -95,7 +92,7 @@ def test_a_direct_solution_needs_few_variables():
 @pytest.mark.parametrize("options, words", [
     ("-t 2", ["pairs of classes, many in one compiled call: 3 of 3, at most 512 rows"]),
     ("-s 52 -t 2 -m 0.001", ["conjugate gradients: 3 of 3 pairs of classes; the largest: 40 rows"]),
-    ("-s 60 --pairs 5", ["SMO steps within working sets: 3 of 3 pairs of classes; the largest: --pairs 5"]),
+    ("-s 60 --pairs 5", ["working sets by pWSS, solved by augmented Lagrangian and fast projected gradient: 3 of 3 "]),
     ("-s 3 -t 2", ["SMO steps over all variables: 120 variables"]),
     ("-s 80 -t 2", ["cutting planes, all rows examined each round: "]),
 ])  # fmt: skip
@@ -110,7 +107,7 @@ def test_explain_of_a_data_file_tells_the_methods(options, words, svm_train):
     assert svm_train("--explain", *options.split(), "absent")[0] == 1
 
 
-@pytest.mark.parametrize("options", ["-t 2", "-s 50 -t 2", "-s 73 -t 2 --sgd-rows 3", "-s 52 -t 2", "-s 60 --pairs 5"])
+@pytest.mark.parametrize("options", ["-t 2", "-s 50 -t 2", "-s 73 -t 2 --sgd-rows 3", "-s 52 -t 2"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_log_names_the_method_from_the_first_record(options, classes, svm_train):
     data = text(random_data(60).X, np.arange(60) % classes)

@@ -209,9 +209,9 @@ HARD = {
     "large whole": text(np.round(NORMAL) * 1e15 + 1.0, SIGNS),
 }
 ENDLESS = [
-    ("scales", "-s 60 -c 1"),
-    ("positive", "-s 60 -c 1e6"),
-    ("rank one", "-s 60 -c 1e6"),
+    ("scales", "-s 60 --method fast -c 1"),
+    ("positive", "-s 60 --method fast -c 1e6"),
+    ("rank one", "-s 60 --method fast -c 1e6"),
     ("scales", "-t 2 -s 52 -c 1e12"),
     ("scales", "-t 2 -s 73 -c 1e12"),
     ("large whole", "-t 0 -s 52 -c 1e6"),
@@ -234,7 +234,7 @@ def test_hard_data_report_non_convergence(name, options, svm_train):
     )
 
 
-@pytest.mark.parametrize("options", ["-s 60 -c 1e4", "-t 2 -s 52 -c 1e8", "-t 2 -s 3 -c 1e4"])
+@pytest.mark.parametrize("options", ["-s 60 --method fast -c 1e4", "-t 2 -s 52 -c 1e8", "-t 2 -s 3 -c 1e4"])
 def test_few_rows_are_solved_whatever_they_cost(options, svm_train):
     _, out, err = svm_train(*options.split(), "--gap", 1e-6, "--max-seconds", 60, "d", "m", data=HARD["positive"])
     assert err == "" and float(out.partition("relative gap = ")[2].split()[0]) <= 1e-6

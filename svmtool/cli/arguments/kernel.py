@@ -87,9 +87,5 @@ def _check(settings: Settings, request: Request) -> None:
         for option in request.given:
             if option not in registry.supported_options(row) and (row.number >= 30 or option.startswith("--")):
                 raise scan.unsupported(row, option, registry.find_kernel)
-    if not settings.run.options.paper_form:
-        limits = ("--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check")
-        for option in [o for o in request.given if o in limits]:
-            raise SvmtoolError(f"ERROR: {option} needs --paper-form")
     scan.check_stopping(request.given, row is not None and row.printed)
     scan.check_validation(request.given, "" if request.folds is None else "-v")

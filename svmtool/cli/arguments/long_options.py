@@ -22,7 +22,7 @@ class LongOption(Record):
     read: Callable[[str, str], object] | None
     help: str
     letter: str = ""  # short name, as in other versions of LIBLINEAR
-    flag: bool = True  # the value that a flag sets
+    flag: bool | str = True  # the value that a flag sets
 
 
 def _whole(least: int) -> Callable[[str, str], int]:
@@ -36,6 +36,16 @@ def _whole(least: int) -> Callable[[str, str], int]:
         return value
 
     return read
+
+
+def _visits(name: str, text: str) -> float:
+    """An integer >= 1, or inf."""
+    if text.strip().lower() == "inf":
+        return math.inf
+    try:
+        return _whole(1)(name, text)
+    except SvmtoolError as error:
+        raise SvmtoolError(f"{error}, or inf") from None
 
 
 def _number(text: str) -> float:
@@ -200,21 +210,19 @@ LONG_OPTIONS: dict[str, LongOption] = {
         "multiply C for each class by rows / (classes * rows of the class); --weights count as repeated rows",
     ),
     "--stratified": LongOption("stratified", "", None, "with -v or -C: folds with equal shares of each class"),
-    "--paper-form": LongOption("paper_form", "", None, "use the working sets and subproblems of the paper"),
-    "--pairs": LongOption(
-        "pairs", "P", _whole(1), "pairs of variables in a working set (default 1024; the paper's 50)"
-    ),
+    "--paper-form": LongOption("method", "", None, "another spelling of --method paper", "", "paper"),
+    "--pairs": LongOption("pairs", "P", _whole(1), "ALFPGM: pairs of variables in a working set (default 50)"),
     "--delta-alpha": LongOption(
-        "delta_alpha", "D", _positive, "with --paper-form: smaller changes count as zero (default 1e-6)"
+        "delta_alpha", "D", _positive, "ALFPGM: a variable that changes by less leaves the search (default 1e-6)"
     ),
     "--min-alpha-opt": LongOption(
-        "min_alpha_opt", "N", _whole(1), "with --paper-form: visits at a bound before a variable is removed (default 5)"
+        "min_alpha_opt", "N", _visits, "ALFPGM: visits before a variable at 0 or C leaves (default 5; inf: it stays)"
     ),
     "--max-alpha-opt": LongOption(
-        "max_alpha_opt", "N", _whole(1), "with --paper-form: visits before any variable is removed (default 20)"
+        "max_alpha_opt", "N", _visits, "ALFPGM: visits before any variable leaves it (default 20; inf: it stays)"
     ),
     "--min-alpha-check": LongOption(
-        "min_alpha_check", "N", _whole(1), "with --paper-form: candidates for the second variable (default: all)"
+        "min_alpha_check", "N", _whole(1), "ALFPGM: candidates for the second variable of a pair (default: all)"
     ),
     "--sgd-rows": LongOption(
         "sgd_rows", "T", _whole(1), "use the paper's steps, on the T largest gradients (default: exact steps in blocks)"

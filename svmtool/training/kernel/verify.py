@@ -64,7 +64,8 @@ def as_printed(
 ) -> tuple[DecisionFunction, KernelResult, Certificate]:
     """`verify` of a paper's algorithm: no other method replaces or improves its result, which is only certified.
 
-    alpha may be outside the bounds where the paper's variables are coefficients; then `dual_point` has the dual value.
+    alpha may be infeasible, where the paper's variables are coefficients or have a sum near 0 only; then `dual_point`
+    has the dual value.
     A result that is not finite becomes w = 0, not converged.  asked: the gap of --gap, if given.
     """
     result.printed, result.asked_gap = True, asked
@@ -75,9 +76,11 @@ def as_printed(
     else:
         function, certificate = certified(problem, result)
     if result.dual_point is not None:
-        other = _bound(problem, result.dual_point, certified(problem, result.dual_point)[1])
-        own = certificate.dual if isinstance(problem, LeastSquaresSvc) else -np.inf
-        certificate.dual = min(max(other, own), certificate.primal)
+        squares = isinstance(problem, LeastSquaresSvc)
+        other = _bound(problem, result.dual_point, certified(problem, result.dual_point)[1], proven=squares)
+        certificate.dual = max(other, certificate.dual if squares else -np.inf)
+        if not proven_indefinite(problem, certificate):
+            certificate.dual = min(certificate.dual, certificate.primal)
         certificate.gap = problem.relative(certificate.primal, certificate.dual)
     if proven_indefinite(problem, certificate):
         certificate.gap, certificate.why_not = np.inf, NO_MEANING
@@ -158,13 +161,14 @@ def _keeps(problem: AnyProblem, result: KernelResult, certificate: Certificate) 
     return result.status is base.RULE and without and _finite(result.alpha, *numbers)
 
 
-def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate) -> float:
+def _bound(problem: AnyProblem, result: KernelResult, certificate: Certificate, proven: bool = True) -> float:
     """The dual value of a result as a lower bound of all primal values.
 
-    -inf if it is none: the kernel may be indefinite, or the point is not feasible.
+    -inf if it is none: the point is not feasible or, if `proven`, the kernel may be indefinite.
     """
     a = result.alpha
-    if not problem.kernel.positive or not _finite(a, certificate.dual) or isinstance(problem, HardOneClass):
+    unproven = proven and not problem.kernel.positive
+    if unproven or not _finite(a, certificate.dual) or isinstance(problem, HardOneClass):
         return -np.inf
     if isinstance(problem, KernelProblem):
         feasible = not (np.any(a < 0.0) or np.any(a > problem.upper)) and feasible_sums(problem, a)
