@@ -74,7 +74,7 @@ class HingeLoss(Loss):
 
 
 class PowerLoss(Loss):
-    """max(0, xi)^p, 1 < p < 2"""
+    """max(0, xi)^p, p > 1"""
 
     def __init__(self, p: float):
         self.power, self.degree = p, p / (p - 1.0)

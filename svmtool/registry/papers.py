@@ -95,7 +95,7 @@ ROWS = choosable(
         objective=LP_HINGE_OBJECTIVE,
         loss="Lp hinge",
         gap_default=1e-4,
-        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu", "--inner-steps"}) - {"-e"},
+        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--inner-steps"}) - {"-e"},
         paper=ALM + "Algorithm 2",
     ),
     with_free_bias(
@@ -107,7 +107,7 @@ ROWS = choosable(
         objective=LP_HINGE_OBJECTIVE,
         loss="Lp hinge",
         gap_default=1e-6,
-        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power", "--mu"}) - {"-e"},
+        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--loss-power"}) - {"-e"},
         paper=ALM + "Algorithm 1",
     ),
     to_gap(
