@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from svmtool.data.csr import CsrRows
 
 MANTISSA_BITS, MIN_EXPONENT = 53, -1022  # of double numbers
+MAX_FACTOR = 1e150  # of a dual point: its square does not overflow
 
 
 def relative_gap(primal: float, dual: float) -> float:
@@ -79,9 +80,10 @@ def best_factor(linear: float, square: float, conjugate: float, degree: float, l
         return linear - s * square - degree * s ** (degree - 1.0) * conjugate
 
     # bounds of the maximiser by each of the two terms alone
-    low, high = 0.0, min(limit, linear / square if square > 0 else np.inf)
+    low, high = 0.0, min(limit, linear / square if square > 0 else np.inf, MAX_FACTOR)
     if conjugate > 0:
-        high = min(high, (linear / (degree * conjugate)) ** (1.0 / (degree - 1.0)))
+        with np.errstate(over="ignore"):
+            high = min(high, float(np.power(linear / (degree * conjugate), 1.0 / (degree - 1.0))))
     for _ in range(100):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if slope(middle) > 0 else (low, middle)

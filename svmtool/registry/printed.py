@@ -12,7 +12,7 @@ from typing import Any
 
 from svmtool.registry import papers
 from svmtool.registry.libsvm import KERNEL_OPTIONS
-from svmtool.registry.row import ALM, RUN_OPTIONS, Solver
+from svmtool.registry.row import RUN_OPTIONS, Solver
 
 LINEAR_OPTIONS = RUN_OPTIONS | {"--method"}
 WITH_KERNEL = (KERNEL_OPTIONS | {"--method"}) - {"-h"}
@@ -32,7 +32,9 @@ def as_printed(engine: Solver, module: str, supported: Iterable[str], **fields: 
 # Each paper's rows: of linear problems, then with kernels.
 
 ALM_OPTIONS = FREE | {"--loss-power", "--mu", "--objective-change"}
-ALM_RULE = "|d obj / d w| <= -e (default [eps]), or the objective changes by less than --objective-change (default 1e-4), "
+ALM_RULE = (
+    "|d obj / d w| <= -e (default [eps]), or the objective changes by less than --objective-change (default 1e-4), "
+)
 ALM_RULE += "or 100 iterations (--max-iter)"
 
 PRINTED: tuple[Solver, ...] = (

@@ -170,12 +170,17 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--spark": LongOption(
         "spark", "URL", _master, "train on a Spark cluster (local[2], spark://HOST:PORT ..), which reads the data file"
     ),
-    "--loss-power": LongOption("loss_power", "P", _power, "power of the hinge, from 1 (default 2); above 2 with --method paper"),
+    "--loss-power": LongOption(
+        "loss_power", "P", _power, "power of the hinge, from 1 (default 2); above 2 with --method paper"
+    ),
     "--objective-change": LongOption(
         "objective_change", "X", _positive, "ALM: stop when an iteration changes the objective by less (default 1e-4)"
     ),
     "--mu": LongOption(
-        "mu", "MU", _mu, "ALM: mu, fixed (default C/10), or its rule, merit (Eq. 29) or geometric; NESVM: initial mu, > 0"
+        "mu",
+        "MU",
+        _mu,
+        "ALM: mu, fixed (default C/10), or its rule, merit (Eq. 29) or geometric; NESVM: initial mu, > 0",
     ),
     "--no-homotopy": LongOption(
         "homotopy", "", None, "NESVM's Algorithm 1 with one fixed mu, that of --mu (default 5)", flag=False
