@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from svmtool.data.csr import CsrRows
 
 MANTISSA_BITS, MIN_EXPONENT = 53, -1022  # of double numbers
-MAX_FACTOR = 1e150  # of a dual point: its square does not overflow
 
 
 def relative_gap(primal: float, dual: float) -> float:
@@ -80,7 +79,7 @@ def best_factor(linear: float, square: float, conjugate: float, degree: float, l
         return linear - s * square - degree * s ** (degree - 1.0) * conjugate
 
     # bounds of the maximiser by each of the two terms alone
-    low, high = 0.0, min(limit, linear / square if square > 0 else np.inf, MAX_FACTOR)
+    low, high = 0.0, min(limit, linear / square if square > 0 else np.inf)
     if conjugate > 0:
         with np.errstate(over="ignore"):
             high = min(high, float(np.power(linear / (degree * conjugate), 1.0 / (degree - 1.0))))

@@ -12,7 +12,7 @@ from typing import Any
 
 from svmtool.registry import papers
 from svmtool.registry.libsvm import KERNEL_OPTIONS
-from svmtool.registry.row import RUN_OPTIONS, Solver
+from svmtool.registry.row import ALM, RUN_OPTIONS, Solver
 
 LINEAR_OPTIONS = RUN_OPTIONS | {"--method"}
 WITH_KERNEL = (KERNEL_OPTIONS | {"--method"}) - {"-h"}
@@ -38,7 +38,13 @@ ALM_RULE = (
 ALM_RULE += "or 100 iterations (--max-iter)"
 
 PRINTED: tuple[Solver, ...] = (
-    as_printed(ENGINE[30], "alm", ALM_OPTIONS, eps_default=1e-2, stopping=ALM_RULE),
-    as_printed(ENGINE[31], "alm", ALM_OPTIONS, eps_default=1e-2, stopping=ALM_RULE)._replace(plan="plan_exact"),
-)
+    as_printed(
+        ENGINE[30], "alm", ALM_OPTIONS, eps_default=1e-2, stopping=ALM_RULE, paper=ALM + "Algorithm 2",
+        help="Lp-SVM (--loss-power) with a free bias, inexact augmented Lagrangian",
+    ),
+    as_printed(
+        ENGINE[31], "alm", ALM_OPTIONS, eps_default=1e-2, stopping=ALM_RULE, paper=ALM + "Algorithm 1",
+        help="Lp-SVM (--loss-power) with a free bias, exact augmented Lagrangian",
+    )._replace(plan="plan_exact"),
+)  # fmt: skip
 KERNEL_PRINTED: tuple[Solver, ...] = ()

@@ -54,16 +54,17 @@ def changed(line: str) -> dict:
         ("--seed=0 --threads 3 --strict d", {"seed": 0, "threads": 3, "strict": True}),
         ("-v 3 --stratified d", {"folds": 3, "stratified": True}),
         ("--solver-log l --plot=p.svg -q d", {"solver_log": "l", "plot": "p.svg", "quiet": True}),
-        ("-s 31 d", {"solver": 31, "bias": 1.0, "regularize_bias": False}),
-        ("-s 30 -B -1 d", {"solver": 30}),
+        ("-s 31 d", {"solver": 31, "bias": 1.0, "regularize_bias": False, "method": "paper"}),
+        ("-s 30 -B -1 d", {"solver": 30, "method": "paper"}),
         (
-            "-s alm --loss-power 1.5 --mu merit --inner-steps 3 -B 2 d",
+            "-s alm --loss-power 2.5 --mu merit --objective-change 1e-3 -B 2 d",
             {
                 "solver": 30,
+                "method": "paper",
                 "bias": 2.0,
-                "loss_power": 1.5,
+                "loss_power": 2.5,
                 "mu": "merit",
-                "inner_steps": 3,
+                "objective_change": 1e-3,
             },
         ),
         ("-b 1 d", {"probability": True}),
@@ -103,6 +104,7 @@ def test_files(line, data, model):
 
 def test_empty_argument_is_a_file_name():
     assert parse([""]).data == ""
+
 
 NO_SEARCH = "Warm-start parameter search only available for -s 0, -s 2 and -s 11; here also for " + ", ".join(
     f"-s {row.number}" for row in registry.supporting("-C") if row.number >= 30
@@ -152,15 +154,18 @@ def test_usage_is_shown(line, sentence, capsys):
 @pytest.mark.parametrize(
     "line, part",
     [
-        ("-s 31 --loss-power 2.5 d", "--loss-power 2.5: must be a number from 1 to 2"),
-        ("-s 31 --loss-power nan d", "--loss-power nan: must be a number from 1 to 2"),
-        ("-s 31 --mu balance d", "--mu balance needs -s 30"),
-        ("-s 30 --mu fast d", "must be merit, geometric or balance"),
-        ("-s 30 --mu 0.5 d", "--mu 0.5: -s 30 (alm) needs merit or geometric"),
+        ("-s 31 --loss-power 0.5 d", "--loss-power 0.5: must be a number >= 1"),
+        ("-s 31 --loss-power nan d", "--loss-power nan: must be a number >= 1"),
+        ("-s 31 --mu balance d", "--mu balance is gone: --mu merit is the paper's rule"),
+        ("-s 30 --mu fast d", "must be merit or geometric, or a number > 0"),
+        ("-s 30 --method fast --mu 0.5 d", "solver 30 (alm) does not support --mu: use --method paper"),
         ("-s 50 --mu merit d", "--mu merit: -s 50 (nesvm) needs a number > 0"),
-        ("-s 50 --mu 0 d", "--mu 0: must be merit, geometric or balance, or a number > 0"),
+        ("-s 50 --mu 0 d", "--mu 0: must be merit or geometric, or a number > 0"),
         ("-s 52 --mu 1 d", "solver 52 (nesvm-ls) does not support --mu"),
-        ("-s 31 --no-homotopy d", "solver 31 (alm-exact) does not support --no-homotopy: use -s 50, 51 or 52"),
+        (
+            "-s 31 --method fast --no-homotopy d",
+            "solver 31 (alm-exact) does not support --no-homotopy: use -s 50, 51 or 52",
+        ),
         ("-s 2 --loss-power 1.5 d", "solver 2 (l2svc) does not support --loss-power: use -s 30 or 31"),
         ("-s abc d", f"unknown solver type: abc: use -s {registry.in_words(registry.SOLVERS)}"),
         ("-s 99999999999 d", "not an integer of 32 bits"),
