@@ -13,6 +13,7 @@ from svmtool.records import Record
 KERNEL_NAMES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")  # by number of -t
 LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED = range(5)
 NEEDS_GAMMA = (POLYNOMIAL, RBF, SIGMOID)
+MAX_FAST_POWER = 2.0  # of --loss-power with --method fast
 HARD_ROWS = (0, 3)  # numbers of kernel rows that take C = inf
 
 
@@ -35,7 +36,7 @@ class Problem(Record):
     bias: float = -1.0  # value of the appended feature, < 0: none
     regularize_bias: bool = True
     class_weights: tuple[tuple[int, float], ...] = ()  # (label, factor) in the order given; factors of a label multiply
-    loss_power: float = 2.0  # the p of the Lp hinge
+    loss_power: float = 2.0  # the p of the Lp hinge, >= 1; of the engine at most MAX_FAST_POWER
     kernel: KernelChoice | None = None  # None: a linear model
     method: str = "fast"  # --method: one of registry.row.METHODS; of numbers that are no paper's there is one
 
@@ -67,7 +68,7 @@ GONE = {"--inner-steps": "-s 30 runs the paper's one gradient step"}
 class Options(Record):
     """Options of single solvers, by the names of their command line options; None or the default: the solver decides.
 
-    mu           --mu: a number, or the name of a rule
+    mu           --mu: a number, or the name of a rule of ALM
     objective_change
                  --objective-change: of ALM, below which change of the objective a run ends
     homotopy     False with --no-homotopy
@@ -236,7 +237,10 @@ def check_after_reading(settings: Settings) -> None:
         ours = [row.number for row in registry.supporting("-R")]
         if number not in _FREE_BIAS_NUMBERS and number not in ours:
             raise SvmtoolError(f"ERROR: -R option supported only for solver {_FREE_BIAS_WORDS}")
-    registry.find(number)
+    row = registry.find(number, s.method)
+    if s.loss_power > MAX_FAST_POWER and "--loss-power" in row.supported and not row.printed:
+        able = registry.in_words(registry.supporting("--loss-power"))
+        raise SvmtoolError(f"ERROR: --loss-power {s.loss_power:g}: above 2 it needs --method paper and -s {able}")
     _check_finite(settings, ("-B", s.bias))
     if number == 21 and not 0 <= s.nu <= 1:
         raise SvmtoolError(f"ERROR: -n is {s.nu:g}: the share of rows left out lies between 0 and 1")

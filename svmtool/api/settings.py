@@ -149,8 +149,8 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
     weights, theta = s.pop("class_weight", None), s.pop("theta", None)
     if theta is not None:
         s["gap"] = _gap_of(theta, s)
-    if not 1.0 <= s.get("loss_power", 2.0) <= 2.0:
-        raise ValueError(f"loss_power == {s['loss_power']:g}, must be from 1 to 2.")
+    if not 1.0 <= s.get("loss_power", 2.0) < float("inf"):
+        raise ValueError(f"loss_power == {s['loss_power']:g}, must be a number >= 1.")
     if "bias" not in s and not s.get("regularize_bias", True):
         s["bias"] = 1.0
     method = s.pop("method", None)
@@ -188,9 +188,8 @@ def _check_mu(settings: Settings) -> None:
         raise ValueError("mu='balance' is gone: mu='merit' is the paper's rule")
     if isinstance(mu, str) and mu not in ("merit", "geometric"):
         raise ValueError(f"mu must be 'merit', 'geometric' or a number > 0, not {shown(mu)}")
-    if isinstance(mu, str) == ("--no-homotopy" in row.supported):
-        wanted = "'merit' or 'geometric'" if "--no-homotopy" not in row.supported else "a number > 0"
-        raise ValueError(f"mu of solver {row.number} ({row.name}) must be {wanted}, not {mu!r}")
+    if isinstance(mu, str) and "--loss-power" not in row.supported:  # the rules are ALM's
+        raise ValueError(f"mu of solver {row.number} ({row.name}) must be a number > 0, not {mu!r}")
     if not isinstance(mu, str) and not 0.0 < mu < float("inf"):
         raise ValueError(f"mu == {mu:g}, must be a number > 0.")
 

@@ -81,7 +81,8 @@ def best_factor(linear: float, square: float, conjugate: float, degree: float, l
     # bounds of the maximiser by each of the two terms alone
     low, high = 0.0, min(limit, linear / square if square > 0 else np.inf)
     if conjugate > 0:
-        high = min(high, (linear / (degree * conjugate)) ** (1.0 / (degree - 1.0)))
+        with np.errstate(over="ignore"):
+            high = min(high, float(np.power(linear / (degree * conjugate), 1.0 / (degree - 1.0))))
     for _ in range(100):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if slope(middle) > 0 else (low, middle)

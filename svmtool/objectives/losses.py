@@ -74,16 +74,18 @@ class HingeLoss(Loss):
 
 
 class PowerLoss(Loss):
-    """max(0, xi)^p, 1 < p < 2"""
+    """max(0, xi)^p, p > 1; infinite where it overflows"""
 
     def __init__(self, p: float):
         self.power, self.degree = p, p / (p - 1.0)
 
     def value(self, xi):
-        return np.maximum(xi, 0.0) ** self.power
+        with np.errstate(over="ignore"):
+            return np.maximum(xi, 0.0) ** self.power
 
     def slope(self, xi):
-        return self.power * np.maximum(xi, 0.0) ** (self.power - 1.0)
+        with np.errstate(over="ignore"):
+            return self.power * np.maximum(xi, 0.0) ** (self.power - 1.0)
 
     def conjugate(self, b):
         return (self.power - 1.0) * (b / self.power) ** self.degree

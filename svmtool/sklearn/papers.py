@@ -31,7 +31,7 @@ class LpSVC(LinearClassifier):
     Parameters
     ----------
     p : float, default=1.5
-        Power of the hinge, from 1 to 2.
+        Power of the hinge, from 1 to 2; above 2 only the paper's algorithm has it.
     C : float, default=1.0
         Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     tol : float, default=1e-4
@@ -92,7 +92,7 @@ class LpSVC(LinearClassifier):
     """
 
     _parameter_constraints: dict = {
-        **LINEAR_CONSTRAINTS, **CLASS_CONSTRAINTS, "p": [Interval(Real, 1.0, 2.0, closed="both")],
+        **LINEAR_CONSTRAINTS, **CLASS_CONSTRAINTS, "p": [Interval(Real, 1.0, None, closed="left")],
     }  # fmt: skip
 
     def __init__(

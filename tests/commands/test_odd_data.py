@@ -8,6 +8,7 @@ import os
 
 import numpy as np
 import pytest
+from engine import engine
 from naming import case_of
 from reference import random_rows, text_of
 from solver_suite import TWO_CLASS
@@ -63,7 +64,7 @@ def test_odd_data_end_well_or_in_one_sentence(number, turn, svm_train, here):
     for k, name in enumerate(ODD):
         options = OPTIONS[(NUMBERS.index(number) + k + turn) % len(OPTIONS)]
         with case_of(name, options):
-            check_odd(number, name, *svm_train("-s", number, *options, "d", "m", data=ODD[name]))
+            check_odd(number, name, *svm_train(*engine(number), *options, "d", "m", data=ODD[name]))
         (here / "m").unlink(missing_ok=True)
 
 
@@ -117,7 +118,7 @@ def test_any_seed_will_do(seed, svm_train):
     rng = np.random.default_rng(0)
     wide = text_of(random_rows(rng, 20, 2000, 0.05), rng.choice([1.0, -1.0], 20))
     for number in (1, 40):
-        assert svm_train("-q", "-s", number, "--seed", seed, "d", "m", data=wide) == (0, "", "")
+        assert svm_train("-q", *engine(number), "--seed", seed, "d", "m", data=wide) == (0, "", "")
 
 
 WEIGHTS = "1e300 1 1 1"
@@ -147,7 +148,7 @@ def test_extreme_settings_end_well_or_in_one_sentence(number, turn, svm_train, h
         (here / "start").write_text(header + "1e200\n" * features)
         data = f"1 1:1 2:0.5\n-1 1:-1 2:0.7\n1 1:0.2 {features}:2\n-1 1:-3\n"
         with case_of(name, f"{features} features"):
-            check_extreme(*svm_train("-s", number, *OVERFLOWS[name], "d", "m", data=data))
+            check_extreme(*svm_train(*engine(number), *OVERFLOWS[name], "d", "m", data=data))
         (here / "m").unlink(missing_ok=True)
 
 

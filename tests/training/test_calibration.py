@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from engine import engine
 from reference import random_rows, table_of, text_of
 from sampling import pairs_in_turn
 from test_odd_data import ODD
@@ -126,7 +127,7 @@ def test_every_classifier_trains_and_predicts_with_probabilities(row, labels, sv
     text = text_of(X, y)
     models = []
     for threads in (1, 2):
-        status, _, err = svm_train("-s", row.number, "-b", 1, "--threads", threads, "d", "m", data=text)
+        status, _, err = svm_train(*engine(row.number), "-b", 1, "--threads", threads, "d", "m", data=text)
         assert (status, err) == (0, "")
         models.append((tmp_path / "m").read_bytes())
     assert models[0] == models[1]
@@ -215,7 +216,7 @@ def test_warm_start_moves_the_sigmoids_no_further_than_the_weights(svm_train, tm
 
 @pytest.mark.parametrize("row", OTHERS, ids=lambda row: row.name)
 def test_other_tasks_are_refused(row, svm_train, tmp_path):
-    status, out, err = svm_train("-s", row.number, "-b", 1, "d", "m", data="1 1:1\n-1 1:-1\n")
+    status, out, err = svm_train(*engine(row.number), "-b", 1, "d", "m", data="1 1:1\n-1 1:-1\n")
     able = registry.in_words(CLASSIFIERS)
     assert (status, out) == (1, "")
     assert err == f"ERROR: solver {row.number} ({row.name}) does not support --probability: use -s {able}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from engine import engine
 from reference import table_of, text_of
 from sampling import pairs_in_turn
 from test_scores import made
@@ -28,7 +29,7 @@ def test_points_are_certified_and_as_good_as_runs_of_their_own(row, labels, svm_
     X, y = made(labels)
     stopping = ["--gap", "1e-6"] if "--gap" in row.supported else []
     asked = "C=" + ",".join(map(str, reversed(VALUES)))
-    status, out, err = svm_train("-q", "-s", row.number, *stopping, "--grid", asked, "d", data=text_of(X, y))
+    status, out, err = svm_train("-q", *engine(row.number), *stopping, "--grid", asked, "d", data=text_of(X, y))
     assert (status, err) == (0, "")
     head, points = table(out)
     assert head == ["C", "objective", "gap", "training", "seconds"]
@@ -46,7 +47,7 @@ def test_points_are_certified_and_as_good_as_runs_of_their_own(row, labels, svm_
 @pytest.mark.parametrize(("solver", "labels"), pairs_in_turn([0, 1, 3, 4, 5, 31, 40], [(1, -1), (1, 2, 3)]))
 def test_validation_is_that_of_a_run_with_v(solver, labels, svm_train):
     X, y = made(labels)
-    common = ("-q", "-s", solver, "--gap", "1e-9")
+    common = ("-q", *engine(solver), "--gap", "1e-9")
     status, out, err = svm_train(*common, "-v", 3, "--grid", "C=0.01,0.3,4", "d", data=text_of(X, y))
     assert (status, err) == (0, "")
     _, points = table(out)

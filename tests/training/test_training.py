@@ -11,6 +11,7 @@ import subprocess
 import numpy as np
 import pytest
 from conftest import SHARED
+from engine import engine
 from optima import Problem, minimiser
 from reference import random_rows, table_of, text_of
 from sampling import pairs_in_turn
@@ -126,9 +127,9 @@ def test_row_weights_are_repetition(number, svm_train, here):
     times = np.arange(40) % 4
     times[:3] = 1
     (here / "w").write_text("\n".join(map(str, times)) + "\n")
-    weighted = svm_train("-q", "-s", number, "--gap", "1e-12", "-W", "w", "d", "m", data=text_of(X, y))
+    weighted = svm_train("-q", *engine(number), "--gap", "1e-12", "-W", "w", "d", "m", data=text_of(X, y))
     many = np.repeat(np.arange(40), times)
-    repeated = svm_train("-q", "-s", number, "--gap", "1e-12", "d", "m2", data=text_of(X[many], y[many]))
+    repeated = svm_train("-q", *engine(number), "--gap", "1e-12", "d", "m2", data=text_of(X[many], y[many]))
     assert weighted == repeated == (0, "", "")
     assert model("m").labels == model("m2").labels
     np.testing.assert_allclose(model("m").W, model("m2").W, atol=1e-6)
@@ -160,7 +161,7 @@ def test_faulty_weight_files_are_refused(text, svm_train, here):
 @pytest.mark.parametrize(("number", "labels"), pairs_in_turn(NUMBERS, [[1, -1], [1, 2, 3]]))
 def test_class_weight_zero(number, labels, svm_train):
     X, y = made(6, labels)
-    status, _, err = svm_train("-s", number, "-B", -1, "--gap", "1e-8", "-w1", 0, "d", "m", data=text_of(X, y))
+    status, _, err = svm_train(*engine(number), "-B", -1, "--gap", "1e-8", "-w1", 0, "d", "m", data=text_of(X, y))
     assert (status, err) == (0, "")
     W = model().W
     assert np.all(np.isfinite(W))
@@ -191,7 +192,7 @@ def test_all_classes_of_weight_zero(svm_train):
 def test_warm_start_at_the_solution_takes_one_evaluation(number, shape, svm_train, here):
     labels, bias = shape
     X, y = made(7, labels)
-    common = ["-s", number, "-B", bias, "--gap", "1e-7"]
+    common = [*engine(number), "-B", bias, "--gap", "1e-7"]
     assert svm_train(*common, "d", "first", data=text_of(X, y))[0] == 0
     status, _, _ = svm_train(*common, "-i", "first", "--solver-log", "log", "d", "again")
     assert status == 0
@@ -284,7 +285,7 @@ def test_warm_start_from_no_model(svm_train):
 @every_number
 def test_notes_stand_behind_the_weights(number, svm_train, here):
     X, y = made(12, [1, -1])
-    assert svm_train("-q", "-s", number, "-c", 3, "-B", 2, "d", "m", data=text_of(X, y)) == (0, "", "")
+    assert svm_train("-q", *engine(number), "-c", 3, "-B", 2, "d", "m", data=text_of(X, y)) == (0, "", "")
     lines = (here / "m").read_text().splitlines()
     notes = [line for line in lines if line.startswith("#")]
     assert len(notes) >= 3 and lines[-len(notes) :] == notes
@@ -355,7 +356,7 @@ def test_liblinears_predict_reads_our_models(number, labels, bias, reference, sv
     from svmtool.cli.predict.command import main as predict
 
     X, y = made(14, labels)
-    assert svm_train("-q", "-s", number, "-B", bias, "d", "m", data=text_of(X, y)) == (0, "", "")
+    assert svm_train("-q", *engine(number), "-B", bias, "d", "m", data=text_of(X, y)) == (0, "", "")
     done = subprocess.run([reference["predict"], "d", "m", "theirs"], cwd=here, capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert predict(["d", "m", "ours"]) == 0
@@ -370,7 +371,7 @@ def test_never_worse_than_liblinear(number, reference, svm_train, here):
         pytest.skip("LIBLINEAR has no such number")
     X, y = made(15, [1, -1], n=200, d=10)
     for C in (0.01, 1, 100):
-        assert svm_train("-q", "-s", number, "-c", C, "d", "m", data=text_of(X, y)) == (0, "", "")
+        assert svm_train("-q", *engine(number), "-c", C, "d", "m", data=text_of(X, y)) == (0, "", "")
         call = [reference["train"], "-q", "-s", str(number), "-c", str(C), "d", "theirs"]
         subprocess.run(call, cwd=here, check=True, timeout=60)
         value = posed(number, Problem(X, y, np.full(200, float(C)))).value

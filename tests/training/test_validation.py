@@ -6,6 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from engine import engine
 from reference import random_rows, table_of, text_of
 from sampling import pairs_in_turn
 from solver_suite import TWO_CLASS
@@ -59,7 +60,7 @@ def test_folds_side_by_side_give_what_a_loop_gives(number, shape, svm_train):
     labels, bias = shape
     X, y = made(labels)
     lines = [
-        svm_train("-s", number, "-B", bias, "-v", 5, "--threads", threads, "d", data=text_of(X, y))
+        svm_train(*engine(number), "-B", bias, "-v", 5, "--threads", threads, "d", data=text_of(X, y))
         for threads in (1, 2, 3)
     ]
     assert lines[0] == lines[1] == lines[2]
@@ -293,7 +294,7 @@ def test_smallest_C_counts_the_bias():
 @pytest.mark.parametrize("solver, rate", [(2, "82.5926")])
 def test_heart_scale_as_liblinear_prints_it(solver, rate, svm_train, heart_scale):
     """223 of 270, as recorded from LIBLINEAR 2.50."""
-    assert svm_train("-s", solver, "-v", 5, heart_scale) == (0, f"Cross Validation Accuracy = {rate}%\n", "")
+    assert svm_train(*engine(solver), "-v", 5, heart_scale) == (0, f"Cross Validation Accuracy = {rate}%\n", "")
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as the commands do

@@ -133,9 +133,8 @@ def _check_solver(settings: Settings, request: Request) -> None:
 def _check_combinations(settings: Settings, request: Request) -> None:
     """Raise for combinations of options in which one would be ignored."""
     s, mu = request, settings.run.options.mu
-    if mu is not None and not s.auto and isinstance(mu, float) != ("--no-homotopy" in settings.row.supported):
-        wanted = "a number > 0" if isinstance(mu, str) else "merit or geometric"
-        raise SvmtoolError(f"ERROR: --mu {mu}: -s {settings.row.number} ({settings.row.name}) needs {wanted}")
+    if isinstance(mu, str) and not s.auto and "--loss-power" not in settings.row.supported:  # the rules are ALM's
+        raise SvmtoolError(f"ERROR: --mu {mu}: -s {settings.row.number} ({settings.row.name}) needs a number > 0")
     if s.plain_model:
         _check_plain_model(settings, s)
     if s.grid is not None:

@@ -82,13 +82,13 @@ def _theta(name: str, text: str) -> float:
 
 def _power(name: str, text: str) -> float:
     value = _number(text)
-    if not 1 <= value <= 2:
-        raise SvmtoolError(f"ERROR: {name} {text}: must be a number from 1 to 2")
+    if not 1 <= value < float("inf"):
+        raise SvmtoolError(f"ERROR: {name} {text}: must be a number >= 1")
     return value
 
 
 def _mu(name: str, text: str) -> str | float:
-    """The name of an update rule of ALM's mu, or a value of NESVM's mu."""
+    """A value of mu, or the name of an update rule of ALM's."""
     if text in ("merit", "geometric"):
         return text
     if text == "balance":
@@ -180,11 +180,18 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--spark": LongOption(
         "spark", "URL", _master, "train on a Spark cluster (local[2], spark://HOST:PORT ..), which reads the data file"
     ),
-    "--loss-power": LongOption("loss_power", "P", _power, "power of the hinge, from 1 to 2 (default 2)"),
+    "--loss-power": LongOption(
+        "loss_power", "P", _power, "power of the hinge, from 1 (default 2); above 2 with --method paper"
+    ),
     "--objective-change": LongOption(
         "objective_change", "X", _positive, "ALM: stop when an iteration changes the objective by less (default 1e-4)"
     ),
-    "--mu": LongOption("mu", "MU", _mu, "ALM: update rule of mu (merit, Eq. 29; geometric); NESVM: initial mu, > 0"),
+    "--mu": LongOption(
+        "mu",
+        "MU",
+        _mu,
+        "ALM: mu, fixed (default C/10), or its rule, merit (Eq. 29) or geometric; NESVM: initial mu, > 0",
+    ),
     "--no-homotopy": LongOption(
         "homotopy", "", None, "NESVM's Algorithm 1 with one fixed mu, that of --mu (default 5)", flag=False
     ),
