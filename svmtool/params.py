@@ -70,6 +70,8 @@ class Options(Record):
     homotopy     False with --no-homotopy
     passes       --passes: passes of FALSVM over the rows
     sample       --sample: rows that a round of FOSVM2 draws
+    heuristics   --heuristics: those of L2-SVM-MFN, joined by commas, or none
+    loss         --loss: the loss of ordinal regression
     boundary     --boundary: theta, or rho for the plane as the paper prints it
     sgd_rows     --sgd-rows: rows of the largest gradients that a step of -s 73 uses
     paper_form   --paper-form: ALFPGM with sets of pairs by second order, solved by augmented Lagrangian
@@ -84,6 +86,8 @@ class Options(Record):
     homotopy: bool = True
     passes: int = 1
     sample: int | None = None
+    heuristics: str = "h1,h2"
+    loss: str = "squared-hinge"
     boundary: str = "theta"
     sgd_rows: int | None = None
     paper_form: bool = False
@@ -152,8 +156,9 @@ class Settings(Record):
 
     @property
     def row(self) -> registry.Solver:
-        """See Problem.row."""
-        return self.problem.row
+        """See Problem.row; with the loss of --loss."""
+        row, loss = self.problem.row, self.run.options.loss
+        return row if loss == NO_OPTIONS.loss or "--loss" not in row.supported else registry.with_loss(row, loss)
 
     @property
     def target(self) -> float | None:

@@ -94,6 +94,7 @@ class Reduction(ABC):
     solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
     robust = False  # whether the solver is itself as robust as the method that results fall back to
     lines: SolverLines | None = None  # what prints the lines of the solver
+    seeded = False  # whether starts are solutions at another C (Task.seeded)
     any_start = False  # whether LIBLINEAR's rule alone may end a run where it starts, as in its search for C
 
     def __init__(self, table: Dataset, settings: Settings):
@@ -352,6 +353,7 @@ class Reduction(ABC):
         s, sink = self.settings, sink_of(report, self.lines, k, self.name(k))
         whole = self.task(k)
         task, used = self._with_costs(whole)
+        task.seeded = self.seeded or before is not None
         monitor = self._monitor(sink, stop)
         w = None if start is None else np.ascontiguousarray(start[:, k])
         if before is not None:
