@@ -78,6 +78,8 @@ class Problem:
     def point(self, f: Pieces, beta: np.ndarray, y: np.ndarray, **record: Any) -> Iterate:
         """The iterate beta, with y = X beta and the pieces f."""
         objective = 0.5 * float(beta @ beta) + float(self.C @ self.loss.value(1.0 - self.t * y))
+        if self.loss.hinge_power == 1.0:
+            record["tau"] = 0.5 * f.kappa
         return Iterate(beta, objective, record=record, beta=beta, y=y, f=f)
 
     def take(self, rows: np.ndarray) -> Problem:

@@ -38,7 +38,7 @@ HUBER_RULE += "< 2, >= 2 by more than 1e-8" + MFN_LIMIT
 TAU_RULE = (
     "tau_j/8 sum C_i <= -e f(w) at the end of stage j, the sum over the rows with |xi_i| < tau_j (default [eps]); a "
 )
-TAU_RULE += "stage ends as -s 41 does"
+TAU_RULE += "stage ends as -s 41 with -e 1e-6"
 TAU_EPS = 1e-4  # the paper's end is `satisfactorily`
 HUBER_LOSS = "; L(t) = 0 for t <= 0, t^2/2 for 0 < t < 2, 2 (t - 1) for t >= 2"
 
