@@ -27,12 +27,10 @@ class Task:
     nu        nu of a one-class problem
     options   options of the solver
     one_of_several: other problems are solved at the same time
-    seeded    whether a start is the solution at another C, or where an earlier turn ended: no mere guess
     equations: its normal equations, if the solver's registry row asks for them (`sums_below`)
     """
 
-    __slots__ = ("rows", "y", "cost", "free_bias", "target", "p", "nu", "options", "one_of_several", "equations",
-                 "seeded")  # fmt: skip
+    __slots__ = ("rows", "y", "cost", "free_bias", "target", "p", "nu", "options", "one_of_several", "equations")
 
     def __init__(
         self, rows: Rows, y: np.ndarray, cost: np.ndarray, free_bias: bool = False,
@@ -42,7 +40,6 @@ class Task:
         self.rows, self.y, self.cost, self.free_bias, self.target = rows, y, cost, free_bias, target
         self.p, self.nu, self.options = p, nu, options
         self.one_of_several, self.equations = one_of_several, equations
-        self.seeded = False
 
     @property
     def n(self) -> int:

@@ -25,9 +25,13 @@ Matrix: TypeAlias = "np.ndarray | scipy.sparse.csr_array"
 
 
 class Tolerance(Record):
-    """The rule of a paper: its own tolerance, the value of -e."""
+    """The rule of a paper: its own tolerance, the value of -e.
+
+    seeded: whether a start is the solution at another C, or where an earlier turn of this run ended: no mere guess.
+    """
 
     eps: float
+    seeded: bool = False
 
 
 class Point:

@@ -229,7 +229,7 @@ def test_values_of_C_are_seeded(svm_train, monkeypatch):
     X, y = made()
     seen = []
     solved = mfn.solved
-    monkeypatch.setattr(mfn, "solved", lambda *a: (seen.append((a[2].seeded, a[5])), solved(*a))[1])
+    monkeypatch.setattr(mfn, "solved", lambda *a: (seen.append((a[4].seeded, a[5])), solved(*a))[1])
     status, out, _ = svm_train("-s", 40, "--grid", "C=1,2,4", "d", data=text_of(X, y))
     assert status == 0 and len(out.splitlines()) == 5
     assert [start is None for _, start in seen] == [True, False, False]

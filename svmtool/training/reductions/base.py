@@ -94,7 +94,7 @@ class Reduction(ABC):
     solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
     robust = False  # whether the solver is itself as robust as the method that results fall back to
     lines: SolverLines | None = None  # what prints the lines of the solver
-    seeded = False  # whether starts are solutions at another C (Task.seeded)
+    seeded = False  # whether starts are solutions at another C, of papers' algorithms
     any_start = False  # whether LIBLINEAR's rule alone may end a run where it starts, as in its search for C
 
     def __init__(self, table: Dataset, settings: Settings):
@@ -353,13 +353,12 @@ class Reduction(ABC):
         s, sink = self.settings, sink_of(report, self.lines, k, self.name(k))
         whole = self.task(k)
         task, used = self._with_costs(whole)
-        task.seeded = self.seeded or before is not None
         monitor = self._monitor(sink, stop)
         w = None if start is None else np.ascontiguousarray(start[:, k])
         if before is not None:
             monitor.history, monitor.iterations, w = before.history, before.history[-1]["iteration"] + 1, before.w
         solve = registry.entry(self.method)
-        rule = self._rule(k)
+        rule = self._rule(k, before is not None)
         with until(monitor.ended):
             result = solve(task, monitor, rule, w, 1 if s.run.seed is None else s.run.seed % 2**31, self.solver_method)
         if used is not None:
@@ -379,12 +378,12 @@ class Reduction(ABC):
         task, _ = self._with_costs(self.task(k))
         return registry.planner(self.method)(task, self._rule(k))
 
-    def _rule(self, k: int) -> Any:
+    def _rule(self, k: int, resumed: bool = False) -> Any:
         """The rule of problem k, which in a search for C may end a run where it starts; a paper's is its tolerance."""
         if self.solver.printed:
             from svmtool.papers.running import Tolerance
 
-            return Tolerance(tolerance(self.settings))
+            return Tolerance(tolerance(self.settings), self.seeded or resumed)
         rule = self.rule(k)
         return rule._replace(confirmed=Confirmation(at_start=math.inf)) if self.any_start else rule
 
