@@ -36,6 +36,11 @@ def posed(number: int, p: Problem) -> Problem:
 OPTIMAL_GAP = Settings.of(solver=40, gap=1e-12)
 
 
+def engine(number: int) -> list:
+    """-s NUMBER with the engine, whose ends are certified gaps."""
+    return ["-s", number, *(["--method", "fast"] if number >= 30 else [])]
+
+
 def made(seed: int, labels: list[int], n: int = 80, d: int = 6) -> tuple[np.ndarray, np.ndarray]:
     """Rows whose class shows in them, with noise; labels appear in the order given."""
     rng = np.random.default_rng(seed)
@@ -126,9 +131,9 @@ def test_row_weights_are_repetition(number, svm_train, here):
     times = np.arange(40) % 4
     times[:3] = 1
     (here / "w").write_text("\n".join(map(str, times)) + "\n")
-    weighted = svm_train("-q", "-s", number, "--gap", "1e-12", "-W", "w", "d", "m", data=text_of(X, y))
+    weighted = svm_train("-q", *engine(number), "--gap", "1e-12", "-W", "w", "d", "m", data=text_of(X, y))
     many = np.repeat(np.arange(40), times)
-    repeated = svm_train("-q", "-s", number, "--gap", "1e-12", "d", "m2", data=text_of(X[many], y[many]))
+    repeated = svm_train("-q", *engine(number), "--gap", "1e-12", "d", "m2", data=text_of(X[many], y[many]))
     assert weighted == repeated == (0, "", "")
     assert model("m").labels == model("m2").labels
     np.testing.assert_allclose(model("m").W, model("m2").W, atol=1e-6)
@@ -160,7 +165,7 @@ def test_faulty_weight_files_are_refused(text, svm_train, here):
 @pytest.mark.parametrize(("number", "labels"), pairs_in_turn(NUMBERS, [[1, -1], [1, 2, 3]]))
 def test_class_weight_zero(number, labels, svm_train):
     X, y = made(6, labels)
-    status, _, err = svm_train("-s", number, "-B", -1, "--gap", "1e-8", "-w1", 0, "d", "m", data=text_of(X, y))
+    status, _, err = svm_train(*engine(number), "-B", -1, "--gap", "1e-8", "-w1", 0, "d", "m", data=text_of(X, y))
     assert (status, err) == (0, "")
     W = model().W
     assert np.all(np.isfinite(W))
@@ -191,7 +196,7 @@ def test_all_classes_of_weight_zero(svm_train):
 def test_warm_start_at_the_solution_takes_one_evaluation(number, shape, svm_train, here):
     labels, bias = shape
     X, y = made(7, labels)
-    common = ["-s", number, "-B", bias, "--gap", "1e-7"]
+    common = [*engine(number), "-B", bias, "--gap", "1e-7"]
     assert svm_train(*common, "d", "first", data=text_of(X, y))[0] == 0
     status, _, _ = svm_train(*common, "-i", "first", "--solver-log", "log", "d", "again")
     assert status == 0
