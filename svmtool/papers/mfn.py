@@ -50,7 +50,8 @@ ITERATION = "two products with the active rows for each CGLS step, one product w
 ABOUT = {
     40: About(
         "Appendix A, with CGLS (Section 4.3), its rule (13), the exact line search (14)-(18), heuristics 1 and 2 as "
-        "the final algorithm has them (--heuristics h1,h2), and the dual point of Section 4.7",
+        "the final algorithm has them (--heuristics h1,h2), and the dual point of Section 4.7, where CGLS ended the run "
+        "with its residuals -z (footnote 7)",
         DIFFERS,
         ITERATION,
         "Newton steps on factorised matrices, coordinate descent or preconditioned CG, chosen by the data, to --gap",
@@ -59,10 +60,10 @@ ABOUT = {
 
 
 class Iterate(Point):
-    """beta with y = X beta, and the pieces f that it minimises."""
+    """beta, its zeta, and the pieces f that it minimises."""
 
     beta: np.ndarray
-    y: np.ndarray
+    zeta: np.ndarray
     f: Pieces
 
 
@@ -75,12 +76,12 @@ class Problem:
         self.c, lam = C / largest, 1.0 / largest
         self.f = Pieces(0.5 * lam if loss == "squared hinge" else lam, 1.0, self.loss.cap)
 
-    def point(self, f: Pieces, beta: np.ndarray, y: np.ndarray, **record: Any) -> Iterate:
-        """The iterate beta, with y = X beta and the pieces f."""
+    def point(self, f: Pieces, beta: np.ndarray, y: np.ndarray, zeta: np.ndarray, **record: Any) -> Iterate:
+        """The iterate beta, with y = X beta, its zeta and the pieces f."""
         objective = 0.5 * float(beta @ beta) + float(self.C @ self.loss.value(1.0 - self.t * y))
         if self.loss.hinge_power == 1.0:
             record["tau"] = 0.5 * f.kappa
-        return Iterate(beta, objective, record=record, beta=beta, y=y, f=f)
+        return Iterate(beta, objective, record=record, beta=beta, zeta=zeta, f=f)
 
     def take(self, rows: np.ndarray) -> Problem:
         """The same lambda on some rows."""
@@ -119,24 +120,26 @@ def appendix_a(
             q = f.kappa / f.lam * (X[two].T @ (c * t)[two])  # (23)
         most = FIRST_CG if ini == 0 and k == 0 and "h1" in how.heuristics else MOST_CG
         least_squares = X_I, f.s * t[one] - X_I @ q, c[one], f.lam, beta - q
-        bar, optimality, cg = cgls(*least_squares, CRUDE if crude else eps, most)  # steps 3, 4: (6), (22)
+        bar, z, optimality, cg = cgls(*least_squares, CRUDE if crude else eps, most)  # steps 3, 4: (6), (22)
         bar = bar + q
         y_bar = X @ bar
         zeta_bar = f.s - t * y_bar
         if optimality and f.repeat(zeta, zeta_bar):  # step 5
-            beta, y = bar, y_bar
-            yield P.point(f, beta, y, active=len(one), cg=cg, step=1.0)
+            beta, y, F = bar, y_bar, f.value(bar, zeta_bar, c)
+            zeta_bar[one] = t[one] * z  # CGLS's own residuals: they have more digits
+            yield P.point(f, beta, y, zeta_bar, active=len(one), cg=cg, step=1.0)
             if not crude:
                 return beta, REPEAT
-            crude, F = False, f.value(beta, zeta_bar, c)  # step 8
+            crude = False  # step 8
             continue
         delta = line_search(f, c, beta, bar, zeta, zeta_bar)  # step 6
         new, y = beta + delta * (bar - beta), y + delta * (y_bar - y)  # step 7
-        F_previous, F = F, f.value(new, f.s - t * y, c)
+        zeta = f.s - t * y
+        F_previous, F = F, f.value(new, zeta, c)
         if not F <= F_previous:
             return beta, NO_FALL if math.isfinite(F) else PRECISION
         beta = new
-        yield P.point(f, beta, y, active=len(one), cg=cg, step=delta)
+        yield P.point(f, beta, y, zeta, active=len(one), cg=cg, step=delta)
     return beta, LIMIT
 
 
@@ -164,12 +167,14 @@ def begin(P: Problem, f: Pieces, eps: float, how: How) -> Generator[Iterate, Non
     beta = np.zeros(P.X.shape[1]) if how.guess is None else how.guess
     if not how.seeded and np.any(beta):
         beta = scaled(P, beta, how.bias)
-    yield P.point(f, beta, P.X @ beta)
+    y = P.X @ beta
+    yield P.point(f, beta, y, f.s - P.t * y)
     if "h3" not in how.heuristics or how.seeded or not len(how.subset):
         return beta, int(how.seeded)
     for point in appendix_a(P.take(how.subset), f, beta, 0, eps, how):
         beta = point.w
-    yield P.point(f, beta, P.X @ beta, subset=len(how.subset))
+    y = P.X @ beta
+    yield P.point(f, beta, y, f.s - P.t * y, subset=len(how.subset))
     return beta, 1
 
 
@@ -201,5 +206,5 @@ def solved(
     how = How(task.options.heuristics, itermax, start, rule.seeded, bias, subset)
     with np.errstate(all="ignore"):  # a value that is not finite ends the run
         point, status = run(steps(P, rule.eps, how), monitor)
-        alpha = np.minimum(point.f.dual(point.f.s - P.t * point.y, P.c), P.loss.cap * P.C)
+        alpha = np.minimum(point.f.dual(point.zeta, P.c), P.loss.cap * P.C)
     return Result(point.w, status, monitor.iterations, monitor.history, alpha)

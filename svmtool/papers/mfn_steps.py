@@ -47,13 +47,13 @@ class Pieces(Record):
 
 def cgls(
     X: Matrix, t: np.ndarray, c: np.ndarray, lam: float, beta: np.ndarray, eps: float, cgitermax: int
-) -> tuple[np.ndarray, bool, int]:
+) -> tuple[np.ndarray, np.ndarray, bool, int]:
     """Minimise lam/2 |beta|^2 + 1/2 sum_i c_i (x_i.beta - t_i)^2 (11) from beta: steps 3 and 4 of Appendix A.
 
-    Returns beta-bar, whether (13) holds, and the steps taken.
+    Returns beta-bar, its residuals z, whether (13) holds, and the steps taken.
     """
     if not len(t):
-        return np.zeros_like(beta), True, 0
+        return np.zeros_like(beta), t, True, 0
     z = t - X @ beta
     r = X.T @ (c * z) - lam * beta
     p = r
@@ -73,7 +73,7 @@ def cgls(
         optimality = phi1 <= eps * eps * phi4  # (13)
         p = r + (phi1 / old) * p
         phi2 = float(p @ p)
-    return beta, optimality, cgiter
+    return beta, z, optimality, cgiter
 
 
 def line_search(
