@@ -50,8 +50,8 @@ ITERATION = "two products with the active rows for each CGLS step, one product w
 ABOUT = {
     40: About(
         "Appendix A, with CGLS (Section 4.3), its rule (13), the exact line search (14)-(18), heuristics 1 and 2 as "
-        "the final algorithm has them (--heuristics h1,h2), and the dual point of Section 4.7, where CGLS ended the run "
-        "with its residuals -z (footnote 7)",
+        "the final algorithm has them (--heuristics h1,h2), and the dual point of Section 4.7, with the residuals z of "
+        "the last CGLS (footnote 7)",
         DIFFERS,
         ITERATION,
         "Newton steps on factorised matrices, coordinate descent or preconditioned CG, chosen by the data, to --gap",
