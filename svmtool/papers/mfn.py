@@ -203,7 +203,7 @@ def solved(
     """The result of `steps` for a task, with the dual point of Section 4.7."""
     itermax = MOST_ROUNDS if monitor.max_iter is None else monitor.max_iter
     bias, subset = max(task.rows.bias, 0.0), task.rows.draw(GROUP, seed)
-    how = How(task.options.heuristics, itermax, start, rule.seeded, bias, subset)
+    how = How(task.options.heuristics, itermax, start, rule.seeded and start is not None, bias, subset)
     with np.errstate(all="ignore"):  # a value that is not finite ends the run
         point, status = run(steps(P, rule.eps, how), monitor)
         alpha = np.minimum(point.f.dual(point.zeta, P.c), P.loss.cap * P.C)

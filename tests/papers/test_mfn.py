@@ -223,17 +223,20 @@ def test_model_a_thousand_times_too_large_starts_near_the_optimum():
     assert again.certificate.gap <= 1e-8
 
 
-def test_values_of_C_are_seeded(svm_train, monkeypatch):
+def test_values_of_C_are_seeded_but_the_first(svm_train, monkeypatch):
     from svmtool.papers import mfn
 
     X, y = made()
-    seen = []
-    solved = mfn.solved
-    monkeypatch.setattr(mfn, "solved", lambda *a: (seen.append((a[4].seeded, a[5])), solved(*a))[1])
+    seen, steps = [], mfn.appendix_a
+    monkeypatch.setattr(
+        mfn, "appendix_a", lambda P, f, beta, ini, *more: (seen.append((ini, beta)), steps(P, f, beta, ini, *more))[1]
+    )
     status, out, _ = svm_train("-s", 40, "--grid", "C=1,2,4", "d", data=text_of(X, y))
     assert status == 0 and len(out.splitlines()) == 5
-    assert [start is None for _, start in seen] == [True, False, False]
-    assert all(seeded for seeded, _ in seen)
+    assert [(ini, bool(np.any(beta))) for ini, beta in seen] == [(0, False), (1, True), (1, True)]
+    seen.clear()
+    assert svm_train("-s", 40, "-v", 2, "d")[0] == 0
+    assert [ini for ini, _ in seen] == [0, 0]
 
 
 @pytest.mark.parametrize("number", NUMBERS)
