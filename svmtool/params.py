@@ -74,6 +74,8 @@ class Options(Record):
     homotopy     False with --no-homotopy
     passes       --passes: passes of FALSVM over the rows
     sample       --sample: rows that a round of FOSVM2 draws
+    heuristics   --heuristics: those of L2-SVM-MFN, joined by commas, or none
+    loss         --loss: the loss of ordinal regression
     boundary     --boundary: theta, or rho for the plane as the paper prints it
     sgd_rows     --sgd-rows: rows of the largest gradients that a step of -s 73 uses
     pairs        --pairs: of ALFPGM, half the size of a working set
@@ -88,6 +90,8 @@ class Options(Record):
     homotopy: bool = True
     passes: int = 1
     sample: int | None = None
+    heuristics: str = "h1,h2"
+    loss: str = "squared-hinge"
     boundary: str = "theta"
     sgd_rows: int | None = None
     pairs: int | None = None
@@ -155,8 +159,9 @@ class Settings(Record):
 
     @property
     def row(self) -> registry.Solver:
-        """See Problem.row."""
-        return self.problem.row
+        """See Problem.row; with the loss of --loss."""
+        row, loss = self.problem.row, self.run.options.loss
+        return row if loss == NO_OPTIONS.loss or "--loss" not in row.supported else registry.with_loss(row, loss)
 
     @property
     def target(self) -> float | None:

@@ -14,7 +14,8 @@ from svmtool.api.wording import in_keywords
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
 from svmtool.params import Settings, check_kernel_after_reading
-from svmtool.registry.row import BOUNDARIES, METHODS, Solver, gap_of_theta
+from svmtool.registry.printed import ORDINAL_LOSSES
+from svmtool.registry.row import BOUNDARIES, METHODS, Solver, are_heuristics, gap_of_theta
 from svmtool.training import intent
 from svmtool.training.inputs import MAX_DIGITS
 
@@ -129,6 +130,10 @@ def _checked(name: str, value: Any) -> Any:
         return flag(name, value)
     if name == "method" and text(name, value) not in METHODS:
         raise ValueError(f"method must be {' or '.join(map(repr, METHODS))}, not {shown(value)}")
+    if name == "loss" and text(name, value) not in ORDINAL_LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(map(repr, ORDINAL_LOSSES))}, not {shown(value)}")
+    if name == "heuristics" and not are_heuristics(text(name, value)):
+        raise ValueError(f"heuristics must be some of h1, h2 and h3, joined by commas, or 'none', not {shown(value)}")
     if name == "boundary" and text(name, value) not in BOUNDARIES:
         raise ValueError(f"boundary must be {' or '.join(map(repr, BOUNDARIES))}, not {shown(value)}")
     if name in REALS or (name in ("mu", "gamma") and not isinstance(value, str)):

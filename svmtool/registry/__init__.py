@@ -15,6 +15,7 @@ from typing import Any
 
 from svmtool.errors import SvmtoolError
 from svmtool.registry import liblinear, libsvm, papers, printed
+from svmtool.registry.printed import with_loss as with_loss
 from svmtool.registry.row import About, Solver
 
 COMMON_OPTIONS = frozenset({"-s", "-v", "-q", "--threads", "--strict", "--metrics", "--plain-model"})

@@ -12,7 +12,7 @@ from typing import Any
 
 from svmtool.registry import papers
 from svmtool.registry.libsvm import ALFPGM, KERNEL_OPTIONS
-from svmtool.registry.row import ALM, RUN_OPTIONS, Solver
+from svmtool.registry.row import ALM, BIAS_OPTION, RUN_OPTIONS, Solver
 
 LINEAR_OPTIONS = RUN_OPTIONS | {"--method"}
 WITH_KERNEL = (KERNEL_OPTIONS | {"--method"}) - {"-h"}
@@ -27,6 +27,33 @@ def as_printed(engine: Solver, module: str, supported: Iterable[str], **fields: 
         module=f"svmtool.papers.{module}", plan="plan", supported=frozenset(supported), printed=True, gap_default=None,
         over_sums="", sums_below=-1, **fields,
     )  # fmt: skip
+
+
+ORDINAL_LOSSES = {"squared-hinge": "squared hinge", "huber": "modified Huber", "hinge": "hinge"}  # values of --loss
+MFN_LIMIT = "; or 50 iterations (--max-iter)"
+MFN_RULE = "|r| <= -e |z| after least squares (Eq. 13; default [eps]), and y_i w.x_i <= 1 + 1e-8 in the active rows, "
+MFN_RULE += ">= 1 - 1e-8 in the others" + MFN_LIMIT
+HUBER_RULE = "|r| <= -e |z| after least squares (Eq. 13; default [eps]), and no row leaves its index set of xi_i <= 0, "
+HUBER_RULE += "< 2, >= 2 by more than 1e-8" + MFN_LIMIT
+TAU_RULE = (
+    "tau_j/8 sum C_i <= -e f(w) at the end of stage j, the sum over the rows with |xi_i| < tau_j (default [eps]); a "
+)
+TAU_RULE += "stage ends as -s 41 with -e 1e-6"
+TAU_EPS = 1e-4  # the paper's end is `satisfactorily`
+HUBER_LOSS = "; L(t) = 0 for t <= 0, t^2/2 for 0 < t < 2, 2 (t - 1) for t >= 2"
+
+
+def with_loss(row: Solver, loss: str) -> Solver:
+    """Return the row of ordinal regression with another one of ORDINAL_LOSSES."""
+    name = ORDINAL_LOSSES[loss]
+    if name == row.loss:
+        return row
+    huber, eps = name == "modified Huber", row.eps_default if name == "modified Huber" else TAU_EPS
+    objective = row.objective.replace("))^2", "))")
+    objective = objective.replace("max(0, ", "L(") + HUBER_LOSS if huber else objective
+    stopping = (HUBER_RULE if huber else TAU_RULE).replace("[eps]", f"{eps:g}")
+    word = row.word if huber else "L2R_L1LOSS_SVC_DUAL"
+    return row._replace(loss=name, objective=objective, stopping=stopping, eps_default=eps, word=word)
 
 
 # Each paper's rows: of linear problems, then with kernels.
@@ -54,4 +81,20 @@ KERNEL_PRINTED: tuple[Solver, ...] = (
         stopping="the violation of the most violating pair of all dual variables is at most -e (default [eps])",
         paper=ALFPGM.partition(":")[0] + ": Algorithms 1 and 2, pWSS (Section 3)",
     ),
+    as_printed(
+        ENGINE[40], "mfn", LINEAR_OPTIONS | {"--heuristics", "-C"}, eps_default=1e-6, stopping=MFN_RULE,
+        bias=BIAS_OPTION, help="L2-regularized L2-loss support vector classification by L2-SVM-MFN",
+    ),
+    as_printed(
+        ENGINE[41], "mfn_extensions", LINEAR_OPTIONS | {"--heuristics"}, eps_default=1e-6, stopping=HUBER_RULE,
+        bias=BIAS_OPTION, help="L2-regularized modified Huber loss classification by L2-SVM-MFN",
+    )._replace(plan="plan_huber"),
+    as_printed(
+        ENGINE[42], "mfn_extensions", LINEAR_OPTIONS | {"--heuristics"}, eps_default=TAU_EPS, stopping=TAU_RULE,
+        bias=BIAS_OPTION, help="L2-regularized L1-loss support vector classification by L2-SVM-MFN and continuation",
+    )._replace(plan="plan_hinge"),
+    as_printed(
+        ENGINE[43], "mfn_extensions", LINEAR_OPTIONS - {"-B"} | {"--heuristics", "--loss"}, eps_default=1e-6,
+        stopping=MFN_RULE,
+    )._replace(plan="plan_ordinal"),
 )  # fmt: skip

@@ -77,6 +77,12 @@ class Solver(Record):
         return f"--theta {theta_of_gap(gap):g}" if "--theta" in self.supported else f"--gap {gap:g}"
 
 
+def are_heuristics(text: str) -> bool:
+    """Whether it names heuristics of L2-SVM-MFN, or none."""
+    names = text.split(",")
+    return text == "none" or (set(names) <= set(HEURISTICS) and len(set(names)) == len(names))
+
+
 def gap_of_theta(theta: float) -> float:
     """Return the relative gap of a one-class hyperplane that all rows violate by at most theta, 0 < theta < 1."""
     return (1.0 - theta) ** -2 - 1.0
@@ -99,6 +105,7 @@ ALM += "ICML 2014: "
 MULTIPLIER_ROUNDS = ALM + "the augmented Lagrangian (Eq. 7) and its multipliers (Eq. 9), minimised by Newton steps"
 SPARK = frozenset({"--spark"})  # of solvers that need only sums over the rows
 ON_DISK = frozenset({"--memory", "--scratch", "--no-cache"})  # of solvers that make no copy of the rows
+HEURISTICS = ("h1", "h2", "h3")  # of --heuristics
 BOUNDARIES = ("theta", "rho")  # values of --boundary
 # Names of --score; training/validation/scores.py computes them
 SCORE_NAMES = (

@@ -174,6 +174,8 @@ def _notes(settings: Settings, certificate: Certificate, results: list[Result]) 
     asked += " -b 1" if settings.run.probability else ""
     if "--loss-power" in row.supported:
         asked += f" --loss-power {s.loss_power:g}"
+    if "--loss" in row.supported:
+        asked += f" --loss {settings.run.options.loss}"
     if "-p" in row.supported:
         asked += f" -p {s.p:.17g}"
     if "-n" in row.supported:

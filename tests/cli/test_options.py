@@ -34,7 +34,7 @@ def changed(line: str) -> dict:
     [
         ("d", {}),
         ("-s 2 d", {"solver": 2}),
-        ("-s mfn d", {"solver": 40}),
+        ("-s mfn d", {"solver": 40, "method": "paper"}),
         ("-cfoo 2 d", {"C": 2.0}),
         ("-qxyz d", {"quiet": True}),
         ("-c 1 -c 3 d", {"C": 3.0}),
@@ -189,12 +189,12 @@ def test_usage_is_shown(line, sentence, capsys):
         ("-b 2 d", "-b 2: must be 0 or 1"),
         ("--probability=yes d", "--probability yes: must be 0 or 1"),
         ("-s 13 -b 1 d", "solver 13 (l1svr-dual) does not support --probability: use -s "),
-        ("-s 43 -b 1 d", "solver 43 (mfn-ordinal) does not support --probability: use -s "),
+        ("-s 43 -b 1 d", "solver 43 (mfn-ordinal) --method paper does not support --probability: use -s "),
         ("--stratified d", "--stratified needs -v or -C"),
         ("-e 0.1 --gap 0.1 d", "-e and --gap are both stopping rules"),
         ("-v 3 --solver-log l d", "--solver-log cannot be combined with -v"),
         ("-C --initial-model m d", "--initial-model cannot be combined with -C"),
-        ("-s 40 -p 1 d", "solver 40 (mfn) does not support -p: use -s 11, 12 or 13"),
+        ("-s 40 -p 1 d", "solver 40 (mfn) --method paper does not support -p: use -s 11, 12 or 13"),
         ("d --gap 1", "--gap must come before the data file"),
     ],
 )

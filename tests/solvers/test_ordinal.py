@@ -25,6 +25,7 @@ from svmtool.training.validation import folds
 ROWS = [row for row in registry.SOLVERS if row.kind == "ordinal"]
 GAP = 1e-12
 METHODS = ("primal", "primal-sampled", "cg")
+FAST = ("--method", "fast")  # the engine
 every_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 every_method = pytest.mark.parametrize("method", METHODS)
 
@@ -162,7 +163,7 @@ def test_warm_start_at_the_answer_stops_at_once(row, svm_train):
     assert Solved(row, X, labels, start=a.beta, gap=1e-6).result.iterations == 1
     for ranks in ([1, 2], [1, 2, 3]):
         X, labels = made(8, ranks)
-        asked = ("-s", row.number)
+        asked = ("-s", row.number, *FAST)
         assert svm_train(*asked, "d", "m", data=text_of(X, labels))[0] == 0
         _, out, _ = svm_train(*asked, "-i", "m", "d", "again")
         assert out.count("iter") == 0, out
@@ -194,7 +195,7 @@ def threshold_rule(X: np.ndarray, beta: np.ndarray, ranks: list[int]) -> np.ndar
 @every_row
 def test_model_gives_the_ranks_of_the_thresholds(row, ranks, svm_train, command):
     X, labels = made(10, ranks, n=200)
-    status, out, err = svm_train("-s", row.number, "--gap", GAP, "d", "m", data=text_of(X, labels))
+    status, out, err = svm_train("-s", row.number, *FAST, "--gap", GAP, "d", "m", data=text_of(X, labels))
     assert (status, err) == (0, "")
     m = linear.read("m")
     assert (m.word, m.bias, m.is_ordinal) == ("L2R_L2LOSS_SVC", 1.0, True)
@@ -207,7 +208,7 @@ def test_model_gives_the_ranks_of_the_thresholds(row, ranks, svm_train, command)
     assert f"Training zero-one error = {np.mean(distance > 0):g}\n" in out
     assert f"Training mean absolute error = {np.mean(distance):g} (ranks)\n" in out
     assert f"Mean absolute error = {np.mean(distance):g} (ranks)\n" in done.stdout.decode()
-    quiet = svm_train("-q", "-s", row.number, "d", "m")
+    quiet = svm_train("-q", "-s", row.number, *FAST, "d", "m")
     assert quiet == (0, "", "")
 
 
@@ -215,7 +216,7 @@ def test_model_gives_the_ranks_of_the_thresholds(row, ranks, svm_train, command)
 @every_row
 def test_liblinears_predict_gives_our_ranks(row, ranks, reference, svm_train, command, tmp_path):
     X, labels = made(11, ranks, n=300)
-    assert svm_train("-q", "-s", row.number, "d", "m", data=text_of(X, labels))[0] == 0
+    assert svm_train("-q", "-s", row.number, *FAST, "d", "m", data=text_of(X, labels))[0] == 0
     assert command("predict", "d", "m", "ours").returncode == 0
     subprocess.run([reference["predict"], "d", "m", "theirs"], cwd=tmp_path, check=True, capture_output=True)
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
@@ -224,7 +225,7 @@ def test_liblinears_predict_gives_our_ranks(row, ranks, reference, svm_train, co
 @every_row
 def test_metrics_place_a_label_that_is_no_rank_between_its_neighbours(row, svm_train, command, tmp_path):
     X, labels = made(12, [10, 20, 30])
-    assert svm_train("-q", "-s", row.number, "d", "m", data=text_of(X, labels))[0] == 0
+    assert svm_train("-q", "-s", row.number, *FAST, "d", "m", data=text_of(X, labels))[0] == 0
     (tmp_path / "t").write_text("0 1:1\n15 1:1\n99 1:1\n")
     out = command("predict", "--metrics", "t", "m", "o").stdout.decode()
     rank = (float((tmp_path / "o").read_text().split()[0]) - 10) / 10
@@ -243,7 +244,7 @@ def test_cross_validation_is_a_loop_over_folds(row, svm_train):
     for k in range(5):
         inside, outside = folds.fold_rows(order, starts, k)
         got[outside] = threshold_rule(X[outside], Solved(row, X[inside], labels[inside]).beta, ranks)
-    asked = ("-s", row.number, "-q", "--gap", GAP, "-v", 5)
+    asked = ("-s", row.number, *FAST, "-q", "--gap", GAP, "-v", 5)
     runs = [svm_train(*asked, "--threads", k, "d", data=text_of(X, labels)) for k in (1, 2)]
     assert runs[0] == runs[1]
     wrong, distance = np.mean(got != labels), np.mean(np.abs(got - labels))
@@ -270,7 +271,7 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 @every_row
 def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
-    status, out, err = svm_train("-s", row.number, *options, "d", "m", data=ODD[name])
+    status, out, err = svm_train("-s", row.number, *FAST, *options, "d", "m", data=ODD[name])
     if status:
         assert (status, err.count("\n"), os.path.exists("m")) == (1, 1, False)
         assert name == "huge" and "overflow" in err, err
@@ -302,8 +303,8 @@ def test_odd_data_end_well_or_in_one_sentence(row, name, options, svm_train):
 )
 def test_what_is_refused(argv, data, sentence, svm_train, tmp_path):
     svm_train("-q", "-s", 2, "d", "plain", data="1 1:1\n2 1:2\n")
-    svm_train("-q", "-s", 43, "d", "ranked")
-    status, _, err = svm_train("-s", 43, *argv, "d", "m", data=data)
+    svm_train("-q", "-s", 43, *FAST, "d", "ranked")
+    status, _, err = svm_train("-s", 43, *FAST, *argv, "d", "m", data=data)
     assert status == 1 and err.startswith(sentence) and err.count("\n") == 1, err
     assert not (tmp_path / "m").exists()
 

@@ -208,7 +208,7 @@ def test_closed_stdout_is_no_error(command, tmp_path):
 
 def test_log_of_a_real_run(command, tmp_path):
     (tmp_path / "d").write_text(SMALL)
-    done = command("train", "-s", "40", "--solver-log", "log", "d", "m")
+    done = command("train", "-s", "40", "--method", "fast", "--solver-log", "log", "d", "m")
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert [r["iteration"] for r in records] == list(range(len(records)))

@@ -218,7 +218,7 @@ def test_warm_start_at_the_solution_takes_one_evaluation(number, shape, svm_trai
 
 def test_warm_start_of_two_classes_named_the_other_way_round(svm_train, here):
     X, y = made(7, [5, 3])
-    common = ["-s", 40, "--gap", "1e-7"]
+    common = ["-s", 40, "--method", "fast", "--gap", "1e-7"]
     assert svm_train(*common, "d", "first", data=text_of(X, y))[0] == 0
     back = np.argsort(y, kind="stable")  # now 3 comes first and counts as +1
     assert svm_train(*common, "-i", "first", "--solver-log", "log", "d", "m", data=text_of(X[back], y[back]))[0] == 0
@@ -242,7 +242,9 @@ def test_warm_start_from_another_number_of_features(kept, bias, svm_train):
 def test_warm_start_keeps_the_shift_under_another_bias_value(svm_train, here):
     X, y = made(8, [1, -1])
     assert svm_train("-q", "-s", 2, "-R", "-B", 1, "d", "first", data=text_of(X, y)) == (0, "", "")
-    assert svm_train("-q", "-s", 40, "-B", 10, "-i", "first", "--solver-log", "log", "d", "m")[0] == 0
+    assert (
+        svm_train("-q", "-s", 40, "--method", "fast", "-B", 10, "-i", "first", "--solver-log", "log", "d", "m")[0] == 0
+    )
     first = (here / "log").read_text().splitlines()[0]
     W = model("first").W[:, 0].copy()
     W[-1] /= 10.0

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from svmtool.errors import SvmtoolError, clipped
 from svmtool.integers import parse_integer
 from svmtool.records import Record
-from svmtool.registry.row import BOUNDARIES, METHODS, SCORE_NAMES, gap_of_theta
+from svmtool.registry.printed import ORDINAL_LOSSES
+from svmtool.registry.row import BOUNDARIES, METHODS, SCORE_NAMES, are_heuristics, gap_of_theta
 from svmtool.tolerances import MB
 
 MAX_VALUES = 100_000  # of --grid
@@ -146,6 +147,18 @@ def _method(name: str, text: str) -> str:
     return text
 
 
+def _heuristics(name: str, text: str) -> str:
+    if not are_heuristics(text):
+        raise SvmtoolError(f"ERROR: {name} {clipped(text)}: must be h1, h2 and h3, joined by commas, or none")
+    return text
+
+
+def _loss(name: str, text: str) -> str:
+    if text not in ORDINAL_LOSSES:
+        raise SvmtoolError(f"ERROR: {name} {clipped(text)}: must be one of {', '.join(ORDINAL_LOSSES)}")
+    return text
+
+
 def _boundary(name: str, text: str) -> str:
     if text not in BOUNDARIES:
         raise SvmtoolError(f"ERROR: {name} {clipped(text)}: must be theta or rho")
@@ -195,6 +208,10 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--no-homotopy": LongOption(
         "homotopy", "", None, "NESVM's Algorithm 1 with one fixed mu, that of --mu (default 5)", flag=False
     ),
+    "--heuristics": LongOption(
+        "heuristics", "H", _heuristics, "MFN: speed-up heuristics, some of h1,h2,h3, or none (default h1,h2)"
+    ),
+    "--loss": LongOption("loss", "LOSS", _loss, "ordinal regression: squared-hinge (default), huber or hinge"),
     "--passes": LongOption("passes", "N", _whole(1), "FALSVM: passes over the rows (default 1)"),
     "--loo": LongOption("loo", "", None, "print the exact leave-one-out accuracy of the training rows"),
     "--add": LongOption("add", "FILE", _file, "add these rows to the model of -i; -: rows from standard input"),

@@ -272,9 +272,13 @@ class Confirmation(Record):
 
 
 class Tolerance(Record):
-    """The rule of a paper's algorithm: its own tolerance, the value of -e."""
+    """The rule of a paper's algorithm: its own tolerance, the value of -e.
+
+    seeded: whether a start is the solution at another C, or where an earlier turn of this run ended: no mere guess.
+    """
 
     eps: float
+    seeded: bool = False
 
 
 class Rule(Record):

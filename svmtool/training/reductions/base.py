@@ -90,7 +90,8 @@ class Reduction(ABC):
     solver_method: str | None = None  # of the solver's METHODS, in place of its plan's; for tests and experiments
     robust = False  # whether the solver is itself as robust as the method that results fall back to
     lines: SolverLines | None = None  # what prints the lines of the solver
-    any_start = False  # whether LIBLINEAR's rule alone may end a run where it starts, as in its search for C
+    # starts: solutions at another C (seeded); LIBLINEAR's rule alone may end a run there, as in its search for C
+    seeded = any_start = False
 
     def __init__(self, table: Dataset, settings: Settings):
         table = table.in_use()
@@ -345,15 +346,14 @@ class Reduction(ABC):
             result = before or self._untouched(k, self._start_of(k, start), stop)
             if result is not None:
                 return result
-        s, sink = self.settings, sink_of(report, self.lines, k, self.name(k))
-        whole = self.task(k)
+        s, whole, sink = self.settings, self.task(k), sink_of(report, self.lines, k, self.name(k))
         task, used = self._with_costs(whole)
         monitor = self._monitor(sink, stop)
         w = None if start is None else np.ascontiguousarray(start[:, k])
         if before is not None:
             monitor.history, monitor.iterations, w = before.history, before.history[-1]["iteration"] + 1, before.w
         solve = registry.entry(self.method)
-        rule = self._rule(k)
+        rule = self._rule(k, before is not None)
         with until(monitor.ended):
             result = solve(task, monitor, rule, w, 1 if s.run.seed is None else s.run.seed % 2**31, self.solver_method)
         if used is not None:
@@ -373,10 +373,10 @@ class Reduction(ABC):
         task, _ = self._with_costs(self.task(k))
         return registry.planner(self.method)(task, self._rule(k))
 
-    def _rule(self, k: int) -> Any:
+    def _rule(self, k: int, resumed: bool = False) -> Any:
         """The rule of problem k, which in a search for C may end a run where it starts; a paper's is its tolerance."""
         if self.solver.printed:
-            return Tolerance(tolerance(self.settings))
+            return Tolerance(tolerance(self.settings), self.seeded or resumed)
         return self.rule(k)._replace(**({"confirmed": Confirmation(at_start=math.inf)} if self.any_start else {}))
 
     def weights(self, results: list[Result]) -> np.ndarray:

@@ -4,7 +4,8 @@ MFN paper, Section 7 (Eq. 25): one w and thresholds b_1 .. b_{p-1} for p ranks, 
 
     1/2 |beta|^2 + sum_s sum_i C_i max(0, 1 - y_si (w.x_i - b_s))^2,   y_si = +1 where row i ranks above s, else -1
 
-which is the squared hinge over p - 1 copies of each row.  The distinct labels, ascending, are the ranks 1 .. p.
+which is the squared hinge, or by --loss another one, over p - 1 copies of each row.  The distinct labels, ascending,
+are the ranks 1 .. p.
 The model is LIBLINEAR's for several classes: score_s(x) = (s - 1) w.x - sum_{r<s} b_r is largest for the rank
 1 + (number of thresholds below w.x); for two ranks its two-class model, the higher rank first.
 """
@@ -47,7 +48,8 @@ class Ordinal(Reduction):
         cost = self.settings.problem.C * self.factor[self.number] * self.row_weights
         above = self.number > np.arange(self.thresholds)[:, None]
         repeated = OrdinalRows(self.rows, self.thresholds)
-        return Task(repeated, np.where(above, 1.0, -1.0).ravel(), np.tile(cost, self.thresholds))
+        y, options = np.where(above, 1.0, -1.0).ravel(), self.settings.run.options
+        return Task(repeated, y, np.tile(cost, self.thresholds), options=options)
 
     def rule(self, k: int) -> Rule:
         return Rule() if self.eps is None else Rule(GradientRule(self.eps))

@@ -65,7 +65,7 @@ class Folds:
         def one(k: int, share: StopFlag) -> bool:
             inside, outside = draws.fold_rows(self.order, self.starts, k, self.table.mapped is not None)
             problems = problems_of(self.table.take(inside), settings)
-            problems.any_start = searches
+            problems.any_start, problems.seeded = searches, True
             start = warm[k] if warm is not None else None
             results = problems.fit(start if so_far[k] is None else so_far[k], stop=share, verified=not searches)
             W, warnings[k] = problems.weights(results), problems.warnings()

@@ -191,6 +191,7 @@ def run_grid(
     KeyboardInterrupt after Ctrl-C.
     """
     problems = problems_of(table, settings.replace(C=values[-1]))
+    problems.seeded = True
     warm: list = [None] * (0 if folds is None else folds.count)
     if folds is not None:
         folds.any_start = False
