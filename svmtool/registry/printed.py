@@ -21,12 +21,25 @@ ENGINE = {row.number: row for row in papers.ROWS}
 KERNEL_ENGINE = {row.number: row for row in papers.KERNEL_ROWS}
 
 
-def as_printed(engine: Solver, module: str, supported: Iterable[str], **fields: Any) -> Solver:
+def as_printed(engine: Solver, module: str, supported: Iterable[str], plan: str = "plan", **fields: Any) -> Solver:
     """Return the row of a paper's algorithm from the engine's row of the same problem."""
     return engine._replace(
-        module=f"svmtool.papers.{module}", plan="plan", supported=frozenset(supported), printed=True, gap_default=None,
+        module=f"svmtool.papers.{module}", plan=plan, supported=frozenset(supported), printed=True, gap_default=None,
         over_sums="", sums_below=-1, **fields,
     )  # fmt: skip
+
+
+FURTHEST_RULE = "no row outside A has w.{0} < (1 - theta) rho, theta = -e or --theta (default [eps])"
+SAMPLED_RULE = "none of --sample rows (default 59) drawn from outside A has w.{0} < (1 - theta) rho, theta = -e or "
+SAMPLED_RULE += "--theta (default [eps]); not certified: m rows miss a share eps of violating rows with probability at "
+SAMPLED_RULE += "most exp(-m eps)"
+
+
+def _fosvm(engine: Solver, phi: str) -> Solver:
+    """Return a row of FOSVM; phi: the name of a row's features."""
+    rule, plan = (FURTHEST_RULE, "plan") if engine.number == 80 else (SAMPLED_RULE, "plan_sampling")
+    supported = engine.supported - {"-m"} | {"-e", "--gap"}
+    return as_printed(engine, "fosvm", supported, plan, eps_default=papers.THETA, stopping=rule.format(phi))
 
 
 # Each paper's rows: of linear problems, then with kernels.
@@ -38,5 +51,10 @@ PRINTED: tuple[Solver, ...] = (
         "or 100 iterations (--max-iter)",
         paper=ALM + "Algorithm 2",
     ),
+    _fosvm(ENGINE[80], "x_i"),
+    _fosvm(ENGINE[81], "x_i"),
 )  # fmt: skip
-KERNEL_PRINTED: tuple[Solver, ...] = ()
+KERNEL_PRINTED: tuple[Solver, ...] = (
+    _fosvm(KERNEL_ENGINE[80], "f(x_i)"),
+    _fosvm(KERNEL_ENGINE[81], "f(x_i)"),
+)

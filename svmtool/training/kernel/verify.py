@@ -65,7 +65,7 @@ def as_printed(
     """`verify` of a paper's algorithm: no other method replaces or improves its result, which is only certified.
 
     alpha may be outside the bounds where the paper's variables are coefficients; then `dual_point` has the dual value.
-    A result that is not finite becomes w = 0, not converged.  asked: the gap of --gap, if given.
+    A result that is not finite becomes w = 0, not converged.  asked: notices.asked_gap.
     """
     result.printed, result.asked_gap = True, asked
     if not _finite(result.alpha, result.rho, result.r):
