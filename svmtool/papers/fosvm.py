@@ -69,6 +69,22 @@ ABOUT = {
 }
 
 
+class Plane(Point):
+    """(w_n, rho_n) and the letters of the module; w: with a kernel the coefficients of all rows, f8[N].
+
+    A i8, alpha f8: its rows and their coefficients.  B i8: the rows examined, None: all.  z: w'Phi(x_i) of these.
+    """
+
+    A: np.ndarray
+    alpha: np.ndarray
+    rho: float
+    n: int
+    o: float
+    i: int
+    B: np.ndarray | None
+    z: np.ndarray
+
+
 class Linear:
     """Rows X, (N, d), with Phi(x) = x."""
 
@@ -108,17 +124,17 @@ class WithKernel(KernelValues):
         return exact_sum(self.problem, self.weights(A, alpha), B)
 
 
-def algorithm_2(rows: Linear | WithKernel, theta: float) -> Generator[Point, None, Status]:
+def algorithm_2(rows: Linear | WithKernel, theta: float) -> Generator[Plane, None, Status]:
     """Yield A, alpha, w, rho, o and i of each iteration of Algorithm 2, after the start: A = {1, 2}, w = Phi(x_1)."""
     return _rounds(rows, theta, None)
 
 
-def algorithm_3(rows: Linear | WithKernel, theta: float, m: int, seed: int) -> Generator[Point, None, Status]:
+def algorithm_3(rows: Linear | WithKernel, theta: float, m: int, seed: int) -> Generator[Plane, None, Status]:
     """Yield the variables of Algorithm 3, as algorithm_2, and B, the rows drawn."""
     return _rounds(rows, theta, Sample(m, rows.n, seed))
 
 
-def _rounds(rows: Linear | WithKernel, theta: float, sampling: Sample | None) -> Generator[Point, None, Status]:
+def _rounds(rows: Linear | WithKernel, theta: float, sampling: Sample | None) -> Generator[Plane, None, Status]:
     ocsvm, A, n = MinimumNormPoint(), np.arange(min(2, rows.n)), 0
     K = rows.inner(A, A)
     ocsvm.join(K)
@@ -151,14 +167,14 @@ def _rounds(rows: Linear | WithKernel, theta: float, sampling: Sample | None) ->
 
 def _point(
     rows: Linear | WithKernel, A: np.ndarray, alpha: np.ndarray, rho: float, least: float, **letters: object
-) -> Point:
+) -> Plane:
     """The iterate; its record has the objective of the multiple of w whose plane all rows examined reach.
 
     -rho / 2, the objective of (w, rho) itself, is a bound of the least one.  least: the least w'Phi(x) examined.
     """
     ahead = max(least, 0.0)
     value = 0.0 - 0.5 * ahead * (ahead / rho) if rho > 0.0 else 0.0
-    return Point(
+    return Plane(
         rows.weights(A, alpha), value, -0.5 * rho, {"active": len(A)}, hard_gap(least, rho, rows.size),
         A=A, alpha=alpha, rho=rho, **letters,
     )  # fmt: skip
@@ -203,7 +219,7 @@ def solve(
     return KernelResult(alpha, boundary, 0.0, 0.5 * point.rho, gap, count, status, z)
 
 
-def _all_scores(rows: WithKernel, point: Point) -> np.ndarray:
+def _all_scores(rows: WithKernel, point: Plane) -> np.ndarray:
     """w'Phi(x_i) of all rows, f8[N]; of a run that a limit ended, rho for the rows not examined."""
     if point.n and point.B is None:
         return point.z
