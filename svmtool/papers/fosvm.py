@@ -27,11 +27,10 @@ from svmtool.objectives.task import Task
 from svmtool.papers.running import Matrix, Point, Tolerance, matrix, run
 from svmtool.registry.row import About
 from svmtool.solvers.shared.base import OPTIMAL, PRECISION, RULE, Monitor, Plan, Result, Status
-from svmtool.solvers.shared.cutting_planes import NOT_SEMIDEFINITE, Sample
 from svmtool.tolerances import ROUNDOFF_GAP
 
-EPSILON = 0.05  # Section 4: with m = 59 the sample has one of the furthest 5% of the rows with probability 95%
-DEFAULT_M = 59
+DEFAULT_M, EPSILON = 59, 0.05  # Section 4: one of m = 59 rows is among the furthest 5% with probability 95%
+NOT_SEMIDEFINITE = Status("indefinite", False, "the precomputed kernel is not positive semidefinite")
 
 METHODS = {"paper": "Algorithm 2 of the paper (FOSVM1)", "sampling": "Algorithm 3 of the paper (FOSVM2)"}
 _DIFFERS = (
@@ -106,6 +105,25 @@ class Linear:
         return (self.X if B is None else self.X[B]) @ self.weights(A, alpha)
 
 
+class Sampling:
+    """B = Sampling(A^c, m) of Algorithm 3."""
+
+    def __init__(self, m: int, n: int, seed: int):
+        self.m, self.n, self._random = m, n, np.random.default_rng(seed)
+
+    def draw(self, A: np.ndarray) -> np.ndarray:
+        """m rows outside A, i8, ascending: the first of m + |A| drawn from all that are not in A."""
+        drawn = self._random.choice(self.n, self.m + len(A), replace=False)
+        return np.sort(drawn[~np.isin(drawn, A)][: self.m])
+
+    def status(self, n: int) -> Status:
+        """The rule holds for the last sample, of iteration n: what that says of all rows."""
+        text = f"not certified: none of {self.m} sampled rows lies beyond theta; if a share eps of all rows did, "
+        text += f"the sample would miss them with probability at most exp(-{self.m} eps) "
+        text += f"({np.exp(-self.m * EPSILON):.2g} for eps = {EPSILON:.1%}); rounds: {n}"
+        return Status("sample", True, text, own=True)
+
+
 class WithKernel(KernelValues):
     """Rows with the Phi of a kernel; w is known by alpha."""
 
@@ -131,10 +149,10 @@ def algorithm_2(rows: Linear | WithKernel, theta: float) -> Generator[Plane, Non
 
 def algorithm_3(rows: Linear | WithKernel, theta: float, m: int, seed: int) -> Generator[Plane, None, Status]:
     """Yield the variables of Algorithm 3, as algorithm_2, and B, the rows drawn."""
-    return _rounds(rows, theta, Sample(m, rows.n, seed))
+    return _rounds(rows, theta, Sampling(m, rows.n, seed))
 
 
-def _rounds(rows: Linear | WithKernel, theta: float, sampling: Sample | None) -> Generator[Plane, None, Status]:
+def _rounds(rows: Linear | WithKernel, theta: float, sampling: Sampling | None) -> Generator[Plane, None, Status]:
     ocsvm, A, n = MinimumNormPoint(), np.arange(min(2, rows.n)), 0
     K = rows.inner(A, A)
     ocsvm.join(K)
@@ -150,7 +168,7 @@ def _rounds(rows: Linear | WithKernel, theta: float, sampling: Sample | None) ->
             i = int(np.argmin(outside))  # i_{n+1} = argmin over A^c of w_n'Phi(x_i) - rho_n
             o = float(outside[i]) - rho
         else:
-            B = sampling.draw(A, sampling.m)  # B = Sampling(A^c, m)
+            B = sampling.draw(A)  # B = Sampling(A^c, m)
             z = rows.scores(A, alpha, B)
             i, o = int(B[np.argmin(z)]), float(np.min(z)) - rho
         yield _point(rows, A, alpha, rho, min(rho + o, float(np.min(ocsvm.z))), n=n, o=o, i=i, B=B, z=z)
@@ -158,7 +176,7 @@ def _rounds(rows: Linear | WithKernel, theta: float, sampling: Sample | None) ->
         if rho < -ROUNDOFF_GAP * rows.size:
             return NOT_SEMIDEFINITE
         if o >= -theta * rho or rho <= OPTIMALITY_RTOL * size:  # o is infinite if no row is outside A
-            return RULE if B is None else _sampled(sampling, n)
+            return RULE if B is None else sampling.status(n)
         if n > 1 and not changed:
             return OPTIMAL if hard_gap(rho + o, rho, rows.size) <= ROUNDOFF_GAP else PRECISION
         A = np.append(A, i)
@@ -178,12 +196,6 @@ def _point(
         rows.weights(A, alpha), value, -0.5 * rho, {"active": len(A)}, hard_gap(least, rho, rows.size),
         A=A, alpha=alpha, rho=rho, **letters,
     )  # fmt: skip
-
-
-def _sampled(sampling: Sample, rounds: int) -> Status:
-    """The rule of Algorithm 3 holds: what that says of all rows."""
-    found = sampling.status(rounds, EPSILON)
-    return Status(found.name, True, found.advice, own=True)
 
 
 def plan(problem: Task | HardOneClass, rule: Tolerance, start: np.ndarray | None = None) -> Plan:

@@ -177,7 +177,7 @@ def _notes(settings: Settings, certificate: Certificate, results: list[Result]) 
         asked += f" -p {s.p:.17g}"
     if "-n" in row.supported:
         asked += f" -n {s.nu:.17g}"
-    asked += f" --method paper -e {tolerance(settings):g}" if row.printed else ""
+    asked += f" -e {tolerance(settings):g}" if row.printed else ""
     asked += "" if gap is None else f" {row.gap_option(gap)}"
     asked += "" if settings.run.options.boundary == "theta" else f" --boundary {settings.run.options.boundary}"
     return (

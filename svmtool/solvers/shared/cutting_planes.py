@@ -56,17 +56,14 @@ class Sample:
         drawn = self._random.choice(self.n, m + len(chosen), replace=False)
         return np.sort(drawn[~np.isin(drawn, chosen)][:m])
 
-    def status(self, evaluations: int, share: float = FURTHEST_SHARE) -> Status:
-        """The status of a run whose last sample held no row beyond theta.
-
-        evaluations: rounds so far.  share: the eps for which the probability is given.
-        """
+    def status(self, evaluations: int) -> Status:
+        """The status of a run whose last sample held no row beyond theta; evaluations: rounds so far."""
         return Status(
             "sample",
             True,
             f"not certified: none of {self.m} sampled rows lies beyond theta; if a share eps of all rows did, "
             f"the sample would miss them with probability at most exp(-{self.m} eps) "
-            f"({np.exp(-self.m * share):.2g} for eps = {share:.1%}); rounds: {evaluations}",
+            f"({np.exp(-self.m * FURTHEST_SHARE):.2g} for eps = {FURTHEST_SHARE:.1%}); rounds: {evaluations}",
         )
 
 
