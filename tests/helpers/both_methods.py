@@ -21,6 +21,16 @@ def named(row: registry.Solver) -> str:
     return f"{row.number}-{'kernel' if row.kernel else 'linear'}"
 
 
+def keyword_of(row: registry.Solver) -> dict[str, str]:
+    """The keyword of `fit` that chooses the row's method."""
+    return {"method": "paper" if row.printed else "fast"} if "--method" in row.supported else {}
+
+
+def arguments_of(row: registry.Solver) -> list[str]:
+    """The arguments of svm-train that choose the row and its method."""
+    return ["-s", str(row.number), *(part for method in keyword_of(row).values() for part in ("--method", method))]
+
+
 every_printed = pytest.mark.parametrize("row", PRINTED, ids=named)
 
 
