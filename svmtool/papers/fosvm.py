@@ -41,10 +41,10 @@ _DIFFERS = (
     "the model's boundary is the largest that all training rows reach, at least (1 - theta) rho; the paper's is rho, "
     "below which rows within theta are outside: --boundary rho",
 )
-_ROUND = "the problem on A, O(s^3 + |A|^2) for s support vectors; then w'Phi(x_i) of {}, by one product with w without "
-_ROUND += "a kernel, else by s kernel values for each row"
-_FAST = "the same cutting planes to the gap of theta; of a large A an eighth of its number joins in each round; kernel "
-_FAST += "rows are cached in single precision, and beyond 64 rows of A decomposition takes over"
+_ROUND = "the problem on A, O(s^3 + |A|^2) for each pivoting step at s support vectors; then w'Phi(x_i) of {}, without "
+_ROUND += "a kernel by one product with w, else by s kernel values for each row"
+_FAST = "the same cutting planes to the gap of theta; of a large A an eighth of its number joins in each round; with a "
+_FAST += "kernel its values are cached in single precision, and beyond 64 rows of A decomposition takes over"
 ABOUT = {
     80: About(
         "Algorithm 2 (FOSVM1): A = {1, 2}; in each iteration the hard one-class SVM on A, Eq. 3, then the row outside "
@@ -69,7 +69,7 @@ ABOUT = {
 
 
 class Plane(Point):
-    """(w_n, rho_n) and the letters of the module; w: with a kernel the coefficients of all rows, f8[N].
+    """(w_n, rho_n) and the letters of the module; w: with a kernel alpha.
 
     A i8, alpha f8: its rows and their coefficients.  B i8: the rows examined, None: all.  z: w'Phi(x_i) of these.
     """
@@ -132,14 +132,17 @@ class WithKernel(KernelValues):
         self.n, self.size = problem.n, problem.size
 
     def weights(self, A: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-        """The coefficients of all rows, f8[N]."""
-        coef = np.zeros(self.n)
-        coef[A] = alpha
-        return coef
+        """alpha, which stands for w."""
+        return alpha
 
     def scores(self, A: np.ndarray, alpha: np.ndarray, B: np.ndarray | None = None) -> np.ndarray:
         """w'Phi(x_i) of the rows B, None: of all."""
-        return exact_sum(self.problem, self.weights(A, alpha), B)
+        if B is not None:
+            used = alpha > 0.0
+            return alpha[used] @ self.inner(A[used], B)
+        coef = np.zeros(self.n)
+        coef[A] = alpha
+        return exact_sum(self.problem, coef)
 
 
 def algorithm_2(rows: Linear | WithKernel, theta: float) -> Generator[Plane, None, Status]:
