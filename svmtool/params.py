@@ -9,6 +9,7 @@ from typing import Any
 from svmtool import registry
 from svmtool.errors import SvmtoolError
 from svmtool.records import Record
+from svmtool.registry.row import gap_of_theta
 
 KERNEL_NAMES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")  # by number of -t
 LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED = range(5)
@@ -138,6 +139,10 @@ class Settings(Record):
         """Return settings of a model with a kernel: `of` with LIBSVM's defaults, C-SVC and the RBF kernel."""
         return cls(Problem(solver=0, kernel=KernelChoice())).replace(**keywords)
 
+    def with_theta(self, theta: float) -> "Settings":
+        """Return the settings with FOSVM's theta, which is a paper's -e and stands for a gap otherwise."""
+        return self.replace(eps=theta) if self.row.printed else self.replace(gap=gap_of_theta(theta))
+
     def replace(self, **keywords: Any) -> "Settings":
         """Return a copy with some fields of its parts changed; TypeError names a keyword that no part has."""
         problem, stopping, run = self.problem, self.stopping, self.run
@@ -247,6 +252,7 @@ def check_after_reading(settings: Settings) -> None:
         able = registry.in_words(registry.supporting("--loss-power"))
         raise SvmtoolError(f"ERROR: --loss-power {s.loss_power:g}: above 2 it needs --method paper and -s {able}")
     _check_finite(settings, ("-B", s.bias))
+    _check_theta(row, eps)
     if number == 21 and not 0 <= s.nu <= 1:
         raise SvmtoolError(f"ERROR: -n is {s.nu:g}: the share of rows left out lies between 0 and 1")
 
@@ -301,10 +307,16 @@ def check_kernel_after_reading(settings: Settings) -> None:
         if wrong:
             raise SvmtoolError(f"ERROR: {sentence}")
     if row.kind == "hard one-class":
+        _check_theta(row, eps)
         _check_positive_kernel(row, kernel)
     hard = s.C == float("inf") and row.number in HARD_ROWS
     finite = settings.replace(C=1.0) if hard else settings
     _check_finite(finite, ("-m", run.cache_mb), ("-g", kernel.gamma), ("-r", kernel.coef0))
+
+
+def _check_theta(row: registry.Solver, eps: float | None) -> None:
+    if row.kind == "hard one-class" and eps is not None and not eps < 1.0:
+        raise SvmtoolError(f"ERROR: -e is {eps:g}: of -s {row.number} it is theta, which lies between 0 and 1")
 
 
 def _check_positive_kernel(row: registry.Solver, kernel: KernelChoice) -> None:

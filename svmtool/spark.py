@@ -28,6 +28,7 @@ from svmtool.api.prediction import model_of
 from svmtool.api.result import Fit
 from svmtool.api.run import RunContext
 from svmtool.api.settings import check_names, settings_of
+from svmtool.api.solver_choice import row_of
 from svmtool.data.dataset import left_out
 from svmtool.data.labels import balanced_weights
 from svmtool.distributed.frame import FEATURES, LABEL, Frame, FrameScorer, check_features
@@ -78,7 +79,8 @@ def fit(
     frame : pyspark.sql.DataFrame
         Rows with a column of features and, except for one-class problems, of labels.
     solver : int or str
-        Number or name of a solver that needs only sums over the rows: those of `svm-train --spark`.
+        Number or name of a solver that needs only sums over the rows: those of `svm-train --spark`.  Numbers from 30 on
+        run the engine, as with method="fast" of `svmtool.api.fit`.
     label, features : str
         Columns of numbers, and of vectors or arrays of numbers.  One-class problems need no labels.
     sample_weight : str, optional
@@ -148,6 +150,12 @@ def fit(
 def _settings(solver: int | str, given: dict[str, Any], weighted: bool, started: bool) -> Settings:
     """The settings of a run; ValueError for a solver that needs single rows."""
     also = (*(("sample_weight",) if weighted else ()), *(("init",) if started else ()))
+    if given.get("method", "fast") != "fast":
+        raise ValueError(
+            "svmtool.spark has method='fast' only: the papers' algorithms as printed need all rows in memory"
+        )
+    if "--method" in row_of(solver, "fast").supported:
+        given = {**given, "method": "fast"}
     settings = settings_of(None, solver, None, given, also)
     row = settings.row
     if "--spark" not in row.supported:

@@ -37,7 +37,8 @@ class Run(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"-s {self.row.number}" + (f" -t {self.problem.kernel}" if self.row.kernel else "")
+        kernel = f" -t {self.problem.kernel}" if self.row.kernel else ""
+        return f"-s {self.row.number}{' --method paper' if self.row.printed else ''}{kernel}"
 
     @property
     def key(self) -> tuple:
@@ -74,6 +75,17 @@ def mates_of(row: Solver) -> list[Solver]:
     return [other for other in same if not row.kernel or other.word == row.word]
 
 
+def with_method(rng: Generator, row: Solver) -> Solver:
+    """The row, or that of its paper's algorithm as printed, where there is one: one of the two, drawn."""
+    printed = registry.find_kernel(row.number, "paper") if row.kernel else registry.find(row.number, "paper")
+    return printed if printed is not row and rng.random() < 0.5 else row
+
+
+def method_of(row: Solver) -> tuple[str, ...]:
+    """The arguments that choose the row's method."""
+    return ("--method", "paper" if row.printed else "fast") if "--method" in row.supported else ()
+
+
 def name_of(row: Solver) -> str:
     """The name of a row for --solver: its number, followed by k for kernels."""
     return f"{row.number}{'k' if row.kernel else ''}"
@@ -84,6 +96,7 @@ def draw(rng: Generator, rows: Rows, targets: np.ndarray, solvers: list[Solver],
     row = solvers[rng.integers(len(solvers))]
     mates = mates_of(row)
     chosen = [row, *(mates[k] for k in rng.permutation(len(mates))[:MATES])]
+    chosen = [with_method(rng, row) for row in chosen]
     if row.kind == "regression":
         rows = rows.labelled(targets)
     if row.kernel and rows.n > MAX_KERNEL_ROWS:
@@ -170,17 +183,18 @@ def _linear(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) -> Ca
         fields["weights"] = weights
     start: tuple[str, ...] = ()
     if _common(chosen, "--initial-model") and rng.random() < 0.2:
-        start = ("-s", str(first.number), *argv)
+        of_first = ("-s", str(first.number), *method_of(first))
+        start = (*of_first, *argv)
         if "-c" in argv:  # a model of another cost
             at, cost = argv.index("-c") + 1, f"{COSTS[rng.integers(len(COSTS))]:g}"
-            start = ("-s", str(first.number), *argv[:at], cost, *argv[at + 1 :])
+            start = (*of_first, *argv[:at], cost, *argv[at + 1 :])
         argv += ["-i", START]
     runs = []
     for row in chosen:
         own, gap, seconds = _stopping(rng, row, timed)
         quiet = rng.random() < 0.1
         problem = objective.Problem(row.kind, row.loss, row.regulariser == "|w|_1", **fields)
-        full = ("-s", str(row.number), *argv, *own, *(["-q"] if quiet else []))
+        full = ("-s", str(row.number), *method_of(row), *argv, *own, *(["-q"] if quiet else []))
         runs.append(Run(row, full, problem, gap, seconds, quiet))
     return Case(rows, tuple(runs), start, weights)
 
@@ -201,6 +215,6 @@ def _kernel_runs(rng: Generator, rows: Rows, chosen: list[Solver], timed: bool) 
         quiet = rng.random() < 0.1
         free = row.free_bias
         problem = kernel_objective.Problem(row.word, row.loss, row.kind, kernel, free=free, **fields)
-        full = ("-s", str(row.number), *argv, *own, *(["-q"] if quiet else []))
+        full = ("-s", str(row.number), *method_of(row), *argv, *own, *(["-q"] if quiet else []))
         runs.append(Run(row, full, problem, gap, seconds, quiet))
     return runs

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import click
 import numpy as np
 
-from stress import exact_objective, models
+from stress import cases, exact_objective, models
 from stress.fuzz_files import mutated
 from svmtool import registry
 from svmtool.errors import SvmtoolError
@@ -120,10 +120,11 @@ def _train(rng: random.Random, place: Path) -> tuple[Trained | None, str]:
     """Train on random rows; None where they are refused, and what is wrong where an error is no sentence."""
     from svmtool.cli.train import main
 
-    row = rng.choice([*registry.SOLVERS, *registry.KERNEL_SOLVERS])
+    row = rng.choice([*registry.rows_of(kernel=False), *registry.rows_of(kernel=True)])
     data = rows_text(rng, row.kind)
     (place / "d").write_text(data)
-    argv = ["-s", str(row.number), "--max-seconds", SECONDS]  # without -q, which would hide warnings
+    argv = ["-s", str(row.number), *cases.method_of(row)]
+    argv += ["--max-seconds", SECONDS]  # without -q, which would hide warnings
     if row.kernel:
         argv += ["-t", str(rng.randrange(4)), "-g", f"{10.0 ** rng.randint(-9, 1):g}"]
     supported, case = registry.supported_options(row), exact_objective.Case(row)

@@ -167,6 +167,8 @@ def _keywords(rng: np.random.Generator) -> dict[str, Any]:
         given["kernel"] = pick(rng, KERNELS) if rng.random() < 0.97 else hostile.number(rng)
     numbers = KERNEL_NAMES if "kernel" in given else NUMBERS
     given["solver"] = pick(rng, numbers) if rng.random() < 0.95 else pick(rng, ("auto", hostile.number(rng)))
+    if rng.random() < 0.3:
+        given["method"] = pick(rng, ("paper", "fast"))
     for _ in range(pick(rng, (0, 0, 0, 1, 2))):
         given[pick(rng, [*DEFAULTS, *OPTION_OF, "threads", "one_class", "other"])] = hostile.number(rng)
     return given

@@ -157,6 +157,7 @@ class Trial:
         elif self.plan.timed:
             self._time(run, ended)
         good = seen.values is not None and seen.model.certificate is not None
+        good = good and "not certified" not in seen.model.stopped  # after samples P is that of a part of the rows
         return seen if good and np.isfinite(seen.model.certificate.dual) else None
 
     def _time(self, run: Run, ended: Ended) -> None:

@@ -15,7 +15,7 @@ from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
 from svmtool.params import Settings, check_kernel_after_reading
 from svmtool.registry.printed import ORDINAL_LOSSES
-from svmtool.registry.row import BOUNDARIES, METHODS, Solver, are_heuristics, gap_of_theta
+from svmtool.registry.row import BOUNDARIES, METHODS, Solver, are_heuristics
 from svmtool.training import intent
 from svmtool.training.inputs import MAX_DIGITS
 
@@ -152,8 +152,6 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
     s = dict(values)
     s.pop("paper_form", None)
     weights, theta = s.pop("class_weight", None), s.pop("theta", None)
-    if theta is not None:
-        s["gap"] = _gap_of(theta, s)
     if not 1.0 <= s.get("loss_power", 2.0) < float("inf"):
         raise ValueError(f"loss_power == {s['loss_power']:g}, must be a number >= 1.")
     if "bias" not in s and not s.get("regularize_bias", True):
@@ -173,6 +171,7 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
         refuse_unsupported(row, names)
         _check_stopping(row, values)
         settings = settings.replace(solver=row.number, method="paper" if row.printed else "fast")
+        settings = settings if theta is None else settings.with_theta(theta)
         settings = settings if "bias" in s else settings.with_default_bias()
     if settings.run.options.mu is not None:
         _check_mu(settings)
@@ -183,8 +182,11 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
 
 
 def _check_stopping(row: Solver, values: Mapping[str, Any]) -> None:
-    if "eps" in values and "gap" in values and not row.printed:
-        raise ValueError("eps and gap both decide when to stop: give one of them")
+    rules = [name for name in ("eps", "theta", *(() if row.printed else ("gap",))) if name in values]
+    if len(rules) > 1:
+        raise ValueError(f"{rules[0]} and {rules[1]} both decide when to stop: give one of them")
+    if not 0.0 < values.get("theta", 0.5) < 1.0:
+        raise ValueError(f"theta == {values['theta']:g}, must be between 0 and 1.")
 
 
 def _check_mu(settings: Settings) -> None:
@@ -216,8 +218,6 @@ def _with_kernel(
     refuse_unsupported(row, _asked(values, also))
     _check_stopping(row, values)
     weights, theta, gamma = s.pop("class_weight", None), s.pop("theta", None), s.pop("gamma", "auto")
-    if theta is not None:
-        s["gap"] = _gap_of(theta, s)
     if isinstance(gamma, str):
         if gamma != "auto":
             raise ValueError(f"gamma must be 'auto' or a number >= 0, not {shown(gamma)}")
@@ -226,18 +226,11 @@ def _with_kernel(
     settings = Settings.of_kernel(
         **s, solver=row.number, kernel_type=KERNEL_NUMBERS[kernel], gamma=gamma, method=method
     )
+    settings = settings if theta is None else settings.with_theta(theta)
     if weights is not None:
         settings = settings.replace(class_weights=class_weights(weights, data, row))
     check_kernel_after_reading(settings)
     return settings
-
-
-def _gap_of(theta: float, s: dict[str, Any]) -> float:
-    if s.get("gap") is not None:
-        raise ValueError("theta and gap both decide when to stop: give one of them")
-    if not 0.0 < theta < 1.0:
-        raise ValueError(f"theta == {theta:g}, must be between 0 and 1.")
-    return gap_of_theta(theta)
 
 
 def class_weights(given: Any, data: Dataset, row: Solver) -> tuple[tuple[int, float], ...]:

@@ -67,9 +67,10 @@ def fit(
     nu : float
         Share of rows left out, of one-class and nu problems.
     eps : float, optional
-        Tolerance of the stopping rule of LIBLINEAR or LIBSVM; None: the solver's own default.
+        Tolerance of the stopping rule of LIBLINEAR, LIBSVM or the paper; None: the solver's own default.
     gap : float, optional
-        Stop at this certified relative gap instead.
+        Stop at this certified relative gap instead.  It ends no run of method="paper"; a larger certified gap at the
+        end gets a notice.
     bias : float, optional
         Value of an appended feature, below 0: none; None: the solver's own default.
     regularize_bias : bool
@@ -111,7 +112,8 @@ def fit(
         Show bars on a terminal or in a notebook once the run has lasted half a second.
     **options
         Options of single solvers by their names in `svm-train --help`: mu, homotopy, passes, sample, loo,
-        theta, boundary, method, pairs, sgd_rows and others.
+        theta, boundary, pairs, sgd_rows and others.  method, of solvers from 30 on: "paper" (default), the paper's
+        algorithm as printed, which stops by the paper's own rule, or "fast", the engine, to a certified gap.
 
     Returns
     -------

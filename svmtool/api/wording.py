@@ -26,6 +26,7 @@ PHRASES = (
     (r"raise -n, or use -s 0", "raise -n, or use solver='svc'"),
     (r"-w(-?\d+) is", r"class_weight of \1 is"),
     (r"\b(the )?training file\b", "X"),
+    (r"--method (paper|fast)\b", r"method='\1'"),
 )
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+|-[a-zA-Z])(?![\w-])( -?\d[\d.]*(e[+-]?\d+)?(?![\w.]*[\w-]))?")
 

@@ -61,21 +61,18 @@ class LinearRowScores:
         self.w = self.rows.take(rows[used]).transpose_product(a[used])
 
 
-class KernelRowScores:
-    """As LinearRowScores, with a kernel; cache_mb: memory for kernel rows."""
+class KernelValues:
+    """K between rows of a problem with a kernel, in double precision."""
 
-    def __init__(self, problem: HardOneClass, cache_mb: float):
-        from svmtool.kernels.rows import KernelRows
-        from svmtool.kernels.tiles import apart, tiles_of
+    def __init__(self, problem: HardOneClass):
+        from svmtool.kernels.tiles import apart
 
-        self.problem, self.n, self.size = problem, len(problem.row), problem.size
-        self.columns = KernelRows(tiles_of(problem.rows, problem.kernel, problem.matrix), cache_mb)
+        self.problem = problem
         if problem.rows is not None:
             self.norms, self.apart = problem.rows.square_norms(), apart(problem.rows, problem.rows)
-        self.alpha, self.z = np.zeros(self.n), np.zeros(self.n)
-        self.exact = True
 
     def inner(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """See LinearRowScores."""
         problem = self.problem
         if problem.rows is None:
             return problem.matrix[np.ix_(some, others)]
@@ -83,6 +80,20 @@ class KernelRowScores:
         between = self.apart
         problem.kernel.finish(values, self.norms[some], self.norms[others], lambda i, j: between(some[i], others[j]))
         return values
+
+
+class KernelRowScores(KernelValues):
+    """As LinearRowScores, with a kernel; cache_mb: memory for kernel rows."""
+
+    def __init__(self, problem: HardOneClass, cache_mb: float):
+        from svmtool.kernels.rows import KernelRows
+        from svmtool.kernels.tiles import tiles_of
+
+        super().__init__(problem)
+        self.n, self.size = len(problem.row), problem.size
+        self.columns = KernelRows(tiles_of(problem.rows, problem.kernel, problem.matrix), cache_mb)
+        self.alpha, self.z = np.zeros(self.n), np.zeros(self.n)
+        self.exact = True
 
     def set_point(self, rows: np.ndarray, a: np.ndarray) -> None:
         change = a - self.alpha[rows]

@@ -88,7 +88,7 @@ class SolverResult:
     iterations     their number
     history        records of the run, one dict an iteration (see Monitor)
     certified_gap  gap found by the independent certifier, once it has run
-    asked_gap      of a paper's algorithm: the gap of --gap, which ends no run
+    asked_gap      of a paper's algorithm: the gap that certified_gap is compared with, if it is not the usual one
     printed        whether it is that of a paper's algorithm as printed
     """
 

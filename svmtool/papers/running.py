@@ -28,13 +28,14 @@ class Point:
     """An iterate: the weights w, f8[d], the objective there, and the paper's other variables by their letters.
 
     bound: a lower bound of the least objective, if the algorithm has one; record: what else the solver log shows.
+    gap: the relative gap, where it is not (objective - bound) / objective.
     """
 
     def __init__(
         self, w: np.ndarray, objective: float, bound: float = -math.inf, record: dict[str, Any] | None = None,
-        **letters: Any,
+        gap: float | None = None, **letters: Any,
     ):  # fmt: skip
-        self.w, self.objective, self.bound, self.record = w, objective, bound, record or {}
+        self.w, self.objective, self.bound, self.record, self.gap = w, objective, bound, record or {}, gap
         self.__dict__.update(letters)
 
 
@@ -86,5 +87,5 @@ def run(
 
 def record(point: Point, monitor: Monitor) -> Status | None:
     """Record an iterate; the limit that ends the run, if any."""
-    gap = math.inf if math.isinf(point.bound) else None
+    gap = math.inf if math.isinf(point.bound) else point.gap
     return monitor.step(point.objective, point.bound, gap, **point.record)

@@ -21,13 +21,21 @@ ENGINE = {row.number: row for row in papers.ROWS}
 KERNEL_ENGINE = {row.number: row for row in papers.KERNEL_ROWS}
 
 
-def as_printed(engine: Solver, module: str, supported: Iterable[str], **fields: Any) -> Solver:
+def as_printed(engine: Solver, module: str, supported: Iterable[str], plan: str = "plan", **fields: Any) -> Solver:
     """Return the row of a paper's algorithm from the engine's row of the same problem."""
     return engine._replace(
-        module=f"svmtool.papers.{module}", plan="plan", supported=frozenset(supported), printed=True, gap_default=None,
+        module=f"svmtool.papers.{module}", plan=plan, supported=frozenset(supported), printed=True, gap_default=None,
         over_sums="", sums_below=-1, **fields,
     )  # fmt: skip
 
+
+# What the rows of each paper share.
+
+ALM_OPTIONS = FREE | {"--loss-power", "--mu", "--objective-change"}
+ALM_RULE = (
+    "|d obj / d w| <= -e (default [eps]), or the objective changes by less than --objective-change (default 1e-4), "
+)
+ALM_RULE += "or 100 iterations (--max-iter)"
 
 ORDINAL_LOSSES = {"squared-hinge": "squared hinge", "huber": "modified Huber", "hinge": "hinge"}  # values of --loss
 MFN_LIMIT = "; or 50 iterations (--max-iter)"
@@ -56,45 +64,57 @@ def with_loss(row: Solver, loss: str) -> Solver:
     return row._replace(loss=name, objective=objective, stopping=stopping, eps_default=eps, word=word)
 
 
-# Each paper's rows: of linear problems, then with kernels.
+ALFPGM_OPTIONS = {"--pairs", "--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check", "--paper-form"}
 
-ALM_OPTIONS = FREE | {"--loss-power", "--mu", "--objective-change"}
-ALM_RULE = (
-    "|d obj / d w| <= -e (default [eps]), or the objective changes by less than --objective-change (default 1e-4), "
-)
-ALM_RULE += "or 100 iterations (--max-iter)"
+FURTHEST_RULE = "no row outside A has w.{0} < (1 - theta) rho, theta = -e or --theta (default [eps])"
+SAMPLED_RULE = "none of --sample rows (default 59) drawn from outside A has w.{0} < (1 - theta) rho, theta = -e or "
+SAMPLED_RULE += "--theta (default [eps]); not certified: m rows miss a share eps of violating rows with probability at "
+SAMPLED_RULE += "most exp(-m eps)"
 
+
+def _fosvm(engine: Solver, phi: str) -> Solver:
+    """Return a row of FOSVM; phi: the name of a row's features."""
+    rule, plan = (FURTHEST_RULE, "plan") if engine.number == 80 else (SAMPLED_RULE, "plan_sampling")
+    supported = engine.supported - {"-m"} | {"-e", "--gap"}
+    return as_printed(engine, "fosvm", supported, plan, eps_default=papers.THETA, stopping=rule.format(phi))
+
+
+# The rows of linear problems, then those with kernels.
 PRINTED: tuple[Solver, ...] = (
     as_printed(
         ENGINE[30], "alm", ALM_OPTIONS, eps_default=1e-2, stopping=ALM_RULE, paper=ALM + "Algorithm 2",
         help="Lp-SVM (--loss-power) with a free bias, inexact augmented Lagrangian",
     ),
     as_printed(
-        ENGINE[31], "alm", ALM_OPTIONS, eps_default=1e-2, stopping=ALM_RULE, paper=ALM + "Algorithm 1",
+        ENGINE[31], "alm", ALM_OPTIONS, "plan_exact", eps_default=1e-2, stopping=ALM_RULE, paper=ALM + "Algorithm 1",
         help="Lp-SVM (--loss-power) with a free bias, exact augmented Lagrangian",
-    )._replace(plan="plan_exact"),
-)  # fmt: skip
-ALFPGM_OPTIONS = {"--pairs", "--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check", "--paper-form"}
-KERNEL_PRINTED: tuple[Solver, ...] = (
-    as_printed(
-        KERNEL_ENGINE[60], "alfpgm", WITH_KERNEL | ALFPGM_OPTIONS, eps_default=1e-2,
-        stopping="the violation of the most violating pair of all dual variables is at most -e (default [eps])",
-        paper=ALFPGM.partition(":")[0] + ": Algorithms 1 and 2, pWSS (Section 3)",
     ),
     as_printed(
         ENGINE[40], "mfn", LINEAR_OPTIONS | {"--heuristics", "-C"}, eps_default=1e-6, stopping=MFN_RULE,
         bias=BIAS_OPTION, help="L2-regularized L2-loss support vector classification by L2-SVM-MFN",
     ),
     as_printed(
-        ENGINE[41], "mfn_extensions", LINEAR_OPTIONS | {"--heuristics"}, eps_default=1e-6, stopping=HUBER_RULE,
-        bias=BIAS_OPTION, help="L2-regularized modified Huber loss classification by L2-SVM-MFN",
-    )._replace(plan="plan_huber"),
+        ENGINE[41], "mfn_extensions", LINEAR_OPTIONS | {"--heuristics"}, "plan_huber", eps_default=1e-6,
+        stopping=HUBER_RULE, bias=BIAS_OPTION, help="L2-regularized modified Huber loss classification by L2-SVM-MFN",
+    ),
     as_printed(
-        ENGINE[42], "mfn_extensions", LINEAR_OPTIONS | {"--heuristics"}, eps_default=TAU_EPS, stopping=TAU_RULE,
-        bias=BIAS_OPTION, help="L2-regularized L1-loss support vector classification by L2-SVM-MFN and continuation",
-    )._replace(plan="plan_hinge"),
+        ENGINE[42], "mfn_extensions", LINEAR_OPTIONS | {"--heuristics"}, "plan_hinge", eps_default=TAU_EPS,
+        stopping=TAU_RULE, bias=BIAS_OPTION,
+        help="L2-regularized L1-loss support vector classification by L2-SVM-MFN and continuation",
+    ),
     as_printed(
-        ENGINE[43], "mfn_extensions", LINEAR_OPTIONS - {"-B"} | {"--heuristics", "--loss"}, eps_default=1e-6,
-        stopping=MFN_RULE,
-    )._replace(plan="plan_ordinal"),
+        ENGINE[43], "mfn_extensions", LINEAR_OPTIONS - {"-B"} | {"--heuristics", "--loss"}, "plan_ordinal",
+        eps_default=1e-6, stopping=MFN_RULE,
+    ),
+    _fosvm(ENGINE[80], "x_i"),
+    _fosvm(ENGINE[81], "x_i"),
+)  # fmt: skip
+KERNEL_PRINTED: tuple[Solver, ...] = (
+    as_printed(
+        KERNEL_ENGINE[60], "alfpgm", WITH_KERNEL | ALFPGM_OPTIONS, eps_default=1e-2,
+        stopping="the violation of the most violating pair of all dual variables is at most -e (default [eps])",
+        paper=ALFPGM.partition(":")[0] + ": Algorithms 1 and 2, pWSS (Section 3)",
+    ),
+    _fosvm(KERNEL_ENGINE[80], "f(x_i)"),
+    _fosvm(KERNEL_ENGINE[81], "f(x_i)"),
 )  # fmt: skip

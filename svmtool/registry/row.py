@@ -74,7 +74,12 @@ class Solver(Record):
 
     def gap_option(self, gap: float) -> str:
         """The option that sets this gap."""
-        return f"--theta {theta_of_gap(gap):g}" if "--theta" in self.supported else f"--gap {gap:g}"
+        return f"--theta {theta_of_gap(gap):g}" if self.gap_is_theta else f"--gap {gap:g}"
+
+    @property
+    def gap_is_theta(self) -> bool:
+        """Whether --theta is another spelling of --gap; of a paper's algorithm it is one of -e."""
+        return "--theta" in self.supported and not self.printed
 
 
 def are_heuristics(text: str) -> bool:

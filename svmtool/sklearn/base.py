@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Bunch, check_random_state
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
@@ -30,6 +30,7 @@ from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import left_out
 from svmtool.data.labels import balanced_weights
 from svmtool.errors import clipped
+from svmtool.registry.row import METHODS
 from svmtool.training.notices import Notice
 
 POSITIVE = Interval(Real, 0.0, None, closed="neither")
@@ -41,6 +42,7 @@ SHARE = Interval(Real, 0.0, 1.0, closed="right")
 MAX_VALID = 1000  # combinations of parameters that are remembered as valid, ...
 SIMPLE = frozenset({bool, int, float, str, type(None), np.float64, np.int64})  # ... of values of these types alone
 
+METHOD_CONSTRAINTS: dict[str, list] = {"method": [StrOptions(set(METHODS))]}  # of the papers' estimators
 COMMON_CONSTRAINTS: dict[str, list] = {
     "tol": [POSITIVE],
     "verbose": ["verbose"],
@@ -117,6 +119,10 @@ class CertifiedEstimator(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         """Whether the last fit was completed: an interrupted one leaves the estimator unfitted."""
         return self._complete
+
+    def _rule(self) -> dict[str, Any]:
+        """`method`, and what `tol` is with it, as `api.fit` takes them: the paper's own tolerance, or a gap."""
+        return {"method": self.method, "eps" if self.method == "paper" else "gap": self.tol}
 
     def _seed(self) -> int | None:
         state = getattr(self, "random_state", None)

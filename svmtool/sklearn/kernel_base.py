@@ -57,7 +57,9 @@ class KernelTraining(CertifiedEstimator):
         self.shape_fit_ = data.shape
         values = {"gamma": self._gamma, "degree": int(self.degree), "coef0": float(self.coef0)}
         options |= {name: value for name, value in values.items() if kernel in KERNELS_WITH[name]}
-        done = self._run(data, y, weights, kernel=kernel, cache_mb=float(self.cache_size), **options)
+        if options.get("method", "fast") == "fast":  # a paper's algorithm keeps no kernel values
+            options["cache_mb"] = float(self.cache_size)
+        done = self._run(data, y, weights, kernel=kernel, **options)
         self._model, self.support_ = done.model, np.asarray(done.support, np.intp)
         self._set_n_iter(done)
         return done

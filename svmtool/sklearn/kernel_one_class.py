@@ -10,7 +10,7 @@ from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from svmtool.registry.row import BOUNDARIES
-from svmtool.sklearn.base import SHARE
+from svmtool.sklearn.base import METHOD_CONSTRAINTS, SHARE
 from svmtool.sklearn.kernel_base import KERNEL_CONSTRAINTS, KernelTraining
 
 
@@ -219,6 +219,9 @@ class FastOneClassSVM(_KernelOneClass):
         Number of threads; None: as many as the process may use, -1: all cores.
     max_seconds : float or None, default=None
         Limit on the seconds of a fit; None: no limit.
+    method : {"fast", "paper"}, default="fast"
+        "fast": the engine, to a certified gap; "paper": the paper's algorithm as printed, as of `svm-train -s 80`, with
+        `sample` as of `-s 81`.
 
     Attributes
     ----------
@@ -267,6 +270,7 @@ class FastOneClassSVM(_KernelOneClass):
 
     _parameter_constraints: dict = {
         **KERNEL_CONSTRAINTS,
+        **METHOD_CONSTRAINTS,
         "theta": [Interval(Real, 0.0, 1.0, closed="neither")],
         "sample": [None, Interval(Integral, 1, None, closed="left")],
         "boundary": [StrOptions(set(BOUNDARIES))],
@@ -276,12 +280,12 @@ class FastOneClassSVM(_KernelOneClass):
 
     def __init__(
         self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, theta=0.1, sample=None, boundary="theta",
-        cache_size=200, verbose=False, random_state=None, max_iter=-1, n_jobs=None, max_seconds=None,
+        cache_size=200, verbose=False, random_state=None, max_iter=-1, n_jobs=None, max_seconds=None, method="fast",
     ):  # fmt: skip
         self.kernel, self.degree, self.gamma, self.coef0, self.theta = kernel, degree, gamma, coef0, theta
         self.sample, self.boundary, self.cache_size = sample, boundary, cache_size
         self.verbose, self.random_state = verbose, random_state
-        self.max_iter, self.n_jobs, self.max_seconds = max_iter, n_jobs, max_seconds
+        self.max_iter, self.n_jobs, self.max_seconds, self.method = max_iter, n_jobs, max_seconds, method
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None):
@@ -299,7 +303,7 @@ class FastOneClassSVM(_KernelOneClass):
         self
             The fitted estimator.
         """
-        options: dict[str, Any] = {"solver": "fosvm", "boundary": self.boundary}
+        options: dict[str, Any] = {"solver": "fosvm", "method": self.method, "boundary": self.boundary}
         if self.sample is not None:
             options |= {"solver": "fosvm-sample", "sample": int(self.sample)}
         return self._fit_rows_alone(X, None, theta=float(self.theta), **options)

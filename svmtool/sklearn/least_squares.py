@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from svmtool import registry
-from svmtool.sklearn.base import SCALING
+from svmtool.sklearn.base import METHOD_CONSTRAINTS, SCALING
 from svmtool.sklearn.linear import CLASS_CONSTRAINTS, LINEAR_CONSTRAINTS, LinearClassifier
 
 LSSVM = 70
@@ -25,7 +25,7 @@ class LSSVC(LinearClassifier):
     C : float, default=1.0
         Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     tol : float, default=1e-6
-        Certified relative gap at which the fit ends.
+        Certified relative gap at which the fit ends; with method="paper" the tolerance of the paper's own rule.
     fit_intercept : bool, default=True
         Whether the model has an intercept.
     intercept_scaling : float, default=1.0
@@ -36,7 +36,7 @@ class LSSVC(LinearClassifier):
     probability : bool, "sigmoid" or "isotonic", default=False
         Add `predict_proba`, calibrated on decision values of 5-fold cross-validation; True is "sigmoid" (Platt).
     loo : bool, default=True
-        Compute `loo_score_`; with more than 1500 features it is None.
+        Compute `loo_score_`; with more than 1500 features it is None, and with a method that does not give it.
     warm_start : bool, default=False
         Start from the weights of the last fit.
     verbose : int, default=0
@@ -49,6 +49,8 @@ class LSSVC(LinearClassifier):
         Number of threads; None: as many as the process may use, -1: all cores.
     max_seconds : float or None, default=None
         Limit on the seconds of a fit; None: no limit.
+    method : {"fast", "paper"}, default="fast"
+        "fast": the engine, to a certified gap; "paper": the paper's algorithm as printed, as of `svm-train -s 70`.
 
     Attributes
     ----------
@@ -88,7 +90,7 @@ class LSSVC(LinearClassifier):
     """
 
     _parameter_constraints: dict = {
-        **LINEAR_CONSTRAINTS, **CLASS_CONSTRAINTS,
+        **LINEAR_CONSTRAINTS, **CLASS_CONSTRAINTS, **METHOD_CONSTRAINTS,
         "intercept_scaling": [SCALING],
         "loo": ["boolean"],
         "max_iter": [None, Interval(Integral, 0, None, closed="left")],
@@ -97,14 +99,15 @@ class LSSVC(LinearClassifier):
     def __init__(
         self, *, C=1.0, tol=1e-6, fit_intercept=True, intercept_scaling=1.0, class_weight=None, probability=False,
         loo=True, warm_start=False, verbose=0, random_state=None, max_iter=None, n_jobs=None, max_seconds=None,
+        method="fast",
     ):  # fmt: skip
         self.C, self.tol, self.fit_intercept, self.intercept_scaling = C, tol, fit_intercept, intercept_scaling
         self.class_weight, self.probability, self.loo, self.warm_start = class_weight, probability, loo, warm_start
         self.verbose, self.random_state, self.max_iter = verbose, random_state, max_iter
-        self.n_jobs, self.max_seconds = n_jobs, max_seconds
+        self.n_jobs, self.max_seconds, self.method = n_jobs, max_seconds, method
 
     def _problem(self) -> dict[str, Any]:
-        return {"solver": LSSVM, "C": self.C, "gap": self.tol, **self._bias(False)}
+        return {"solver": LSSVM, "C": self.C, **self._rule(), **self._bias(False)}
 
     def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> Any:
         return super()._run(X, y, sample_weight, loo=self._offers_loo(), **options)
@@ -114,6 +117,7 @@ class LSSVC(LinearClassifier):
         return super()._read_fit(done)
 
     def _offers_loo(self) -> bool:
-        """Whether `loo_score_` is requested and the features are few enough for it."""
+        """Whether `loo_score_` is requested, and the method and the number of features allow it."""
+        row = registry.find(LSSVM, self.method)
         max_features = registry.find(LSSVM).sums_below - int(self.fit_intercept)
-        return bool(self.loo) and self.n_features_in_ <= max_features
+        return bool(self.loo) and "--loo" in row.supported and self.n_features_in_ <= max_features

@@ -272,7 +272,7 @@ class LinearSVC(LinearClassifier):
                 )
             options = {"solver": L1_SQUARED_HINGE}
         elif self.loss == "hinge":
-            options = {"solver": LP_HINGE, "loss_power": 1.0} if free else {"solver": HINGE}
+            options = {"solver": LP_HINGE, "method": "fast", "loss_power": 1.0} if free else {"solver": HINGE}
         return {"C": self.C, "gap": self.tol, **options, **self._bias(free)}
 
 

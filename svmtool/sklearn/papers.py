@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from svmtool.errors import clipped
 from svmtool.models.linear import LinearModel
 from svmtool.sklearn import model_files
-from svmtool.sklearn.base import ClassifierTraining, warn
+from svmtool.sklearn.base import METHOD_CONSTRAINTS, ClassifierTraining, warn
 from svmtool.sklearn.class_order import ordered_categories
 from svmtool.sklearn.linear import CLASS_CONSTRAINTS, LINEAR_CONSTRAINTS, LP_HINGE, LinearClassifier, LinearTraining
 
@@ -35,7 +35,7 @@ class LpSVC(LinearClassifier):
     C : float, default=1.0
         Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     tol : float, default=1e-4
-        Certified relative gap at which the fit ends.
+        Certified relative gap at which the fit ends; with method="paper" the tolerance of the paper's own rule.
     fit_intercept : bool, default=True
         Whether the model has an intercept, which is not regularised.
     class_weight : dict, "balanced" or None, default=None
@@ -55,6 +55,8 @@ class LpSVC(LinearClassifier):
         Number of threads; None: as many as the process may use, -1: all cores.
     max_seconds : float or None, default=None
         Limit on the seconds of a fit; None: no limit.
+    method : {"fast", "paper"}, default="fast"
+        "fast": the engine, to a certified gap; "paper": the paper's algorithm as printed, as of `svm-train -s 31`.
 
     Attributes
     ----------
@@ -92,21 +94,22 @@ class LpSVC(LinearClassifier):
     """
 
     _parameter_constraints: dict = {
-        **LINEAR_CONSTRAINTS, **CLASS_CONSTRAINTS, "p": [Interval(Real, 1.0, None, closed="left")],
+        **LINEAR_CONSTRAINTS, **CLASS_CONSTRAINTS, **METHOD_CONSTRAINTS,
+        "p": [Interval(Real, 1.0, None, closed="left")],
     }  # fmt: skip
 
     def __init__(
         self, p=1.5, *, C=1.0, tol=1e-4, fit_intercept=True, class_weight=None, probability=False, warm_start=False,
-        verbose=0, random_state=None, max_iter=None, n_jobs=None, max_seconds=None,
+        verbose=0, random_state=None, max_iter=None, n_jobs=None, max_seconds=None, method="fast",
     ):  # fmt: skip
         self.p, self.C, self.tol, self.fit_intercept = p, C, tol, fit_intercept
         self.class_weight, self.probability, self.warm_start = class_weight, probability, warm_start
         self.verbose, self.random_state, self.max_iter = verbose, random_state, max_iter
-        self.n_jobs, self.max_seconds = n_jobs, max_seconds
+        self.n_jobs, self.max_seconds, self.method = n_jobs, max_seconds, method
 
     def _problem(self) -> dict[str, Any]:
         bias = self._bias(self.fit_intercept)
-        return {"solver": LP_HINGE, "C": self.C, "gap": self.tol, "loss_power": self.p, **bias}
+        return {"solver": LP_HINGE, "C": self.C, "loss_power": self.p, **self._rule(), **bias}
 
 
 class LPSVC(LinearClassifier):
@@ -120,7 +123,7 @@ class LPSVC(LinearClassifier):
     C : float, default=1.0
         Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     tol : float, default=1e-4
-        Certified relative gap at which the fit ends.
+        Certified relative gap at which the fit ends; with method="paper" the tolerance of the paper's own rule.
     fit_intercept : bool, default=True
         Whether the model has an intercept, which is not regularised.
     class_weight : dict, "balanced" or None, default=None
@@ -140,6 +143,8 @@ class LPSVC(LinearClassifier):
         Number of threads; None: as many as the process may use, -1: all cores.
     max_seconds : float or None, default=None
         Limit on the seconds of a fit; None: no limit.
+    method : {"fast", "paper"}, default="fast"
+        "fast": the engine, to a certified gap; "paper": the paper's algorithm as printed, as of `svm-train -s 51`.
 
     Attributes
     ----------
@@ -176,19 +181,19 @@ class LPSVC(LinearClassifier):
     True
     """
 
-    _parameter_constraints: dict = {**LINEAR_CONSTRAINTS, **CLASS_CONSTRAINTS}
+    _parameter_constraints: dict = {**LINEAR_CONSTRAINTS, **CLASS_CONSTRAINTS, **METHOD_CONSTRAINTS}
 
     def __init__(
         self, *, C=1.0, tol=1e-4, fit_intercept=True, class_weight=None, probability=False, warm_start=False,
-        verbose=0, random_state=None, max_iter=None, n_jobs=None, max_seconds=None,
+        verbose=0, random_state=None, max_iter=None, n_jobs=None, max_seconds=None, method="fast",
     ):  # fmt: skip
         self.C, self.tol, self.fit_intercept = C, tol, fit_intercept
         self.class_weight, self.probability, self.warm_start = class_weight, probability, warm_start
         self.verbose, self.random_state, self.max_iter = verbose, random_state, max_iter
-        self.n_jobs, self.max_seconds = n_jobs, max_seconds
+        self.n_jobs, self.max_seconds, self.method = n_jobs, max_seconds, method
 
     def _problem(self) -> dict[str, Any]:
-        return {"solver": L1_HINGE, "C": self.C, "gap": self.tol, **self._bias(self.fit_intercept)}
+        return {"solver": L1_HINGE, "C": self.C, **self._rule(), **self._bias(self.fit_intercept)}
 
 
 class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
@@ -205,7 +210,7 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
     C : float, default=1.0
         Weight of the loss relative to the regulariser; larger values follow the training rows more closely.
     tol : float, default=1e-4
-        Certified relative gap at which the fit ends.
+        Certified relative gap at which the fit ends; with method="paper" the tolerance of the paper's own rule.
     class_weight : dict, "balanced" or None, default=None
         Factors of C by class, without effect in NuSVC; "balanced": n_samples / (n_classes * rows of the class), where
         `sample_weight` counts as repeated rows but in SVC and NuSVC.
@@ -221,6 +226,8 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
         Number of threads; None: as many as the process may use, -1: all cores.
     max_seconds : float or None, default=None
         Limit on the seconds of a fit; None: no limit.
+    method : {"fast", "paper"}, default="fast"
+        "fast": the engine, to a certified gap; "paper": the paper's algorithm as printed, as of `svm-train -s 43`.
 
     Attributes
     ----------
@@ -260,15 +267,16 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
     _parameter_constraints: dict = {
         **{name: rule for name, rule in LINEAR_CONSTRAINTS.items() if name != "fit_intercept"},
         "class_weight": CLASS_CONSTRAINTS["class_weight"],
+        **METHOD_CONSTRAINTS,
     }
 
     def __init__(
         self, *, C=1.0, tol=1e-4, class_weight=None, warm_start=False, verbose=0, random_state=None, max_iter=None,
-        n_jobs=None, max_seconds=None,
+        n_jobs=None, max_seconds=None, method="fast",
     ):  # fmt: skip
         self.C, self.tol, self.class_weight, self.warm_start = C, tol, class_weight, warm_start
         self.verbose, self.random_state, self.max_iter = verbose, random_state, max_iter
-        self.n_jobs, self.max_seconds = n_jobs, max_seconds
+        self.n_jobs, self.max_seconds, self.method = n_jobs, max_seconds, method
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sample_weight=None):
@@ -298,7 +306,7 @@ class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
                 UserWarning,
             )
         options = {"class_weight": self._factors(), "init": self._start()}
-        done = self._run(X, codes, weights, solver=ORDINAL, C=self.C, gap=self.tol, **options)
+        done = self._run(X, codes, weights, solver=ORDINAL, C=self.C, **self._rule(), **options)
         self._read_fit(done)
         self.coef_, self.thresholds_ = _direction(done.model)
         self._complete = True

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from svmtool.certify.linear import Certificate
+from svmtool.params import Settings, tolerance
 from svmtool.records import Record
-from svmtool.registry.row import Solver
+from svmtool.registry.row import Solver, gap_of_theta
 from svmtool.solvers.shared.base import CONFIRMED_GAP, INTERRUPTED, OPTIMAL, PRECISION, Status
 
 WARNING_GAP = 1e-2  # certified gap above which a run that the rule of -e has ended has not converged
@@ -109,10 +110,21 @@ def advice(status: Status, row: Solver) -> str:
     return f"{text} or loosen {' or '.join(rules)}" if status.early and rules else text
 
 
+def asked_gap(settings: Settings) -> float | None:
+    """The certified gap that the result of a paper's algorithm is compared with: of --gap, or that theta stands for.
+
+    None: WARNING_GAP.
+    """
+    gap = settings.stopping.gap
+    if gap is not None or settings.row.kind != "hard one-class":
+        return gap
+    return max((1.0 + CONFIRMED_GAP) * gap_of_theta(tolerance(settings)), WARNING_GAP)
+
+
 def vague_gap(results: list) -> float:
     """The largest certified gap of results ended by the solver's own rule, if above that asked for; else 0.
 
-    What is asked for: --gap of a paper's algorithm, WARNING_GAP of others.
+    What is asked for: `asked_gap` of a paper's algorithm, WARNING_GAP of others.
     """
     own = [r for r in results if r.status.own]
     asked = [WARNING_GAP if r.asked_gap is None else r.asked_gap for r in own]

@@ -16,7 +16,7 @@ from svmtool.formats.models import linear
 from svmtool.formats.svmlight.inputs import Reading, weighted
 from svmtool.limits import EndedError, StopFlag, until
 from svmtool.models.linear import LinearModel
-from svmtool.params import Request, Settings, check_after_reading
+from svmtool.params import Request, Settings, check_after_reading, tolerance
 from svmtool.progress import doing
 from svmtool.solvers.shared.base import INTERRUPTED, TIME, Result
 from svmtool.training import intent
@@ -180,6 +180,7 @@ def _notes(settings: Settings, certificate: Certificate, results: list[Result]) 
         asked += f" -p {s.p:.17g}"
     if "-n" in row.supported:
         asked += f" -n {s.nu:.17g}"
+    asked += f" -e {tolerance(settings):g}" if row.printed else ""
     asked += "" if gap is None else f" {row.gap_option(gap)}"
     asked += "" if settings.run.options.boundary == "theta" else f" --boundary {settings.run.options.boundary}"
     return (

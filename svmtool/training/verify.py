@@ -21,6 +21,7 @@ from svmtool.objectives.duality import relative_gap
 from svmtool.solvers.shared import base
 from svmtool.solvers.shared.base import CONFIRMED_GAP, Monitor, Result
 from svmtool.tolerances import SLOW_MIN_GAP
+from svmtool.training.notices import asked_gap
 
 SAME_RTOL = 1e-6  # relative difference of values that prints the same digits
 EXCESS_RTOL = 1e-9  # relative excess over P(0) that counts as round-off
@@ -69,7 +70,7 @@ def _as_printed(problems: Any, k: int, result: Result) -> tuple[Result, Certific
     if not problems.is_finite(result.w):
         result = _replaced(problems, k, result, None)
     certificate = problems.certify(k, result)
-    result.printed, result.certified_gap, result.asked_gap = True, certificate.gap, problems.settings.stopping.gap
+    result.printed, result.certified_gap, result.asked_gap = True, certificate.gap, asked_gap(problems.settings)
     return result, certificate
 
 

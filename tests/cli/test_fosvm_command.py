@@ -14,6 +14,7 @@ from reference import text_of
 
 from svmtool.formats.models import linear
 
+FAST = ("--method", "fast")  # as printed: tests/papers
 both = pytest.mark.parametrize("number", [80, 81])
 
 
@@ -24,7 +25,7 @@ def text(X: np.ndarray, y=None) -> str:
 @both
 def test_linear_model_is_liblinears(number, svm_train, command, reference):
     skip_unless_known(21, reference)
-    status, out, err = svm_train("-s", number, "--theta", "0.1", "d", "m", data=text(cloud(400, 3, 1)))
+    status, out, err = svm_train("-s", number, *FAST, "--theta", "0.1", "d", "m", data=text(cloud(400, 3, 1)))
     assert (status, err) == (0, "")
     m = linear.read("m")
     assert (m.word, m.nr_class, m.labels, m.bias) == ("ONECLASS_SVM", 2, None, -1.0) and m.rho > 0.0
@@ -41,7 +42,7 @@ def test_linear_model_is_liblinears(number, svm_train, command, reference):
 @both
 @pytest.mark.parametrize("options", ["-t 2 -g 2", "-t 0", "-t 1 -g 0.5 -r 1 -d 2"])
 def test_kernel_model_is_libsvms(number, options, svm_train, command, libsvm_programs):
-    status, out, err = svm_train("-s", number, *options.split(), "d", "m", data=text(cloud(400, 3, 2)))
+    status, out, err = svm_train("-s", number, *FAST, *options.split(), "d", "m", data=text(cloud(400, 3, 2)))
     assert (status, err) == (0, "") and "Certified relative gap" in out
     assert Path("m").read_text().startswith("svm_type one_class\n")
     command("predict", "d", "m", "o")
@@ -52,7 +53,7 @@ def test_kernel_model_is_libsvms(number, options, svm_train, command, libsvm_pro
 @both
 def test_what_is_certified_and_what_is_not(number, svm_train):
     for kernel in ([], ["-g", "0.1"]):
-        _, out, _ = svm_train("-s", number, *kernel, "--theta", "0.2", "d", "m", data=text(cloud(4000, 3, 3)))
+        _, out, _ = svm_train("-s", number, *FAST, *kernel, "--theta", "0.2", "d", "m", data=text(cloud(4000, 3, 3)))
         gap = float(re.search(r"Certified relative gap = (\S+)", out)[1])
         if number == 80:
             assert gap <= 0.8**-2 - 1 and "sample" not in out
@@ -86,7 +87,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("line", REFUSED)
 def test_refusals(line, svm_train, tmp_path):
-    status, _, err = svm_train(*line.split(), "d", "m", data=text(cloud(20)))
+    status, _, err = svm_train(*line.split(), *FAST, "d", "m", data=text(cloud(20)))
     assert status == 1 and REFUSED[line] in err and err.count("\n") == 1
     assert not (tmp_path / "m").exists()
 
@@ -102,20 +103,20 @@ def test_odd_data_end_honestly(number, svm_train):
         ("1\n1\n1 2:1e-9\n", ["-g", "1"], "Certified relative gap = "),
         ("1 1:1e150\n1 1:2e150\n", [], "overflow"),
     ):
-        status, out, err = svm_train("-s", number, *kernel, "--strict", "d", "m", data=data)
+        status, out, err = svm_train("-s", number, *FAST, *kernel, "--strict", "d", "m", data=data)
         assert line in out + err and status == (1 if line == "overflow" else 0), (data, out, err)
 
 
 @both
 @pytest.mark.parametrize("kernel", [[], ["-t", "0"]])
 def test_rows_around_the_origin_are_reported_also_when_quiet(number, kernel, svm_train):
-    status, out, err = svm_train("-q", "-s", number, *kernel, "d", "m", data="1 1:1\n1 1:-1\n")
+    status, out, err = svm_train("-q", "-s", number, *FAST, *kernel, "d", "m", data="1 1:1\n1 1:-1\n")
     assert (status, out) == (0, "") and "the origin is in the convex hull of the rows" in err and err.count("\n") == 1
 
 
 def test_metrics_take_all_that_is_not_1_for_an_outlier(svm_train, command):
     X = cloud(300, 3, 4)
-    svm_train("-s", "80", "-g", "1", "d", "m", data=text(X))
+    svm_train("-s", "80", *FAST, "-g", "1", "d", "m", data=text(X))
     rows = np.vstack([X[:100], X[:60] + 9.0])
     labels = np.repeat((1, 2, 7), (100, 30, 30))
     with open("t", "w") as f:
@@ -135,9 +136,9 @@ def test_a_seed_repeats_and_validation_runs(number, svm_train):
     for seed in (["--seed", "4"] if number == 81 else [],):
         runs = []
         for _ in "ab":
-            svm_train("-s", number, *seed, "d", "m", data=text(cloud(300, 3, 5)))
+            svm_train("-s", number, *FAST, *seed, "d", "m", data=text(cloud(300, 3, 5)))
             runs.append(Path("m").read_text())
         assert runs[0] == runs[1]
     for kernel in ([], ["-g", "1"]):
-        status, out, _ = svm_train("-s", number, *kernel, "-v", "3", "d", data=text(cloud(300, 3, 5)))
+        status, out, _ = svm_train("-s", number, *FAST, *kernel, "-v", "3", "d", data=text(cloud(300, 3, 5)))
         assert status == 0 and re.search(r"Cross Validation Accuracy = \d", out)

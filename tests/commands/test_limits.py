@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from both_methods import keyword_of
 from naming import case_of
 from reference import random_rows, table_of, text_of
 from solver_suite import PROBLEMS as TWO_CLASSES
@@ -54,7 +55,7 @@ def made(n: int, d: int, classes: int = 3):
 
 def settings_of(row, **more) -> Settings:
     gap = {"gap": 1e-14} if "--gap" in row.supported else {}
-    return Settings.of(solver=row.number, **gap, **({"C": 1e3} | more))
+    return Settings.of(solver=row.number, **keyword_of(row), **gap, **({"C": 1e3} | more))
 
 
 # A command's time
@@ -121,7 +122,7 @@ def test_time_limit_holds_for_all_classes(row):
             assert problems.primal(k, result.w) <= problems.value_at_zero(k) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("row", registry.SOLVERS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", registry.rows_of(kernel=False), ids=lambda row: f"{row.name}{'-printed' * row.printed}")
 def test_a_run_may_be_over_before_its_first_step(row):
     """Every result has a record, and as many weights as its model needs."""
     for checks in (0, 1, 2, 3, 5, 8):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from both_methods import arguments_of
 from conftest import REPOSITORY
 from reference import text_of
 from sampling import pairs_in_turn
@@ -89,7 +90,7 @@ def test_state(tmp_path):
 @pytest.mark.parametrize(
     ("solver", "data"),
     pairs_in_turn(
-        [r.number for r in registry.SOLVERS if "-c" in registry.supported_options(r)],
+        [" ".join(arguments_of(r)) for r in registry.rows_of(kernel=False) if "-c" in registry.supported_options(r)],
         [SMALL, "".join(f"{(-1) ** k} 1:{1000000 + k}\n" for k in range(6))],
     ),
 )
@@ -97,7 +98,7 @@ def test_whatever_is_written_is_finite(svm_train, solver, data):
     """At the limit of refuse_overflow; the command silences the solvers' warnings."""
     for c in ("1e6", "1e200"):
         with np.errstate(all="ignore"):
-            status, _, err = svm_train("-q", "-s", solver, "-c", c, "--max-seconds", 1, "d", "m", data=data)
+            status, _, err = svm_train("-q", *solver.split(), "-c", c, "--max-seconds", 1, "d", "m", data=data)
         assert status == 0 or (status == 1 and err.count("\n") == 1), err
         if Path("m").exists():
             numbers = [line for line in Path("m").read_text().splitlines() if not line.startswith("#")]

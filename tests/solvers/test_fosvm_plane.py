@@ -23,6 +23,7 @@ KINDS = {  # keywords of svmtool.fit, and the kernel
     "narrow": ({"kernel": "rbf", "gamma": 6.0}, Kernel(2, 6.0)),
     "polynomial": ({"kernel": "poly", "gamma": 0.5, "coef0": 1.0, "degree": 2}, Kernel(1, 0.5, 2, 1.0)),
 }
+both_methods = pytest.mark.parametrize("method", ["paper", "fast"])
 LINE = re.compile(r"Training rows outside: (\d+) of (\d+) \((\S+) %\)")
 
 
@@ -54,16 +55,20 @@ def outside(done: svmtool.Fit, X: np.ndarray) -> int:
     return int(np.count_nonzero(svmtool.predict(done.model, X) != 1.0))
 
 
+@both_methods
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_training_row_is_outside_and_the_model_is_the_certified_point(kind):
+def test_no_training_row_is_outside_and_the_model_is_the_certified_point(kind, method):
     """For every theta, and where a limit ends the run early, unless w = 0 is then the best point."""
     keywords, kernel = KINDS[kind]
+    all_rows = {}, {"sample": 300}  # of -s 80 and 81
     for seed in range(15):
         X = data(seed)
         for theta, more in ((0.1, {}), (0.5, {}), (0.01, {}), (0.001, {"max_iter": 1}), (0.001, {"max_iter": 3})):
             with case_of(seed, theta, more):
                 given = scipy.sparse.csr_matrix(X) if seed % 2 else X
-                done = svmtool.fit(given, solver=80 + seed % 2, theta=theta, **keywords, **more)
+                done = svmtool.fit(
+                    given, solver=80 + seed % 2, theta=theta, method=method, **all_rows[seed % 2], **keywords, **more
+                )
                 z, square, rho = weights_of(done, X, kernel)
                 found = done.certificate
                 assert outside(done, given) == (0 if square > 0.0 else len(X)) and np.min(z) >= rho
@@ -75,15 +80,16 @@ def test_no_training_row_is_outside_and_the_model_is_the_certified_point(kind):
                 assert done.converged or "max_iter" in more
 
 
+@both_methods
 @pytest.mark.parametrize("kind", ["linear", "rbf"])
-def test_samples_leave_out_the_rows_that_the_certificate_leaves_out(kind):
+def test_samples_leave_out_the_rows_that_the_certificate_leaves_out(kind, method):
     """P and D of the certificate enclose the optimum of the problem over the rows inside."""
     keywords, kernel = KINDS[kind]
     left = 0
     for seed in range(6):
         X = cloud(150, 3, seed)
         with case_of(seed):
-            done = svmtool.fit(X, solver=81, sample=8, theta=0.05, seed=seed, **keywords)
+            done = svmtool.fit(X, solver=81, sample=8, theta=0.05, seed=seed, method=method, **keywords)
             z, square, rho = weights_of(done, X, kernel)
             found, inside = done.certificate, z > rho
             best = -0.5 * optimum(values(X[inside], kernel))
@@ -94,13 +100,14 @@ def test_samples_leave_out_the_rows_that_the_certificate_leaves_out(kind):
     assert left > 0, "some rows were left out"
 
 
+@both_methods
 @pytest.mark.parametrize("kind", ["linear", "rbf"])
-def test_the_share_outside_is_within_what_a_sample_bounds(kind):
+def test_the_share_outside_is_within_what_a_sample_bounds(kind, method):
     """Of m sampled rows none was outside: a share eps of all rows passes with probability (1 - eps)^m each round."""
     X, m, runs = cloud(600, 3, 8), 60, 30
     shares, rounds = [], 0
     for seed in range(runs):
-        done = svmtool.fit(X, solver=81, sample=m, theta=0.1, seed=seed, **KINDS[kind][0])
+        done = svmtool.fit(X, solver=81, sample=m, theta=0.1, seed=seed, method=method, **KINDS[kind][0])
         shares.append(outside(done, X) / len(X))
         rounds += int(done.n_iter[0]) + 1
     for eps in (0.02, 0.05, 0.1):
@@ -108,9 +115,11 @@ def test_the_share_outside_is_within_what_a_sample_bounds(kind):
         assert np.count_nonzero(np.array(shares) > eps) <= expected + 4.0 * np.sqrt(expected) + 1.0, eps
 
 
+@both_methods
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_papers_rho_is_that_of_the_rows_chosen(kind):
+def test_the_papers_rho_is_that_of_the_rows_chosen(kind, method):
     keywords, kernel = KINDS[kind]
+    keywords = {**keywords, "method": method}
     for seed in range(5):
         X = data(seed)
         with case_of(seed):
@@ -124,12 +133,13 @@ def test_the_papers_rho_is_that_of_the_rows_chosen(kind):
                 assert (int(said), int(n)) == (outside(done, X), len(X))
 
 
-def test_rows_far_from_the_origin_are_inside_too():
+@both_methods
+def test_rows_far_from_the_origin_are_inside_too(method):
     """The exponents of rbf are then differences of large numbers."""
     for far in (1e2, 1e4, 1e6):
         X = np.random.default_rng(1).normal(size=(300, 3)) + far
         for gamma in (0.1, 2.0):
-            done = svmtool.fit(X, solver=80, kernel="rbf", gamma=gamma)
+            done = svmtool.fit(X, solver=80, kernel="rbf", gamma=gamma, method=method)
             assert outside(done, X) == 0 == outside(done, np.asfortranarray(X[::-1])), (far, gamma)
 
 

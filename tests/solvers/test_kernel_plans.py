@@ -94,7 +94,7 @@ def test_a_direct_solution_needs_few_variables():
     ("-s 52 -t 2 -m 0.001", ["conjugate gradients: 3 of 3 pairs of classes; the largest: 40 rows"]),
     ("-s 60 --pairs 5", ["working sets by pWSS, solved by augmented Lagrangian and fast projected gradient: 3 of 3 "]),
     ("-s 3 -t 2", ["SMO steps over all variables: 120 variables"]),
-    ("-s 80 -t 2", ["cutting planes, all rows examined each round: "]),
+    ("-s 80 --method fast -t 2", ["cutting planes, all rows examined each round: "]),
 ])  # fmt: skip
 def test_explain_of_a_data_file_tells_the_methods(options, words, svm_train):
     data = text(random_data(60).X, np.arange(60) % 3)

@@ -12,6 +12,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from both_methods import arguments_of, keyword_of
 from conftest import REPOSITORY
 from naming import case_of
 from sampling import pairs_in_turn
@@ -44,8 +45,9 @@ SHAPES = {
     },
 }
 KERNELS = ("linear", "rbf", "polynomial", "sigmoid")
-ROWS = [*((row, "") for row in registry.SOLVERS), *((row, k) for row in registry.KERNEL_SOLVERS for k in KERNELS)]
-ROWS = {f"{row.name}{'-' * bool(kernel)}{kernel}": (row, kernel) for row, kernel in ROWS}
+ROWS = [(row, "") for row in registry.rows_of(kernel=False)]
+ROWS += [(row, kernel) for row in registry.rows_of(kernel=True) for kernel in KERNELS]
+ROWS = {f"{r.name}{'-' * bool(kernel)}{kernel}{'-printed' * r.printed}": (r, kernel) for r, kernel in ROWS}
 
 
 def data_of(row: registry.Solver, shape: str) -> tuple[np.ndarray, np.ndarray]:
@@ -75,7 +77,7 @@ def fitted(row: registry.Solver, kernel: str, X: np.ndarray, y: np.ndarray, **mo
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            done = api.fit(X, y, solver=row.name, max_seconds=SECONDS, **parameters, **more)
+            done = api.fit(X, y, solver=row.name, max_seconds=SECONDS, **keyword_of(row), **parameters, **more)
         except ValueError as e:
             assert re.search("overflow|beyond|range|infeasible|has none", str(e)), e
             return None
@@ -130,7 +132,7 @@ def test_the_command_and_its_options(name, shape, svm_train):
             continue
         if what == "probabilities" and (row.kind not in ("classification", "all classes") or len(set(y)) > 2):
             continue
-        argv = ["-s", row.number, *options, "--max-seconds", SECONDS]
+        argv = [*arguments_of(row), *options, "--max-seconds", SECONDS]
         argv += ["-t", KERNELS.index(kernel), "-g", 1e-3] if kernel else []
         status, out, err = svm_train(*argv, "d", "m", data=data)
         if status == 1 or "finds no margin" in err:

@@ -74,11 +74,10 @@ def _bytes(name: str, text: str) -> float:
 
 
 def _theta(name: str, text: str) -> float:
-    """The relative gap that corresponds to theta."""
     value = _number(text)
     if not 0 < value < 1 or not gap_of_theta(value) > 0:
         raise SvmtoolError(f"ERROR: {name} {text}: must be a number between 0 and 1")
-    return gap_of_theta(value)
+    return value
 
 
 def _power(name: str, text: str) -> float:
@@ -252,12 +251,12 @@ LONG_OPTIONS: dict[str, LongOption] = {
         "sgd_rows", "T", _whole(1), "use the paper's steps, on the T largest gradients (default: exact steps in blocks)"
     ),
     "--theta": LongOption(
-        "gap", "T", _theta, "stop when no row is below the plane by more than this share of rho (default 0.1)"
+        "theta", "T", _theta, "stop when no row is below the plane by more than this share of rho (default 0.1)"
     ),
     "--boundary": LongOption(
         "boundary", "B", _boundary, "the model's boundary: theta (default): that of the stopping rule; rho: the paper's"
     ),
-    "--sample": LongOption("sample", "M", _whole(1), "rows drawn in each round (default 3000)"),
+    "--sample": LongOption("sample", "M", _whole(1), "rows drawn in each round (default 59, with --method fast 3000)"),
     "--threads": LongOption("threads", "N", _whole(1), "use N threads (default: all cores of this process)"),
     "--strict": LongOption(
         "strict", "", None, "exit with 2 if not converged, if -e left a gap above 1e-2, or -b 1 or --loo fail"

@@ -104,7 +104,11 @@ class Scan:
             hint = grid if registry.anywhere("--grid", self.rows) else ""
             self.notes.append(f"WARNING: several -c: the last one, {self.costs[-1]:g}, is used{hint}")
         own = {name: value for name, value in self.values.items() if name in Request._fields}
-        settings = self.settings({name: value for name, value in self.values.items() if name not in own})
+        fields = {name: value for name, value in self.values.items() if name not in own}
+        theta = fields.pop("theta", None)
+        settings = self.settings(fields)
+        if theta is not None and registry.anywhere("--theta", [settings.row]):
+            settings = settings.with_theta(theta)
         return settings, Request(given=tuple(self.given), **own)
 
     def settings(self, values: dict[str, Any]) -> Settings:

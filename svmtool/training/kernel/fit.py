@@ -24,6 +24,7 @@ from svmtool.solvers.shared.base import CONFIRMED_GAP, TIME, Monitor, RangeRule,
 from svmtool.tolerances import MIB
 from svmtool.training.kernel.verify import as_printed, verify
 from svmtool.training.lines import SolverLines
+from svmtool.training.notices import asked_gap
 from svmtool.training.outcome import worst_status
 
 SOUND_SOLVER = 60  # number of the solver that takes over from others
@@ -129,7 +130,7 @@ class Fitting:
         """Verify and certify a solver's result; a second method replaces it where needed."""
         s, stop = self.settings, self.stop if stop is None else stop
         if s.row.printed:
-            return Solved(*as_printed(problem, result, s.stopping.gap))
+            return Solved(*as_printed(problem, result, asked_gap(s)))
         sound = registry.find_kernel(SOUND_SOLVER)
 
         def other() -> KernelResult | None:

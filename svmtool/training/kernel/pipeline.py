@@ -86,7 +86,8 @@ def notes(s: Settings, done: KernelTraining, n_features: int) -> tuple[str, ...]
         asked += f" -n {s.problem.nu:.17g}"
     if "-p" in s.row.supported:
         asked += f" -p {s.problem.p:.17g}"
-    asked += f" -e {tolerance(s):g}" if s.target is None else f" {s.row.gap_option(s.target)}"
+    asked += f" -e {tolerance(s):g}" if s.target is None or s.row.printed else ""
+    asked += "" if s.target is None else f" {s.row.gap_option(s.target)}"
     asked += "" if s.run.options.boundary == "theta" else f" --boundary {s.run.options.boundary}"
     asked += " -b 1" if s.run.probability else ""
     return (

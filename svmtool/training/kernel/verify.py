@@ -66,7 +66,7 @@ def as_printed(
 
     alpha may be infeasible, where the paper's variables are coefficients or have a sum near 0 only; then `dual_point`
     has the dual value.
-    A result that is not finite becomes w = 0, not converged.  asked: the gap of --gap, if given.
+    A result that is not finite becomes w = 0, not converged.  asked: notices.asked_gap.
     """
     result.printed, result.asked_gap = True, asked
     if not _finite(result.alpha, result.rho, result.r):

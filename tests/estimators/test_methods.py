@@ -1,0 +1,78 @@
+"""The papers' estimators with both methods: the engine by default, the paper's algorithm as printed on request."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from svmtool import registry
+
+pytest.importorskip("sklearn", reason="needs scikit-learn: pip install 'svmtool[sklearn]'")
+
+from sklearn.exceptions import ConvergenceWarning  # noqa: E402
+
+import svmtool.sklearn as estimators  # noqa: E402
+from svmtool import api  # noqa: E402
+from svmtool.sklearn import base  # noqa: E402
+
+NUMBERS = {"LpSVC": 31, "LPSVC": 51, "OrdinalSVM": 43, "LSSVC": 70, "FastOneClassSVM": 80}
+every_estimator = pytest.mark.parametrize("name", NUMBERS)
+PRINTED = [
+    name
+    for name, number in NUMBERS.items()
+    if registry.default_method(number, kernel=name == "FastOneClassSVM") == "paper"
+]
+
+
+def rows_and_classes(name: str) -> tuple[np.ndarray, np.ndarray | None]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    return (X, None) if name == "FastOneClassSVM" else (X, (X[:, 0] + 0.3 * rng.normal(size=60) > 0.0).astype(int))
+
+
+def fitted(name: str, monkeypatch, **parameters):
+    """A fitted estimator, and the row that each run of it used."""
+    used, plain = [], api.fit
+
+    def noted(*args, **keywords):
+        done = plain(*args, **keywords)
+        used.append(done._row)
+        return done
+
+    monkeypatch.setattr(base.api, "fit", noted)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return getattr(estimators, name)(**parameters).fit(*rows_and_classes(name)), used
+
+
+@every_estimator
+def test_the_engine_is_the_default(name, monkeypatch):
+    model, used = fitted(name, monkeypatch)
+    assert model.get_params()["method"] == "fast" and used and not any(row.printed for row in used)
+    same, _ = fitted(name, monkeypatch, method="fast")
+    assert same.gap_ == model.gap_ and same.objective_ == model.objective_
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_the_papers_algorithm_on_request(name, monkeypatch):
+    fast, _ = fitted(name, monkeypatch)
+    paper, used = fitted(name, monkeypatch, method="paper")
+    assert used and all(row.printed and row.number == NUMBERS[name] for row in used)
+    a, b = fast.certificate_, paper.certificate_
+    assert max(a.dual, b.dual) <= min(a.primal, b.primal) + 1e-9 * abs(a.primal)
+    with pytest.raises(ValueError, match="The 'method' parameter of"):
+        fitted(name, monkeypatch, method="printed")
+
+
+def test_samples_and_limits_of_a_papers_algorithm(monkeypatch):
+    model, [row] = fitted("FastOneClassSVM", monkeypatch, method="paper", sample=10, theta=0.2, random_state=3)
+    assert row.number == 81 and row.printed and model.converged_
+    with pytest.warns(ConvergenceWarning, match="FastOneClassSVM: not converged: iteration limit reached: raise max_"):
+        estimators.FastOneClassSVM(method="paper", theta=1e-6, max_iter=1).fit(rows_and_classes("FastOneClassSVM")[0])
+
+
+def test_a_free_intercept_with_the_hinge_uses_the_engine(monkeypatch):
+    _, used = fitted("LinearSVC", monkeypatch, loss="hinge", regularize_intercept=False)
+    assert [(row.number, row.printed) for row in used] == [(31, False)]

@@ -1,0 +1,166 @@
+"""One suite for every paper's algorithm as printed: laws within the certified gaps, limits, odd data, the command."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+from both_methods import KERNELS, PRINTED, agree, every_printed, has_costs, named, rows_and_labels, solved
+from reference import text_of
+
+from svmtool import registry
+from svmtool.api import dumps
+from svmtool.compiled import threads
+
+COSTS = [row for row in PRINTED if has_costs(row)]
+LINEAR = [row for row in PRINTED if not row.kernel]
+WITH_KERNEL = [row for row in PRINTED if row.kernel]
+NUMBERS = [row for row in registry.rows_of(False) + registry.rows_of(True) if row.printed or row.number < 30]
+ENDS = ("iterations", "time", "interrupted")  # a limit's statuses
+
+
+@every_printed
+def test_it_agrees_with_the_engine(row):
+    for seed in range(3):
+        X, y = rows_and_labels(row, seed=seed)
+        more = {} if row.eps_default is None or not row.optimal else {"eps": 0.01 * row.eps_default}
+        agree(solved(row, X, y), solved(row, X, y, **more), solved(row, X, y, "fast"))
+
+
+@pytest.mark.parametrize("row", WITH_KERNEL, ids=named)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_it_agrees_with_the_engine_with_each_kernel(row, kernel):
+    X, y = rows_and_labels(row, seed=3)
+    agree(solved(row, X, y, kernel=kernel), solved(row, X, y, "fast", kernel))
+
+
+@every_printed
+def test_dense_is_sparse_and_a_run_repeats(row):
+    X, y = rows_and_labels(row)
+    first, again = solved(row, X, y, seed=3), solved(row, X, y, seed=3)
+    assert dumps(first) == dumps(again) and first.certificate.line() == again.certificate.line()
+    agree(first, solved(row, scipy.sparse.csr_array(X), y, seed=3))
+
+
+@every_printed
+def test_threads_leave_the_bits(row):
+    X, y = rows_and_labels(row, 60)
+    found = []
+    try:
+        for count in (1, 2):
+            threads.set_count(count)
+            found.append(dumps(solved(row, X, y)))
+    finally:
+        threads.set_count(None)
+    assert found[0] == found[1]
+
+
+@every_printed
+def test_the_order_of_rows_does_not_matter(row):
+    X, y = rows_and_labels(row)
+    order = np.random.default_rng(1).permutation(len(X))
+    agree(solved(row, X, y), solved(row, X[order], y[order]), solved(row, X, y, "fast"))
+
+
+@every_printed
+def test_rows_twice_at_half_the_cost_are_the_same_problem(row):
+    X, y = rows_and_labels(row)
+    half = {"C": 0.5} if has_costs(row) else {}
+    agree(solved(row, X, y), solved(row, np.vstack((X, X)), np.append(y, y), **half))
+
+
+@pytest.mark.parametrize("row", COSTS, ids=named)
+def test_turned_labels_are_the_same_problem(row):
+    X, y = rows_and_labels(row)
+    agree(solved(row, X, y), solved(row, X, (4.0 if row.kind == "ordinal" else 0.0) - y))
+
+
+@every_printed
+def test_a_column_of_zeros_has_no_part(row):
+    X, y = rows_and_labels(row)
+    wide = np.insert(X, 1, 0.0, axis=1)
+    plain, more = solved(row, X, y), solved(row, wide, y)
+    agree(plain, more)
+    if not row.kernel:
+        assert np.all(more.model.W[1] == 0.0)
+
+
+@every_printed
+def test_limits_keep_a_model(row):
+    X, y = rows_and_labels(row, 200, 6, 5)
+    late = solved(row, X, y, max_seconds=1e-9)
+    assert np.isfinite(late.certificate.primal) and (late.status.name in ENDS or late.status.converged)
+    if "--max-iter" in row.supported:
+        eps = {"eps": 1e-6} if "-e" in row.supported else {}
+        short = solved(row, X, y, max_iter=1, **eps)
+        assert np.all(short.n_iter <= 1) and np.isfinite(short.certificate.primal)
+        assert short.status.name == "iterations" or short.status.converged
+
+
+ODD = {
+    "one row": lambda X, y: (X[:1], y[:1]),
+    "one class": lambda X, y: (X, np.ones(len(y))),
+    "rows of zeros": lambda X, y: (0.0 * X, y),
+    "the same row": lambda X, y: (np.tile(X[:1], (len(X), 1)), y),
+    "more features than rows": lambda X, y: (np.hstack([X[:5]] * 4), y[:5]),
+    "large": lambda X, y: (1e6 * X, y),
+    "small": lambda X, y: (1e-6 * X, y),
+    "huge": lambda X, y: (1e60 * X, y),
+    "tiny": lambda X, y: (1e-100 * X, y),
+    "very different columns": lambda X, y: (X * np.logspace(-6, 6, X.shape[1]), y),
+}
+
+
+@every_printed
+@pytest.mark.parametrize("name", ODD)
+def test_odd_data(row, name):
+    """Results are finite, or not converged."""
+    X, y = ODD[name](*rows_and_labels(row, seed=6))
+    done = solved(row, X, y, max_seconds=5.0)
+    c = done.certificate
+    assert np.isfinite(c.primal) or not done.converged
+    assert not c.dual > c.primal + 1e-9 * abs(c.primal)
+    values = done.model.rho if row.kernel else done.model.W
+    assert np.all(np.isfinite(values))
+
+
+@pytest.mark.parametrize("row", NUMBERS, ids=lambda row: f"{named(row)}{'-printed' if row.printed else ''}")
+def test_every_number_takes_e(row, svm_train):
+    """-e 0.01, with the method that runs by default."""
+    X, y = rows_and_labels(row)
+    if row.kind == "regression" or row.number == 21:
+        y = X[:, 0]
+    more = ["-t", "2"] if row.kernel else []
+    status, out, err = svm_train("-s", row.number, *more, "-e", "0.01", "d", "m", data=text_of(X, y))
+    assert status == 0 and Path("m").exists(), err
+    assert "ERROR" not in err and "Traceback" not in err
+    if row.printed:
+        assert "Certified relative gap" in out
+
+
+@every_printed
+def test_the_log_names_the_papers_steps_only(row, svm_train):
+    X, y = rows_and_labels(row)
+    more = ["-t", "2"] if row.kernel else []
+    status, _, err = svm_train("-s", row.number, *more, "--solver-log", "log", "d", "m", data=text_of(X, y))
+    assert status == 0, err
+    named = {json.loads(line)["method"] for line in Path("log").read_text().splitlines()}
+    assert named and named <= set(registry.methods(row).values())
+
+
+@every_printed
+def test_explain_states_the_algorithm(row, svm_train):
+    more = ["-t", "2"] if row.kernel else []
+    status, out, _ = svm_train("-s", row.number, *more, "--explain")
+    about = registry.about(row)
+    assert status == 0 and row.stopping in out
+    facts = {"algorithm": about.algorithm, "an iteration": about.iteration, "--method fast": about.fast}
+    found = [(name, text) for name, text in facts.items() if re.search(rf"^{name} +{re.escape(text)}$", out, re.M)]
+    assert dict(found) == facts
+    assert out.count("\nnot as printed") == len(about.differs)
+    status, out, _ = svm_train("-s", row.number, *more, "--explain", "--method", "fast")
+    assert status == 0 and "not as printed" not in out
