@@ -68,6 +68,7 @@ class Options(Record):
                  --objective-change: of ALM, below which change of the objective a run ends
     inner_steps  --inner-steps: conjugate gradient steps within a step of inexact ALM
     homotopy     False with --no-homotopy
+    mu_end       --mu-end: of NESVM's homotopy, the mu at or below which a stage is the last
     passes       --passes: passes of FALSVM over the rows
     sample       --sample: rows that a round of FOSVM2 draws
     boundary     --boundary: theta, or rho for the plane as the paper prints it
@@ -82,6 +83,7 @@ class Options(Record):
     objective_change: float = 1e-4
     inner_steps: int | None = None
     homotopy: bool = True
+    mu_end: float | None = None
     passes: int = 1
     sample: int | None = None
     boundary: str = "theta"

@@ -54,7 +54,7 @@ COUNT_KEYWORDS = {
 }  # fmt: skip
 REALS = frozenset(
     {"C", "p", "nu", "eps", "gap", "max_seconds", "bias", "loss_power", "coef0", "cache_mb", "delta_alpha", "theta"}
-    | {"objective_change"}
+    | {"objective_change", "mu_end"}
 )
 FLAGS = frozenset({"regularize_bias", "probability", "shrinking", "homotopy", "paper_form", "loo"})
 REQUESTS = frozenset({"probability", "paper_form", "loo"})  # flags that ask for nothing where they are False
@@ -63,7 +63,7 @@ NEVER_NONE = frozenset(
     name for name, value in {**DEFAULTS, **params.NO_OPTIONS._asdict(), "loo": False}.items() if value is not None
 )
 SQUARED, MAX_SQUARED = frozenset({"bias", "p", "coef0", "gamma"}), 10.0 ** (MAX_DIGITS / 2)
-POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha", "objective_change"})
+POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha", "objective_change", "mu_end"})
 PAPER_LIMITS = ("delta_alpha", "min_alpha_opt", "max_alpha_opt", "min_alpha_check")  # of paper_form
 
 

@@ -21,13 +21,17 @@ ENGINE = {row.number: row for row in papers.ROWS}
 KERNEL_ENGINE = {row.number: row for row in papers.KERNEL_ROWS}
 
 
-def as_printed(engine: Solver, module: str, supported: Iterable[str], **fields: Any) -> Solver:
+def as_printed(engine: Solver, module: str, supported: Iterable[str], plan: str = "plan", **fields: Any) -> Solver:
     """Return the row of a paper's algorithm from the engine's row of the same problem."""
     return engine._replace(
-        module=f"svmtool.papers.{module}", plan="plan", supported=frozenset(supported), printed=True, gap_default=None,
+        module=f"svmtool.papers.{module}", plan=plan, supported=frozenset(supported), printed=True, gap_default=None,
         over_sums="", sums_below=-1, **fields,
     )  # fmt: skip
 
+
+NESVM_STOPPING = "|F_mu(w(k+1)) - F_mu(w(k))| < -e (default [eps])"
+NESVM_STAGES = f"{NESVM_STOPPING} in each stage of a fixed mu; the stage with mu <= --mu-end is the last"
+NESVM_OPTIONS = frozenset({"--mu", "--no-homotopy", "--mu-end"})
 
 # Each paper's rows: of linear problems, then with kernels.
 
@@ -38,5 +42,8 @@ PRINTED: tuple[Solver, ...] = (
         "or 100 iterations (--max-iter)",
         paper=ALM + "Algorithm 2",
     ),
+    as_printed(ENGINE[50], "nesvm", FREE | NESVM_OPTIONS, eps_default=1e-3, stopping=NESVM_STAGES),
+    as_printed(ENGINE[51], "nesvm", FREE | NESVM_OPTIONS, "plan_lp", eps_default=1e-3, stopping=NESVM_STAGES),
+    as_printed(ENGINE[52], "nesvm", FREE, "plan_ls", eps_default=1e-3, stopping=NESVM_STOPPING),
 )  # fmt: skip
 KERNEL_PRINTED: tuple[Solver, ...] = ()

@@ -178,6 +178,12 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--no-homotopy": LongOption(
         "homotopy", "", None, "NESVM's Algorithm 1 with one fixed mu, that of --mu (default 5)", flag=False
     ),
+    "--mu-end": LongOption(
+        "mu_end",
+        "MU",
+        _positive,
+        "NESVM: the stage of the first mu at or below MU is the last (default: see --explain)",
+    ),
     "--inner-steps": LongOption(
         "inner_steps", "N", _whole(1), "CG steps per iteration; 1 is the paper's gradient step"
     ),
