@@ -54,7 +54,8 @@ ABOUT = {
     52: About(
         "Algorithm 1 (Eqs. 33 to 35) for LS-SVM (Eqs. 53 to 56)",
         (
-            *SLIPS[1:],
+            "w* is w0, which Theorem 3 needs",
+            SLIPS[2],
             "(56) has lost the sum over the rows and is no Lipschitz constant: L = 1 + 2 n max_i C_i |X_i|^2, with the "
             "bound n max_i of (21)",
             "nothing is smoothed, so that each stage of Algorithm 2 would repeat the first",
@@ -82,7 +83,7 @@ class CSvm:
         self.inner = np.ones(X.shape[1])  # 0 for a free bias (37)
         if free:
             self.inner[-1] = 0.0
-        squares = np.asarray((X * X).sum(axis=1)).ravel()
+        squares = np.einsum("ij,ij->i", X, X) if isinstance(X, np.ndarray) else (X * X).sum(axis=1)
         self.size = _largest(X)  # |X_i|_inf
         self.curve = len(signs) * float(np.max(C * self._curves(squares), initial=0.0))
         self.weighted, self.weights = np.zeros(len(signs)), 0.0  # sums over all iterations: see `dual`
@@ -170,15 +171,22 @@ class LsSvm(CSvm):
         return square, square, 2.0 * xi
 
 
+class Iterate(Point):
+    """A Point with u, F_mu, and from the first iteration on y, z and L of Algorithm 1."""
+
+    u: np.ndarray
+
+
 def _largest(X: Matrix) -> np.ndarray:
     """|X_i|_inf, f8[n]."""
     if 0 in X.shape:
         return np.zeros(X.shape[0])
-    largest = abs(X).max(axis=1)
-    return np.asarray(largest if isinstance(X, np.ndarray) else largest.toarray()).ravel()
+    if isinstance(X, np.ndarray):
+        return np.maximum(X.max(axis=1), -X.min(axis=1))
+    return abs(X).max(axis=1).toarray()
 
 
-def algorithm_1(svm: CSvm, w: np.ndarray, mu: float, eps: float) -> Generator[Point, None, tuple[np.ndarray, Status]]:
+def algorithm_1(svm: CSvm, w: np.ndarray, mu: float, eps: float) -> Generator[Iterate, None, tuple[np.ndarray, Status]]:
     """Yield each iterate after w = w0 = w*; return the last w and why it is the last."""
     start, gradients, L = w, np.zeros(len(w)), svm.lipschitz(mu)
     at, k = svm.at(w, mu), 0
@@ -190,7 +198,7 @@ def algorithm_1(svm: CSvm, w: np.ndarray, mu: float, eps: float) -> Generator[Po
         z = start - gradients / L  # (34)
         w = 2 / (k + 3) * z + (k + 1) / (k + 3) * y  # (35)
         before, at, k = at, svm.at(w, mu), k + 1
-        yield Point(w, at.F, record={"mu": mu}, y=y, z=z, u=at.u, F_mu=at.F_mu, L=L)
+        yield Iterate(w, at.F, record={"mu": mu}, y=y, z=z, u=at.u, F_mu=at.F_mu, L=L)
         change = abs(at.F_mu - before.F_mu)
         if change < eps:
             return w, RULE
@@ -198,10 +206,10 @@ def algorithm_1(svm: CSvm, w: np.ndarray, mu: float, eps: float) -> Generator[Po
             return w, PRECISION
 
 
-def algorithm_2(svm: CSvm, w: np.ndarray, mu: float, end: float, eps: float) -> Generator[Point, None, Status]:
+def algorithm_2(svm: CSvm, w: np.ndarray, mu: float, end: float, eps: float) -> Generator[Iterate, None, Status]:
     """Yield w0 and each iterate of each stage of the homotopy; mu: mu^0, end: mu*."""
     at, t = svm.at(w, mu), 0
-    yield Point(w, at.F, record={"mu": mu}, u=at.u, F_mu=at.F_mu)
+    yield Iterate(w, at.F, record={"mu": mu}, u=at.u, F_mu=at.F_mu)
     while True:
         now = mu / (t + 1)  # (44)
         w, status = yield from algorithm_1(svm, w, now, eps)
@@ -210,7 +218,7 @@ def algorithm_2(svm: CSvm, w: np.ndarray, mu: float, end: float, eps: float) -> 
         t += 1
 
 
-def steps(svm: CSvm, w: np.ndarray, eps: float, options: Options) -> Generator[Point, None, Status]:
+def steps(svm: CSvm, w: np.ndarray, eps: float, options: Options) -> Generator[Iterate, None, Status]:
     """The algorithm with the options --mu, --no-homotopy and --mu-end.
 
     Without homotopy, and where nothing is smoothed, mu* is mu^0: one stage.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse
@@ -21,7 +21,7 @@ from svmtool.solvers.shared.base import ITERATIONS, Monitor, Status
 
 LIMIT = Status("limit", True, "the paper's limit of iterations is reached", own=True)
 METHODS = {"paper": "the paper's algorithm as printed"}
-Matrix = np.ndarray | scipy.sparse.csr_array
+Matrix: TypeAlias = np.ndarray | scipy.sparse.csr_array
 
 
 class Tolerance(Record):

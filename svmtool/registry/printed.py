@@ -16,6 +16,7 @@ from svmtool.registry.row import ALM, RUN_OPTIONS, Solver
 
 LINEAR_OPTIONS = RUN_OPTIONS | {"--method"}
 WITH_KERNEL = (KERNEL_OPTIONS | {"--method"}) - {"-h"}
+WHOLE_MATRIX = WITH_KERNEL - {"-m"}  # of rows that hold the whole kernel matrix, whatever -m says
 FREE = LINEAR_OPTIONS | {"-R"}  # of rows with a free bias
 ENGINE = {row.number: row for row in papers.ROWS}
 KERNEL_ENGINE = {row.number: row for row in papers.KERNEL_ROWS}
@@ -44,6 +45,20 @@ PRINTED: tuple[Solver, ...] = (
     ),
     as_printed(ENGINE[50], "nesvm", FREE | NESVM_OPTIONS, eps_default=1e-3, stopping=NESVM_STAGES),
     as_printed(ENGINE[51], "nesvm", FREE | NESVM_OPTIONS, "plan_lp", eps_default=1e-3, stopping=NESVM_STAGES),
-    as_printed(ENGINE[52], "nesvm", FREE, "plan_ls", eps_default=1e-3, stopping=NESVM_STOPPING),
+    as_printed(
+        ENGINE[52], "nesvm", FREE, "plan_ls", eps_default=1e-3, stopping=NESVM_STOPPING, paper=papers.NESVM_LS
+    ),
 )  # fmt: skip
-KERNEL_PRINTED: tuple[Solver, ...] = ()
+KERNEL_PRINTED: tuple[Solver, ...] = (
+    as_printed(
+        KERNEL_ENGINE[50], "nesvm_kernel", WHOLE_MATRIX | NESVM_OPTIONS, eps_default=1e-3, stopping=NESVM_STAGES
+    ),
+    as_printed(
+        KERNEL_ENGINE[51], "nesvm_kernel", WHOLE_MATRIX | NESVM_OPTIONS, "plan_lp", eps_default=1e-3,
+        stopping=NESVM_STAGES,
+    ),
+    as_printed(
+        KERNEL_ENGINE[52], "nesvm_kernel", WHOLE_MATRIX, "plan_ls", eps_default=1e-3, stopping=NESVM_STOPPING,
+        paper=papers.NESVM_LS,
+    ),
+)  # fmt: skip
