@@ -69,6 +69,7 @@ class Options(Record):
     inner_steps  --inner-steps: conjugate gradient steps within a step of inexact ALM
     homotopy     False with --no-homotopy
     mu_end       --mu-end: of NESVM's homotopy, the mu at or below which a stage is the last
+    one_vs_one   --one-vs-one: of a linear model, a problem for each pair of classes
     passes       --passes: passes of FALSVM over the rows
     sample       --sample: rows that a round of FOSVM2 draws
     boundary     --boundary: theta, or rho for the plane as the paper prints it
@@ -84,6 +85,7 @@ class Options(Record):
     inner_steps: int | None = None
     homotopy: bool = True
     mu_end: float | None = None
+    one_vs_one: bool = False
     passes: int = 1
     sample: int | None = None
     boundary: str = "theta"

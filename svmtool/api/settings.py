@@ -56,8 +56,10 @@ REALS = frozenset(
     {"C", "p", "nu", "eps", "gap", "max_seconds", "bias", "loss_power", "coef0", "cache_mb", "delta_alpha", "theta"}
     | {"objective_change", "mu_end"}
 )
-FLAGS = frozenset({"regularize_bias", "probability", "shrinking", "homotopy", "paper_form", "loo"})
-REQUESTS = frozenset({"probability", "paper_form", "loo"})  # flags that ask for nothing where they are False
+FLAGS = frozenset({"regularize_bias", "probability", "shrinking", "homotopy", "paper_form", "loo", "one_vs_one"})
+REQUESTS = frozenset(
+    {"probability", "paper_form", "loo", "one_vs_one"}
+)  # flags that ask for nothing where they are False
 # Keywords that have a value in every run: None is none of them.
 NEVER_NONE = frozenset(
     name for name, value in {**DEFAULTS, **params.NO_OPTIONS._asdict(), "loo": False}.items() if value is not None
@@ -162,6 +164,8 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
         settings = settings if "bias" in s else settings.with_default_bias()
     if settings.run.options.mu is not None:
         _check_mu(settings)
+    if settings.run.options.one_vs_one and settings.run.probability:
+        raise ValueError("one_vs_one and probability cannot be combined: there are no sigmoids of pairs")
     if weights is not None:
         settings = settings.replace(class_weights=class_weights(weights, data, settings.row))
     params.check_after_reading(settings)

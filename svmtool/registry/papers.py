@@ -12,6 +12,7 @@ from svmtool.registry.row import (
     MFN,
     MFN_PAPER,
     ON_DISK,
+    PAIRS,
     RUN_OPTIONS,
     SPARK,
     SQUARED_HINGE_OBJECTIVE,
@@ -174,7 +175,7 @@ ROWS = choosable(
         help="C-SVM with a free bias by Nesterov's smoothing",
         objective="min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))",
         loss="hinge",
-        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
+        supported=(RUN_OPTIONS | ON_DISK | SPARK | PAIRS | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "C-SVM, Eqs. 45-48",
     ),
     with_free_bias(
@@ -186,7 +187,7 @@ ROWS = choosable(
         objective="min over w, b of  |w|_1 + sum_i C_i max(0, 1 - y_i (w.x_i + b))",
         loss="hinge",
         regulariser="|w|_1",
-        supported=(RUN_OPTIONS | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
+        supported=(RUN_OPTIONS | PAIRS | {"-R", "--mu", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LP-SVM, Eqs. 49-52",
     ),
     with_free_bias(
@@ -197,7 +198,7 @@ ROWS = choosable(
         help="LS-SVM (least squares of the margins) with a free bias",
         objective="min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.x_i + b))^2",
         loss="least squares",
-        supported=(RUN_OPTIONS | SPARK | {"-R", "--no-homotopy"}) - {"-e"},
+        supported=(RUN_OPTIONS | SPARK | PAIRS | {"-R", "--no-homotopy"}) - {"-e"},
         paper=NESVM + "LS-SVM, Eqs. 53-56",
     ),
     to_gap(

@@ -12,7 +12,7 @@ from typing import Any
 
 from svmtool.registry import papers
 from svmtool.registry.libsvm import KERNEL_OPTIONS
-from svmtool.registry.row import ALM, RUN_OPTIONS, Solver
+from svmtool.registry.row import ALM, PAIRS, RUN_OPTIONS, Solver
 
 LINEAR_OPTIONS = RUN_OPTIONS | {"--method"}
 WITH_KERNEL = (KERNEL_OPTIONS | {"--method"}) - {"-h"}
@@ -43,10 +43,10 @@ PRINTED: tuple[Solver, ...] = (
         "or 100 iterations (--max-iter)",
         paper=ALM + "Algorithm 2",
     ),
-    as_printed(ENGINE[50], "nesvm", FREE | NESVM_OPTIONS, eps_default=1e-3, stopping=NESVM_STAGES),
-    as_printed(ENGINE[51], "nesvm", FREE | NESVM_OPTIONS, "plan_lp", eps_default=1e-3, stopping=NESVM_STAGES),
+    as_printed(ENGINE[50], "nesvm", FREE | NESVM_OPTIONS | PAIRS, eps_default=1e-3, stopping=NESVM_STAGES),
+    as_printed(ENGINE[51], "nesvm", FREE | NESVM_OPTIONS | PAIRS, "plan_lp", eps_default=1e-3, stopping=NESVM_STAGES),
     as_printed(
-        ENGINE[52], "nesvm", FREE, "plan_ls", eps_default=1e-3, stopping=NESVM_STOPPING, paper=papers.NESVM_LS
+        ENGINE[52], "nesvm", FREE | PAIRS, "plan_ls", eps_default=1e-3, stopping=NESVM_STOPPING, paper=papers.NESVM_LS
     ),
 )  # fmt: skip
 KERNEL_PRINTED: tuple[Solver, ...] = (

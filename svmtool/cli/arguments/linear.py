@@ -139,6 +139,20 @@ def _check_combinations(settings: Settings, request: Request) -> None:
     if not s.auto and mu == "balance" and "--inner-steps" not in settings.row.supported:
         able = registry.in_words(registry.supporting("--inner-steps"))
         raise SvmtoolError(f"ERROR: --mu balance needs -s {able}: use merit or geometric")
+    if settings.run.options.one_vs_one:
+        for name in (
+            "-b",
+            "--probability",
+            "-i",
+            "--initial-model",
+            "-C",
+            "--grid",
+            "--score",
+            "--metrics",
+            "--memory",
+        ):
+            if name in s.given:
+                raise SvmtoolError(f"ERROR: --one-vs-one cannot be combined with {name}")
     if s.plain_model:
         _check_plain_model(settings, s)
     if s.grid is not None:
@@ -173,7 +187,7 @@ def _check_plain_model(settings: Settings, request: Request) -> None:
 
 def _check_spark(request: Request) -> None:
     """Raise for options that cannot be combined with --spark."""
-    for name in ("-s auto", "--loo", "--memory", "--threads", "--add", "--remove", "--no-homotopy",
+    for name in ("-s auto", "--loo", "--memory", "--one-vs-one", "--threads", "--add", "--remove", "--no-homotopy",
                  "--grid", "--score", "--metrics", "--balanced", "--plain-model"):  # fmt: skip
         if request.auto if name == "-s auto" else name in request.given:
             raise SvmtoolError(f"ERROR: --spark cannot be combined with {name}")

@@ -184,6 +184,9 @@ LONG_OPTIONS: dict[str, LongOption] = {
         _positive,
         "NESVM: the stage of the first mu at or below MU is the last (default: see --explain)",
     ),
+    "--one-vs-one": LongOption(
+        "one_vs_one", "", None, "one problem for each pair of classes, then a vote; the model file is LIBSVM's"
+    ),
     "--inner-steps": LongOption(
         "inner_steps", "N", _whole(1), "CG steps per iteration; 1 is the paper's gradient step"
     ),
