@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify.linear import Certificate, Certifier
 from svmtool.data.dense import DenseRows
 from svmtool.kernels.problems import CSvc
 from svmtool.kernels.results import KernelResult
 from svmtool.kernels.whole import whole_matrix
-from svmtool.objectives import losses
 from svmtool.objectives.task import Task
 
 
@@ -43,12 +41,6 @@ class LpSvc(CSvc):
         found = KernelResult(self.y * w[:-1], *at)
         found.dual_point = None if alpha is None else KernelResult(alpha, *at)
         return found
-
-    def certificate(self, result: KernelResult) -> Certificate:
-        """The certificate of a result, by the linear problem."""
-        w = np.append(self.coefficients(result.alpha), -result.rho)
-        alpha = np.zeros(self.n) if result.dual_point is None else result.dual_point.alpha
-        return Certifier(self.values, losses.of("hinge", 1.0), self.y, self.upper, True, l1=True).certify(w, alpha)
 
     def report(self, coef: np.ndarray, result: KernelResult) -> str:
         """Nothing: LIBSVM has no such problem."""

@@ -2,7 +2,7 @@
 
 Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010, "Kernel SVMs", Eqs. 49-52.
 
-The problem is the linear LP-SVM of the rows K(x_i, .) (kernels/lp.py), which solvers/nesvm_lp.py solves: the kernel
+The problem is the linear LP-SVM of the rows K(x_i, .) (kernels/lp.py), whose solver solves it: the kernel
 matrix is held whole, in double precision.
 Stops when: the certified relative gap is small enough.
 """
@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from svmtool import registry
 from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.results import KernelResult
-from svmtool.solvers import nesvm_lp
-from svmtool.solvers.nesvm_lp import METHODS as METHODS
 from svmtool.solvers.shared.base import Monitor, Plan, Rule
+
+LINEAR = registry.find(51)
+METHODS = registry.methods(LINEAR)
 
 
 def plan(problem: LpSvc, rule: Rule, start: np.ndarray | None = None) -> Plan:
     """Choose as for the linear problem."""
-    return nesvm_lp.plan(problem.task(), rule)
+    plan: Plan = registry.planner(LINEAR)(problem.task(), rule)
+    return plan
 
 
 def solve(
@@ -28,6 +31,6 @@ def solve(
 ) -> KernelResult:
     """Solve from alpha `start` (zeros if None), whose bias is 0."""
     w0 = None if start is None else np.append(problem.coefficients(start), 0.0)
-    found = nesvm_lp.solve(problem.task(), monitor, rule, w0, seed, method)
+    found = registry.entry(LINEAR)(problem.task(), monitor, rule, w0, seed, method)
     last = monitor.history[-1]
     return problem.result(found.w, found.alpha, last["objective"], last["gap"], monitor.iterations, found.status)

@@ -22,7 +22,7 @@ TESTS = sorted(REPOSITORY.glob("tests/**/*.py"))
 ORDER = (
     "errors integers interrupts limits records tolerances", "progress", "charts compiled registry",
     "numbers params metrics",
-    "models", "data", "linalg", "objectives", "coordinate", "kernels", "certify", "solvers",
+    "models", "data", "linalg", "objectives", "coordinate", "kernels", "certify", "solvers", "papers",
     "formats", "conversion inspection scaling", "comparison export report",
     "training", "api distributed", "sklearn spark cli", "compat",
     "liblinearutil svmutil", "start", "__main__",

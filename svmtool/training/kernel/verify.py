@@ -73,7 +73,7 @@ def as_printed(
     if not np.any(result.alpha):
         function, result, certificate = _nothing(problem, result)
     elif isinstance(problem, LpSvc):
-        function, certificate = problem.decision_function(result), problem.certificate(result)
+        function, certificate = problem.decision_function(result), certifier.certify_lp(problem, result)
     else:
         function, certificate = certified(problem, result)
     if result.dual_point is not None and not isinstance(problem, LpSvc):
@@ -143,7 +143,7 @@ def _verify_lp(
     problem: LpSvc, result: KernelResult, target: float | None
 ) -> tuple[DecisionFunction, KernelResult, Certificate]:
     """`_verify` of a linear programme, for which there is no second method: w = 0 where a result is worse."""
-    certificate = problem.certificate(result) if _finite(result.alpha, result.rho) else None
+    certificate = certifier.certify_lp(problem, result) if _finite(result.alpha, result.rho) else None
     if certificate is None or not certificate.primal <= certifier.max_allowed_primal(problem):
         result = certifier.zero(problem, base.PRECISION if result.status.converged else result.status)
         certificate = certifier.certified_zero(problem)
