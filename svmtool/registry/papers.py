@@ -23,9 +23,9 @@ from svmtool.tolerances import GRAM_BELOW
 
 FREE_BIAS = "free (not regularised); -B b (b >= 0): a feature of value b with a regularised weight; -B -1: no bias"
 LP_HINGE_OBJECTIVE = "min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))^p"
-NESVM = "Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: "
-NESVM += "Algorithm 2 (homotopy), with --no-homotopy Algorithm 1; "
-NESVM_LS = NESVM.partition(":")[0] + ": Algorithm 1; LS-SVM, Eqs. 53-56"
+NESVM_PAPER = "Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010: "
+NESVM = NESVM_PAPER + "Algorithm 2 (homotopy), with --no-homotopy Algorithm 1; "
+NESVM_LS = NESVM_PAPER + "Algorithm 1; LS-SVM, Eqs. 53-56"
 LSSVM_PAPER = "Le, Nguyen, Nguyen and Nguyen, Adaptable Linear Support Vector Machine, NICS 2015: "
 LEAST_SQUARES = "min over w of  1/2 |w|^2 + sum_i C_i (1 - y_i w.x_i)^2"
 APPENDED = "a feature of value 1 is appended to every row unless -B says otherwise; its weight is regularised"
@@ -281,7 +281,7 @@ KERNEL_ROWS = choosable(
     )._replace(
         module="svmtool.solvers.nesvm_kernel",
         **TO_A_GAP,
-        paper=NESVM.partition(":")[0] + ": Algorithm 2 (homotopy), C-SVM, Eqs. 45-48, with a kernel",
+        paper=NESVM_PAPER + "Algorithm 2 (homotopy), C-SVM, Eqs. 45-48, with a kernel",
     ),
     kernel_row(
         51, "nesvm-lp", "c_svc", "LP-SVM (hinge loss, L1 norm of the coefficients), the kernel matrix in memory",
@@ -291,7 +291,7 @@ KERNEL_ROWS = choosable(
         module="svmtool.solvers.nesvm_kernel_lp",
         regulariser="|w|_1",
         **TO_A_GAP,
-        paper=NESVM.partition(":")[0] + ": Algorithm 2 (homotopy), LP-SVM, Eqs. 49-52, with a kernel",
+        paper=NESVM_PAPER + "Algorithm 2 (homotopy), LP-SVM, Eqs. 49-52, with a kernel",
     ),
     kernel_row(
         52, "nesvm-ls", "c_svc", "LS-SVM (least squares of the margins) with a free bias, N coefficients",
@@ -300,7 +300,7 @@ KERNEL_ROWS = choosable(
     )._replace(
         module="svmtool.solvers.nesvm_kernel_ls",
         **TO_A_GAP,
-        paper=NESVM.partition(":")[0] + ": LS-SVM, Eqs. 53-56, with a kernel; by conjugate gradients",
+        paper=NESVM_PAPER + "LS-SVM, Eqs. 53-56, with a kernel; by conjugate gradients",
     ),
     kernel_row(
         73, "sgd-lssvm", "c_svc", "LS-SVM (least squares of the margins) by steepest sub-gradient, N coefficients",

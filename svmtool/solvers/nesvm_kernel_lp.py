@@ -2,8 +2,8 @@
 
 Zhou, Tao and Wu, NESVM: a Fast Gradient Method for Support Vector Machines, ICDM 2010, "Kernel SVMs", Eqs. 49-52.
 
-The problem is the linear LP-SVM of the rows K(x_i, .) (kernels/lp.py), whose solver solves it: the kernel
-matrix is held whole, in double precision.
+The problem is the linear LP-SVM of the rows K(x_i, .) (kernels/lp.py), whose solver solves it, without its
+Algorithm 1: the kernel matrix is held whole, in double precision.
 Stops when: the certified relative gap is small enough.
 """
 
@@ -17,7 +17,7 @@ from svmtool.kernels.results import KernelResult
 from svmtool.solvers.shared.base import Monitor, Plan, Rule
 
 LINEAR = registry.find(51)
-METHODS = registry.methods(LINEAR)
+METHODS = {name: text for name, text in registry.methods(LINEAR).items() if name not in ("bias", "plain")}
 
 
 def plan(problem: LpSvc, rule: Rule, start: np.ndarray | None = None) -> Plan:

@@ -36,7 +36,7 @@ def test_answer_is_certified_and_the_oracles(row, kernel, sparse):
     assert s.result.gap == pytest.approx(s.certificate.gap, abs=1e-9)
     assert s.result.objective == pytest.approx(best.result.objective, rel=1e-7)
     np.testing.assert_allclose(s.f, best.f, atol=2e-3 * np.abs(best.f).max())
-    if row.free_bias:
+    if row.free_bias and row.regulariser != "|w|_1":  # whose coefficients are no dual point
         assert abs(np.sum(s.function.coef)) < 1e-8 or row.word == "one_class"
 
 
