@@ -28,11 +28,13 @@ SLIPS = (
     "(10) prints the threshold 1 - mu of y_i X_i w; it is 1 - mu |X_i|_inf, by (6)",
     "w* is the w0 of each run of Algorithm 1: Theorem 3 needs w* = w0, and with another w* the first step undoes the "
     "warm start",
-    "the stopping rule of Algorithm 1 compares the last two iterates; print increments k before it names them",
+    "the stopping rule of Algorithm 1 compares the last two iterates; print increments k before it names them; a run "
+    "also ends, as not converged, where rounding hides the change of F_mu",
 )
 HOMOTOPY = (
     "print gives no mu*: it is that at which the bounds (11) and (29) of the error by smoothing sum to 1e-2 F(0), "
     "unless --mu-end gives it; the stage of the first mu at or below mu* is the last",
+    "the certificate's dual point is C times the mean of all u with the weights of (34); no step uses it",
     "each row has its own cost: C n max_i ... is n max_i C_i ... in L_mu",
 )
 ABOUT = {
