@@ -188,7 +188,7 @@ class LPSVC(LinearClassifier):
         self.n_jobs, self.max_seconds = n_jobs, max_seconds
 
     def _problem(self) -> dict[str, Any]:
-        return {"solver": L1_HINGE, "C": self.C, "gap": self.tol, **self._bias(self.fit_intercept)}
+        return {"solver": L1_HINGE, "method": "fast", "C": self.C, "gap": self.tol, **self._bias(self.fit_intercept)}
 
 
 class OrdinalSVM(ClassifierMixin, ClassifierTraining, LinearTraining):
