@@ -73,6 +73,8 @@ class Options(Record):
     objective_change
                  --objective-change: of ALM, below which change of the objective a run ends
     homotopy     False with --no-homotopy
+    mu_end       --mu-end: of NESVM's homotopy, the mu at or below which a stage is the last
+    one_vs_one   --one-vs-one: of a linear model, a problem for each pair of classes
     passes       --passes: passes of FALSVM over the rows
     sample       --sample: rows that a round of FOSVM2 draws
     heuristics   --heuristics: those of L2-SVM-MFN, joined by commas, or none
@@ -89,6 +91,8 @@ class Options(Record):
     mu: str | float | None = None
     objective_change: float = 1e-4
     homotopy: bool = True
+    mu_end: float | None = None
+    one_vs_one: bool = False
     passes: int = 1
     sample: int | None = None
     heuristics: str = "h1,h2"

@@ -57,10 +57,12 @@ COUNT_KEYWORDS = {
 }  # fmt: skip
 REALS = frozenset(
     {"C", "p", "nu", "eps", "gap", "max_seconds", "bias", "loss_power", "coef0", "cache_mb", "delta_alpha", "theta"}
-    | {"objective_change"}
+    | {"objective_change", "mu_end"}
 )
-FLAGS = frozenset({"regularize_bias", "probability", "shrinking", "homotopy", "paper_form", "loo"})
-REQUESTS = frozenset({"probability", "paper_form", "loo"})  # flags that ask for nothing where they are False
+FLAGS = frozenset({"regularize_bias", "probability", "shrinking", "homotopy", "paper_form", "loo", "one_vs_one"})
+REQUESTS = frozenset(
+    {"probability", "paper_form", "loo", "one_vs_one"}
+)  # flags that ask for nothing where they are False
 # Keywords that have a value in every run: None is none of them.
 NEVER_NONE = frozenset(
     name
@@ -68,7 +70,7 @@ NEVER_NONE = frozenset(
     if value is not None
 )
 SQUARED, MAX_SQUARED = frozenset({"bias", "p", "coef0", "gamma"}), 10.0 ** (MAX_DIGITS / 2)
-POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha", "objective_change"})
+POSITIVE_KEYWORDS = frozenset({"cache_mb", "gap", "max_seconds", "delta_alpha", "objective_change", "mu_end"})
 OR_INFINITE = frozenset({"min_alpha_opt", "max_alpha_opt"})  # whole numbers that may be infinite
 
 
@@ -175,6 +177,8 @@ def _linear(data: Dataset | None, solver: int | str, values: dict[str, Any], als
         settings = settings if "bias" in s else settings.with_default_bias()
     if settings.run.options.mu is not None:
         _check_mu(settings)
+    if settings.run.options.one_vs_one and settings.run.probability:
+        raise ValueError("one_vs_one and probability cannot be combined: there are no sigmoids of pairs")
     if weights is not None:
         settings = settings.replace(class_weights=class_weights(weights, data, settings.row))
     params.check_after_reading(settings)

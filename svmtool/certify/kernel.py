@@ -26,13 +26,15 @@ from typing import Any
 
 import numpy as np
 
-from svmtool.certify.linear import Certificate
+from svmtool.certify.linear import Certificate, Certifier
 from svmtool.certify.one_class import certify_hard
 from svmtool.certify.rounding import UNIT, growth
 from svmtool.data.row_storage import draw_rows
+from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.problems import AnyProblem, CSvc, HardOneClass, KernelProblem, LeastSquaresSvc
 from svmtool.kernels.results import KernelResult, feasible_sums, gap_of
 from svmtool.kernels.rows import exact_sum
+from svmtool.objectives import losses
 from svmtool.objectives.one_class import MIN_VALUE_SHARE
 
 MIN_SAMPLE_ROWS = 1024  # rows at least: errors in one row of a hundred stay unseen once in 30,000 runs
@@ -131,7 +133,15 @@ def _least_squares(
     value = 0.5 * float(alpha @ (1.0 - gradient)) - 0.5 * problem.shift * total * total
     error = 0.5 * apart * float(np.sum(np.abs(alpha)))
     gap = float(problem.cost @ (s * s)) + 0.5 * problem.shift * (rho + total) ** 2
-    return Certificate(value + error + gap, value - error, float(s.max(initial=0.0)))
+    missed = rho * total if problem.free_bias else 0.0  # of coefficients that are no dual point
+    return Certificate(value + error + gap + missed, value - error, float(s.max(initial=0.0)))
+
+
+def certify_lp(problem: LpSvc, result: KernelResult) -> Certificate:
+    """The certificate of a result of LP-SVM with a kernel: that of the linear problem of the rows K(x_i, .)."""
+    w = np.append(problem.coefficients(result.alpha), -result.rho)
+    alpha = np.zeros(problem.n) if result.dual_point is None else result.dual_point.alpha
+    return Certifier(problem.values, losses.of("hinge", 1.0), problem.y, problem.upper, True, l1=True).certify(w, alpha)
 
 
 def value_at_zero(problem: AnyProblem) -> tuple[float, float, float]:

@@ -12,6 +12,7 @@ from svmtool.registry.row import (
     MFN_PAPER,
     MULTIPLIER_ROUNDS,
     ON_DISK,
+    PAIRS,
     RUN_OPTIONS,
     SPARK,
     SQUARED_HINGE_OBJECTIVE,
@@ -174,7 +175,7 @@ ROWS = choosable(
         help="C-SVM with a free bias",
         objective="min over w, b of  1/2 |w|^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b))",
         loss="hinge",
-        supported=(RUN_OPTIONS | ON_DISK | SPARK | {"-R"}) - {"-e"},
+        supported=(RUN_OPTIONS | ON_DISK | SPARK | PAIRS | {"-R"}) - {"-e"},
         paper=NESVM + "the problem of C-SVM (Eqs. 45 and 46); solved as -s 3: " + MULTIPLIER_ROUNDS,
     ),
     with_free_bias(
@@ -186,7 +187,7 @@ ROWS = choosable(
         objective="min over w, b of  |w|_1 + sum_i C_i max(0, 1 - y_i (w.x_i + b))",
         loss="hinge",
         regulariser="|w|_1",
-        supported=(RUN_OPTIONS | {"-R"}) - {"-e"},
+        supported=(RUN_OPTIONS | PAIRS | {"-R"}) - {"-e"},
         paper=NESVM
         + "the problem of LP-SVM (Eqs. 49 and 50) and its smoothing, minimised by Newton steps; then restarted "
         "PDHG, or column generation (Dedieu, Mazumder and Wang, JMLR 23 (2022))",
@@ -199,7 +200,7 @@ ROWS = choosable(
         help="LS-SVM (least squares of the margins) with a free bias",
         objective="min over w, b of  1/2 |w|^2 + sum_i C_i (1 - y_i (w.x_i + b))^2",
         loss="least squares",
-        supported=(RUN_OPTIONS | SPARK | {"-R"}) - {"-e"},
+        supported=(RUN_OPTIONS | SPARK | PAIRS | {"-R"}) - {"-e"},
         paper=NESVM + "the problem of LS-SVM (Eqs. 53 and 54); solved by one factorisation, or with more features by "
         "conjugate gradients",
     ),
@@ -281,6 +282,17 @@ KERNEL_ROWS = choosable(
     kernel_row(50, "nesvm", "c_svc", "C-SVC to a certified gap", C_SVC_OBJECTIVE, "hinge", "classification")._replace(
         **TO_A_GAP,
         paper=NESVM + "the problem of C-SVM (Eqs. 45 and 46) with a kernel; solved as -s 0: " + ALFPGM + LIBSVM_PAPER,
+    ),
+    kernel_row(
+        51, "nesvm-lp", "c_svc", "LP-SVM (hinge loss, L1 norm of the coefficients), the kernel matrix in memory",
+        "min over w, b of  sum_j |w_j| + sum_i C_i max(0, 1 - y_i (sum_j w_j K(x_j, x_i) + b))",
+        "hinge", "classification",
+    )._replace(
+        module="svmtool.solvers.lp_svm_kernel",
+        regulariser="|w|_1",
+        **TO_A_GAP,
+        paper=NESVM + "the problem of LP-SVM (Eqs. 49 and 50) with a kernel; solved as -s 51 on the rows of the kernel "
+        "matrix",
     ),
     kernel_row(
         52, "nesvm-ls", "c_svc", "LS-SVM (least squares of the margins) with a free bias, N coefficients",

@@ -12,10 +12,11 @@ from typing import Any
 
 from svmtool.registry import papers
 from svmtool.registry.libsvm import ALFPGM, KERNEL_OPTIONS
-from svmtool.registry.row import ALM, BIAS_OPTION, RUN_OPTIONS, Solver
+from svmtool.registry.row import ALM, BIAS_OPTION, PAIRS, RUN_OPTIONS, Solver
 
 LINEAR_OPTIONS = RUN_OPTIONS | {"--method"}
 WITH_KERNEL = (KERNEL_OPTIONS | {"--method"}) - {"-h"}
+WHOLE_MATRIX = WITH_KERNEL - {"-m"}  # of rows that hold the whole kernel matrix, whatever -m says
 FREE = LINEAR_OPTIONS | {"-R"}  # of rows with a free bias
 ENGINE = {row.number: row for row in papers.ROWS}
 KERNEL_ENGINE = {row.number: row for row in papers.KERNEL_ROWS}
@@ -64,6 +65,12 @@ def with_loss(row: Solver, loss: str) -> Solver:
     return row._replace(loss=name, objective=objective, stopping=stopping, eps_default=eps, word=word)
 
 
+NESVM_STOPPING = "|F_mu(w(k+1)) - F_mu(w(k))| < -e (default [eps])"
+NESVM_STAGES = f"{NESVM_STOPPING} in each stage of a fixed mu; the stage with mu <= --mu-end is the last"
+NESVM_OPTIONS = frozenset({"--mu", "--no-homotopy", "--mu-end"})
+NESVM = papers.NESVM + "Algorithm 2 (homotopy), with --no-homotopy Algorithm 1; "
+NESVM_C, NESVM_LP = NESVM + "C-SVM, Eqs. 45-48", NESVM + "LP-SVM, Eqs. 49-52"
+NESVM_LS = papers.NESVM + "Algorithm 1; LS-SVM, Eqs. 53-56"
 ALFPGM_OPTIONS = {"--pairs", "--delta-alpha", "--min-alpha-opt", "--max-alpha-opt", "--min-alpha-check", "--paper-form"}
 
 FURTHEST_RULE = "no row outside A has w.{0} < (1 - theta) rho, theta = -e or --theta (default [eps])"
@@ -106,10 +113,35 @@ PRINTED: tuple[Solver, ...] = (
         ENGINE[43], "mfn_extensions", LINEAR_OPTIONS - {"-B"} | {"--heuristics", "--loss"}, "plan_ordinal",
         eps_default=1e-6, stopping=MFN_RULE,
     ),
+    as_printed(
+        ENGINE[50], "nesvm", FREE | NESVM_OPTIONS | PAIRS, eps_default=1e-3, stopping=NESVM_STAGES, paper=NESVM_C,
+        help="C-SVM with a free bias by Nesterov's smoothing",
+    ),
+    as_printed(
+        ENGINE[51], "nesvm", FREE | NESVM_OPTIONS | PAIRS, "plan_lp", eps_default=1e-3, stopping=NESVM_STAGES,
+        paper=NESVM_LP, help="LP-SVM (hinge loss, L1 norm) with a free bias by Nesterov's smoothing",
+    ),
+    as_printed(
+        ENGINE[52], "nesvm", FREE | PAIRS, "plan_ls", eps_default=1e-3, stopping=NESVM_STOPPING, paper=NESVM_LS,
+        help="LS-SVM (least squares of the margins) with a free bias by Nesterov's method",
+    ),
     _fosvm(ENGINE[80], "x_i"),
     _fosvm(ENGINE[81], "x_i"),
 )  # fmt: skip
 KERNEL_PRINTED: tuple[Solver, ...] = (
+    as_printed(
+        KERNEL_ENGINE[50], "nesvm_kernel", WHOLE_MATRIX | NESVM_OPTIONS, eps_default=1e-3, stopping=NESVM_STAGES,
+        paper=NESVM_C + ", with a kernel", help="C-SVC by Nesterov's smoothing, the kernel matrix in memory",
+    ),
+    as_printed(
+        KERNEL_ENGINE[51], "nesvm_kernel", WHOLE_MATRIX | NESVM_OPTIONS, "plan_lp", eps_default=1e-3,
+        stopping=NESVM_STAGES, paper=NESVM_LP + ", with a kernel",
+        help="LP-SVM (L1 norm of the coefficients) by Nesterov's smoothing, the kernel matrix in memory",
+    ),
+    as_printed(
+        KERNEL_ENGINE[52], "nesvm_kernel", WHOLE_MATRIX, "plan_ls", eps_default=1e-3, stopping=NESVM_STOPPING,
+        paper=NESVM_LS + ", with a kernel", help="LS-SVM by Nesterov's method, the kernel matrix in memory",
+    ),
     as_printed(
         KERNEL_ENGINE[60], "alfpgm", WITH_KERNEL | ALFPGM_OPTIONS, eps_default=1e-2,
         stopping="the violation of the most violating pair of all dual variables is at most -e (default [eps])",

@@ -108,6 +108,7 @@ BIAS_OPTION = "-B b (b >= 0) appends a feature of value b to every row; its weig
 ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, "
 ALM += "ICML 2014: "
 MULTIPLIER_ROUNDS = ALM + "the augmented Lagrangian (Eq. 7) and its multipliers (Eq. 9), minimised by Newton steps"
+PAIRS = frozenset({"--one-vs-one"})
 SPARK = frozenset({"--spark"})  # of solvers that need only sums over the rows
 ON_DISK = frozenset({"--memory", "--scratch", "--no-cache"})  # of solvers that make no copy of the rows
 HEURISTICS = ("h1", "h2", "h3")  # of --heuristics

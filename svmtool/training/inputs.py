@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import copy
 import math
+from typing import Any
 
 import numpy as np
 
 from svmtool.data.dataset import Dataset
 from svmtool.errors import RowsError, SvmtoolError
+from svmtool.models.kernel import FEATURES_NOTE, KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.numbers import distinct
 
@@ -122,9 +124,14 @@ class SpreadWeights:
         return rows
 
 
-def with_all_features(model: LinearModel, used: np.ndarray, n_features: int) -> LinearModel:
-    """The model of all features; only for writing it."""
+def with_all_features(model: Any, used: np.ndarray, n_features: int) -> Any:
+    """The model of all features; a LinearModel only for writing it."""
     whole = copy.copy(model)
+    if isinstance(model, KernelModel):
+        whole.indices = used[model.indices].astype(np.int32)
+        own, new = f"{FEATURES_NOTE}{len(used)}", f"{FEATURES_NOTE}{n_features}"
+        whole.notes = tuple(new if note == own else note for note in model.notes)
+        return whole
     whole.n_features = n_features
     whole.W = SpreadWeights(model.W, used, n_features)
     return whole

@@ -12,9 +12,10 @@ from svmtool import __version__, interrupts, registry
 from svmtool.certify.linear import Certificate
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import balanced_weights
-from svmtool.formats.models import linear
+from svmtool.formats.models import kernel, linear
 from svmtool.formats.svmlight.inputs import Reading, weighted
 from svmtool.limits import EndedError, StopFlag, until
+from svmtool.models.kernel import KernelModel
 from svmtool.models.linear import LinearModel
 from svmtool.params import Request, Settings, check_after_reading, tolerance
 from svmtool.progress import doing
@@ -87,7 +88,8 @@ def train_on_used(
     initial = initial and restricted(initial, used)
     done = train(on_used(table, used), settings, report, initial, stop, lines)
     done.model = with_all_features(done.model, used, n_features)
-    done.model.W = done.model.W[:]
+    if isinstance(done.model, LinearModel):
+        done.model.W = done.model.W[:]
     return done
 
 
@@ -150,11 +152,19 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
             if request.plain_model:
                 done.model.notes = ()
             if state is None:
-                linear.write(model_path, done.model)
+                write(model_path, done.model)
             else:
                 state.write(done)
             interrupts.loss = ""
     return exit_status(settings.row, request, done, model_path, stop.set, console)
+
+
+def write(path: str, model: LinearModel | KernelModel) -> None:
+    """Write a model file: LIBLINEAR's, or LIBSVM's of a model by pairs of classes."""
+    if isinstance(model, KernelModel):
+        kernel.write(path, model)
+    else:
+        linear.write(path, model)
 
 
 def show(done: Training, input_warnings: list[str], console: Any) -> None:

@@ -80,8 +80,9 @@ def test_a_value_is_no_option():
         ("-s nu_svr d", {"solver": 4}),
         ("-s 73 d", {"solver": 73, "kernel_type": 0}),
         ("-s sgd-lssvm -g 2 --sgd-rows 4 d", {"solver": 73, "gamma": 2.0, "sgd_rows": 4}),
-        ("-s 52 -t 2 d", {"solver": 52}),
-        ("-s nesvm -g 1 d", {"solver": 50, "gamma": 1.0}),
+        ("-s 52 -t 2 d", {"solver": 52, "method": "paper"}),
+        ("-s nesvm -g 1 d", {"solver": 50, "gamma": 1.0, "method": "paper"}),
+        ("-s 51 --method fast -g 1 d", {"solver": 51, "gamma": 1.0}),
     ],
 )  # fmt: skip
 def test_options_are_read(line, expected):
@@ -125,11 +126,11 @@ def test_faulty_options_are_named(line, sentence, capsys):
         ("-s 2 --sgd-rows 1 d", "--sgd-rows needs a kernel"),
         ("-s 73 --sgd-rows 0 d", "--sgd-rows 0: must be an integer >= 1"),
         ("-s 73 -h 0 d", "solver 73 (sgd-lssvm) does not support -h"),
-        ("-s 51 -t 2 d", "-s 51 has no kernel"),
-        ("-s 50 -t 2 -e 0.1 d", "solver 50 (nesvm) does not support -e"),
-        ("-s 52 -t 2 -e 0.1 d", "solver 52 (nesvm-ls) does not support -e"),
+        ("-s 50 --method fast -t 2 -e 0.1 d", "solver 50 (nesvm) does not support -e: use --method paper"),
+        ("-s 52 --method fast -t 2 -e 0.1 d", "solver 52 (nesvm-ls) does not support -e: use --method paper"),
+        ("-s 50 -t 2 -m 10 d", "solver 50 (nesvm) --method paper does not support -m: use --method fast"),
         *((f"-t 2 {name} d", f"{name.split()[0]} is for linear models") for name in
-          ("--initial-model m", "--loss-power 1", "--mu 1", "--no-homotopy", "--stratified")),
+          ("--initial-model m", "--loss-power 1", "--stratified")),
     ],
 )  # fmt: skip
 def test_contradictory_options_are_refused(line, sentence):

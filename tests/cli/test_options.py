@@ -72,6 +72,10 @@ def changed(line: str) -> dict:
         ("-b 1 -b 0 d", {}),
         ("-s 13 -b 0 d", {"solver": 13}),
         ("--probability=1 -v 3 d", {"probability": True, "folds": 3}),
+        (
+            "-s nesvm --no-homotopy --mu 0.5 -B 2 d",
+            {"solver": 50, "method": "paper", "bias": 2.0, "mu": 0.5, "homotopy": False},
+        ),
         ("--weights a=b d", {"weights": "a=b"}),
         ("--weights=a=b d", {"weights": "a=b"}),
     ],
@@ -160,10 +164,10 @@ def test_usage_is_shown(line, sentence, capsys):
         ("-s 30 --method fast --mu 0.5 d", "solver 30 (alm) does not support --mu: use --method paper"),
         ("-s 50 --mu merit d", "--mu merit: -s 50 (nesvm) needs a number > 0"),
         ("-s 50 --mu 0 d", "--mu 0: must be merit or geometric, or a number > 0"),
-        ("-s 52 --mu 1 d", "solver 52 (nesvm-ls) --method paper does not support --mu"),
+        ("-s 52 --mu 1 d", "solver 52 (nesvm-ls) --method paper does not support --mu: use -s 30, 31, 50 or 51"),
         (
             "-s 31 --method fast --no-homotopy d",
-            "solver 31 (alm-exact) does not support --no-homotopy: use -s 50, 51 or 52",
+            "solver 31 (alm-exact) does not support --no-homotopy: use -s 50 or 51",
         ),
         ("-s 2 --loss-power 1.5 d", "solver 2 (l2svc) does not support --loss-power: use -s 30 or 31"),
         ("-s abc d", f"unknown solver type: abc: use -s {registry.in_words(registry.SOLVERS)}"),

@@ -6,18 +6,20 @@ from typing import NamedTuple
 
 import numpy as np
 import reference_kernel
+import scipy.optimize
 from kernel_models import table_of
 
 from svmtool import registry
-from svmtool.certify.kernel import certificate_of
+from svmtool.certify.kernel import certificate_of, certify_lp
 from svmtool.certify.linear import Certificate
 from svmtool.data.csr import CsrRows
 from svmtool.data.dense import DenseRows
+from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.problems import EpsilonSvr, HardOneClass, LeastSquaresSvc, NuSvr, OneClass, Points
 from svmtool.kernels.results import DecisionFunction, KernelResult
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options, Settings
-from svmtool.solvers.shared.base import Monitor, RangeRule, Rule
+from svmtool.solvers.shared.base import RULE, Monitor, RangeRule, Rule
 from svmtool.training.kernel.dataset import pair_problem
 
 KERNELS = {"rbf": Kernel(2, 0.3), "linear": Kernel(0), "polynomial": Kernel(1, 0.5, 2, 1.0)}
@@ -97,6 +99,9 @@ def solve(
 def certified(problem, result: KernelResult) -> Certified:
     """See the class."""
     K, function = reference_kernel.kernel_matrix(problem), problem.decision_function(result)
+    if isinstance(problem, LpSvc):
+        f = K @ function.coef - function.rho
+        return Certified(result, function, f, certify_lp(problem, result))
     if isinstance(problem, LeastSquaresSvc):
         c = problem.y * result.alpha
         gradient = problem.y * (K @ c + c / (2.0 * problem.cost)) - 1.0
@@ -119,8 +124,20 @@ def nu_value(K: np.ndarray, y: np.ndarray, nu: float, coef: np.ndarray, rho: flo
     return q * q * (0.5 * coef @ f) - nu * n * q + q * float(np.sum(np.maximum(1.0 - y * (f - rho), 0.0)))
 
 
+def of_programme(problem: LpSvc) -> KernelResult:
+    """LP-SVM by scipy: w = u - v, b = s - t, with slacks xi; the multipliers of its rows are a dual point."""
+    K, y, n = reference_kernel.kernel_matrix(problem), problem.y, problem.n
+    rows = y[:, None] * np.hstack((K, -K, np.ones((n, 1)), -np.ones((n, 1))))
+    cost = np.concatenate((np.ones(2 * n), np.zeros(2), problem.upper))
+    found = scipy.optimize.linprog(cost, A_ub=-np.hstack((rows, np.eye(n))), b_ub=-np.ones(n), method="highs")
+    w = np.append(found.x[:n] - found.x[n : 2 * n], found.x[2 * n] - found.x[2 * n + 1])
+    return problem.result(w, -found.ineqlin.marginals, found.fun, 0.0, 1, RULE)
+
+
 def oracle(row: registry.Solver, problem) -> Certified:
-    """The solution by a slow reference method: a linear system, or pairs."""
+    """The solution by a slow reference method: a linear system, a linear programme, or pairs."""
+    if isinstance(problem, LpSvc):
+        return certified(problem, of_programme(problem))
     if not isinstance(problem, LeastSquaresSvc):
         return certified(problem, reference_kernel.solve(problem, Monitor(), eps=1e-9))
     n, y = problem.n, problem.y

@@ -183,7 +183,15 @@ def test_features_of_very_different_scales_are_no_solution(seed):
 
 
 @pytest.mark.parametrize(
-    "argv", ["-s 73 -g 0.5", "-s 73 -t 0 --sgd-rows 2", "-s 52 -g 0.5", "-s 52 -t 1 -r 1 -d 2", "-s 50 -g 0.5"]
+    "argv",
+    [
+        "-s 73 -g 0.5",
+        "-s 73 -t 0 --sgd-rows 2",
+        "-s 52 --method fast -g 0.5",
+        "-s 52 --method fast -t 1 -r 1 -d 2",
+        "-s 50 --method fast -g 0.5",
+        "-s 51 --method fast -g 0.5",
+    ],
 )
 def test_libsvm_reads_the_models(argv, svm_train, tmp_path):
     reference = libsvm_program("svm-predict")

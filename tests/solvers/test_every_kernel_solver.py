@@ -36,7 +36,7 @@ def test_answer_is_certified_and_the_oracles(row, kernel, sparse):
     assert s.result.gap == pytest.approx(s.certificate.gap, abs=1e-9)
     assert s.result.objective == pytest.approx(best.result.objective, rel=1e-7)
     np.testing.assert_allclose(s.f, best.f, atol=2e-3 * np.abs(best.f).max())
-    if row.free_bias:
+    if row.free_bias and row.regulariser != "|w|_1":  # whose coefficients are no dual point
         assert abs(np.sum(s.function.coef)) < 1e-8 or row.word == "one_class"
 
 
@@ -80,7 +80,8 @@ def test_turned_labels_turn_the_function(row, kernel):
 @both_kinds
 def test_threads_leave_the_bits(row, sparse):
     """More rows than a tile has columns, and memory for some of them only."""
-    problem = random_data(1400, seed=3).problem(row, KERNELS["rbf"], sparse)
+    n = 1400 if row.regulariser != "|w|_1" else 300  # a linear programme takes thousands of passes over the matrix
+    problem = random_data(n, seed=3).problem(row, KERNELS["rbf"], sparse)
     found = []
     try:
         for count in (1, 2):

@@ -212,11 +212,11 @@ ENDLESS = [
     ("scales", "-s 60 --method fast -c 1"),
     ("positive", "-s 60 --method fast -c 1e6"),
     ("rank one", "-s 60 --method fast -c 1e6"),
-    ("scales", "-t 2 -s 52 -c 1e12"),
+    ("scales", "-t 2 -s 52 --method fast -c 1e12"),
     ("scales", "-t 2 -s 73 -c 1e12"),
-    ("large whole", "-t 0 -s 52 -c 1e6"),
+    ("large whole", "-t 0 -s 52 --method fast -c 1e6"),
     ("rank one", "-t 0 -s 3 -c 1e12"),
-    ("rank one", "-t 0 -s 50 -c 1e12"),
+    ("rank one", "-t 0 -s 50 --method fast -c 1e12"),
     ("scales", "-t 2 -s 4 -n 0.5 -c 1e12"),
 ]
 
@@ -234,7 +234,9 @@ def test_hard_data_report_non_convergence(name, options, svm_train):
     )
 
 
-@pytest.mark.parametrize("options", ["-s 60 --method fast -c 1e4", "-t 2 -s 52 -c 1e8", "-t 2 -s 3 -c 1e4"])
+@pytest.mark.parametrize(
+    "options", ["-s 60 --method fast -c 1e4", "-t 2 -s 52 --method fast -c 1e8", "-t 2 -s 3 -c 1e4"]
+)
 def test_few_rows_are_solved_whatever_they_cost(options, svm_train):
     _, out, err = svm_train(*options.split(), "--gap", 1e-6, "--max-seconds", 60, "d", "m", data=HARD["positive"])
     assert err == "" and float(out.partition("relative gap = ")[2].split()[0]) <= 1e-6

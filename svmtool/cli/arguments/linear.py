@@ -135,6 +135,20 @@ def _check_combinations(settings: Settings, request: Request) -> None:
     s, mu = request, settings.run.options.mu
     if isinstance(mu, str) and not s.auto and "--loss-power" not in settings.row.supported:  # the rules are ALM's
         raise SvmtoolError(f"ERROR: --mu {mu}: -s {settings.row.number} ({settings.row.name}) needs a number > 0")
+    if settings.run.options.one_vs_one:
+        for name in (
+            "-b",
+            "--probability",
+            "-i",
+            "--initial-model",
+            "-C",
+            "--grid",
+            "--score",
+            "--metrics",
+            "--memory",
+        ):
+            if name in s.given:
+                raise SvmtoolError(f"ERROR: --one-vs-one cannot be combined with {name}")
     if s.plain_model:
         _check_plain_model(settings, s)
     if s.grid is not None:
@@ -169,7 +183,7 @@ def _check_plain_model(settings: Settings, request: Request) -> None:
 
 def _check_spark(request: Request) -> None:
     """Raise for options that cannot be combined with --spark."""
-    for name in ("-s auto", "--loo", "--memory", "--threads", "--add", "--remove",
+    for name in ("-s auto", "--loo", "--memory", "--one-vs-one", "--threads", "--add", "--remove",
                  "--grid", "--score", "--metrics", "--balanced", "--plain-model"):  # fmt: skip
         if request.auto if name == "-s auto" else name in request.given:
             raise SvmtoolError(f"ERROR: --spark cannot be combined with {name}")

@@ -207,6 +207,15 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--no-homotopy": LongOption(
         "homotopy", "", None, "NESVM's Algorithm 1 with one fixed mu, that of --mu (default 5)", flag=False
     ),
+    "--mu-end": LongOption(
+        "mu_end",
+        "MU",
+        _positive,
+        "NESVM: the stage of the first mu at or below MU is the last (default: see --explain)",
+    ),
+    "--one-vs-one": LongOption(
+        "one_vs_one", "", None, "one problem for each pair of classes, then a vote; the model file is LIBSVM's"
+    ),
     "--heuristics": LongOption(
         "heuristics", "H", _heuristics, "MFN: speed-up heuristics, some of h1,h2,h3, or none (default h1,h2)"
     ),

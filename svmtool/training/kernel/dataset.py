@@ -10,6 +10,7 @@ import numpy as np
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import Classes
 from svmtool.errors import RowsError, SvmtoolError
+from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.problems import AnyProblem, CSvc, LeastSquaresSvc, NuSvc, Points
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import POLYNOMIAL, PRECOMPUTED, Settings, check_feasible, kernel_of
@@ -223,4 +224,6 @@ def pair_problem(
         cost = cost * weights
     if s.row.loss == "least squares":
         return LeastSquaresSvc(points, y, cost, s.row.free_bias)
+    if s.row.regulariser == "|w|_1":
+        return LpSvc(points, y, cost)
     return NuSvc(points, y, s.problem.nu, weights) if s.row.word == "nu_svc" else CSvc(points, y, cost)

@@ -133,6 +133,7 @@ def _of_pairs(pairs: ClassPairs, fitting: Fitting) -> list[str]:
         plan = _plan(pairs.problem(pairs.points.take(pairs.rows(k)), k), s, share)
         plans.setdefault(plan.method, []).append(plan)
     for name, some in plans.items():
-        of_several = "" if count == 1 else f"{len(some)} of {count} pairs of classes; the largest: "
-        found.append(f"{registry.methods(s.row)[name]}: {of_several}{some[0].why}")
+        of_several, why = "" if count == 1 else f"{len(some)} of {count} pairs of classes", some[0].why
+        facts = filter(None, (of_several, f"the largest: {why}" if of_several and why else why))
+        found.append(": ".join(filter(None, (registry.methods(s.row)[name], "; ".join(facts)))))
     return found

@@ -66,8 +66,7 @@ def one_vs_one(data: KernelSet, fitting: Fitting, rand: GlibcRand | None = None)
     data, used = data.in_use()
     pairs = ClassPairs(data, fitting.settings)
     del data
-    printed = fitting.settings.row.printed
-    solved: list[Any] = [None] * len(pairs.pairs) if printed else fused_pairs.solve(pairs, fitting)
+    solved: list[Any] = fused_pairs.solve(pairs, fitting)
     unsolved = [k for k, done in enumerate(solved) if done is None]
     norms = None if pairs.points.rows is None else pairs.points.rows.square_norms()
 

@@ -24,6 +24,7 @@ import numpy as np
 from svmtool.certify import kernel as certifier
 from svmtool.certify.linear import Certificate
 from svmtool.certify.one_class import HardCertificate
+from svmtool.kernels.lp import LpSvc
 from svmtool.kernels.problems import (
     AnyProblem,
     HardOneClass,
@@ -73,12 +74,14 @@ def as_printed(
         result = certifier.zero(problem, base.PRECISION if result.status.converged else result.status)
     if not np.any(result.alpha):
         function, result, certificate = _nothing(problem, result)
+    elif isinstance(problem, LpSvc):
+        function, certificate = problem.decision_function(result), certifier.certify_lp(problem, result)
     else:
         function, certificate = certified(problem, result)
-    if result.dual_point is not None:
+    if result.dual_point is not None and not isinstance(problem, LpSvc):
         squares = isinstance(problem, LeastSquaresSvc)
         other = _bound(problem, result.dual_point, certified(problem, result.dual_point)[1], proven=squares)
-        certificate.dual = max(other, certificate.dual if squares else -np.inf)
+        certificate.dual = max(other, _bound(problem, result, certificate, proven=squares))
         if not proven_indefinite(problem, certificate):
             certificate.dual = min(certificate.dual, certificate.primal)
         certificate.gap = problem.relative(certificate.primal, certificate.dual)
@@ -96,6 +99,8 @@ def _verify(
     """`verify`, in values of the programme."""
     if result.status in (base.TIME, base.INTERRUPTED) and not np.any(result.alpha):
         return _nothing(problem, result)
+    if isinstance(problem, LpSvc):
+        return _verify_lp(problem, result, target)
     asked = -1.0 if target is None else target
     close = PRINTED_FACTOR * asked if target is not None else SAMPLE_FACTOR * base.CONFIRMED_GAP
     function, certificate = certified(problem, result, asked)
@@ -136,6 +141,19 @@ def _verify(
     if result.status.converged and not (gap <= allowed and gap < np.inf):
         result.status = base.POOR if result.status is base.RULE else base.PRECISION
     return function, result, certificate
+
+
+def _verify_lp(
+    problem: LpSvc, result: KernelResult, target: float | None
+) -> tuple[DecisionFunction, KernelResult, Certificate]:
+    """`_verify` of a linear programme, for which there is no second method: w = 0 where a result is worse."""
+    certificate = certifier.certify_lp(problem, result) if _finite(result.alpha, result.rho) else None
+    if certificate is None or not certificate.primal <= certifier.max_allowed_primal(problem):
+        result = certifier.zero(problem, base.PRECISION if result.status.converged else result.status)
+        certificate = certifier.certified_zero(problem)
+    elif result.status.converged and not certificate.gap <= PRINTED_FACTOR * (target or base.CONFIRMED_GAP):
+        result.status = base.PRECISION
+    return problem.decision_function(result), result, certificate
 
 
 def _smaller(problem: AnyProblem, result: KernelResult) -> tuple[DecisionFunction, KernelResult, Certificate]:

@@ -46,6 +46,7 @@ HINGES, SOUND_FOR_HINGES = ("hinge", "Lp hinge"), 31  # losses that the solver o
 
 # kind of labels of a registry row -> module and class
 REDUCTIONS = {
+    "one-vs-one": ("svmtool.training.reductions.one_vs_one", "OneVsOne"),  # a classification with --one-vs-one
     "classification": ("svmtool.training.reductions.one_vs_rest", "OneVsRest"),
     "regression": ("svmtool.training.reductions.regression", "Regression"),
     "ordinal": ("svmtool.training.reductions.ordinal", "Ordinal"),
@@ -57,7 +58,7 @@ REDUCTIONS = {
 
 def problems_of(table: Dataset, settings: Settings) -> Reduction:
     """The problems of a training set, of the kind that the chosen solver serves; see Reduction."""
-    module, name = REDUCTIONS[settings.row.kind]
+    module, name = REDUCTIONS["one-vs-one" if settings.run.options.one_vs_one else settings.row.kind]
     return getattr(importlib.import_module(module), name)(table, settings)
 
 
@@ -130,8 +131,8 @@ class Reduction(ABC):
         """The row whose back end solves the problems: the chosen one, unless these are another one's."""
         return self.solver
 
-    def name(self, k: int) -> int | None:
-        """The label of problem k in records of several; None if there is only one."""
+    def name(self, k: int) -> int | str | None:
+        """The label (of a pair of classes: both) of problem k in records of several; None if there is only one."""
         return None
 
     def finish(self, result: Result) -> None:  # noqa: B027  optional
@@ -141,7 +142,7 @@ class Reduction(ABC):
         """The dual point that belongs to a finished result, as long as the task's rows."""
         return result.alpha
 
-    def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> LinearModel:
+    def model(self, W: np.ndarray, notes: tuple[str, ...] = ()) -> Any:
         """The trained model of `weights`."""
         labels = None if self.classes is None else tuple(self.classes.labels)
         return LinearModel(self.solver.word, labels, self.n_features, self.settings.problem.bias, W, notes=notes)
