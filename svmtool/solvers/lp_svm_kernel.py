@@ -15,7 +15,7 @@ from svmtool.kernels.results import KernelResult
 from svmtool.solvers.shared.base import Monitor, Plan, Rule
 
 LINEAR = registry.find(51)
-METHODS = {name: text for name, text in registry.methods(LINEAR).items() if name not in ("bias", "plain")}
+METHODS = {name: text for name, text in registry.methods(LINEAR).items() if name != "bias"}
 
 
 def plan(problem: LpSvc, rule: Rule, start: np.ndarray | None = None) -> Plan:
