@@ -80,22 +80,28 @@ def equations_of(sums: ClassStatistics, C: float, bias: float, factor: Sequence[
     Two labels: one problem, with y = +1 for the first, and both factors.  Otherwise one problem for each label, with
     y = +1 for its rows, and the factor of this label only.  bias < 0: no bias feature.
     """
-    k = len(sums.labels)
+    matrices: dict[tuple[float, ...], Matrix] = {}
+    found = []
+    for signs, carried in two_class_problems(factor):
+        key = tuple(carried.tolist())
+        if key not in matrices:
+            matrices[key] = _matrix_of(sums, C, bias, carried)
+        b, edge = (signs * carried) @ sums.first, bias * float((signs * carried) @ sums.weight)
+        V = float(np.dot(carried, sums.weight))
+        found.append(NormalEquations(matrices[key], b if bias < 0 else np.append(b, edge), V))
+    return found
 
-    def problem(matrix: Matrix, signs: np.ndarray, carried: Sequence[float]) -> NormalEquations:
-        b, edge = signs @ sums.first, bias * float(signs @ sums.weight)
-        return NormalEquations(matrix, b if bias < 0 else np.append(b, edge), float(np.dot(carried, sums.weight)))
 
+def two_class_problems(factor: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The sign and the factor of each label's rows, f8[labels], in each two-class problem: see `equations_of`."""
+    k = len(factor)
     if k == 2:
-        return [problem(_matrix_of(sums, C, bias, factor), np.array([1.0, -1.0]) * factor, factor)]
-    plain = np.ones(k)
-    shared = _matrix_of(sums, C, bias, plain) if any(f == 1.0 for f in factor) else None
+        return [(np.array([1.0, -1.0]), np.array(factor))]
     found = []
     for j in range(k):
-        signs, carried = np.full(k, -1.0), plain.copy()
-        signs[j] = carried[j] = factor[j]
-        matrix = shared if factor[j] == 1.0 else _matrix_of(sums, C, bias, carried)
-        found.append(problem(matrix, signs, carried))
+        signs, carried = np.full(k, -1.0), np.ones(k)
+        signs[j], carried[j] = 1.0, factor[j]
+        found.append((signs, carried))
     return found
 
 

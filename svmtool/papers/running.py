@@ -33,14 +33,15 @@ class Tolerance(Record):
 class Point:
     """An iterate: the weights w, f8[d], the objective there, and the paper's other variables by their letters.
 
-    bound: a lower bound of the least objective, if the algorithm has one; record: what else the solver log shows.
+    bound: a lower bound of the least objective, if the algorithm has one; record: what else the solver log shows;
+    number: of the iteration, where not each one is yielded (None: the next).
     """
 
     def __init__(
         self, w: np.ndarray, objective: float, bound: float = -math.inf, record: dict[str, Any] | None = None,
-        **letters: Any,
+        number: int | None = None, **letters: Any,
     ):  # fmt: skip
-        self.w, self.objective, self.bound, self.record = w, objective, bound, record or {}
+        self.w, self.objective, self.bound, self.record, self.number = w, objective, bound, record or {}, number
         self.__dict__.update(letters)
 
 
@@ -93,4 +94,5 @@ def run(
 def record(point: Point, monitor: Monitor) -> Status | None:
     """Record an iterate; the limit that ends the run, if any."""
     gap = math.inf if math.isinf(point.bound) else None
+    monitor.iterations = monitor.iterations if point.number is None else point.number
     return monitor.step(point.objective, point.bound, gap, **point.record)

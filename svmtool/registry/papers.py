@@ -6,6 +6,7 @@ from typing import Any
 
 from svmtool.registry.libsvm import C_SVC_OBJECTIVE, KERNEL_OPTIONS, kernel_row
 from svmtool.registry.row import (
+    ADAPTABLE_FEATURES,
     ALM,
     BIAS_OPTION,
     HINGE_OBJECTIVE,
@@ -224,7 +225,7 @@ ROWS = choosable(
         loss="least squares",
         bias=APPENDED,
         bias_default=1.0,
-        sums_below=5000,
+        sums_below=ADAPTABLE_FEATURES,
         besides=": one exact step",
         supported=(RUN_OPTIONS | ADAPTING | {"-C", "--loo"}) - {"-e"},
         paper=LSSVM_PAPER + "Section IV, Eqs. 3-10, Algorithm 1",
@@ -241,7 +242,7 @@ ROWS = choosable(
         bias=APPENDED,
         bias_default=1.0,
         optimal=False,
-        sums_below=5000,
+        sums_below=ADAPTABLE_FEATURES,
         stopping="after N passes over the rows (--passes N, default 1)",
         supported=(RUN_OPTIONS | ADAPTING | {"--passes"})
         - {"-e", "--gap", "--max-iter", "--initial-model", "--grid", "--score"},
@@ -300,9 +301,9 @@ KERNEL_ROWS = choosable(
         free_bias=False,
         eps_default=1e-2,
         stopping="the largest entry of the dual's gradient is at most -e (default [eps])",
-        supported=(KERNEL_OPTIONS | {"--sgd-rows"}) - {"-h"},
-        paper="Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015: Algorithm 2; "
-        "by default with exact steps in many variables at a time",
+        supported=KERNEL_OPTIONS - {"-h"},
+        paper="Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015: the problem; "
+        "its steps are conjugate",
     ),
     FOSVM1_KERNEL,
     FOSVM1_KERNEL._replace(

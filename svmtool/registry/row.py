@@ -96,6 +96,7 @@ CLASSIFIERS = ("classification", "all classes")  # kinds of solvers whose labels
 BIAS_OPTION = "-B b (b >= 0) appends a feature of value b to every row; its weight is regularised"
 ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computational Cost for Big Data Classifications, "
 ALM += "ICML 2014: "
+ADAPTABLE_FEATURES = 5000  # most features of an adaptable model, which keeps matrices of features x features
 SPARK = frozenset({"--spark"})  # of solvers that need only sums over the rows
 ON_DISK = frozenset({"--memory", "--scratch", "--no-cache"})  # of solvers that make no copy of the rows
 BOUNDARIES = ("theta", "rho")  # values of --boundary

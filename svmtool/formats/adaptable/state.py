@@ -21,7 +21,7 @@ from svmtool.formats.archive import Archive, ArchiveError
 from svmtool.formats.output import open_regular, replacing
 from svmtool.models.linear import OVERFLOWN
 
-STATE_VERSION = 1
+FAST, PAPER = 1, 2  # versions: of sums alone, and with P and w for --method paper
 ABSENT = -1  # signature of a missing file
 
 # name -> type and number of dimensions
@@ -31,6 +31,7 @@ STATE_ARRAYS = {
     "gram": ("f8", 2), "past": ("f8", 1), "model": ("u1", 1), "before": ("i8", 0), "log": ("u8", 0),
     "entries": ("i8", 0),
 }  # fmt: skip
+PAPER_ARRAYS = {"inverse": ("f8", 2), "w": ("f8", 2)}  # of version PAPER, besides
 
 
 class State:
@@ -38,15 +39,15 @@ class State:
 
     solver, C, bias: of the last training.  own, factor: labels with a class weight, and the weights.  sums:
     ClassStatistics.  model: the model file's bytes.  before: signature of the model file that it replaced.  log,
-    entries: see RowLog.
+    entries: see RowLog.  form: P and w of --method paper, else None.
     """
 
     def __init__(
         self, solver: int, C: float, bias: float, class_weights: tuple[tuple[int, float], ...], sums: ClassStatistics,
-        model: bytes = b"", before: int = ABSENT, log: int = 0, entries: int = 0,
+        model: bytes = b"", before: int = ABSENT, log: int = 0, entries: int = 0, form: PaperForm | None = None,
     ):  # fmt: skip
         self.solver, self.C, self.bias, self.class_weights, self.sums = solver, C, bias, class_weights, sums
-        self.model, self.before, self.log, self.entries = model, before, log, entries
+        self.model, self.before, self.log, self.entries, self.form = model, before, log, entries, form
 
 
 def signature(content: bytes | None) -> int:
@@ -69,7 +70,7 @@ def write(path: str, state: State) -> None:
     """Write the state of the model `path` atomically; ModelError if it contains a non-finite number."""
     sums = state.sums
     arrays = {
-        "version": STATE_VERSION, "solver": state.solver, "C": state.C, "bias": state.bias,
+        "version": FAST if state.form is None else PAPER, "solver": state.solver, "C": state.C, "bias": state.bias,
         "own": [label for label, _ in state.class_weights], "factor": [f for _, f in state.class_weights],
         "features": sums.m, "labels": sums.labels, "count": sums.count, "weight": sums.weight, "first": sums.first,
         "gram": _packed(sums.gram), "past": sums.past, "model": np.frombuffer(state.model, np.uint8),
