@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from svmtool.data.class_statistics import ClassStatistics
+from svmtool.data.labels import two_class_problems
 from svmtool.linalg.systems import Factored, mirror
 
 REFINEMENTS = 2  # rounds of iterative refinement
@@ -75,10 +76,9 @@ class NormalEquations:
 
 
 def equations_of(sums: ClassStatistics, C: float, bias: float, factor: Sequence[float]) -> list[NormalEquations]:
-    """The normal equations of each two-class problem; factor: the class weight of each label.
+    """The normal equations of each of data.labels.two_class_problems; factor: the class weight of each label.
 
-    Two labels: one problem, with y = +1 for the first, and both factors.  Otherwise one problem for each label, with
-    y = +1 for its rows, and the factor of this label only.  bias < 0: no bias feature.
+    bias < 0: no bias feature.
     """
     matrices: dict[tuple[float, ...], Matrix] = {}
     found = []
@@ -89,19 +89,6 @@ def equations_of(sums: ClassStatistics, C: float, bias: float, factor: Sequence[
         b, edge = (signs * carried) @ sums.first, bias * float((signs * carried) @ sums.weight)
         V = float(np.dot(carried, sums.weight))
         found.append(NormalEquations(matrices[key], b if bias < 0 else np.append(b, edge), V))
-    return found
-
-
-def two_class_problems(factor: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The sign and the factor of each label's rows, f8[labels], in each two-class problem: see `equations_of`."""
-    k = len(factor)
-    if k == 2:
-        return [(np.array([1.0, -1.0]), np.array(factor))]
-    found = []
-    for j in range(k):
-        signs, carried = np.full(k, -1.0), np.ones(k)
-        signs[j], carried[j] = 1.0, factor[j]
-        found.append((signs, carried))
     return found
 
 

@@ -66,6 +66,13 @@ ABOUT = {
 }  # fmt: skip
 
 
+class Added(Point):
+    """An iterate after rows were added."""
+
+    P: np.ndarray
+    taken: np.ndarray | None  # how often FALSVM added each row, i8[n]
+
+
 def row(X: Matrix, k: int) -> tuple[np.ndarray | slice, np.ndarray]:
     """Return j and x: the places and the values of the entries of row k."""
     if isinstance(X, np.ndarray):
@@ -140,25 +147,25 @@ def system(X: Matrix, y: np.ndarray, C: np.ndarray) -> Generator[Point, None, St
     return SOLVED
 
 
-def algorithm_1(X: Matrix, y: np.ndarray, C: np.ndarray, every: int = 1) -> Generator[Point, None, Status]:
+def algorithm_1(X: Matrix, y: np.ndarray, C: np.ndarray, every: int = 1) -> Generator[Added, None, Status]:
     """Yield w and P after each `every` rows of Algorithm 1, after the start; C: f8[n]."""
     n, d = X.shape
     nu, root = scale(C)
     P, w = np.asfortranarray(np.eye(d) / nu), np.zeros(d)  # the empty set: the first row is added as the others are
-    yield Point(w, objective(X, y, C, w), record={"active": 0}, P=P)
+    yield Added(w, objective(X, y, C, w), record={"active": 0}, P=P, taken=None)
     for k in range(n) if d else ():  # without features no row changes w
         j, x = row(X, k)
         P, w = add(P, w, j, root[k] * x, root[k] * y[k])
         added = k + 1
         if added % every == 0 or added == n or limits.is_ended():
-            yield Point(w, objective(X, y, C, w), record={"active": added}, number=added, P=P)
+            yield Added(w, objective(X, y, C, w), record={"active": added}, number=added, P=P, taken=None)
     return ADDED
 
 
 def algorithm_2(
     X: Matrix, y: np.ndarray, C: np.ndarray, orders: Iterable[np.ndarray], every: int = 1,
     begun: tuple[np.ndarray, np.ndarray] | None = None,
-) -> Generator[Point, None, Status]:  # fmt: skip
+) -> Generator[Added, None, Status]:  # fmt: skip
     """Yield w, P and how often each row was added, after each `every` rows of Algorithm 2, after the start.
 
     C: f8[n].  orders: of the rows, i8[n], in each pass.  begun: P and w of rows added earlier, in the same scale.
@@ -167,7 +174,7 @@ def algorithm_2(
     nu, root = scale(C)
     P, w = (np.asfortranarray(np.eye(d) / nu), np.zeros(d)) if begun is None else begun
     taken = np.zeros(n, np.int64)
-    yield Point(w, objective(X, y, C, w), record={"active": 0}, P=P, taken=taken)
+    yield Added(w, objective(X, y, C, w), record={"active": 0}, P=P, taken=taken)
     for number, order in enumerate(orders):
         for at, k in enumerate(order.tolist() if d else (), 1):
             j, x = row(X, k)
@@ -176,7 +183,7 @@ def algorithm_2(
                 taken[k] += 1
             if at % every == 0 or at == n or limits.is_ended():
                 record = {"active": int(taken.sum())}
-                yield Point(w, objective(X, y, C, w), record=record, number=number * n + at, P=P, taken=taken)
+                yield Added(w, objective(X, y, C, w), record=record, number=number * n + at, P=P, taken=taken)
     return PASSES
 
 
@@ -209,20 +216,16 @@ def solve(task: Task, monitor: Monitor, rule: Tolerance, start: np.ndarray | Non
                 f"G and its sums of {d} x {d} numbers, {16.0 * d * d / MB:.0f} MB, are beyond the memory: "
                 "use --method fast"
             )
-        steps = system(X, y, C)
+        last, status = run(system(X, y, C), monitor)
+        return Result(last.w, status, monitor.iterations, monitor.history)
+    if d > ADAPTABLE_FEATURES:
+        raise SvmtoolError(f"the algorithm keeps a matrix of features x features: {d} are too many (use -s 70)")
+    if method == "algorithm 1":
+        steps = algorithm_1(X, y, C, every)
     else:
-        if d > ADAPTABLE_FEATURES:
-            raise SvmtoolError(f"the algorithm keeps a matrix of features x features: {d} are too many (use -s 70)")
-        if method == "algorithm 1":
-            steps = algorithm_1(X, y, C, every)
-        else:
-            random = np.random.default_rng(seed)
-            steps = algorithm_2(X, y, C, (random.permutation(n) for _ in range(task.options.passes)), every)
+        random = np.random.default_rng(seed)
+        steps = algorithm_2(X, y, C, (random.permutation(n) for _ in range(task.options.passes)), every)
     point, status = run(steps, monitor)
     result = Result(point.w, status, monitor.iterations, monitor.history)
-    if method != "system":
-        result.inverse = point.P
-        result.inverse *= scale(C)[0]
-    if method == "algorithm 2":
-        result.taken = point.taken
+    result.inverse, result.taken = scale(C)[0] * point.P, point.taken
     return result

@@ -21,7 +21,7 @@ from svmtool.solvers.shared.base import ITERATIONS, Monitor, Status
 
 LIMIT = Status("limit", True, "the paper's limit of iterations is reached", own=True)
 METHODS = {"paper": "the paper's algorithm as printed"}
-Matrix = np.ndarray | scipy.sparse.csr_array
+Matrix = Any  # np.ndarray or scipy.sparse.csr_array, which has no types
 
 
 class Tolerance(Record):
@@ -55,7 +55,7 @@ def matrix(rows: Rows, bias: bool = True) -> Matrix:
     """
     features = rows.without_bias()
     if isinstance(features, DenseRows):
-        X: Matrix = features.X
+        X = features.X
     else:
         indptr, indices, values = features.csr_arrays
         X = scipy.sparse.csr_array((values, indices, indptr), shape=(rows.n, rows.n_features))

@@ -32,7 +32,6 @@ from svmtool.objectives.normal_equations import NormalEquations, equations_of
 from svmtool.papers.running import matrix
 from svmtool.params import Settings
 from svmtool.registry.row import ADAPTABLE_FEATURES
-from svmtool.solvers.shared.base import INTERRUPTED
 from svmtool.tolerances import EPS
 from svmtool.training.adapting import paper_form
 from svmtool.training.inputs import refuse_overflow
@@ -68,7 +67,7 @@ class Adaptable:
             if source is None:
                 p = settings.problem
                 sums = ClassStatistics([label for label, _ in p.class_weights])
-                self.state = State(p.solver, p.C, p.bias, p.class_weights, sums)
+                self.state, self.form = State(p.solver, p.C, p.bias, p.class_weights, sums), None
             else:
                 self._open(source)
             stack.pop_all()
@@ -77,6 +76,7 @@ class Adaptable:
         if self._copy and os.path.exists(source + adaptable.STATE):  # otherwise its absence is reported
             self._locks.append(locked(source))
         self.state = adaptable_state.read(source)
+        self.form = paper_form.read(self.state)
         self.log = RowLog.open(source + adaptable.ROWS_SUFFIX, self.state.log, self.state.entries)
         self._check_model(source)
         self._check_settings()
@@ -105,7 +105,7 @@ class Adaptable:
         if s.class_weights and s.class_weights != state.class_weights:
             raise SvmtoolError("-w differs from the class weights of the model: train again")
         if "--method" not in self.given:
-            self.settings = self.settings.replace(method="fast" if state.form is None else "paper")
+            self.settings = self.settings.replace(method="fast" if self.form is None else "paper")
         state.C = s.C if "-c" in self.given else state.C
         state.bias = s.bias if "-B" in self.given else state.bias
 
@@ -218,11 +218,10 @@ class Adaptable:
         """P and w of the present rows; None with --method fast."""
         state = self.state
         if not self.settings.row.printed:
-            state.form = None
             return None
         factor, _ = cost_factors(state.sums.labels, state.class_weights)
-        state.form = paper_form.form_of(state.sums, state.C, state.bias, factor, state.form)
-        return state.form
+        self.form = paper_form.form_of(state.sums, state.C, state.bias, factor, self.form)
+        return self.form
 
     def solve(self) -> tuple[LinearModel, Certificate]:
         """Solve for the current rows; returns the model and its certificate."""
@@ -255,6 +254,7 @@ class Adaptable:
         model, certificate = self.solve()
         state, calibrated = self.state, SIGMOID_NOTE.encode() in self.state.model
         state.before = signature(content_of(self.target))
+        state.inverses, state.w = (None, None) if (form := self._form()) is None else (form.inverses, form.W)
         state.model = b"".join(linear.text_of(model))
         log = self.log_at_target()
         log.flush()
@@ -358,103 +358,3 @@ def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
     more[np.cumsum(1 + added) - 1 - added] = False
     records[more] ^= ADDED
     return records
-
-
-class TrainingState:
-    """What is kept of a training for the files beside its model.
-
-    hashes: of the rows of positive weight; results: of the training, one for each problem.
-    """
-
-    def __init__(self, settings: Settings, hashes: np.ndarray, sums: ClassStatistics, results: list[Any]):
-        self.problem, self.hashes, self.sums = settings.problem, hashes, sums
-        self.taken = results[0].taken if results else None  # how often FALSVM added each row, else None
-        self.form = _trained_form(settings, sums, results) if settings.row.printed else None
-
-    def write(self, path: str, model: LinearModel) -> None:
-        """Write log, state and model; the caller holds the lock."""
-        s, log_path, hashes = self.problem, path + adaptable.ROWS_SUFFIX, self.hashes
-        recover_log(log_path, adaptable_state.log_number(path))
-        with contextlib.closing(RowLog.create(log_path)) as log:
-            log.append(hashes if self.taken is None else entries(hashes, self.taken))
-            log.flush()
-            text, before = b"".join(linear.text_of(model)), signature(content_of(path))
-            state = State(
-                s.solver, s.C, s.bias, s.class_weights, self.sums, text, before, log.number, log.entries, self.form
-            )  # fmt: skip
-            with interrupts.Uninterrupted():
-                adaptable_state.write(path, state)
-                log.commit()
-                linear.write_text(path, [text])
-
-
-def state_of(settings: Settings, table: Dataset, done: Any) -> TrainingState | None:
-    """The TrainingState of a Training on a table; None where a model without rows added later is all that there is."""
-    table = table.in_use()
-    if done.sums is None or not _is_adaptable(settings, table):
-        return None
-    return TrainingState(settings, hashes_of(table), done.sums, done.results)
-
-
-def _trained_form(settings: Settings, sums: ClassStatistics, results: list[Any]) -> paper_form.PaperForm:
-    """P and w of a training, as far as its results have them, else from the sums."""
-    s, labels = settings.problem, list(sums.labels)
-    factor, _ = cost_factors(labels, s.class_weights)
-    before, keys = None, paper_form.keys_of(labels, factor)
-    if len(keys) == len(results) > 0:
-        inverses = {key: r.inverse for key, r in zip(keys, results, strict=True) if r.inverse is not None}
-        before = paper_form.PaperForm(labels, inverses, np.stack([r.w for r in results], axis=1), s.C, s.bias)
-    return paper_form.form_of(sums, s.C, s.bias, factor, before)
-
-
-def _is_adaptable(settings: Settings, table: Dataset) -> bool:
-    return settings.row.optimal or len(first_appearance(table.labels)[0]) <= MAX_LABELS
-
-
-def save(path: str, model: LinearModel) -> bool:
-    """Write a model, with the state of its training if it has one; returns whether all was written."""
-    if model.state is None or not may_be_replaced(path):
-        linear.write(path, model)
-        return model.state is None
-    with contextlib.closing(locked(path)):
-        model.state.write(path, model)
-    return True
-
-
-class NewState:
-    """State and row log of a new model, locked until `close`; created before training, which may free the rows."""
-
-    def __init__(self, settings: Settings, table: Dataset, model_path: str):
-        """table: the rows of positive weight."""
-        self.settings, self.path, self.features = settings, model_path, table.n_features
-        self.hashes = hashes_of(table)
-        self._lock = locked(model_path)
-
-    def write(self, done: Any) -> None:
-        """Write log, state and model of a Training."""
-        s, sums = self.settings.problem, done.sums
-        if sums is None and len(self.hashes):
-            if done.status is INTERRUPTED:
-                raise KeyboardInterrupt  # nothing is written, as after Ctrl-C before the training
-            raise SvmtoolError(
-                f"{self.path} is not written: the run ended before the sums over its rows, which its state "
-                "contains, were computed"
-            )
-        if sums is None:
-            sums = ClassStatistics([label for label, _ in s.class_weights], self.features)
-        TrainingState(self.settings, self.hashes, sums, done.results).write(self.path, done.model)
-
-    def close(self) -> None:
-        """Unlock the model."""
-        self._lock.close()
-
-
-def new_state(settings: Settings, table: Dataset, model_path: str, console: Any) -> NewState | None:
-    """The NewState of a training; None, with a warning or the solver's message, where a state is impossible."""
-    used = table.in_use()
-    if not _is_adaptable(settings, used):
-        return None
-    if model_path != "-" and may_be_replaced(model_path):
-        return NewState(settings, used, model_path)
-    console.warn(f"WARNING: {model_path} is not a regular file and has no state beside it: rows cannot be added later")
-    return None

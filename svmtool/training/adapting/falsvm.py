@@ -77,7 +77,7 @@ class FastAdaptable(Adaptable):
         log.append(entries(hashes, gone), removed=True)
         if log.balance() == self.state.sums.n:  # no row that was added is left
             self.state.sums.clear()
-            self.state.form = None
+            self.form = None
         return f"{len(table)} rows, {np.sum(np.minimum(count, out))} of them in the model"
 
 

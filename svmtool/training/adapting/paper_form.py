@@ -1,8 +1,8 @@
 """What an adaptable model of --method paper keeps beside its sums: P and w, which Eqs. 4 to 10 change row by row.
 
-A row costs d^2 for each P: problems of several classes share one where their rows have the same weights.  What depends
-on more than rows (C, the bias feature, the set of labels and their weights) is computed anew from the sums: w = P A y in
-O(d^2), and P by a factorisation.
+A row costs d^2 for each P: problems of several classes share one where their rows have the same weights.  Where C, the
+bias feature, or the weights of rows change, P is computed anew from the sums by a factorisation; w = P A y, in O(d^2),
+where the set of labels changes, too.
 """
 
 from __future__ import annotations
@@ -12,32 +12,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from svmtool.data.class_statistics import ClassStatistics
+from svmtool.data.labels import Weighting, two_class_problems, weightings
 from svmtool.errors import SvmtoolError
-from svmtool.objectives.normal_equations import equations_of, two_class_problems
+from svmtool.formats.adaptable.state import State
+from svmtool.linalg.systems import mirror
+from svmtool.objectives.normal_equations import equations_of
 from svmtool.objectives.task import Task
 from svmtool.papers.lssvm import add, algorithm_2, remove, row, scale
 from svmtool.papers.running import Matrix, matrix, run
 from svmtool.solvers.shared.base import Monitor
 
-Key = tuple[tuple[int, float], ...]  # of a P: labels whose rows have a factor other than 1, and the factors
-
-
-def keys_of(labels: Sequence[int], factor: Sequence[float]) -> list[Key]:
-    """The key of the P of each two-class problem of these labels."""
-    return [
-        tuple((label, f) for label, f in zip(labels, carried.tolist(), strict=True) if f != 1.0)
-        for _, carried in two_class_problems(factor)
-    ]
-
 
 class PaperForm:
     """P and w of the problems of `labels`, see the module's docstring.
 
-    inverses: key -> nu P = (I + 2 C sum v_i x_i x_i')^-1, f8[d, d] in Fortran order.  W f8[d, problems].
+    inverses: weighting -> nu P = (I + 2 C sum v_i x_i x_i')^-1, f8[d, d] in Fortran order.  W f8[d, problems].
     C, bias, labels: of these.
     """
 
-    def __init__(self, labels: list[int], inverses: dict[Key, np.ndarray], W: np.ndarray, C: float, bias: float):
+    def __init__(self, labels: list[int], inverses: dict[Weighting, np.ndarray], W: np.ndarray, C: float, bias: float):
         self.labels, self.inverses, self.W, self.C, self.bias = labels, inverses, W, C, bias
 
     def extend(self, d: int) -> None:
@@ -57,14 +50,18 @@ class PaperForm:
 
     def solutions(self, factor: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
         """w and nu P of each problem."""
-        return [(self.W[:, k], self.inverses[key]) for k, key in enumerate(keys_of(self.labels, factor))]
+        return [(self.W[:, k], self.inverses[key]) for k, key in enumerate(weightings(self.labels, factor))]
 
     def change(self, X: Matrix, place: np.ndarray, r: np.ndarray, sign: float, factor: Sequence[float]) -> None:
         """Add rows (sign 1) or remove them (-1): X (n, d), labels[place_i] and the weight r_i of each, one by one.
 
         SvmtoolError where a row cannot be removed without a loss of digits; then the form is of no use.
         """
-        update, problems, keys = add if sign > 0.0 else remove, two_class_problems(factor), keys_of(self.labels, factor)
+        update, problems, keys = (
+            add if sign > 0.0 else remove,
+            two_class_problems(factor),
+            weightings(self.labels, factor),
+        )
         for key, P in self.inverses.items():
             own = [k for k, other in enumerate(keys) if other == key]
             signs, w = np.stack([problems[k][0] for k in own]), self.W[:, own]
@@ -77,7 +74,6 @@ class PaperForm:
                     raise RowError(i, str(e)) from None
             self.inverses[key], self.W[:, own] = P, w
 
-
     def visit(self, task: Task) -> np.ndarray:
         """Make FALSVM's passes over the rows of a two-class task, in their order; how often each was added, i8[n]."""
         X, C, order = matrix(task.rows), task.cost, np.arange(task.rows.n)
@@ -85,6 +81,7 @@ class PaperForm:
         steps = algorithm_2(X, task.y, C, [order] * task.options.passes, max(1, len(order)), (P / nu, self.W[:, 0]))
         point, _ = run(steps, Monitor())
         self.inverses[key], self.W[:, 0] = nu * point.P, point.w
+        assert point.taken is not None
         return point.taken
 
 
@@ -96,12 +93,20 @@ class RowError(SvmtoolError):
         self.place = place
 
 
+def read(state: State) -> PaperForm | None:
+    """The form in a state that was read; None if it was written with --method fast."""
+    if state.inverses is None or state.w is None:
+        return None
+    inverses = {weighting: np.asfortranarray(mirror(upper)) for weighting, upper in state.inverses.items()}
+    return PaperForm(list(state.sums.labels), inverses, state.w, state.C, state.bias)
+
+
 def form_of(
     sums: ClassStatistics, C: float, bias: float, factor: Sequence[float], before: PaperForm | None = None
 ) -> PaperForm:
     """The form of the rows in the sums: `before`, extended to their features, as far as it still holds."""
     d, labels = sums.m + (bias >= 0), list(sums.labels)
-    keys, inverses = keys_of(labels, factor), {}
+    keys, inverses = weightings(labels, factor), {}
     if before is not None and (before.C, before.bias) == (C, bias):
         before.extend(d)
         inverses = {key: before.inverses[key] for key in keys if key in before.inverses}
