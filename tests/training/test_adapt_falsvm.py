@@ -211,5 +211,8 @@ def test_odd_data_end_honestly(data, options, svm_train):
     for change in ("--add", "--remove"):
         status, _, err = svm_train("-q", "-s", 72, change, "new", "-i", "m")
         unknown = "is a third label" if change == "--add" else "does not contain this row"
+        if "too few digits" in err:  # of 1 - a in Eq. 8, at a large cost
+            assert status == 1 and options[1] == 1e10 and change == "--remove"
+            status, _, err = svm_train("-q", "-s", 72, change, "new", "-i", "m", "--method", "fast")
         assert status == 0 or (data[:1] == "2" and unknown in err), err
         assert all(np.all(np.isfinite(w)) for w in weights_in("m").values())

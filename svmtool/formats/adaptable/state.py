@@ -158,10 +158,6 @@ def _check(name: str, arrays: dict) -> None:
         raise ModelError(f"{name} is damaged: a cost or a sum of squares is negative")
     if len(set(arrays["labels"].tolist())) < k:
         raise ModelError(f"{name} is damaged: a label occurs twice")
-    if "inverse" in arrays and np.any(
-        arrays["inverse"][:, np.cumsum(np.arange(d, 0, -1)) - np.arange(d, 0, -1)] <= 0.0
-    ):
-        raise ModelError(f"{name} is damaged: its inverse is not positive")
 
 
 def _problems(arrays: dict) -> list[Weighting]:

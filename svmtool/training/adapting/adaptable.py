@@ -242,7 +242,7 @@ class Adaptable:
         notes = (
             f"# svmtool {__version__}: -s {row.number} ({row.name}) -c {state.C:.17g} -B {bias:.17g}{asked}",
             f"# {certificate.line()}",
-            f"# {self.counted}: {sums.n}, by sums over rows added and removed",
+            f"# {self.counted}: {sums.n}, by {'updates' if row.printed else 'sums'} over rows added and removed",
         )
         kept = zip(problems, solved, given, strict=False)
         error = max((rounding(p, w, sums, known) for p, (w, _), known in kept), default=0.0)

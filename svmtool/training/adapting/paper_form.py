@@ -94,10 +94,14 @@ class RowError(SvmtoolError):
 
 
 def read(state: State) -> PaperForm | None:
-    """The form in a state that was read; None if it was written with --method fast."""
+    """The form in a state that was read; None if it was written with --method fast.
+
+    A P whose diagonal is not positive, which only rounding or damage explains, is left out: it is computed anew.
+    """
     if state.inverses is None or state.w is None:
         return None
-    inverses = {weighting: np.asfortranarray(mirror(upper)) for weighting, upper in state.inverses.items()}
+    positive = {key: P for key, P in state.inverses.items() if np.all(np.diagonal(P) > 0.0)}
+    inverses = {key: np.asfortranarray(mirror(P)) for key, P in positive.items()}
     return PaperForm(list(state.sums.labels), inverses, state.w, state.C, state.bias)
 
 
@@ -117,4 +121,4 @@ def form_of(
         if keys[k] not in inverses:
             inverses[keys[k]] = np.asfortranarray(equations.matrix.factor().inverse())
         W[:, k] = inverses[keys[k]] @ (2.0 * C * equations.b)  # w = P A y
-    return PaperForm(labels, inverses, W, C, bias)
+    return PaperForm(labels, {key: inverses[key] for key in keys}, W, C, bias)  # in the order of the problems
