@@ -67,6 +67,10 @@ ABOUT = {
 }  # fmt: skip
 
 
+class DigitsError(SvmtoolError):
+    """Rounding leaves too few digits."""
+
+
 class Added(Point):
     """An iterate after rows were added."""
 
@@ -88,9 +92,12 @@ def add(
     """Return P, changed in place, and w after the row with the entries x at j and the label y is added.
 
     P: f8[d, d] in Fortran order.  w: f8[d]; or f8[d, k], and y f8[k], for several problems with the same G.
+    DigitsError where P is not positive definite any more.
     """
     Px = P[:, j] @ x
     a = float(x @ Px[j])
+    if not a >= 0.0:
+        raise DigitsError(f"x'Px = {a:.2g}, which is not positive: rounding has left P without digits")
     P = dger(-1.0 / (1.0 + a), Px, Px, a=P, overwrite_a=True)  # (4)
     Px = Px / (1.0 + a)  # (5): now P'x
     return P, w + np.multiply.outer(Px, y - x @ w[j])  # (6)
@@ -99,11 +106,11 @@ def add(
 def remove(
     P: np.ndarray, w: np.ndarray, j: np.ndarray | slice, x: np.ndarray, y: float | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return P, changed in place, and w after a row is removed; see `add`.  SvmtoolError where 1 - a <= LEAST."""
+    """Return P, changed in place, and w after a row is removed; see `add`.  DigitsError where 1 - a <= LEAST."""
     Px = P[:, j] @ x
     a = float(x @ Px[j])
     if not 1.0 - a > LEAST:
-        raise SvmtoolError(f"Eq. 8 divides by 1 - x'Px = {1.0 - a:.2g}, of which rounding leaves too few digits")
+        raise DigitsError(f"Eq. 8 divides by 1 - x'Px = {1.0 - a:.2g}, of which rounding leaves too few digits")
     P = dger(1.0 / (1.0 - a), Px, Px, a=P, overwrite_a=True)  # (8)
     Px = Px / (1.0 - a)  # (9): now P'x
     return P, w + np.multiply.outer(Px, x @ w[j] - y)  # (10)
@@ -156,7 +163,10 @@ def algorithm_1(X: Matrix, y: np.ndarray, C: np.ndarray, every: int = 1) -> Gene
     yield Added(w, objective(X, y, C, w), record={"active": 0}, P=P, taken=None)
     for k in range(n) if d else ():  # without features no row changes w
         j, x = row(X, k)
-        P, w = add(P, w, j, root[k] * x, root[k] * y[k])
+        try:
+            P, w = add(P, w, j, root[k] * x, root[k] * y[k])
+        except DigitsError:
+            return PRECISION
         added = k + 1
         if added % every == 0 or added == n or limits.is_ended():
             yield Added(w, objective(X, y, C, w), record={"active": added}, number=added, P=P, taken=None)
@@ -180,7 +190,10 @@ def algorithm_2(
         for at, k in enumerate(order.tolist() if d else (), 1):
             j, x = row(X, k)
             if y[k] * (x @ w[j]) < 0.0 or not np.any(w):
-                P, w = add(P, w, j, root[k] * x, root[k] * y[k])
+                try:
+                    P, w = add(P, w, j, root[k] * x, root[k] * y[k])
+                except DigitsError:
+                    return PRECISION
                 taken[k] += 1
             if at % every == 0 or at == n or limits.is_ended():
                 record = {"active": int(taken.sum())}

@@ -106,9 +106,12 @@ def algorithm_2(
     """
     state, y = steps.state, steps.state.problem.y
     beyond = (1.0 + MAX_EXCESS) * float(np.sum(state.problem.cost))
-    progress, positive = Progress(FIRST_RESIDUAL_CHECK), True
+    progress, positive, before = Progress(FIRST_RESIDUAL_CHECK), True, (state.c, state.e)
     while True:
         worst, (dual, gap) = float(np.abs(state.e).max()), state.values()  # worst: |g|_inf
+        if not np.isfinite(worst + dual + gap):
+            state.c, state.e = before
+            return PRECISION
         doubtful = worst < eps or not dual <= beyond or state.error() > NEGLIGIBLE_RESIDUAL_ERROR * max(worst, eps)
         if doubtful and not state.exact:
             state.refresh()
@@ -120,6 +123,7 @@ def algorithm_2(
             return INDEFINITE
         if progress.stalls(gap, dual):
             return PRECISION
+        before = state.c.copy(), state.e.copy()
         positive = steps.run(eps, min(every, most - steps.count))
 
 

@@ -28,9 +28,7 @@ def test_runs_side_by_side_have_numbers_of_threads_of_their_own():
 
     def one(k: int) -> bool:
         n = 1 + k % 3
-        done = api.fit(
-            LARGE[:2000], LABELS[:2000], n, threads=n, callback=lambda record: seen[n].add(pool.count())
-        )
+        done = api.fit(LARGE[:2000], LABELS[:2000], n, threads=n, callback=lambda record: seen[n].add(pool.count()))
         return api.dumps(done) == wanted[n]
 
     with ThreadPoolExecutor(4) as executor:

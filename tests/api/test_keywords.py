@@ -144,9 +144,7 @@ def test_alpha_gives_the_weights():
 def test_precomputed_is_the_kernel():
     done, linear = (api.fit(rows, Y3, 0, kernel=k) for rows, k in ((X @ X.T, "precomputed"), (X, "linear")))
     new = RNG.normal(size=(20, 4))
-    np.testing.assert_allclose(
-        api.decision_values(done, new @ X.T), api.decision_values(linear, new), atol=5e-3
-    )
+    np.testing.assert_allclose(api.decision_values(done, new @ X.T), api.decision_values(linear, new), atol=5e-3)
     with pytest.raises(ValueError, match="precomputed kernel"):
         api.predict(done, new)
 

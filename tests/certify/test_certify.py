@@ -150,8 +150,16 @@ DRAWN = st.tuples(st.integers(1, 5), st.integers(1, 7)).flatmap(
 @every_loss
 @settings(max_examples=10, deadline=None)
 @given(drawn=DRAWN)
-@example((np.zeros((2, 1)), np.array([1.0, -1.0]), np.array([30.0, 0.0]), np.array([1.0, 0.0]), np.ones((2, 2)),
-          np.array([0.95, 0.95])))  # the free bias leaves round-off of the dual point
+@example(
+    (
+        np.zeros((2, 1)),
+        np.array([1.0, -1.0]),
+        np.array([30.0, 0.0]),
+        np.array([1.0, 0.0]),
+        np.ones((2, 2)),
+        np.array([0.95, 0.95]),
+    )
+)  # the free bias leaves round-off of the dual point
 def test_weak_duality_whatever_weights_and_dual_point(bias, loss, drawn):
     """A bound from one w, or from any alpha, is never above the value at another w: targets and costs 0 included."""
     X, y, cost, target, W, alpha = drawn

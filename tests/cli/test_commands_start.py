@@ -95,7 +95,7 @@ def test_script_names_and_arguments(made, tmp_path):
         assert process.communicate(b"!", timeout=60)[1].startswith(b"can't open input file no")
 
 
-ENVS = "echo \"env: illegal option -- -\" >&2; exit 1", "exit 125", None
+ENVS = 'echo "env: illegal option -- -" >&2; exit 1', "exit 125", None
 
 
 @pytest.mark.parametrize("turn", [0, *(pytest.param(k, marks=pytest.mark.exhaustive) for k in (1, 2))])

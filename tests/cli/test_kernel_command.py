@@ -310,9 +310,7 @@ def test_limits_are_reported(limit, sets, svm_train, out_of_time):
     assert status == 0 and err.startswith("WARNING: not converged: ") and (sets / "m").exists()
     assert svm_train(*argv, "--strict", "two", "m")[0] == 2
     status, out, err = svm_train(*argv, "-v", "3", "--strict", "two")
-    assert (
-        status == 2 and out.startswith("Cross Validation") and err.startswith("WARNING: 3 of 3 folds did not ")
-    )
+    assert status == 2 and out.startswith("Cross Validation") and err.startswith("WARNING: 3 of 3 folds did not ")
 
 
 def test_ctrl_c_leaves_a_model(sets):

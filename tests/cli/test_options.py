@@ -104,6 +104,7 @@ def test_files(line, data, model):
 def test_empty_argument_is_a_file_name():
     assert parse([""]).data == ""
 
+
 NO_SEARCH = "Warm-start parameter search only available for -s 0, -s 2 and -s 11; here also for " + ", ".join(
     f"-s {row.number}" for row in registry.supporting("-C") if row.number >= 30
 )

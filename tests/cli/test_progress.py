@@ -252,7 +252,7 @@ def test_ctrl_c_leaves_one_line(stdout, tmp_path):
 
 
 def test_a_process_in_the_background_draws_nothing(tmp_path):
-    job = "import subprocess, sys; line = 'set -m; \"$0\" \"$@\" & wait'\n"
+    job = 'import subprocess, sys; line = \'set -m; "$0" "$@" & wait\'\n'
     job += "subprocess.run(['sh', '-c', line, sys.executable, *sys.argv[1:]])"
     code = "import time; from svmtool import progress\nwith progress.shown(): time.sleep(1.5)"
     screen = Screen(["-c", job, "-c", code], tmp_path, stdout=True)

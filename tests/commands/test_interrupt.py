@@ -255,8 +255,6 @@ def test_predictions_of_a_model_that_was_interrupted(tmp_path, command):
     table = Dataset(np.array([1.0, -1.0]), np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([1.0, -1.0]), 1)
     (tmp_path / "d").write_text("1 1:1\n-1 1:-1\n")
     note = "# Stopped: interrupted: the best model so far is kept"
-    linear.write(
-        str(tmp_path / "m"), LinearModel("L2R_L2LOSS_SVC", (1, -1), 1, -1.0, np.ones((1, 1)), None, (note,))
-    )
+    linear.write(str(tmp_path / "m"), LinearModel("L2R_L2LOSS_SVC", (1, -1), 1, -1.0, np.ones((1, 1)), None, (note,)))
     assert linear.read(str(tmp_path / "m")).predict(table).tolist() == [1.0, -1.0]
     assert command("predict", "d", "m", "out").stdout == b"Accuracy = 100% (2/2)\n"

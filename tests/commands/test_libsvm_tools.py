@@ -150,7 +150,7 @@ def test_easy(libsvm, whole):
         pytest.skip("easy.py refuses to run without /usr/bin/gnuplot")
     if not whole:
         (libsvm.folder / "grid.py").rename(libsvm.folder / "whole_grid.py")
-        put_script(libsvm.folder / "grid.py", "exec ./whole_grid.py -log2c -1,3,4 -log2g -5,-1,4 \"$@\"")
+        put_script(libsvm.folder / "grid.py", 'exec ./whole_grid.py -log2c -1,3,4 -log2g -5,-1,4 "$@"')
     done = libsvm("easy", "breast_cancer", "breast_cancer.t")
     assert done.returncode == 0, done.stderr
     assert float(re.search(r"^Accuracy = (\S+)%", done.stdout, re.MULTILINE)[1]) > 94

@@ -269,9 +269,7 @@ def test_fused_l1_takes_the_steps_of_its_python_form(n, d, C, loss, start, bias)
     rows = CsrRows(*csr_of(p.X), d, bias)
     task = Task(rows, p.y, p.cost, target=np.zeros(n) if loss == "logistic" else None)
     w = None if start is None else np.full(rows.d, start)
-    small, steps = (
-        solve_l1(task, Monitor(gap=1e-9), Rule(), w, method=method) for method in ("fused", "matrix")
-    )
+    small, steps = (solve_l1(task, Monitor(gap=1e-9), Rule(), w, method=method) for method in ("fused", "matrix"))
     same_steps(small, steps)
     assert small.status is GAP
     best = optimum(p).value

@@ -31,6 +31,7 @@ from svmtool.tolerances import RULE_SHARE
 
 solve_mfn = registry.solver_of(mfn)
 
+
 def squared_hinge(
     task: Task, monitor: Monitor, rule: Rule, first_turn: float = 1000.0, max_epochs: int = MAX_EPOCHS
 ) -> Result:

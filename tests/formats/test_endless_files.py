@@ -127,8 +127,6 @@ def test_weights_of_zero_take_no_memory(tmp_path):
     (tmp_path / "d").write_text(f"1 {n}:1\n-1 {n}:-1\n")
     code = "from svmtool.cli.predict.command import main; assert not main(['d', 'm', 'o'])"
     code += "\nfrom svmtool.data.mapped_arrays import peak\nprint(peak())"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.stdout.startswith("Accuracy = 100% (2/2)\n"), done.stderr
     assert int(done.stdout.split()[-1]) < 80e6

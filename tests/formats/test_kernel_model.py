@@ -193,9 +193,7 @@ FAULTS = {
     },
     "probA inf": (GOOD.replace("nr_sv", "probA inf nr_sv"), EARLY + "line 8: number 1 of 1 numbers after probA is inf"),
     "marks": (ONE_CLASS.replace("SV", "prob_density_marks 1 nan\nSV"), EARLY + "line 7: prob_density_marks is nan"),
-    "degree below 0": (
-        GOOD.replace("rbf", "polynomial\ndegree -1\ncoef0 0"), "ERROR: degree of the model is negative"
-    ),
+    "degree below 0": (GOOD.replace("rbf", "polynomial\ndegree -1\ncoef0 0"), "ERROR: degree of the model is negative"),
     "another vector": (GOOD + "-1 1:5 \n", "ERROR: line 12: '-1' follows the model"),
     "second coefficient nan": (
         NINE + "1 nan 1 1 1 1 1 1 1:1 \n-1 1 1 1 1 1 1 1 2:2 \n",

@@ -125,7 +125,8 @@ FAULTS = {
         "ERROR: fscanf failed to read the model: line 6: rho is -nan, which is not finite",
     ),
     "infinite rho that is not of one-class": (
-        GOOD.replace("w\n", "rho inf\nw\n"), "ERROR: fscanf failed to read the model: line 6: rho is inf, which"
+        GOOD.replace("w\n", "rho inf\nw\n"),
+        "ERROR: fscanf failed to read the model: line 6: rho is inf, which",
     ),
     "infinite bias": (GOOD.replace("bias -1", "bias -inf"), "ERROR: fscanf failed to read the model: line 5: bias"),
     **{

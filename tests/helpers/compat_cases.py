@@ -61,8 +61,7 @@ LOOSE = {
 # name of a case -> a warning on stderr where the reference prints nothing
 WARNED = {
     "predict_beyond_features": "WARNING: t has features up to 9, the model 2: larger indices are ignored\n",
-    "train_options_after_data":
-        "WARNING: options come before the data file: -s is taken as the name of the model\n",
+    "train_options_after_data": "WARNING: options come before the data file: -s is taken as the name of the model\n",
 }
 
 # name of a case -> a line that we print besides the recorded ones

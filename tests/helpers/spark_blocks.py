@@ -47,9 +47,7 @@ class Here(Collective):
         self._read()
 
     def _read(self) -> None:
-        self.blocks = [
-            Block(parse([b"\n".join([*part, b""])]), DENSE_BELOW, k) for k, part in enumerate(self.parts)
-        ]
+        self.blocks = [Block(parse([b"\n".join([*part, b""])]), DENSE_BELOW, k) for k, part in enumerate(self.parts)]
 
     def _exchange(self, calls: list, add: bool) -> list[Any]:
         self.asked += 1

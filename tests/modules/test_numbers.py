@@ -60,9 +60,7 @@ def test_as_many_digits_as_the_number_has(group):
     n = len(values)
     text = b"".join(rows_text(np.zeros((1, n)), np.arange(n + 1), np.zeros(n, np.int32), values, numbers.WHOLE))
     found = [line.split(":")[1].strip() for line in text.decode().splitlines()]
-    assert found == [
-        next(t for k in range(8, 18) if float(t := f"{x:.{k}g}") == x) for x in values.tolist()
-    ]
+    assert found == [next(t for k in range(8, 18) if float(t := f"{x:.{k}g}") == x) for x in values.tolist()]
     assert np.array([float(t) for t in found]).tobytes() == values.tobytes()
 
 

@@ -112,7 +112,7 @@ class Adaptable:
     def remove(self, path: str, table: Dataset) -> str:
         """Remove rows; returns a text with their number.  SvmtoolError, with nothing changed, if one is missing."""
         hashes = self._hashes_held(path, table)
-        self._take_out(path, table, table.in_use().factors)
+        self._change_from(path, table, table.in_use().factors, -1.0)
         table = table.in_use()
         self.log_at_target().append(hashes, removed=True)
         return f"{len(table)} rows"
@@ -130,13 +130,12 @@ class Adaptable:
             )
         return hashes
 
-    def _take_out(self, path: str, table: Dataset, r: np.ndarray) -> None:
-        """Remove rows with the weights r; SvmtoolError where one would take too many digits with it."""
+    def _change_from(self, path: str, table: Dataset, r: np.ndarray, sign: float) -> None:
+        """`_change` by rows of a file; SvmtoolError, with the line, where rounding leaves too few digits."""
         try:
-            self._change(table.in_use(), r, -1.0)
+            self._change(table.in_use(), r, sign)
         except paper_form.RowError as e:
-            where = f"{path}: line {line_of(table, e.place)}"
-            raise SvmtoolError(f"{where}: {e}: no row is removed; use --method fast") from None
+            raise SvmtoolError(f"{path}: line {line_of(table, e.place)}: {e}") from None
 
     def add(self, table: Dataset) -> str:
         """Add rows; returns a text with their number."""
@@ -197,7 +196,11 @@ class Adaptable:
         arriving = self._arriving(table)
         form = self._form()
         if form is not None:
-            form.change(matrix(arriving.rows), arriving.place, r, sign, arriving.factor)
+            try:
+                form.change(matrix(arriving.rows), arriving.place, r, sign, arriving.factor)
+            except paper_form.RowError:
+                self.form = None
+                raise
         self._change_sums(table, r, sign)
 
     def _change_sums(self, table: Dataset, r: np.ndarray, sign: float) -> None:

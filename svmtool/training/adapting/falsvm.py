@@ -72,7 +72,7 @@ class FastAdaptable(Adaptable):
         out = times_added(*self.log.history(np.concatenate((different, different ^ ADDED))), count)
         gone = np.zeros(len(table), np.int64)
         gone[first] = out
-        self._take_out(path, whole, table.factors * gone)
+        self._change_from(path, whole, table.factors * gone, -1.0)
         log = self.log_at_target()
         log.append(entries(hashes, gone), removed=True)
         if log.balance() == self.state.sums.n:  # no row that was added is left

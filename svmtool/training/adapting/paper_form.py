@@ -18,7 +18,7 @@ from svmtool.formats.adaptable.state import State
 from svmtool.linalg.systems import mirror
 from svmtool.objectives.normal_equations import equations_of
 from svmtool.objectives.task import Task
-from svmtool.papers.lssvm import add, algorithm_2, remove, row, scale
+from svmtool.papers.lssvm import DigitsError, add, algorithm_2, remove, row, scale
 from svmtool.papers.running import Matrix, matrix, run
 from svmtool.solvers.shared.base import Monitor
 
@@ -55,7 +55,7 @@ class PaperForm:
     def change(self, X: Matrix, place: np.ndarray, r: np.ndarray, sign: float, factor: Sequence[float]) -> None:
         """Add rows (sign 1) or remove them (-1): X (n, d), labels[place_i] and the weight r_i of each, one by one.
 
-        SvmtoolError where a row cannot be removed without a loss of digits; then the form is of no use.
+        RowError where rounding leaves too few digits; then the form is of no use.
         """
         update, problems, keys = (
             add if sign > 0.0 else remove,
@@ -70,8 +70,8 @@ class PaperForm:
                 j, x = row(X, i)
                 try:
                     P, w = update(P, w, j, root[i] * x, root[i] * signs[:, place[i]])
-                except SvmtoolError as e:
-                    raise RowError(i, str(e)) from None
+                except DigitsError as e:
+                    raise RowError(i, f"{e}: use --method fast") from None
             self.inverses[key], self.W[:, own] = P, w
 
     def visit(self, task: Task) -> np.ndarray:
@@ -79,14 +79,16 @@ class PaperForm:
         X, C, order = matrix(task.rows), task.cost, np.arange(task.rows.n)
         [(key, P)], nu = self.inverses.items(), scale(C)[0]
         steps = algorithm_2(X, task.y, C, [order] * task.options.passes, max(1, len(order)), (P / nu, self.W[:, 0]))
-        point, _ = run(steps, Monitor())
+        point, status = run(steps, Monitor())
+        if not status.converged:
+            raise SvmtoolError("rounding has left P without digits: use --method fast")
         self.inverses[key], self.W[:, 0] = nu * point.P, point.w
         assert point.taken is not None
         return point.taken
 
 
 class RowError(SvmtoolError):
-    """A row that cannot be removed; place: its number, from 0."""
+    """A row that cannot be added or removed; place: its number, from 0."""
 
     def __init__(self, place: int, why: str):
         super().__init__(why)
