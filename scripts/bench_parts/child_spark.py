@@ -96,9 +96,7 @@ def main() -> None:
     answer: dict = {"runs": []}
     with Session(order["master"], "benchmark", {"spark.driver.memory": order["memory"]}) as session:
         for run in order["runs"]:
-            found = [
-                train(session, order["path"], Settings.of(**run["settings"])) for _ in range(order["repeats"])
-            ]
+            found = [train(session, order["path"], Settings.of(**run["settings"])) for _ in range(order["repeats"])]
             model, _, answer["reading"], costs, answer["rows"] = found[-1]
             linear.write(run["model"], model)
             seconds = statistics.median(seconds for _, seconds, *_ in found)

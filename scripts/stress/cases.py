@@ -44,7 +44,6 @@ class Run(NamedTuple):
         """A key that is equal for runs with the same objective."""
         return (self.row.kernel, self.problem)
 
-
     @property
     def convex(self) -> bool:
         """Whether the problem is convex; with some kernels there are only stationary points."""

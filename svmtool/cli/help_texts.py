@@ -99,13 +99,13 @@ def long_option_rows(libsvm: bool = False) -> list[tuple[str, str]]:
 
 def _with_kernels(name: str) -> bool:
     """Whether a long option is about the command, or supported with a kernel."""
-    return not LONG_OPTIONS[name].setting or registry.anywhere(name, registry.KERNEL_SOLVERS)
+    return not LONG_OPTIONS[name].setting or registry.anywhere(name, registry.rows_of(kernel=True))
 
 
 def _only(option: str, libsvm: bool = False) -> str:
     """` (-s 2 or 40 only)`, ` (not -s 43)` or ` (with kernels only)` for an option that not every solver supports."""
     option = option[:2] if option.startswith("-w") else option
-    able = [row for row in registry.KERNEL_SOLVERS if option in registry.supported_options(row)]
+    able = registry.supporting(option, kernel=True)
     rows, known = able, registry.KERNEL_SOLVERS
     if not libsvm:
         rows, known = registry.supporting(option), registry.SOLVERS

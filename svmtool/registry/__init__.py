@@ -88,10 +88,11 @@ def rows_of(kernel: bool) -> tuple[Solver, ...]:
     return KERNEL_SOLVERS + KERNEL_PRINTED if kernel else SOLVERS + PRINTED
 
 
-def supporting(option: str) -> list[Solver]:
+def supporting(option: str, kernel: bool = False) -> list[Solver]:
     """Return the rows that support an option with one of their methods, in the order of the table."""
-    printed = {row.number: row for row in PRINTED}
-    both = ([row, *([printed[row.number]] if row.number in printed else [])] for row in SOLVERS)
+    printed = {row.number: row for row in (KERNEL_PRINTED if kernel else PRINTED)}
+    rows = KERNEL_SOLVERS if kernel else SOLVERS
+    both = ([row, *([printed[row.number]] if row.number in printed else [])] for row in rows)
     return [pair[0] for pair in both if any(option in supported_options(row) for row in pair)]
 
 

@@ -87,9 +87,7 @@ def over_costs(outcomes: list[Outcome]) -> Finding:
         f"They differ by {max(worst):.2f} points of accuracy at most, by {sorted(worst)[len(worst) // 2]:.2f} in the "
         f"median; {sum(x <= POINTS for x in worst)} of {len(worst)} within {POINTS:g}."
     )
-    why = (
-        f"{unended} of {len(worst)} inexact runs hit the time limit before their gap" if unended else ""
-    )
+    why = f"{unended} of {len(worst)} inexact runs hit the time limit before their gap" if unended else ""
     tables = [Dataset("Points of accuracy, inexact minus exact, both at a gap of 1%", ["set", "loss", *costs], table)]
     return Finding(words, verdict([x <= POINTS for x in worst]), tables, plots, why)
 

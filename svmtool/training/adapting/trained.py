@@ -101,8 +101,7 @@ class NewState:
             if done.status is INTERRUPTED:
                 raise KeyboardInterrupt  # nothing is written, as after Ctrl-C before the training
             raise SvmtoolError(
-                f"{self.path} is not written: the run ended before the sums over its rows, which its state "
-                "contains, were computed"
+                f"{self.path} is not written: the run ended before its state, which is of all rows, was computed"
             )
         if sums is None:
             sums = ClassStatistics([label for label, _ in s.class_weights], self.features)
