@@ -39,7 +39,9 @@ METHODS = {
 }
 _WEIGHTED = "rows with their own C_i, which print does not have, are multiplied by sqrt(C_i / C) with the largest C"
 _SIGN = "w changes by +P'x (y - w'x), as Eq. 6 has it; the minus sign in the algorithm is a slip"
-_REMOVED = "a row with 1 - x'Px <= 1.5e-8 in Eq. 8 is not removed: half of the digits would be lost"
+_REMOVED = "a row with 1 - x'Px <= 1.5e-8 (Eq. 8), half of whose digits are round-off, is not removed"
+_POSITIVE = "it ends, not converged, where rounding has made x'Px negative"
+_SHARED = "with several classes those with the same G share one P beside the model"
 _ANEW = "where -c, -B or the class weights of its rows change, P is computed anew from sums over the rows, in O(d^3)"
 ABOUT = {
     70: About(
@@ -50,7 +52,7 @@ ABOUT = {
     ),
     71: About(
         "Algorithm 1: all rows are added one after another (Eqs. 4-6); --add and --remove: Eqs. 4-6 and 8-10",
-        (_SIGN, _WEIGHTED, "with several classes those with the same G share one P beside the model", _REMOVED, _ANEW),
+        (_SIGN, _WEIGHTED, _SHARED, _POSITIVE, _REMOVED, _ANEW),
         "one row: d^2 for P, the same number of operations to add and to remove one",
         "sums over the rows and one factorisation, d^3 / 3 after each change of the rows",
     ),
@@ -59,7 +61,7 @@ ABOUT = {
         (
             _SIGN, _WEIGHTED, "while w = 0, which has no wrong side, each row is added; print adds the first row",
             "--passes N: N passes, each in its own random order, where print has one",
-            "rows that come by --add are visited in the order of the file or stream", _REMOVED, _ANEW,
+            "rows that come by --add are visited in the order of the file or stream", _POSITIVE, _REMOVED, _ANEW,
         ),
         "one row: d to test it, d^2 for P where it is added",
         "the same algorithm, by compiled loops that change P for many rows at once",
@@ -211,17 +213,15 @@ def shuffled(n: int, passes: int, seed: int) -> Iterator[np.ndarray]:
 
 
 def plan(task: Task, rule: Tolerance, start: np.ndarray | None = None) -> Plan:
-    """Return the plan of -s 70."""
+    """Return the plan of -s 70; those of -s 71 and 72 follow."""
     return Plan("system")
 
 
 def plan_alsvm(task: Task, rule: Tolerance, start: np.ndarray | None = None) -> Plan:
-    """Return the plan of -s 71."""
     return Plan("algorithm 1")
 
 
 def plan_falsvm(task: Task, rule: Tolerance, start: np.ndarray | None = None) -> Plan:
-    """Return the plan of -s 72."""
     return Plan("algorithm 2")
 
 
@@ -231,14 +231,11 @@ def solve(task: Task, monitor: Monitor, rule: Tolerance, start: np.ndarray | Non
     SvmtoolError for more features than the memory, or an adaptable model, has room for.
     """
     X, y, C = matrix(task.rows), task.y, task.cost
-    n, d = X.shape
-    every = max(1, -(-n // RECORDS))
+    (n, d), every = X.shape, max(1, -(-task.rows.n // RECORDS))
     if method == "system":
         if 2 * 8 * d * d > limits.memory():
-            raise SvmtoolError(
-                f"G and its sums of {d} x {d} numbers, {16.0 * d * d / MB:.0f} MB, are beyond the memory: "
-                "use --method fast"
-            )
+            size = f"G and its sums of {d} x {d} numbers, {16.0 * d * d / MB:.0f} MB,"
+            raise SvmtoolError(f"{size} are beyond the memory: use --method fast")
         last, status = run(system(X, y, C), monitor)
         return Result(last.w, status, monitor.iterations, monitor.history)
     if d > ADAPTABLE_FEATURES:
