@@ -246,5 +246,5 @@ def solve(task: Task, monitor: Monitor, rule: Tolerance, start: np.ndarray | Non
         steps = algorithm_2(X, y, C, shuffled(n, task.options.passes, seed), every)
     point, status = run(steps, monitor)
     result = Result(point.w, status, monitor.iterations, monitor.history)
-    result.inverse, result.taken = scale(C)[0] * point.P, point.taken
+    result.inverse, result.taken = None if status is PRECISION else scale(C)[0] * point.P, point.taken
     return result

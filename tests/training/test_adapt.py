@@ -55,6 +55,7 @@ def test_any_sequence_is_batch_training_on_what_remains(data):
     bias = data.draw(st.sampled_from([-1.0, 1.0, 2.5]))
     factor = data.draw(st.sampled_from([{}, {1: 2.0}, {-1: 0.25, 5: 3.0}, {1: 0.0}]))
     asked = ["-c", C, "-B", bias, *(x for label, f in factor.items() for x in (f"-w{label}", f))]
+    asked += ["--method", data.draw(st.sampled_from(["paper", "fast"]))]
     labels = data.draw(st.sampled_from([(1, -1), (1,), (3, 1, -1), (-1, 5)]))
     with folder():
         rows = draw(rng, data.draw(st.integers(1, 30)), data.draw(st.integers(1, 6)), labels)

@@ -96,6 +96,7 @@ def test_any_sequence_is_the_papers(data):
         rows = draw(rng, data.draw(st.integers(1, 30)), data.draw(st.integers(1, 6)))
         rows += [rows[i] for i in rng.integers(0, len(rows), 8)]
         asked = ["-c", C, *(x for label, f in factor.items() for x in (f"-w{label}", f))]
+        asked += ["--method", data.draw(st.sampled_from(["paper", "fast"]))]
         assert run(*asked, "--passes", passes, "d", "m", d=rows) == 0
         paper.add(rows, passes, shuffled(len(rows), passes))
         assume(not paper.tie)

@@ -62,7 +62,7 @@ def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
 def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
     """The pairs to be solved together; None if there are none."""
     s, options = fitting.settings, fitting.settings.run.options
-    if options.paper_form or options.pairs or options.sgd_rows:  # they select the steps of a solver
+    if options.paper_form or options.pairs:  # they select the steps of a solver
         return None
     if len(pairs.ends) - 1 < MIN_CLASSES or pairs.data.weights is not None:
         return None  # with weights the rows of a class differ in cost
