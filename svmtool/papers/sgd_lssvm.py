@@ -36,6 +36,10 @@ from svmtool.solvers.shared.stalling import Progress
 
 T = 1  # t without --sgd-rows: the paper recommends 1 or 2
 PREFETCH_ROWS = 64  # kernel rows computed at a time
+SLOW = Status(
+    "slow", False,
+    "-e would take a thousand times as many iterations as so far: scale the features (svm-scale) or use --method fast",
+)  # fmt: skip
 CALL_STEPS = 1000  # iterations between two records
 
 ABOUT = {
@@ -49,7 +53,7 @@ ABOUT = {
             "kernel values are single precision, kept up to -m MB; g is computed anew in double precision where "
             "their error could matter for -e, and before the run ends",
             "it ends, not converged, where theta's divisor or a dual value above P(0) shows that the kernel is not "
-            "positive definite, and where rounding stops progress",
+            "positive definite, and where -e would take a thousand times as many iterations as so far",
         ),
         "t rows of the kernel matrix, of n values each, and n (t + 1) more operations",
         "conjugate gradients, and a direct solution of few rows",
@@ -122,7 +126,7 @@ def algorithm_2(
         if not (positive and dual <= beyond):
             return INDEFINITE
         if progress.stalls(gap, dual):
-            return PRECISION
+            return SLOW
         before = state.c.copy(), state.e.copy()
         positive = steps.run(eps, min(every, most - steps.count))
 

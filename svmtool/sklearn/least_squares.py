@@ -104,7 +104,7 @@ class LSSVC(LinearClassifier):
         self.n_jobs, self.max_seconds = n_jobs, max_seconds
 
     def _problem(self) -> dict[str, Any]:
-        return {"solver": LSSVM, "C": self.C, "gap": self.tol, **self._bias(False)}
+        return {"solver": LSSVM, "method": "fast", "C": self.C, "gap": self.tol, **self._bias(False)}
 
     def _run(self, X: Any, y: np.ndarray | None, sample_weight: np.ndarray | None = None, **options: Any) -> Any:
         return super()._run(X, y, sample_weight, loo=self._offers_loo(), **options)

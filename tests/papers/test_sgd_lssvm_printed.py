@@ -106,7 +106,13 @@ def test_kernels_without_a_minimum_and_values_without_digits():
     X = rng.normal(size=(76, 6)) * 10.0 ** np.array([-3.0, -2.0, 8.0, -5.0, 2.7, 2.0])
     data = Data(X, np.repeat([1.0, -1.0], 38), np.zeros(76), 0.01)
     result = run(data.problem(ROW, KERNELS["linear"]), 1e-8, max_seconds=1)
-    assert result.status in (INDEFINITE, PRECISION, TIME) and np.all(np.isfinite(result.alpha))
+    assert result.status in (INDEFINITE, PRECISION, sgd_lssvm.SLOW, TIME) and np.all(np.isfinite(result.alpha))
+
+
+def test_a_run_that_would_not_end_says_so(svm_train):
+    data = "".join(f"{1 - k % 2 * 2} 1:{1000 + 7 * k % 31} 2:{k * k % 97}\n" for k in range(60))
+    status, out, err = svm_train("-s", 73, "d", "m", data=data)
+    assert status == 0 and "not converged: -e would take a thousand times as many iterations as so far" in err
 
 
 def made(n=60, seed=1):
