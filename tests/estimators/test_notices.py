@@ -46,7 +46,7 @@ CASES = [
     ("training", "w = 0: ", CENTRED, np.ones(4), "-s 2 -t 0", {"solver": "one-class", "kernel": "linear"},
      OneClassSVM(kernel="linear")),
     ("leave-one-out", "no leave-one-out accuracy", X, Y, f"-s 70 --method fast --loo --max-seconds {LATE}",
-     {"solver": 70, "loo": True, "max_seconds": LATE}, LSSVC(max_seconds=LATE)),
+     {"solver": 70, "method": "fast", "loo": True, "max_seconds": LATE}, LSSVC(max_seconds=LATE)),
     ("probabilities", "holds no probabilities", X[:1], Y[:1], "-s 3 -b 1",
      {"solver": 3, "probability": True, "one_class": True}, None),
     ("status", "not converged: iteration limit", X, Y, "-s 3 -c 100 --max-iter 1",
