@@ -1,4 +1,4 @@
-"""Time limits and interruption of long computations.
+"""Time limits and interruption of long computations, and the size of the memory.
 
 A command has one StopFlag: Ctrl-C sets it, and it holds the deadline of --max-seconds.  Solvers test it between steps.
 Long computations within a step (a matrix, its factor) call `check` between their parts: it raises EndedError once the
@@ -8,6 +8,7 @@ condition given to `until` on this thread holds.
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -47,6 +48,11 @@ def check() -> None:
     """Raise EndedError if this thread's run has to end."""
     if is_ended():
         raise EndedError
+
+
+def memory() -> int:
+    """Bytes of memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 class StopFlag:

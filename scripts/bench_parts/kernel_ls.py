@@ -51,7 +51,7 @@ def parted(ctx: Context, name: str, path: str) -> tuple[str, str]:
 def _trainers(ctx: Context, case: Case) -> dict[str, list[str]]:
     options = ["-t", "2", "-c", f"{case.C:g}", "-g", f"{case.gamma:g}", "-m", str(bars.KERNEL_CACHE_MB)]
     jobs = {
-        tool: within(ctx.budget, [*ours("train"), "-s", s, *options, case.path, _model(ctx, tool)])
+        tool: within(ctx.budget, [*ours("train"), "-s", s, "--method", "fast", *options, case.path, _model(ctx, tool)])
         for tool, s in OURS.items()
     }
     if ctx.libsvm:

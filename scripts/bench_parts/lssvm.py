@@ -88,7 +88,7 @@ def adapt(ctx: Context) -> None:
     report.bar("adding rows: weights' relative distance from training again", found["apart"], "<=", bars.ADAPT_EQUAL)
     for suffix in ("", ".state.npz", ".state.rows"):
         shutil.copyfile(order["model"] + suffix, ctx.path("grown") + suffix)
-    train = [*our_command("train"), "-q", "-s", "71"]
+    train = [*our_command("train"), "-q", "-s", "71", "--method", "fast"]
     jobs = {
         "train": [*train, all_rows, ctx.path("again")],
         "add": [*train, "--add", some, "-i", ctx.path("grown")],

@@ -26,7 +26,7 @@ from svmtool.formats.source import Source
 from svmtool.formats.svmlight import table
 from svmtool.models.kernel import KernelModel
 from svmtool.progress import doing
-from svmtool.training.adapting.adaptable import save
+from svmtool.training.adapting.trained import save
 
 BEGINNING = re.compile(r"^ERROR: (fscanf failed to read (the )?model(: )?)?")
 TINY = np.finfo(float).tiny

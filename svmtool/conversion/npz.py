@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 import numpy as np
@@ -14,6 +13,7 @@ from svmtool.data.sparse_checks import ARRAYS, MAX_FEATURES, refuse_unsound
 from svmtool.errors import RowsError, SvmtoolError
 from svmtool.formats.archive import Archive, ArchiveError
 from svmtool.formats.output import replacing
+from svmtool.limits import memory
 
 LABEL_ARRAYS = ("y", "label", "labels", "target", "targets")
 DENSE = ("X", "x", "features")
@@ -30,7 +30,7 @@ def read(path: str, without_labels: bool, needed: bool = True) -> Dataset:
     """
     try:
         with open(path, "rb") as file:
-            archive = Archive(file, _memory())
+            archive = Archive(file, memory())
             return _rows(path, archive, without_labels, needed)
     except FileNotFoundError:
         raise SvmtoolError(f"can't open input file {path}") from None
@@ -38,11 +38,6 @@ def read(path: str, without_labels: bool, needed: bool = True) -> Dataset:
         raise SvmtoolError(f"can't open input file {path}: {e.strerror or e}") from None
     except (ArchiveError, RowsError) as e:
         raise SvmtoolError(f"can't read {path} as npz: {e}") from None
-
-
-def _memory() -> int:
-    """Bytes of memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _labels(archive: Archive, needed: bool) -> np.ndarray | None:
@@ -98,7 +93,7 @@ def treated(path: str, rows: Dataset, rule: str, labelled: bool, say: Callable[[
 def _refuse_count(rows: int, y: np.ndarray | None) -> None:
     if y is not None and len(y) != rows:
         raise RowsError(f"it holds {rows} rows, but {len(y)} labels")
-    if rows * ROW_BYTES > _memory():
+    if rows * ROW_BYTES > memory():
         raise RowsError(f"its {rows} rows exceed the machine's memory")
 
 

@@ -55,6 +55,9 @@ def first_appearance(labels: np.ndarray) -> tuple[list[int], np.ndarray, np.ndar
     return [int(v) for v in found[order]], number, np.bincount(number, minlength=len(order))
 
 
+Weighting = tuple[tuple[int, float], ...]
+
+
 def cost_factors(labels: Sequence[int], class_weights: tuple[tuple[int, float], ...]) -> tuple[np.ndarray, list[int]]:
     """Cost factor of each label (repeated -wi multiply), and the labels of -wi that do not occur."""
     factor = np.ones(len(labels))
@@ -65,6 +68,34 @@ def cost_factors(labels: Sequence[int], class_weights: tuple[tuple[int, float], 
         else:
             missing.append(label)
     return factor, missing
+
+
+def two_class_problems(factor: Sequence[float]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The sign and the factor of each label's rows, f8[labels], in each two-class problem; factor: of the labels.
+
+    Two labels: one problem, with +1 for the first, and both factors.  Otherwise one problem for each label, with +1 for
+    its rows, and the factor of this label only.
+    """
+    k = len(factor)
+    if k == 2:
+        return [(np.array([1.0, -1.0]), np.array(factor))]
+    found = []
+    for j in range(k):
+        signs, carried = np.full(k, -1.0), np.ones(k)
+        signs[j], carried[j] = 1.0, factor[j]
+        found.append((signs, carried))
+    return found
+
+
+def weightings(labels: Sequence[int], factor: Sequence[float]) -> list[Weighting]:
+    """What determines the weights of rows in each of `two_class_problems`: equal where they are equal.
+
+    A weighting is the labels whose factor is not 1, with it; so a label that has no rows yet changes nothing.
+    """
+    return [
+        tuple((label, f) for label, f in zip(labels, carried.tolist(), strict=True) if f != 1.0)
+        for _, carried in two_class_problems(factor)
+    ]
 
 
 def balanced_weights(labels: np.ndarray, weights: np.ndarray | None) -> tuple[tuple[int, float], ...]:

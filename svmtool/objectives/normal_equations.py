@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from svmtool.data.class_statistics import ClassStatistics
+from svmtool.data.labels import two_class_problems
 from svmtool.linalg.systems import Factored, mirror
 
 REFINEMENTS = 2  # rounds of iterative refinement
@@ -75,27 +76,19 @@ class NormalEquations:
 
 
 def equations_of(sums: ClassStatistics, C: float, bias: float, factor: Sequence[float]) -> list[NormalEquations]:
-    """The normal equations of each two-class problem; factor: the class weight of each label.
+    """The normal equations of each of data.labels.two_class_problems; factor: the class weight of each label.
 
-    Two labels: one problem, with y = +1 for the first, and both factors.  Otherwise one problem for each label, with
-    y = +1 for its rows, and the factor of this label only.  bias < 0: no bias feature.
+    bias < 0: no bias feature.
     """
-    k = len(sums.labels)
-
-    def problem(matrix: Matrix, signs: np.ndarray, carried: Sequence[float]) -> NormalEquations:
-        b, edge = signs @ sums.first, bias * float(signs @ sums.weight)
-        return NormalEquations(matrix, b if bias < 0 else np.append(b, edge), float(np.dot(carried, sums.weight)))
-
-    if k == 2:
-        return [problem(_matrix_of(sums, C, bias, factor), np.array([1.0, -1.0]) * factor, factor)]
-    plain = np.ones(k)
-    shared = _matrix_of(sums, C, bias, plain) if any(f == 1.0 for f in factor) else None
+    matrices: dict[tuple[float, ...], Matrix] = {}
     found = []
-    for j in range(k):
-        signs, carried = np.full(k, -1.0), plain.copy()
-        signs[j] = carried[j] = factor[j]
-        matrix = shared if factor[j] == 1.0 else _matrix_of(sums, C, bias, carried)
-        found.append(problem(matrix, signs, carried))
+    for signs, carried in two_class_problems(factor):
+        key = tuple(carried.tolist())
+        if key not in matrices:
+            matrices[key] = _matrix_of(sums, C, bias, carried)
+        b, edge = (signs * carried) @ sums.first, bias * float((signs * carried) @ sums.weight)
+        V = float(np.dot(carried, sums.weight))
+        found.append(NormalEquations(matrices[key], b if bias < 0 else np.append(b, edge), V))
     return found
 
 

@@ -29,13 +29,15 @@ class Point:
 
     bound: a lower bound of the least objective, if the algorithm has one; record: what else the solver log shows.
     gap: the relative gap, where it is not (objective - bound) / objective.
+    number: of the iteration, where not each one is yielded; None: the next.
     """
 
     def __init__(
         self, w: np.ndarray, objective: float, bound: float = -math.inf, record: dict[str, Any] | None = None,
-        gap: float | None = None, **letters: Any,
+        gap: float | None = None, number: int | None = None, **letters: Any,
     ):  # fmt: skip
-        self.w, self.objective, self.bound, self.record, self.gap = w, objective, bound, record or {}, gap
+        self.w, self.objective, self.bound, self.record = w, objective, bound, record or {}
+        self.gap, self.number = gap, number
         self.__dict__.update(letters)
 
 
@@ -49,7 +51,7 @@ def matrix(rows: Rows, bias: bool = True) -> Matrix:
     """
     features = rows.without_bias()
     if isinstance(features, DenseRows):
-        X: Matrix = features.X
+        X = features.X
     else:
         indptr, indices, values = features.csr_arrays
         X = scipy.sparse.csr_array((values, indices, indptr), shape=(rows.n, rows.n_features))
@@ -88,4 +90,5 @@ def run(
 def record(point: Point, monitor: Monitor) -> Status | None:
     """Record an iterate; the limit that ends the run, if any."""
     gap = math.inf if math.isinf(point.bound) else point.gap
+    monitor.iterations = monitor.iterations if point.number is None else point.number
     return monitor.step(point.objective, point.bound, gap, **point.record)

@@ -112,8 +112,12 @@ def supported_options(row: Solver) -> frozenset[str]:
 
 
 def without_effect(row: Solver) -> frozenset[str]:
-    """Return the options that a row accepts, as LIBLINEAR and LIBSVM do, although its problem has no use for them."""
+    """Return the options that a row accepts although it has no use for them.
+
+    LIBLINEAR and LIBSVM accept those of other problems; the papers' algorithms accept -e where print has no tolerance.
+    """
     unused = {"-n", "-p"} - row.supported if row.number < 30 else set()
+    unused |= {"-e"} if row.printed and row.eps_default is None else set()
     costs = COSTS if not row.costs else set() if row.kind in WEIGHTED_KINDS else {"-w"}
     return frozenset(unused | costs)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from svmtool.registry.libsvm import ALFPGM, C_SVC_OBJECTIVE, KERNEL_OPTIONS, LIBSVM_PAPER, kernel_row
 from svmtool.registry.row import (
+    ADAPTABLE_FEATURES,
     BIAS_OPTION,
     HINGE_OBJECTIVE,
     MFN,
@@ -229,7 +230,7 @@ ROWS = choosable(
         loss="least squares",
         bias=APPENDED,
         bias_default=1.0,
-        sums_below=5000,
+        sums_below=ADAPTABLE_FEATURES,
         besides=": one exact step",
         supported=(RUN_OPTIONS | ADAPTING | {"-C", "--loo"}) - {"-e"},
         paper=LSSVM_PAPER + "Section IV, Eqs. 3-10, Algorithm 1",
@@ -246,7 +247,7 @@ ROWS = choosable(
         bias=APPENDED,
         bias_default=1.0,
         optimal=False,
-        sums_below=5000,
+        sums_below=ADAPTABLE_FEATURES,
         stopping="after N passes over the rows (--passes N, default 1)",
         supported=(RUN_OPTIONS | ADAPTING | {"--passes"})
         - {"-e", "--gap", "--max-iter", "--initial-model", "--grid", "--score"},
@@ -308,12 +309,12 @@ KERNEL_ROWS = choosable(
         "min over w, b of  1/2 (|w|^2 + b^2) + sum_i C_i (1 - y_i (w.f(x_i) + b))^2,  f(x).f(z) = K(x, z)",
         "least squares", "classification",
     )._replace(
-        module="svmtool.solvers.sgd_lssvm",
+        module="svmtool.solvers.shared.kernel_least_squares",
         bias="regularised, as the weight of a feature of value 1; rho in the model file is its negative",
         free_bias=False,
         eps_default=1e-2,
         stopping="the largest entry of the dual's gradient is at most -e (default [eps])",
-        supported=(KERNEL_OPTIONS | {"--sgd-rows"}) - {"-h"},
+        supported=KERNEL_OPTIONS - {"-h"},
         paper="Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015: the problem, "
         "solved by conjugate gradients",
     ),

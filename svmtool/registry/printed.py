@@ -12,12 +12,14 @@ from typing import Any
 
 from svmtool.registry import papers
 from svmtool.registry.libsvm import ALFPGM, KERNEL_OPTIONS
+from svmtool.registry.papers import ADAPTING
 from svmtool.registry.row import ALM, BIAS_OPTION, PAIRS, RUN_OPTIONS, Solver
 
 LINEAR_OPTIONS = RUN_OPTIONS | {"--method"}
 WITH_KERNEL = (KERNEL_OPTIONS | {"--method"}) - {"-h"}
 WHOLE_MATRIX = WITH_KERNEL - {"-m"}  # of rows that hold the whole kernel matrix, whatever -m says
 FREE = LINEAR_OPTIONS | {"-R"}  # of rows with a free bias
+DIRECT = LINEAR_OPTIONS - {"--max-iter", "--initial-model"}  # of rows that solve in one step, or one for each row
 ENGINE = {row.number: row for row in papers.ROWS}
 KERNEL_ENGINE = {row.number: row for row in papers.KERNEL_ROWS}
 
@@ -125,6 +127,20 @@ PRINTED: tuple[Solver, ...] = (
         ENGINE[52], "nesvm", FREE | PAIRS, "plan_ls", eps_default=1e-3, stopping=NESVM_STOPPING, paper=NESVM_LS,
         help="LS-SVM (least squares of the margins) with a free bias by Nesterov's method",
     ),
+    as_printed(
+        ENGINE[70], "lssvm", DIRECT | {"-C"}, stopping="the system is solved; the paper has no tolerance",
+        paper=papers.LSSVM_PAPER + "Section III, Eq. 2",
+        help="LS-SVM (least squares of the margins) by one Cholesky factor",
+    ),
+    as_printed(
+        ENGINE[71], "lssvm", DIRECT | ADAPTING | {"-C"}, "plan_alsvm",
+        stopping="all rows are added; the paper has no tolerance",
+        paper=papers.LSSVM_PAPER + "Section IV, Eqs. 3-10, Algorithm 1",
+    ),
+    as_printed(
+        ENGINE[72], "lssvm", (DIRECT | ADAPTING | {"--passes"}) - {"--gap", "--grid", "--score"}, "plan_falsvm",
+        stopping="after N passes over the rows (--passes N, default 1); the paper has no tolerance",
+    ),
     _fosvm(ENGINE[80], "x_i"),
     _fosvm(ENGINE[81], "x_i"),
 )  # fmt: skip
@@ -146,6 +162,12 @@ KERNEL_PRINTED: tuple[Solver, ...] = (
         KERNEL_ENGINE[60], "alfpgm", WITH_KERNEL | ALFPGM_OPTIONS, eps_default=1e-2,
         stopping="the violation of the most violating pair of all dual variables is at most -e (default [eps])",
         paper=ALFPGM.partition(":")[0] + ": Algorithms 1 and 2, pWSS (Section 3)",
+    ),
+    as_printed(
+        KERNEL_ENGINE[73], "sgd_lssvm", WITH_KERNEL | {"--sgd-rows"}, eps_default=1e-2,
+        stopping="the largest |g_i| is below -e (default [eps])",
+        paper="Nguyen et al., Least Square Support Vector Machine for Large-scale Dataset, IJCNN 2015: Algorithm 2",
+        help="LS-SVM (least squares of the margins) by steepest sub-gradient, N coefficients",
     ),
     _fosvm(KERNEL_ENGINE[80], "f(x_i)"),
     _fosvm(KERNEL_ENGINE[81], "f(x_i)"),

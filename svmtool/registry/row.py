@@ -109,6 +109,7 @@ ALM = "Nie, Huang, Wang and Huang, New Primal SVM Solver with Linear Computation
 ALM += "ICML 2014: "
 MULTIPLIER_ROUNDS = ALM + "the augmented Lagrangian (Eq. 7) and its multipliers (Eq. 9), minimised by Newton steps"
 PAIRS = frozenset({"--one-vs-one"})
+ADAPTABLE_FEATURES = 5000  # most features of an adaptable model, which keeps matrices of features x features
 SPARK = frozenset({"--spark"})  # of solvers that need only sums over the rows
 ON_DISK = frozenset({"--memory", "--scratch", "--no-cache"})  # of solvers that make no copy of the rows
 HEURISTICS = ("h1", "h2", "h3")  # of --heuristics

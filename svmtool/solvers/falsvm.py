@@ -26,9 +26,9 @@ from svmtool.errors import SvmtoolError
 from svmtool.objectives.added_rows import AddedRows
 from svmtool.objectives.least_squares import LeastSquares
 from svmtool.objectives.task import Task
+from svmtool.registry.row import ADAPTABLE_FEATURES
 from svmtool.solvers.shared.base import Monitor, Plan, Result, Rule, Status
 
-MAX_MATRIX_FEATURES = 5000  # most features, because P is a matrix of features x features
 CALL_ROWS, CALL_MULTIPLICATIONS = 1 << 14, 1 << 27  # most rows and multiplications between two checks of the clock
 
 PASSES = Status("passes", True, "all passes over the rows are made (--passes); the model is not optimal for all rows")
@@ -53,7 +53,7 @@ def solve(task: Task, monitor: Monitor, rule: Rule, start: np.ndarray | None, se
     was added.
     """
     n, d = task.rows.n, task.rows.d
-    if d > MAX_MATRIX_FEATURES:
+    if d > ADAPTABLE_FEATURES:
         raise SvmtoolError(f"FALSVM keeps a matrix of features x features: {d} are too many (use -s 70)")
     objective = LeastSquares(task.rows, task.y, task.cost)
     added = AddedRows(task, task.equations if method == "stream" else None)

@@ -18,6 +18,7 @@ from svmtool.solvers.shared.base import CONFIRMED_GAP, INTERRUPTED, OPTIMAL, PRE
 
 WARNING_GAP = 1e-2  # certified gap above which a run that the rule of -e has ended has not converged
 MAX_ROUNDING = 1e-8  # relative error of the weights by round-off in sums above which a model by sums has not converged
+DRIFT = Status("drift", False, "rounding in the updates row by row has changed the weights: use --method fast")
 MAX_NAMED = 5  # problems of which a warning is printed
 WARNING = "WARNING: "
 
@@ -87,7 +88,8 @@ def of_status(status: Status, row: Solver, certificate: Certificate) -> Notice:
 
 def of_sums(row: Solver, certificate: Certificate, rounding: float) -> list[Notice]:
     """The notices of a model by sums over rows added and removed, whose weights are off by `rounding`, relative."""
-    found, status = [], OPTIMAL if certificate.gap <= CONFIRMED_GAP or not row.optimal else PRECISION
+    poor = DRIFT if row.printed else PRECISION
+    found, status = [], OPTIMAL if certificate.gap <= CONFIRMED_GAP or not row.optimal else poor
     if not status.converged:
         found.append(of_status(status, row, certificate))
     if not rounding <= MAX_ROUNDING:

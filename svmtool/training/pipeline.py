@@ -81,7 +81,7 @@ def train_on_used(
     if used is None:
         done = train(table, settings, report, initial, stop, lines)
         if "--add" in settings.row.supported:
-            from svmtool.training.adapting.adaptable import state_of
+            from svmtool.training.adapting.trained import state_of
 
             done.model.state = state_of(settings, table, done)
         return done
@@ -136,7 +136,7 @@ def run(settings: Settings, request: Request, data: Reading, model_path: str, co
         return status
     state = None
     if "--add" in settings.row.supported:
-        from svmtool.training.adapting.adaptable import new_state
+        from svmtool.training.adapting.trained import new_state
 
         state = new_state(settings, table, model_path, console)
     with contextlib.nullcontext() if state is None else contextlib.closing(state):

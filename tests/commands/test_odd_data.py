@@ -183,7 +183,8 @@ def shaped(name: str) -> tuple[str, list]:
 @every_number
 def test_iteration_limit_and_strict(number, shape, svm_train):
     data, options = shaped(shape)
-    common = ["-s", number, *options, "-c", 100, "--gap", "1e-13", "--max-iter", 1]
+    engine = ["--method", "fast"] if number in (70, 71) else []  # print has no iterations to limit
+    common = ["-s", number, *engine, *options, "-c", 100, "--gap", "1e-13", "--max-iter", 1]
     status, out, err = svm_train(*common, "d", "m", data=data)
     assert status == 0
     converged = err == ""
@@ -206,7 +207,7 @@ def check_time_limit(number: int, quiet: list, data: str, options: list, svm_tra
     common = [*quiet, "-s", number, *options, "-c", 100, "--gap", "1e-13"]
     status, out, err = svm_train(*common, "d", "m", data=data)
     if status == 1 and "--add" in registry.find(number).supported:  # its state is nothing without the sums of all rows
-        assert err.startswith("m is not written: the run ended before the sums") and err.count("\n") == 1
+        assert err.startswith("m is not written: the run ended before") and err.count("\n") == 1
         return
     assert status == 0
     if err:

@@ -80,7 +80,8 @@ def sets_of_rows():
 @pytest.mark.parametrize(("number", "name"), list(sets_of_rows()))
 def test_disk_and_memory_give_the_same_certified_value(number, name, data, svm_train, on_disk, tmp_path):
     target = 1e-3 if number == SLOW[0] else 1e-7
-    asked = ("-q", "-s", number, "--gap", target, "-B", "1")
+    engine = ("--method", "fast") if number >= 30 else ()  # what is printed holds the rows in memory
+    asked = ("-q", "-s", number, *engine, "--gap", target, "-B", "1")
     rows = (data / name).read_bytes().splitlines(keepends=True)
     (tmp_path / "d").write_bytes(b"".join(row for row in rows if row[:1] in b"-01234"))  # five of the ten digits
     assert svm_train(*asked, "d", "memory.model")[0] == 0

@@ -32,7 +32,7 @@ from svmtool.models.linear import sigmoids_of
         (("-s", 71), "does not support --spark: -s 70 solves the same problem and supports it"),
         (("-s", 4), "does not support --spark: use -s 0, 1, 2, 3, 5, 6, 7, 11, 12, 13, 21, 30, 31, 40, 41, 42, 50, "),
         (("-s", "auto"), "cannot be combined with -s auto"),
-        (("-s", 70, "--loo"), "cannot be combined with --loo"),
+        (("-s", 70, "--method", "fast", "--loo"), "cannot be combined with --loo"),
         (("--memory", "1G"), "cannot be combined with --memory"),
         (("--threads", 2), "cannot be combined with --threads"),
     ],

@@ -45,8 +45,8 @@ CASES = [
     ("training", "w = 0: ", CENTRED, np.ones(4), "-s 21", {"solver": 21}, LinearOneClassSVM()),
     ("training", "w = 0: ", CENTRED, np.ones(4), "-s 2 -t 0", {"solver": "one-class", "kernel": "linear"},
      OneClassSVM(kernel="linear")),
-    ("leave-one-out", "no leave-one-out accuracy", X, Y, f"-s 70 --loo --max-seconds {LATE}",
-     {"solver": 70, "loo": True, "max_seconds": LATE}, LSSVC(max_seconds=LATE)),
+    ("leave-one-out", "no leave-one-out accuracy", X, Y, f"-s 70 --method fast --loo --max-seconds {LATE}",
+     {"solver": 70, "method": "fast", "loo": True, "max_seconds": LATE}, LSSVC(max_seconds=LATE)),
     ("probabilities", "holds no probabilities", X[:1], Y[:1], "-s 3 -b 1",
      {"solver": 3, "probability": True, "one_class": True}, None),
     ("status", "not converged: iteration limit", X, Y, "-s 3 -c 100 --max-iter 1",
@@ -138,7 +138,7 @@ def test_rounding_of_sums(command, tmp_path):
     far_rows = 1e9 * (1.0 + RNG.random((5, 3)))
     (tmp_path / "near").write_text(text(X, Y))
     (tmp_path / "far").write_text(text(far_rows, Y[:5]))
-    assert command("train", "-q", "-s", 71, "near", "m").returncode == 0
+    assert command("train", "-q", "-s", 71, "--method", "fast", "near", "m").returncode == 0
     assert command("train", "-q", "-s", 71, "-i", "m", "--add", "far", "n").returncode == 0
     removed = command("train", "-q", "-s", 71, "-i", "n", "--remove", "far", "o")
     assert removed.returncode == 0 and b"rounding in sums" in removed.stderr

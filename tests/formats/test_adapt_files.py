@@ -151,9 +151,9 @@ def test_a_damaged_state_is_refused_or_harmless(ready):
 
 def test_a_state_of_another_version_is_refused(ready, monkeypatch):
     with monkeypatch.context() as m:
-        m.setattr(adaptable_state, "STATE_VERSION", 99)
+        m.setattr(adaptable_state, "FAST", 99)
         adaptable_state.write("m", adaptable_state.State(71, 1.0, 1.0, (), ClassStatistics()))
-    refused(ready, "its version is 99, and this svmtool reads version 1", "--add", "new", "-i", "m")
+    refused(ready, "its version is 99, and this svmtool reads versions 1 and 2", "--add", "new", "-i", "m")
 
 
 @pytest.mark.parametrize("moment", ["log", "state", "model"])
@@ -255,9 +255,9 @@ def test_training_anew_behind_a_run_that_was_killed(ready, tmp_path, monkeypatch
     "argv, sentence",
     [
         ("--add new -i m -v 5", "-v cannot be combined with"),
-        ("--add new -i m --max-iter 5", "--max-iter cannot be combined with"),
+        ("--method fast --add new -i m --max-iter 5", "--max-iter cannot be combined with"),
         ("--add new -i m -b 1", "--probability cannot be combined with"),
-        ("--add new -i m --loo", "--loo cannot be combined with"),
+        ("--method fast --add new -i m --loo", "--loo cannot be combined with"),
         ("-s auto --add new -i m", "give the -s of the model"),
         ("--add new", "--add needs -i MODEL"),
         ("--remove new x", "--remove needs -i MODEL"),

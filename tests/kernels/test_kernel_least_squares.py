@@ -8,18 +8,17 @@ import subprocess
 import numpy as np
 import pytest
 from conftest import libsvm_program
-from kernel_suite import KERNELS, Data, oracle, random_data, run, solve
+from kernel_suite import KERNELS, Data, random_data, solve
 from reference_kernel import kernel_matrix
 from test_loops import check_each_loop_is_called
 
 from svmtool import registry
 from svmtool.compiled.loops.kernel import steepest_loops
 from svmtool.compiled.loops.kernel.steepest_loops import steepest_steps
-from svmtool.errors import SvmtoolError
 from svmtool.kernels.conjugate import Conjugate, KernelHalf
 from svmtool.kernels.tiles import tiles_of
 from svmtool.models.kernel_functions import Kernel
-from svmtool.solvers.shared.base import GAP, PRECISION, RULE, TIME, Monitor
+from svmtool.solvers.shared.base import PRECISION, TIME
 from svmtool.solvers.shared.kernel_least_squares import INDEFINITE
 
 SGD, FREE = registry.find_kernel("sgd-lssvm"), registry.find_kernel("nesvm-ls")
@@ -72,29 +71,6 @@ def test_steps_stop_where_a_row_is_not_kept_or_the_curvature_is_not_positive():
     store[3:6] = -2.0
     assert steepest_steps(store, slots, used, one, e, c, chosen, pull, 3, 1, 0.0, 0.0, 1, 5) == -1
     assert not c.any()
-
-
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-@pytest.mark.parametrize("t", [1, 2, 8, 1000])
-def test_plain_form_finds_the_optimum(t, kernel):
-    problem = random_data().problem(SGD, kernel)
-    s, best = solve(SGD, problem, 1e-6, sgd_rows=t), oracle(SGD, problem)
-    assert s.result.status is GAP and s.certificate.gap <= 1.1e-6
-    assert s.result.objective == pytest.approx(best.result.objective, rel=2e-6)
-    result = run(registry.entry(SGD), problem, Monitor(max_iter=200000), 1e-2, sgd_rows=t)
-    assert result.status is RULE
-    assert np.abs(result.gradient - problem.y * result.rho).max() <= 1.1e-2
-
-
-def test_plain_form_lives_with_a_small_cache():
-    """Fewer rows fit than it fetches ahead; fewer than it wants at a time is an error."""
-    problem = random_data(400, seed=2).problem(SGD, KERNELS["rbf"])
-    mb = 3.5 * 400 * 4 / 2**20
-    wide, narrow = (solve(SGD, problem, 1e-4, mb, sgd_rows=2) for mb in (100.0, mb))
-    assert wide.result.status is narrow.result.status is GAP
-    assert narrow.result.objective == pytest.approx(wide.result.objective, rel=2e-4)
-    with pytest.raises(SvmtoolError, match="--sgd-rows 4: -m holds only 3 rows"):
-        solve(SGD, problem, 1e-4, mb, sgd_rows=4)
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
@@ -157,8 +133,6 @@ def test_indefinite_kernels_are_reported(row):
     assert np.linalg.eigvalsh(kernel_matrix(problem) + problem.shift).min() < -0.5 / 1e4
     s = solve(row, problem)
     assert s.result.status in (INDEFINITE, PRECISION) and not s.result.status.converged
-    if row is SGD:
-        assert solve(row, problem, sgd_rows=1).result.status in (INDEFINITE, PRECISION)
 
 
 @both
@@ -185,7 +159,7 @@ def test_features_of_very_different_scales_are_no_solution(seed):
 @pytest.mark.parametrize(
     "argv",
     [
-        "-s 73 -g 0.5",
+        "-s 73 -g 0.5 --method fast",
         "-s 73 -t 0 --sgd-rows 2",
         "-s 52 --method fast -g 0.5",
         "-s 52 --method fast -t 1 -r 1 -d 2",
@@ -223,7 +197,7 @@ def test_each_loop_is_called():
 def test_values_beyond_single_precision_leave_numbers(number, kernel, svm_train, tmp_path):
     """The run converges or reports that it did not; the model is finite, and numpy gives no warning."""
     text = "1 1:1e100 2:1\n-1 1:-1e100 2:2\n1 2:3\n"
-    status, out, words = svm_train("-s", number, *(kernel or ("-t", 2)), "d", "m", data=text)
+    status, out, words = svm_train("-s", number, "--method", "fast", *(kernel or ("-t", 2)), "d", "m", data=text)
     if status:
         assert status == 1 and "overflow in the kernel" in words
         return

@@ -89,7 +89,7 @@ def test_limits_and_threads():
 
 def test_command(svm_train, command, data):
     """Several classes, odd data, and what is printed; the certificate states that it is no optimum."""
-    status, out, err = svm_train("-s", 72, "--passes", 2, data / "digits", "m")
+    status, out, err = svm_train("-s", 72, "--method", "fast", "--passes", 2, data / "digits", "m")
     assert (status, err) == (0, "") and out.count("pass  2 f ") == 10 and "Certified relative gap = " in out
     assert "Stopped: all passes" in "".join(linear.read("m").notes)
     assert float(command("predict", data / "digits.t", "m", "o").stdout.split()[2].rstrip(b"%")) > 70

@@ -13,7 +13,7 @@ from svmtool import registry
 from svmtool.kernels.pair_descent import MAX_WHOLE_VARIABLES
 from svmtool.models.kernel_functions import Kernel
 from svmtool.params import Options
-from svmtool.solvers import alfpgm, fosvm_kernel, sgd_lssvm
+from svmtool.solvers import alfpgm, fosvm_kernel
 from svmtool.solvers.shared.base import Monitor, Rule
 
 every_row = pytest.mark.parametrize("row", registry.KERNEL_SOLVERS, ids=lambda row: row.name)
@@ -42,7 +42,7 @@ def test_each_method_solves_and_is_recorded_first(row):
         if words.startswith("no stage") or method == "sample":
             continue
         seen = []
-        gap = 1e-3 if "--sgd-rows" in row.supported or method == "paper" else 1e-6
+        gap = 1e-3 if method == "paper" else 1e-6
         monitor = Monitor(gap, max_seconds=60, sink=lambda seen=seen, **record: seen.append(record))
         found = certified(problem, run(registry.entry(row), problem, monitor, method=method))
         assert seen[0]["method"] == words and seen[0]["why"]
@@ -80,8 +80,7 @@ def test_decomposition_goes_by_size_and_memory():
     assert alfpgm.plan(wide, rule).method == "sets" and str(MAX_WHOLE_VARIABLES) in alfpgm.plan(wide, rule).why
 
 
-def test_least_squares_go_by_options_and_novelty_by_samples():
-    assert sgd_lssvm.plan(problem_of(registry.find_kernel(73), sgd_rows=3), Rule()).method == "steepest"
+def test_novelty_goes_by_samples():
     sampled = problem_of(registry.find_kernel(81), sample=20)
     assert fosvm_kernel.plan_sampled(sampled, Rule()).method == "sample"
 

@@ -55,6 +55,7 @@ def test_any_sequence_is_batch_training_on_what_remains(data):
     bias = data.draw(st.sampled_from([-1.0, 1.0, 2.5]))
     factor = data.draw(st.sampled_from([{}, {1: 2.0}, {-1: 0.25, 5: 3.0}, {1: 0.0}]))
     asked = ["-c", C, "-B", bias, *(x for label, f in factor.items() for x in (f"-w{label}", f))]
+    asked += ["--method", data.draw(st.sampled_from(["paper", "fast"]))]
     labels = data.draw(st.sampled_from([(1, -1), (1,), (3, 1, -1), (-1, 5)]))
     with folder():
         rows = draw(rng, data.draw(st.integers(1, 30)), data.draw(st.integers(1, 6)), labels)
@@ -154,7 +155,8 @@ def test_rounding_that_spoils_a_model_is_reported(svm_train):
     rng = np.random.default_rng(10)
     small = [row._replace(x=tuple(1e-3 * v for v in row.x)) for row in draw(rng, 30, 4)]
     large = [row._replace(x=tuple(1e6 * v for v in row.x)) for row in draw(rng, 30, 4)]
-    (status, _, err) = svm_train("-q", "-s", 71, "-c", 1e6, "d", "m", data=text_of_rows(small))
+    fast = ("--method", "fast")
+    (status, _, err) = svm_train("-q", "-s", 71, *fast, "-c", 1e6, "d", "m", data=text_of_rows(small))
     assert (status, err) == (0, "")
     with open("new", "w") as file:
         file.write(text_of_rows(large))

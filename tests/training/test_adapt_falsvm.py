@@ -96,6 +96,7 @@ def test_any_sequence_is_the_papers(data):
         rows = draw(rng, data.draw(st.integers(1, 30)), data.draw(st.integers(1, 6)))
         rows += [rows[i] for i in rng.integers(0, len(rows), 8)]
         asked = ["-c", C, *(x for label, f in factor.items() for x in (f"-w{label}", f))]
+        asked += ["--method", data.draw(st.sampled_from(["paper", "fast"]))]
         assert run(*asked, "--passes", passes, "d", "m", d=rows) == 0
         paper.add(rows, passes, shuffled(len(rows), passes))
         assume(not paper.tie)
@@ -211,5 +212,8 @@ def test_odd_data_end_honestly(data, options, svm_train):
     for change in ("--add", "--remove"):
         status, _, err = svm_train("-q", "-s", 72, change, "new", "-i", "m")
         unknown = "is a third label" if change == "--add" else "does not contain this row"
+        if "too few digits" in err:  # of 1 - a in Eq. 8, at a large cost
+            assert status == 1 and options[1] == 1e10 and change == "--remove"
+            status, _, err = svm_train("-q", "-s", 72, change, "new", "-i", "m", "--method", "fast")
         assert status == 0 or (data[:1] == "2" and unknown in err), err
         assert all(np.all(np.isfinite(w)) for w in weights_in("m").values())

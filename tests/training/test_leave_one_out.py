@@ -37,7 +37,9 @@ def test_is_training_without_each_row(number, layout, labels, C, bias, factor, s
     n, d = (40, 6) if layout == "csr" else (60, MIN_DENSE_FEATURES + 2)
     rows = draw(np.random.default_rng(number + len(labels)), n, d, labels)
     asked = ["-c", C, "-B", bias, *(x for label, f in factor.items() for x in (f"-w{label}", f))]
-    status, out, err = svm_train("-q", "-s", number, "--loo", *asked, "d", "m", data=text_of_rows(rows))
+    status, out, err = svm_train(
+        "-q", "-s", number, "--method", "fast", "--loo", *asked, "d", "m", data=text_of_rows(rows)
+    )
     assert (status, err) == (0, "")
     A = dense(rows, bias)
     right = 0
@@ -69,7 +71,7 @@ def test_large_c_with_fewer_rows_than_features(C, layout):
 
 
 def test_the_only_row_of_a_class_is_never_right(svm_train):
-    status, out, _ = svm_train("-q", "-s", 70, "--loo", "d", "m", data="1 1:1\n1 1:1.5\n-1 1:-1\n")
+    status, out, _ = svm_train("-q", "-s", 70, "--method", "fast", "--loo", "d", "m", data="1 1:1\n1 1:1.5\n-1 1:-1\n")
     assert status == 0 and out == "Leave-one-out Accuracy = 66.6667%\n"
 
 
@@ -86,7 +88,10 @@ def test_forms_of_both_layouts():
 
 @pytest.mark.parametrize(
     "argv, sentence",
-    [("-s 2 --loo", "does not support --loo: use -s 70 or 71"), ("-s 70 --loo -v 3", "cannot be combined with -v")],
+    [
+        ("-s 2 --loo", "does not support --loo: use -s 70 or 71"),
+        ("-s 70 --method fast --loo -v 3", "cannot be combined with -v"),
+    ],
 )
 def test_where_it_makes_no_sense_it_is_refused(argv, sentence, svm_train):
     status, _, err = svm_train(*argv.split(), "d", data="1 1:1\n-1 1:2\n")
@@ -94,5 +99,5 @@ def test_where_it_makes_no_sense_it_is_refused(argv, sentence, svm_train):
 
 
 def test_too_many_features_are_refused(svm_train):
-    status, _, err = svm_train("-s", 70, "--loo", "d", data="1 1:1\n-1 5000:2\n")
+    status, _, err = svm_train("-s", 70, "--method", "fast", "--loo", "d", data="1 1:1\n-1 5000:2\n")
     assert status == 1 and "are too many" in err

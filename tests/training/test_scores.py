@@ -203,7 +203,7 @@ def test_balanced_is_the_class_weights_written_out(labels, options, svm_train, t
         ("--grid C=0,2 d", "--grid C=0,2: must be"),
         ("--grid C=1:2:x d", "--grid C=1:2:x: must be"),
         ("--grid C=nan d", "--grid C=nan: must be"),
-        ("--grid C=1,2 --loo -s 70 d", "--loo cannot be combined with --grid"),
+        ("--method fast --grid C=1,2 --loo -s 70 d", "--loo cannot be combined with --grid"),
         ("-v 5 --plot x.svg d", "--plot cannot be combined with -v"),
     ],
     ids=lambda text: text if " d" in text else "",

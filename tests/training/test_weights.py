@@ -32,6 +32,7 @@ def test_with_a_kernel_weights_are_repeated_rows(row):
         asked = {"solver": row.name, "kernel": kernel, "gap": 1e-9, "one_class": True}
         asked |= {"method": "fast"} if "--method" in row.supported else {}
         asked |= {} if kernel == "linear" else {"gamma": 0.4}
+        asked |= {"method": "fast"} if "--method" in row.supported else {}
         if "-n" in row.supported:
             asked["nu"] = 0.6
         with case_of(row.name, kernel):

@@ -120,7 +120,7 @@ def test_any_byte_may_be_wrong_and_any_end_missing():
 
 def test_a_bomb_is_refused_by_its_size(monkeypatch):
     """Before any of it is unpacked."""
-    monkeypatch.setattr(npz, "_memory", lambda: 1_000_000)
+    monkeypatch.setattr(npz, "memory", lambda: 1_000_000)
     np.savez_compressed("d.npz", X=np.zeros((1000, 1000)), y=np.zeros(1000))
     assert "exceed the machine's memory (8 of 1 MB)" in refusal()
 

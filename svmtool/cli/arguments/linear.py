@@ -22,7 +22,7 @@ LIBLINEAR_SEARCHES = (0, 2, 11)  # its solvers that -C works with
 
 # Options that apply when a trained model is changed; all others concern training from scratch
 _ADAPTING = frozenset(
-    {"-s", "-c", "-B", "-w", "-q", "--threads", "--weights", "--initial-model", "--add", "--remove"}
+    {"-s", "-c", "-B", "-w", "-q", "--threads", "--weights", "--initial-model", "--add", "--remove", "--method"}
     | {"--every-rows", "--every-seconds"}
 )
 

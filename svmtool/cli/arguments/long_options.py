@@ -256,9 +256,7 @@ LONG_OPTIONS: dict[str, LongOption] = {
     "--min-alpha-check": LongOption(
         "min_alpha_check", "N", _whole(1), "ALFPGM: candidates for the second variable of a pair (default: all)"
     ),
-    "--sgd-rows": LongOption(
-        "sgd_rows", "T", _whole(1), "use the paper's steps, on the T largest gradients (default: exact steps in blocks)"
-    ),
+    "--sgd-rows": LongOption("sgd_rows", "T", _whole(1), "rows of the largest gradients that a step uses (default 1)"),
     "--theta": LongOption(
         "theta", "T", _theta, "stop when no row is below the plane by more than this share of rho (default 0.1)"
     ),

@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Sequence
 
 import numpy as np
 
 from svmtool.data.class_statistics import ClassStatistics
+from svmtool.data.labels import Weighting, cost_factors, weightings
 from svmtool.errors import ModelError
 from svmtool.formats.adaptable import STATE
 from svmtool.formats.archive import Archive, ArchiveError
 from svmtool.formats.output import open_regular, replacing
 from svmtool.models.linear import OVERFLOWN
 
-STATE_VERSION = 1
+FAST, PAPER = 1, 2  # versions: of sums alone, and with P and w for --method paper
 ABSENT = -1  # signature of a missing file
 
 # name -> type and number of dimensions
@@ -31,6 +33,7 @@ STATE_ARRAYS = {
     "gram": ("f8", 2), "past": ("f8", 1), "model": ("u1", 1), "before": ("i8", 0), "log": ("u8", 0),
     "entries": ("i8", 0),
 }  # fmt: skip
+KINDS = {**STATE_ARRAYS, "inverse": ("f8", 2), "w": ("f8", 2)}  # of version PAPER
 
 
 class State:
@@ -38,8 +41,12 @@ class State:
 
     solver, C, bias: of the last training.  own, factor: labels with a class weight, and the weights.  sums:
     ClassStatistics.  model: the model file's bytes.  before: signature of the model file that it replaced.  log,
-    entries: see RowLog.
+    entries: see RowLog.  inverses, w: of --method paper, else None, see training/adapting/paper_form.py; upper
+    triangles where they are read.
     """
+
+    inverses: dict[Weighting, np.ndarray] | None = None
+    w: np.ndarray | None = None
 
     def __init__(
         self, solver: int, C: float, bias: float, class_weights: tuple[tuple[int, float], ...], sums: ClassStatistics,
@@ -69,16 +76,20 @@ def write(path: str, state: State) -> None:
     """Write the state of the model `path` atomically; ModelError if it contains a non-finite number."""
     sums = state.sums
     arrays = {
-        "version": STATE_VERSION, "solver": state.solver, "C": state.C, "bias": state.bias,
+        "version": FAST if state.inverses is None else PAPER, "solver": state.solver, "C": state.C, "bias": state.bias,
         "own": [label for label, _ in state.class_weights], "factor": [f for _, f in state.class_weights],
         "features": sums.m, "labels": sums.labels, "count": sums.count, "weight": sums.weight, "first": sums.first,
-        "gram": _packed(sums.gram), "past": sums.past, "model": np.frombuffer(state.model, np.uint8),
+        "gram": _packed(sums.gram, sums.m), "past": sums.past, "model": np.frombuffer(state.model, np.uint8),
         "before": state.before, "log": state.log, "entries": state.entries,
     }  # fmt: skip
-    if not all(np.all(np.isfinite(x)) for x in (state.C, state.bias, sums.weight, sums.first, arrays["gram"])):
+    if state.inverses is not None:
+        arrays["inverse"] = _packed([P.T for P in state.inverses.values()], sums.m + (state.bias >= 0))
+        arrays["w"] = state.w
+    checked = ("C", "bias", "weight", "first", "gram", "inverse", "w")
+    if not all(np.all(np.isfinite(arrays[name])) for name in checked if name in arrays):
         raise ModelError(OVERFLOWN)
     with replacing(path + STATE, "can't save the model's state to") as file:
-        np.savez(file, **{name: np.asarray(value, STATE_ARRAYS[name][0]) for name, value in arrays.items()})
+        np.savez(file, **{name: np.asarray(value, KINDS[name][0]) for name, value in arrays.items()})
 
 
 def read(path: str) -> State:
@@ -96,9 +107,12 @@ def read(path: str) -> State:
         with raw:
             archive = Archive(raw, os.fstat(raw.fileno()).st_size, stored=True)
             version = _array(archive, "version").item()
-            if version != STATE_VERSION:
-                raise ModelError(f"{name}: its version is {version}, and this svmtool reads version {STATE_VERSION}")
-            found = {key: _array(archive, key) for key in STATE_ARRAYS}
+            if version not in (FAST, PAPER):
+                raise ModelError(
+                    f"{name}: its version is {version}, and this svmtool reads versions {FAST} and {PAPER}"
+                )
+            kinds = STATE_ARRAYS if version == FAST else KINDS
+            found = {key: _array(archive, key) for key in kinds}
     except ArchiveError as e:
         raise ModelError(f"{name} is damaged or is not a model's state: {e}") from None
     _check(name, found)
@@ -115,7 +129,7 @@ def log_number(path: str) -> int | None:
 
 def _array(archive: Archive, key: str) -> np.ndarray:
     """The array with its type and number of dimensions in STATE_ARRAYS; ArchiveError if it has others."""
-    kind, dimensions = STATE_ARRAYS[key]
+    kind, dimensions = KINDS[key]
     found = archive.array(key, kind[0])
     if found.dtype.itemsize != int(kind[1]) or found.ndim != dimensions:
         raise ArchiveError(f"its array {key!r} has a wrong type or shape")
@@ -128,6 +142,9 @@ def _check(name: str, arrays: dict) -> None:
         "count": (k,), "weight": (k,), "first": (k, m), "gram": (g, m * (m + 1) // 2), "past": (m,),
         "factor": arrays["own"].shape,
     }  # fmt: skip
+    if "inverse" in arrays:
+        problems, d = _problems(arrays), m + int(arrays["bias"] >= 0)
+        shapes |= {"inverse": (len(set(problems)), d * (d + 1) // 2), "w": (d, len(problems))}
     for key, shape in shapes.items():
         if arrays[key].shape != shape:
             raise ModelError(f"{name} is damaged: its array {key!r} has a wrong shape")
@@ -143,6 +160,12 @@ def _check(name: str, arrays: dict) -> None:
         raise ModelError(f"{name} is damaged: a label occurs twice")
 
 
+def _problems(arrays: dict) -> list[Weighting]:
+    """The weighting of each two-class problem."""
+    labels, own = arrays["labels"].tolist(), zip(arrays["own"].tolist(), arrays["factor"].tolist(), strict=True)
+    return weightings(labels, cost_factors(labels, tuple(own))[0])
+
+
 def _made(arrays: dict) -> State:
     own = tuple(zip(arrays["own"].tolist(), arrays["factor"].tolist(), strict=True))
     sums = ClassStatistics([label for label, _ in own], int(arrays["features"]))
@@ -151,13 +174,18 @@ def _made(arrays: dict) -> State:
     for gram, packed in zip(sums.gram, arrays["gram"], strict=True):
         _unpack(packed, gram)
     numbers = {key: arrays[key].item() for key in ("solver", "C", "bias", "before", "log", "entries")}
-    return State(class_weights=own, sums=sums, model=arrays["model"].tobytes(), **numbers)
+    state = State(class_weights=own, sums=sums, model=arrays["model"].tobytes(), **numbers)
+    if "inverse" in arrays:
+        state.w, state.inverses = arrays["w"], {}
+        for key, packed in zip(dict.fromkeys(_problems(arrays)), arrays["inverse"], strict=True):
+            state.inverses[key] = np.zeros((len(state.w), len(state.w)))
+            _unpack(packed, state.inverses[key])
+    return state
 
 
-def _packed(grams: np.ndarray) -> np.ndarray:
-    """The upper triangles of symmetric matrices, row by row; one row of the result for each matrix."""
-    count, m, _ = grams.shape
-    packed = np.empty((count, m * (m + 1) // 2))
+def _packed(grams: Sequence[np.ndarray], m: int) -> np.ndarray:
+    """The upper triangles of symmetric matrices of order m, row by row; one row of the result for each matrix."""
+    packed = np.empty((len(grams), m * (m + 1) // 2))
     for gram, row in zip(grams, packed, strict=True):
         at = 0
         for i in range(m):

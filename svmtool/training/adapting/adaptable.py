@@ -9,7 +9,7 @@ import contextlib
 import os
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,11 @@ from svmtool.formats.models.text import ModelText
 from svmtool.formats.output import refuse_other_kinds
 from svmtool.models.linear import SIGMOID_NOTE, LinearModel
 from svmtool.objectives.normal_equations import NormalEquations, equations_of
-from svmtool.params import Problem, Settings
-from svmtool.solvers.shared.base import INTERRUPTED
+from svmtool.papers.running import matrix
+from svmtool.params import Settings
+from svmtool.registry.row import ADAPTABLE_FEATURES
 from svmtool.tolerances import EPS
+from svmtool.training.adapting import paper_form
 from svmtool.training.inputs import refuse_overflow
 from svmtool.training.notices import of_sums
 
@@ -65,7 +67,7 @@ class Adaptable:
             if source is None:
                 p = settings.problem
                 sums = ClassStatistics([label for label, _ in p.class_weights])
-                self.state = State(p.solver, p.C, p.bias, p.class_weights, sums)
+                self.state, self.form = State(p.solver, p.C, p.bias, p.class_weights, sums), None
             else:
                 self._open(source)
             stack.pop_all()
@@ -74,6 +76,7 @@ class Adaptable:
         if self._copy and os.path.exists(source + adaptable.STATE):  # otherwise its absence is reported
             self._locks.append(locked(source))
         self.state = adaptable_state.read(source)
+        self.form = paper_form.read(self.state)
         self.log = RowLog.open(source + adaptable.ROWS_SUFFIX, self.state.log, self.state.entries)
         self._check_model(source)
         self._check_settings()
@@ -92,20 +95,25 @@ class Adaptable:
         linear.write_text(source, [state.model])
 
     def _check_settings(self) -> None:
-        """Take -c, -B and -w from the state unless given; SvmtoolError for other class weights: they need the rows."""
+        """Take --method, -c, -B and -w from the state unless given.
+
+        SvmtoolError for other class weights: they need the rows.
+        """
         s, state = self.settings.problem, self.state
         if s.solver != state.solver:
             raise SvmtoolError(f"the model was trained by -s {state.solver}, not -s {s.solver}")
         if s.class_weights and s.class_weights != state.class_weights:
             raise SvmtoolError("-w differs from the class weights of the model: train again")
+        if "--method" not in self.given:
+            self.settings = self.settings.replace(method="fast" if self.form is None else "paper")
         state.C = s.C if "-c" in self.given else state.C
         state.bias = s.bias if "-B" in self.given else state.bias
 
     def remove(self, path: str, table: Dataset) -> str:
         """Remove rows; returns a text with their number.  SvmtoolError, with nothing changed, if one is missing."""
         hashes = self._hashes_held(path, table)
+        self._change_from(path, table, table.in_use().factors, -1.0)
         table = table.in_use()
-        self._change(table, table.factors, -1.0)
         self.log_at_target().append(hashes, removed=True)
         return f"{len(table)} rows"
 
@@ -121,6 +129,13 @@ class Adaptable:
                 + ": none is removed"
             )
         return hashes
+
+    def _change_from(self, path: str, table: Dataset, r: np.ndarray, sign: float) -> None:
+        """`_change` by rows of a file; SvmtoolError, with the line, where rounding leaves too few digits."""
+        try:
+            self._change(table.in_use(), r, sign)
+        except paper_form.RowError as e:
+            raise SvmtoolError(f"{path}: line {line_of(table, e.place)}: {e}") from None
 
     def add(self, table: Dataset) -> str:
         """Add rows; returns a text with their number."""
@@ -144,7 +159,7 @@ class Adaptable:
     def check(self, table: Dataset) -> None:
         """Raise SvmtoolError if these rows cannot be added."""
         state = self.state
-        limit = self.settings.row.sums_below - (state.bias >= 0)
+        limit = ADAPTABLE_FEATURES - (state.bias >= 0)
         if table.n_features > limit:
             raise SvmtoolError(f"{table.n_features} features are too many for an adaptable model (at most {limit})")
         held = float(np.sqrt(state.sums.past.max(initial=0.0)))  # -c and -B may be larger than when these rows came
@@ -176,10 +191,40 @@ class Adaptable:
         return first, fault(first + 1) or found
 
     def _change(self, table: Dataset, r: np.ndarray, sign: float) -> None:
+        """Add rows with the weights r (sign 1) or remove them (-1)."""
         self.check(table)
+        arriving = self._arriving(table)
+        form = self._form()
+        if form is not None:
+            try:
+                form.change(matrix(arriving.rows), arriving.place, r, sign, arriving.factor)
+            except paper_form.RowError:
+                self.form = None
+                raise
+        self._change_sums(table, r, sign)
+
+    def _change_sums(self, table: Dataset, r: np.ndarray, sign: float) -> None:
         rows = CsrRows(table.indptr, table.indices, table.values, table.n_features)
         labels, number, _ = first_appearance(table.labels)
         self.state.sums.update(rows, labels, number, r, sign)
+
+    def _arriving(self, table: Dataset) -> _Arriving:
+        """The rows of a table as problems see them; the sums get their features and labels."""
+        sums = self.state.sums
+        labels, number, _ = first_appearance(table.labels)
+        sums.reserve(table.n_features, labels)
+        factor, _ = cost_factors(sums.labels, self.state.class_weights)
+        place = np.array([sums.labels.index(label) for label in labels], np.int64)[number]
+        return _Arriving(CsrRows(table.indptr, table.indices, table.values, sums.m, self.state.bias), place, factor)
+
+    def _form(self) -> paper_form.PaperForm | None:
+        """P and w of the present rows; None with --method fast."""
+        state = self.state
+        if not self.settings.row.printed:
+            return None
+        factor, _ = cost_factors(state.sums.labels, state.class_weights)
+        self.form = paper_form.form_of(state.sums, state.C, state.bias, factor, self.form)
+        return self.form
 
     def solve(self) -> tuple[LinearModel, Certificate]:
         """Solve for the current rows; returns the model and its certificate."""
@@ -188,7 +233,9 @@ class Adaptable:
         labels = [1, -1] if sums.labels == [-1, 1] else sums.labels  # LIBLINEAR puts 1 before -1
         factor, _ = cost_factors(sums.labels, state.class_weights)
         problems = equations_of(sums, state.C, bias, factor) if sums.n else []
-        solved = [solution(problem, sums) for problem in problems]
+        form = self._form()
+        given = [None] * len(problems) if form is None else form.solutions(factor)
+        solved = [solution(problem, sums, known) for problem, known in zip(problems, given, strict=False)]
         W = np.stack([w for w, _ in solved], axis=1) if solved else np.zeros((sums.m + (bias >= 0), 0))
         if labels != sums.labels:
             W = -W
@@ -198,9 +245,10 @@ class Adaptable:
         notes = (
             f"# svmtool {__version__}: -s {row.number} ({row.name}) -c {state.C:.17g} -B {bias:.17g}{asked}",
             f"# {certificate.line()}",
-            f"# {self.counted}: {sums.n}, by sums over rows added and removed",
+            f"# {self.counted}: {sums.n}, by {'updates' if row.printed else 'sums'} over rows added and removed",
         )
-        error = max((rounding(p, w, sums) for p, (w, _) in zip(problems, solved, strict=True)), default=0.0)
+        kept = zip(problems, solved, given, strict=False)
+        error = max((rounding(p, w, sums, known) for p, (w, _), known in kept), default=0.0)
         self.console.warn(*(notice.line for notice in of_sums(row, certificate, error)))
         return LinearModel(row.word, tuple(labels), sums.m, bias, W, notes=notes), certificate
 
@@ -209,6 +257,7 @@ class Adaptable:
         model, certificate = self.solve()
         state, calibrated = self.state, SIGMOID_NOTE.encode() in self.state.model
         state.before = signature(content_of(self.target))
+        state.inverses, state.w = (None, None) if (form := self._form()) is None else (form.inverses, form.W)
         state.model = b"".join(linear.text_of(model))
         log = self.log_at_target()
         log.flush()
@@ -230,9 +279,22 @@ class Adaptable:
             lock.close()
 
 
-def solution(problem: NormalEquations, sums: ClassStatistics) -> tuple[np.ndarray, Certificate]:
-    """Return the minimiser and its certificate, computed from the sums by certify/linear.py."""
-    w = problem.minimiser()
+class _Arriving(NamedTuple):
+    """Rows that are added or removed: with the model's features, the place of each label, and the labels' factors."""
+
+    rows: CsrRows
+    place: np.ndarray
+    factor: np.ndarray
+
+
+Known = tuple[np.ndarray, np.ndarray]  # w and (I + 2 C S)^-1 of a problem, from a PaperForm
+
+
+def solution(
+    problem: NormalEquations, sums: ClassStatistics, known: Known | None = None
+) -> tuple[np.ndarray, Certificate]:
+    """Return the minimiser, or the known w, and its certificate, computed from the sums by certify/linear.py."""
+    w = problem.minimiser() if known is None else known[0]
     return w, certify_sums(w, problem.matrix.S, problem.b, problem.V, problem.C, _passed(problem, sums))
 
 
@@ -243,7 +305,7 @@ def _passed(problem: NormalEquations, sums: ClassStatistics) -> np.ndarray:
     return q
 
 
-def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics) -> float:
+def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics, known: Known | None = None) -> float:
     """Estimate how far round-off in the sums may have moved w, relative to its size.
 
     Each entry of the matrix is assumed to be off by EPS times the largest size of its sum, with a random sign.
@@ -255,7 +317,8 @@ def rounding(problem: NormalEquations, w: np.ndarray, sums: ClassStatistics) -> 
     k = np.arange(1, PROBE_DIRECTIONS * problem.d + 1).reshape(PROBE_DIRECTIONS, problem.d)
     # pseudo-random signs without numpy.random, whose import takes 20 ms
     signs = np.where(k * INVERSE_GOLDEN_RATIO % 1.0 < 0.5, -1.0, 1.0)
-    moved = max(float(np.linalg.norm(problem.matrix.factor().solve(s * q))) for s in signs)
+    solve = problem.matrix.factor().solve if known is None else known[1].__matmul__
+    moved = max(float(np.linalg.norm(solve(s * q))) for s in signs)
     return 2.0 * problem.C * EPS * moved * float(np.linalg.norm(q * w)) / size
 
 
@@ -298,89 +361,3 @@ def entries(hashes: np.ndarray, added: np.ndarray) -> np.ndarray:
     more[np.cumsum(1 + added) - 1 - added] = False
     records[more] ^= ADDED
     return records
-
-
-class TrainingState:
-    """What is kept of a training for the files beside its model.
-
-    hashes: of the rows of positive weight; taken i8[n]: how often FALSVM added each, else None.
-    """
-
-    def __init__(self, problem: Problem, hashes: np.ndarray, sums: ClassStatistics, taken: np.ndarray | None):
-        self.problem, self.hashes, self.sums, self.taken = problem, hashes, sums, taken
-
-    def write(self, path: str, model: LinearModel) -> None:
-        """Write log, state and model; the caller holds the lock."""
-        s, log_path, hashes = self.problem, path + adaptable.ROWS_SUFFIX, self.hashes
-        recover_log(log_path, adaptable_state.log_number(path))
-        with contextlib.closing(RowLog.create(log_path)) as log:
-            log.append(hashes if self.taken is None else entries(hashes, self.taken))
-            log.flush()
-            text, before = b"".join(linear.text_of(model)), signature(content_of(path))
-            state = State(s.solver, s.C, s.bias, s.class_weights, self.sums, text, before, log.number, log.entries)
-            with interrupts.Uninterrupted():
-                adaptable_state.write(path, state)
-                log.commit()
-                linear.write_text(path, [text])
-
-
-def state_of(settings: Settings, table: Dataset, done: Any) -> TrainingState | None:
-    """The TrainingState of a Training on a table; None where a model without rows added later is all that there is."""
-    table = table.in_use()
-    if done.sums is None or not _is_adaptable(settings, table):
-        return None
-    return TrainingState(settings.problem, hashes_of(table), done.sums, done.results[0].taken)
-
-
-def _is_adaptable(settings: Settings, table: Dataset) -> bool:
-    return settings.row.optimal or len(first_appearance(table.labels)[0]) <= MAX_LABELS
-
-
-def save(path: str, model: LinearModel) -> bool:
-    """Write a model, with the state of its training if it has one; returns whether all was written."""
-    if model.state is None or not may_be_replaced(path):
-        linear.write(path, model)
-        return model.state is None
-    with contextlib.closing(locked(path)):
-        model.state.write(path, model)
-    return True
-
-
-class NewState:
-    """State and row log of a new model, locked until `close`; created before training, which may free the rows."""
-
-    def __init__(self, settings: Settings, table: Dataset, model_path: str):
-        """table: the rows of positive weight."""
-        self.settings, self.path, self.features = settings, model_path, table.n_features
-        self.hashes = hashes_of(table)
-        self._lock = locked(model_path)
-
-    def write(self, done: Any) -> None:
-        """Write log, state and model of a Training."""
-        s, sums = self.settings.problem, done.sums
-        if sums is None and len(self.hashes):
-            if done.status is INTERRUPTED:
-                raise KeyboardInterrupt  # nothing is written, as after Ctrl-C before the training
-            raise SvmtoolError(
-                f"{self.path} is not written: the run ended before the sums over its rows, which its state "
-                "contains, were computed"
-            )
-        if sums is None:
-            sums = ClassStatistics([label for label, _ in s.class_weights], self.features)
-        taken = done.results[0].taken if done.results else None  # of FALSVM
-        TrainingState(s, self.hashes, sums, taken).write(self.path, done.model)
-
-    def close(self) -> None:
-        """Unlock the model."""
-        self._lock.close()
-
-
-def new_state(settings: Settings, table: Dataset, model_path: str, console: Any) -> NewState | None:
-    """The NewState of a training; None, with a warning or the solver's message, where a state is impossible."""
-    used = table.in_use()
-    if not _is_adaptable(settings, used):
-        return None
-    if model_path != "-" and may_be_replaced(model_path):
-        return NewState(settings, used, model_path)
-    console.warn(f"WARNING: {model_path} is not a regular file and has no state beside it: rows cannot be added later")
-    return None

@@ -13,9 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from svmtool import registry
-from svmtool.data.csr import CsrRows
 from svmtool.data.dataset import Dataset
-from svmtool.data.labels import cost_factors, first_appearance
+from svmtool.data.labels import first_appearance
 from svmtool.errors import SvmtoolError
 from svmtool.formats.adaptable.row_log import hashes_of
 from svmtool.objectives.normal_equations import equations_of
@@ -41,43 +40,44 @@ class FastAdaptable(Adaptable):
     def add(self, table: Dataset) -> str:
         table = table.in_use()
         hashes, taken = hashes_of(table), self._taken(table)
-        self._change(table, table.factors * taken, 1.0)
+        self._change_sums(table, table.factors * taken, 1.0)
         self.log_at_target().append(entries(hashes, taken))
         return f"{np.count_nonzero(taken)} of {len(table)} rows, the others are classified correctly"
 
     def _taken(self, table: Dataset) -> np.ndarray:
-        """How often each row is added, i8[n]."""
+        """How often each row is added, i8[n]; with --method paper P and w get them."""
+        self.check(table)
         if not len(table):
             return np.zeros(0, np.int64)
-        self.check(table)
-        state, sums = self.state, self.state.sums
-        labels, number, _ = first_appearance(table.labels)
-        sums.reserve(table.n_features, labels)
-        factor, _ = cost_factors(sums.labels, state.class_weights)
-        [equations] = equations_of(sums, state.C, state.bias, factor)
-        place = np.array([sums.labels.index(label) for label in labels])[number]
-        rows = CsrRows(table.indptr, table.indices, table.values, sums.m, state.bias)
+        state = self.state
+        rows, place, factor = self._arriving(table)
         cost = state.C * factor[place] * table.factors
         signs, options = np.where(place == 0, 1.0, -1.0), self.settings.run.options
-        task = Task(rows, signs, cost, equations=equations, options=options)
-        used, taken = np.flatnonzero(task.cost > 0.0), np.zeros(len(table), np.int64)
-        taken[used] = registry.entry(self.settings.row)(task.only(used), Monitor(), Rule()).taken
+        used, taken = np.flatnonzero(cost > 0.0), np.zeros(len(table), np.int64)
+        task = Task(rows, signs, cost, options=options).only(used)
+        form = self._form()
+        if form is None:
+            [task.equations] = equations_of(state.sums, state.C, state.bias, factor)
+            taken[used] = registry.entry(self.settings.row)(task, Monitor(), Rule()).taken
+        else:
+            taken[used] = form.visit(task)
         return taken
 
     def remove(self, path: str, table: Dataset) -> str:
         """See Adaptable.  Of identical rows the newest is removed first, so that removing undoes adding exactly."""
         hashes = self._hashes_held(path, table)
-        table = table.in_use()
+        whole, table = table, table.in_use()
         assert self.log is not None
         different, first, count = np.unique(hashes, return_index=True, return_counts=True)
         out = times_added(*self.log.history(np.concatenate((different, different ^ ADDED))), count)
         gone = np.zeros(len(table), np.int64)
         gone[first] = out
-        self._change(table, table.factors * gone, -1.0)
+        self._change_from(path, whole, table.factors * gone, -1.0)
         log = self.log_at_target()
         log.append(entries(hashes, gone), removed=True)
         if log.balance() == self.state.sums.n:  # no row that was added is left
             self.state.sums.clear()
+            self.form = None
         return f"{len(table)} rows, {np.sum(np.minimum(count, out))} of them in the model"
 
 

@@ -61,10 +61,8 @@ def solve(pairs: ClassPairs, fitting: Fitting) -> list[Solved | None]:
 
 def batch_of(pairs: ClassPairs, fitting: Fitting) -> Batch | None:
     """The pairs to be solved together; None if there are none."""
-    s, options = fitting.settings, fitting.settings.run.options
+    s = fitting.settings
     if s.row.printed or s.row.regulariser == "|w|_1":  # other steps, another problem
-        return None
-    if options.sgd_rows:  # it selects the steps of a solver
         return None
     if len(pairs.ends) - 1 < MIN_CLASSES or pairs.data.weights is not None:
         return None  # with weights the rows of a class differ in cost

@@ -7,6 +7,7 @@ differ between classes after the first step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,11 +16,11 @@ from svmtool import limits
 from svmtool.data.dataset import Dataset
 from svmtool.data.labels import Classes
 from svmtool.errors import SvmtoolError
-from svmtool.limits import EndedError
+from svmtool.limits import EndedError, StopFlag
 from svmtool.models.linear import LinearModel
 from svmtool.objectives.task import Task
 from svmtool.params import Settings
-from svmtool.solvers.shared.base import GapRule, GradientRule, RangeRule, Result, Rule
+from svmtool.solvers.shared.base import INTERRUPTED, TIME, GapRule, GradientRule, RangeRule, Result, Rule
 from svmtool.tolerances import L1_GAP_AN_EPS, LATE_RULE_SHARE, SLOW_MIN_GAP
 from svmtool.training.reductions.base import Reduction
 
@@ -75,7 +76,20 @@ class OneVsRest(Reduction):
     def sums_of(self, results: list[Result]) -> ClassStatistics | None:
         """See Reduction; for a two-class model of FALSVM the sums over the rows added."""
         taken = results[0].taken if self.count == 1 else None
+        if self.solver.printed and self.solver.optimal and "--add" in self.solver.supported and self.count:
+            ended = any(r.status in (TIME, INTERRUPTED) for r in results)  # before all rows were added
+            return None if ended else self._summed(self.row_weights)
         return self.sums if taken is None else self._summed(taken * self.row_weights)
+
+    def _solve(
+        self, k: int, start: np.ndarray | None, report: Callable[..., None] | None, stop: StopFlag,
+        before: Result | None = None,
+    ) -> Result:  # fmt: skip
+        """See Reduction; of P that several classes of an adaptable model share one is kept."""
+        result = super()._solve(k, start, report, stop, before)
+        if self.count > 1 and (self.factor[:k][self.factor[:k] == self.factor[k]] == 1.0).any():
+            result.inverse = None
+        return result
 
     def _read_labels(self, labels: np.ndarray) -> None:
         self.classes = Classes(labels)
