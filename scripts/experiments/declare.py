@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-
 NAMES = {  # of sets that are not all of the papers' sets of that name, or have two of their classes
     "covtype.binary.scale01.part": "covtype (92,962 rows)",
     "connect-4": "connect-4 (win or not)",

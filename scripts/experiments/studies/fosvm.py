@@ -135,7 +135,8 @@ def outside(outcomes: list[Outcome]) -> Finding:
     if not table:
         return Finding("Nothing ended.", "not measured", tables)
     words = "; ".join(
-        f"{name} leaves {_range(shares[name])} of the training rows outside, with the paper's rho {_range(by_rho[name])}"
+        f"{name} leaves {_range(shares[name])} of the training rows outside, "
+        f"with the paper's rho {_range(by_rho[name])}"
         for name in OWN
     )
     checks = [share == 0.0 for share in shares[FOSVM1]] + [share <= SAMPLED for share in shares[FOSVM2]]

@@ -171,7 +171,8 @@ EXPERIMENTS = (
         "Adult-9, at its best C each: SVMlight 112.6 s, BSVM 32.4, MFN 1.6; errors 15.22, 15.22, 15.21%", 150.0,
     ),
     table_of(
-        5, "w8a", 4.0, "Web-8, at its best C each: SVMlight 46.8 s, MFN 5.0 (4.7 at the same C); error 1.33% both", 130.0
+        5, "w8a", 4.0,
+        "Web-8, at its best C each: SVMlight 46.8 s, MFN 5.0 (4.7 at the same C); error 1.33% both", 130.0,
     ),
     table_of(
         6, "imdb.tfidf", 0.5,

@@ -48,8 +48,9 @@ def settings(C: float, gamma: float, more: dict) -> dict:
 
 
 def table_cells(quick: bool) -> list[Cell]:
+    limit = 4.0 if quick else 15.0
     return [
-        Cell(tool, method, Data(name, rows=ROWS, unit=True), "", settings(C, gamma, more), seconds=4.0 if quick else 15.0)
+        Cell(tool, method, Data(name, rows=ROWS, unit=True), "", settings(C, gamma, more), seconds=limit)
         for name, (C, gamma) in (QUICK if quick else SETS).items() for tool, method, more in TOOLS.values()
     ]  # fmt: skip
 

@@ -6,8 +6,8 @@ other linear solvers --gap.  Settings: any of svmtool.params.Settings' by name, 
 There is no bias except the rows' own (Data.bias) unless a setting adds one, so that all tools solve the same problem.
 With the setting `path` a fit trains a model for each C of the path, with `seeded` starting from the one before; the
 result is the last.
-A paper's algorithm records its iterates (the fact `trace`), and ends before the time limit of its cell, so that its last
-iterate is known (the fact `cut`).
+A paper's algorithm records its iterates (the fact `trace`), and ends before the time limit of its cell, so that its
+last iterate is known (the fact `cut`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Pegasos as printed: Shalev-Shwartz, Singer and Srebro, Pegasos: Primal Estimated sub-GrAdient SOlver for SVM, ICML
 2007, Figure 1 with k = 1 and the projection.
 
-The method is "Pegasos".  A step is the number of iterations over that of rows; settings: C (lambda = 1 / (C n)).  It has
-no bias but the rows' own.  The loop is compiled: w = a v, so that a step costs the non-zeros of one row.
+The method is "Pegasos".  A step is the number of iterations over that of rows; settings: C (lambda = 1 / (C n)).  It
+has no bias but the rows' own.  The loop is compiled: w = a v, so that a step costs the non-zeros of one row.
 """
 
 from __future__ import annotations
