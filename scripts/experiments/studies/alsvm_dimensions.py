@@ -1,4 +1,4 @@
-"""ALSVM, Figures 2 and 3: training times over the d most frequent features of text, C = 1; and the cost of adding a row."""
+"""ALSVM, Figures 2 and 3: training times over the d most frequent features of text; the cost of adding a row; C = 1."""
 
 from __future__ import annotations
 

@@ -80,7 +80,8 @@ EXPERIMENTS = (
         Data("gas-drift.part", rows=2_600, unit=True), 5.0, 45.0,
     ),
     figure(
-        10, "sports events, some 1,100 rows of 300 features, 8 classes", Data("isolet1", rows=1_100, unit=True), 4.0, 40.0
+        10, "sports events, some 1,100 rows of 300 features, 8 classes",
+        Data("isolet1", rows=1_100, unit=True), 4.0, 40.0,
     ),
     figure(11, "scenes, 10,000 rows of 500 features, 2 classes", Data("w8a", rows=10_000, unit=True), 15.0, 120.0),
 )  # fmt: skip
