@@ -68,7 +68,7 @@ def certified(problem: Problem, found: Fitted, name: str, settings: dict) -> dic
 
 
 def ends_at(trace: list[list[float]], objective: float) -> bool:
-    """Whether the least objective of a trace is that of the weights, as the neutral evaluator computes it."""
+    """Whether the last objective of a trace is that of the weights, as the neutral evaluator computes it."""
     return bool(trace) and abs(trace[-1][1] - objective) <= TRACE_RTOL * abs(objective)
 
 

@@ -1,8 +1,8 @@
 """Shared by studies of training times: which tool is the first to come near the optimum.
 
 Tools that solve different problems (a free or a regularised bias) are each compared with the least objective of their
-own problem.  A paper's algorithm runs once, to its own end: its trace tells when it came near.  Other tools run at
-several tolerances, of which the fastest near the optimum counts.
+own problem.  A paper's algorithm runs once, to its own end: if that is near the optimum, its trace tells when it came
+there.  Other tools run at several tolerances, of which the fastest near the optimum counts.
 """
 
 from __future__ import annotations
@@ -42,10 +42,12 @@ def error(cell: Cell, step: dict[str, Any], least: dict[tuple, float]) -> float:
 
 
 def seconds_of(cell: Cell, step: dict[str, Any], least: dict[tuple, float]) -> float:
-    """Time after which a step is near the least objective, inf if it does not come there: by its trace, if any."""
+    """Time after which a step is near the least objective, inf if it does not end there: by its trace, if any."""
+    if not error(cell, step, least) <= SHARE:
+        return math.inf
     best = least[problem_of(cell, step["step"])]
-    near = [seconds for seconds, objective in step.get("trace", ()) if objective - best <= SHARE * abs(best)]
-    return near[0] if near else step["seconds"] if error(cell, step, least) <= SHARE else math.inf
+    near = (seconds for seconds, objective in step.get("trace", ()) if objective - best <= SHARE * abs(best))
+    return next(near, step["seconds"])
 
 
 def seconds_near(outcome: Outcome, least: dict[tuple, float]) -> float:

@@ -17,7 +17,7 @@ def cells(quick: bool) -> list[Cell]:
     return [
         Cell(
             "ours", "kernel -s 60", d, "", {"C": 100.0, "cache_mb": 1000}, PAIRS[::2] if quick else PAIRS, "pairs",
-            seconds=4.0 if quick else 40.0,
+            seconds=4.0 if quick else 25.0,
         )
         for d in data
     ]  # fmt: skip
@@ -46,6 +46,6 @@ EXPERIMENTS = (
         "alfpgm-figures2-4", "Aregbesola and Griva 2022, Figures 2 to 4",
         "working sets of 50 to 100 pairs are the fastest, whatever the size of the set",
         "curves over p on three sets, one of 19,020 rows (MAGIC); 50 <= p <= 100",
-        cells, conclude, 120.0,
+        cells, conclude, 75.0,
     ),
 )  # fmt: skip

@@ -29,7 +29,7 @@ def cells(quick: bool) -> list[Cell]:
         Data(name, rows=ROWS if name.startswith("imdb") else None, features=d, bias=True)
         for name, some in sizes.items() for d in some
     ]  # fmt: skip
-    limit = 3.0 if quick else 15.0
+    limit = 3.0 if quick else 10.0
     return [Cell(tool, method, d, "", more, seconds=limit) for d in data for tool, method, more in TOOLS.values()]
 
 
@@ -96,10 +96,10 @@ EXPERIMENTS = (
         "alsvm-figures2-3", "Le et al. 2015 (ALSVM), Figures 2 and 3",
         "FALSVM scales better with the dimension than ALSVM, and is faster than LibLinear up to some 1000 features",
         "curves on real-sim and news20, d in steps of 50 or 100; here imdb.tfidf and farm-ads",
-        cells, conclude, 200.0,
+        cells, conclude, 110.0,
     ),
     Experiment(
         "alsvm-addition", "Le et al. 2015 (ALSVM), Equations 4 to 6", "adding a row costs O(d^2)", "no numbers",
-        added_cells, addition, 40.0,
+        added_cells, addition, 25.0,
     ),
 )  # fmt: skip

@@ -55,7 +55,7 @@ def table_cells(quick: bool) -> list[Cell]:
 def growth_cells(quick: bool) -> list[Cell]:
     sizes = QUICK_SIZES if quick else SIZES
     return [
-        Cell(*TOOLS[name][:2], Data(s, bias=True, unit=True), "", {}, some, "rows", seconds=3.0 if quick else 40.0)
+        Cell(*TOOLS[name][:2], Data(s, bias=True, unit=True), "", {}, some, "rows", seconds=3.0 if quick else 20.0)
         for s, some in sizes.items() for name in GROWING
     ]  # fmt: skip
 
@@ -123,12 +123,12 @@ EXPERIMENTS = (
         "FALSVM is fastest on all sets, ALSVM faster than LibLinear and Pegasos on all but w8a, accuracies comparable",
         "seconds of ALSVM, FALSVM, LibLinear, Pegasos: covtype 271, 5.7, 1592, 1826; cod-rna 9, 0.7, 1683, 8332; w8a "
         "403, 3.9, 316, 505",
-        table_cells, table, 230.0,
+        table_cells, table, 130.0,
     ),
     Experiment(
         "alsvm-figure1", "Le et al. 2015 (ALSVM), Figure 1",
         "times of ALSVM and FALSVM are linear in the number of rows, FALSVM tens of times faster",
         "covtype and cod-rna, 50% to 100% of the rows; at 100% 271 s against 5.7 s, and 9 against 0.7",
-        growth_cells, growth, 100.0,
+        growth_cells, growth, 70.0,
     ),
 )  # fmt: skip

@@ -180,16 +180,16 @@ EXPERIMENTS = (
     Experiment(
         "fosvm-detection", SOURCE + "Section 5",
         "detects novelty as well as OCSVM and SVDD and trains much faster",
-        "the available text ends before its figures", cells, detection, 300.0,
+        "the available text ends before its figures", cells, detection, 170.0,
     ),
     Experiment(
         "fosvm-outside", SOURCE + "Section 3",
         "FOSVM1 leaves no training row further out than (1 - theta) rho, FOSVM2 at most 5% of them, at 95% confidence",
-        "theorems, without figures", cells, outside, 10.0,
+        "theorems, without figures", cells, outside, 5.0,
     ),
     Experiment(
         "fosvm-rounds", SOURCE + "Theorems 1 and 2, Algorithm 3",
         "the number of rounds does not depend on the number of rows; a round costs O(N) in FOSVM1, O(1) in FOSVM2",
-        "theorems, without figures", growth_cells, growth, 80.0,
+        "theorems, without figures", growth_cells, growth, 50.0,
     ),
 )  # fmt: skip

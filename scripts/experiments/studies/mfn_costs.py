@@ -47,7 +47,7 @@ def cells(name: str, best: float, quick: bool) -> list[Cell]:
         "breast_cancer" if quick else name,
         tuple(best * 2.0**k for k in ((-1, 0) if quick else (-2, -1, 0, 1))),
     )
-    limit = 3.0 if quick else 25.0
+    limit = 3.0 if quick else 15.0
     return [cell(name, label, {}, costs, "C", limit, FOLDS) for label in FOLDED] + [
         cell(name, label, {}, (best,), "C", limit) for label in DECOMPOSITION
     ]
@@ -120,7 +120,7 @@ def size_cells(quick: bool) -> list[Cell]:
     if quick:
         return [cell("breast_cancer", label, {"C": 0.5}, (100, 400), "rows", 3.0) for label in TOOLS]
     return [
-        cell(name, label, {"C": C}, (*SIZES, rows), "rows", 15.0) for name, (C, rows) in BEST.items() for label in TOOLS
+        cell(name, label, {"C": C}, (*SIZES, rows), "rows", 10.0) for name, (C, rows) in BEST.items() for label in TOOLS
     ]
 
 
@@ -168,19 +168,19 @@ def table_of(number: int, name: str, best: float, printed: str, budget: float) -
 EXPERIMENTS = (
     table_of(
         4, "a9a", 0.25,
-        "Adult-9, at its best C each: SVMlight 112.6 s, BSVM 32.4, MFN 1.6; errors 15.22, 15.22, 15.21%", 150.0,
+        "Adult-9, at its best C each: SVMlight 112.6 s, BSVM 32.4, MFN 1.6; errors 15.22, 15.22, 15.21%", 90.0,
     ),
     table_of(
         5, "w8a", 4.0,
-        "Web-8, at its best C each: SVMlight 46.8 s, MFN 5.0 (4.7 at the same C); error 1.33% both", 130.0,
+        "Web-8, at its best C each: SVMlight 46.8 s, MFN 5.0 (4.7 at the same C); error 1.33% both", 80.0,
     ),
     table_of(
         6, "imdb.tfidf", 0.5,
-        "News20, at its best C each: SVMlight 466.8 s, BSVM 437.3, MFN 98.0; errors 2.74, 2.73, 2.86%", 200.0,
+        "News20, at its best C each: SVMlight 466.8 s, BSVM 437.3, MFN 98.0; errors 2.74, 2.73, 2.86%", 120.0,
     ),
     Experiment(
         "mfn-figure1", "Keerthi & DeCoste 2005, Figure 1",
         "always faster than SVMlight and BSVM, and its time grows much less with the rows",
-        "pictures of Adult and Web subsets; no numbers", size_cells, over_sizes, 180.0,
+        "pictures of Adult and Web subsets; no numbers", size_cells, over_sizes, 110.0,
     ),
 )  # fmt: skip

@@ -73,15 +73,15 @@ def figure(number: int, scenes: str, data: Data, limit: float, budget: float) ->
 
 EXPERIMENTS = (
     figure(
-        6, "indoor scenes, 3,500 rows of 544 features, 5 classes", Data("mnist.scale", rows=3_500, unit=True), 6.0, 70.0
+        6, "indoor scenes, 3,500 rows of 544 features, 5 classes", Data("mnist.scale", rows=3_500, unit=True), 6.0, 45.0
     ),
     figure(
         8, "outdoor scenes, some 2,600 rows of 352 features, 13 classes",
-        Data("gas-drift.part", rows=2_600, unit=True), 5.0, 45.0,
+        Data("gas-drift.part", rows=2_600, unit=True), 5.0, 35.0,
     ),
     figure(
         10, "sports events, some 1,100 rows of 300 features, 8 classes",
-        Data("isolet1", rows=1_100, unit=True), 4.0, 40.0,
+        Data("isolet1", rows=1_100, unit=True), 4.0, 30.0,
     ),
-    figure(11, "scenes, 10,000 rows of 500 features, 2 classes", Data("w8a", rows=10_000, unit=True), 15.0, 120.0),
+    figure(11, "scenes, 10,000 rows of 500 features, 2 classes", Data("w8a", rows=10_000, unit=True), 12.0, 80.0),
 )  # fmt: skip

@@ -53,19 +53,22 @@ def with_method(asked: Settings) -> Settings:
 
 
 class Trace:
-    """Collects the iterates of a run that improve on all before."""
+    """Collects the iterates of a run that improve on all before, and the last one."""
 
     def __init__(self) -> None:
         self.started, self.points, self.least = time.perf_counter(), [], float("inf")
+        self.last = [0.0, float("inf")]
 
     def __call__(self, objective: float, **others: Any) -> None:
+        self.last = [time.perf_counter() - self.started, objective]
         if objective < self.least:
-            self.points.append([time.perf_counter() - self.started, objective])
+            self.points.append(self.last)
             self.least = objective
 
     def kept(self) -> list[list[float]]:
-        """At most KEPT of them, the last one among them."""
-        return self.points[:: -(len(self.points) // KEPT + 1)][::-1]
+        """At most KEPT of them, and the last one."""
+        points = self.points[:: -(len(self.points) // KEPT + 1)][::-1]
+        return points if points[-1:] == [self.last] else [*points, self.last]
 
 
 def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fitted:
