@@ -103,7 +103,8 @@ class Outcome:
             "accuracy" (of the test rows), "validated" with folds, and what the tool adds; with a kernel "support"
             (vectors), and with an objective "training_error" (share of rows); with training rows of one class
             "rejected" (share of them) and "valid" and "auc", areas under the ROC curve of two halves of the test rows;
-            of a paper's algorithm "trace": pairs of seconds and objective, of the iterates that improve on all before, and of the last
+            of a paper's algorithm "trace": pairs of seconds and objective, of the iterates that improve on all before
+            and of the last
     ended   "done", "over time", "out of memory", "failed", "absent" (the tool or the set is not there) or "left out"
             (the time of the experiment was used up)
     words   the end of a failed cell's output

@@ -1,7 +1,7 @@
 """SVM-light 6.02 (hinge, a free bias) from the package svmlight of 2012.
 
-The package builds but its module is for Python 2: importing it ends in "undefined symbol: PyCObject_Check".  Its library
-holds SVM-light's own functions, which are called here by ctypes with the values of svm_learn's options by default.
+The package builds but its module is for Python 2: importing it ends in "undefined symbol: PyCObject_Check".  Its
+library holds SVM-light's own functions, which are called here by ctypes with svm_learn's default options.
 Methods: "linear", "rbf".  A step is -e; settings: C, gamma, cache_mb.  Features are float32 within SVM-light.
 """
 
