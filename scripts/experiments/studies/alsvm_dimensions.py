@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from experiments.declare import Cell, Data, Dataset, Experiment, Finding, Outcome, Plot
 from experiments.measures import by_name, named, seconds, shown, slope, verdict
 
@@ -51,11 +53,11 @@ def conclude(outcomes: list[Outcome]) -> Finding:
         slower = {own: [d for d, g in some if seconds(g[own]) >= seconds(g[PEER])] for own in OWN}
         checks += [d not in slower["FALSVM"] for d, _ in some]
         steep = {own: slope([(d, seconds(g[own])) for d, g in some if g[own].last]) for own in ("FALSVM", "ALSVM")}
-        checks.append(steep["FALSVM"] < steep["ALSVM"])
+        checks += [steep["FALSVM"] < steep["ALSVM"]] if all(map(math.isfinite, steep.values())) else []
         where = (f"{own} {'from ' + str(min(at)) if at else 'nowhere'}" for own, at in slower.items())
         words.append(
-            f"{name}: log-log slopes FALSVM {steep['FALSVM']:.2f}, ALSVM {steep['ALSVM']:.2f}; slower than LIBLINEAR's "
-            f"-s 3 are {', '.join(where)} features"
+            f"{name}: log-log slopes {', '.join(f'{own} {s:.2f}' for own, s in steep.items() if math.isfinite(s))}; "
+            f"slower than LIBLINEAR's -s 3 are {', '.join(where)} features"
         )
     table = Dataset(
         "Seconds of training alone, C = 1", ["set", *TOOLS],

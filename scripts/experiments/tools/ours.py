@@ -57,9 +57,10 @@ class Trace:
 
     def __init__(self) -> None:
         self.started, self.points, self.least = time.perf_counter(), [], float("inf")
-        self.last = [0.0, float("inf")]
+        self.last, self.iterations = [0.0, float("inf")], 0
 
-    def __call__(self, objective: float, **others: Any) -> None:
+    def __call__(self, objective: float, iteration: int, **others: Any) -> None:
+        self.iterations = iteration
         self.last = [time.perf_counter() - self.started, objective]
         if objective < self.least:
             self.points.append(self.last)
@@ -87,7 +88,7 @@ def fit(problem: Problem, method: str, step: float | None, settings: dict) -> Fi
         start = time.perf_counter()
         done = pipeline.train(table, asked.replace(C=C), trace, initial=initial)
         seconds += time.perf_counter() - start
-        iterations += max(r.iterations for r in done.results)
+        iterations += max(r.iterations for r in done.results) if trace is None else trace.iterations
     W = done.model.W[:, 0] * (1.0 if done.model.labels is None or done.model.labels[0] == 1 else -1.0)
     b = 0.0
     if done.model.bias >= 0.0:
@@ -120,7 +121,8 @@ def _kernel(problem: Problem, step: float | None, settings: dict) -> Fitted:
     sign = 1.0 if model.labels is None or model.labels[0] == 1 else -1.0
     shape = (model.total_sv, problem.X.shape[1])
     support = scipy.sparse.csr_matrix((model.values, model.indices, model.indptr), shape=shape)
-    facts = {**common(done, trace), "iterations": sum(s.result.iterations for s in done.solved)}
+    facts = common(done, trace)
+    facts["iterations"] = sum(s.result.iterations for s in done.solved) if trace is None else trace.iterations
     if "--boundary" in asked.row.supported:
         by_rho = asked.replace(boundary="rho")
         [other] = trainer(by_rho)(kernel_set(table_of(problem.X, problem.y), by_rho, "rows"), Fitting(by_rho)).solved
