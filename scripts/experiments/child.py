@@ -27,7 +27,8 @@ from experiments.problem import SEED, Fitted, Problem  # noqa: E402
 
 SHORT = 0.3  # seconds; shorter runs are repeated
 MAX_RUNS = 5  # at most; the run of median time counts
-WARM_ITERATIONS = 3  # of the unmeasured run on few rows, where a tool takes a limit
+WARM_SECONDS = 30.0  # limit of the unmeasured run, which loads and compiles
+WARM_ITERATIONS = 3  # of that run on few rows, where a tool takes a limit
 TRACE_RTOL = 1e-6  # to which a trace must end at the objective of the weights
 
 
@@ -120,9 +121,10 @@ def main() -> None:
         def fit(problem: Problem, asked: Any = asked, settings: dict = settings) -> Fitted:
             return tool.fit(problem, method, asked, settings)
 
-        signal.setitimer(signal.ITIMER_REAL, left)  # the signal ends the process inside any library
         if at == 0:
+            signal.setitimer(signal.ITIMER_REAL, WARM_SECONDS)  # the signal ends the process inside any library
             fit(problem.few(), settings={**settings, "max_iter": WARM_ITERATIONS})
+        signal.setitimer(signal.ITIMER_REAL, left)
         found = measured(partial(fit, problem))
         outside = {"validated": validated(problem, folds, fit)} if folds else {}
         left, _ = signal.setitimer(signal.ITIMER_REAL, 0.0)

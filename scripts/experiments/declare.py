@@ -61,11 +61,11 @@ class Cell:
     tool, method   a module of tools/ and one of its METHODS
     objective      what certify.py is to compute, e.g. "hinge"; "" for none
     settings       C and whatever else the method takes (JSON values only)
-    steps          arguments of `fit`, in turn, e.g. tolerances; the first is run twice, the first time unmeasured
+    steps          arguments of `fit`, in turn, e.g. tolerances; before the first a few rows are run unmeasured
     vary           meaning of a step: "": the tool's own; "rows": a number of rows, of one random order; else the
                    setting of that name, say C, and the tool gets the setting "tolerance" as its step
     folds          folds of a cross-validation at each step, whose accuracy is "validated"; 0: none
-    seconds        time limit of all its fits together
+    seconds        time limit of all its fits together, but the unmeasured one
     megabytes      memory limit
     run            number of the repetition, also the seed
     """

@@ -25,7 +25,7 @@ REPOSITORY = HERE.parent.parent
 OURS = "ours"  # svmtool itself
 OWN_PYTHON = (OURS, "least_squares", "pegasos")  # tools that need no package of peers.txt
 WATCH_INTERVAL = 0.05  # seconds between two checks of a child
-BESIDE = 60.0  # seconds for a child in addition to its fits, mostly for the evaluator
+BESIDE = 90.0  # seconds for a child in addition to its fits: its warm-up, and mostly the evaluator
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 LAST_WORDS = 400  # characters of a failed cell's output
 
