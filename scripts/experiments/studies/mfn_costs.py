@@ -43,11 +43,8 @@ def cell(name: str, label: str, settings: dict, steps: tuple, vary: str, seconds
 
 
 def cells(name: str, best: float, quick: bool) -> list[Cell]:
-    name, costs = (
-        "breast_cancer" if quick else name,
-        tuple(best * 2.0**k for k in ((-1, 0) if quick else (-2, -1, 0, 1))),
-    )
-    limit = 3.0 if quick else 15.0
+    name, best = ("breast_cancer", 0.5) if quick else (name, best)
+    costs, limit = tuple(best * 2.0**k for k in ((-1, 0) if quick else (-2, -1, 0, 1))), 3.0 if quick else 15.0
     return [cell(name, label, {}, costs, "C", limit, FOLDS) for label in FOLDED] + [
         cell(name, label, {}, (best,), "C", limit) for label in DECOMPOSITION
     ]
